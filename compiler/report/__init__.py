@@ -18,6 +18,7 @@ from compiler.report import (
     queues,
     runs,
     storage,
+    timeouts,
     upgrades,
 )
 from compiler.report.subject import Subject
@@ -32,6 +33,7 @@ SECTIONS = (
     jobs,
     storage,
     checkpoints,
+    timeouts,
     outside,
     decisions,
 )

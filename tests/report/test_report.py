@@ -280,3 +280,55 @@ def test_the_images_of_init_containers_must_exist(
     found = part(trainyard("report", "spec.yaml", cwd=tmp_path).out, "Must exist")
     assert "image `r.test/fetch:2`" in found
     assert "Secret `training/login`" in found
+
+
+def test_timeouts_that_bound_each_other(trainyard: Command, tmp_path: Path) -> None:
+    """The times that Kueue waits are those of a node and its image, 15 and 10 minutes, and of a repair, 10 more."""
+    jobs = [
+        {"name": "one", "checkpoint": {"path": "/data/one"}},
+        {"name": "two", "checkpoint": {"path": "/data/two"}},
+    ]
+    write(tmp_path, jobs=_saving(jobs), storage=[_LUSTRE])
+    table = rows(trainyard("report", "lab.yaml", cwd=tmp_path).out, "Timeouts")
+    by_who = {(row[0], row[2].partition(":")[0]): row for row in table}
+    assert by_who["Kueue", "all pods of an admitted job"][1:] == [
+        "30m",
+        "all pods of an admitted job: a node from nothing 15m, its image 10m",
+        "at least 25m",
+        "yes",
+    ]
+    assert by_who["Kueue", "a pod that a running job lost"][1] == "35m"
+    who = "the kubelet, for a pod of one, two"
+    assert by_who[who, "a last checkpoint"][1] == "10m"
+    assert {row[4] for row in table} == {"yes"}
+
+
+def test_a_timeout_that_is_too_short(trainyard: Command, tmp_path: Path) -> None:
+    write(tmp_path, kueue={"waitForPodsReady": {"timeout": "5m"}})
+    table = rows(trainyard("report", "lab.yaml", cwd=tmp_path).out, "Timeouts")
+    assert [row[:2] for row in table if row[4] == "**no**"] == [["Kueue", "5m"]]
+
+
+_LUSTRE = {
+    "name": "data",
+    "fsxLustre": {
+        "existing": {
+            "id": "fs-0a1b2c3d4e5f60718",
+            "mountName": "abcdefgh",
+            "size": "4800Gi",
+        }
+    },
+}
+
+
+def _saving(jobs: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Jobs with all that they need to save."""
+    return [
+        {
+            "image": "registry.example/train:1.0",
+            "command": ["torchrun", "train.py"],
+            "mounts": [{"storage": "data", "path": "/data"}],
+            **job,
+        }
+        for job in jobs
+    ]

@@ -376,12 +376,12 @@ def priorities(context: Context) -> Iterator[WorkloadPriority]:
 
 
 # A node from nothing: launch, boot, driver, device plugin. Longest seen on bare-metal-sized GPU types.
-_PROVISION = Duration.minutes(15)
+PROVISION = Duration.minutes(15)
 # A 25 GB training image at 40 MB/s from a registry.
-_PULL = Duration.minutes(10)
+PULL = Duration.minutes(10)
 # A sick node: 10 minutes until Karpenter repairs it (RepairPolicies, v1.14.1), then as above.
-_REPAIR = Duration.minutes(10)
-RECOVERY = Duration(_REPAIR.seconds + _PROVISION.seconds + _PULL.seconds)
+REPAIR = Duration.minutes(10)
+RECOVERY = Duration(REPAIR.seconds + PROVISION.seconds + PULL.seconds)
 _REQUEUES = 10
 
 
@@ -395,8 +395,8 @@ def queue_manager(context: Context) -> QueueManager:
         "kueue",
         "waitForPodsReady",
         given.timeout,
-        Duration(_PROVISION.seconds + _PULL.seconds + 300),
-        f"provisioning {_PROVISION}, image pull {_PULL}, 5m of slack",
+        Duration(PROVISION.seconds + PULL.seconds + 300),
+        f"provisioning {PROVISION}, image pull {PULL}, 5m of slack",
         _WAITS + "timeout",
         at=waits / "timeout",
     )
@@ -405,7 +405,7 @@ def queue_manager(context: Context) -> QueueManager:
         "recoveryTimeout",
         given.recovery_timeout,
         Duration(max(ready.seconds, RECOVERY.seconds)),
-        f"repair of a node {_REPAIR}, provisioning {_PROVISION}, image pull {_PULL}",
+        f"repair of a node {REPAIR}, provisioning {PROVISION}, image pull {PULL}",
         _WAITS + "recoveryTimeout",
         at=waits / "recoveryTimeout",
     )

@@ -1,0 +1,219 @@
+"""How long each part waits for another, and whether that is long enough: one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
+from posixpath import basename
+
+from compiler.catalog.torch import SHUTDOWN_TIMEOUT
+from compiler.dataclass import dataclass
+from compiler.model.reading import Reading
+from compiler.model.work import Work
+from compiler.plan.units import Duration
+from compiler.report.markdown import table
+from compiler.report.subject import Subject
+from compiler.subjects.delivery.plan import HelmRelease, Stage
+from compiler.subjects.jobs.plan import CheckpointSchedule
+from compiler.subjects.jobs.stopping import BLOCK_DRAIN
+from compiler.subjects.pools.plan import NodePool
+from compiler.subjects.queues.plan import QueueManager
+from compiler.subjects.queues.resolve import PROVISION, PULL, RECOVERY, REPAIR
+
+_RENDEZVOUS = "PET_RDZV_CONF"
+_JOIN = "join_timeout"
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Who waits for what, and how many seconds that takes at least (``least``) or may take at most (``most``).
+
+    ``jobs`` are those that it is about.
+    """
+
+    who: str
+    seconds: int
+    what: str
+    least: float | None = None
+    most: float | None = None
+    jobs: tuple[str, ...] = ()
+
+    @property
+    def bound(self) -> str:
+        """The bounds in words; empty where none is known."""
+        bounds = []
+        if self.least is not None:
+            bounds.append(f"at least {_time(self.least)}")
+        if self.most is not None:
+            bounds.append(f"at most {_time(self.most)}")
+        return ", ".join(bounds)
+
+    @property
+    def fits(self) -> bool:
+        """Whether it lies within its bounds."""
+        enough = self.least is None or self.seconds >= self.least
+        return enough and (self.most is None or self.seconds <= self.most)
+
+
+def section(subject: Subject) -> Iterator[str]:
+    """A line for each timeout that is bounded by how long something else takes."""
+    rows = _together(waits(subject))
+    if not rows:
+        return
+    yield from ("## Timeouts", "")
+    header = ("who waits", "how long:", "for", "which takes", "fits")
+    yield from table(header, map(_row, rows))
+
+
+def _together(all_waits: Iterable[Wait]) -> list[Wait]:
+    """One wait for jobs that have the same."""
+    jobs: dict[Wait, tuple[str, ...]] = {}
+    for wait in all_waits:
+        alike = replace(wait, jobs=())
+        jobs[alike] = (*jobs.get(alike, ()), *wait.jobs)
+    return [replace(wait, jobs=names) for wait, names in jobs.items()]
+
+
+def _row(wait: Wait) -> tuple[str, ...]:
+    who = wait.who
+    if wait.jobs:
+        who = f"{who} of {_listed(wait.jobs)}"
+    fits = "yes" if wait.fits else "**no**"
+    return who, _time(wait.seconds), wait.what, wait.bound, fits
+
+
+_SHOWN = 5
+
+
+def _listed(jobs: tuple[str, ...]) -> str:
+    shown = ", ".join(jobs[:_SHOWN])
+    more = len(jobs) - _SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def waits(subject: Subject) -> Iterator[Wait]:
+    """Every timeout of a cluster, from the first node of a job to the end of its pods."""
+    works = Reading(subject.plan, subject.catalog).works
+    yield from _of_queues(subject)
+    yield from _of_launchers(works)
+    yield from _of_ends(subject, works)
+    yield from _of_blocks(subject)
+    yield from _of_delivery(subject)
+
+
+def _of_queues(subject: Subject) -> Iterator[Wait]:
+    manager = subject.plan.one(QueueManager)
+    if manager is None:
+        return
+    start = PROVISION.seconds + PULL.seconds
+    if manager.pods_ready is not None:
+        yield Wait(
+            "Kueue",
+            manager.pods_ready.seconds,
+            f"all pods of an admitted job: a node from nothing {PROVISION}, its image {PULL}",
+            least=start,
+        )
+    if manager.recovery is not None and manager.recovery.seconds:
+        yield Wait(
+            "Kueue",
+            manager.recovery.seconds,
+            f"a pod that a running job lost: repair of its node {REPAIR}, then as above",
+            least=RECOVERY.seconds,
+        )
+
+
+def _of_launchers(works: tuple[Work, ...]) -> Iterator[Wait]:
+    """How long the nodes of a job wait for each other."""
+    for work in works:
+        seconds = _joins(work.env.get(_RENDEZVOUS) or "")
+        if seconds is not None:
+            yield Wait(
+                "torchrun",
+                seconds,
+                "the other nodes, as long as Kueue waits for a lost pod",
+                least=RECOVERY.seconds,
+                jobs=(_name(work),),
+            )
+
+
+def _joins(configuration: str) -> int | None:
+    for setting in configuration.split(","):
+        name, _, value = setting.partition("=")
+        if name == _JOIN and value.isdigit():
+            return int(value)
+    return None
+
+
+def _of_ends(subject: Subject, works: tuple[Work, ...]) -> Iterator[Wait]:
+    """How long pods may take to stop, and how soon their launcher ends them."""
+    schedules = {
+        (schedule.namespace, schedule.name): schedule
+        for schedule in subject.plan.of(CheckpointSchedule)
+    }
+    for work in works:
+        name, grace = _name(work), _grace(work)
+        if grace is None:
+            continue
+        schedule = schedules.get((work.job.namespace, name))
+        jobs, end = (name,), "the end of the program"
+        least = None
+        if schedule is not None:
+            end, least = "a last checkpoint", schedule.write
+        most = _drain(work)
+        yield Wait("the kubelet, for a pod", grace, end, least, most, jobs)
+        ranks = work.env.get(SHUTDOWN_TIMEOUT) or ""
+        if ranks.isdigit():
+            what = "ranks to end, before the kubelet kills them"
+            yield Wait("torchrun", int(ranks), what, most=grace, jobs=jobs)
+        if schedule is not None and schedule.timeout and schedule.every:
+            first = schedule.every + (schedule.write or 0)
+            what = "the first checkpoint, before the job is ended"
+            yield Wait("JobSet", schedule.timeout, what, first, jobs=jobs)
+
+
+def _name(work: Work) -> str:
+    return work.job.source_name or work.job.name
+
+
+def _grace(work: Work) -> int | None:
+    return work.pod.grace_seconds if work.pod is not None else None
+
+
+def _drain(work: Work) -> int | None:
+    """The seconds in which nodes of the job's pools drain; ``None`` where none has an end."""
+    ends = [pool.termination_grace for pool in work.pools]
+    known = [Duration.parse(end).seconds for end in ends if end is not None]
+    return min(known, default=None)
+
+
+def _of_blocks(subject: Subject) -> Iterator[Wait]:
+    for pool in subject.plan.of(NodePool):
+        if pool.termination_grace is not None:
+            yield Wait(
+                f"Karpenter, for the drain of {pool.name}",
+                Duration.parse(pool.termination_grace).seconds,
+                "pods that stop before EC2 takes the instances of a Capacity Block",
+                most=BLOCK_DRAIN.seconds,
+            )
+
+
+def _of_delivery(subject: Subject) -> Iterator[Wait]:
+    """Flux gives a stage as long as each of its charts at least."""
+    by_stage = attrgetter("stage")
+    releases = sorted(subject.plan.of(HelmRelease), key=by_stage)
+    longest = {
+        stage: max(release.timeout.seconds for release in charts)
+        for stage, charts in groupby(releases, by_stage)
+    }
+    for stage in subject.plan.of(Stage):
+        least = longest.get(basename(stage.path))
+        if least is not None:
+            what = "its charts to be installed"
+            who = f"Flux, for stage {stage.name}"
+            yield Wait(who, stage.timeout.seconds, what, least=least)
+
+
+def _time(seconds: float) -> str:
+    return str(Duration(-int(-seconds // 1)))
