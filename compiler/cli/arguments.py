@@ -41,6 +41,7 @@ def parser() -> argparse.ArgumentParser:
     _explain(commands)
     _schema(commands)
     _catalog(commands)
+    _drill(commands)
     _completion(commands)
     return top
 
@@ -284,6 +285,26 @@ def _catalog(commands: Commands) -> None:
         metavar="FILE",
         help="facts from `trainyard catalog refresh`",
     )
+
+
+def _drill(commands: Commands) -> None:
+    command = _command(
+        commands,
+        "drill",
+        "print a Job that writes a fatal Xid to the log of a test node, and what must follow",
+    )
+    _specs(command)
+    command.add_argument(
+        "--node",
+        required=True,
+        metavar="NODE",
+        help="the node, by its name in Kubernetes; one without a job",
+    )
+    command.add_argument(
+        "--xid", type=int, default=79, metavar="N", help="the Xid (default: 79)"
+    )
+    _rules_and_facts(command)
+    command.set_defaults(fail_on="error")
 
 
 def _completion(commands: Commands) -> None:

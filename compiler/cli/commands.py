@@ -400,6 +400,24 @@ def _print_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> No
 
 
 @_usage
+def run_drill(options: argparse.Namespace) -> int:
+    """``drill``: a Job for ``kubectl apply -f -``, after comments on what must follow."""
+    from compiler.cli.drill import text
+    from compiler.diagnostics import Severity
+    from compiler.driver import check
+
+    done = check(options.paths, _options(options), current=lambda _: None)
+    faults = [fault for fault in done.all() if fault.severity == Severity.ERROR]
+    if faults:
+        _complain(faults)
+        return FINDINGS
+    compiled = [compilation.plan for compilation in done.compilations]
+    plans = [plan for plan in compiled if plan is not None]
+    out(text(plans, options.node, options.xid))
+    return CLEAN
+
+
+@_usage
 def run_completion(options: argparse.Namespace) -> int:
     """``completion``: the script of a shell."""
     from compiler.cli.arguments import parser

@@ -6,7 +6,6 @@ from typing import Any
 
 from compiler.diagnostics.secrets import carried, forms, in_text, literal
 from compiler.manifest import Manifest
-from compiler.output.body import at
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -111,14 +110,14 @@ def _in_object(manifest: Manifest, *, judged: bool) -> Iterator[Finding]:
     if kind == "Secret" and not group:
         yield from _secret(manifest)
         return
+    body: Any
+    path: Place
     by_name = group != "external-secrets.io"
-    for path in _OWN_TEXTS if judged else ((),):
-        for place, what in _found(at(manifest.body, *path), path, by_name=by_name):
-            yield _finding(manifest, place, what)
-
-
-_OWN_TEXTS = (("metadata", "labels"), ("metadata", "annotations"))
-"""Where an object of a job has texts that neither RUN024 nor RUN051 looks at."""
+    body, path = manifest.body, ()
+    if judged:
+        body, path = manifest.body.get("metadata"), ("metadata",)
+    for place, what in _found(body, path, by_name=by_name):
+        yield _finding(manifest, place, what)
 
 
 def _finding(manifest: Manifest, path: Place, what: str) -> Finding:

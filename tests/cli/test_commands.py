@@ -30,7 +30,17 @@ def test_version(trainyard: Command) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["", "compile", "check", "lint", "explain", "schema", "catalog", "completion"],
+    [
+        "",
+        "compile",
+        "check",
+        "lint",
+        "explain",
+        "schema",
+        "catalog",
+        "drill",
+        "completion",
+    ],
 )
 def test_help(command: str, trainyard: Command) -> None:
     done = trainyard(*command.split(), "--help")

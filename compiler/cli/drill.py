@@ -1,0 +1,33 @@
+"""What ``drill`` prints: what must follow as comments, and the Job below them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from compiler.cli.streams import UsageError
+from compiler.emit.yaml import dump
+from compiler.plan import Plan
+from compiler.subjects.health.drill import NoDrillError, drill, steps
+
+_NODE = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+
+
+def text(plans: Sequence[Plan], node: str, xid: int) -> str:
+    """The manifest of one cluster's drill.
+
+    Raises ``UsageError`` for several clusters, and where nothing would follow.
+    """
+    if len(plans) != 1:
+        raise UsageError(f"a drill is for one cluster: name its spec, of {len(plans)}")
+    if not _NODE.fullmatch(node):
+        raise UsageError(
+            f"`{node}` is no name of a node: write one of `kubectl get nodes`"
+        )
+    (plan,) = plans
+    try:
+        job = drill(plan, node, xid)
+    except NoDrillError as problem:
+        raise UsageError(str(problem)) from None
+    comments = [f"# {line}\n" for line in steps(plan, node)]
+    return "".join(comments) + dump(job.body)
