@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "tests" / "example"
-FILES = ("README.md", "docs/policies.md")
+FILES = ("README.md", "docs/policies.md", "docs/tutorial.md")
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -34,8 +34,24 @@ def refreshed(text: str, folder: Path) -> str:
 
 
 def _session(block: str, folder: Path) -> str:
-    commands = [line for line in block.splitlines() if line.startswith("$ ")]
-    return "".join(f"{line}\n{_output(line[2:], folder)}" for line in commands)
+    session = ""
+    for lines in _commands(block):
+        command = "\n".join(line[2:] for line in lines)
+        session += "\n".join(lines) + "\n" + _output(command, folder)
+    return session
+
+
+def _commands(block: str) -> list[list[str]]:
+    """The lines of each command: `$` begins one, and `>` goes on with it, as a shell shows them."""
+    commands: list[list[str]] = []
+    goes_on = False
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            commands.append([line])
+        elif goes_on and line.startswith("> "):
+            commands[-1].append(line)
+        goes_on = line.startswith("$ ") or (goes_on and line.startswith("> "))
+    return commands
 
 
 def _output(command: str, folder: Path) -> str:
