@@ -1,0 +1,58 @@
+"""Files that a job's main container gets from ConfigMaps of the set, by the paths at which they appear."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Any
+
+from compiler.dataclass import dataclass
+from compiler.model.reading import Reading
+from compiler.model.work import Work
+from compiler.source import Route
+from compiler.subjects.jobs.plan import FileSet, Mount
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of a job: its text, and where that is written."""
+
+    text: str
+    at: Route
+
+
+def file_of(work: Work, world: Reading, path: str) -> File | None:
+    """The file at a path; ``None`` where no ConfigMap of the set has it (core/v1 ConfigMapVolumeSource, subPath)."""
+    if work.pod is None or work.main is None:
+        return None
+    sources = {
+        volume.name: volume.source
+        for volume in work.pod.volumes
+        if volume.type == "configMap"
+    }
+    for mount in work.main.mounts:
+        source, key = sources.get(mount.volume), _key(mount, path)
+        if source and key:
+            return _entry(world, work.namespace, source, key)
+    return None
+
+
+def _key(mount: Mount, path: str) -> str:
+    """The key of the ConfigMap that appears at a path; empty where the mount has nothing there."""
+    if mount.sub_path:
+        return mount.sub_path if mount.path == path else ""
+    folder, name = posixpath.split(path)
+    return name if folder == posixpath.normpath(mount.path) else ""
+
+
+def _entry(world: Reading, namespace: str, name: str, key: str) -> File | None:
+    for files in world.plan.of(FileSet):
+        if (files.namespace, files.name) == (namespace, name) and key in files.files:
+            return File(files.files[key], files.where(f"files.{key}"))
+    for manifest in world.manifests:
+        ref = manifest.ref
+        if (ref.kind, ref.namespace, ref.name) == ("ConfigMap", namespace, name):
+            data: Any = manifest.body.get("data")
+            text = data.get(key) if isinstance(data, dict) else None
+            if isinstance(text, str):
+                return File(text, Route((manifest.id, "data", key)))
+    return None

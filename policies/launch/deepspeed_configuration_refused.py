@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from compiler.model.command import options
+from compiler.model.files import File, file_of
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+_OPTIONS = ("deepspeed", "deepspeed-config", "ds-config")
+# Ranks that share a model see fewer batches than there are ranks (Megatron-LM, training/arguments.py).
+_SHARED = (
+    "tensor-model-parallel-size",
+    "pipeline-model-parallel-size",
+    "model-parallel-size",
+)
+_BATCH = "train_batch_size"
+_MICRO = "train_micro_batch_size_per_gpu"
+_STEPS = "gradient_accumulation_steps"
+
+
+@rule("RUN066")
+def deepspeed_configuration_refused(work: Work, world: World) -> Iterator[Finding]:
+    """The configuration of DeepSpeed is one that it refuses when the program starts.
+
+    `train_batch_size` is `train_micro_batch_size_per_gpu` × `gradient_accumulation_steps` × all ranks, and fp16 and
+    bf16 are not both on (DeepSpeed 0.17, runtime/config.py). Read is a file of the job, or of a ConfigMap of the set
+    that is mounted at the path of `--deepspeed` or `--deepspeed_config`. What is `auto` is left to the program.
+
+    ## Fails
+
+        jobs: [{name: llama, command: [torchrun, train.py, --deepspeed=/etc/zero.json], files: {/etc/zero.json:
+          '{"train_batch_size": 100, "train_micro_batch_size_per_gpu": 1, "gradient_accumulation_steps": 4}'}}]
+
+        jobs: [{name: llama, command: [torchrun, train.py, --deepspeed=/etc/zero.json], files: {/etc/zero.json:
+          '{"fp16": {"enabled": true}, "bf16": {"enabled": true}}'}}]
+
+        jobs: [{name: llama, command: [torchrun, train.py, --deepspeed=/etc/zero.json], files: {/etc/zero.json:
+          '{"train_batch_size": 8,}'}}]
+
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: zero, namespace: team-a}
+        data: {zero.json: '{"train_batch_size": 12, "gradient_accumulation_steps": 4}'}
+        ---
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: llama, namespace: team-a}
+        spec:
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: train
+                  image: registry.example/train:1.0
+                  command: [torchrun, train.py, --deepspeed=/etc/deepspeed/zero.json]
+                  volumeMounts: [{name: zero, mountPath: /etc/deepspeed/}]
+                  resources: {limits: {nvidia.com/gpu: 8}}
+              volumes: [{name: zero, configMap: {name: zero}}]
+
+    ## Passes
+
+        jobs: [{name: llama, nodes: 2, command: [torchrun, train.py, --deepspeed_config, /z.json], files: {/z.json:
+          '{"train_batch_size": 64, "train_micro_batch_size_per_gpu": 1, "gradient_accumulation_steps": 4}'}}]
+
+        jobs: [{name: llama, command: [torchrun, train.py, --deepspeed=/etc/zero.json], files: {/etc/zero.json:
+          '{"train_batch_size": "auto", "bf16": {"enabled": true}, "zero_optimization": {"stage": 3}}'}}]
+    """
+    said = dict(options(work.words))
+    path = next((said[name] for name in _OPTIONS if said.get(name)), None)
+    file = file_of(work, world, path) if path and path.endswith(".json") else None
+    if file is None:
+        return
+    try:
+        configuration = json.loads(file.text)
+    except json.JSONDecodeError as problem:
+        yield Finding(
+            f"the configuration of DeepSpeed of {work.title} is not JSON: {problem.msg.lower()} in line "
+            f"{problem.lineno}",
+            file.at,
+            help="correct the file",
+        )
+        return
+    if isinstance(configuration, dict):
+        yield from _of_formats(work, file, configuration)
+        if not any(name in said for name in _SHARED):
+            yield from _of_batches(work, file, configuration)
+
+
+def _of_formats(
+    work: Work, file: File, configuration: dict[str, Any]
+) -> Iterator[Finding]:
+    if all(_is_on(configuration.get(name)) for name in ("fp16", "bf16")):
+        yield Finding(
+            f"the configuration of DeepSpeed of {work.title} has fp16 and bf16 enabled",
+            file.at,
+            help="enable one of the two: bf16 on A100 and newer",
+        )
+
+
+def _is_on(section: Any) -> bool:
+    return isinstance(section, dict) and section.get("enabled") is True
+
+
+def _of_batches(
+    work: Work, file: File, configuration: dict[str, Any]
+) -> Iterator[Finding]:
+    ranks = _ranks(work)
+    whole, micro, steps = (
+        _count(configuration, name) for name in (_BATCH, _MICRO, _STEPS)
+    )
+    if ranks is None or whole is None or (micro is None and steps is None):
+        return
+    unit = (micro or 1) * (steps or 1) * ranks
+    if micro and steps:
+        fits, wanted = whole == unit, f"`{unit}`"
+    else:
+        fits, wanted = whole % unit == 0, f"a multiple of {unit}"
+    if not fits:
+        factors = [f"{ranks} ranks"]
+        factors += [f"{_MICRO} {micro}"] if micro else []
+        factors += [f"{_STEPS} {steps}"] if steps else []
+        yield Finding(
+            f"the configuration of DeepSpeed of {work.title} has a {_BATCH} of {whole}, with {', '.join(factors)}",
+            file.at,
+            help=f'write {wanted}, or remove "{_BATCH}": DeepSpeed derives it',
+        )
+
+
+def _ranks(work: Work) -> int | None:
+    """All ranks of the job, as far as they are known: one for each accelerator."""
+    if work.nodes is None or work.accelerator is None:
+        return None
+    _, accelerators = work.accelerator
+    processes = work.processes
+    each_node = processes if isinstance(processes, int) else accelerators
+    return work.nodes * each_node
+
+
+def _count(configuration: dict[str, Any], name: str) -> int | None:
+    value = configuration.get(name)
+    return value if type(value) is int and value > 0 else None
