@@ -22,7 +22,7 @@ _MICRO = "train_micro_batch_size_per_gpu"
 _STEPS = "gradient_accumulation_steps"
 
 
-@rule("RUN066")
+@rule("RUN066", pods=True)
 def deepspeed_configuration_refused(work: Work, world: World) -> Iterator[Finding]:
     """The configuration of DeepSpeed is one that it refuses when the program starts.
 
@@ -57,9 +57,11 @@ def deepspeed_configuration_refused(work: Work, world: World) -> Iterator[Findin
                 - name: train
                   image: registry.example/train:1.0
                   command: [torchrun, train.py, --deepspeed=/etc/deepspeed/zero.json]
-                  volumeMounts: [{name: zero, mountPath: /etc/deepspeed/}]
-                  resources: {limits: {nvidia.com/gpu: 8}}
-              volumes: [{name: zero, configMap: {name: zero}}]
+                  volumeMounts: [{name: zero, mountPath: /etc/deepspeed/}, {name: shm, mountPath: /dev/shm}]
+                  resources: {limits: {nvidia.com/gpu: 8, cpu: 90, memory: 900Gi}}
+              volumes:
+                - {name: zero, configMap: {name: zero}}
+                - {name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}
 
     ## Passes
 
