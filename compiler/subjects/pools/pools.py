@@ -61,6 +61,11 @@ class Pool:
         return self.spec.nodes.max
 
     @property
+    def shared_nodes(self) -> int:
+        """Nodes that quotas may count: all but the spare ones."""
+        return self.spec.nodes.max - self.spec.spare_nodes
+
+    @property
     def static(self) -> bool:
         """Whether all nodes are always on."""
         return self.spec.nodes.min == self.spec.nodes.max

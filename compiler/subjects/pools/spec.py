@@ -278,6 +278,13 @@ class NodePool(SpecModel):
         "zero.",
         examples=[4, {"max": 8}],
     )
+    spare_nodes: int = Field(
+        0,
+        ge=0,
+        description="How many of the nodes no quota counts, so that a job that loses a node goes on without waiting "
+        "for its repair.",
+        examples=[2],
+    )
     capacity: Capacities = Field(
         default_factory=lambda: [Capacity.model_construct(on_demand=OnDemand())],
         description="How the nodes are bought; several ways are a list, in the order in which they are tried.",
@@ -336,6 +343,16 @@ class NodePool(SpecModel):
         description="How long a node stays when it is empty; derived: `15m`, or `0s` where all nodes are always on.",
         examples=["30m"],
     )
+
+    @model_validator(mode="after")
+    def _some_not_spare(self) -> Self:
+        if self.spare_nodes >= self.nodes.max:
+            raise fault(
+                f"{self.spare_nodes} of {self.nodes.max} nodes are spare, and none is left for jobs",
+                f"write `{self.nodes.max - 1}` at most, or raise `nodes`",
+                "spareNodes",
+            )
+        return self
 
     @model_validator(mode="after")
     def _as_many_as_reserved(self) -> Self:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -103,7 +104,25 @@ def resolve_queues(context: Context) -> dict[str, Queue]:
         quota = _quota(context, spec, pools, here / "quota")
         queue = Queue(spec.name, here, tuple(spec.namespaces), quota, spec)
         queues.setdefault(spec.name, queue)
+    _check_spares(context, queues.values())
     return queues
+
+
+def _check_spares(context: Context, queues: Iterable[Queue]) -> None:
+    """Quotas leave the spare nodes of a pool alone."""
+    granted: Counter[str] = Counter()
+    for queue in queues:
+        for pool, quota, at in queue.quota:
+            granted[pool.name] += quota.nodes
+            spare, total = pool.spec.spare_nodes, granted[pool.name]
+            if spare and total > pool.shared_nodes:
+                context.fault(
+                    "RES160",
+                    f"the queues have {total} nodes of pool `{pool.name}`, which has {pool.nodes}, {spare} of them "
+                    "spare",
+                    at / "nodes",
+                    f"grant {pool.shared_nodes} in all, or change `spareNodes` of the pool",
+                )
 
 
 def _check_references(context: Context, queue: spec_queues.Queue, at: Route) -> None:
@@ -136,12 +155,16 @@ def _implicit(context: Context, pool: Pool) -> Queue:
         stop_policy="None",
     )
     quota = spec_queues.PoolQuota.model_construct(
-        pool=pool.name, nodes=pool.nodes, borrowing_limit=None, lending_limit=None
+        pool=pool.name,
+        nodes=pool.shared_nodes,
+        borrowing_limit=None,
+        lending_limit=None,
     )
+    but = f" but {pool.spec.spare_nodes} spare" if pool.spec.spare_nodes else ""
     context.derive(
         f"queue/{pool.name}",
         "quota",
-        "all nodes of its pool",
+        f"all nodes of its pool{but}",
         "the spec declares no queues: each pool has one of its name",
         follows=pool.at,
     )
