@@ -92,6 +92,7 @@ def _subnets(body: Reader) -> list[tuple[str, Subnet]]:
                 zone=(subnet / "az").text() or key,
                 id=(subnet / "id").word(),
                 public=side == "public",
+                cidr=(subnet / "cidr").text(),
             )
             subnets.append((key, node))
     return subnets
