@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 from builders import faults_of, files, objects_of, plan_of, spec
+from running import Command
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Severity
@@ -503,6 +504,86 @@ def test_free_addresses_of_a_subnet_that_exists(free: int, codes: list[str]) -> 
     assert [each.code for each in found] == codes
     for each in found:
         assert str(each.at) == "spec.network.existing.subnets[1].freeAddresses"
+
+
+EXISTING = {
+    "vpc": "vpc-0a1b2c3d4e5f60718",
+    "subnets": [
+        {"id": "subnet-0a1b2c3d4e5f60718", "zone": "us-west-2a"},
+        {"id": "subnet-0a1b2c3d4e5f60719", "zone": "us-west-2b"},
+    ],
+}
+OTHER = {**EXISTING, "vpc": "vpc-0a1b2c3d4e5f60719"}
+TWO = ["us-west-2a", "us-west-2b"]
+THREE = [*TWO, "us-west-2c"]
+
+
+def compiled(folder: Path, trainyard: Command, network: dict[str, Any]) -> str:
+    """What a compilation of a spec with this network reports."""
+    data = spec(network=network)
+    (folder / "spec.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
+    done = trainyard("compile", "spec.yaml", cwd=folder)
+    return done.out + done.err
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (
+            {"create": {}},
+            {"create": {"nat": "single"}},
+            "that which eksctl makes, `10.0.0.0/16` → that of `bootstrap/network.yaml`",
+        ),
+        (
+            {"create": {"nat": "single"}},
+            {"create": {}},
+            "that of `bootstrap/network.yaml` → that which eksctl makes, `10.0.0.0/16`",
+        ),
+        (
+            {"create": {}},
+            {"create": {"cidr": "10.1.0.0/16"}},
+            "→ that which eksctl makes, `10.1.0.0/16`",
+        ),
+        ({"existing": EXISTING}, {"existing": OTHER}, "→ `vpc-0a1b2c3d4e5f60719`"),
+        ({"existing": EXISTING}, {"create": {}}, "`vpc-0a1b2c3d4e5f60718` → that"),
+        (
+            {"create": {"nat": "none", "cidr": "10.0.0.0/16"}},
+            {"create": {"nat": "none", "cidr": "10.1.0.0/16"}},
+            "`CidrBlock` of `Vpc` of `bootstrap/network.yaml` cannot change",
+        ),
+        (
+            {"create": {"nat": "none"}},
+            {"create": {"nat": "none", "subnets": {"us-west-2b": "10.0.128.0/18"}}},
+            "`CidrBlock` of `PrivateSubnetUsWest2b`",
+        ),
+        (
+            {"create": {"nat": "none", "zones": THREE}},
+            {"create": {"nat": "none", "zones": TWO}},
+            "`PrivateSubnetUsWest2c` of `bootstrap/network.yaml` cannot be removed",
+        ),
+        # these change nothing that cannot
+        ({"create": {"nat": "single"}}, {"create": {"nat": "perZone"}}, ""),
+        (
+            {"create": {"nat": "single", "zones": TWO}},
+            {"create": {"nat": "single", "zones": THREE}},
+            "",
+        ),
+        ({"create": {}}, {"existing": EXISTING}, ""),
+        ({"create": {"nat": "single"}}, {"existing": EXISTING}, ""),
+        ({"create": {}}, {}, ""),
+    ],
+)
+def test_a_cluster_stays_in_its_network(
+    before: dict[str, Any],
+    after: dict[str, Any],
+    words: str,
+    tmp_path: Path,
+    trainyard: Command,
+) -> None:
+    assert "CHG025" not in compiled(tmp_path, trainyard, before)
+    found = compiled(tmp_path, trainyard, after)
+    assert ("error[CHG025]" in found) == bool(words), found
+    assert words in found
 
 
 AWS = """#!/bin/bash
