@@ -38,6 +38,7 @@ FSX = [
         },
     }
 ]
+ACCOUNT = "111122223333"
 NATS = ("perZone", "single", "none")
 
 
@@ -678,3 +679,46 @@ def test_the_page_has_the_network_before_the_cluster_and_never_deletes_it_by_its
     )
     assert page.rindex('"${DELETE:-}" = network', 0, deleted) > page.index("## 5.")
     assert "network.sh" not in files(plan_of(spec()))["bootstrap/README.md"]
+
+
+@pytest.mark.parametrize(
+    ("image", "words"),
+    [
+        ("team/train:1.0", "pull-through cache"),
+        ("ghcr.io/team/train:1.0", "pull-through cache"),
+        ("registry-1.docker.io/team/train:1.0", "pull-through cache"),
+        ("nvcr.io/nvidia/pytorch:25.10-py3", "copy it into ECR"),
+        (f"{ACCOUNT}.dkr.ecr.eu-west-1.amazonaws.com/t:1", "replicate it"),
+        (f"{ACCOUNT}.dkr.ecr.us-west-2.amazonaws.com/t:1", ""),
+        ("registry.example.com/train:1.0", ""),
+        ("localhost:5000/train:1.0", ""),
+    ],
+)
+def test_images_that_no_endpoint_reaches(
+    image: str, words: str, tmp_path: Path, trainyard: Command
+) -> None:
+    for nat in ("none", "single"):
+        data = made(nat)
+        data["spec"]["jobs"][0]["image"] = image
+        (tmp_path / "spec.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
+        done = trainyard("check", "spec.yaml", "--format", "json", cwd=tmp_path)
+        helps = [
+            each["help"]
+            for each in json.loads(done.out)["diagnostics"]
+            if each["code"] == "RUN071" and image in each["message"]
+        ]
+        assert len(helps) == (1 if words and nat == "none" else 0)
+        assert all(words in help for help in helps)
+
+
+def test_a_chart_that_was_moved_is_in_reach(tmp_path: Path, trainyard: Command) -> None:
+    data = made("none")
+    charts = f"oci://{ACCOUNT}.dkr.ecr.us-west-2.amazonaws.com/ecr-public/karpenter"
+    target = {"kind": "OCIRepository", "name": "karpenter"}
+    patch = {"spec": {"url": f"{charts}/karpenter", "provider": "aws"}}
+    for patches, there in (([], True), ([{"target": target, "patch": patch}], False)):
+        data["spec"]["patches"] = patches
+        (tmp_path / "spec.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
+        found = trainyard("check", "spec.yaml", cwd=tmp_path).out
+        assert ("the chart of OCIRepository `karpenter` is" in found) == there
+        assert "the chart of OCIRepository `kueue` is at `registry.k8s.io`" in found

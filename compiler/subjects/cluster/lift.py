@@ -79,6 +79,7 @@ def _network(body: Reader, subnets: tuple[Subnet, ...]) -> Network:
         },
         private_endpoint=bool((endpoints / "privateAccess").flag()),
         public_cidrs=(vpc / "publicAccessCIDRs").texts(),
+        fully_private=body.follow("privateCluster", "enabled").flag() is True,
     )
 
 

@@ -28,6 +28,7 @@ class Network(PlanNode):
     """The VPC: a new one (``cidr`` and ``zones``) or an imported one (``vpc`` and ``subnets``).
 
     ``public_endpoint``: whether the Kubernetes API is reached from outside; ``None`` where that is left to the tool.
+    ``fully_private``: eksctl makes it without a way to the internet.
     """
 
     cidr: str | None = None
@@ -37,6 +38,7 @@ class Network(PlanNode):
     public_endpoint: bool | None = True
     private_endpoint: bool = True
     public_cidrs: tuple[str, ...] = ()
+    fully_private: bool = False
 
 
 @dataclass(frozen=True, slots=True)
