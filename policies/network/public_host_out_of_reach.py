@@ -42,7 +42,8 @@ def public_host_out_of_reach(plan: Plan, world: World) -> Iterator[Finding]:
     (EKS user guide, private-clusters). Public registries, ECR Public among them, have none: pods stay in
     ImagePullBackOff, sources are never Ready. A pull-through cache of ECR has what lies in Docker Hub, GitHub, Quay,
     ECR Public, GitLab and the registry of Kubernetes; the first pull of each is one from where there is internet (ECR
-    user guide, pull-through-cache and vpc-endpoints). A host of your own may be in reach, and is not judged.
+    user guide, pull-through-cache and vpc-endpoints). A source in private ECR has `provider: aws` (Flux, OCIRepository).
+    A host of your own may be in reach, and is not judged.
 
     ## Fails
 
@@ -143,6 +144,6 @@ def _source(source: HelmSource | GitSource, what: str) -> Iterator[Finding]:
 
 _SPEC_HELP = {
     "the chart": "copy the chart into ECR, and lay its URL over by `patches: [{{target: {{kind: {kind}, name: "
-    "{name}}}, patch: {{spec: {{url: …, provider: aws}}}}}}]`; its images by `components`",
+    "{name}}}, patch: {{spec: {{url: …}}}}}}]`; its images by `components`",
     "the repository": "name a host that the VPC reaches under `flux.url`",
 }
