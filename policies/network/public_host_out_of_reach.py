@@ -42,8 +42,8 @@ def public_host_out_of_reach(plan: Plan, world: World) -> Iterator[Finding]:
     (EKS user guide, private-clusters). Public registries, ECR Public among them, have none: pods stay in
     ImagePullBackOff, sources are never Ready. A pull-through cache of ECR has what lies in Docker Hub, GitHub, Quay,
     ECR Public, GitLab and the registry of Kubernetes; the first pull of each is one from where there is internet (ECR
-    user guide, pull-through-cache and vpc-endpoints). A source in private ECR has `provider: aws` (Flux, OCIRepository).
-    A host of your own may be in reach, and is not judged.
+    user guide, pull-through-cache and vpc-endpoints). A source in private ECR has `provider: aws` (Flux's
+    OCIRepository). A host of your own may be in reach, and is not judged.
 
     ## Fails
 

@@ -16,11 +16,11 @@ from builders import faults_of, files, objects_of, plan_of, spec
 from running import Command
 
 from compiler.catalog import load_catalog
+from compiler.catalog.addresses import Warm, taken, warm
 from compiler.diagnostics import Severity
 from compiler.output.formats import Setting, lifted, verified, written
 from compiler.plan import Plan
 from compiler.subjects.cluster.plan import Cluster
-from compiler.subjects.network.addresses import Warm, taken, warm
 from compiler.subjects.network.cut import private_part, public_part
 from compiler.subjects.network.plan import MadeNetwork
 from compiler.targets import lower

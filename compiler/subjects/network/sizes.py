@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from compiler.catalog.addresses import taken, warm
 from compiler.dataclass import dataclass
 from compiler.resolve.context import SPEC, Context
 from compiler.source import Route
 from compiler.subjects.cluster.spec import ClusterSection
-from compiler.subjects.network.addresses import taken, warm
 from compiler.subjects.network.cut import usable
 from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.pools.pools import Pool

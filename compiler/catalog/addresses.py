@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from math import ceil
 from typing import Any
 
-from compiler.catalog import InstanceType
+from compiler.catalog.instance import InstanceType
 from compiler.dataclass import dataclass
 
 _PREFIX = 16
