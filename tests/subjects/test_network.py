@@ -374,6 +374,21 @@ def test_eksctl_takes_the_subnets_by_their_blocks(nat: str) -> None:
     assert read.network.subnets == planned.network.subnets
 
 
+def test_made_file_systems_lie_in_the_network_too() -> None:
+    """eksctl's stack exports an imported VPC as well (0.230.0, pkg/cfn/builder/vpc_existing.go)."""
+    data = made("single")
+    create = {"deployment": "SCRATCH_2", "size": "1200Gi"}
+    data["spec"]["storage"] = [{"name": "data", "fsxLustre": {"create": create}}]
+    written_files = files(plan_of(data))
+    stack = written_files["bootstrap/stacks/storage-data.yaml"]
+    group = stack["Resources"]["SecurityGroup"]["Properties"]
+    assert group["VpcId"] == {"Fn::ImportValue": "eksctl-lab-cluster::VPC"}
+    assert stack["Metadata"] == {"Zone": "us-west-2b"}
+    page = written_files["bootstrap/README.md"]
+    assert "lie in the cluster's VPC" not in page
+    assert "no\nfile system either, set `DELETE=network`" in page
+
+
 def test_eksctl_makes_the_vpc_where_it_can() -> None:
     for create in ({}, {"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"]}):
         plan = plan_of(spec(network={"create": create}))
@@ -473,6 +488,30 @@ def test_the_addresses_of_nodes_are_compared_with_the_subnet(
     fewer = {"WARM_IP_TARGET": "2", "MINIMUM_IP_TARGET": "12"}
     platform = {"eks": {"addons": {"vpc-cni": {"values": {"env": fewer}}}}}
     assert not faults_of(spec(pool=pool, platform=platform))
+
+
+@pytest.mark.parametrize(("nodes", "fits"), [(333, True), (334, False)])
+def test_nodes_of_several_zones_are_compared_with_all_of_them(
+    nodes: int, fits: bool
+) -> None:
+    """Where each of them will be is Karpenter's to say: only the two subnets together can be too small."""
+    pool = {
+        "instanceTypes": ["m7i.48xlarge"],
+        "zones": ["us-west-2a", "us-west-2b"],
+        "nodes": {"max": nodes},
+    }
+    prefixes = {"ENABLE_PREFIX_DELEGATION": "true", "WARM_PREFIX_TARGET": "2"}
+    platform = {"eks": {"addons": {"vpc-cni": {"values": {"env": prefixes}}}}}
+    data = spec(network={"create": {"nat": "single"}}, pool=pool, platform=platform)
+    data["spec"]["jobs"] = []
+    found = faults_of(data)
+    # each node: one prefix for its pod and two that are kept, of 16, and the address of its interface
+    assert (49 * nodes + 32 <= 2 * 8187) == fits
+    assert [each.code for each in found] == ([] if fits else ["RES151"])
+    for each in found:
+        assert (
+            f"`us-west-2a`, `us-west-2b` have 16374 addresses; {nodes} " in each.message
+        )
 
 
 def test_endpoints_have_an_address_in_each_zone() -> None:

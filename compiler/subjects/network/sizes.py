@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from compiler.catalog.addresses import taken, warm
 from compiler.dataclass import dataclass
+from compiler.diagnostics.diagnostic import listed
 from compiler.resolve.context import SPEC, Context
 from compiler.source import Route
 from compiler.subjects.cluster.spec import ClusterSection
@@ -54,30 +55,35 @@ def fits(
     at = SPEC / "network"
     if NetworkSection.of(context.spec).network.created.cidr:
         at = at / "create" / "cidr"
+    larger = (
+        "write a larger block, like `10.0.0.0/16`, or import a VPC with larger subnets"
+    )
+    rooms: list[_Room] = []
     for zone in zones:
         what = (
             f"the private subnet in `{zone}` is a /{prefix} with {addresses} addresses"
         )
-        larger = "write a larger block, like `10.0.0.0/16`, or import a VPC with larger subnets"
-        _has_room(context, _Room(zone, what, addresses, at, larger), pools)
+        rooms.append(_Room(zone, what, addresses, at, larger))
+    _have_room(context, rooms, pools)
 
 
 def fits_made(context: Context, made: MadeNetwork, pools: dict[str, Pool]) -> None:
     """The same for a VPC of the bootstrap, whose endpoints have an address in each zone."""
+    rooms: list[_Room] = []
     for subnet in made.subnets:
-        addresses = usable(subnet.private)
-        what = f"the private subnet in `{subnet.zone}`, `{subnet.private}`, has {addresses} addresses"
-        larger = f"write a larger block under `subnets: {{{subnet.zone}: …}}`"
-        room = _Room(
-            subnet.zone, what, addresses, subnet.at, larger, len(made.endpoints)
-        )
-        _has_room(context, room, pools)
+        zone, addresses = subnet.zone, usable(subnet.private)
+        what = f"the private subnet in `{zone}`, `{subnet.private}`, has {addresses} addresses"
+        larger = f"write a larger block under `subnets: {{{zone}: …}}`"
+        count = len(made.endpoints)
+        rooms.append(_Room(zone, what, addresses, subnet.at, larger, count))
+    _have_room(context, rooms, pools)
 
 
 def fits_existing(
     context: Context, given: ExistingNetwork, pools: dict[str, Pool]
 ) -> None:
     """The same for subnets that exist, in the zones of which all sizes are given."""
+    rooms: list[_Room] = []
     for zone, subnets in given.private.items():
         known = [_addresses(subnet) for subnet in subnets]
         sizes = [size for size in known if size is not None]
@@ -94,7 +100,8 @@ def fits_existing(
             "add a private subnet of the zone, or take fewer nodes",
             source="VPC user guide, subnet sizing",
         )
-        _has_room(context, room, pools)
+        rooms.append(room)
+    _have_room(context, rooms, pools)
 
 
 def _addresses(subnet: Subnet) -> int | None:
@@ -104,10 +111,50 @@ def _addresses(subnet: Subnet) -> int | None:
     return None if subnet.cidr is None else usable(subnet.cidr)
 
 
-def _has_room(context: Context, room: _Room, pools: dict[str, Pool]) -> None:
-    """A fault where not even nodes and their training pods fit, the least there is; a doubt where they do, and what the
-    CNI keeps warm beside them does not."""
-    there = [pool for pool in pools.values() if pool.zones == (room.zone,)]
+def _have_room(context: Context, rooms: list[_Room], pools: dict[str, Pool]) -> None:
+    """The nodes of each zone against its addresses, then those that may be in several against all of theirs."""
+    enough = {
+        room.zone: room
+        for room in rooms
+        if _has_room(context, room, list(pools.values()))
+    }
+    several = {frozenset(pool.zones) for pool in pools.values() if len(pool.zones) > 1}
+    for zones in sorted(several, key=sorted):
+        if zones <= enough.keys():
+            within = [pool for pool in pools.values() if zones.issuperset(pool.zones)]
+            _have_room_together(
+                context, [enough[zone] for zone in sorted(zones)], within
+            )
+
+
+def _have_room_together(
+    context: Context, rooms: list[_Room], pools: list[Pool]
+) -> None:
+    """A doubt where zones together have fewer addresses than the nodes that are in no other zone take."""
+    of_nodes = _with_warm(context, pools)
+    there = sum(room.addresses for room in rooms)
+    others = sum(_OF_EKS + room.endpoints for room in rooms)
+    if of_nodes is None or of_nodes + others <= there:
+        return
+    zones = listed([room.zone for room in rooms])
+    nodes = sum(pool.nodes for pool in pools)
+    context.doubt(
+        "RES151",
+        f"the private subnets in {zones} have {there} addresses; {nodes} nodes take {of_nodes} with those that the VPC "
+        f"CNI keeps warm, and EKS and endpoints {others}",
+        rooms[0].at,
+        f"{rooms[0].larger}, or {_FEWER}",
+        source=_CNI,
+    )
+
+
+def _has_room(context: Context, room: _Room, pools: list[Pool]) -> bool:
+    """Whether the nodes that are in one zone alone have their addresses.
+
+    A fault where not even nodes and their training pods fit, the least there is; a doubt where they do, and what the
+    CNI keeps warm beside them does not.
+    """
+    there = [pool for pool in pools if pool.zones == (room.zone,)]
     nodes = sum(pool.nodes for pool in there)
     least = nodes * (1 + _PODS)
     if least > room.addresses:
@@ -118,20 +165,20 @@ def _has_room(context: Context, room: _Room, pools: dict[str, Pool]) -> None:
             room.larger,
             source=room.source,
         )
-        return
+        return False
     of_nodes = _with_warm(context, there)
-    if of_nodes is None:
-        return
     others = _OF_EKS + room.endpoints
-    if there and of_nodes + others > room.addresses:
-        context.doubt(
-            "RES151",
-            f"{room.what}; {nodes} nodes take {of_nodes} with those that the VPC CNI keeps warm, and EKS and endpoints "
-            f"{others}",
-            room.at,
-            f"{room.larger}, or {_FEWER}",
-            source=_CNI,
-        )
+    if not there or of_nodes is None or of_nodes + others <= room.addresses:
+        return True
+    context.doubt(
+        "RES151",
+        f"{room.what}; {nodes} nodes take {of_nodes} with those that the VPC CNI keeps warm, and EKS and endpoints "
+        f"{others}",
+        room.at,
+        f"{room.larger}, or {_FEWER}",
+        source=_CNI,
+    )
+    return False
 
 
 def _with_warm(context: Context, pools: list[Pool]) -> int | None:
