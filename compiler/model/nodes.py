@@ -7,6 +7,7 @@ from functools import cached_property
 
 from compiler.catalog import Catalog, InstanceType
 from compiler.manifest import Manifest, placeholder
+from compiler.model import values
 from compiler.model.offers import (
     FACTS,
     GroupPool,
@@ -20,6 +21,7 @@ from compiler.model.offers import (
 from compiler.model.work import Offer
 from compiler.plan import Plan
 from compiler.subjects.cluster.plan import Cluster
+from compiler.subjects.delivery.plan import HelmRelease
 from compiler.subjects.pools.plan import INSTANCE_TYPE, NodeClass, NodePool
 from compiler.subjects.queues.plan import Flavor
 
@@ -162,6 +164,19 @@ class Nodes:
         """The region of the cluster, where the set says it."""
         cluster = self.plan.one(Cluster)
         return cluster.region if cluster else None
+
+    @cached_property
+    def isolated(self) -> bool:
+        """Whether the set says that nothing in the cluster reaches the internet: eksctl makes it fully private, or
+        Karpenter takes its VPC for isolated (chart 1.14.1, `settings.isolatedVPC`)."""
+        cluster = self.plan.one(Cluster)
+        if cluster is not None and cluster.network.fully_private:
+            return True
+        return any(
+            values.value(release.values, "settings", "isolatedVPC") is True
+            for release in self.plan.of(HelmRelease)
+            if release.chart == "karpenter"
+        )
 
     @property
     def zones(self) -> set[str]:

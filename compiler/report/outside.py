@@ -8,6 +8,7 @@ from compiler.report.markdown import code
 from compiler.report.subject import Subject
 from compiler.subjects.jobs.plan import Runtime, TrainJob
 from compiler.subjects.network.spec import NetworkSection
+from compiler.subjects.pools.plan import NodeClass
 from compiler.subjects.pools.spec import PoolsSection
 from compiler.subjects.secrets.spec import SecretsSection
 from compiler.subjects.storage.spec import StorageSection
@@ -45,6 +46,22 @@ def _account(subject: Subject) -> Iterator[str]:
     network = NetworkSection.of(subject.spec).network.existing
     if network is not None:
         yield f"VPC {code(network.vpc)} with its subnets"
+        rules = _rules(subject)
+        for group in network.security_groups if rules else ():
+            yield f"security group {code(group)}, which lets {rules}"
+
+
+def _rules(subject: Subject) -> str:
+    """What the security groups of the nodes must let through; those that are given are known by their ids alone.
+
+    EC2 user guide, efa-start; FSx for Lustre user guide, limit-access-security-groups.
+    """
+    rules = []
+    if any(node_class.efa for node_class in subject.plan.of(NodeClass)):
+        rules.append("all traffic through from and to itself, for EFA")
+    if any(storage.fsx_lustre for storage in StorageSection.of(subject.spec).storage):
+        rules.append("TCP 988 and 1018 to 1023 through from and to the file systems")
+    return ", and ".join(rules)
 
 
 def _images(subject: Subject) -> set[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from builders import spec
+from builders import FSX, spec
 from running import EXAMPLE, Command
 
 import compiler.report as package
@@ -332,3 +332,32 @@ def _saving(jobs: list[dict[str, object]]) -> list[dict[str, object]]:
         }
         for job in jobs
     ]
+
+
+def test_what_security_groups_must_let_through(
+    trainyard: Command, tmp_path: Path
+) -> None:
+    """Nothing is known of a group but its id; that it takes EFA and Lustre is for those who made it."""
+    group = "sg-0a1b2c3d4e5f60718"
+    subnets = [
+        {"id": f"subnet-0a1b2c3d4e5f6071{index}", "zone": f"us-west-2{zone}"}
+        for index, zone in enumerate("ab")
+    ]
+    network = {
+        "vpc": "vpc-0a1b2c3d4e5f60718",
+        "subnets": subnets,
+        "securityGroups": [group],
+    }
+    lustre = [{"name": "data", "fsxLustre": {"existing": FSX}}]
+    for storage, words in (
+        ([], "for EFA"),
+        (lustre, "for EFA, and TCP 988 and 1018 to 1023"),
+    ):
+        data = spec(network={"existing": network}, storage=storage)
+        (tmp_path / "spec.yaml").write_text(yaml.safe_dump(data))
+        done = trainyard("report", "spec.yaml", cwd=tmp_path)
+        (line,) = (
+            line for line in part(done.out, "Must exist").splitlines() if group in line
+        )
+        assert words in line
+        assert ("988" in line) == bool(storage)

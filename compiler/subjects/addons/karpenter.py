@@ -8,6 +8,7 @@ from compiler.resolve.context import Context
 from compiler.subjects.addons.addon import OURS, AddOn, Controller, Role, Setting
 from compiler.subjects.addons.placing import REPLICAS
 from compiler.subjects.health.spec import HealthSection
+from compiler.subjects.network.spec import NetworkSection
 
 
 def interruption_queue(cluster: str) -> str:
@@ -18,9 +19,14 @@ def interruption_queue(cluster: str) -> str:
 def values(setting: Setting) -> dict[str, Any]:
     """karpenter 1.14.1 chart values, with the gates of all that a pool may be."""
     context: Context = setting.context
+    isolated = {}
+    if NetworkSection.of(context.spec).network.is_isolated:
+        # It then calls neither IAM nor the price list, which have no endpoint in a VPC.
+        isolated["isolatedVPC"] = True
     return {
         "settings": {
             "clusterName": context.name,
+            **isolated,
             "interruptionQueue": interruption_queue(context.name),
             "featureGates": {
                 "nodeRepair": HealthSection.of(context.spec).health.repair,

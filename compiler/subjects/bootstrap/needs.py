@@ -17,6 +17,7 @@ from compiler.subjects.bootstrap.account import (
 )
 from compiler.subjects.cluster.plan import Cluster
 from compiler.subjects.jobs.plan import EFA, HUGEPAGES
+from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.pools.plan import NodeGroup
 from compiler.subjects.pools.pools import Pool
 from compiler.subjects.pools.share import ROOT_GIB
@@ -49,7 +50,7 @@ def _of_cluster(context: Context, cluster: Cluster) -> tuple[ServiceQuota, ...]:
     quotas: list[ServiceQuota] = []
     for group in cluster.node_groups:
         quotas += _of_group(context, group)
-    if cluster.network.vpc is None:
+    if NetworkSection.of(context.spec).network.existing is None:
         quotas.append(ServiceQuota(*other_quota("vpcs"), 1, "the cluster's own"))
     return tuple(quotas)
 

@@ -25,7 +25,11 @@ from compiler.subjects.delivery.spec import DeliverySection
 from compiler.subjects.delivery.stages import folder
 from compiler.subjects.namespaces.people import access_entries
 from compiler.subjects.pools.pools import Pool, resolve_pools
-from compiler.subjects.pools.resolve import node_role, placement_group
+from compiler.subjects.pools.resolve import (
+    instance_profile,
+    node_role,
+    placement_group,
+)
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:
@@ -48,6 +52,7 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
         account=account_id,
         node_role=node_role(context.name),
         interruption_queue=queue,
+        instance_profile=instance_profile(context),
         queue=iam.interruption_queue(partition, region, account_id, queue),
         controller_role=role_name(context, "karpenter"),
         controller_trust=iam.pod_identity_trust(),

@@ -17,6 +17,7 @@ from compiler.subjects.cluster.plan import (
     PodIdentity,
 )
 from compiler.subjects.namespaces.people import short_name
+from compiler.subjects.network.plan import MadeNetwork
 from compiler.subjects.pools.plan import POOL_LABEL, NodePool
 from compiler.subjects.secrets.plan import SecretReader
 from compiler.targets.body import given
@@ -37,6 +38,9 @@ def lower(plan: Plan) -> Iterator[Artifact]:
     yield from stacks(boot)
     if _made(boot):
         yield _script(boot)
+    network = plan.one(MadeNetwork)
+    if network is not None:
+        yield _network_script(boot, network)
     for pool in boot.needs.pools:
         yield _page(f"pools/{pool.pool}.md", _pool_page(plan, boot, pool), boot)
     for storage in boot.needs.storage:
@@ -58,6 +62,7 @@ def _readme(plan: Plan, boot: Bootstrap) -> str:
         cluster=plan.one(Cluster),
         named=named,
         made=_made(boot),
+        network=plan.one(MadeNetwork),
     )
 
 
@@ -83,6 +88,15 @@ def _pool_page(plan: Plan, boot: Bootstrap, pool: PoolNeeds) -> Callable[[], str
         pool=pool,
         plan_pools=_node_pools(plan, pool.pool),
         group=groups.get(pool.pool),
+    )
+
+
+def _network_script(boot: Bootstrap, network: MadeNetwork) -> Artifact:
+    return Artifact(
+        path=f"{FOLDER}/network.sh",
+        at=network.at,
+        text=lambda: _rendered("network.sh.j2", boot=boot, network=network),
+        format="shell",
     )
 
 
@@ -152,6 +166,14 @@ def stack(boot: Bootstrap) -> dict[str, Any]:
         resources[f"{_logical(name)}Rule"] = {
             "Type": "AWS::Events::Rule",
             "Properties": {"EventPattern": pattern, "Targets": [target]},
+        }
+    if boot.instance_profile:
+        resources["InstanceProfile"] = {
+            "Type": "AWS::IAM::InstanceProfile",
+            "Properties": {
+                "InstanceProfileName": boot.instance_profile,
+                "Roles": [{"Ref": "NodeRole"}],
+            },
         }
     # What its policy is follows with each bucket, see ``_bucket``.
     resources["BucketRole"] = _role(boot.bucket_role, boot.controller_trust, [])

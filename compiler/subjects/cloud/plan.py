@@ -12,7 +12,8 @@ from dataclasses import field
 from typing import ClassVar
 
 from compiler.dataclass import dataclass
-from compiler.plan.base import PlanNode
+from compiler.plan.base import ROOT, PlanNode
+from compiler.source import Route
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +141,38 @@ class PodIdentityStack(CloudResource):
     role: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SecurityRule:
+    """A rule of a security group. ``protocol``: `-1` is every one; ports are ``None`` where it has none, or all.
+    ``peer``: the other group, by logical name or id; ``None`` of an address block."""
+
+    outgoing: bool
+    protocol: str | None
+    first: int | None
+    last: int | None
+    peer: str | None
+    at: Route = field(default=ROOT, compare=False, repr=False)
+
+    def lets(self, port: int) -> bool:
+        """Whether it lets TCP to a port through."""
+        if self.protocol == "-1":
+            return True
+        if self.protocol not in ("tcp", "6") or self.first is None:
+            return False
+        return self.first <= port <= (self.first if self.last is None else self.last)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecurityGroupStack(CloudResource):
+    """AWS::EC2::SecurityGroup, with the rules that stand in it and those of the template that name it. Rules that a
+    function gives are unknown: then ``rules`` is among what is unread. ``closed_out``: it says what may leave."""
+
+    name: str | None = None
+    description: str | None = None
+    rules: tuple[SecurityRule, ...] = ()
+    closed_out: bool = False
+
+
 RESOURCES: tuple[type[CloudResource], ...] = (
     AccessPolicy,
     IamRole,
@@ -150,5 +183,6 @@ RESOURCES: tuple[type[CloudResource], ...] = (
     PlacementGroupStack,
     AccessEntryStack,
     PodIdentityStack,
+    SecurityGroupStack,
 )
 """Every kind of resource that templates are read for."""

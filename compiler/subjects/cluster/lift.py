@@ -79,6 +79,7 @@ def _network(body: Reader, subnets: tuple[Subnet, ...]) -> Network:
         },
         private_endpoint=bool((endpoints / "privateAccess").flag()),
         public_cidrs=(vpc / "publicAccessCIDRs").texts(),
+        fully_private=body.follow("privateCluster", "enabled").flag() is True,
     )
 
 
@@ -92,6 +93,7 @@ def _subnets(body: Reader) -> list[tuple[str, Subnet]]:
                 zone=(subnet / "az").text() or key,
                 id=(subnet / "id").word(),
                 public=side == "public",
+                cidr=(subnet / "cidr").text(),
             )
             subnets.append((key, node))
     return subnets

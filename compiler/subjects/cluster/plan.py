@@ -15,11 +15,12 @@ from compiler.subjects.pools.plan import NodeGroup
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subnet(PlanNode):
-    """An imported subnet."""
+    """An imported subnet, by its id or by its block."""
 
     zone: str
-    id: str
+    id: str = ""
     public: bool = False
+    cidr: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,7 @@ class Network(PlanNode):
     """The VPC: a new one (``cidr`` and ``zones``) or an imported one (``vpc`` and ``subnets``).
 
     ``public_endpoint``: whether the Kubernetes API is reached from outside; ``None`` where that is left to the tool.
+    ``fully_private``: eksctl makes it without a way to the internet.
     """
 
     cidr: str | None = None
@@ -36,6 +38,7 @@ class Network(PlanNode):
     public_endpoint: bool | None = True
     private_endpoint: bool = True
     public_cidrs: tuple[str, ...] = ()
+    fully_private: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +107,8 @@ class Bootstrap(PlanNode):
     """What must exist before Flux can work, made by people or CI: IAM, queue, placement groups, cluster, Flux.
 
     ``queue``: properties of the interruption queue, and its ``policy``. ``access``: who may enter the cluster, beside
-    its nodes; each by a stack of its own. ``drivers``: pod identities of add-ons that only some clusters have.
-    ``zones``: all that the Region has.
+    its nodes; each by a stack of its own. ``instance_profile``: one of the nodes' role, where Karpenter makes none.
+    ``drivers``: pod identities of add-ons that only some clusters have. ``zones``: all that the Region has.
     """
 
     carried: ClassVar[bool] = False
@@ -117,6 +120,7 @@ class Bootstrap(PlanNode):
     account: str
     node_role: str
     interruption_queue: str
+    instance_profile: str | None = None
     queue: Mapping[str, Any] = field(default_factory=dict)
     controller_role: str = ""
     controller_trust: Mapping[str, object] = field(default_factory=dict)

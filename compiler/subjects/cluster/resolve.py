@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from ipaddress import IPv4Network
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from compiler.catalog.zones import WITHOUT_EKS
-from compiler.diagnostics.diagnostic import listed
 from compiler.plan import PlanNode
 from compiler.resolve.context import SPEC, Context
-from compiler.source import Route
 from compiler.subjects import addons
 from compiler.subjects.addons.addon import EKS, HELM, MANIFESTS, AddOn, Setting
 from compiler.subjects.cluster.plan import (
     AccessEntry,
     Addon,
     Cluster,
-    Network,
     PodIdentity,
-    Subnet,
 )
 from compiler.subjects.cluster.principals import (
     AT_EKS,
@@ -29,13 +23,9 @@ from compiler.subjects.cluster.principals import (
 )
 from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.delivery.resolve import setting
-from compiler.subjects.network.spec import NetworkSection
+from compiler.subjects.network.resolve import network
 from compiler.subjects.overrides.values import overridden
 from compiler.subjects.pools.plan import NodeGroup
-from compiler.subjects.pools.pools import Pool, resolve_pools
-
-if TYPE_CHECKING:
-    from compiler.subjects.network.forms.existing import ExistingNetwork
 
 SYSTEM = "system"
 
@@ -49,14 +39,12 @@ def resolve(context: Context) -> Iterator[PlanNode]:
 def cluster(context: Context) -> Cluster:
     """eksctl's ClusterConfig."""
     spec = context.spec
-    pools = context.once(resolve_pools)
-    network = _network(context, pools)
     return Cluster(
         at=SPEC,
         name=context.name,
         region=spec.region,
         kubernetes=context.version("kubernetes"),
-        network=network,
+        network=context.once(network),
         origins={
             "region": SPEC / "region",
             "network": SPEC / "network",
@@ -72,184 +60,6 @@ def cluster(context: Context) -> Cluster:
         auto_mode=False,
         log_types=("api", "audit", "authenticator"),
     )
-
-
-def _network(context: Context, pools: dict[str, Pool]) -> Network:
-    spec, at = NetworkSection.of(context.spec).network, SPEC / "network"
-    blocks = tuple(ClusterSection.of(context.spec).eks.api_server.public)
-    # Nodes reach it inside the VPC in any case: from outside, their NAT addresses would have to be in the list as well
-    # (EKS user guide, cluster-endpoint).
-    reached: dict[str, Any] = {
-        "public_endpoint": bool(blocks),
-        "private_endpoint": True,
-        "public_cidrs": blocks,
-        "origins": {"public_cidrs": AT_EKS / "apiServer" / "public"},
-    }
-    if not blocks:
-        context.derive(
-            "cluster",
-            "apiServer",
-            "private",
-            "no address block is named, so only the VPC reaches it",
-            "EKS user guide, cluster-endpoint",
-        )
-    for zone, zone_id in spec.zone_ids.items():
-        if context.in_region(zone, at / "zoneIds" / zone, key=True):
-            _is_of_region(context, zone_id, at / "zoneIds" / zone)
-    if spec.existing is not None:
-        _fits_existing(context, spec.existing, pools)
-        return _existing(context, spec.existing, at / "existing", reached)
-    at, created = at / "create", spec.created
-    cidr = context.settle(
-        "cluster",
-        "network.cidr",
-        created.cidr,
-        "10.0.0.0/16",
-        "a new VPC, cut into subnets of /19",
-        at=at / "cidr",
-    )
-    for index, zone in enumerate(created.zones):
-        context.in_region(zone, at / "zones" / index)
-        _takes_eks(context, zone, at / "zones" / index)
-    zones = tuple(created.zones) or _zones(context, pools)
-    if not created.zones:
-        for pool in pools.values():
-            for index, zone in enumerate(pool.zones):
-                _takes_eks(context, zone, pool.at / "zones" / index)
-    _fits(context, cidr, zones, pools)
-    return Network(at=SPEC / "network", cidr=cidr, zones=zones, **reached)
-
-
-def _existing(
-    context: Context, given: ExistingNetwork, at: Route, reached: dict[str, Any]
-) -> Network:
-    """The VPC that the spec describes, private subnets first."""
-    subnets: list[Subnet] = []
-    for index, subnet in enumerate(given.subnets):
-        here = at / "subnets" / index
-        context.in_region(subnet.zone, here / "zone")
-        _takes_eks(context, subnet.zone, here / "zone")
-        subnets.append(
-            Subnet(at=here, zone=subnet.zone, id=subnet.id, public=subnet.public)
-        )
-    subnets.sort(key=lambda subnet: subnet.public)
-    return Network(
-        at=SPEC / "network", vpc=given.vpc, subnets=tuple(subnets), **reached
-    )
-
-
-def _is_of_region(context: Context, zone_id: str, at: Route) -> None:
-    """A fault for the id of a zone of another region: ids of one region begin alike."""
-    region = context.spec.region
-    zones = context.catalog.regions.get(region, ())
-    zone_ids = context.catalog.zone_ids
-    known = sorted(zone_ids[zone] for zone in zones if zone_ids.get(zone))
-    starts = {known_id.partition("-")[0] for known_id in known}
-    if starts and zone_id.partition("-")[0] not in starts:
-        context.fault(
-            "RES004",
-            f"zone `{zone_id}` is not in region `{region}`",
-            at,
-            f"{region} has {listed(known)}",
-        )
-
-
-def _takes_eks(context: Context, zone: str, at: Route, *, key: bool = False) -> None:
-    """A fault for a zone in which EKS takes no subnet; no fault where it is not known which zone a name is."""
-    zone_id = context.zone_id(zone)
-    if zone_id in WITHOUT_EKS:
-        context.fault(
-            "RES050",
-            f"`{zone}` is zone `{zone_id}`, in which EKS takes no subnet of a cluster",
-            at,
-            f"take another zone of {context.spec.region}",
-            key=key,
-        )
-
-
-def _fits(
-    context: Context, cidr: str, zones: tuple[str, ...], pools: dict[str, Pool]
-) -> None:
-    """Whether the new private subnets have an address for each node and its one training pod, the least there is.
-
-    eksctl cuts the block into 8 subnets (eksctl user guide, vpc-configuration), into 16 for more than four zones;
-    AWS keeps 5 addresses of each (VPC user guide, subnet sizing).
-    """
-    prefix = int(cidr.partition("/")[2]) + (3 if len(zones) <= 4 else 4)
-    usable = 2 ** (32 - prefix) - 5
-    at = SPEC / "network"
-    if NetworkSection.of(context.spec).network.created.cidr:
-        at = at / "create" / "cidr"
-    for zone in zones:
-        nodes = _nodes_in(zone, pools)
-        if 2 * nodes > usable:
-            context.fault(
-                "RES026",
-                f"the private subnet in `{zone}` is a /{prefix} with {usable} addresses; "
-                f"{nodes} nodes and their pods need {2 * nodes} at least",
-                at,
-                "write a larger block, like `10.0.0.0/16`, or import a VPC with larger subnets",
-            )
-
-
-def _nodes_in(zone: str, pools: dict[str, Pool]) -> int:
-    """The nodes of the pools that are in this zone alone."""
-    return sum(pool.nodes for pool in pools.values() if pool.zones == (zone,))
-
-
-def _fits_existing(
-    context: Context, given: ExistingNetwork, pools: dict[str, Pool]
-) -> None:
-    """The same for subnets that exist, in the zones all of whose blocks are given."""
-    for zone, subnets in given.private.items():
-        blocks = [subnet.cidr for subnet in subnets if subnet.cidr is not None]
-        if len(blocks) < len(subnets):
-            continue
-        usable = sum(IPv4Network(block).num_addresses - 5 for block in blocks)
-        nodes = _nodes_in(zone, pools)
-        if 2 * nodes > usable:
-            index = given.subnets.index(subnets[0])
-            context.fault(
-                "RES026",
-                f"the private subnets in `{zone}` have {usable} addresses; {nodes} nodes and their pods need "
-                f"{2 * nodes} at least",
-                SPEC / "network" / "existing" / "subnets" / index / "cidr",
-                "add a private subnet of the zone, or take fewer nodes",
-                source="VPC user guide, subnet sizing",
-            )
-
-
-def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
-    """The pools' zones, and the first two of the Region that take system nodes, since EKS asks for two (EKS user guide,
-    network-reqs). A pool that comes adds its zone and takes none away."""
-    region = context.spec.region
-    system_type = ClusterSection.of(context.spec).eks.system_nodes.instance_type
-    instance = context.catalog.instance(system_type)
-    offered = instance.zones.get(region) if instance else None
-    region_zones = context.catalog.regions.get(region, ())
-    usable = [
-        zone
-        for zone in offered or region_zones
-        if context.zone_id(zone) not in WITHOUT_EKS
-    ]
-    zones = set(usable[:2])
-    for pool in pools.values():
-        zones.update(pool.zones)
-    if len(zones) == 1 and region in context.catalog.regions:
-        (only,) = zones
-        context.fault(
-            "RES038",
-            f"EKS wants two zones, and those of `{region}` are not known beside `{only}`",
-            SPEC / "region",
-            f"write `network: {{create: {{zones: [{only}, …]}}}}`",
-        )
-    context.derive(
-        "cluster",
-        "network.zones",
-        ", ".join(sorted(zones)),
-        "the pools' zones, and the first two of the Region for EKS",
-    )
-    return tuple(sorted(zones))
 
 
 def _addons(setting: Setting) -> tuple[Addon, ...]:

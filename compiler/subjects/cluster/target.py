@@ -97,11 +97,12 @@ def _vpc(network: Network) -> Body:
     subnets: Body = {}
     for subnet in network.subnets:
         side = subnets.setdefault("public" if subnet.public else "private", {})
+        named = given(id=subnet.id or None, cidr=subnet.cidr)
         if subnet.zone in side:
             # eksctl v0.230.0, pkg/vpc: any key, where `az` says the zone
-            side[subnet.id] = {"az": subnet.zone, "id": subnet.id}
+            side[subnet.id] = {"az": subnet.zone, **named}
         else:
-            side[subnet.zone] = {"id": subnet.id}
+            side[subnet.zone] = named
     nat = {"gateway": "HighlyAvailable"} if network.vpc is None else None
     return given(
         id=network.vpc,

@@ -1,6 +1,6 @@
 """The network, as people write it: one to create, or facts about one that exists."""
 
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -11,6 +11,7 @@ from compiler.spec.later import later
 from compiler.spec.section import Section
 from compiler.spec.types import (
     Distinct,
+    SubnetCidr,
     VpcCidr,
     Zone,
     ZoneId,
@@ -22,8 +23,40 @@ else:
     (ExistingNetwork,) = later("network.forms.existing", "ExistingNetwork")
 
 
+# Services with an interface endpoint that what runs in a cluster calls (VPC user guide,
+# aws-services-privatelink-support). That of S3 is a gateway, which is always there.
+Endpoint = Literal[
+    "aps-workspaces",
+    "autoscaling",
+    "cloudformation",
+    "ec2",
+    "ec2messages",
+    "ecr.api",
+    "ecr.dkr",
+    "eks",
+    "eks-auth",
+    "elasticfilesystem",
+    "elasticloadbalancing",
+    "events",
+    "fsx",
+    "git-codecommit",
+    "kms",
+    "logs",
+    "monitoring",
+    "sagemaker.api",
+    "secretsmanager",
+    "sns",
+    "sqs",
+    "ssm",
+    "ssmmessages",
+    "sts",
+    "xray",
+]
+
+
 class CreatedNetwork(SpecModel):
-    """A new VPC, which eksctl cuts into a public and a private subnet for each zone."""
+    """A new VPC. eksctl makes it, and cuts it into a public and a private subnet for each zone; where one of ``nat``,
+    ``endpoints`` and ``subnets`` is given, a stack of the bootstrap does."""
 
     cidr: VpcCidr | None = Field(
         None,
@@ -35,6 +68,29 @@ class CreatedNetwork(SpecModel):
         description="The zones of the VPC, two or more; derived: those of the pools and the first two of the Region.",
         examples=[["us-west-2a", "us-west-2b"]],
     )
+    nat: Literal["perZone", "single", "none"] | None = Field(
+        None,
+        description="The NAT gateways: one in each zone, which is derived, a `single` one, or `none`, with no way to "
+        "the internet at all.",
+        examples=["single"],
+    )
+    endpoints: Annotated[list[Endpoint], Distinct] = Field(
+        [],
+        description="Interface endpoints of AWS services, beside those that are derived without NAT; S3 has a gateway "
+        "in any case.",
+        examples=[["ecr.api", "ecr.dkr", "sts"]],
+    )
+    subnets: dict[Zone, SubnetCidr] = Field(
+        {},
+        description="The block of a zone's private subnet, within `cidr`; derived: the eighth of it that is kept for "
+        "the zone.",
+        examples=[{"us-west-2a": "10.0.128.0/18"}],
+    )
+
+    @property
+    def is_made(self) -> bool:
+        """Whether a stack of the bootstrap makes it."""
+        return self.nat is not None or bool(self.endpoints or self.subnets)
 
     @model_validator(mode="after")
     def _two_zones(self) -> Self:
@@ -82,6 +138,16 @@ class Network(SpecModel):
     def created(self) -> CreatedNetwork:
         """What the spec says of a new VPC."""
         return self.create or CreatedNetwork()
+
+    @property
+    def is_made(self) -> bool:
+        """Whether a stack of the bootstrap makes it."""
+        return self.existing is None and self.created.is_made
+
+    @property
+    def is_isolated(self) -> bool:
+        """Whether nothing in it reaches the internet, as far as the spec says."""
+        return self.is_made and self.created.nat == "none"
 
     @property
     def zones(self) -> tuple[str, ...]:

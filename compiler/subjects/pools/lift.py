@@ -36,6 +36,7 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
         name=name_of(body),
         ami_alias=aliases[0] if aliases else None,
         role=(spec / "role").text(),
+        instance_profile=(spec / "instanceProfile").text(),
         ami_family=(spec / "amiFamily").text(),
         ami_names=_texts(images, "name"),
         ami_parameters=_texts(images, "ssmParameter"),

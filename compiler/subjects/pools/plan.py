@@ -114,7 +114,8 @@ class BlockDevice:
 class NodeClass(PlanNode):
     """karpenter.k8s.aws/v1 EC2NodeClass. ``own_kubelet``: it configures the kubelet, or the system by user data
     (``user_data``). ``ami_names`` and ``ami_parameters`` are the images that its terms select by name or SSM parameter.
-    ``prune`` off keeps it when it leaves git.
+    ``prune`` off keeps it when it leaves git. ``role`` or ``instance_profile``: Karpenter makes a profile of the one,
+    and takes the other as it is.
     """
 
     name: str
@@ -123,6 +124,7 @@ class NodeClass(PlanNode):
     ami_names: tuple[str, ...] = ()
     ami_parameters: tuple[str, ...] = ()
     role: str | None = None
+    instance_profile: str | None = None
     subnets: tuple[SelectorTerm, ...] = ()
     security_groups: tuple[SelectorTerm, ...] = ()
     reservations: tuple[SelectorTerm, ...] = ()

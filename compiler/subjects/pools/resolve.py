@@ -87,12 +87,14 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
     # (EKS user guide, sec-group-reqs; kubernetes-versions-standard 1.33).
     cluster_group = SelectorTerm(tags={"aws:eks:cluster-name": context.name})
     interfaces = tuple(NetworkInterface(*interface) for interface in layout)
+    profile = instance_profile(context)
     return NodeClass(
         at=at,
         name=pool.name,
         origins=origins,
         ami_alias=context.version("ami"),
-        role=node_role(context.name),
+        role=None if profile else node_role(context.name),
+        instance_profile=profile,
         subnets=_subnets(context, pool),
         security_groups=(cluster_group, *_security_groups(context)),
         placement_group=placement_group(context.name, pool),
@@ -111,6 +113,14 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
 def node_role(cluster: str) -> str:
     """The name of the IAM role of Karpenter's nodes."""
     return f"KarpenterNodeRole-{cluster}"
+
+
+def instance_profile(context: Context) -> str | None:
+    """The instance profile that the bootstrap makes where Karpenter cannot: IAM has no endpoint in a VPC (Karpenter
+    v1.14 documentation, private clusters)."""
+    if not NetworkSection.of(context.spec).network.is_isolated:
+        return None
+    return f"KarpenterNodeInstanceProfile-{context.name}"
 
 
 def placement_group(cluster: str, pool: Pool) -> str | None:
@@ -136,8 +146,13 @@ def _subnets(context: Context, pool: Pool) -> tuple[SelectorTerm, ...]:
 
 
 def _security_groups(context: Context) -> list[SelectorTerm]:
-    """Those that the spec names beside the cluster's."""
-    existing = NetworkSection.of(context.spec).network.existing
+    """Those that the spec names beside the cluster's, or the one that the network of the bootstrap has."""
+    network = NetworkSection.of(context.spec).network
+    if network.is_made:
+        from compiler.subjects.network.plan import NODES_TAG
+
+        return [SelectorTerm(tags={NODES_TAG: context.name})]
+    existing = network.existing
     if existing is None:
         return []
     return [SelectorTerm(id=group) for group in existing.security_groups]

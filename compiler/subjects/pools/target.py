@@ -72,6 +72,7 @@ def node_class(node: NodeClass) -> Body:
     )
     spec = given(
         role=node.role,
+        instanceProfile=node.instance_profile,
         amiSelectorTerms=[{"alias": node.ami_alias}] if node.ami_alias else None,
         subnetSelectorTerms=_terms(node.subnets),
         securityGroupSelectorTerms=_terms(node.security_groups),

@@ -24,6 +24,8 @@ from compiler.subjects.cloud.plan import (
     MessageQueue,
     PlacementGroupStack,
     PodIdentityStack,
+    SecurityGroupStack,
+    SecurityRule,
     Statement,
 )
 
@@ -39,7 +41,7 @@ def nodes(artifact: Artifact) -> list[CloudResource]:
         reader = _READERS.get((resource / "Type").word())
         if reader is not None:
             read += reader(resource / "Properties", name)
-    return _with_attached(read)
+    return _with_rules(_with_attached(read), resources)
 
 
 def _text(value: Reader) -> str | None:
@@ -337,6 +339,88 @@ def _pod_identity(body: Reader, logical: str) -> list[CloudResource]:
     return [association]
 
 
+def _security_group(body: Reader, logical: str) -> list[CloudResource]:
+    into, out = body / "SecurityGroupIngress", body / "SecurityGroupEgress"
+    rules = [_rule(rule, outgoing=False) for rule in into.items()]
+    rules += [_rule(rule, outgoing=True) for rule in out.items()]
+    group = SecurityGroupStack(
+        at=body.at,
+        logical=logical,
+        name=_text(body / "GroupName"),
+        description=_text(body / "GroupDescription"),
+        rules=tuple(rules),
+        closed_out=bool(out),
+        unread=_unread_rules(into, out),
+    )
+    return [group]
+
+
+def _unread_rules(*values: Reader) -> frozenset[str]:
+    """Whether a function gives rules, or what they let through."""
+    for value in values:
+        if is_call(value.value):
+            return frozenset({"rules"})
+        for rule in value.items():
+            if is_call(rule.value) or any(
+                is_call((rule / key).value) for key in _PORTS
+            ):
+                return frozenset({"rules"})
+    return frozenset()
+
+
+_PORTS = ("IpProtocol", "FromPort", "ToPort")
+_PEERS = {False: "SourceSecurityGroupId", True: "DestinationSecurityGroupId"}
+_RULES = {
+    "AWS::EC2::SecurityGroupIngress": False,
+    "AWS::EC2::SecurityGroupEgress": True,
+}
+"""The types of rules that stand alone, and whether they are of what leaves."""
+
+
+def _rule(body: Reader, *, outgoing: bool) -> SecurityRule:
+    protocol = body / "IpProtocol"
+    return SecurityRule(
+        outgoing,
+        str(protocol.value) if protocol else None,
+        _integer(body / "FromPort"),
+        _integer(body / "ToPort"),
+        _name(body / _PEERS[outgoing]),
+        body.at,
+    )
+
+
+def _with_rules(read: list[CloudResource], resources: Reader) -> list[CloudResource]:
+    """The resources; the security groups with the rules of the template that name them."""
+    if not any(isinstance(resource, SecurityGroupStack) for resource in read):
+        return read
+    alone: list[tuple[Reader, bool]] = []
+    for _, resource in resources.entries():
+        kind = (resource / "Type").word()
+        if kind in _RULES:
+            alone.append((resource / "Properties", _RULES[kind]))
+    return [
+        _with_own(resource, alone)
+        if isinstance(resource, SecurityGroupStack)
+        else resource
+        for resource in read
+    ]
+
+
+def _with_own(
+    group: SecurityGroupStack, alone: list[tuple[Reader, bool]]
+) -> SecurityGroupStack:
+    rules, unread = list(group.rules), group.unread
+    closed_out = group.closed_out
+    for body, outgoing in alone:
+        if _name(body / "GroupId") != group.logical:
+            continue
+        rules.append(_rule(body, outgoing=outgoing))
+        closed_out |= outgoing
+        if any(is_call((body / key).value) for key in _PORTS):
+            unread |= {"rules"}
+    return replace(group, rules=tuple(rules), closed_out=closed_out, unread=unread)
+
+
 _READERS: dict[str, Read] = {
     "AWS::IAM::Role": _role,
     "AWS::IAM::ManagedPolicy": _policy("managed"),
@@ -349,6 +433,7 @@ _READERS: dict[str, Read] = {
     "AWS::Events::Rule": _event_rule,
     "AWS::FSx::FileSystem": _file_system,
     "AWS::EC2::PlacementGroup": _placement_group,
+    "AWS::EC2::SecurityGroup": _security_group,
     "AWS::EKS::AccessEntry": _access_entry,
     "AWS::EKS::PodIdentityAssociation": _pod_identity,
 }

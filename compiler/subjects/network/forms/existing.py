@@ -1,5 +1,6 @@
 """A VPC that exists."""
 
+from ipaddress import IPv4Network
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
@@ -31,11 +32,33 @@ class Subnet(SpecModel):
         "size.",
         examples=["10.0.32.0/19"],
     )
+    free_addresses: int | None = Field(
+        None,
+        ge=0,
+        le=65531,
+        description="The addresses of the subnet that are free (AvailableIpAddressCount), where others use it too; the "
+        "nodes are compared with them.",
+        examples=[4091],
+    )
     public: bool = Field(
         False,
         description="Whether the subnet has a route to an internet gateway; no node is placed in it.",
         examples=[True],
     )
+
+    @model_validator(mode="after")
+    def _free_of_its_own(self) -> Self:
+        if self.cidr is None or self.free_addresses is None:
+            return self
+        most = IPv4Network(self.cidr).num_addresses - 5
+        if self.free_addresses > most:
+            raise fault(
+                f"{self.free_addresses} addresses are free in `{self.cidr}`, which has {most}",
+                "write the AvailableIpAddressCount that `aws ec2 describe-subnets` shows",
+                "freeAddresses",
+                source="VPC user guide, subnet sizing",
+            )
+        return self
 
 
 class ExistingNetwork(SpecModel):

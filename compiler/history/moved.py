@@ -1,0 +1,99 @@
+"""Edits that would put a cluster into another network: its VPC never changes, and neither do the blocks of subnets.
+
+Sources: EKS user guide, network-reqs (the VPC of a cluster cannot be changed after its creation); the provider schemas
+of CloudFormation (createOnlyProperties of AWS::EC2::VPC and AWS::EC2::Subnet).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from compiler.diagnostics import Diagnostic
+from compiler.diagnostics.diagnostic import error
+from compiler.history.changes import shown_value
+from compiler.history.committed import Committed
+from compiler.output.body import at
+from compiler.plan import Plan
+from compiler.subjects.cluster.plan import Cluster, Network
+from compiler.subjects.network.plan import VPC_ID, MadeNetwork
+
+_CONFIG = "bootstrap/eksctl.yaml"
+_HELP = (
+    "undo the change, or make another cluster; `--replace` if this one was never made"
+)
+
+
+def moved_network(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
+    """What the committed network is, and would no longer be."""
+    cluster = plan.one(Cluster)
+    if cluster is None or not committed.mentions(_CONFIG, ["ClusterConfig"]):
+        return
+    network = cluster.network
+    named = network.vpc or network.cidr or ""
+    if not committed.mentions(_CONFIG, [named]):
+        vpc = at(committed.template(_CONFIG) or {}, "vpc")
+        if isinstance(vpc, dict):
+            yield from _other_vpc(vpc, network)
+            return
+    made = plan.one(MadeNetwork)
+    if made is not None:
+        yield from _other_blocks(made, committed)
+
+
+def _other_vpc(old: Mapping[str, Any], network: Network) -> Iterator[Diagnostic]:
+    """A VPC that was made may be named afterwards: which id it has is not known here."""
+    before = str(old.get("id") or old.get("cidr"))
+    was_made = before == VPC_ID or "id" not in old
+    is_made = network.vpc in (VPC_ID, None)
+    if was_made and not is_made:
+        return
+    after = network.vpc or network.cidr
+    yield error(
+        "CHG025",
+        f"the VPC of the cluster cannot change: {_shown(before)} → {_shown(after)}",
+        network.at,
+        label="EKS keeps a cluster in its VPC",
+        help=_HELP,
+    )
+
+
+def _shown(vpc: str | None) -> str:
+    if vpc == VPC_ID:
+        return "that of `bootstrap/network.yaml`"
+    if vpc is not None and vpc.startswith("vpc-"):
+        return f"`{vpc}`"
+    return f"that which eksctl makes, `{vpc}`"
+
+
+def _other_blocks(made: MadeNetwork, committed: Committed) -> Iterator[Diagnostic]:
+    from compiler.subjects.network.stack import PATH, network_stack
+
+    old = committed.template(PATH)
+    if old is None:
+        return
+    stack = network_stack(made)
+    resources = stack.body["Resources"]
+    for name, before in (at(old, "Resources") or {}).items():
+        path = ("Resources", name, "Properties", "CidrBlock")
+        kind = at(before, "Type")
+        if kind not in ("AWS::EC2::VPC", "AWS::EC2::Subnet"):
+            continue
+        if name not in resources:
+            yield error(
+                "CHG025",
+                f"`{name}` of `{PATH}` cannot be removed",
+                made.at,
+                label="the cluster, or what lies in it, uses it",
+                help=_HELP,
+            )
+            continue
+        block, new = at(old, *path), at(stack.body, *path)
+        if block != new:
+            yield error(
+                "CHG025",
+                f"`CidrBlock` of `{name}` of `{PATH}` cannot change: {shown_value(block)} → {shown_value(new)}",
+                stack.origin(path),
+                label="AWS would make another one",
+                help=_HELP,
+            )

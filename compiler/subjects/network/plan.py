@@ -1,0 +1,57 @@
+"""The network that the bootstrap makes: a VPC of a stack of its own, which is there before the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import ClassVar
+
+from compiler.dataclass import dataclass
+from compiler.plan.base import ROOT, PlanNode
+from compiler.source import Route
+
+VPC_ID = "${TRAINYARD_VPC}"
+"""Stands for the id of the VPC in eksctl's file until ``bootstrap/network.sh`` fills it in."""
+NODES_TAG = "trainyard.dev/nodes"
+"""The tag by which Karpenter finds the security group of the nodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeSubnet:
+    """The subnets of a zone: the blocks of the private one and, where there is a NAT gateway, of the public one."""
+
+    zone: str
+    private: str
+    public: str | None = None
+    at: Route = field(default=ROOT, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeNetwork(PlanNode):
+    """A VPC with its subnets, routes, endpoints and the security group of the nodes, in a CloudFormation stack of its
+    own. No manifest carries it.
+
+    ``nat``: ``perZone``, ``single`` or ``none``. ``endpoints``: interface endpoints, by the last part of the name of
+    their service; that of S3 is a gateway, and always there.
+    """
+
+    carried: ClassVar[bool] = False
+    single: ClassVar[bool] = True
+
+    cluster: str
+    region: str
+    cidr: str
+    subnets: tuple[MadeSubnet, ...]
+    nat: str
+    endpoints: tuple[str, ...] = ()
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def stack(self) -> str:
+        """The name of its stack."""
+        return f"trainyard-{self.cluster}-network"
+
+    @property
+    def isolated(self) -> bool:
+        """Whether nothing in it reaches the internet."""
+        return self.nat == "none"
