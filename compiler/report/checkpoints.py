@@ -56,11 +56,15 @@ def _row(subject: Subject, schedule: CheckpointSchedule) -> tuple[str, ...]:
         _time(schedule.read),
         schedule.write_bound or _UNKNOWN,
         _time(schedule.mtbf),
-        str(Duration(every)) if every is not None else _UNKNOWN,
-        str(Duration(best)) if best is not None else _UNKNOWN,
+        _interval(every),
+        _interval(best),
         f"{lost:.1%}" if lost is not None else _UNKNOWN,
         _cost(subject, schedule),
     )
+
+
+def _interval(seconds: int | None) -> str:
+    return _UNKNOWN if seconds is None else str(Duration(seconds))
 
 
 def _time(seconds: float | None) -> str:

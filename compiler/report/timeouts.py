@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import groupby
-from operator import attrgetter
 from posixpath import basename
 
 from compiler.catalog.torch import SHUTDOWN_TIMEOUT
@@ -201,12 +199,10 @@ def _of_blocks(subject: Subject) -> Iterator[Wait]:
 
 def _of_delivery(subject: Subject) -> Iterator[Wait]:
     """Flux gives a stage as long as each of its charts at least."""
-    by_stage = attrgetter("stage")
-    releases = sorted(subject.plan.of(HelmRelease), key=by_stage)
-    longest = {
-        stage: max(release.timeout.seconds for release in charts)
-        for stage, charts in groupby(releases, by_stage)
-    }
+    longest: dict[str, int] = {}
+    for release in subject.plan.of(HelmRelease):
+        seconds = release.timeout.seconds
+        longest[release.stage] = max(seconds, longest.get(release.stage, 0))
     for stage in subject.plan.of(Stage):
         least = longest.get(basename(stage.path))
         if least is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from compiler.plan.units import Duration
 from compiler.resolve.context import Context
@@ -53,9 +53,6 @@ def schedule(
     at, model = job.at / "checkpoint", job.spec.model
     mount = mount_of(job.spec, saves.path)
     storage = stored.get(mount.storage) if isinstance(mount, Mount) else None
-    fsx = storage.spec.fsx_lustre if storage is not None else None
-    most = peak(fsx) if fsx is not None else None
-    write, read = _rates(job, storage)
     node = CheckpointSchedule(
         at=job.at,
         name=job.spec.name,
@@ -63,22 +60,15 @@ def schedule(
         pool=job.pool.name,
         nodes=job.spec.nodes,
         path=saves.path,
-        storage=storage.spec.name if storage is not None else "",
-        file_system=_file_system(storage),
-        deployment=fsx.deployment if fsx is not None else "",
-        capacity=fsx.size.value if fsx is not None else None,
         size=checkpoint_bytes(model) if model is not None else None,
-        keep=KEPT if saves.keep is None else saves.keep,
+        keep=saves.keep or KEPT,
         chosen=saves.keep is not None,
         asynchronous=saves.asynchronous,
-        every=saves.every.seconds if saves.every is not None else None,
-        timeout=job.spec.timeout.seconds if job.spec.timeout is not None else None,
-        write_speed=write.speed if write is not None else None,
-        write_bound=write.bound if write is not None else "",
-        read_speed=read.speed if read is not None else None,
-        read_bound=read.bound if read is not None else "",
-        peak_speed=most.disk if most is not None else None,
+        every=_seconds(saves.every),
+        timeout=_seconds(job.spec.timeout),
         mtbf=_mtbf(job),
+        **_place(storage),
+        **_speeds(job, storage),
         origins={
             "path": at / "path",
             "every": at / "every",
@@ -89,10 +79,36 @@ def schedule(
     return node
 
 
-def _file_system(storage: Storage | None) -> str:
-    if storage is None or storage.spec.fsx_lustre is None:
-        return ""
-    return storage.spec.file_system
+def _seconds(duration: Duration | None) -> int | None:
+    return duration.seconds if duration is not None else None
+
+
+def _place(storage: Storage | None) -> dict[str, Any]:
+    """Where checkpoints lie, as far as it is known."""
+    place: dict[str, Any] = {
+        "storage": storage.spec.name if storage is not None else "",
+        "file_system": "",
+        "deployment": "",
+        "capacity": None,
+        "peak_speed": None,
+    }
+    fsx = storage.spec.fsx_lustre if storage is not None else None
+    if storage is not None and fsx is not None:
+        most = peak(fsx)
+        place["file_system"] = storage.spec.file_system
+        place["deployment"] = fsx.deployment
+        place["capacity"] = fsx.size.value
+        place["peak_speed"] = most.disk if most is not None else None
+    return place
+
+
+def _speeds(job: Job, storage: Storage | None) -> dict[str, Any]:
+    """How fast checkpoints are written and read, and what bounds that."""
+    speeds: dict[str, Any] = {}
+    for name, rate in zip(("write", "read"), _rates(job, storage), strict=True):
+        speeds[f"{name}_speed"] = rate.speed if rate is not None else None
+        speeds[f"{name}_bound"] = rate.bound if rate is not None else ""
+    return speeds
 
 
 def _rates(job: Job, storage: Storage | None) -> tuple[_Rate | None, _Rate | None]:

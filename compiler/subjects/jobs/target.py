@@ -141,10 +141,8 @@ def _texts(pod: Pod) -> Iterator[str]:
 
 
 def _replicated(job: ReplicatedJob) -> Body:
-    dependencies = [
-        *({"name": name, "status": "Complete"} for name in job.depends_on),
-        *({"name": name, "status": "Ready"} for name in job.ready_after),
-    ]
+    dependencies = [{"name": name, "status": "Complete"} for name in job.depends_on]
+    dependencies += [{"name": name, "status": "Ready"} for name in job.ready_after]
     template = given(
         metadata=given(labels=given(**{STEP: job.step})),
         spec=given(backoffLimit=job.backoff_limit, template=pod_template(job.pod)),

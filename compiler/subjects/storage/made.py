@@ -214,6 +214,9 @@ def made_file_system(
             "a file system with EFA has a metadata configuration",
             _GUIDE,
         )
+    iops = metadata.iops if metadata is not None else None
+    backup_days = backups.days if backups is not None else 0
+    backup_time = backups.at if backups is not None else None
     return MadeFileSystem(
         at=at,
         name=name,
@@ -229,10 +232,10 @@ def made_file_system(
         drive_cache=spec.drive_cache,
         compression=spec.compression,
         metadata=mode,
-        iops=metadata.iops if metadata else None,
+        iops=iops,
         efa=spec.efa,
-        backup_days=backups.days if backups else 0,
-        backup_time=backups.at if backups else None,
+        backup_days=backup_days,
+        backup_time=backup_time,
         maintenance=spec.maintenance,
         vpc=vpc,
         subnet=subnet,

@@ -213,10 +213,10 @@ def _file_system(made: MadeFileSystem) -> dict[str, Any]:
         DriveCacheType=made.drive_cache,
         DataCompressionType=made.compression,
         MetadataConfiguration=metadata or None,
-        EfaEnabled=True if made.efa else None,
+        EfaEnabled=made.efa or None,
         AutomaticBackupRetentionDays=None if is_scratch else made.backup_days,
         DailyAutomaticBackupStartTime=made.backup_time,
-        CopyTagsToBackups=True if made.backup_days else None,
+        CopyTagsToBackups=bool(made.backup_days) or None,
         WeeklyMaintenanceStartTime=made.maintenance,
     )
     subnet = {"Ref": SUBNET} if made.subnet is None else made.subnet

@@ -134,13 +134,14 @@ def _mpi(job: Job) -> Mpi:
 
 def _replicated(job: Job, name: str, pod: Pod) -> ReplicatedJob:
     launches = name == LAUNCHER_JOB
+    after = (NODE,) if launches and job.spec.nodes > 1 else ()
     return ReplicatedJob(
         at=job.at,
         name=name,
         step="trainer" if launches else None,
         pod=pod,
         backoff_limit=0,
-        ready_after=(NODE,) if launches and job.spec.nodes > 1 else (),
+        ready_after=after,
     )
 
 
@@ -259,15 +260,11 @@ def _starts(line: str) -> bool:
 
 def _check_names(context: Context, job: Job) -> None:
     """core/v1 PodSpec: names are unique, also those of what Trainer adds."""
-    names = OpenMpi.volumes
+    volumes = [volume.name for volume in job.spec.volumes]
+    containers = [container.name for container in job.spec.init_containers]
     items = [
-        ("volume", "volumes", [volume.name for volume in job.spec.volumes], names),
-        (
-            "container",
-            "initContainers",
-            [container.name for container in job.spec.init_containers],
-            (_SSH_VOLUME,),
-        ),
+        ("volume", "volumes", volumes, OpenMpi.volumes),
+        ("container", "initContainers", containers, (_SSH_VOLUME,)),
     ]
     for what, key, given, reserved in items:
         for index, name in enumerate(given):
