@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -123,7 +124,7 @@ def test_what_was_judged_is_counted(trainyard: Command, tmp_path: Path) -> None:
     assert "nothing found in what was judged: 1 object and 1 template in 2 files" in (
         done.err
     )
-    assert "1 resource by structure and 8 rules" in done.err
+    assert re.search(r"1 resource by structure and [1-9][0-9]* rules", done.err)
     assert "not judged: 1 AWS::Lambda::Function (no structure, no rule)" in done.err
 
 
