@@ -22,8 +22,10 @@ from compiler.resolve.resolve import resolve
 from compiler.source import Route
 from compiler.source.assemble import SpecSource, assemble
 from compiler.source.include import included
+from compiler.source.texts import with_texts
 from compiler.spec.documents import lists
 from compiler.spec.load import load, platform_of
+from compiler.spec.texts import text_keys
 from compiler.subjects.cluster.plan import Bootstrap
 from compiler.subjects.overrides.plan import IncludedObject, ObjectPatch
 from compiler.subjects.pools.plan import POOL_LABEL, NodePool
@@ -130,7 +132,8 @@ def _compile(
 ) -> Compilation:
     compilation = Compilation(source.name, source.document)
     faults = _passes(compilation, policies, options, lowered)
-    compilation.diagnostics = [fault.locate(source.document) for fault in faults]
+    document = compilation.document
+    compilation.diagnostics = [fault.locate(document) for fault in faults]
     return compilation
 
 
@@ -138,7 +141,9 @@ def _passes(
     done: Compilation, policies: Policies, options: Options, lowered: Lowered
 ) -> list[Diagnostic]:
     platform = platform_of(done.document)
+    done.document, texts, unread = with_texts(done.document, text_keys(platform))
     spec, faults = load(done.document, platform)
+    faults += unread
     if spec is None:
         return faults
     catalog = load_catalog(options.catalog)
@@ -148,6 +153,7 @@ def _passes(
         options.folder,
         platform,
         included=included(done.document),
+        texts=texts,
     )
     faults += more
     if plan is None:

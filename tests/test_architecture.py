@@ -86,7 +86,11 @@ SPEC_PARTS = {
     "subjects.jobs.launchers.nccl_test.acceptance",
 }
 PLAN_PARTS = {"subjects.bootstrap.account"}
-TARGET_PARTS = {"subjects.storage.stacks"}
+TARGET_PARTS = {
+    "subjects.images.dockerfile",
+    "subjects.images.stacks",
+    "subjects.storage.stacks",
+}
 FORMATS = "output.formats"  # they judge, read back and write; targets make artifacts, and know no format
 APART = {
     ("output.formats", "targets"),

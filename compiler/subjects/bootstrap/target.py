@@ -16,6 +16,7 @@ from compiler.subjects.cluster.plan import (
     Cluster,
     PodIdentity,
 )
+from compiler.subjects.images.plan import MadeImage
 from compiler.subjects.namespaces.people import short_name
 from compiler.subjects.pools.plan import POOL_LABEL, NodePool
 from compiler.subjects.secrets.plan import SecretReader
@@ -58,6 +59,7 @@ def _readme(plan: Plan, boot: Bootstrap) -> str:
         cluster=plan.one(Cluster),
         named=named,
         made=_made(boot),
+        images=bool(plan.of(MadeImage)),
     )
 
 

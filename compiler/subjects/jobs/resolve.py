@@ -13,7 +13,7 @@ from compiler.plan.base import content
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
 from compiler.source import Route
-from compiler.subjects.jobs.binding import Job, resolve_jobs
+from compiler.subjects.jobs.binding import Job, bound_jobs, resolve_jobs
 from compiler.subjects.jobs.bounds import check_job
 from compiler.subjects.jobs.environment import (
     CHECKPOINT_ENV,
@@ -63,9 +63,11 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     """Every job with the runtime that it refers to, its volumes, and the stage that carries jobs."""
     jobs = context.once(resolve_jobs)
     storages = context.once(resolve_storage)
-    for job in jobs:
+    for job in context.once(bound_jobs):
         check_job(context, job, storages)
         launcher_of(job.spec).check(context, job)
+        if job.waits:
+            _check_waiting(context, job)
     outputs = [train_job(context, job) for job in jobs]
     # Jobs of equal content share a runtime and a ConfigMap, at the place of the first of them.
     runtimes, file_sets = {}, {}
@@ -89,6 +91,16 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     for job in jobs:
         _needs_others(context, job)
     yield from mounted(context, jobs)
+
+
+def _check_waiting(context: Context, job: Job) -> None:
+    """Everything that is wrong with a job that is not written yet; its name comes with its image."""
+    named = train_job(context, job).job.name
+    context.derived[:] = [
+        derived
+        for derived in context.derived
+        if (derived.object, derived.value) != (job.target, named)
+    ]
 
 
 def _needs_secrets(context: Context, job: TrainJob) -> None:

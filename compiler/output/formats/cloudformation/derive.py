@@ -23,10 +23,13 @@ from compiler.output.formats.cloudformation.structure import DATA, file_name
 from compiler.verify.structure import Raw, shared
 
 TYPES = (
+    "AWS::CodeBuild::Project",
     "AWS::EC2::PlacementGroup",
     "AWS::EC2::SecurityGroup",
     "AWS::EC2::SecurityGroupEgress",
     "AWS::EC2::SecurityGroupIngress",
+    "AWS::ECR::PullThroughCacheRule",
+    "AWS::ECR::Repository",
     "AWS::EKS::AccessEntry",
     "AWS::EKS::PodIdentityAssociation",
     "AWS::Events::Rule",
@@ -36,6 +39,7 @@ TYPES = (
     "AWS::IAM::Policy",
     "AWS::IAM::Role",
     "AWS::IAM::RolePolicy",
+    "AWS::Logs::LogGroup",
     "AWS::S3::Bucket",
     "AWS::S3::BucketPolicy",
     "AWS::SQS::Queue",

@@ -1,0 +1,205 @@
+"""An image of the spec with all that follows from it: its recipe, its repository, its build, and its digest."""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from compiler.catalog.efa import arch_of
+from compiler.plan.base import content
+from compiler.resolve.context import Context
+from compiler.source import Route
+from compiler.subjects.delivery.spec import DeliverySection
+from compiler.subjects.delivery.stages import folder
+from compiler.subjects.images.lock import locked
+from compiler.subjects.images.plan import Installer, MadeImage, Project, Recipe
+from compiler.subjects.images.requirements import check_requirements
+from compiler.subjects.images.versions import check_versions
+from compiler.subjects.storage.made import check_key
+
+if TYPE_CHECKING:
+    from compiler.subjects.images.forms import image as forms
+
+USER = 10001
+_DIGITS = 12
+# CodeBuild API, ProjectSource type, and the hosts that these are of.
+_HOSTS = {"github.com": "GITHUB", "gitlab.com": "GITLAB", "bitbucket.org": "BITBUCKET"}
+_PRIVATE = re.compile(
+    r"(?P<host>(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?)/(?P<name>[^:@]+)"
+)
+
+
+def made_image(
+    context: Context, spec: forms.Image, at: Route
+) -> tuple[Recipe, MadeImage]:
+    """The recipe of an image, and what the bootstrap makes for it."""
+    target = f"image/{spec.name}"
+    arch = context.settle(
+        target,
+        "arch",
+        spec.arch,
+        arch_of(spec.base) or "amd64",
+        "the name of the base says so"
+        if arch_of(spec.base)
+        else "the name of the base says no other",
+        "AWS Deep Learning Containers, available images",
+        at=at / "arch",
+        follows=at / "base",
+    )
+    check_requirements(context, spec, at)
+    check_versions(context, spec, at)
+    check_key(context, spec.repository.kms_key, at / "repository")
+    recipe = _recipe(context, spec, at)
+    digest, built = locked(context, spec, at)
+    repository = context.settle(
+        target,
+        "repository.name",
+        spec.repository.name,
+        f"{context.name}/{spec.name}",
+        "a repository for each image of a cluster",
+        at=at / "repository" / "name",
+    )
+    if digest is not None and built != recipe.digest:
+        context.doubt(
+            "RES142",
+            f"image `{spec.name}` was built of recipe `{built}`, and it is `{recipe.digest}` now",
+            at / "lock" / 0,
+            f"compile, commit, then build it again: `bash {_folder(context)}/bootstrap/images.sh build {spec.name}`; "
+            "until then jobs run the earlier build",
+        )
+    suffix = ".cn" if context.partition == "aws-cn" else ""
+    account, region = context.spec.account, context.spec.region
+    made = MadeImage(
+        at=at,
+        name=spec.name,
+        cluster=context.name,
+        account=account,
+        region=region,
+        partition=context.partition,
+        repository=repository,
+        registry=f"{account}.dkr.ecr.{region}.amazonaws.com{suffix}",
+        arch=arch,
+        dockerfile=f"{_folder(context)}/{recipe.path}",
+        lock=lock_path(context, spec, at),
+        recipe=recipe.digest,
+        keep=spec.repository.keep,
+        project=_project(context, spec, at),
+        key=spec.repository.kms_key,
+        digest=digest,
+        tags={
+            **context.spec.tags,
+            "trainyard-image": f"{context.name}.{spec.name}",
+        },
+        origins={
+            "repository": at / "repository" / "name",
+            "keep": at / "repository" / "keep",
+            "key": at / "repository" / "kmsKey",
+            "arch": at / "arch",
+            "project": at / "build",
+        },
+    )
+    return recipe, made
+
+
+def _folder(context: Context) -> str:
+    """The folder of the cluster in the repository."""
+    return folder(context)
+
+
+def lock_path(context: Context, spec: forms.Image, at: Route) -> str:
+    """The file that keeps the digest, from the root of the repository."""
+    text = context.texts.get(at / "lock")
+    return text.path if text else f"images/{context.name}/{spec.name}.lock"
+
+
+def _recipe(context: Context, spec: forms.Image, at: Route) -> Recipe:
+    requirements = context.texts.get(at / "requirements")
+    copies = []
+    for index, source in enumerate(spec.sources):
+        text = context.texts.get(at / "sources" / index / "from")
+        origin = text.path if text else posixpath.normpath(source.origin)
+        copies.append((origin, posixpath.normpath(source.to)))
+    user = context.settle(
+        f"image/{spec.name}",
+        "user",
+        spec.user,
+        USER,
+        "a program that is broken into owns nothing of its container",
+        "Docker, building best practices: USER",
+        at=at / "user",
+    )
+    installer = spec.efa_installer
+    efa = None
+    if installer is not None:
+        efa = Installer(
+            at=at / "efaInstaller", version=installer.version, sha256=installer.sha256
+        )
+    recipe = Recipe(
+        at=at,
+        path=f"bootstrap/images/{spec.name}/Dockerfile",
+        base=spec.base,
+        efa=efa,
+        packages=dict(sorted(spec.packages.items())),
+        requirements=(requirements.path if requirements else spec.requirements),
+        copies=tuple(copies),
+        working_dir=posixpath.normpath(spec.working_dir),
+        env=dict(spec.env),
+        user=user,
+        origins={
+            "base": at / "base",
+            "efa": at / "efaInstaller",
+            "packages": at / "packages",
+            "requirements": at / "requirements",
+            "copies": at / "sources",
+            "working_dir": at / "workingDir",
+            "env": at / "env",
+            "user": at / "user",
+        },
+    )
+    lines = requirements.lines if requirements else ()
+    whole = "\n".join((content(recipe), *lines))
+    digest = hashlib.sha256(whole.encode()).hexdigest()[:_DIGITS]
+    return replace(recipe, digest=digest)
+
+
+def _project(context: Context, spec: forms.Image, at: Route) -> Project:
+    build = spec.build.code_build
+    assert build is not None
+    url = DeliverySection.of(context.spec).flux.url or ""
+    host, path = _address(url)
+    if host not in _HOSTS:
+        fact = f"its host is `{host}`" if url else "the spec does not say which it is"
+        context.fault(
+            "RES147",
+            f"CodeBuild reads the repository of Flux to build image `{spec.name}`, and {fact}",
+            at / "build" / "codeBuild",
+            "write `flux: {url: …}` with a repository of github.com, gitlab.com or bitbucket.org",
+            source="CodeBuild API, ProjectSource type and location",
+        )
+    private = _PRIVATE.match(spec.base)
+    pulled = None
+    if private is not None:
+        pulled = (
+            f"arn:{context.partition}:ecr:{private['region']}:{private['account']}:"
+            f"repository/{private['name']}"
+        )
+    return Project(
+        kind=_HOSTS.get(host, ""),
+        repository=f"https://{host}/{path}",
+        folder=_folder(context),
+        compute=build.compute,
+        minutes=build.minutes,
+        connection=build.connection,
+        pulled=pulled,
+        registry=private["host"] if private is not None else None,
+    )
+
+
+def _address(url: str) -> tuple[str, str]:
+    """Host and path of a repository's URL."""
+    host, _, path = url.partition("://")[2].partition("/")
+    host = host.rpartition("@")[2].partition(":")[0]
+    return host, path.removesuffix(".git") + ".git"
