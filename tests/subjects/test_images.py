@@ -171,7 +171,7 @@ def test_a_job_that_waits_is_checked(tmp_path: Path) -> None:
     model = {"parameters": 1e13, "sharding": "full"}
     job = {"image": "train", "launcher": {"mpi": {}}, "model": model}
     found = compiled(repository(tmp_path / "fleet", with_images(job=job)))
-    assert {code for code, _ in codes(found)} == {"RES141", "RES131", "RES045"}
+    assert {code for code, _ in codes(found)} == {"RES141", "RES131", "RES024"}
 
 
 def test_init_containers_name_images_too(tmp_path: Path) -> None:
