@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from compiler.catalog import InstanceType
-from compiler.catalog.efa import NOTES, known_since, numbers
 from compiler.diagnostics.near import meant
 from compiler.resolve.context import Context
 from compiler.source import Route
@@ -106,7 +105,8 @@ def _check_nodes(
     _check_arch(context, job, pool.instances, image, at)
     if job.nodes < 2 or not pool.efa:
         return
-    # Most specs name no versions of the EFA stack.
+    # Most specs have no images.
+    from compiler.catalog.efa import NOTES, known_since, numbers
     from compiler.subjects.images.versions import plugin_of
 
     plugin = plugin_of(image.spec)

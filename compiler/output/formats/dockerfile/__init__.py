@@ -121,9 +121,8 @@ def recognised(body: Any) -> bool:
 
 
 def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:
-    """Its instructions, and whether each is known."""
-    for step in instructions(artifact.content):
-        yield step.name, step.name in INSTRUCTIONS
+    """It is one part: its instructions are read as a whole."""
+    yield KIND, True
 
 
 def written(artifact: Artifact) -> bytes:
