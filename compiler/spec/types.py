@@ -173,6 +173,18 @@ Line = Annotated[
         matched(r"[^\x00\r\n]*", "a text of one line", "1", longest=32768, empty=True)
     ),
 ]
+RunnerLabel = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"[A-Za-z0-9._-]+",
+            "the label of a runner",
+            "ubuntu-24.04",
+            longest=100,
+            source="GitHub documentation, workflow syntax: runs-on",
+        )
+    ),
+]
 # Debian policy, 5.6.1 and 5.6.12: names of packages, and their versions.
 DebianName = Annotated[
     str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import re
@@ -63,6 +64,13 @@ IMAGES: list[dict[str, Any]] = [
                 "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
             }
         },
+    },
+    {
+        "name": "hub",
+        "base": f"763104351884.dkr.ecr.us-west-2.amazonaws.com/pytorch-training@sha256:{ONE}",
+        "requirements": "../train/requirements.txt",
+        "sources": [{"from": "../train/src", "to": "/workspace/src"}],
+        "build": {"githubActions": {"minutes": 90}},
     },
     {
         "name": "plain",
@@ -254,7 +262,9 @@ def test_a_spec_without_images_needs_a_tag(tmp_path: Path) -> None:
 def test_a_requirement_that_is_not_locked_is_reported_at_its_line(
     tmp_path: Path, line: str, code: str
 ) -> None:
-    folder = repository(tmp_path / "fleet", with_images(), LOCKED + line + "\n")
+    folder = repository(
+        tmp_path / "fleet", with_images(images=IMAGES[:1]), LOCKED + line + "\n"
+    )
     found = [pair for pair in codes(compiled(folder)) if pair[0] != "RES141"]
     assert found == ([(code, "requirements.txt:5")] if code else [])
 
@@ -486,6 +496,106 @@ def test_the_script_builds_a_commit_and_writes_its_digest(
     assert plan_of(after).of(TrainJob)[0].image.endswith(f"@sha256:{TWO}")
     assert run("build", "nothing").returncode == 1
     assert run("destroy").returncode == 2
+
+
+# --- workflows
+
+
+def workflow(compilation: Compilation) -> dict[str, Any]:
+    path = "bootstrap/images/hub/workflow.yaml"
+    (artifact,) = (one for one in compilation.artifacts if one.path == path)
+    return copy.deepcopy(artifact.body)
+
+
+def test_a_workflow_may_do_what_it_does_and_no_more(compilation: Compilation) -> None:
+    body = workflow(compilation)
+    assert body["permissions"] == {"contents": "write", "id-token": "write"}
+    assert body["on"]["push"]["branches-ignore"] == ["main"]
+    assert set(body["on"]["push"]["paths"]) == {
+        "generated/lab/bootstrap/images/hub/Dockerfile",
+        "train/requirements.txt",
+        "train/src",
+        "train/src/**",
+    }
+    role = properties(compilation, "hub", "Role")
+    (trust,) = role["AssumeRolePolicyDocument"]["Statement"]
+    assert trust["Condition"]["StringLike"] == {
+        "token.actions.githubusercontent.com:sub": "repo:example/fleet:ref:refs/heads/*"
+    }
+    steps = body["jobs"]["build"]["steps"]
+    assert steps[2]["with"]["role-to-assume"].endswith(f":role/{role['RoleName']}")
+    assert "Project" not in stack(compilation, "hub")["Resources"]
+
+
+def test_what_a_workflow_writes_is_the_lock(tmp_path: Path) -> None:
+    """Its last step, run in a repository with a stand-in for `aws`."""
+    folder = repository(tmp_path / "fleet", with_images(job={"image": "hub"}))
+    first = compiled(folder)
+    file = folder / "generated/lab/bootstrap/images/hub/Dockerfile"
+    file.parent.mkdir(parents=True)
+    file.write_text(dockerfile(first, "hub"))
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name, text in (("aws", AWS), ("git", "#!/bin/sh\nexit 0\n")):
+        (tools / name).write_text(text)
+        (tools / name).chmod(0o755)
+    variables = {"DIGEST": TWO, "CALLS": os.devnull, "COMMIT": "0" * 40}
+    step = workflow(first)["jobs"]["build"]["steps"][-1]
+    subprocess.run(
+        ["bash", "-e", "-c", step["run"]],
+        cwd=folder,
+        env={**os.environ, **variables, "PATH": f"{tools}:{os.environ['PATH']}"},
+        check=True,
+    )
+    after = compiled(folder)
+    assert codes(after) == []
+    assert plan_of(after).of(TrainJob)[0].image.endswith(f"/lab/hub@sha256:{TWO}")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "code"),
+    [
+        (("jobs", "build", "steps", 0, "uses"), "actions/checkout@v7", "SCH006"),
+        (("jobs", "build", "steps", 0, "run"), "true", "SCH013"),
+        (("jobs", "build", "steps", 1, "run"), "echo ${{ github.ref }}", "SCH012"),
+        (("jobs", "build", "steps", 1, "run"), "echo 'a", "SCH012"),
+        (("jobs", "build", "runs_on"), "ubuntu-24.04", "SCH001"),
+        (("permissions", "contents"), "admin", "SCH004"),
+        (("on",), {}, "SCH005"),
+    ],
+)
+def test_what_github_refuses_is_a_fault(
+    compilation: Compilation, path: tuple[Any, ...], value: Any, code: str
+) -> None:
+    body = workflow(compilation)
+    assert verified([Artifact(body, "a.yaml", format="workflow")], Setting()) == []
+    place: Any = body
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    faults = verified([Artifact(body, "a.yaml", format="workflow")], Setting())
+    assert code in {fault.code for fault in faults}
+
+
+@pytest.mark.parametrize(
+    ("url", "build", "fact"),
+    [
+        (None, {"codeBuild": {}}, "the spec does not say which it is"),
+        ("https://gitlab.com/a/b", {"githubActions": {}}, "its host is `gitlab.com`"),
+        ("https://gitlab.com/a/b", {"codeBuild": {}}, ""),
+        ("ssh://git@github.com/a/b.git", {"githubActions": {}}, ""),
+    ],
+)
+def test_a_build_needs_a_repository_that_it_can_read(
+    tmp_path: Path, url: str | None, build: dict[str, Any], fact: str
+) -> None:
+    images = [{**IMAGES[0], "build": build}]
+    flux = {"url": url} if url else None
+    data = with_images(images=images, flux=flux)
+    found = compiled(repository(tmp_path / "fleet", data)).diagnostics
+    facts = [each.message for each in found if each.code == "RES147"]
+    assert len(facts) == bool(fact)
+    assert all(fact in message for message in facts)
 
 
 # --- merges and reasons

@@ -15,7 +15,13 @@ from compiler.source import Route
 from compiler.subjects.delivery.spec import DeliverySection
 from compiler.subjects.delivery.stages import folder
 from compiler.subjects.images.lock import locked
-from compiler.subjects.images.plan import Installer, MadeImage, Project, Recipe
+from compiler.subjects.images.plan import (
+    Installer,
+    MadeImage,
+    Project,
+    Recipe,
+    Workflow,
+)
 from compiler.subjects.images.requirements import check_requirements
 from compiler.subjects.images.versions import check_versions
 from compiler.subjects.storage.made import check_key
@@ -27,6 +33,8 @@ USER = 10001
 _DIGITS = 12
 # CodeBuild API, ProjectSource type, and the hosts that these are of.
 _HOSTS = {"github.com": "GITHUB", "gitlab.com": "GITLAB", "bitbucket.org": "BITBUCKET"}
+_RUNNERS = {"amd64": "ubuntu-24.04", "arm64": "ubuntu-24.04-arm"}
+_LONGEST_ROLE = 64
 _PRIVATE = re.compile(
     r"(?P<host>(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?)/(?P<name>[^:@]+)"
 )
@@ -62,13 +70,16 @@ def made_image(
         "a repository for each image of a cluster",
         at=at / "repository" / "name",
     )
+    project = _build(context, spec, at, arch)
+    again = f"`bash {_folder(context)}/bootstrap/images.sh build {spec.name}`"
+    if isinstance(project, Workflow):
+        again = "push a branch"
     if digest is not None and built != recipe.digest:
         context.doubt(
             "RES142",
             f"image `{spec.name}` was built of recipe `{built}`, and it is `{recipe.digest}` now",
             at / "lock" / 0,
-            f"compile, commit, then build it again: `bash {_folder(context)}/bootstrap/images.sh build {spec.name}`; "
-            "until then jobs run the earlier build",
+            f"compile, commit, then build it again: {again}; until then jobs run the earlier build",
         )
     suffix = ".cn" if context.partition == "aws-cn" else ""
     account, region = context.spec.account, context.spec.region
@@ -86,7 +97,7 @@ def made_image(
         lock=lock_path(context, spec, at),
         recipe=recipe.digest,
         keep=spec.repository.keep,
-        project=_project(context, spec, at),
+        project=project,
         key=spec.repository.kms_key,
         digest=digest,
         tags={
@@ -165,27 +176,49 @@ def _recipe(context: Context, spec: forms.Image, at: Route) -> Recipe:
     return replace(recipe, digest=digest)
 
 
-def _project(context: Context, spec: forms.Image, at: Route) -> Project:
-    build = spec.build.code_build
+def _build(
+    context: Context, spec: forms.Image, at: Route, arch: str
+) -> Project | Workflow:
+    pulled, registry = _pulled(context, spec.base)
+    flux = DeliverySection.of(context.spec).flux
+    host, path = _address(flux.url or "")
+    actions, build = spec.build.github_actions, spec.build.code_build
+    if actions is not None:
+        if host != "github.com":
+            _no_source(context, spec, "GitHub Actions", at / "build" / "githubActions")
+        runner = context.settle(
+            f"image/{spec.name}",
+            "build.githubActions.runner",
+            actions.runner,
+            _RUNNERS[arch],
+            f"a runner of GitHub for {arch}",
+            "GitHub documentation, GitHub-hosted runners",
+            at=at / "build" / "githubActions" / "runner",
+        )
+        name = f"trainyard-{context.name}-image-{spec.name}"
+        if len(name) > _LONGEST_ROLE:
+            context.fault(
+                "RES147",
+                f"the role by which the workflow of image `{spec.name}` pushes would be called `{name}`, of "
+                f"{len(name)} characters, and IAM takes {_LONGEST_ROLE}",
+                at / "name",
+                "give the image a shorter name",
+                source="IAM API, CreateRole roleName",
+            )
+        return Workflow(
+            repository=path.removesuffix(".git"),
+            folder=_folder(context),
+            branch=flux.branch,
+            runner=runner,
+            minutes=actions.minutes,
+            role=f"arn:{context.partition}:iam::{context.spec.account}:role/{name}",
+            file=f"image-{context.name}-{spec.name}.yaml",
+            pulled=pulled,
+            registry=registry,
+        )
     assert build is not None
-    url = DeliverySection.of(context.spec).flux.url or ""
-    host, path = _address(url)
     if host not in _HOSTS:
-        fact = f"its host is `{host}`" if url else "the spec does not say which it is"
-        context.fault(
-            "RES147",
-            f"CodeBuild reads the repository of Flux to build image `{spec.name}`, and {fact}",
-            at / "build" / "codeBuild",
-            "write `flux: {url: …}` with a repository of github.com, gitlab.com or bitbucket.org",
-            source="CodeBuild API, ProjectSource type and location",
-        )
-    private = _PRIVATE.match(spec.base)
-    pulled = None
-    if private is not None:
-        pulled = (
-            f"arn:{context.partition}:ecr:{private['region']}:{private['account']}:"
-            f"repository/{private['name']}"
-        )
+        _no_source(context, spec, "CodeBuild", at / "build" / "codeBuild")
     return Project(
         kind=_HOSTS.get(host, ""),
         repository=f"https://{host}/{path}",
@@ -194,8 +227,36 @@ def _project(context: Context, spec: forms.Image, at: Route) -> Project:
         minutes=build.minutes,
         connection=build.connection,
         pulled=pulled,
-        registry=private["host"] if private is not None else None,
+        registry=registry,
     )
+
+
+def _no_source(context: Context, spec: forms.Image, what: str, at: Route) -> None:
+    url = DeliverySection.of(context.spec).flux.url
+    fact = "the spec does not say which it is"
+    if url is not None:
+        fact = f"its host is `{_address(url)[0]}`"
+    hosts = "github.com, gitlab.com or bitbucket.org"
+    context.fault(
+        "RES147",
+        f"{what} reads the repository of Flux to build image `{spec.name}`, and {fact}",
+        at,
+        "write `flux: {url: …}` with a repository of "
+        f"{'github.com' if what == 'GitHub Actions' else hosts}",
+        source="CodeBuild API, ProjectSource type and location; GitHub documentation, actions",
+    )
+
+
+def _pulled(context: Context, base: str) -> tuple[str | None, str | None]:
+    """The ARN of the repository of a base, and the host of its registry, where that is a private one of ECR."""
+    private = _PRIVATE.match(base)
+    if private is None:
+        return None, None
+    arn = (
+        f"arn:{context.partition}:ecr:{private['region']}:{private['account']}:"
+        f"repository/{private['name']}"
+    )
+    return arn, private["host"]
 
 
 def _address(url: str) -> tuple[str, str]:

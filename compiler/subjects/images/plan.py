@@ -41,6 +41,11 @@ class Recipe(PlanNode):
     user: int = 0
     digest: str = ""
 
+    @property
+    def name(self) -> str:
+        """What it is of, by the folder that it lies in."""
+        return self.path.rpartition("/")[0].rpartition("/")[2]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step(PlanNode):
@@ -72,6 +77,22 @@ class Project:
     registry: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """A workflow of GitHub Actions: ``repository`` as `OWNER/NAME`, ``folder`` of the cluster in it, ``branch`` that
+    Flux applies; ``role``: the ARN of what it becomes in AWS; ``file``: its name in `.github/workflows`."""
+
+    repository: str
+    folder: str
+    branch: str
+    runner: str
+    minutes: int
+    role: str
+    file: str
+    pulled: str | None = None
+    registry: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeImage(PlanNode):
     """An image with its repository, and its build. No manifest carries it.
@@ -94,7 +115,7 @@ class MadeImage(PlanNode):
     lock: str
     recipe: str
     keep: int
-    project: Project
+    project: Project | Workflow
     key: str | None = None
     digest: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)

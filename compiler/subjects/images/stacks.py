@@ -12,7 +12,7 @@ from typing import Any
 
 from compiler.output import Artifact
 from compiler.source import Key, Route
-from compiler.subjects.images.plan import MadeImage
+from compiler.subjects.images.plan import MadeImage, Project, Workflow
 from compiler.targets.body import given
 from compiler.targets.stack import template
 
@@ -36,23 +36,29 @@ _PUSH = (
     "ecr:UploadLayerPart",
 )
 _LOG_DAYS = 90
+_GITHUB = "token.actions.githubusercontent.com"
 
 
 def image_stack(made: MadeImage) -> Artifact:
     """A repository whose tags never move, and what builds into it."""
-    resources = {
+    resources: dict[str, Any] = {
         "Repository": {
             "Type": "AWS::ECR::Repository",
             **_KEPT,
             "Properties": _repository(made),
         },
-        "Logs": {
+        "Role": {"Type": "AWS::IAM::Role", "Properties": _role(made)},
+    }
+    build = made.project
+    if isinstance(build, Project):
+        resources["Logs"] = {
             "Type": "AWS::Logs::LogGroup",
             "Properties": {"RetentionInDays": _LOG_DAYS},
-        },
-        "Role": {"Type": "AWS::IAM::Role", "Properties": _role(made)},
-        "Project": {"Type": "AWS::CodeBuild::Project", "Properties": _project(made)},
-    }
+        }
+        resources["Project"] = {
+            "Type": "AWS::CodeBuild::Project",
+            "Properties": _project(made, build),
+        }
     body = template(
         f"Image {made.name} of cluster {made.cluster}",
         resources,
@@ -61,9 +67,9 @@ def image_stack(made: MadeImage) -> Artifact:
             "Repository": made.repository,
             "Dockerfile": made.dockerfile,
             "Lock": made.lock,
+            "Build": "codeBuild" if isinstance(build, Project) else "githubActions",
         },
     )
-    body["Outputs"] = {"Project": {"Value": {"Ref": "Project"}}}
     repository = ("Resources", "Repository", "Properties")
     project = ("Resources", "Project", "Properties")
     origins: dict[tuple[Key, ...], Route] = {
@@ -111,13 +117,6 @@ def _tags(made: MadeImage) -> list[dict[str, str]]:
 
 
 def _role(made: MadeImage) -> dict[str, Any]:
-    trust = {
-        "Effect": "Allow",
-        "Principal": {"Service": "codebuild.amazonaws.com"},
-        "Action": "sts:AssumeRole",
-        # IAM user guide, confused deputy: nobody else's project becomes it.
-        "Condition": {"StringEquals": {"aws:SourceAccount": made.account}},
-    }
     policy = {
         "PolicyName": "build",
         "PolicyDocument": {
@@ -125,23 +124,56 @@ def _role(made: MadeImage) -> dict[str, Any]:
             "Statement": list(_statements(made)),
         },
     }
+    name = None
+    if isinstance(made.project, Workflow):
+        name = made.project.role.rpartition("/")[2]  # which the workflow has
     return given(
-        AssumeRolePolicyDocument={"Version": "2012-10-17", "Statement": [trust]},
+        RoleName=name,
+        AssumeRolePolicyDocument={
+            "Version": "2012-10-17",
+            "Statement": [_trust(made)],
+        },
         Policies=[policy],
         Tags=_tags(made),
     )
 
 
+def _trust(made: MadeImage) -> dict[str, Any]:
+    build = made.project
+    if isinstance(build, Project):
+        return {
+            "Effect": "Allow",
+            "Principal": {"Service": "codebuild.amazonaws.com"},
+            "Action": "sts:AssumeRole",
+            # IAM user guide, confused deputy: nobody else's project becomes it.
+            "Condition": {"StringEquals": {"aws:SourceAccount": made.account}},
+        }
+    # GitHub documentation, OpenID Connect in Amazon Web Services: any branch of this one repository.
+    provider = f"arn:{made.partition}:iam::{made.account}:oidc-provider/{_GITHUB}"
+    return {
+        "Effect": "Allow",
+        "Principal": {"Federated": provider},
+        "Action": "sts:AssumeRoleWithWebIdentity",
+        "Condition": {
+            "StringEquals": {f"{_GITHUB}:aud": "sts.amazonaws.com"},
+            "StringLike": {
+                f"{_GITHUB}:sub": f"repo:{build.repository}:ref:refs/heads/*"
+            },
+        },
+    }
+
+
 def _statements(made: MadeImage) -> Iterator[dict[str, Any]]:
     project = made.project
-    logs = {"Fn::GetAtt": ["Logs", "Arn"]}
-    yield _allow(("logs:CreateLogStream", "logs:PutLogEvents"), logs)
+    if isinstance(project, Project):
+        logs = {"Fn::GetAtt": ["Logs", "Arn"]}
+        yield _allow(("logs:CreateLogStream", "logs:PutLogEvents"), logs)
     # It is for the whole registry, and cannot be limited (service authorization reference, ECR).
     yield _allow(("ecr:GetAuthorizationToken",), "*")
     yield _allow(_PUSH, {"Fn::GetAtt": ["Repository", "Arn"]})
     if project.pulled is not None:
         yield _allow(_PULL, project.pulled)
-    if project.connection is not None:
+    if isinstance(project, Project) and project.connection is not None:
         prefix = project.connection.split(":")[2]
         actions = ("GetConnection", "GetConnectionToken", "UseConnection")
         yield _allow(
@@ -153,9 +185,8 @@ def _allow(actions: tuple[str, ...], resource: Any) -> dict[str, Any]:
     return {"Effect": "Allow", "Action": list(actions), "Resource": resource}
 
 
-def _project(made: MadeImage) -> dict[str, Any]:
+def _project(made: MadeImage, project: Project) -> dict[str, Any]:
     # AWS::CodeBuild::Project.
-    project = made.project
     kind, image = _ENVIRONMENTS[made.arch]
     auth = None
     if project.connection is not None:
@@ -164,7 +195,7 @@ def _project(made: MadeImage) -> dict[str, Any]:
         Type=project.kind,
         Location=project.repository,
         Auth=auth,
-        BuildSpec=_buildspec(made),
+        BuildSpec=_buildspec(made, project),
     )
     return given(
         Name=f"trainyard-{made.cluster}-{made.stack}",
@@ -186,11 +217,11 @@ def _project(made: MadeImage) -> dict[str, Any]:
     )
 
 
-def _buildspec(made: MadeImage) -> str:
+def _buildspec(made: MadeImage, project: Project) -> str:
     """What a build does. A commit that was built is not built again: its tag is there, and never moves."""
     tag = f"{made.uri}:$CODEBUILD_RESOLVED_SOURCE_VERSION"
     logins = [_login(made.region, made.registry)]
-    registry = made.project.registry
+    registry = project.registry
     if registry is not None and registry != made.registry:
         logins.append(_login(registry.split(".")[3], registry))
     there = (

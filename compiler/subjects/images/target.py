@@ -8,7 +8,7 @@ from typing import Any
 
 from compiler.output import Artifact
 from compiler.plan import Plan
-from compiler.subjects.images.plan import MadeImage, Recipe
+from compiler.subjects.images.plan import MadeImage, Recipe, Workflow
 
 FOLDER = "bootstrap"
 
@@ -22,7 +22,8 @@ def lower(plan: Plan) -> Iterator[Artifact]:
     from compiler.subjects.images.dockerfile import lines, origins
     from compiler.subjects.images.stacks import image_stack
 
-    for recipe in plan.of(Recipe):
+    recipes = {recipe.name: recipe for recipe in plan.of(Recipe)}
+    for recipe in recipes.values():
         made = lines(recipe)
         yield Artifact(
             path=recipe.path,
@@ -33,6 +34,10 @@ def lower(plan: Plan) -> Iterator[Artifact]:
         )
     for image in images:
         yield image_stack(image)
+        if isinstance(image.project, Workflow):
+            from compiler.subjects.images.workflow import workflow
+
+            yield workflow(image, recipes[image.name], image.project)
         yield _page(image)
     first = images[0]
     yield Artifact(
@@ -67,5 +72,9 @@ def _environment() -> Any:
 
 
 def _rendered(name: str, made: MadeImage) -> str:
-    text: str = _environment().get_template(name).render(made=made)
+    text: str = (
+        _environment()
+        .get_template(name)
+        .render(made=made, by_workflow=isinstance(made.project, Workflow))
+    )
     return text

@@ -10,6 +10,7 @@ from compiler.diagnostics.near import meant
 from compiler.resolve.context import Context
 from compiler.source import Route
 from compiler.subjects.delivery.stages import folder
+from compiler.subjects.images.plan import Workflow
 from compiler.subjects.images.resolve import Image, resolve_images
 
 if TYPE_CHECKING:
@@ -89,13 +90,15 @@ def _explain(context: Context, job: Job, image: Image) -> None:
 def _waits(context: Context, job: Job, image: str, at: Route) -> None:
     """A job whose image was never built is not written at all: pods without an image hold nodes that are paid for."""
     made = context.once(resolve_images)[image].made
+    build = f"run `bash {folder(context)}/bootstrap/images.sh build {image}`, and commit `{made.lock}`"
+    if isinstance(made.project, Workflow):
+        build = f"merge what its workflow commits to the branch, `{made.lock}` (`bootstrap/image-{image}.md`)"
     context.doubt(
         "RES141",
         f"job `{job.name}` waits for the first build of image `{image}`, and is not written until `{made.lock}` has "
         "its digest",
         at,
-        f"compile, commit and push, then run `bash {folder(context)}/bootstrap/images.sh build {image}`, and commit "
-        f"`{made.lock}`",
+        f"compile, commit and push, then {build}",
     )
 
 

@@ -19,6 +19,7 @@ from compiler.spec.types import (
     KmsKey,
     Line,
     Name,
+    RunnerLabel,
     Sha256,
     Version,
 )
@@ -136,6 +137,23 @@ class CodeBuild(SpecModel):
     )
 
 
+class GithubActions(SpecModel):
+    """A workflow of GitHub Actions that builds the image of a branch, and commits its digest there."""
+
+    runner: RunnerLabel | None = Field(
+        None,
+        description="The label of the runner, with room for the base on its disk; derived: one of GitHub's, by `arch`.",
+        examples=["large-disk"],
+    )
+    minutes: int = Field(
+        120,
+        ge=5,
+        le=360,
+        description="After how many minutes a build is ended.",
+        examples=[240],
+    )
+
+
 class Build(OneOf):
     """What builds an image."""
 
@@ -143,6 +161,11 @@ class Build(OneOf):
         None,
         description="A project of AWS CodeBuild.",
         examples=[{"compute": "BUILD_GENERAL1_2XLARGE"}],
+    )
+    github_actions: GithubActions | None = Field(
+        None,
+        description="A workflow of GitHub Actions, for a repository of github.com.",
+        examples=[{"runner": "large-disk"}],
     )
 
 
