@@ -185,6 +185,31 @@ RunnerLabel = Annotated[
         )
     ),
 ]
+# ECR API, CreatePullThroughCacheRule (botocore 1.44.5).
+CachePrefix = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"(?=..)[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*",
+            "a prefix of ECR repositories",
+            "research/ecr-public",
+            longest=30,
+            source="ECR API, CreatePullThroughCacheRule ecrRepositoryPrefix",
+        )
+    ),
+]
+CacheSecret = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:ecr-pullthroughcache/[A-Za-z0-9/_+=.@-]+",
+            "the ARN of a secret that is called `ecr-pullthroughcache/…`",
+            "arn:aws:secretsmanager:us-west-2:111122223333:secret:ecr-pullthroughcache/docker-hub-AbCdEf",
+            longest=612,
+            source="ECR API, CreatePullThroughCacheRule credentialArn",
+        )
+    ),
+]
 # Debian policy, 5.6.1 and 5.6.12: names of packages, and their versions.
 DebianName = Annotated[
     str,

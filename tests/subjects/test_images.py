@@ -144,7 +144,8 @@ def dockerfile(compilation: Compilation, name: str) -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return repository(tmp_path_factory.mktemp("fleet") / "repository", with_images())
+    data = with_images(imageCaches=[{"registry": "registry.k8s.io"}])
+    return repository(tmp_path_factory.mktemp("fleet") / "repository", data)
 
 
 @pytest.fixture(scope="module")
@@ -420,8 +421,9 @@ def test_a_project_builds_for_the_architecture_and_may_do_just_that(
 
 def test_cfn_lint_finds_nothing(folder: Path, trainyard: Command) -> None:
     assert trainyard("compile", "specs", cwd=folder).code == 0
-    files = sorted((folder / "generated/lab/bootstrap/stacks").glob("image-*.yaml"))
-    assert len(files) == len(IMAGES)
+    stacks = folder / "generated/lab/bootstrap/stacks"
+    files = sorted(stacks.glob("image-*.yaml")) + sorted(stacks.glob("cache-*.yaml"))
+    assert len(files) == len(IMAGES) + 1
     done = subprocess.run(
         [sys.executable, "-c", CFN_LINT, "--", *map(str, files)],
         capture_output=True,
@@ -496,6 +498,76 @@ def test_the_script_builds_a_commit_and_writes_its_digest(
     assert plan_of(after).of(TrainJob)[0].image.endswith(f"@sha256:{TWO}")
     assert run("build", "nothing").returncode == 1
     assert run("destroy").returncode == 2
+
+
+# --- caches
+
+SECRET = "arn:aws:secretsmanager:us-west-2:111122223333:secret:ecr-pullthroughcache/hub-AbCdEf"
+
+
+def test_a_base_is_pulled_through_its_cache(tmp_path: Path) -> None:
+    caches = [
+        {"registry": "public.ecr.aws"},
+        {"registry": "docker.io", "prefix": "mirror/hub", "secret": SECRET},
+    ]
+    images = [
+        IMAGES[0],
+        {**IMAGES[1], "base": f"python:3.12@sha256:{TWO}"},
+        IMAGES[2],
+    ]
+    data = with_images(images=images, imageCaches=caches)
+    found = compiled(repository(tmp_path / "fleet", data))
+    own = "111122223333.dkr.ecr.us-west-2.amazonaws.com"
+    path = DLC.removeprefix("public.ecr.aws/")
+    assert f"FROM {own}/lab/ecr-public/{path}@sha256:{ONE}" in dockerfile(
+        found, "train"
+    )
+    assert f"FROM {own}/mirror/hub/library/python:3.12@sha256:{TWO}" in dockerfile(
+        found, "tools"
+    )
+    assert f"FROM {IMAGES[2]['base']}" in dockerfile(found, "hub")
+    (rule,) = (
+        one.body["Resources"]["Rule"]["Properties"]
+        for one in found.artifacts
+        if one.path == "bootstrap/stacks/cache-docker-hub.yaml"
+    )
+    assert rule == {
+        "EcrRepositoryPrefix": "mirror/hub",
+        "UpstreamRegistry": "docker-hub",
+        "UpstreamRegistryUrl": "registry-1.docker.io",
+        "CredentialArn": SECRET,
+    }
+    role = properties(found, "train", "Role")["Policies"][0]["PolicyDocument"]
+    pull = role["Statement"][-1]
+    assert "ecr:BatchImportUpstreamImage" in pull["Action"]
+    assert pull["Resource"].endswith(":repository/lab/ecr-public/*")
+    assert codes(found) == [("RES141", codes(found)[0][1])]
+
+
+def test_a_cache_alone_is_a_stack(tmp_path: Path) -> None:
+    data = spec(imageCaches=[{"registry": "quay.io"}], name="a" * 40)
+    found = compiled(repository(tmp_path / "fleet", data))
+    paths = {one.path for one in found.artifacts}
+    assert "bootstrap/stacks/cache-quay.yaml" in paths
+    assert "bootstrap/images.sh" not in paths
+    assert codes(found) == []
+
+
+@pytest.mark.parametrize(
+    ("caches", "code"),
+    [
+        ([{"registry": "ghcr.io"}], "SPC005"),
+        ([{"registry": "quay.io", "secret": SECRET}], "SPC005"),
+        ([{"registry": "quay.io", "prefix": "a" * 31}], "SPC005"),
+        ([{"registry": "nvcr.io"}], "SPC004"),
+        ([{"registry": "quay.io"}, {"registry": "quay.io"}], "RES009"),
+    ],
+)
+def test_what_ecr_refuses_of_a_cache_is_a_fault(
+    tmp_path: Path, caches: list[dict[str, Any]], code: str
+) -> None:
+    found = compiled(repository(tmp_path / "fleet", spec(imageCaches=caches)))
+    assert [one for one, _ in codes(found)] == [code]
 
 
 # --- workflows

@@ -14,6 +14,7 @@ from compiler.resolve.context import Context
 from compiler.source import Route
 from compiler.subjects.delivery.spec import DeliverySection
 from compiler.subjects.delivery.stages import folder
+from compiler.subjects.images.caches import registry_and_path, resolve_caches
 from compiler.subjects.images.lock import locked
 from compiler.subjects.images.plan import (
     Installer,
@@ -81,7 +82,6 @@ def made_image(
             at / "lock" / 0,
             f"compile, commit, then build it again: {again}; until then jobs run the earlier build",
         )
-    suffix = ".cn" if context.partition == "aws-cn" else ""
     account, region = context.spec.account, context.spec.region
     made = MadeImage(
         at=at,
@@ -91,7 +91,7 @@ def made_image(
         region=region,
         partition=context.partition,
         repository=repository,
-        registry=f"{account}.dkr.ecr.{region}.amazonaws.com{suffix}",
+        registry=_registry(context),
         arch=arch,
         dockerfile=f"{_folder(context)}/{recipe.path}",
         lock=lock_path(context, spec, at),
@@ -151,7 +151,7 @@ def _recipe(context: Context, spec: forms.Image, at: Route) -> Recipe:
     recipe = Recipe(
         at=at,
         path=f"bootstrap/images/{spec.name}/Dockerfile",
-        base=spec.base,
+        base=_base(context, spec, at),
         efa=efa,
         packages=dict(sorted(spec.packages.items())),
         requirements=(requirements.path if requirements else spec.requirements),
@@ -176,10 +176,39 @@ def _recipe(context: Context, spec: forms.Image, at: Route) -> Recipe:
     return replace(recipe, digest=digest)
 
 
+def _registry(context: Context) -> str:
+    """The host of the account's registry (ECR user guide, Registries)."""
+    suffix = ".cn" if context.partition == "aws-cn" else ""
+    account, region = context.spec.account, context.spec.region
+    return f"{account}.dkr.ecr.{region}.amazonaws.com{suffix}"
+
+
+def _base(context: Context, spec: forms.Image, at: Route) -> str:
+    """The base as it is pulled: where its registry has a cache, from there. A digest is the same in both."""
+    host, path = registry_and_path(spec.base)
+    cache = context.once(resolve_caches).get(host)
+    if cache is None:
+        return spec.base
+    base = f"{_registry(context)}/{cache.prefix}/{path}"
+    context.derive(
+        f"image/{spec.name}",
+        "base",
+        base,
+        f"pulled through the cache of {host}",
+        "ECR user guide, pull-through-cache",
+        follows=at / "base",
+    )
+    return base
+
+
 def _build(
     context: Context, spec: forms.Image, at: Route, arch: str
 ) -> Project | Workflow:
+    cache = context.once(resolve_caches).get(registry_and_path(spec.base)[0])
     pulled, registry = _pulled(context, spec.base)
+    if cache is not None:
+        region, account = context.spec.region, context.spec.account
+        pulled = f"arn:{context.partition}:ecr:{region}:{account}:repository/{cache.prefix}/*"
     flux = DeliverySection.of(context.spec).flux
     host, path = _address(flux.url or "")
     actions, build = spec.build.github_actions, spec.build.code_build
@@ -215,6 +244,7 @@ def _build(
             file=f"image-{context.name}-{spec.name}.yaml",
             pulled=pulled,
             registry=registry,
+            cached=cache is not None,
         )
     assert build is not None
     if host not in _HOSTS:
@@ -228,6 +258,7 @@ def _build(
         connection=build.connection,
         pulled=pulled,
         registry=registry,
+        cached=cache is not None,
     )
 
 

@@ -60,11 +60,27 @@ class Step(PlanNode):
     inside: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeCache(PlanNode):
+    """A pull-through cache of the account's ECR registry. No manifest carries it. ``upstream``: what ECR calls the
+    registry, ``url`` its address; ``secret``: the ARN of its login."""
+
+    carried: ClassVar[bool] = False
+
+    name: str
+    cluster: str
+    upstream: str
+    url: str
+    prefix: str
+    secret: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Project:
     """A project of CodeBuild: ``kind`` and ``repository`` of its source, ``folder`` of the cluster in it.
 
-    ``pulled``: the ARN of the ECR repository that holds the base, and ``registry`` its host, where it is a private one.
+    ``pulled``: the ARN of the ECR repository that holds the base, and ``registry`` its host, where it is a private one;
+    ``cached``: whether it is filled when the base is pulled.
     """
 
     kind: str
@@ -75,6 +91,7 @@ class Project:
     connection: str | None = None
     pulled: str | None = None
     registry: str | None = None
+    cached: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +108,7 @@ class Workflow:
     file: str
     pulled: str | None = None
     registry: str | None = None
+    cached: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

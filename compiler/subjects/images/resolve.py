@@ -35,7 +35,11 @@ class Image:
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:
-    """The recipe of each image, and what the bootstrap makes for it."""
+    """The recipe of each image, what the bootstrap makes for it, and the caches."""
+    if ImagesSection.of(context.spec).image_caches:
+        from compiler.subjects.images.caches import resolve_caches
+
+        yield from context.once(resolve_caches).values()
     for image in context.once(resolve_images).values():
         yield image.recipe
         yield image.made

@@ -9,8 +9,10 @@ from compiler.spec.later import later
 from compiler.spec.section import Section
 
 if TYPE_CHECKING:
+    from compiler.subjects.images.forms.cache import ImageCache
     from compiler.subjects.images.forms.image import Image
 else:
+    (ImageCache,) = later("images.forms.cache", "ImageCache")
     (Image,) = later("images.forms.image", "Image")
 
 
@@ -32,6 +34,11 @@ class ImagesSection(Section):
                 }
             ]
         ],
+    )
+    image_caches: list[ImageCache] = Field(
+        [],
+        description="Pull-through caches of ECR for other registries; bases of images are pulled from them.",
+        examples=[[{"registry": "public.ecr.aws"}]],
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from compiler.output import Artifact
 from compiler.source import Key, Route
-from compiler.subjects.images.plan import MadeImage, Project, Workflow
+from compiler.subjects.images.plan import MadeCache, MadeImage, Project, Workflow
 from compiler.targets.body import given
 from compiler.targets.stack import template
 
@@ -80,6 +80,28 @@ def image_stack(made: MadeImage) -> Artifact:
         (*project, "Environment", "Type"): made.where("arch"),
     }
     path = f"{FOLDER}/{made.stack}.yaml"
+    return Artifact(body, path, made.at, origins, format="cloudformation")
+
+
+def cache_stack(made: MadeCache) -> Artifact:
+    """AWS::ECR::PullThroughCacheRule."""
+    rule = given(
+        EcrRepositoryPrefix=made.prefix,
+        UpstreamRegistry=made.upstream,
+        UpstreamRegistryUrl=made.url,
+        CredentialArn=made.secret,
+    )
+    resources = {"Rule": {"Type": "AWS::ECR::PullThroughCacheRule", "Properties": rule}}
+    body = template(
+        f"What cluster {made.cluster} keeps of {made.url} in ECR", resources
+    )
+    at = ("Resources", "Rule", "Properties")
+    origins: dict[tuple[Key, ...], Route] = {
+        (*at, "EcrRepositoryPrefix"): made.where("prefix"),
+        (*at, "UpstreamRegistryUrl"): made.where("upstream"),
+        (*at, "CredentialArn"): made.where("secret"),
+    }
+    path = f"{FOLDER}/cache-{made.name}.yaml"
     return Artifact(body, path, made.at, origins, format="cloudformation")
 
 
@@ -172,7 +194,9 @@ def _statements(made: MadeImage) -> Iterator[dict[str, Any]]:
     yield _allow(("ecr:GetAuthorizationToken",), "*")
     yield _allow(_PUSH, {"Fn::GetAtt": ["Repository", "Arn"]})
     if project.pulled is not None:
-        yield _allow(_PULL, project.pulled)
+        # ECR user guide, pull-through-cache-iam: the first pull makes the repository, and fills it.
+        fills = ("ecr:BatchImportUpstreamImage", "ecr:CreateRepository")
+        yield _allow((*_PULL, *fills) if project.cached else _PULL, project.pulled)
     if isinstance(project, Project) and project.connection is not None:
         prefix = project.connection.split(":")[2]
         actions = ("GetConnection", "GetConnectionToken", "UseConnection")

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from compiler.output import Artifact
 from compiler.plan import Plan
-from compiler.subjects.images.plan import MadeImage, Recipe, Workflow
+from compiler.subjects.images.plan import MadeCache, MadeImage, Recipe, Workflow
 
 FOLDER = "bootstrap"
 
 
 def lower(plan: Plan) -> Iterator[Artifact]:
     """What is written of images. The script is the same for any number of them."""
-    images = plan.of(MadeImage)
-    if not images:
+    images, caches = plan.of(MadeImage), plan.of(MadeCache)
+    if not images and not caches:
         return
     # Most specs have none.
     from compiler.subjects.images.dockerfile import lines, origins
-    from compiler.subjects.images.stacks import image_stack
+    from compiler.subjects.images.stacks import cache_stack, image_stack
 
+    for kept in caches:
+        yield cache_stack(kept)
     recipes = {recipe.name: recipe for recipe in plan.of(Recipe)}
     for recipe in recipes.values():
         made = lines(recipe)
@@ -39,13 +41,13 @@ def lower(plan: Plan) -> Iterator[Artifact]:
 
             yield workflow(image, recipes[image.name], image.project)
         yield _page(image)
-    first = images[0]
-    yield Artifact(
-        path=f"{FOLDER}/images.sh",
-        at=first.at.parent,
-        text=lambda: _rendered("images.sh.j2", first),
-        format="shell",
-    )
+    for first in images[:1]:
+        yield Artifact(
+            path=f"{FOLDER}/images.sh",
+            at=first.at.parent,
+            text=partial(_rendered, "images.sh.j2", first),
+            format="shell",
+        )
 
 
 def _page(image: MadeImage) -> Artifact:
