@@ -17,6 +17,7 @@ import pytest
 import yaml
 from builders import spec
 from running import Command
+from test_guards import astray
 
 from compiler.catalog.efa import arch_of, bundled, known_since, versions_of
 from compiler.driver import check
@@ -153,6 +154,10 @@ def compilation(folder: Path) -> Compilation:
     return compiled(folder)
 
 
+def test_every_place_is_one_of_the_spec(compilation: Compilation) -> None:
+    assert astray(plan_of(compilation)) == []
+
+
 # --- before and after the first build
 
 
@@ -229,6 +234,49 @@ def test_a_lock_of_another_form_is_reported_at_its_line(
     folder = repository(tmp_path / "fleet", with_images())
     built(folder, "train", "0" * 12).write_text(text)
     assert ("RES148", f"train.lock:{line}") in codes(compiled(folder))
+
+
+@pytest.mark.parametrize(("version", "waits"), [("2.12.0", True), ("2.11.0", False)])
+def test_torchrun_waits_as_the_torch_of_the_image_can(
+    tmp_path: Path, version: str, waits: bool
+) -> None:
+    """Of an image of the spec no tag says the version, and the spec does."""
+    job = {"image": "train", "gracePeriod": "20m"}
+    base = f"registry.test/train@sha256:{ONE}"
+    image = {**IMAGES[0], "base": base, "contents": {"torch": version}}
+    folder = repository(tmp_path / "fleet", with_images(job=job, images=[image]))
+    built(folder, "train", recipe_of(compiled(folder), "train"))
+    (found,) = plan_of(compiled(folder)).of(TrainJob)
+    names = {variable.name for variable in found.env}
+    assert ("TORCH_ELASTIC_SHUTDOWN_TIMEOUT" in names) is waits
+
+
+def test_folders_of_several_words_are_copied(tmp_path: Path) -> None:
+    folder = repository(tmp_path / "fleet", with_images(images=IMAGES[:1]))
+    (folder / "specs").rename(folder / "our specs")
+    (folder / "our specs/requirements.txt").write_text(LOCKED)
+    text = yaml.safe_dump(
+        with_images(images=[{**IMAGES[0], "requirements": "requirements.txt"}])
+    )
+    (folder / "our specs/lab.yaml").write_text(text)
+    outcome = check([folder / "our specs"], Options(output=folder / "generated"))
+    (found,) = outcome.compilations
+    assert 'COPY ["our specs/requirements.txt", ' in dockerfile(found, "train")
+    files = [one for one in found.artifacts if one.format == "dockerfile"]
+    assert verified(files, Setting()) == []
+    assert lifted(files, closed=True).of(Recipe) == plan_of(found).of(Recipe)
+
+
+def test_a_secret_in_an_image_is_an_error_that_does_not_print_it(
+    tmp_path: Path, trainyard: Command
+) -> None:
+    token = "hf_" + "a" * 30
+    data = with_images(images=[{**IMAGES[0], "env": {"HF_TOKEN": token}}])
+    folder = repository(tmp_path / "fleet", data)
+    done = trainyard("check", "specs", cwd=folder)
+    assert done.code == 1
+    assert "RUN064" in done.out
+    assert token not in done.out + done.err
 
 
 def test_a_spec_without_images_needs_a_tag(tmp_path: Path) -> None:

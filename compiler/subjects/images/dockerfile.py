@@ -7,6 +7,8 @@ caches removed (DL3009, DL3042), no recommended packages (DL3015), no two RUNs i
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 
 from compiler.source import Key, Route
@@ -74,7 +76,7 @@ def lines(recipe: Recipe) -> Lines:
             "user",
         )
     if recipe.requirements:
-        out.say(f"COPY {recipe.requirements} {_LOCK}", "requirements")
+        out.say(f"COPY {_copied(recipe.requirements, _LOCK)}", "requirements")
         # pip, secure installs. A lock is whole, and what the base has stays: no dependencies are looked up.
         out.run(
             [
@@ -89,11 +91,19 @@ def lines(recipe: Recipe) -> Lines:
         out.say(f"WORKDIR {recipe.working_dir}", "working_dir")
     owner = f"--chown={recipe.user}:{recipe.user} " if recipe.user else ""
     for origin, target in recipe.copies:
-        out.say(f"COPY {owner}{origin} {target}", "copies")
+        out.say(f"COPY {owner}{_copied(origin, target)}", "copies")
     out.say(f'LABEL {RECIPE_LABEL}="{recipe.digest}"')
     if recipe.user:
         out.say(f"USER {recipe.user}", "user")
     return out
+
+
+def _copied(origin: str, target: str) -> str:
+    """What is copied to where: in JSON where a folder of the repository has a name of several words (Dockerfile
+    reference, COPY)."""
+    if re.fullmatch(r"[A-Za-z0-9._@+/-]+", origin):
+        return f"{origin} {target}"
+    return json.dumps([origin, target], ensure_ascii=False)
 
 
 def quoted(value: str) -> str:

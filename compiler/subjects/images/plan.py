@@ -49,8 +49,9 @@ class Recipe(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step(PlanNode):
-    """An instruction of a Dockerfile that gets something: FROM with its image, or RUN with its commands. It is lifted
-    alone, since the plan says the same in a ``Recipe``. ``inside``: of FROM, whether the image is an earlier stage."""
+    """An instruction of a Dockerfile: FROM with its image, RUN with its commands, ENV and ARG with `NAME=value`. It is
+    lifted alone, since the plan says the same in a ``Recipe``. ``inside``: of FROM, whether the image is an earlier
+    stage."""
 
     carried: ClassVar[bool] = False
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from shlex import quote
 from typing import Any
 
 from compiler.output import Artifact
@@ -252,7 +253,7 @@ def _buildspec(made: MadeImage, project: Project) -> str:
         f"aws ecr describe-images --region {made.region} --repository-name {made.repository} "
         "--image-ids imageTag=$CODEBUILD_RESOLVED_SOURCE_VERSION"
     )
-    build = f"docker build --platform linux/{made.arch} --file {made.dockerfile} --tag {tag} ."
+    build = f"docker build --platform linux/{made.arch} --file {quote(made.dockerfile)} --tag {tag} ."
     spec = {
         "version": 0.2,
         "phases": {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from compiler.catalog import InstanceType
 from compiler.diagnostics.near import meant
@@ -23,8 +23,17 @@ def is_name(image: str) -> bool:
     return ":" not in image and "@" not in image
 
 
-def with_images(context: Context, job: Job, pool: Pool, at: Route) -> tuple[Job, bool]:
-    """A job with references in the place of names, and whether it waits for the first build of any of them.
+class Use(NamedTuple):
+    """A job with references in the place of names of images; whether it ``waits`` for the first build of any of them;
+    the PyTorch in its image, where that is known."""
+
+    job: Job
+    waits: bool = False
+    torch: str | None = None
+
+
+def with_images(context: Context, job: Job, pool: Pool, at: Route) -> Use:
+    """What a job runs of the images of the spec.
 
     A name of no image is a fault, and so is an image for another architecture than the pool's.
     """
@@ -48,7 +57,9 @@ def with_images(context: Context, job: Job, pool: Pool, at: Route) -> tuple[Job,
     waits = [image for image in used if image.made.reference is None]
     for name in dict.fromkeys(image.spec.name for image in waits):
         _waits(context, job, name, at / "image")
-    return (job.model_copy(update=changes) if changes else job), bool(waits)
+    if not changes:
+        return Use(job)
+    return Use(job.model_copy(update=changes), bool(waits), _torch(image))
 
 
 def _named(context: Context, name: str, at: Route) -> Image | None:
@@ -85,6 +96,15 @@ def _explain(context: Context, job: Job, image: Image) -> None:
             f"{image.made.lock}",
             follows=image.at / "lock",
         )
+
+
+def _torch(image: Image | None) -> str | None:
+    """The PyTorch of an image: what the spec says of the base, or its tag."""
+    if image is None:
+        return None
+    from compiler.catalog.efa import versions_of
+
+    return image.spec.contents.torch or versions_of(image.spec.base).torch
 
 
 def _waits(context: Context, job: Job, image: str, at: Route) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Any
 
 from compiler.output import Artifact
@@ -62,12 +63,13 @@ def _paths(made: MadeImage, recipe: Recipe, build: Workflow) -> list[str]:
 
 def _steps(made: MadeImage, build: Workflow, path: str) -> list[dict[str, Any]]:
     copy = f".github/workflows/{build.file}"
+    compiled = f"{build.folder}/{path}"
     tagged = {"COMMIT": "${{ github.sha }}"}
     return [
         {"uses": CHECKOUT},
         {
             "name": "This file is the one that was compiled",
-            "run": f"diff {copy} {build.folder}/{path}",
+            "run": f"diff {copy} {quote(compiled)}",
         },
         {
             "uses": CREDENTIALS,
@@ -99,7 +101,7 @@ def _build(made: MadeImage, build: Workflow) -> list[str]:
         "set -o pipefail",
         *lines,
         f'aws ecr describe-images --repository-name {made.repository} --image-ids "imageTag=$COMMIT" || {{',
-        f"  docker build --platform linux/{made.arch} --file {made.dockerfile} \\",
+        f"  docker build --platform linux/{made.arch} --file {quote(made.dockerfile)} \\",
         f'    --tag "{made.uri}:$COMMIT" .',
         f'  docker push "{made.uri}:$COMMIT"',
         "}",
@@ -112,13 +114,13 @@ def _keep(made: MadeImage) -> list[str]:
     return [
         f'digest=$(aws ecr describe-images --repository-name {made.repository} --image-ids "imageTag=$COMMIT" \\',
         "  --query 'imageDetails[0].imageDigest' --output text)",
-        f"recipe=$(sed -n 's/^LABEL {label}=\"\\(.*\\)\"$/\\1/p' {made.dockerfile})",
-        f"mkdir -p {folder}",
+        f"recipe=$(sed -n 's/^LABEL {label}=\"\\(.*\\)\"$/\\1/p' {quote(made.dockerfile)})",
+        f"mkdir -p {quote(folder)}",
         f"printf '# Written by its workflow: what jobs run of image {made.name}.\\ndigest: %s\\nrecipe: %s\\n' \\",
-        f'  "$digest" "$recipe" >{made.lock}',
+        f'  "$digest" "$recipe" >{quote(made.lock)}',
         "git config user.name 'github-actions[bot]'",
         "git config user.email '41898282+github-actions[bot]@users.noreply.github.com'",
-        f"git add {made.lock}",
+        f"git add {quote(made.lock)}",
         f"git diff --cached --quiet || git commit -m 'Image {made.name}: the digest of its last build'",
         "git push",
     ]

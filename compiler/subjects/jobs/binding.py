@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Job:
     """A job of the spec with its pool, queue and namespace bound. ``waits``: for the first build of its image, so that
-    it is checked and not written."""
+    it is checked and not written. ``image_torch``: the PyTorch of its image, where that is one of the spec."""
 
     spec: spec_jobs.Job
     at: Route
@@ -34,6 +34,7 @@ class Job:
     queue: Queue
     namespace: str
     waits: bool = False
+    image_torch: str | None = None
 
     @property
     def target(self) -> str:
@@ -67,8 +68,8 @@ def bound_jobs(context: Context) -> list[Job]:
         pool = _pool(context, job, pools, queue, here)
         namespace = _namespace(context, job, queue, here) if queue else None
         if queue and pool and namespace:
-            job, waits = with_images(context, job, pool, here)
-            bound = Job(job, here, pool, queue, namespace, waits)
+            used = with_images(context, job, pool, here)
+            bound = Job(used.job, here, pool, queue, namespace, used.waits, used.torch)
             _explain(context, bound)
             jobs.append(bound)
     return jobs

@@ -39,6 +39,14 @@ def nodes(artifact: Artifact) -> Iterator[PlanNode]:
                 instruction="RUN",
                 words=step.commands,
             )
+        elif step.name in ("ENV", "ARG"):
+            pairs = step.values.items()
+            yield Step(
+                at=at / step.line,
+                path=artifact.path,
+                instruction=step.name,
+                words=tuple(f"{name}={value}" for name, value in pairs),
+            )
         last.append(step)
     recipe = _recipe(artifact.path, at, last)
     if recipe is not None:
@@ -73,7 +81,7 @@ def _recipe(path: str, at: Route, steps: Iterable[Instruction]) -> Recipe | None
         elif step.name == "LABEL":
             digest = step.values.get(RECIPE_LABEL, digest)
         elif step.name == "COPY":
-            words = step.text.split()
+            words = _words(step)
             copies += [(word, words[-1]) for word in words[:-1]]
         elif step.name == "RUN":
             for command in step.commands:
@@ -97,6 +105,14 @@ def _recipe(path: str, at: Route, steps: Iterable[Instruction]) -> Recipe | None
         digest=digest,
         origins=origins,
     )
+
+
+def _words(step: Instruction) -> tuple[str, ...]:
+    """The words of an instruction; as they stand, where a quotation does not end."""
+    try:
+        return step.words
+    except ValueError:
+        return tuple(step.text.split())
 
 
 def _user(text: str) -> int:
