@@ -44,6 +44,12 @@ KNOWN_SINCE: Mapping[str, Version] = {
 CUDA_13_SINCE: Version = (1, 17, 0)
 """The first plugin with the CUDA API of 13.0."""
 
+SYNC_VARIABLE = "FI_EFA_SET_CUDA_SYNC_MEMOPS"
+OLD_INSTALLER: Version = (1, 29, 1)
+NEW_NCCL: Version = (2, 19, 0)
+CHEATSHEET = "awsome-distributed-training, EFA cheat sheet: FI_EFA_SET_CUDA_SYNC_MEMOPS"
+"""Before this installer, NCCL from this version on fails to register memory, unless the variable is 0."""
+
 _NAMED = re.compile(
     r"(?:^|/)(?:pytorch/pytorch|pytorch(?:-(?:training|inference))?(?:-arm64)?)"
     r":(?P<torch>\d+\.\d+\.\d+)-(?:gpu-|cuda)\S*?"

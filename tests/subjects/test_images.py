@@ -721,6 +721,30 @@ def test_a_build_needs_a_repository_that_it_can_read(
 # --- merges and reasons
 
 
+def test_a_document_of_its_own_names_files_from_where_it_lies(tmp_path: Path) -> None:
+    folder = repository(tmp_path / "fleet", with_images(images=None))
+    document = {
+        "apiVersion": "trainyard.dev/v1alpha1",
+        "kind": "TrainingImage",
+        "metadata": {"name": "train"},
+        "spec": {
+            "base": f"{DLC}@sha256:{ONE}",
+            "requirements": "requirements.txt",
+            "sources": [{"from": "src", "to": "/workspace/src"}],
+            "build": {"codeBuild": {}},
+        },
+    }
+    team = folder / "specs/team"
+    (folder / "train").rename(team)
+    (team / "image.yaml").write_text(yaml.safe_dump(document))
+    found = compiled(folder)
+    assert [code for code, _ in codes(found)] == ["RES141"]
+    (made,) = plan_of(found).of(MadeImage)
+    assert made.lock == "specs/team/images/lab/train.lock"
+    assert "COPY specs/team/requirements.txt " in dockerfile(found, "train")
+    assert astray(plan_of(found)) == []
+
+
 def test_an_image_that_comes_changes_nothing_of_others(tmp_path: Path) -> None:
     """Two teams that each add an image merge (ADR 0009); the script is the same for any number."""
 

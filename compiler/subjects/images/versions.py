@@ -6,8 +6,12 @@ from typing import TYPE_CHECKING
 
 from compiler.catalog.efa import (
     CHANGELOG,
+    CHEATSHEET,
     CUDA_13_SINCE,
+    NEW_NCCL,
     NOTES,
+    OLD_INSTALLER,
+    SYNC_VARIABLE,
     bundled,
     least_nccl,
     numbers,
@@ -58,6 +62,7 @@ def check_versions(context: Context, spec: forms.Image, at: Route) -> None:
                 f"remove `{key}`, or take the base that has it",
                 "AWS Deep Learning Containers, available images",
             )
+    _check_installer(context, spec, at)
     plugin = plugin_of(spec)
     if plugin is None:
         return
@@ -83,6 +88,23 @@ def check_versions(context: Context, spec: forms.Image, at: Route) -> None:
             f"take {since} or newer, as with EFA installer 1.50.0",
             NOTES,
         )
+
+
+def _check_installer(context: Context, spec: forms.Image, at: Route) -> None:
+    wish, nccl = spec.efa_installer, spec.contents.nccl
+    installer = wish.version if wish is not None else spec.contents.efa_installer
+    if installer is None or nccl is None or spec.env.get(SYNC_VARIABLE) == "0":
+        return
+    if numbers(installer) >= OLD_INSTALLER or numbers(nccl) < NEW_NCCL:
+        return
+    least = ".".join(map(str, OLD_INSTALLER))
+    _contradict(
+        context,
+        f"with EFA installer `{installer}`, older than `{least}`, NCCL `{nccl}` cannot register memory",
+        at / ("efaInstaller" if wish is not None else "contents"),
+        f'take installer {least} or newer, or write `env: {{{SYNC_VARIABLE}: "0"}}`',
+        CHEATSHEET,
+    )
 
 
 def _check_nccl(context: Context, nccl: str | None, plugin: str, at: Route) -> None:
