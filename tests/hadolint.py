@@ -50,7 +50,7 @@ def _installs(words: Words) -> bool:
 
 
 def _pip(words: Words) -> bool:
-    return "pip" in words[:3] and "install" in words
+    return "pip" in words[:4] and "install" in words
 
 
 def _lacks(words: Words, *options: str) -> bool:

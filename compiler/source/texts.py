@@ -111,6 +111,8 @@ def _path(
     cluster = metadata.child("name") if metadata is not None else None
     if not isinstance(name, ScalarNode) or not isinstance(cluster, ScalarNode):
         return None
+    if not str(name.value).replace("-", "").isalnum():
+        return None  # no name, which is reported
     path = key.default.format(cluster=cluster.value, name=name.value)
     # It is in no file: whatever is said of it is said of the item's name.
     return ScalarNode(name.span, path, path, key_span=name.key_span)

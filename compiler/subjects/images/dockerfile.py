@@ -15,6 +15,8 @@ from compiler.source import Key, Route
 from compiler.subjects.images.plan import RECIPE_LABEL, Installer, Recipe
 
 _LOCK = "/opt/trainyard/requirements.txt"
+# PEP 668: a base of Ubuntu 24.04 lets pip install beside the distribution's packages only so; older ones ignore it.
+_OURS = "PIP_BREAK_SYSTEM_PACKAGES=1"
 _EFA = "/tmp/efa"
 _INSTALLERS = "https://efa-installer.amazonaws.com"
 USER = "trainer"
@@ -80,7 +82,7 @@ def lines(recipe: Recipe) -> Lines:
         # pip, secure installs. A lock is whole, and what the base has stays: no dependencies are looked up.
         out.run(
             [
-                f"python3 -m pip install --no-cache-dir --no-deps --require-hashes --requirement {_LOCK}"
+                f"{_OURS} python3 -m pip install --no-cache-dir --no-deps --require-hashes --requirement {_LOCK}"
             ],
             "requirements",
         )

@@ -133,7 +133,7 @@ def _packages(command: str) -> dict[str, str]:
 def _requirements(command: str) -> str | None:
     """The file whose requirements a command installs."""
     words = command.split()
-    if "pip" not in " ".join(words[:3]) or "install" not in words:
+    if "pip" not in " ".join(words[:4]) or "install" not in words:
         return None
     for option in ("--requirement", "-r"):
         if option in words[:-1]:
