@@ -45,26 +45,14 @@ def made_image(
     context: Context, spec: forms.Image, at: Route
 ) -> tuple[Recipe, MadeImage]:
     """The recipe of an image, and what the bootstrap makes for it."""
-    target = f"image/{spec.name}"
-    arch = context.settle(
-        target,
-        "arch",
-        spec.arch,
-        arch_of(spec.base) or "amd64",
-        "the name of the base says so"
-        if arch_of(spec.base)
-        else "the name of the base says no other",
-        "AWS Deep Learning Containers, available images",
-        at=at / "arch",
-        follows=at / "base",
-    )
+    arch = _arch(context, spec, at)
     check_requirements(context, spec, at)
     check_versions(context, spec, at)
     check_key(context, spec.repository.kms_key, at / "repository")
     recipe = _recipe(context, spec, at)
     digest, built = locked(context, spec, at)
     repository = context.settle(
-        target,
+        f"image/{spec.name}",
         "repository.name",
         spec.repository.name,
         f"{context.name}/{spec.name}",
@@ -72,28 +60,19 @@ def made_image(
         at=at / "repository" / "name",
     )
     project = _build(context, spec, at, arch)
-    again = f"`bash {_folder(context)}/bootstrap/images.sh build {spec.name}`"
-    if isinstance(project, Workflow):
-        again = "push a branch"
     if digest is not None and built != recipe.digest:
-        context.doubt(
-            "RES142",
-            f"image `{spec.name}` was built of recipe `{built}`, and it is `{recipe.digest}` now",
-            at / "lock" / 0,
-            f"compile, commit, then build it again: {again}; until then jobs run the earlier build",
-        )
-    account, region = context.spec.account, context.spec.region
+        _built_of_another(context, project, spec, at, f"{built}", recipe.digest)
     made = MadeImage(
         at=at,
         name=spec.name,
         cluster=context.name,
-        account=account,
-        region=region,
+        account=context.spec.account,
+        region=context.spec.region,
         partition=context.partition,
         repository=repository,
         registry=_registry(context),
         arch=arch,
-        dockerfile=f"{_folder(context)}/{recipe.path}",
+        dockerfile=f"{folder(context)}/{recipe.path}",
         lock=lock_path(context, spec, at),
         recipe=recipe.digest,
         keep=spec.repository.keep,
@@ -115,9 +94,40 @@ def made_image(
     return recipe, made
 
 
-def _folder(context: Context) -> str:
-    """The folder of the cluster in the repository."""
-    return folder(context)
+def _arch(context: Context, spec: forms.Image, at: Route) -> str:
+    said = arch_of(spec.base)
+    why = "the name of the base says so"
+    if said is None:
+        why = "the name of the base says no other"
+    return context.settle(
+        f"image/{spec.name}",
+        "arch",
+        spec.arch,
+        said or "amd64",
+        why,
+        "AWS Deep Learning Containers, available images",
+        at=at / "arch",
+        follows=at / "base",
+    )
+
+
+def _built_of_another(
+    context: Context,
+    project: Project | Workflow,
+    spec: forms.Image,
+    at: Route,
+    built: str,
+    recipe: str,
+) -> None:
+    again = f"`bash {folder(context)}/bootstrap/images.sh build {spec.name}`"
+    if isinstance(project, Workflow):
+        again = "push a branch"
+    context.doubt(
+        "RES142",
+        f"image `{spec.name}` was built of recipe `{built}`, and it is `{recipe}` now",
+        at / "lock" / 0,
+        f"compile, commit, then build it again: {again}; until then jobs run the earlier build",
+    )
 
 
 def lock_path(context: Context, spec: forms.Image, at: Route) -> str:
@@ -236,7 +246,7 @@ def _build(
             )
         return Workflow(
             repository=path.removesuffix(".git"),
-            folder=_folder(context),
+            folder=folder(context),
             branch=flux.branch,
             runner=runner,
             minutes=actions.minutes,
@@ -252,7 +262,7 @@ def _build(
     return Project(
         kind=_HOSTS.get(host, ""),
         repository=f"https://{host}/{path}",
-        folder=_folder(context),
+        folder=folder(context),
         compute=build.compute,
         minutes=build.minutes,
         connection=build.connection,
