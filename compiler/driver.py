@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from compiler.catalog import load_catalog
+from compiler.catalog import Catalog, load_catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.judge import judge
 from compiler.manifest import Manifest, ObjectRef
@@ -181,7 +181,28 @@ def _passes(
     lowered(manifests)
     verdict = judge(artifacts, setting_of(plan), catalog, policies, plan=plan)
     findings = traced(verdict.diagnostics, artifacts)
+    if plan.waiting:
+        findings += _on_waiting(plan, artifacts, findings, catalog, policies)
     return faults + _with_names_of_spec(findings, plan, policies)
+
+
+def _on_waiting(
+    plan: Plan,
+    artifacts: Sequence[Artifact],
+    findings: Sequence[Diagnostic],
+    catalog: Catalog,
+    policies: Policies,
+) -> list[Diagnostic]:
+    """What is found in what cannot be written yet, as it will be beside all that is written."""
+    known = {node.identity for node in plan.nodes}
+    later = [node for node in plan.waiting if node.identity not in known]
+    whole = replace(plan, nodes=(*plan.nodes, *later), waiting=())
+    written = {artifact.id for artifact in artifacts}
+    more = [artifact for artifact in lower(whole) if artifact.id not in written]
+    everything = [*artifacts, *more]
+    verdict = judge(everything, setting_of(plan), catalog, policies, plan=whole)
+    found = traced(verdict.diagnostics, everything)
+    return [finding for finding in found if finding not in findings]
 
 
 def _patched(

@@ -11,7 +11,7 @@ from compiler.catalog import Catalog, InstanceType, Release
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, listed, warning
 from compiler.diagnostics.near import meant
-from compiler.plan import Derived
+from compiler.plan import Derived, PlanNode
 from compiler.platforms import Platform
 from compiler.resolve.versions import own_versions
 from compiler.source import Route
@@ -30,7 +30,8 @@ class Context:
     """A spec under resolution: the spec, the facts, what was derived and what is wrong.
 
     ``included``: objects that the spec includes; ``external``: apiVersion, kind, namespace and name of objects that
-    must exist and are not written here; ``texts``: the files that the spec names, by the route of their path.
+    must exist and are not written here; ``texts``: the files that the spec names, by the route of their path;
+    ``waiting``: nodes of what cannot be written yet.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Context:
     included: Sequence[Included] = ()
     texts: Mapping[Route, Text] = field(default_factory=dict)
     derived: list[Derived] = field(default_factory=list)
+    waiting: list[PlanNode] = field(default_factory=list)
     external: set[tuple[str, str, str, str]] = field(default_factory=set)
     _shared: dict[object, Any] = field(default_factory=dict)
 

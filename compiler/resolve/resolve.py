@@ -69,4 +69,5 @@ def _plan(context: Context) -> Plan:
         derived=tuple(context.derived),
         external=frozenset(context.external),
         release=context.release.name,
+        waiting=tuple(context.waiting),
     )

@@ -181,11 +181,17 @@ def test_a_job_waits_for_the_first_build_and_runs_its_digest(tmp_path: Path) -> 
 
 
 def test_a_job_that_waits_is_checked(tmp_path: Path) -> None:
-    """Policies judge what is written, and it is not."""
+    """By what the spec says, and by policies: as it will be."""
     model = {"parameters": 1e13, "sharding": "full"}
     job = {"image": "train", "launcher": {"mpi": {}}, "model": model}
     found = compiled(repository(tmp_path / "fleet", with_images(job=job)))
     assert {code for code, _ in codes(found)} == {"RES141", "RES131", "RES024"}
+    job = {"image": "train", "nodes": 5, "env": {"HF_TOKEN": "hf_" + "a" * 30}}
+    found = compiled(repository(tmp_path / "other", with_images(job=job)))
+    assert {code for code, _ in codes(found)} > {"RES141", "RUN024"}
+    assert "jobs" not in {
+        manifest.path.partition("/")[0] for manifest in found.manifests
+    }
 
 
 def test_init_containers_name_images_too(tmp_path: Path) -> None:
