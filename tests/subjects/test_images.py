@@ -19,7 +19,13 @@ from builders import spec
 from running import Command
 from test_guards import astray
 
-from compiler.catalog.efa import arch_of, bundled, known_since, versions_of
+from compiler.catalog.efa import (
+    arch_of,
+    bundled,
+    known_since,
+    least_nccl,
+    versions_of,
+)
 from compiler.driver import check
 from compiler.outcome import Compilation, Options
 from compiler.output import Artifact
@@ -791,4 +797,6 @@ def test_what_tags_say() -> None:
     assert bundled("1.42.0") == "1.15.0"
     assert known_since("p6-b200.48xlarge") == (1, 15, 0)
     assert known_since("p5.48xlarge") is None
+    assert least_nccl("1.10.0") == (2, 17, 1)
+    assert least_nccl("1.9.2") == (2, 4, 8)
     assert re.fullmatch(r"\d+\.\d+\.\d+", bundled("1.51.0") or "")
