@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from compiler.catalog import load_catalog
+from compiler.catalog import Catalog, load_catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.judge import judge
 from compiler.manifest import Manifest, ObjectRef
@@ -22,8 +22,10 @@ from compiler.resolve.resolve import resolve
 from compiler.source import Route
 from compiler.source.assemble import SpecSource, assemble
 from compiler.source.include import included
+from compiler.source.texts import with_texts
 from compiler.spec.documents import lists
 from compiler.spec.load import load, platform_of
+from compiler.spec.texts import text_keys
 from compiler.subjects.cluster.plan import Bootstrap
 from compiler.subjects.overrides.plan import IncludedObject, ObjectPatch
 from compiler.subjects.pools.plan import POOL_LABEL, NodePool
@@ -130,7 +132,8 @@ def _compile(
 ) -> Compilation:
     compilation = Compilation(source.name, source.document)
     faults = _passes(compilation, policies, options, lowered)
-    compilation.diagnostics = [fault.locate(source.document) for fault in faults]
+    document = compilation.document
+    compilation.diagnostics = [fault.locate(document) for fault in faults]
     return compilation
 
 
@@ -138,7 +141,9 @@ def _passes(
     done: Compilation, policies: Policies, options: Options, lowered: Lowered
 ) -> list[Diagnostic]:
     platform = platform_of(done.document)
+    done.document, texts, unread = with_texts(done.document, text_keys(platform))
     spec, faults = load(done.document, platform)
+    faults += unread
     if spec is None:
         return faults
     catalog = load_catalog(options.catalog)
@@ -148,6 +153,7 @@ def _passes(
         options.folder,
         platform,
         included=included(done.document),
+        texts=texts,
     )
     faults += more
     if plan is None:
@@ -175,7 +181,28 @@ def _passes(
     lowered(manifests)
     verdict = judge(artifacts, setting_of(plan), catalog, policies, plan=plan)
     findings = traced(verdict.diagnostics, artifacts)
+    if plan.waiting:
+        findings += _on_waiting(plan, artifacts, findings, catalog, policies)
     return faults + _with_names_of_spec(findings, plan, policies)
+
+
+def _on_waiting(
+    plan: Plan,
+    artifacts: Sequence[Artifact],
+    findings: Sequence[Diagnostic],
+    catalog: Catalog,
+    policies: Policies,
+) -> list[Diagnostic]:
+    """What is found in what cannot be written yet, as it will be beside all that is written."""
+    known = {node.identity for node in plan.nodes}
+    later = [node for node in plan.waiting if node.identity not in known]
+    whole = replace(plan, nodes=(*plan.nodes, *later), waiting=())
+    written = {artifact.id for artifact in artifacts}
+    more = [artifact for artifact in lower(whole) if artifact.id not in written]
+    everything = [*artifacts, *more]
+    verdict = judge(everything, setting_of(plan), catalog, policies, plan=whole)
+    found = traced(verdict.diagnostics, everything)
+    return [finding for finding in found if finding not in findings]
 
 
 def _patched(

@@ -27,6 +27,7 @@ from compiler.policy.load import FIXED_AREAS
 from compiler.policy.rule import Rule
 from compiler.source import Document, Route
 from compiler.subjects.cloud.plan import RESOURCES
+from compiler.subjects.images.plan import Recipe, Step
 from compiler.verify.loose_ends import Near, beside
 
 
@@ -146,7 +147,7 @@ def _coverage(
     ruled = {*kinds(closed=True), *read_by_rules} - _PODS
     patches = len(reading.objects) - len(objects)
     coverage = covered(reading, objects, patches, ruled, kinds())
-    coverage.resource_rules = sum(rule.subject in RESOURCES for rule in rules)
+    coverage.resource_rules = sum(rule.subject in _ALONE for rule in rules)
     coverage.rules = len(rules) - coverage.resource_rules
     coverage.pod_rules = sum(rule.pods for rule in rules)
     return coverage
@@ -239,12 +240,12 @@ def _judged(
 def _findings_alone(
     reading: Reading, catalog: Catalog, policies: Policies
 ) -> list[Diagnostic]:
-    """What is found in what is judged by itself: templates of CloudFormation."""
+    """What is found in what is judged by itself: templates of CloudFormation, Dockerfiles."""
     if not reading.alone:
         return []
     by_id = {item.artifact.id: item for item in reading.alone}
     artifacts = [item.artifact for item in reading.alone]
-    rules = _on_templates(policies)
+    rules = _on_what_is_alone(policies)
     verdict = judge(
         artifacts,
         Setting(closed=False),
@@ -257,9 +258,12 @@ def _findings_alone(
     return [finding for finding in placed if finding.span not in faults]
 
 
-def _on_templates(policies: Policies) -> list[Rule]:
-    """The rules on what templates make."""
-    return [rule for rule in policies.rules if rule.subject in RESOURCES]
+_ALONE = (*RESOURCES, Recipe, Step)
+
+
+def _on_what_is_alone(policies: Policies) -> list[Rule]:
+    """The rules on what templates make, and on Dockerfiles."""
+    return [rule for rule in policies.rules if rule.subject in _ALONE]
 
 
 def _without_repeats(findings: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -89,6 +89,9 @@ PLAN_PARTS = {"subjects.bootstrap.account"}
 TARGET_PARTS = {
     "subjects.health.drill",
     "subjects.network.stack",
+    "subjects.images.dockerfile",
+    "subjects.images.stacks",
+    "subjects.images.workflow",
     "subjects.storage.stacks",
 }
 FORMATS = "output.formats"  # they judge, read back and write; targets make artifacts, and know no format

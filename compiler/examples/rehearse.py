@@ -7,7 +7,7 @@ over a set of objects, that are without fault (``data/``). Comments at the top o
   open set.
 - ``# params: {minutes: 30}``: the rule has these parameters, as ``params:`` of ``policy.yaml`` sets them.
 
-A template of CloudFormation stands by itself.
+A template of CloudFormation stands by itself, and so does a Dockerfile.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ _TEMPLATE = re.compile(
     r"^(?:AWSTemplateFormatVersion|Resources)\s*:|\A\s*\{\s*\"(?:AWS|Resources)",
     re.MULTILINE,
 )
+_DOCKERFILE = re.compile(r"^FROM \S+", re.MULTILINE)
 _DATA = Path(__file__).with_name("data")
 
 
@@ -123,6 +124,9 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
     """
     if _TEMPLATE.search(text):
         return from_template(text), []
+    if _DOCKERFILE.search(text):
+        file = Artifact(path="Dockerfile", format="dockerfile", text=text)
+        return lifted_plan([file], closed=False), []
     try:
         documents = [document for document in yaml.safe_load_all(text) if document]
     except yaml.YAMLError as fault:

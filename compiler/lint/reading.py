@@ -14,10 +14,11 @@ from compiler.lint.templates import template
 from compiler.manifest import Manifest
 from compiler.output import Artifact
 from compiler.output.formats import format_of, hinted, recognised
-from compiler.source import Document, Route, SourceFile
+from compiler.source import Document, Node, Route, SourceFile
 from compiler.source.manifests import parse_manifests
 from compiler.source.plain import PlainReader
 from compiler.source.read import STDIN, read, read_stdin, walk
+from compiler.source.tree import ScalarNode, SequenceNode, Span
 from compiler.verify.kinds import meant, unknown_kind
 
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
@@ -70,8 +71,24 @@ def _files_below(folder: str, reading: Reading) -> Iterator[str]:
             other_format = _other_format(name)
             if other_format:
                 reading.formats[other_format] += 1
-            elif name.lower().endswith(_SUFFIXES) or name in KUSTOMIZATIONS:
+            elif (
+                name.lower().endswith(_SUFFIXES)
+                or name in KUSTOMIZATIONS
+                or is_dockerfile(name)
+            ):
                 yield os.path.join(parent, name)
+
+
+def is_dockerfile(path: str) -> bool:
+    """Whether a file's name says that it is a Dockerfile (Docker, building: file names; Podman has Containerfiles)."""
+    name = os.path.basename(path).lower()
+    stem, _, end = name.partition(".")
+    if stem in _DOCKERFILES:
+        return end != "dockerignore"
+    return name.rpartition(".")[2] in _DOCKERFILES
+
+
+_DOCKERFILES = ("dockerfile", "containerfile")
 
 
 def _other_format(name: str) -> str:
@@ -87,6 +104,9 @@ def _read_file(path: str, reader: PlainReader, reading: Reading) -> None:
     file, faults = read_stdin() if path == STDIN else read(path)
     reading.diagnostics += faults
     if file is None:
+        return
+    if is_dockerfile(path):
+        _read_dockerfile(file, reading)
         return
     formats = hinted(file.text)
     alone = [name for name in formats if _stands_alone(name)]
@@ -112,6 +132,19 @@ def _read_file(path: str, reader: PlainReader, reading: Reading) -> None:
             reading.kustomizations[path] = body if isinstance(body, dict) else {}
         else:
             _unpack(body, text, Route((number,)), reading)
+
+
+def _read_dockerfile(file: SourceFile, reading: Reading) -> None:
+    """A Dockerfile, whose document is its lines."""
+    lines: list[Node] = []
+    for number, line in enumerate(file.text.split("\n"), 1):
+        span = Span(file, number, 1, number, len(line) + 1)
+        lines.append(ScalarNode(span, line, line))
+    whole = Span(file, 1, 1, 1, 1)
+    text = Text(file, [Document(SequenceNode(whole, lines))])
+    artifact = Artifact(path=file.name, format="dockerfile", text=file.text)
+    reading.files.add(file.name)
+    reading.alone.append(LintArtifact(artifact, text, Route((0,))))
 
 
 def _parse(text: Text, reader: PlainReader) -> tuple[list[Any], list[Diagnostic]]:

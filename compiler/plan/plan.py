@@ -40,7 +40,8 @@ class Plan:
 
     ``closed``: our own output. Nothing else exists than what is here and in ``external`` (apiVersion, kind, namespace
     and name of external objects that must exist); an open plan was lifted from third-party files, and what is missing
-    from it may live elsewhere. ``release`` is the name of the set of versions.
+    from it may live elsewhere. ``release`` is the name of the set of versions. ``waiting``: nodes of what cannot be
+    written yet, and is judged already.
 
     Two plans are equal if they have the same nodes of each kind in the same order, of the kinds that manifests carry.
     """
@@ -50,6 +51,7 @@ class Plan:
     external: frozenset[tuple[str, str, str, str]] = frozenset()
     release: str = ""
     closed: bool = True
+    waiting: tuple[PlanNode, ...] = dataclasses.field(default=(), repr=False)
 
     def of(self, kind: type[Node]) -> tuple[Node, ...]:
         """The nodes of a kind."""

@@ -11,6 +11,7 @@ EKS = Platform(
         "pools",
         "namespaces",
         "storage",
+        "images",
         "queues",
         "system",
         "cluster",

@@ -11,11 +11,12 @@ from compiler.catalog import Catalog, InstanceType, Release
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, listed, warning
 from compiler.diagnostics.near import meant
-from compiler.plan import Derived
+from compiler.plan import Derived, PlanNode
 from compiler.platforms import Platform
 from compiler.resolve.versions import own_versions
 from compiler.source import Route
 from compiler.source.include import Included
+from compiler.source.texts import Text
 from compiler.spec.cluster import ClusterSpec
 from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.pools.spec import NodePool, PoolsSection
@@ -29,7 +30,8 @@ class Context:
     """A spec under resolution: the spec, the facts, what was derived and what is wrong.
 
     ``included``: objects that the spec includes; ``external``: apiVersion, kind, namespace and name of objects that
-    must exist and are not written here.
+    must exist and are not written here; ``texts``: the files that the spec names, by the route of their path;
+    ``waiting``: nodes of what cannot be written yet.
     """
 
     name: str
@@ -40,7 +42,9 @@ class Context:
     platform: Platform
     diagnostics: list[Diagnostic] = field(default_factory=list)
     included: Sequence[Included] = ()
+    texts: Mapping[Route, Text] = field(default_factory=dict)
     derived: list[Derived] = field(default_factory=list)
+    waiting: list[PlanNode] = field(default_factory=list)
     external: set[tuple[str, str, str, str]] = field(default_factory=set)
     _shared: dict[object, Any] = field(default_factory=dict)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from compiler.catalog import Catalog
 from compiler.diagnostics import Diagnostic, Severity
@@ -10,7 +10,9 @@ from compiler.plan import Plan, PlanNode
 from compiler.platforms import EKS, Platform
 from compiler.resolve.context import SPEC, Context, near_help
 from compiler.resolve.release import choose_release, settle_versions
+from compiler.source import Route
 from compiler.source.include import Included
+from compiler.source.texts import Text
 from compiler.spec.cluster import TrainingCluster
 from compiler.subjects import addons, parts
 
@@ -23,10 +25,12 @@ def resolve(
     output: str = "generated",
     platform: Platform = EKS,
     included: Sequence[Included] = (),
+    texts: Mapping[Route, Text] | None = None,
 ) -> tuple[Plan | None, list[Diagnostic]]:
     """The plan of a spec, or every reason why there is none.
 
-    ``output``: the folder of all clusters, by its path in the repository; ``included``: what the spec includes.
+    ``output``: the folder of all clusters, by its path in the repository; ``included``: what the spec includes;
+    ``texts``: the files that it names, by the route of their path.
     """
     release, faults = choose_release(spec.spec, catalog)
     if release is None:
@@ -40,6 +44,7 @@ def resolve(
         platform,
         list(faults),
         included,
+        texts or {},
     )
     if spec.spec.region not in catalog.regions:
         context.fault(
@@ -64,4 +69,5 @@ def _plan(context: Context) -> Plan:
         derived=tuple(context.derived),
         external=frozenset(context.external),
         release=context.release.name,
+        waiting=tuple(context.waiting),
     )

@@ -118,8 +118,8 @@ def _files(node: ScalarNode, faults: list[Diagnostic]) -> list[str]:
         )
         return []
     paths = list(_walk(path, faults)) if os.path.isdir(path) else [path]
-    root = _repository(os.path.realpath(home))
-    outside = [file for file in (path, *paths) if not _below(root, file)]
+    root = repository_of(os.path.realpath(home))
+    outside = [file for file in (path, *paths) if not below(root, file)]
     if outside or os.path.isabs(written):
         shown = written if outside[:1] in ([], [path]) else outside[0]
         faults.append(
@@ -143,7 +143,7 @@ def _files(node: ScalarNode, faults: list[Diagnostic]) -> list[str]:
     return paths
 
 
-def _repository(folder: str) -> str:
+def repository_of(folder: str) -> str:
     """The root of a folder's repository; the folder itself where it is in none."""
     for above in ancestors(folder):
         if os.path.exists(os.path.join(above, ".git")):
@@ -151,7 +151,7 @@ def _repository(folder: str) -> str:
     return folder
 
 
-def _below(root: str, path: str) -> bool:
+def below(root: str, path: str) -> bool:
     """Whether a path, by whatever links, leads to something in a folder."""
     real = os.path.realpath(path)
     return real == root or real.startswith(os.path.join(root, ""))

@@ -627,6 +627,31 @@ def image(value: Any) -> str:
     return text
 
 
+_IMAGE_NAME = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+
+
+@shaped(rf"{_IMAGE_NAME}|{_PINNED}")
+def image_or_name(value: Any) -> str:
+    """An image reference, or the name of an image of the spec, which is no reference: one of a single word without tag
+    and digest means `:latest`, which is refused."""
+    if isinstance(value, str) and re.fullmatch(_IMAGE_NAME, value):
+        return value
+    return image(value)
+
+
+@shaped(rf"{_NAME}(?::{_TAG})?@{_DIGEST}")
+def image_by_digest(value: Any) -> str:
+    """An image reference with a digest."""
+    text = image(value)
+    if "@" not in text:
+        raise fault(
+            f"image `{text}` has no digest, and what a tag means can change between two builds",
+            f"write the digest that `docker buildx imagetools inspect {text}` prints, like "
+            f"`{text}@sha256:…`",
+        )
+    return text
+
+
 _GROUP = r"[!-~]+"
 
 

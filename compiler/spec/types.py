@@ -117,6 +117,133 @@ VpcCidr = Annotated[str, BeforeValidator(check.vpc_cidr)]
 SubnetCidr = Annotated[str, BeforeValidator(check.subnet_cidr)]
 Timestamp = Annotated[str, BeforeValidator(check.timestamp)]
 Image = Annotated[str, BeforeValidator(check.image)]
+ImageOrName = Annotated[str, BeforeValidator(check.image_or_name)]
+ImageByDigest = Annotated[str, BeforeValidator(check.image_by_digest)]
+# Words of a Dockerfile, which need no quotes there.
+ContextPath = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"(?!/)[A-Za-z0-9._@+/-]+",
+            "a relative path of letters, digits and `._@+/-`",
+            "train/requirements.txt",
+            longest=1000,
+        )
+    ),
+]
+ContainerPath = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"(/[A-Za-z0-9._@+-]+)+/?",
+            "an absolute path of letters, digits and `._@+/-`",
+            "/workspace",
+            longest=1000,
+        )
+    ),
+]
+Version = Annotated[
+    str, BeforeValidator(matched(r"\d+\.\d+\.\d+", "a version", "1.43.2"))
+]
+CudaVersion = Annotated[
+    str, BeforeValidator(matched(r"\d+\.\d+", "a version of CUDA", "12.9"))
+]
+Sha256 = Annotated[
+    str,
+    BeforeValidator(
+        matched(r"[0-9a-f]{64}", "64 lowercase hex digits", "3b0c…", longest=64)
+    ),
+]
+# ECR API, CreateRepository repositoryName.
+EcrName = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*",
+            "the name of an ECR repository",
+            "research/train",
+            longest=256,
+            source="ECR API, CreateRepository repositoryName",
+        )
+    ),
+]
+Line = Annotated[
+    str,
+    BeforeValidator(
+        matched(r"[^\x00\r\n]*", "a text of one line", "1", longest=32768, empty=True)
+    ),
+]
+RunnerLabel = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"[A-Za-z0-9._-]+",
+            "the label of a runner",
+            "ubuntu-24.04",
+            longest=100,
+            source="GitHub documentation, workflow syntax: runs-on",
+        )
+    ),
+]
+# ECR API, CreatePullThroughCacheRule (botocore 1.44.5).
+CachePrefix = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"(?=..)[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*",
+            "a prefix of ECR repositories",
+            "research/ecr-public",
+            longest=30,
+            source="ECR API, CreatePullThroughCacheRule ecrRepositoryPrefix",
+        )
+    ),
+]
+CacheSecret = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:ecr-pullthroughcache/[A-Za-z0-9/_+=.@-]+",
+            "the ARN of a secret that is called `ecr-pullthroughcache/…`",
+            "arn:aws:secretsmanager:us-west-2:111122223333:secret:ecr-pullthroughcache/docker-hub-AbCdEf",
+            longest=612,
+            source="ECR API, CreatePullThroughCacheRule credentialArn",
+        )
+    ),
+]
+# Debian policy, 5.6.1 and 5.6.12: names of packages, and their versions.
+DebianName = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"[a-z0-9][a-z0-9+.-]+",
+            "the name of a Debian package",
+            "libaio-dev",
+            source="Debian policy 5.6.1",
+        )
+    ),
+]
+DebianVersion = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"(\d+:)?\d[A-Za-z0-9.+~-]*",
+            "the version of a Debian package",
+            "0.3.112-13build1",
+            source="Debian policy 5.6.12",
+        )
+    ),
+]
+CodeConnection = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"arn:aws[a-z-]*:(codeconnections|codestar-connections):[a-z0-9-]+:\d{12}:connection/[0-9a-f-]{36}",
+            "the ARN of a connection",
+            "arn:aws:codeconnections:us-west-2:111122223333:connection/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9",
+            source="AWS CodeConnections API, CreateConnection",
+        )
+    ),
+]
 EnvName = Annotated[
     str,
     BeforeValidator(

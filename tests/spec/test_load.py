@@ -1054,7 +1054,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ),
     # Images
     (
-        spec(job={"image": "train"}),
+        spec(job={"image": "org/train"}),
         "SPC005",
         "spec.jobs[0].image",
         "neither tag nor digest",

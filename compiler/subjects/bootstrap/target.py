@@ -16,6 +16,7 @@ from compiler.subjects.cluster.plan import (
     Cluster,
     PodIdentity,
 )
+from compiler.subjects.images.plan import MadeImage
 from compiler.subjects.namespaces.people import short_name
 from compiler.subjects.network.plan import MadeNetwork
 from compiler.subjects.pools.plan import POOL_LABEL, NodePool
@@ -63,6 +64,7 @@ def _readme(plan: Plan, boot: Bootstrap) -> str:
         named=named,
         made=_made(boot),
         network=plan.one(MadeNetwork),
+        images=bool(plan.of(MadeImage)),
     )
 
 

@@ -94,6 +94,16 @@ class Bucket(CloudResource):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RepositoryStack(CloudResource):
+    """AWS::ECR::Repository. ``mutability`` of its tags, ``scan``: whether what is pushed is scanned; ``None``: not
+    said."""
+
+    name: str | None = None
+    mutability: str | None = None
+    scan: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FileSystemStack(CloudResource):
     """AWS::FSx::FileSystem. ``kind``: `LUSTRE`, or another; ``deployment``, ``version`` and ``efa`` are Lustre's;
     ``size`` in GiB."""
@@ -180,6 +190,7 @@ RESOURCES: tuple[type[CloudResource], ...] = (
     Bucket,
     EventRule,
     FileSystemStack,
+    RepositoryStack,
     PlacementGroupStack,
     AccessEntryStack,
     PodIdentityStack,

@@ -10,6 +10,7 @@ from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
 from compiler.resolve.context import SPEC, Context, T, unique
 from compiler.source import Route
+from compiler.subjects.images.use import with_images
 from compiler.subjects.jobs import spec as spec_jobs
 from compiler.subjects.jobs.spec import JobsSection
 from compiler.subjects.pools.pools import Pool, resolve_pools
@@ -24,13 +25,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job of the spec with its pool, queue and namespace bound."""
+    """A job of the spec with its pool, queue and namespace bound. ``waits``: for the first build of its image, so that
+    it is checked and not written. ``image_torch``: the PyTorch of its image, where that is one of the spec."""
 
     spec: spec_jobs.Job
     at: Route
     pool: Pool
     queue: Queue
     namespace: str
+    waits: bool = False
+    image_torch: str | None = None
 
     @property
     def target(self) -> str:
@@ -38,6 +42,11 @@ class Job:
 
 
 def resolve_jobs(context: Context) -> list[Job]:
+    """Every job that could be bound and is written."""
+    return [job for job in context.once(bound_jobs) if not job.waits]
+
+
+def bound_jobs(context: Context) -> list[Job]:
     """Every job that could be bound."""
     pools = context.once(resolve_pools)
     queues = context.once(resolve_queues)
@@ -59,7 +68,8 @@ def resolve_jobs(context: Context) -> list[Job]:
         pool = _pool(context, job, pools, queue, here)
         namespace = _namespace(context, job, queue, here) if queue else None
         if queue and pool and namespace:
-            bound = Job(job, here, pool, queue, namespace)
+            used = with_images(context, job, pool, here)
+            bound = Job(used.job, here, pool, queue, namespace, used.waits, used.torch)
             _explain(context, bound)
             jobs.append(bound)
     return jobs

@@ -13,7 +13,7 @@ from compiler.plan.base import content
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
 from compiler.source import Route
-from compiler.subjects.jobs.binding import Job, resolve_jobs
+from compiler.subjects.jobs.binding import Job, bound_jobs, resolve_jobs
 from compiler.subjects.jobs.bounds import check_job
 from compiler.subjects.jobs.environment import (
     CHECKPOINT_ENV,
@@ -61,11 +61,35 @@ _SHM = "dshm"
 
 def resolve(context: Context) -> Iterator[PlanNode]:
     """Every job with the runtime that it refers to, its volumes, and the stage that carries jobs."""
-    jobs = context.once(resolve_jobs)
     storages = context.once(resolve_storage)
-    for job in jobs:
+    bound = context.once(bound_jobs)
+    for job in bound:
         check_job(context, job, storages)
         launcher_of(job.spec).check(context, job)
+    yield from _nodes(context, context.once(resolve_jobs))
+    waiting = [job for job in bound if job.waits]
+    if waiting:
+        _judge_later(context, waiting)
+
+
+def _judge_later(context: Context, jobs: list[Job]) -> None:
+    """What jobs will be once their images are built: judged now, and written then. What it shares with jobs that are
+    written is reported there; its names come with its images."""
+    reported, derived = len(context.diagnostics), len(context.derived)
+    context.waiting += _nodes(context, jobs)
+    names = {node.name for node in context.waiting if isinstance(node, TrainJob)}
+    context.derived[derived:] = [
+        value for value in context.derived[derived:] if value.value not in names
+    ]
+    known = context.diagnostics[:reported]
+    context.diagnostics[reported:] = [
+        fault for fault in context.diagnostics[reported:] if fault not in known
+    ]
+
+
+def _nodes(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
+    """The nodes of jobs, and of what they mount."""
+    storages = context.once(resolve_storage)
     outputs = [train_job(context, job) for job in jobs]
     # Jobs of equal content share a runtime and a ConfigMap, at the place of the first of them.
     runtimes, file_sets = {}, {}

@@ -17,7 +17,7 @@ from compiler.spec.types import (
     FilePath,
     HostName,
     HugePages,
-    Image,
+    ImageOrName,
     JobAnnotationKey,
     JobLabelKey,
     JobName,
@@ -258,8 +258,8 @@ class Job(SpecModel):
         description="The number of nodes, with one pod on each; all start together or none does.",
         examples=[4],
     )
-    image: Image = Field(
-        description="The container image, with a tag or, better, a digest.",
+    image: ImageOrName = Field(
+        description="The container image, with a tag or, better, a digest; or the name of one under `images`.",
         examples=["registry.example/train:1.4.2"],
     )
     command: Command = Field(

@@ -54,7 +54,7 @@ def made_bucket(
 ) -> MadeBucket:
     """The bucket of a storage; what S3 would refuse of it is reported."""
     _bucket_name(context, name, bucket, spec, at)
-    _key(context, spec.kms_key, at)
+    check_key(context, spec.kms_key, at)
     lifecycle, here = spec.lifecycle, at / "lifecycle"
     noncurrent = lifecycle.noncurrent_days
     if not spec.versioning and noncurrent is not None:
@@ -168,7 +168,7 @@ def _transitions(context: Context, moves: list[Transition], at: Route) -> None:
             )
 
 
-def _key(context: Context, key: str | None, at: Route) -> None:
+def check_key(context: Context, key: str | None, at: Route) -> None:
     """A key serves its own Region (KMS developer guide, multi-Region keys have an ARN in each)."""
     if key is None:
         return
@@ -197,7 +197,7 @@ def made_file_system(
             source="kustomize-controller v1.10, kustomize.toolkit.fluxcd.io/name; Kubernetes, label values",
         )
     _features(context, spec, at)
-    _key(context, spec.kms_key, at)
+    check_key(context, spec.kms_key, at)
     _efa(context, spec, at)
     _metadata(context, spec, at)
     _backups(context, spec, at)

@@ -23,6 +23,7 @@ from compiler.output.formats.cloudformation.structure import DATA, file_name
 from compiler.verify.structure import Raw, shared
 
 TYPES = (
+    "AWS::CodeBuild::Project",
     "AWS::EC2::EIP",
     "AWS::EC2::InternetGateway",
     "AWS::EC2::NatGateway",
@@ -37,6 +38,8 @@ TYPES = (
     "AWS::EC2::VPC",
     "AWS::EC2::VPCEndpoint",
     "AWS::EC2::VPCGatewayAttachment",
+    "AWS::ECR::PullThroughCacheRule",
+    "AWS::ECR::Repository",
     "AWS::EKS::AccessEntry",
     "AWS::EKS::PodIdentityAssociation",
     "AWS::Events::Rule",
@@ -47,6 +50,7 @@ TYPES = (
     "AWS::IAM::Policy",
     "AWS::IAM::Role",
     "AWS::IAM::RolePolicy",
+    "AWS::Logs::LogGroup",
     "AWS::S3::Bucket",
     "AWS::S3::BucketPolicy",
     "AWS::SQS::Queue",

@@ -24,6 +24,7 @@ from compiler.subjects.cloud.plan import (
     MessageQueue,
     PlacementGroupStack,
     PodIdentityStack,
+    RepositoryStack,
     SecurityGroupStack,
     SecurityRule,
     Statement,
@@ -290,6 +291,21 @@ def _file_system(body: Reader, logical: str) -> list[CloudResource]:
     return [system]
 
 
+def _repository(body: Reader, logical: str) -> list[CloudResource]:
+    mutability = body / "ImageTagMutability"
+    scan = body.follow("ImageScanningConfiguration", "ScanOnPush")
+    repository = RepositoryStack(
+        at=body.at,
+        logical=logical,
+        name=_text(body / "RepositoryName"),
+        mutability=_text(mutability),
+        scan=_flag(scan),
+        origins={"mutability": mutability.at, "scan": scan.at},
+        unread=_unread(mutability=mutability, scan=scan),
+    )
+    return [repository]
+
+
 def _event_rule(body: Reader, logical: str) -> list[CloudResource]:
     pattern = body / "EventPattern"
     targets = [_name(target / "Arn") for target in (body / "Targets").items()]
@@ -430,6 +446,7 @@ _READERS: dict[str, Read] = {
     "AWS::SQS::QueuePolicy": _policy("queue"),
     "AWS::S3::Bucket": _bucket,
     "AWS::S3::BucketPolicy": _policy("bucket"),
+    "AWS::ECR::Repository": _repository,
     "AWS::Events::Rule": _event_rule,
     "AWS::FSx::FileSystem": _file_system,
     "AWS::EC2::PlacementGroup": _placement_group,

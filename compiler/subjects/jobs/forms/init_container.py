@@ -6,7 +6,7 @@ from compiler.spec.base import SpecModel
 from compiler.spec.types import (
     Command,
     EnvName,
-    Image,
+    ImageOrName,
     Name,
     Word,
 )
@@ -19,9 +19,9 @@ class InitContainer(SpecModel):
         description="The container's name, unique in the job and not `node`.",
         examples=["prepare"],
     )
-    image: Image | None = Field(
+    image: ImageOrName | None = Field(
         None,
-        description="The container image; derived: the job's.",
+        description="The container image, or the name of one under `images`; derived: the job's.",
         examples=["registry.example/prepare:1.0"],
     )
     command: Command = Field(

@@ -157,10 +157,11 @@ def shutdown_seconds(job: Job) -> int | None:
 
 
 def _torch(job: Job) -> tuple[int, ...] | None:
-    """The PyTorch of a job: what the spec says, or else the tag of its image."""
-    if job.spec.torch is None:
+    """The PyTorch of a job: what the spec says of it or of its image, or else the tag of that."""
+    version = job.spec.torch or job.image_torch
+    if version is None:
         return torch_of(job.spec.image)
-    return tuple(int(part) for part in job.spec.torch.split("."))
+    return tuple(int(part) for part in version.split("."))
 
 
 LAUNCHER = Torchrun()

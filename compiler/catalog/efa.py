@@ -1,0 +1,107 @@
+"""Versions of the EFA stack in images: what an installer brings, what a plugin needs, and since when it knows a type.
+
+Sources: EC2 user guide, efa-changelog (installers to 1.51.0, 2026-10-22); aws-ofi-nccl RELEASENOTES.md of v1.21.1 and
+of the releases that it lists (2026-08); AWS Deep Learning Containers, available images (tags).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from compiler.dataclass import dataclass
+
+Version = tuple[int, ...]
+CHANGELOG = "EC2 user guide, efa-changelog"
+NOTES = "aws-ofi-nccl v1.21.1, RELEASENOTES.md"
+
+BUNDLED: Mapping[str, str] = {
+    "1.40.0": "1.14.2",
+    "1.42.0": "1.15.0",
+    "1.43.0": "1.16.1",
+    "1.43.1": "1.16.2",
+    "1.43.2": "1.16.3",
+    "1.50.0": "1.21.1",
+    "1.51.0": "1.22.0",
+}
+"""The aws-ofi-nccl that an EFA installer brings, of the installers whose entry in the changelog says it."""
+
+LEAST_NCCL: tuple[tuple[Version, Version], ...] = (
+    ((1, 10, 0), (2, 17, 1)),
+    ((0, 0, 0), (2, 4, 8)),
+)
+"""The oldest NCCL that a plugin of a version, or newer, works with; the first that fits."""
+
+KNOWN_SINCE: Mapping[str, Version] = {
+    "p5en.": (1, 13, 0),
+    "p6-b200.": (1, 15, 0),
+    "p5.4xlarge": (1, 16, 2),
+    "g7e.": (1, 17, 2),
+    "p6-b300.": (1, 18, 0),
+}
+"""The first plugin with support for a type, by the beginning of its name."""
+
+CUDA_13_SINCE: Version = (1, 17, 0)
+"""The first plugin with the CUDA API of 13.0."""
+
+SYNC_VARIABLE = "FI_EFA_SET_CUDA_SYNC_MEMOPS"
+OLD_INSTALLER: Version = (1, 29, 1)
+NEW_NCCL: Version = (2, 19, 0)
+CHEATSHEET = "awsome-distributed-training, EFA cheat sheet: FI_EFA_SET_CUDA_SYNC_MEMOPS"
+"""Before this installer, NCCL from this version on fails to register memory, unless the variable is 0."""
+
+_NAMED = re.compile(
+    r"(?:^|/)(?:pytorch/pytorch|pytorch(?:-(?:training|inference))?(?:-arm64)?)"
+    r":(?P<torch>\d+\.\d+\.\d+)-(?:gpu-|cuda)\S*?"
+)
+_CUDA = re.compile(r"[-:](?:cu(\d{2})(\d)|cuda(\d+)\.(\d+))(?=[.@-]|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class BaseVersions:
+    """What the tag of an image says of its content; ``None`` where it does not."""
+
+    torch: str | None = None
+    cuda: str | None = None
+
+
+def versions_of(image: str) -> BaseVersions:
+    """PyTorch and CUDA of a Deep Learning Container, or of Docker Hub's `pytorch/pytorch`, by its tag."""
+    reference = image.partition("@")[0]
+    named = _NAMED.search(reference)
+    if named is None:
+        return BaseVersions()
+    cuda = _CUDA.search(reference)
+    if cuda is None:
+        return BaseVersions(named["torch"])
+    major, minor = (cuda[1] or cuda[3]), (cuda[2] or cuda[4])
+    return BaseVersions(named["torch"], f"{major}.{minor}")
+
+
+def arch_of(image: str) -> str | None:
+    """The architecture that the name of an image says: `-arm64` in the repository of a Deep Learning Container."""
+    return "arm64" if "arm64" in image.partition("@")[0] else None
+
+
+def numbers(version: str) -> Version:
+    """A version as numbers, to compare."""
+    return tuple(int(part) for part in version.split("."))
+
+
+def bundled(installer: str) -> str | None:
+    """The aws-ofi-nccl of an EFA installer, where it is known."""
+    return BUNDLED.get(installer)
+
+
+def least_nccl(plugin: str) -> Version:
+    """The oldest NCCL that a plugin works with."""
+    version = numbers(plugin)
+    return next(nccl for since, nccl in LEAST_NCCL if version >= since)
+
+
+def known_since(instance_type: str) -> Version | None:
+    """The first plugin with support for a type, where that is known."""
+    for prefix, version in KNOWN_SINCE.items():
+        if instance_type.startswith(prefix):
+            return version
+    return None

@@ -1,0 +1,127 @@
+"""The grammar of a Dockerfile: instructions with their lines, words and flags.
+
+Source: Dockerfile reference (docs.docker.com, 2026-11): a line that ends with a backslash goes on with the next one,
+comments between are dropped; `ARG` alone may stand before the first `FROM`; a text in JSON is a list of words.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+
+from compiler.dataclass import dataclass
+
+INSTRUCTIONS = (
+    "ADD",
+    "ARG",
+    "CMD",
+    "COPY",
+    "ENTRYPOINT",
+    "ENV",
+    "EXPOSE",
+    "FROM",
+    "HEALTHCHECK",
+    "LABEL",
+    "MAINTAINER",
+    "ONBUILD",
+    "RUN",
+    "SHELL",
+    "STOPSIGNAL",
+    "USER",
+    "VOLUME",
+    "WORKDIR",
+)
+_DIRECTIVE = re.compile(r"#\s*escape\s*=\s*(\S)\s*$", re.IGNORECASE)
+_HEREDOC = re.compile(r"<<-?[\"']?([A-Za-z_][A-Za-z0-9_]*)[\"']?")
+_VALUE = re.compile(
+    r'([A-Za-z0-9_.-]+)=("(?:\\.|[^"\\])*"|\'[^\']*\'|(?:\\.|[^\s\\])*)'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """An instruction: its first line, from 0, its name in capitals, its flags, and the rest on one line.
+
+    ``document``: the lines of a here-document that follows it.
+    """
+
+    line: int
+    name: str
+    text: str
+    flags: tuple[str, ...] = ()
+    document: str = ""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the text: of JSON its items. Raises ``ValueError`` where a quotation does not end."""
+        if self.text.startswith("["):
+            try:
+                items = json.loads(self.text)
+            except ValueError:
+                items = None
+            if isinstance(items, list):
+                return tuple(map(str, items))
+        return tuple(shlex.split(self.text))
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The names and values of ENV, ARG or LABEL, without quotes."""
+        return {name: unquoted(value) for name, value in _VALUE.findall(self.text)}
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """The commands of a RUN, one after the other."""
+        parts = re.split(r"\s*(?:&&|;|\|\|)\s*", f"{self.text} ; {self.document}")
+        return tuple(part for part in map(str.strip, parts) if part)
+
+
+def unquoted(value: str) -> str:
+    """A value without its quotes and escapes."""
+    if value[:1] == "'" == value[-1:]:
+        return value[1:-1]
+    if value[:1] == '"' == value[-1:] and len(value) > 1:
+        value = value[1:-1]
+    return re.sub(r"\\(.)", r"\1", value)
+
+
+def instructions(text: str) -> Iterator[Instruction]:
+    """The instructions of a Dockerfile, whatever they are."""
+    lines = text.split("\n")
+    escape = "\\"
+    directive = _DIRECTIVE.match(lines[0]) if lines else None
+    if directive is not None:
+        escape = directive[1]
+    number = 0
+    while number < len(lines):
+        start = number
+        parts: list[str] = []
+        while number < len(lines):
+            line = lines[number].rstrip()
+            number += 1
+            if not line.strip() or line.lstrip().startswith("#"):
+                if parts:
+                    continue  # within an instruction they are dropped
+                break
+            parts.append(line.strip().removesuffix(escape).strip())
+            if not line.endswith(escape):
+                break
+        whole = " ".join(part for part in parts if part)
+        if not whole:
+            continue
+        name, _, rest = whole.partition(" ")
+        flags: list[str] = []
+        rest = rest.strip()
+        while rest.startswith("--"):
+            flag, _, rest = rest.partition(" ")
+            flags.append(flag)
+            rest = rest.strip()
+        ends = _HEREDOC.findall(rest) if name.upper() in ("RUN", "COPY", "ADD") else []
+        document: list[str] = []
+        for end in ends:
+            while number < len(lines) and lines[number].strip() != end:
+                document.append(lines[number])
+                number += 1
+            number += 1
+        yield Instruction(start, name.upper(), rest, tuple(flags), "\n".join(document))

@@ -1,0 +1,151 @@
+"""A Dockerfile as plan nodes: the recipe of its last stage, and its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from compiler.output.artifact import Artifact
+from compiler.output.formats.dockerfile.grammar import Instruction, instructions
+from compiler.plan import PlanNode
+from compiler.source import Route
+from compiler.subjects.images.plan import RECIPE_LABEL, Installer, Recipe, Step
+
+_ARCHIVE = "aws-efa-installer-"
+
+
+def nodes(artifact: Artifact) -> Iterator[PlanNode]:
+    """The steps of a Dockerfile, and the recipe of its last stage."""
+    at = Route((artifact.id,))
+    steps = list(instructions(artifact.content))
+    stages: set[str] = set()
+    last: list[Instruction] = []
+    for step in steps:
+        if step.name == "FROM":
+            base, name = _from(step)
+            last = []
+            yield Step(
+                at=at / step.line,
+                path=artifact.path,
+                instruction="FROM",
+                words=(base,),
+                inside=base.lower() in stages or base == "scratch",
+            )
+            if name:
+                stages.add(name.lower())
+        elif step.name == "RUN":
+            yield Step(
+                at=at / step.line,
+                path=artifact.path,
+                instruction="RUN",
+                words=step.commands,
+            )
+        elif step.name in ("ENV", "ARG"):
+            pairs = step.values.items()
+            yield Step(
+                at=at / step.line,
+                path=artifact.path,
+                instruction=step.name,
+                words=tuple(f"{name}={value}" for name, value in pairs),
+            )
+        last.append(step)
+    recipe = _recipe(artifact.path, at, last)
+    if recipe is not None:
+        yield recipe
+
+
+def _from(step: Instruction) -> tuple[str, str]:
+    """The image of a FROM, and the name of its stage."""
+    words = step.text.split()
+    name = words[2] if len(words) > 2 and words[1].upper() == "AS" else ""
+    return (words[0] if words else ""), name
+
+
+def _recipe(path: str, at: Route, steps: Iterable[Instruction]) -> Recipe | None:
+    base, working_dir, requirements, user, digest = "", "", None, 0, ""
+    packages: dict[str, str] = {}
+    env: dict[str, str] = {}
+    copies: list[tuple[str, str]] = []
+    efa = None
+    origins: dict[str, Route] = {}
+    for step in steps:
+        here = at / step.line
+        if step.name == "FROM":
+            base, origins["base"] = _from(step)[0], here
+        elif step.name == "WORKDIR":
+            working_dir, origins["working_dir"] = step.text, here
+        elif step.name == "USER":
+            user, origins["user"] = _user(step.text), here
+        elif step.name == "ENV":
+            env.update(step.values)
+            origins["env"] = here
+        elif step.name == "LABEL":
+            digest = step.values.get(RECIPE_LABEL, digest)
+        elif step.name == "COPY":
+            words = _words(step)
+            copies += [(word, words[-1]) for word in words[:-1]]
+        elif step.name == "RUN":
+            for command in step.commands:
+                packages.update(_packages(command))
+                requirements = _requirements(command) or requirements
+            efa = _installer(step, here) or efa
+    if not base:
+        return None
+    locks = [origin for origin, target in copies if target == requirements]
+    return Recipe(
+        at=at,
+        path=path,
+        base=base,
+        efa=efa,
+        packages=packages,
+        requirements=locks[0] if locks else requirements,
+        copies=tuple(copy for copy in copies if copy[1] != requirements),
+        working_dir=working_dir,
+        env=env,
+        user=user,
+        digest=digest,
+        origins=origins,
+    )
+
+
+def _words(step: Instruction) -> tuple[str, ...]:
+    """The words of an instruction; as they stand, where a quotation does not end."""
+    try:
+        return step.words
+    except ValueError:
+        return tuple(step.text.split())
+
+
+def _user(text: str) -> int:
+    """The number of a user; 0 for one whose number is not known here."""
+    number = text.partition(":")[0]
+    return int(number) if number.isdigit() else 0
+
+
+def _packages(command: str) -> dict[str, str]:
+    """The packages that a command installs with their versions."""
+    words = command.split()
+    if words[:1] != ["apt-get"] or "install" not in words:
+        return {}
+    pinned = [word.partition("=") for word in words[1:] if not word.startswith("-")]
+    return {name: version for name, equals, version in pinned if equals}
+
+
+def _requirements(command: str) -> str | None:
+    """The file whose requirements a command installs."""
+    words = command.split()
+    if "pip" not in " ".join(words[:4]) or "install" not in words:
+        return None
+    for option in ("--requirement", "-r"):
+        if option in words[:-1]:
+            return words[words.index(option) + 1]
+    return None
+
+
+def _installer(step: Instruction, at: Route) -> Installer | None:
+    """The EFA installer of a RUN that compares its archive."""
+    for command in step.commands:
+        words = command.replace('"', " ").split()
+        if words[:1] == ["echo"] and len(words) > 2 and _ARCHIVE in words[2]:
+            version = words[2].removeprefix(_ARCHIVE).removesuffix(".tar.gz")
+            return Installer(at=at, version=version, sha256=words[1])
+    return None

@@ -1,0 +1,82 @@
+"""Target: a Dockerfile, a stack and a page for each image, and the script that builds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache, partial
+from typing import Any
+
+from compiler.output import Artifact
+from compiler.plan import Plan
+from compiler.subjects.images.plan import MadeCache, MadeImage, Recipe, Workflow
+
+FOLDER = "bootstrap"
+
+
+def lower(plan: Plan) -> Iterator[Artifact]:
+    """What is written of images. The script is the same for any number of them."""
+    images, caches = plan.of(MadeImage), plan.of(MadeCache)
+    if not images and not caches:
+        return
+    # Most specs have none.
+    from compiler.subjects.images.dockerfile import lines, origins
+    from compiler.subjects.images.stacks import cache_stack, image_stack
+
+    for kept in caches:
+        yield cache_stack(kept)
+    recipes = {recipe.name: recipe for recipe in plan.of(Recipe)}
+    for recipe in recipes.values():
+        made = lines(recipe)
+        yield Artifact(
+            path=recipe.path,
+            at=recipe.at,
+            origins=origins(recipe, made),
+            text="\n".join(made.lines) + "\n",
+            format="dockerfile",
+        )
+    for image in images:
+        yield image_stack(image)
+        if isinstance(image.project, Workflow):
+            from compiler.subjects.images.workflow import workflow
+
+            yield workflow(image, recipes[image.name], image.project)
+        yield _page(image)
+    for first in images[:1]:
+        yield Artifact(
+            path=f"{FOLDER}/images.sh",
+            at=first.at.parent,
+            text=partial(_rendered, "images.sh.j2", first),
+            format="shell",
+        )
+
+
+def _page(image: MadeImage) -> Artifact:
+    return Artifact(
+        path=f"{FOLDER}/image-{image.name}.md",
+        at=image.at,
+        text=lambda: _rendered("image.md.j2", image),
+        format="markdown",
+    )
+
+
+@cache
+def _environment() -> Any:
+    import jinja2
+
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("compiler.subjects.images", "templates"),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,  # noqa: S701 - Markdown and shell
+    )
+
+
+def _rendered(name: str, made: MadeImage) -> str:
+    text: str = (
+        _environment()
+        .get_template(name)
+        .render(made=made, by_workflow=isinstance(made.project, Workflow))
+    )
+    return text

@@ -1,0 +1,74 @@
+"""`trainyard lint` on Dockerfiles: found by their names, judged by themselves, each finding at its line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from running import Command
+
+DIGEST = "sha256:" + "0" * 64
+# Seed: a Dockerfile as the workshop has it.
+WORKSHOP = """\
+# the trainer
+FROM nvcr.io/nvidia/pytorch:24.12-py3 AS base
+
+RUN apt-get update \\
+    # for DeepSpeed
+    && pip install "torch>=2.4.0" \\
+    && rm -rf /var/lib/apt/lists/*
+FROM base
+RUN curl -fsSL https://efa-installer.amazonaws.com/aws-efa-installer-latest.tar.gz | tar xz
+COPY . /workspace
+"""
+
+
+def found(done_out: str) -> list[tuple[str, str, int]]:
+    return [
+        (each["code"], each["place"]["file"], each["place"]["line"])
+        for each in json.loads(done_out)["diagnostics"]
+    ]
+
+
+def test_each_finding_is_at_its_line(trainyard: Command, tmp_path: Path) -> None:
+    (tmp_path / "Dockerfile").write_text(WORKSHOP)
+    done = trainyard("lint", "--format", "json", "Dockerfile", cwd=tmp_path)
+    assert found(done.out) == [
+        ("RUN061", "Dockerfile", 2),
+        ("RUN062", "Dockerfile", 4),
+        ("RUN063", "Dockerfile", 9),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("Dockerfile", True),
+        ("Dockerfile.gpu", True),
+        ("train.Dockerfile", True),
+        ("Containerfile", True),
+        ("Dockerfile.dockerignore", False),
+        ("dockerfiles.md", False),
+    ],
+)
+def test_a_file_is_known_by_its_name(
+    trainyard: Command, tmp_path: Path, name: str, read: bool
+) -> None:
+    (tmp_path / name).write_text("FROM ubuntu:24.04\n")
+    done = trainyard("lint", "--format", "json", ".", cwd=tmp_path)
+    assert ("RUN061" in done.out) is read
+
+
+def test_what_docker_refuses_is_reported(trainyard: Command, tmp_path: Path) -> None:
+    (tmp_path / "Dockerfile").write_text(f"FROM a@{DIGEST}\nRNU true\n")
+    done = trainyard("lint", "--format", "json", "Dockerfile", cwd=tmp_path)
+    assert found(done.out) == [("SCH004", "Dockerfile", 2)]
+    assert done.code == 1
+
+
+def test_a_clean_one_is_counted(trainyard: Command, tmp_path: Path) -> None:
+    (tmp_path / "Dockerfile").write_text(f"FROM a@{DIGEST}\nUSER 10001\n")
+    done = trainyard("lint", ".", cwd=tmp_path)
+    assert (done.code, done.out) == (0, "")
+    assert "clean: 1 dockerfile in 1 file" in done.err
