@@ -601,7 +601,13 @@ def compiled(folder: Path, trainyard: Command, network: dict[str, Any]) -> str:
             {"create": {"nat": "none", "zones": TWO}},
             "`PrivateSubnetUsWest2c` of `bootstrap/network.yaml` cannot be removed",
         ),
+        (
+            {"create": {"nat": "single"}},
+            {"create": {"nat": "none"}},
+            "`PublicSubnetUsWest2a` of `bootstrap/network.yaml` cannot be removed",
+        ),
         # these change nothing that cannot
+        ({"create": {"nat": "none"}}, {"create": {"nat": "single"}}, ""),
         ({"create": {"nat": "single"}}, {"create": {"nat": "perZone"}}, ""),
         (
             {"create": {"nat": "single", "zones": TWO}},
