@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib import import_module
 from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Any
@@ -355,6 +356,57 @@ def test_cfn_lint_finds_nothing_above_information(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
 
 
+@pytest.mark.filterwarnings("ignore:Tried to parse AWS..EC2..SecurityGroupEgress")
+@pytest.mark.parametrize(("nat", "gateways"), [("perZone", 2), ("single", 1)])
+def test_the_stack_is_made_and_changed(
+    nat: str, gateways: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By moto's CloudFormation: each private subnet goes out by NAT and S3, and keeps its id when the network grows."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "none")
+    boto3, moto = import_module("boto3"), import_module("moto")
+    larger = made("single", zones=["us-west-2a", "us-west-2b", "us-west-2c"])
+    with moto.mock_aws():
+        stacks = boto3.client("cloudformation", region_name="us-west-2")
+        ec2 = boto3.client("ec2", region_name="us-west-2")
+        stacks.create_stack(StackName="network", TemplateBody=template_of(made(nat)))
+        (stack,) = stacks.describe_stacks(StackName="network")["Stacks"]
+        outputs = {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}
+        of_vpc = [{"Name": "vpc-id", "Values": [outputs["Vpc"]]}]
+        found = ec2.describe_nat_gateways(Filter=of_vpc)["NatGateways"]
+        assert len(found) == gateways
+        tables = ec2.describe_route_tables(Filters=of_vpc)["RouteTables"]
+        by_nat = [each for each in tables if _targets(each) >= {"nat", "vpce"}]
+        by_gateway = [each for each in tables if _targets(each) >= {"igw", "vpce"}]
+        assert (len(by_nat), len(by_gateway)) == (2, 1)
+        before = _subnets(ec2, of_vpc)
+        assert before[outputs["PrivateSubnetUsWest2b"]] == "10.0.32.0/19"
+        stacks.update_stack(StackName="network", TemplateBody=template_of(larger))
+        after = _subnets(ec2, of_vpc)
+    assert before.items() <= after.items()
+    assert len(after) == 6
+
+
+def template_of(data: dict[str, Any]) -> str:
+    artifacts = lower(plan_of(data))
+    (template,) = (each for each in artifacts if each.path == "bootstrap/network.yaml")
+    return written(template).decode()
+
+
+def _targets(table: dict[str, Any]) -> set[str]:
+    """The kinds of what the routes of a table lead to, by the beginnings of their ids."""
+    ids = [
+        route.get("NatGatewayId") or route.get("GatewayId") or ""
+        for route in table["Routes"]
+    ]
+    return {id.partition("-")[0] for id in ids}
+
+
+def _subnets(ec2: Any, of_vpc: list[dict[str, Any]]) -> dict[str, str]:
+    found = ec2.describe_subnets(Filters=of_vpc)["Subnets"]
+    return {each["SubnetId"]: each["CidrBlock"] for each in found}
+
+
 @pytest.mark.parametrize("nat", NATS)
 def test_eksctl_takes_the_subnets_by_their_blocks(nat: str) -> None:
     plan = plan_of(made(nat))
@@ -601,7 +653,13 @@ def compiled(folder: Path, trainyard: Command, network: dict[str, Any]) -> str:
             {"create": {"nat": "none", "zones": TWO}},
             "`PrivateSubnetUsWest2c` of `bootstrap/network.yaml` cannot be removed",
         ),
+        (
+            {"create": {"nat": "single"}},
+            {"create": {"nat": "none"}},
+            "`PublicSubnetUsWest2a` of `bootstrap/network.yaml` cannot be removed",
+        ),
         # these change nothing that cannot
+        ({"create": {"nat": "none"}}, {"create": {"nat": "single"}}, ""),
         ({"create": {"nat": "single"}}, {"create": {"nat": "perZone"}}, ""),
         (
             {"create": {"nat": "single", "zones": TWO}},

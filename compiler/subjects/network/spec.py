@@ -1,9 +1,10 @@
 """The network, as people write it: one to create, or facts about one that exists."""
 
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
+from compiler.diagnostics.near import meant
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.choice import one_at_most
@@ -54,6 +55,24 @@ Endpoint = Literal[
 ]
 
 
+def _as_endpoint(value: Any) -> Any:
+    """A service by the name of its endpoint, in our words: the list is long."""
+    known = get_args(Endpoint)
+    if not isinstance(value, str) or value in known:
+        return value
+    if value == "s3":
+        raise fault(
+            "S3 has a gateway endpoint in any case",
+            "remove `s3`",
+            source="VPC user guide, gateway endpoints",
+        )
+    raise fault(
+        f"no interface endpoint `{value}` is known",
+        meant(value, known) or "write the end of its service's name, like `ecr.api`",
+        source="VPC user guide, aws-services-privatelink-support",
+    )
+
+
 class CreatedNetwork(SpecModel):
     """A new VPC. eksctl makes it, and cuts it into a public and a private subnet for each zone; where one of ``nat``,
     ``endpoints`` and ``subnets`` is given, a stack of the bootstrap does."""
@@ -74,7 +93,14 @@ class CreatedNetwork(SpecModel):
         "the internet at all.",
         examples=["single"],
     )
-    endpoints: Annotated[list[Endpoint], Distinct] = Field(
+    endpoints: Annotated[
+        list[
+            Annotated[
+                Endpoint, BeforeValidator(_as_endpoint, json_schema_input_type=Endpoint)
+            ]
+        ],
+        Distinct,
+    ] = Field(
         [],
         description="Interface endpoints of AWS services, beside those that are derived without NAT; S3 has a gateway "
         "in any case.",
