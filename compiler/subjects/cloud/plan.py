@@ -95,13 +95,18 @@ class Bucket(CloudResource):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileSystemStack(CloudResource):
     """AWS::FSx::FileSystem. ``kind``: `LUSTRE`, or another; ``deployment``, ``version`` and ``efa`` are Lustre's;
-    ``size`` in GiB."""
+    ``size`` in GiB, ``throughput`` in MB/s for each TiB, ``backup_days`` how long automatic backups are kept.
+    ``imports`` and ``exports``: it is linked to S3 in its own configuration."""
 
     kind: str | None = None
     deployment: str | None = None
     size: int | None = None
     version: str | None = None
     efa: bool | None = None
+    throughput: int | None = None
+    backup_days: int | None = None
+    imports: bool = False
+    exports: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +122,39 @@ class PlacementGroupStack(CloudResource):
     """AWS::EC2::PlacementGroup."""
 
     strategy: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports(PlanNode):
+    """What a rule of a security group lets in: the protocol (``-1``: every one), and the ports where they are said."""
+
+    protocol: str
+    first: int | None = None
+    last: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecurityGroupStack(CloudResource):
+    """AWS::EC2::SecurityGroup, with the rules that attach themselves to it."""
+
+    ingress: tuple[Ports, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecurityGroupRule(CloudResource):
+    """AWS::EC2::SecurityGroupIngress. ``group``: a logical name, or an id."""
+
+    group: str | None
+    ports: Ports
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeGroupStack(CloudResource):
+    """AWS::EKS::Nodegroup. ``template``: it has a launch template, which may name another image."""
+
+    instance_types: tuple[str, ...] = ()
+    ami_type: str | None = None
+    template: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +186,9 @@ RESOURCES: tuple[type[CloudResource], ...] = (
     EventRule,
     FileSystemStack,
     PlacementGroupStack,
+    SecurityGroupStack,
+    SecurityGroupRule,
+    NodeGroupStack,
     AccessEntryStack,
     PodIdentityStack,
 )

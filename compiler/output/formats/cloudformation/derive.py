@@ -28,6 +28,7 @@ TYPES = (
     "AWS::EC2::SecurityGroupEgress",
     "AWS::EC2::SecurityGroupIngress",
     "AWS::EKS::AccessEntry",
+    "AWS::EKS::Nodegroup",
     "AWS::EKS::PodIdentityAssociation",
     "AWS::Events::Rule",
     "AWS::FSx::DataRepositoryAssociation",

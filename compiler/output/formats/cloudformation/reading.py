@@ -22,8 +22,12 @@ from compiler.subjects.cloud.plan import (
     FileSystemStack,
     IamRole,
     MessageQueue,
+    NodeGroupStack,
     PlacementGroupStack,
     PodIdentityStack,
+    Ports,
+    SecurityGroupRule,
+    SecurityGroupStack,
     Statement,
 )
 
@@ -282,10 +286,74 @@ def _file_system(body: Reader, logical: str) -> list[CloudResource]:
         size=_integer(body / "StorageCapacity"),
         version=_text(body / "FileSystemTypeVersion"),
         efa=_flag(lustre / "EfaEnabled"),
-        origins={"deployment": deployment.at, "size": (body / "StorageCapacity").at},
+        throughput=_integer(lustre / "PerUnitStorageThroughput"),
+        backup_days=_integer(lustre / "AutomaticBackupRetentionDays"),
+        imports=_is_said(lustre / "ImportPath"),
+        exports=_is_said(lustre / "ExportPath"),
+        origins={
+            "deployment": deployment.at,
+            "size": (body / "StorageCapacity").at,
+            "backup_days": (lustre / "AutomaticBackupRetentionDays").at,
+            "imports": (lustre / "ImportPath").at,
+            "exports": (lustre / "ExportPath").at,
+        },
         unread=_unread(deployment=deployment, size=body / "StorageCapacity"),
     )
     return [system]
+
+
+def _is_said(value: Reader) -> bool:
+    """Whether a property certainly has a value: a reference may be to an empty one, or to none."""
+    return bool(_text(value))
+
+
+def _security_group(body: Reader, logical: str) -> list[CloudResource]:
+    rules = body / "SecurityGroupIngress"
+    group = SecurityGroupStack(
+        at=body.at,
+        logical=logical,
+        ingress=tuple(map(_ports, rules.items())),
+        unread=_unread(ingress=rules),
+        origins={"ingress": rules.at},
+    )
+    return [group]
+
+
+def _security_group_rule(body: Reader, logical: str) -> list[CloudResource]:
+    rule = SecurityGroupRule(
+        at=body.at,
+        logical=logical,
+        group=_name(body / "GroupId"),
+        ports=_ports(body),
+    )
+    return [rule]
+
+
+def _ports(body: Reader) -> Ports:
+    first, last = body / "FromPort", body / "ToPort"
+    protocol = body / "IpProtocol"
+    said = protocol.integer()
+    return Ports(
+        at=body.at,
+        protocol=(_text(protocol) or "") if said is None else str(said),
+        first=_integer(first),
+        last=_integer(last),
+        unread=_unread(first=first, last=last, protocol=protocol),
+    )
+
+
+def _node_group(body: Reader, logical: str) -> list[CloudResource]:
+    types, image = body / "InstanceTypes", body / "AmiType"
+    group = NodeGroupStack(
+        at=body.at,
+        logical=logical,
+        instance_types=tuple(filter(None, _texts(types))),
+        ami_type=_text(image),
+        template=bool(body / "LaunchTemplate"),
+        origins={"instance_types": types.at, "ami_type": image.at},
+        unread=_unread(instance_types=types, ami_type=image),
+    )
+    return [group]
 
 
 def _event_rule(body: Reader, logical: str) -> list[CloudResource]:
@@ -349,7 +417,10 @@ _READERS: dict[str, Read] = {
     "AWS::Events::Rule": _event_rule,
     "AWS::FSx::FileSystem": _file_system,
     "AWS::EC2::PlacementGroup": _placement_group,
+    "AWS::EC2::SecurityGroup": _security_group,
+    "AWS::EC2::SecurityGroupIngress": _security_group_rule,
     "AWS::EKS::AccessEntry": _access_entry,
+    "AWS::EKS::Nodegroup": _node_group,
     "AWS::EKS::PodIdentityAssociation": _pod_identity,
 }
 TYPES = frozenset(_READERS)
@@ -358,6 +429,7 @@ TYPES = frozenset(_READERS)
 
 def _with_attached(resources: list[CloudResource]) -> list[CloudResource]:
     """The resources; the roles with the policies that attach themselves to them."""
+    resources = _with_rules(resources)
     policies = [
         policy
         for policy in resources
@@ -383,3 +455,15 @@ def _with_policies(role: IamRole, policies: list[AccessPolicy]) -> IamRole:
         elif policy.what == "managed" and policy.logical not in role.managed:
             managed.append(policy.logical)
     return replace(role, managed=tuple(managed), inline=tuple(inline))
+
+
+def _with_rules(resources: list[CloudResource]) -> list[CloudResource]:
+    """The resources; the security groups with the rules that attach themselves to them."""
+    rules = [rule for rule in resources if isinstance(rule, SecurityGroupRule)]
+    attached: list[CloudResource] = []
+    for resource in resources:
+        if isinstance(resource, SecurityGroupStack):
+            own = [rule.ports for rule in rules if rule.group == resource.logical]
+            resource = replace(resource, ingress=(*resource.ingress, *own))
+        attached.append(resource)
+    return attached
