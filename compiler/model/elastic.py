@@ -25,9 +25,7 @@ def bounds_of(manifest: Manifest) -> Elastic | None:
     policy = value(manifest.body, "spec", "elasticPolicy")
     least, most = value(policy, "minReplicas"), value(policy, "maxReplicas")
     if most is None:
-        most = value(
-            manifest.body, "spec", "pytorchReplicaSpecs", "Worker", "replicas"
-        )
+        most = value(manifest.body, "spec", "pytorchReplicaSpecs", "Worker", "replicas")
     if not isinstance(least, int) or not isinstance(most, int):
         return None
     return Elastic(least, most, Route((manifest.id, "spec", "elasticPolicy")))

@@ -1,5 +1,5 @@
-"""The variables that a line of shell sets before it starts a program: ``export NAME=value``, ``NAME=value program``, and
-``-x NAME=value`` of mpirun."""
+"""The variables that a line of shell sets before it starts a program: ``export NAME=value``, ``NAME=value program``,
+and ``-x NAME=value`` of mpirun."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-_PREFIXES = ("NCCL_", "FI_", "RDMAV_", "CUDA_VISIBLE_DEVICES", "NEURON_RT_VISIBLE_CORES")
+_PREFIXES = (
+    "NCCL_",
+    "FI_",
+    "RDMAV_",
+    "CUDA_VISIBLE_DEVICES",
+    "NEURON_RT_VISIBLE_CORES",
+)
 _SET = re.compile(
     r"(?P<how>^|[;&|(\n]|\b(?:export|then|do|else|env|exec)\s|\s-x\s)\s*"
     r"(?P<name>(?:NCCL|FI|RDMAV|CUDA|NEURON)_[A-Z0-9_]+)="

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from compiler.diagnostics import Severity
+from compiler.manifest import Manifest
+from compiler.output.body import walk_mappings
+from compiler.source import Route
 
 _EVERYTHING = ("AdministratorAccess", "PowerUserAccess", "IAMFullAccess")
+_LISTS = ("attachPolicyARNs", "permissionPolicyARNs")
 _OF_AWS = ":iam::aws:policy/"
 
 
@@ -28,3 +33,12 @@ def broad(arn: str) -> BroadPolicy | None:
     if name.endswith("FullAccess"):
         return BroadPolicy(name, "every action of the service", Severity.NOTE)
     return None
+
+
+def attached(manifest: Manifest) -> Iterator[tuple[Route, str]]:
+    """The ARNs of policies that a ClusterConfig attaches to roles, wherever it names any, with their places."""
+    for path, part in walk_mappings(manifest.body):
+        for name in _LISTS:
+            arns = part.get(name)
+            for index, arn in enumerate(arns if isinstance(arns, list) else ()):
+                yield Route((manifest.id, *path, name, index)), str(arn)

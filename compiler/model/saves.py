@@ -66,7 +66,9 @@ def _in_programs(words: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 
 
 def _value_of(constant: str, text: str) -> str:
-    found = re.search(rf"^\s*{constant}\s*=\s*[\"'](/[^\"'\n]*)[\"']", text, re.MULTILINE)
+    found = re.search(
+        rf"^\s*{constant}\s*=\s*[\"'](/[^\"'\n]*)[\"']", text, re.MULTILINE
+    )
     return found[1] if found else ""
 
 

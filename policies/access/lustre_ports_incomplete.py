@@ -14,9 +14,9 @@ _ANY = ("-1", "all")
 def lustre_ports_incomplete(group: SecurityGroupStack) -> Iterator[Finding]:
     """A security group opens a part of the ports of Lustre.
 
-    Clients and servers of FSx for Lustre talk over TCP port 988 and the ports 1018 to 1023, in both directions (FSx for
-    Lustre user guide, limit-access-security-groups): with 988 alone mounts hang, and nodes lose the file system when a
-    server connects to them.
+    Clients and servers of FSx for Lustre talk over TCP port 988 and the ports 1018 to 1023, in both directions (FSx
+    for Lustre user guide, limit-access-security-groups): with 988 alone mounts hang, and nodes lose the file system
+    when a server connects to them.
 
     ## Fails
 

@@ -25,7 +25,7 @@ _GUARDS = (
     "except",
 )
 _NEAR = 160
-"""Characters before the call in which an `if` may stand that is about it."""
+# Characters before the call in which an `if` may stand that is about it.
 _HELP = "resume only if there is one: `resume_from_checkpoint=get_last_checkpoint(output_dir)`"
 
 

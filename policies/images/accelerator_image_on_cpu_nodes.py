@@ -25,7 +25,7 @@ def accelerator_image_on_cpu_nodes(work: Work) -> Iterator[Finding]:
         metadata: {name: prepare, namespace: team-b, labels: {kueue.x-k8s.io/queue-name: elsewhere}}
         spec: {template: {spec: {restartPolicy: Never, nodeSelector: {node.kubernetes.io/instance-type: m7i.8xlarge},
           containers: [{name: prepare,
-            image: "763104351884.dkr.ecr.us-west-2.amazonaws.com/pytorch-training:2.8.0-gpu-py312-cu129-ubuntu22.04-ec2",
+            image: "763104351884.dkr.ecr.us-west-2.amazonaws.com/pytorch-training:2.8.0-gpu-py312-cu129",
             resources: {requests: {cpu: 20, memory: 80Gi}, limits: {cpu: 20, memory: 80Gi}}}]}}}
         ---
         apiVersion: karpenter.sh/v1

@@ -22,16 +22,17 @@ def framework_replaced_at_start(plan: Plan) -> Iterator[Finding]:
     """A job installs PyTorch over the one that its image was built with.
 
     The PyTorch of NVIDIA's containers is their own build, against the CUDA, NCCL and libraries of the image, and is of
-    no version that PyPI has (NVIDIA, PyTorch containers, release notes); that of AWS' Deep Learning Containers goes with
-    its EFA and NCCL. A wheel of PyPI in its place brings its own CUDA and NCCL, and the extensions of the image no longer
-    fit.
+    no version that PyPI has (NVIDIA, PyTorch containers, release notes); that of AWS' Deep Learning Containers goes
+    with its EFA and NCCL. A wheel of PyPI in its place brings its own CUDA and NCCL, and the extensions of the image
+    no longer fit.
 
     ## Fails
 
         apiVersion: batch/v1
         kind: Job
         metadata: {name: evaluate, namespace: team-a}
-        spec: {template: {spec: {restartPolicy: Never, containers: [{name: evaluate, image: "nvcr.io/nvidia/pytorch:25.06-py3",
+        spec: {template: {spec: {restartPolicy: Never, containers: [{name: evaluate,
+          image: "nvcr.io/nvidia/pytorch:25.06-py3",
           command: [bash, -c, "pip install 'torch>=2.4.0' peft && python evaluate.py"]}]}}}
 
     ## Passes

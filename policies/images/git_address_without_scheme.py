@@ -40,8 +40,8 @@ _HOST = re.compile(
 def git_address_without_scheme(plan: Plan) -> Iterator[Finding]:
     """A job clones from an address without a scheme, which git takes for a folder.
 
-    What has no `://`, and no `:` before its first slash, is a local path (git 2.54, git-clone, "GIT URLS"): git ends with
-    `fatal: repository 'github.com/…' does not exist`, and the job with it. Known are the hosts GitHub, GitLab,
+    What has no `://`, and no `:` before its first slash, is a local path (git 2.54, git-clone, "GIT URLS"): git ends
+    with `fatal: repository 'github.com/…' does not exist`, and the job with it. Known are the hosts GitHub, GitLab,
     Bitbucket, Codeberg, Hugging Face and CodeCommit.
 
     ## Fails
@@ -58,7 +58,7 @@ def git_address_without_scheme(plan: Plan) -> Iterator[Finding]:
               restartPolicy: Never
               initContainers: [{name: code, image: "public.ecr.aws/team/git:1.0",
                 command: [git, clone, --depth, "1", github.com, /code]}]
-              containers: [{name: evaluate, image: "public.ecr.aws/team/python:3.12", command: [python, evaluate.py]}]
+              containers: [{name: evaluate, image: "public.ecr.aws/team/python:3.12", command: [python, run.py]}]
 
     ## Passes
 

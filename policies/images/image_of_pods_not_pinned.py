@@ -16,8 +16,8 @@ def image_of_pods_not_pinned(workload: Workload) -> Iterator[Finding]:
     """A pod beside the jobs runs an image that is not pinned.
 
     Tests, monitoring and copies too: `latest`, or no tag, is whatever is newest when a node pulls, and what was tested
-    is not what runs (Kubernetes 1.36, images: "avoid using the `:latest` tag when deploying containers in production").
-    The image that a job trains with is RUN013.
+    is not what runs (Kubernetes 1.36, images: "avoid using the `:latest` tag when deploying containers in
+    production"). The image that a job trains with is RUN013.
 
     ## Fails
 

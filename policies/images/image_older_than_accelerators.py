@@ -31,7 +31,9 @@ _CUDA_OF_RELEASE: tuple[tuple[Version, Version], ...] = (
     ((22, 9), (11, 8)),
     ((20, 6), (11, 0)),
 )
-_RELEASE = re.compile(r"nvcr\.io/nvidia/(?:pytorch|nemo|jax|tensorflow):([0-9]{2})\.([0-9]{2})\b")
+_RELEASE = re.compile(
+    r"nvcr\.io/nvidia/(?:pytorch|nemo|jax|tensorflow):([0-9]{2})\.([0-9]{2})\b"
+)
 _TAG = re.compile(r"[-_.](?:cuda(1[0-9])\.([0-9]+)|cu(1[0-9])([0-9]))(?![0-9])")
 
 
@@ -40,9 +42,9 @@ def image_older_than_accelerators(work: Work, world: World) -> Iterator[Finding]
     """The image of a job is older than its accelerators, or years old.
 
     Libraries of a CUDA version have code for the accelerators of their time: PyTorch for CUDA 12.1 on a B200 ends with
-    "no kernel image is available for execution on the device" (CUDA Toolkit release notes: Hopper since 11.8, Blackwell
-    since 12.8). Read from tags (`cu129`, `cuda12.8`), and from the month of NVIDIA's containers; of those that
-    are older than `months` it is a note.
+    "no kernel image is available for execution on the device" (CUDA Toolkit release notes: Hopper since 11.8,
+    Blackwell since 12.8). Read from tags (`cu129`, `cuda12.8`), and from the month of NVIDIA's containers; of those
+    that are older than `months` it is a note.
 
     ## Fails
 

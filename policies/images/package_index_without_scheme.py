@@ -18,8 +18,8 @@ def package_index_without_scheme(plan: Plan) -> Iterator[Finding]:
     """pip is given a package index without a scheme, and ignores it.
 
     "Location … is ignored: it is either a non-existing path or lacks a specific scheme" (pip 25, index/sources.py).
-    Where it is the only index, nothing is found. Where it is one more (a warning), the packages come from PyPI, which may
-    have others of the same name.
+    Where it is the only index, nothing is found. Where it is one more (a warning), the packages come from PyPI, which
+    may have others of the same name.
 
     ## Fails
 
@@ -29,7 +29,8 @@ def package_index_without_scheme(plan: Plan) -> Iterator[Finding]:
         apiVersion: batch/v1
         kind: Job
         metadata: {name: evaluate, namespace: team-a}
-        spec: {template: {spec: {restartPolicy: Never, containers: [{name: evaluate, image: "public.ecr.aws/team/python:3.12",
+        spec: {template: {spec: {restartPolicy: Never, containers: [{name: evaluate,
+          image: "public.ecr.aws/team/python:3.12",
           command: [bash, -c, "python3 -m pip install ipex --extra-index-url=pytorch-extension.intel.com"]}]}}}
 
     ## Passes

@@ -18,9 +18,9 @@ _DEGREES = (
 def parallel_degrees_do_not_divide(work: Work) -> Iterator[Finding]:
     """The ranks of a job cannot be divided as its options for Megatron say.
 
-    Megatron's data parallel degree is what is left: all ranks by tensor × pipeline × context. Where that is no whole number
-    it ends with "world size (…) is not divisible by total_model_size" (Megatron-LM, megatron/training/arguments.py). What
-    `model.parallel` of a spec says is RES064.
+    Megatron's data parallel degree is what is left: all ranks by tensor × pipeline × context. Where that is no whole
+    number it ends with "world size (…) is not divisible by total_model_size" (Megatron-LM,
+    megatron/training/arguments.py). What `model.parallel` of a spec says is RES064.
 
     ## Fails
 
@@ -36,7 +36,9 @@ def parallel_degrees_do_not_divide(work: Work) -> Iterator[Finding]:
         return
     given = dict(options(work.words))
     degrees = [given.get(name, "1") or "" for name in _DEGREES]
-    if not any(name in given for name in _DEGREES) or not all(map(str.isdigit, degrees)):
+    if not any(name in given for name in _DEGREES) or not all(
+        map(str.isdigit, degrees)
+    ):
         return
     each = _processes(work, given.get("nproc-per-node"))
     if not each:
@@ -45,7 +47,8 @@ def parallel_degrees_do_not_divide(work: Work) -> Iterator[Finding]:
     if model and ranks % model:
         said = " × ".join(degrees)
         yield Finding(
-            f"job `{work.name}` has {ranks} ranks ({work.nodes} nodes of {each}), and its model is divided by {said} = {model}",
+            f"job `{work.name}` has {ranks} ranks ({work.nodes} nodes of {each}), "
+            f"and its model is divided by {said} = {model}",
             work.where_said(next(name for name in _DEGREES if name in given)),
             label="not a whole number of replicas",
             help=f"write degrees whose product divides {ranks}",

@@ -53,7 +53,9 @@ def ami_type_without_driver(group: NodeGroupStack, world: World) -> Iterator[Fin
             continue
         if not any(driver in image.upper() for driver in drivers):
             arch = "ARM_64" if instance.arch == "arm64" else "x86_64"
-            said = f"`{image}`" if group.ami_type else f"no `AmiType`, which is `{image}`"
+            said = (
+                f"`{image}`" if group.ami_type else f"no `AmiType`, which is `{image}`"
+            )
             yield Finding(
                 f"node group `{group.logical}` has `{name}`, and {said}",
                 group.where("ami_type" if group.ami_type else "instance_types"),

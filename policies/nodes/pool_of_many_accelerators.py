@@ -15,9 +15,9 @@ _NARROWING = ("family", "gpu-name", "gpu-memory", "accelerator-name", "generatio
 def pool_of_many_accelerators(pool: NodePool) -> Iterator[Finding]:
     """A node pool allows accelerated instances of several categories, and says nothing of the accelerator.
 
-    `g` and `p` are everything from one T4 to eight B200, and the AMD GPUs of g4ad (karpenter-provider-aws v1.14.1, label
-    `instance-category`). Karpenter takes the cheapest that is free: jobs that ran yesterday are out of memory today, and
-    two nodes of a gang differ.
+    `g` and `p` are everything from one T4 to eight B200, and the AMD GPUs of g4ad (karpenter-provider-aws v1.14.1,
+    label `instance-category`). Karpenter takes the cheapest that is free: jobs that ran yesterday are out of memory
+    today, and two nodes of a gang differ.
 
     ## Fails
 
@@ -29,7 +29,8 @@ def pool_of_many_accelerators(pool: NodePool) -> Iterator[Finding]:
           disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 15m}
           template: {spec: {expireAfter: Never, nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: gpu},
             taints: [{key: example.com/any, effect: NoSchedule}],
-            requirements: [{$patch: replace}, {key: karpenter.k8s.aws/instance-category, operator: In, values: [g, p]}]}}
+            requirements: [{$patch: replace},
+              {key: karpenter.k8s.aws/instance-category, operator: In, values: [g, p]}]}}
 
     ## Passes
 
@@ -41,7 +42,8 @@ def pool_of_many_accelerators(pool: NodePool) -> Iterator[Finding]:
           disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 15m}
           template: {spec: {expireAfter: Never, nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: gpu},
             taints: [{key: example.com/any, effect: NoSchedule}],
-            requirements: [{$patch: replace}, {key: karpenter.k8s.aws/instance-category, operator: In, values: [g, p]},
+            requirements: [{$patch: replace},
+              {key: karpenter.k8s.aws/instance-category, operator: In, values: [g, p]},
               {key: karpenter.k8s.aws/instance-gpu-name, operator: In, values: [h100]}]}}
     """
     categories = instance_values(pool, "category") or ()

@@ -8,7 +8,9 @@ from compiler.manifest import Manifest
 from compiler.model.user_data import KINDS, boot_scripts
 from compiler.policy.rule import Finding, rule
 
-_LIMITS = re.compile(r"/etc/security/limits\.(?:d/|conf)|^\s*ulimit\s+-\w", re.MULTILINE)
+_LIMITS = re.compile(
+    r"/etc/security/limits\.(?:d/|conf)|^\s*ulimit\s+-\w", re.MULTILINE
+)
 _REACHES = ("containerd.service", "LimitMEMLOCK", "DefaultLimitMEMLOCK")
 
 
@@ -47,5 +49,5 @@ def user_data_limits_without_effect(manifest: Manifest) -> Iterator[Finding]:
             f"the limits that the user data of {script.title} sets (`{line[0].strip()}`) do not reach containers",
             script.at,
             label="only logins and this shell have them",
-            help="remove it, and give pods the capability `IPC_LOCK`; other limits go into a drop-in of containerd.service",
+            help="remove it, and give pods `IPC_LOCK`; other limits go into a drop-in of containerd.service",
         )

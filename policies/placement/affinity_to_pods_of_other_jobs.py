@@ -16,9 +16,9 @@ _RUN_TO_END = ("Job", "PyTorchJob", "MPIJob", "TFJob", "JAXJob", "JobSet", "Cron
 def affinity_to_pods_of_other_jobs(plan: Plan, world: World) -> Iterator[Finding]:
     """The required affinity of a job's pods is to labels that pods of another job have too.
 
-    Pod affinity is to every pod of the namespace with these labels (Kubernetes 1.36, inter-pod affinity): two jobs with
-    the same fixed label are put on each other's nodes, and one waits for room where the other runs. `matchLabelKeys`
-    with a label that each job has for itself, as `batch.kubernetes.io/job-name`, keeps them apart.
+    Pod affinity is to every pod of the namespace with these labels (Kubernetes 1.36, inter-pod affinity): two jobs
+    with the same fixed label are put on each other's nodes, and one waits for room where the other runs.
+    `matchLabelKeys` with a label that each job has for itself, as `batch.kubernetes.io/job-name`, keeps them apart.
 
     ## Fails
 

@@ -21,8 +21,8 @@ def pods_together_exceed_node(plan: Plan, world: World) -> Iterator[Finding]:
 
     Workers with a required `podAffinity` to their master by `kubernetes.io/hostname` go where the master is; the
     scheduler places the master before, wherever one pod fits (Kubernetes 1.36, inter-pod affinity). On a smaller node
-    the workers stay Pending, and the master waits for them. One pod with all of the GPUs cannot be torn apart. An error
-    where no type that the job names is large enough, a warning where some are not.
+    the workers stay Pending, and the master waits for them. One pod with all of the GPUs cannot be torn apart. An
+    error where no type that the job names is large enough, a warning where some are not.
 
     ## Fails
 

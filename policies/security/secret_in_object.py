@@ -6,7 +6,7 @@ from typing import Any
 
 from compiler.diagnostics.secrets import carried, forms, in_text, literal
 from compiler.manifest import Manifest
-from compiler.output.body import at
+from compiler.model.values import value as at
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World

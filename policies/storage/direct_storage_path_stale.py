@@ -20,8 +20,8 @@ _MOVED = {
 def direct_storage_path_stale(plan: Plan) -> Iterator[Finding]:
     """A command names a path of GPUDirect Storage that was moved.
 
-    The tools are in `/usr/local/cuda/gds/tools` and the configuration in `/etc/cufile.json` since GDS came with CUDA 11.4
-    (NVIDIA, GPUDirect Storage installation guide); the paths of the beta are in no image.
+    The tools are in `/usr/local/cuda/gds/tools` and the configuration in `/etc/cufile.json` since GDS came with CUDA
+    11.4 (NVIDIA, GPUDirect Storage installation guide); the paths of the beta are in no image.
 
     ## Fails
 

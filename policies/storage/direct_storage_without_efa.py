@@ -48,10 +48,11 @@ def direct_storage_without_efa(plan: Plan, world: World) -> Iterator[Finding]:
     for manifest in world.manifests:
         if manifest.ref.kind == "StorageClass" and _is_slow(manifest):
             yield Finding(
-                f"storage class `{manifest.ref.name}` makes file systems without EFA, and GPUDirect Storage is installed",
+                f"storage class `{manifest.ref.name}` makes file systems without EFA, "
+                "and GPUDirect Storage is installed",
                 Route((manifest.id, "parameters")),
                 label="data goes through the host",
-                help='write `deploymentType: PERSISTENT_2` and `efaEnabled: "true"`, or remove `gds` from the GPU operator',
+                help='write `deploymentType: PERSISTENT_2` and `efaEnabled: "true"`, or turn `gds` off',
             )
 
 

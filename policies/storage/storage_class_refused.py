@@ -29,10 +29,10 @@ def storage_class_refused(manifest: Manifest, world: World) -> Iterator[Finding]
     """A storage class asks for file systems that FSx refuses.
 
     The FSx CSI driver hands its parameters to CreateFileSystem as they are, and the claim stays Pending
-    (aws-fsx-csi-driver 1.17.0, pkg/cloud). PERSISTENT_2 is linked to S3 by data repository associations alone, which the
-    driver does not make (aws-fsx-csi-driver issues 367 and 412); an export path needs an import path; what is linked,
-    or is scratch, has no backups (FSx for Lustre user guide, using-backups-fsx). With EFA the size of a claim is a multiple
-    of 38400, 19200, 9600 or 4800 GiB, and the driver rounds up to 2400 (increase-storage-capacity).
+    (aws-fsx-csi-driver 1.17.0, pkg/cloud). PERSISTENT_2 is linked to S3 by data repository associations alone, which
+    the driver does not make (aws-fsx-csi-driver issues 367 and 412); an export path needs an import path; what is
+    linked, or is scratch, has no backups (FSx for Lustre user guide, using-backups-fsx). With EFA the size of a claim
+    is a multiple of 38400, 19200, 9600 or 4800 GiB, and the driver rounds up to 2400 (increase-storage-capacity).
 
     ## Fails
 

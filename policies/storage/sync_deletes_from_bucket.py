@@ -14,9 +14,9 @@ _SYNCS = (("aws", "s3", "sync"), ("s5cmd", "sync"))
 def sync_deletes_from_bucket(plan: Plan) -> Iterator[Finding]:
     """A copy to a bucket deletes there what its source does not have.
 
-    With `--delete`, `aws s3 sync` removes every object of the destination that is not in the source (AWS CLI 2, s3 sync;
-    s5cmd 2.3, sync): from a pod whose folder is empty, or not mounted, it removes all. Data that others read, and
-    checkpoints, are worth more than the room that they take.
+    With `--delete`, `aws s3 sync` removes every object of the destination that is not in the source (AWS CLI 2, s3
+    sync; s5cmd 2.3, sync): from a pod whose folder is empty, or not mounted, it removes all. Data that others read,
+    and checkpoints, are worth more than the room that they take.
 
     ## Fails
 
@@ -53,6 +53,8 @@ def _emptied(words: Command) -> str:
     sync = next((sync for sync in _SYNCS if words[: len(sync)] == sync), ())
     if not sync or "--delete" not in words:
         return ""
-    places = [word for word in words[len(sync) :] if word.startswith(("s3://", "/", "."))]
+    places = [
+        word for word in words[len(sync) :] if word.startswith(("s3://", "/", "."))
+    ]
     has_source = len(places) > 1 and places[1].startswith("s3://")
     return places[1] if has_source else ""
