@@ -94,7 +94,10 @@ def _sizes(manifest: Manifest, plan: Plan) -> Iterator[tuple[int | None, Route]]
     for claim in plan.of(VolumeClaim):
         if claim.storage_class == manifest.ref.name:
             gib = -(-claim.size.value // _GIB)
-            yield max(1200, -(-gib // _STEP) * _STEP), claim.where("size")
+            yield (
+                max(1200, -(-gib // _STEP) * _STEP),
+                claim.at / "spec" / "resources" / "requests" / "storage",
+            )
 
 
 def _number(text: str | None) -> int | None:
