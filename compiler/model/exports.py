@@ -15,7 +15,7 @@ _PREFIXES = (
     "CUDA_VISIBLE_DEVICES",
     "NEURON_RT_VISIBLE_CORES",
 )
-_SET = re.compile(
+_SET = (
     r"(?P<how>^|[;&|(\n]|\b(?:export|then|do|else|env|exec)\s|\s-x\s)\s*"
     r"(?P<name>(?:NCCL|FI|RDMAV|CUDA|NEURON)_[A-Z0-9_]+)="
     r"(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s;&|)]*)"
@@ -35,7 +35,7 @@ def exported(words: tuple[str, ...]) -> Mapping[str, str | None]:
         return _NONE
     values: dict[str, str | None] = {}
     for text in texts:
-        for found in _SET.finditer(text):
+        for found in re.finditer(_SET, text):
             name, value = found["name"], found["value"].strip("\"'")
             if not name.startswith(_PREFIXES):
                 continue

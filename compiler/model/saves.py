@@ -44,7 +44,7 @@ def saved_paths(work: Work) -> list[Saved]:
 
 
 _ARGUMENTS = "output_dir|save_dir|save_path|checkpoint_dir|checkpoint_path|ckpt_dir"
-_ARGUMENT = re.compile(
+_ARGUMENT = (
     rf"(?<![-\w])({_ARGUMENTS})\s*=\s*(?:[\"'](/[^\"'\n]*)[\"']|([A-Z][A-Z0-9_]*)\b)"
 )
 _PYTHON = ("python", "import ")
@@ -58,7 +58,7 @@ def _in_programs(words: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     for text in words:
         if "\n" not in text or not all(hint in text for hint in _PYTHON):
             continue
-        for argument, path, constant in _ARGUMENT.findall(text):
+        for argument, path, constant in re.findall(_ARGUMENT, text):
             path = path or _value_of(constant, text)
             if path:
                 saved.setdefault(path, argument)

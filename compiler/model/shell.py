@@ -18,11 +18,11 @@ from compiler.subjects.workloads.plan import Workload
 
 _PROGRAMS = ("git", "pip", "pip3", "uv", "aws", "s5cmd")
 _HINTS = ("git", "pip", "aws", "s5cmd")
-_ENDS_COMMAND = re.compile(r"&&|\|\||[;|\n()]")
-_CONTINUED = re.compile(r"\\\s*\n")
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_ENDS_COMMAND = r"&&|\|\||[;|\n()]"
+_CONTINUED = r"\\\s*\n"
+_ASSIGNMENT = r"[A-Za-z_]\w*="
 _BEFORE = frozenset({"exec", "then", "do", "else", "time", "sudo", "env", "!", "{"})
-_PYTHON = re.compile(r"python[0-9.]*$")
+_PYTHON = r"python[0-9.]*$"
 
 Command = tuple[str, ...]
 
@@ -89,7 +89,7 @@ def _read(words: Command) -> Iterator[tuple[int, Command]]:
     for index, word in enumerate(words):
         if " " not in word:
             continue
-        for line in _ENDS_COMMAND.split(_CONTINUED.sub(" ", word)):
+        for line in re.split(_ENDS_COMMAND, re.sub(_CONTINUED, " ", word)):
             command = _of_program(_split(line))
             if command:
                 yield index, command
@@ -109,14 +109,14 @@ def _of_program(words: Sequence[str]) -> Command:
     """A command from the name of its program on, without what stands before it; empty for one that is not read."""
     start = 0
     while start < len(words) and (
-        words[start] in _BEFORE or _ASSIGNMENT.match(words[start])
+        words[start] in _BEFORE or re.match(_ASSIGNMENT, words[start])
     ):
         start += 1
     command = list(words[start:])
     if not command:
         return ()
     command[0] = command[0].rpartition("/")[2]
-    if _PYTHON.match(command[0]) and command[1:3] == ["-m", "pip"]:
+    if re.match(_PYTHON, command[0]) and command[1:3] == ["-m", "pip"]:
         command = command[2:]
     return tuple(command) if command[0] in _PROGRAMS else ()
 

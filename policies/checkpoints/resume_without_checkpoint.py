@@ -14,7 +14,7 @@ from compiler.subjects.jobs.plan import Runtime, TrainJob
 from compiler.subjects.workloads.plan import Workload
 
 _HINT = "resume_from_checkpoint"
-_ALWAYS = re.compile(r"\bresume_from_checkpoint\s*=\s*True\b(?!\s+if\b)")
+_ALWAYS = r"\bresume_from_checkpoint\s*=\s*True\b(?!\s+if\b)"
 _GUARDS = (
     "get_last_checkpoint",
     "isdir",
@@ -63,7 +63,7 @@ def resume_without_checkpoint(plan: Plan, world: World) -> Iterator[Finding]:
     for title, at, text in _programs(plan, world):
         if _HINT not in text or any(guard in text for guard in _GUARDS):
             continue
-        call = _ALWAYS.search(text)
+        call = re.search(_ALWAYS, text)
         if call and "if " not in text[max(0, call.start() - _NEAR) : call.start()]:
             yield Finding(
                 f"{title} resumes from a checkpoint, which its first run does not have",

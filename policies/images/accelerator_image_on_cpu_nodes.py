@@ -8,7 +8,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 _OF_AWS = ("763104351884.dkr.ecr.", "public.ecr.aws/deep-learning-containers/")
-_GPU = re.compile(r"-gpu-|^nvcr\.io/nvidia/(?:pytorch|tensorflow|jax):")
+_GPU = r"-gpu-|^nvcr\.io/nvidia/(?:pytorch|tensorflow|jax):"
 
 
 @rule("RUN078", severity=Severity.WARNING, pods=True)
@@ -50,7 +50,7 @@ def accelerator_image_on_cpu_nodes(work: Work) -> Iterator[Finding]:
     if any(instance.accelerators for instance in work.types):
         return  # LIM011 reports that it asks for none of them
     is_known = image.startswith((*_OF_AWS, "nvcr.io/"))
-    if is_known and _GPU.search(image):
+    if is_known and re.search(_GPU, image):
         yield Finding(
             f"image `{image}` of {work.title} is for GPUs, and its nodes have none",
             node.where("image"),

@@ -12,8 +12,8 @@ _BUILT = (
     "nvcr.io/nvidia/pytorch:",
     "public.ecr.aws/deep-learning-containers/pytorch",
 )
-_BUILT_OF_AWS = re.compile(r"[0-9]{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com/pytorch-")
-_REQUIREMENT = re.compile(r"torch(?=$|[<>=!~\[@ ])")
+_BUILT_OF_AWS = r"[0-9]{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com/pytorch-"
+_REQUIREMENT = r"torch(?=$|[<>=!~\[@ ])"
 _LEFT_ALONE = ("-c", "--constraint", "--no-deps")
 
 
@@ -47,7 +47,9 @@ def framework_replaced_at_start(plan: Plan) -> Iterator[Finding]:
           command: [bash, -c, "pip install torch==2.12.0 && exec torchrun train.py"]}]
     """
     for said in commands_of(plan):
-        if not said.image.startswith(_BUILT) and not _BUILT_OF_AWS.match(said.image):
+        if not said.image.startswith(_BUILT) and not re.match(
+            _BUILT_OF_AWS, said.image
+        ):
             continue
         named = _torch(said.words)
         if named:
@@ -63,4 +65,4 @@ def _torch(words: Command) -> str:
     """The requirement of PyTorch itself that pip is given; empty where a constraint may keep what is there."""
     if not is_pip_install(words) or any(word in _LEFT_ALONE for word in words):
         return ""
-    return next((word for word in words if _REQUIREMENT.match(word)), "")
+    return next((word for word in words if re.match(_REQUIREMENT, word)), "")

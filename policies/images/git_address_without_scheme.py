@@ -30,7 +30,7 @@ _WITH_VALUE = frozenset(
         "--template",
     }
 )
-_HOST = re.compile(
+_HOST = (
     r"(?:www\.)?(?:github\.com|gitlab\.com|bitbucket\.org|codeberg\.org|huggingface\.co"
     r"|git-codecommit\.[a-z0-9-]+\.amazonaws\.com)(?:/|$)"
 )
@@ -70,7 +70,7 @@ def git_address_without_scheme(plan: Plan) -> Iterator[Finding]:
     """
     for said in commands_of(plan):
         address = _cloned(said.words)
-        if _HOST.match(address):
+        if re.match(_HOST, address):
             yield Finding(
                 f"{said.title} clones `{address}`, which git takes for a folder",
                 said.at,

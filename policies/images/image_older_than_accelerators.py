@@ -31,10 +31,8 @@ _CUDA_OF_RELEASE: tuple[tuple[Version, Version], ...] = (
     ((22, 9), (11, 8)),
     ((20, 6), (11, 0)),
 )
-_RELEASE = re.compile(
-    r"nvcr\.io/nvidia/(?:pytorch|nemo|jax|tensorflow):([0-9]{2})\.([0-9]{2})\b"
-)
-_TAG = re.compile(r"[-_.](?:cuda(1[0-9])\.([0-9]+)|cu(1[0-9])([0-9]))(?![0-9])")
+_RELEASE = r"nvcr\.io/nvidia/(?:pytorch|nemo|jax|tensorflow):([0-9]{2})\.([0-9]{2})\b"
+_TAG = r"[-_.](?:cuda(1[0-9])\.([0-9]+)|cu(1[0-9])([0-9]))(?![0-9])"
 
 
 @rule("RUN076", severity=Severity.WARNING, params={"months": 24}, pods=True)
@@ -96,12 +94,12 @@ def image_older_than_accelerators(work: Work, world: World) -> Iterator[Finding]
 
 def _cuda(image: str) -> Version | None:
     """The CUDA version of an image, as far as its tag says it: of NVIDIA's containers at most this one."""
-    release = _RELEASE.match(image)
+    release = re.match(_RELEASE, image)
     if release is not None:
         month = int(release[1]), int(release[2])
         known = [cuda for since, cuda in _CUDA_OF_RELEASE if month >= since]
         return known[0] if known else (10, 0)
-    tag = _TAG.search(image.rpartition("/")[2])
+    tag = re.search(_TAG, image.rpartition("/")[2])
     if tag is None:
         return None
     return int(tag[1] or tag[3]), int(tag[2] or tag[4])
@@ -109,7 +107,7 @@ def _cuda(image: str) -> Version | None:
 
 def _months(image: str, world: World) -> int:
     """The age of a container of NVIDIA in months; 0 of others, and where the day is not known."""
-    release = _RELEASE.match(image)
+    release = re.match(_RELEASE, image)
     if release is None or world.today.year < 2000:
         return 0
     years = world.today.year - 2000 - int(release[1])

@@ -10,7 +10,7 @@ from compiler.policy.rule import Finding, rule
 
 _MAIN = ("-i", "--index-url", "--default-index")
 _EXTRA = ("--extra-index-url", "--index")
-_HOST = re.compile(r"[\w-]+(?:\.[\w-]+)+(?::[0-9]+)?(?:/|$)")
+_HOST = r"[\w-]+(?:\.[\w-]+)+(?::[0-9]+)?(?:/|$)"
 
 
 @rule("RUN071")
@@ -58,4 +58,4 @@ def package_index_without_scheme(plan: Plan) -> Iterator[Finding]:
 
 def _ignored(indexes: Sequence[str]) -> str:
     """The first index that is the name of a host."""
-    return next((index for index in indexes if _HOST.match(index)), "")
+    return next((index for index in indexes if re.match(_HOST, index)), "")

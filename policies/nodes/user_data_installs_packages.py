@@ -8,9 +8,7 @@ from compiler.manifest import Manifest
 from compiler.model.user_data import KINDS, boot_scripts
 from compiler.policy.rule import Finding, rule
 
-_INSTALLS = re.compile(
-    r"\b(?:pip3?|python[0-9.]*\s+-m\s+pip|uv\s+pip|conda|mamba)\s+install\s+(?P<what>[^\n;&|]+)"
-)
+_INSTALLS = r"\b(?:pip3?|python[0-9.]*\s+-m\s+pip|uv\s+pip|conda|mamba)\s+install\s+(?P<what>[^\n;&|]+)"
 
 
 @rule("HLT039", severity=Severity.WARNING, kinds=KINDS)
@@ -41,7 +39,7 @@ def user_data_installs_packages(manifest: Manifest) -> Iterator[Finding]:
             dnf install -y nvme-cli
     """
     for script in boot_scripts(manifest):
-        installs = _INSTALLS.search(script.text)
+        installs = re.search(_INSTALLS, script.text)
         if installs is not None:
             yield Finding(
                 f"the user data of {script.title} installs `{installs['what'].strip()}`, which no container sees",

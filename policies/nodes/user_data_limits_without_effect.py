@@ -8,9 +8,7 @@ from compiler.manifest import Manifest
 from compiler.model.user_data import KINDS, boot_scripts
 from compiler.policy.rule import Finding, rule
 
-_LIMITS = re.compile(
-    r"/etc/security/limits\.(?:d/|conf)|^\s*ulimit\s+-\w", re.MULTILINE
-)
+_LIMITS = r"(?m)/etc/security/limits\.(?:d/|conf)|^\s*ulimit\s+-\w"
 _REACHES = ("containerd.service", "LimitMEMLOCK", "DefaultLimitMEMLOCK")
 
 
@@ -42,7 +40,7 @@ def user_data_limits_without_effect(manifest: Manifest) -> Iterator[Finding]:
             sysctl -w vm.max_map_count=262144
     """
     for script in boot_scripts(manifest):
-        line = _LIMITS.search(script.text)
+        line = re.search(_LIMITS, script.text)
         if line is None or any(name in script.text for name in _REACHES):
             continue
         yield Finding(

@@ -13,10 +13,8 @@ from compiler.source import Route
 from compiler.subjects.jobs.plan import Container, Pod, Runtime, TrainJob
 from compiler.subjects.workloads.plan import Workload
 
-_BUCKET = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?![\w.${-])")
-_PARTS = re.compile(
-    r"(?:[0-9]{12}|[a-z]{2}-[a-z]+-[0-9])(?:-(?:[0-9]{12}|[a-z]{2}-[a-z]+-[0-9]))*"
-)
+_BUCKET = r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?![\w.${-])"
+_PARTS = r"(?:[0-9]{12}|[a-z]{2}-[a-z]+-[0-9])(?:-(?:[0-9]{12}|[a-z]{2}-[a-z]+-[0-9]))*"
 
 
 @rule("RUN085", severity=Severity.WARNING)
@@ -61,7 +59,7 @@ def bucket_name_differs(plan: Plan, world: World) -> Iterator[Finding]:
             other
             for other in places
             if other.startswith(f"{name}-")
-            and _PARTS.fullmatch(other.removeprefix(f"{name}-"))
+            and re.fullmatch(_PARTS, other.removeprefix(f"{name}-"))
         ]
         if longer:
             yield Finding(
@@ -97,7 +95,7 @@ _FIELDS = {
 
 
 def _in_text(text: str, at: Route) -> Iterator[tuple[str, Route]]:
-    for name in _BUCKET.findall(text):
+    for name in re.findall(_BUCKET, text):
         yield name, at
 
 
