@@ -27,7 +27,7 @@ class Program(NamedTuple):
 def programs(
     plan: Plan, manifests: Sequence[Manifest], *hints: str
 ) -> Iterator[Program]:
-    """Every text of a program with all of the hints in it. Most jobs of a set have none of them, and are passed over."""
+    """Every text of a program with all of the hints in it. Most jobs of a set have none."""
     for manifest in manifests:
         if manifest.ref.kind == "ConfigMap":
             yield from _files(manifest, hints)

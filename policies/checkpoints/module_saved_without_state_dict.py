@@ -9,7 +9,10 @@ from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
-_BARE = r"\b(?:dcp|dist_cp|checkpoint)\.(?:async_)?save\(\s*\{[^{}]*[\"']optim(?:izer)?[\"']\s*:\s*optim(?:izer)?\s*[,}]"
+_BARE = (
+    r"\b(?:dcp|dist_cp|checkpoint)\.(?:async_)?save\(\s*\{"
+    r"[^{}]*[\"']optim(?:izer)?[\"']\s*:\s*optim(?:izer)?\s*[,}]"
+)
 
 
 @rule("RUN087", severity=Severity.WARNING)

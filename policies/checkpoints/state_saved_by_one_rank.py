@@ -11,7 +11,9 @@ from compiler.policy.world import World
 
 _SHARDED = r"\b(?:FullyShardedDataParallel|FSDP|fully_shard)\b"
 _SAVE = r"\btorch\.save\("
-_FIRST_RANK = r"\brank\s*==\s*0|\bis_main_process\b|\bget_rank\(\)\s*==\s*0|not\s+\w*rank\b"
+_FIRST_RANK = (
+    r"\brank\s*==\s*0|\bis_main_process\b|\bget_rank\(\)\s*==\s*0|not\s+\w*rank\b"
+)
 _WHOLE = ("FULL_STATE_DICT", "full_state_dict")
 
 
@@ -21,8 +23,8 @@ def state_saved_by_one_rank(plan: Plan, world: World) -> Iterator[Finding]:
 
     `state_dict()` of an FSDP model that is gathered on rank 0 needs the memory of the whole model there, and all other
     ranks wait while one writes; without the gathering it is the shard of that rank alone. With
-    `torch.distributed.checkpoint` each rank writes its shard (PyTorch 2.12, distributed checkpoint). Read from commands,
-    and from files of ConfigMaps whose name ends in `.py` or `.sh`.
+    `torch.distributed.checkpoint` each rank writes its shard (PyTorch 2.12, distributed checkpoint). Read from
+    commands, and from files of ConfigMaps whose name ends in `.py` or `.sh`.
 
     ## Fails
 
@@ -57,6 +59,8 @@ def state_saved_by_one_rank(plan: Plan, world: World) -> Iterator[Finding]:
             yield Finding(
                 f"{program.title} shards a model, and saves it by `torch.save` on one rank",
                 program.at,
-                label="the others wait" if whole else "the shard of one rank, or the memory of all",
+                label="the others wait"
+                if whole
+                else "the shard of one rank, or the memory of all",
                 help="save by `torch.distributed.checkpoint`: each rank writes its shard",
             )

@@ -16,7 +16,7 @@ _OWNED = "kubernetes.io/cluster/"
 _SELECTORS = ("subnetSelectorTerms", "securityGroupSelectorTerms")
 
 
-@rule("PLC052", severity=Severity.WARNING)
+@rule("PLC062", severity=Severity.WARNING)
 def cluster_name_differs(plan: Plan, world: World) -> Iterator[Finding]:
     """Karpenter is set up for a cluster of another name than the one in the set.
 

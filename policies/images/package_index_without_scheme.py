@@ -13,7 +13,7 @@ _EXTRA = ("--extra-index-url", "--index")
 _HOST = r"[\w-]+(?:\.[\w-]+)+(?::[0-9]+)?(?:/|$)"
 
 
-@rule("RUN071")
+@rule("RUN088")
 def package_index_without_scheme(plan: Plan) -> Iterator[Finding]:
     """pip is given a package index without a scheme, and ignores it.
 

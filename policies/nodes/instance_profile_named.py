@@ -13,9 +13,9 @@ from compiler.source import Route
 def instance_profile_named(manifest: Manifest) -> Iterator[Finding]:
     """A node class names an instance profile, which somebody else has to create.
 
-    Karpenter creates the profile of a `role` by itself; one that is named by `instanceProfile` has to be in the account,
-    or no instance is launched (Karpenter 1.14, NodeClasses). In a private cluster without a way to IAM that is meant:
-    turn the rule off there.
+    Karpenter creates the profile of a `role` by itself; one that is named by `instanceProfile` has to be in the
+    account, or no instance is launched (Karpenter 1.14, NodeClasses). In a private cluster without a way to IAM that
+    is meant: turn the rule off there.
 
     ## Fails
 

@@ -11,7 +11,7 @@ from compiler.subjects.pools.plan import INSTANCE_TYPE, NodePool
 _NARROWING = ("family", "gpu-name", "gpu-memory", "accelerator-name", "generation")
 
 
-@rule("PLC050", severity=Severity.WARNING)
+@rule("PLC060", severity=Severity.WARNING)
 def pool_of_many_accelerators(pool: NodePool) -> Iterator[Finding]:
     """A node pool allows accelerated instances of several categories, and says nothing of the accelerator.
 

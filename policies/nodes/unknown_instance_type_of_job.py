@@ -10,7 +10,7 @@ from compiler.policy.world import World
 from compiler.subjects.pools.plan import INSTANCE_TYPE
 
 
-@rule("PLC051", pods=True)
+@rule("PLC061", pods=True)
 def unknown_instance_type_of_job(work: Work, world: World) -> Iterator[Finding]:
     """The node selector of a job names a size that its instance family does not have.
 

@@ -20,7 +20,7 @@ _ON_EVERY_NODE = frozenset(
 )
 
 
-@rule("PLC048")
+@rule("PLC058")
 def affinity_excludes_every_node(plan: Plan, world: World) -> Iterator[Finding]:
     """The required node affinity of a pod is one that no node meets, or that the API refuses.
 

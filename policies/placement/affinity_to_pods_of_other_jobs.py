@@ -12,7 +12,7 @@ from compiler.subjects.workloads.plan import Workload
 _RUN_TO_END = ("Job", "PyTorchJob", "MPIJob", "TFJob", "JAXJob", "JobSet", "CronJob")
 
 
-@rule("PLC049", severity=Severity.WARNING)
+@rule("PLC059", severity=Severity.WARNING)
 def affinity_to_pods_of_other_jobs(plan: Plan, world: World) -> Iterator[Finding]:
     """The required affinity of a job's pods is to labels that pods of another job have too.
 

@@ -15,7 +15,7 @@ from compiler.subjects.jobs.plan import GPU, Pod
 from compiler.subjects.pools.plan import HOSTNAME
 
 
-@rule("PLC047")
+@rule("PLC057")
 def pods_together_exceed_node(plan: Plan, world: World) -> Iterator[Finding]:
     """Pods that must be on one node together may meet a node that is too small for them.
 

@@ -123,7 +123,7 @@ def test_what_was_judged_is_counted(trainyard: Command, tmp_path: Path) -> None:
     assert "nothing found in what was judged: 1 object and 1 template in 2 files" in (
         done.err
     )
-    assert "1 resource by structure and 13 rules" in done.err
+    assert "1 resource by structure and 12 rules" in done.err
     assert "not judged: 1 AWS::Lambda::Function (no structure, no rule)" in done.err
 
 

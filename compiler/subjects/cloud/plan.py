@@ -125,30 +125,6 @@ class PlacementGroupStack(CloudResource):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ports(PlanNode):
-    """What a rule of a security group lets in: the protocol (``-1``: every one), and the ports where they are said."""
-
-    protocol: str
-    first: int | None = None
-    last: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecurityGroupStack(CloudResource):
-    """AWS::EC2::SecurityGroup, with the rules that attach themselves to it."""
-
-    ingress: tuple[Ports, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecurityGroupRule(CloudResource):
-    """AWS::EC2::SecurityGroupIngress. ``group``: a logical name, or an id."""
-
-    group: str | None
-    ports: Ports
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeGroupStack(CloudResource):
     """AWS::EKS::Nodegroup. ``template``: it has a launch template, which may name another image."""
 
@@ -186,8 +162,6 @@ RESOURCES: tuple[type[CloudResource], ...] = (
     EventRule,
     FileSystemStack,
     PlacementGroupStack,
-    SecurityGroupStack,
-    SecurityGroupRule,
     NodeGroupStack,
     AccessEntryStack,
     PodIdentityStack,

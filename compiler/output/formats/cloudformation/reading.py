@@ -25,9 +25,6 @@ from compiler.subjects.cloud.plan import (
     NodeGroupStack,
     PlacementGroupStack,
     PodIdentityStack,
-    Ports,
-    SecurityGroupRule,
-    SecurityGroupStack,
     Statement,
 )
 
@@ -269,7 +266,7 @@ def _bucket(body: Reader, logical: str) -> list[CloudResource]:
         logical=logical,
         name=_text(body / "BucketName"),
         public_access={name: flag for name, flag in flags.items() if flag is not None},
-        origins={"public_access": block.at},
+        origins={"public_access": block.at, "name": (body / "BucketName").at},
         unread=_unread(public_access=block),
     )
     return [bucket]
@@ -305,41 +302,6 @@ def _file_system(body: Reader, logical: str) -> list[CloudResource]:
 def _is_said(value: Reader) -> bool:
     """Whether a property certainly has a value: a reference may be to an empty one, or to none."""
     return bool(_text(value))
-
-
-def _security_group(body: Reader, logical: str) -> list[CloudResource]:
-    rules = body / "SecurityGroupIngress"
-    group = SecurityGroupStack(
-        at=body.at,
-        logical=logical,
-        ingress=tuple(map(_ports, rules.items())),
-        unread=_unread(ingress=rules),
-        origins={"ingress": rules.at},
-    )
-    return [group]
-
-
-def _security_group_rule(body: Reader, logical: str) -> list[CloudResource]:
-    rule = SecurityGroupRule(
-        at=body.at,
-        logical=logical,
-        group=_name(body / "GroupId"),
-        ports=_ports(body),
-    )
-    return [rule]
-
-
-def _ports(body: Reader) -> Ports:
-    first, last = body / "FromPort", body / "ToPort"
-    protocol = body / "IpProtocol"
-    said = protocol.integer()
-    return Ports(
-        at=body.at,
-        protocol=(_text(protocol) or "") if said is None else str(said),
-        first=_integer(first),
-        last=_integer(last),
-        unread=_unread(first=first, last=last, protocol=protocol),
-    )
 
 
 def _node_group(body: Reader, logical: str) -> list[CloudResource]:
@@ -417,8 +379,6 @@ _READERS: dict[str, Read] = {
     "AWS::Events::Rule": _event_rule,
     "AWS::FSx::FileSystem": _file_system,
     "AWS::EC2::PlacementGroup": _placement_group,
-    "AWS::EC2::SecurityGroup": _security_group,
-    "AWS::EC2::SecurityGroupIngress": _security_group_rule,
     "AWS::EKS::AccessEntry": _access_entry,
     "AWS::EKS::Nodegroup": _node_group,
     "AWS::EKS::PodIdentityAssociation": _pod_identity,
@@ -429,7 +389,6 @@ TYPES = frozenset(_READERS)
 
 def _with_attached(resources: list[CloudResource]) -> list[CloudResource]:
     """The resources; the roles with the policies that attach themselves to them."""
-    resources = _with_rules(resources)
     policies = [
         policy
         for policy in resources
@@ -455,15 +414,3 @@ def _with_policies(role: IamRole, policies: list[AccessPolicy]) -> IamRole:
         elif policy.what == "managed" and policy.logical not in role.managed:
             managed.append(policy.logical)
     return replace(role, managed=tuple(managed), inline=tuple(inline))
-
-
-def _with_rules(resources: list[CloudResource]) -> list[CloudResource]:
-    """The resources; the security groups with the rules that attach themselves to them."""
-    rules = [rule for rule in resources if isinstance(rule, SecurityGroupRule)]
-    attached: list[CloudResource] = []
-    for resource in resources:
-        if isinstance(resource, SecurityGroupStack):
-            own = [rule.ports for rule in rules if rule.group == resource.logical]
-            resource = replace(resource, ingress=(*resource.ingress, *own))
-        attached.append(resource)
-    return attached
