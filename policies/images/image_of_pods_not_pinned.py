@@ -57,8 +57,8 @@ def _unpinned(image: str) -> str:
     """What is wrong with an image's tag; empty for one that is pinned, or filled in later."""
     if not image or "@" in image or placeholder(image):
         return ""
-    if image.isupper():
-        return ""  # no name has capitals: it stands for one, like `IMAGE_OF_TEAM`
+    if image.isupper() or "<" in image:
+        return ""  # it stands for a name, like `IMAGE_OF_TEAM` or `<REGISTRY>/train`
     tag = image.rpartition("/")[2].partition(":")[2]
     if not tag:
         return "has no tag"

@@ -34,7 +34,7 @@ def ami_family_ends(node_class: NodeClass, world: World) -> Iterator[Finding]:
     by_alias = (node_class.ami_alias or "").startswith("al2@")
     if by_alias and cluster is not None and cluster.kubernetes:
         return
-    if by_alias or node_class.ami_family == "AL2":
+    if by_alias or _is_of_eks(node_class):
         yield Finding(
             f"node class `{node_class.name}` boots Amazon Linux 2",
             node_class.where("ami_alias")
@@ -43,3 +43,17 @@ def ami_family_ends(node_class: NodeClass, world: World) -> Iterator[Finding]:
             label="no image for Kubernetes 1.33 and later",
             help="write `alias: al2023@v20260714`",
         )
+
+
+def _is_of_eks(node_class: NodeClass) -> bool:
+    """Whether a class selects EKS' own images of Amazon Linux 2: an image of one's own may be for any version."""
+    named = [name.lstrip("*") for name in node_class.ami_names]
+    if any(
+        name.startswith(("amazon-eks-node-", "amazon-eks-gpu-node-")) for name in named
+    ):
+        return node_class.ami_family == "AL2"
+    return any(
+        f"/amazon-linux-2{end}" in parameter
+        for parameter in node_class.ami_parameters
+        for end in ("/", "-gpu/", "-arm64/")
+    )
