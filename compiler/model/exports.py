@@ -16,7 +16,7 @@ _PREFIXES = (
     "NEURON_RT_VISIBLE_CORES",
 )
 _SET = (
-    r"(?P<how>^|[;&|(\n]|\b(?:export|then|do|else|env|exec)\s|\s-x\s)\s*"
+    r"(?P<how>\bexport[ \t]+)?(?<![^;&|(\s])"
     r"(?P<name>(?:NCCL|FI|RDMAV|CUDA|NEURON)_[A-Z0-9_]+)="
     r"(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s;&|)]*)"
 )
@@ -39,7 +39,7 @@ def exported(words: tuple[str, ...]) -> Mapping[str, str | None]:
             name, value = found["name"], found["value"].strip("\"'")
             if not name.startswith(_PREFIXES):
                 continue
-            if "VISIBLE" in name and "export" not in found["how"]:
+            if "VISIBLE" in name and not found["how"]:
                 continue
             is_known = "$" not in value and "`" not in value
             is_other = name in values and values[name] != value

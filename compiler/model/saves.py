@@ -36,7 +36,7 @@ def saved_paths(work: Work) -> list[Saved]:
     for name, given in options(work.words):
         if name in _OPTIONS:
             named.append((given, f"`--{name}`", work.where_said(f"--{name}")))
-    for name, given in _in_programs(work.words):
+    for name, given in saved_in_programs(work.words):
         named.append((given, f"`{name}=`", work.where_said(name)))
     return [
         Saved(path, by, at) for path, by, at in named if path and path.startswith("/")
@@ -51,7 +51,7 @@ _PYTHON = ("python", "import ")
 
 
 @lru_cache(maxsize=8192)
-def _in_programs(words: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+def saved_in_programs(words: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """The folders that programs of Python in a command are given to save to, by the name of the argument; a constant
     has the value that its line gives it. Most jobs of a set have the same command, and no program in it."""
     saved: dict[str, str] = {}
@@ -67,7 +67,7 @@ def _in_programs(words: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 
 def _value_of(constant: str, text: str) -> str:
     found = re.search(
-        rf"^\s*{constant}\s*=\s*[\"'](/[^\"'\n]*)[\"']", text, re.MULTILINE
+        rf"^[ \t]*{constant}\s*=\s*[\"'](/[^\"'\n]*)[\"']", text, re.MULTILINE
     )
     return found[1] if found else ""
 

@@ -125,7 +125,10 @@ def is_pip_install(words: Command) -> bool:
     """Whether a command installs by pip, or by uv in its place."""
     if words[:2] == ("uv", "pip"):
         words = words[1:]
-    return words[0] in ("pip", "pip3") and "install" in words[1:3]
+    if words[0] not in ("pip", "pip3"):
+        return False
+    named = [word for word in words[1:] if not word.startswith("-")]
+    return named[:1] == ["install"]
 
 
 def option_values(words: Command, *names: str) -> Iterator[str]:

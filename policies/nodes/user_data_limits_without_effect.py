@@ -8,7 +8,7 @@ from compiler.manifest import Manifest
 from compiler.model.user_data import KINDS, boot_scripts
 from compiler.policy.rule import Finding, rule
 
-_LIMITS = r"(?m)/etc/security/limits\.(?:d/|conf)|^\s*ulimit\s+-\w"
+_LIMITS = r"(?m)/etc/security/limits\.(?:d/|conf)|^[ \t]*ulimit\s+-\w"
 _REACHES = ("containerd.service", "LimitMEMLOCK", "DefaultLimitMEMLOCK")
 
 
