@@ -7,7 +7,7 @@ from compiler.model.shell import Command, commands_of
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 
-# Options of `git clone` that are followed by a value (git 2.54, Documentation/git-clone).
+# Options of `git clone` that are followed by a value (git 2.52, Documentation/git-clone).
 _WITH_VALUE = frozenset(
     {
         "-b",
@@ -40,7 +40,7 @@ _HOST = (
 def git_address_without_scheme(plan: Plan) -> Iterator[Finding]:
     """A job clones from an address without a scheme, which git takes for a folder.
 
-    What has no `://`, and no `:` before its first slash, is a local path (git 2.54, git-clone, "GIT URLS"): git ends
+    What has no `://`, and no `:` before its first slash, is a local path (git 2.52, git-clone, "GIT URLS"): git ends
     with `fatal: repository 'github.com/…' does not exist`, and the job with it. Known are the hosts GitHub, GitLab,
     Bitbucket, Codeberg, Hugging Face and CodeCommit.
 
