@@ -80,7 +80,10 @@ _KEYS = "|".join(name[1:].replace("_", "[-_]?") for name in NAMES)
 # A name begins with a word, with the part of one after `_`, or with a capital after small letters (`adminPassword`).
 _BEGINS = r"(?:\b|_|(?<=[a-z0-9])(?=[A-Z]))"
 _ASSIGNED = r"(?P<after>[\"']?)(?P<sign>\s*[:=]\s*)(?P<quote>[\"']?)"
+# A password in quotes is one whatever its length: `password = "loki"`.
+_SHORT = r"(?P<after>[\"']?)(?P<sign>\s*[:=]\s*)(?P<quote>[\"'])(?P<value>[^\s\"',}\]$]{3,5})[\"']"
 _NAMED = rf"{_BEGINS}(?i:{_KEYS}){_ASSIGNED}(?P<value>[^\s\"',}}\]$]{{6,}})"
+_QUOTED = rf"{_BEGINS}(?i:PASSWORD|PASSWD|PASSPHRASE){_SHORT}"
 _HIDDEN = rf"{_BEGINS}(?i:{_KEYS}){_ASSIGNED}(?P<value>[^\s\"',}}\]$]+)"
 _OPTION = rf"--[\w-]{{0,40}}?(?i:{_KEYS}|token)(?:=|[\"']?\s*,?\s+[\"']?)(?P<value>(?!-)[^\s\"',}}\]$]{{6,}})"
 # What stands for a value that is elsewhere: a variable, a template, a path, an ARN, what SOPS encrypted; or for none,
@@ -177,7 +180,10 @@ def named_values(text: str) -> list[str]:
     Of a program's text no expression counts: ``api_key=os.environ["API_KEY"]``.
     """
     names = []
-    for assignment in re.finditer(_NAMED, text):
+    found = list(re.finditer(_NAMED, text))
+    if "ass" in text or "ASS" in text:
+        found += re.finditer(_QUOTED, text)
+    for assignment in found:
         if _stands_for_itself(assignment):
             before = re.search(r"\w*$", text[: assignment.start()])
             name = assignment[0][: assignment.start("after") - assignment.start()]

@@ -10,6 +10,7 @@ from compiler.catalog import Catalog, InstanceType, version_key
 from compiler.catalog.capacity import VM_MEMORY_OVERHEAD
 from compiler.manifest import Manifest
 from compiler.model.choices import find_choices
+from compiler.model.exports import exported
 from compiler.model.nodes import Nodes
 from compiler.model.pods import as_job, is_judged, main_container
 from compiler.model.runtimes import released_runtime
@@ -192,6 +193,7 @@ class Reading(Nodes):
             pools, offers, types = self._cached_landing(choices)
         else:
             pools, offers, types = self._assumed_landing(selector)
+        words = (*written.command, *written.args)
         return Work(
             job=job,
             runtime=runtime,
@@ -205,8 +207,11 @@ class Reading(Nodes):
             nodes=nodes,
             choices=choices,
             kind=kind,
-            env={variable.name: variable.value for variable in written.env},
-            words=(*written.command, *written.args),
+            env={
+                **{variable.name: variable.value for variable in written.env},
+                **exported(words),
+            },
+            words=words,
         )
 
     def _runtime(self, job: TrainJob) -> Runtime | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from compiler.model.command import options
@@ -34,9 +36,40 @@ def saved_paths(work: Work) -> list[Saved]:
     for name, given in options(work.words):
         if name in _OPTIONS:
             named.append((given, f"`--{name}`", work.where_said(f"--{name}")))
+    for name, given in saved_in_programs(work.words):
+        named.append((given, f"`{name}=`", work.where_said(name)))
     return [
         Saved(path, by, at) for path, by, at in named if path and path.startswith("/")
     ]
+
+
+_ARGUMENTS = "output_dir|save_dir|save_path|checkpoint_dir|checkpoint_path|ckpt_dir"
+_ARGUMENT = (
+    rf"(?<![-\w])({_ARGUMENTS})\s*=\s*(?:[\"'](/[^\"'\n]*)[\"']|([A-Z][A-Z0-9_]*)\b)"
+)
+_PYTHON = ("python", "import ")
+
+
+@lru_cache(maxsize=8192)
+def saved_in_programs(words: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """The folders that programs of Python in a command are given to save to, by the name of the argument; a constant
+    has the value that its line gives it. Most jobs of a set have the same command, and no program in it."""
+    saved: dict[str, str] = {}
+    for text in words:
+        if "\n" not in text or not all(hint in text for hint in _PYTHON):
+            continue
+        for argument, path, constant in re.findall(_ARGUMENT, text):
+            path = path or _value_of(constant, text)
+            if path:
+                saved.setdefault(path, argument)
+    return tuple((argument, path) for path, argument in saved.items())
+
+
+def _value_of(constant: str, text: str) -> str:
+    found = re.search(
+        rf"^[ \t]*{constant}\s*=\s*[\"'](/[^\"'\n]*)[\"']", text, re.MULTILINE
+    )
+    return found[1] if found else ""
 
 
 def claim_of(work: Work, path: str) -> str:

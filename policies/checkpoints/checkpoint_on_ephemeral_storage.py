@@ -42,9 +42,17 @@ def checkpoint_on_ephemeral_storage(work: Work) -> Iterator[Finding]:
     for path, by, place in saved_paths(work):
         if not any(f"{path}/".startswith(root) for root in roots):
             yield Finding(
-                f"{work.title} saves to `{path}` ({by}), where nothing is mounted",
+                f"{work.title} saves to `{path}` ({by}), {_what_is_there(work, path)}",
                 place,
                 label="gone with the first restart",
                 help="mount a volume above this path",
                 spec_help="add one of `mounts` above this path, or save to a path inside of one",
             )
+
+
+def _what_is_there(work: Work, path: str) -> str:
+    """What a path that is lost with the pod lies on."""
+    mounts = work.main.mounts if work.main is not None else ()
+    if any(f"{path}/".startswith(mount.path.rstrip("/") + "/") for mount in mounts):
+        return "on a volume of the pod"
+    return "where nothing is mounted"

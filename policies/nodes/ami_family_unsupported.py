@@ -14,7 +14,7 @@ def ami_family_unsupported(cluster: Cluster, world: World) -> Iterator[Finding]:
     """Nodes use an image that does not exist for their Kubernetes version.
 
     Amazon Linux 2 images end with Kubernetes 1.32 (EKS user guide, AL2 AMI deprecation): for 1.33 and later none is
-    published, and no node comes up.
+    published, and no node comes up. Where the version is not in the set, a node class of `AL2` is HLT041.
 
     ## Fails
 

@@ -7,18 +7,29 @@ from compiler.model.spelling import spec_key
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.pools.plan import INSTANCE_TYPE
 
 
-@rule("LIM016", severity=Severity.WARNING)
+@rule("LIM016", severity=Severity.WARNING, pods=True)
 def accelerators_left_idle(work: Work, world: World) -> Iterator[Finding]:
     """A job takes a few accelerators of a large node, and no other job can use the rest.
 
     Types with EFA are bought whole: a job with one GPU of a p4d.24xlarge pays for eight. Nothing is reported where
-    other jobs of the same pool take parts of nodes too, and in third-party manifests, which do not show all jobs.
+    other jobs of the same pool take parts of nodes too. Third-party manifests do not show all jobs: there it is a
+    note, of jobs that select such a type themselves.
 
     ## Fails
 
         jobs: [{name: llama, nodes: 1, resources: {accelerators: 1}}]
+
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: bert, namespace: team-b}
+        spec: {template: {spec: {restartPolicy: Never, nodeSelector: {node.kubernetes.io/instance-type: p4d.24xlarge},
+          tolerations: [{key: nvidia.com/gpu, operator: Exists}],
+          containers: [{name: train, image: "public.ecr.aws/team/train:1.0", command: [python, train.py],
+            resources: {requests: {cpu: 10, memory: 100Gi, nvidia.com/gpu: 1},
+              limits: {cpu: 10, memory: 100Gi, nvidia.com/gpu: 1}}}]}}}
 
     ## Passes
 
@@ -29,13 +40,20 @@ def accelerators_left_idle(work: Work, world: World) -> Iterator[Finding]:
           - {name: mixtral, queue: research, pool: gpu, nodes: 1, image: "public.ecr.aws/team/train:1.0",
               command: [torchrun, train.py], resources: {accelerators: 4}}
     """
-    if not world.plan.closed or work.accelerator is None or work.gang or not work.types:
+    if work.accelerator is None or work.gang or not work.types:
+        return
+    is_job = work.kind.endswith(("Job", "JobSet"))
+    selects = (
+        is_job and work.pod is not None and INSTANCE_TYPE in work.pod.node_selector
+    )
+    if not world.plan.closed and not selects:
         return
     count = work.accelerator[1]
     node = min(instance.accelerators for instance in work.types)
     if count >= node or not all(instance.efa_interfaces for instance in work.types):
         return
-    shared = sum(_part(other, work, node) for other in world.works)
+    jobs = (*world.works, *world.pods)
+    shared = sum(_part(other, work, node) for other in jobs)
     if shared < node:
         yield Finding(
             f"{work.title} takes {count} of the {node} accelerators of `{work.types[0].name}`, and no job the rest",
@@ -43,6 +61,7 @@ def accelerators_left_idle(work: Work, world: World) -> Iterator[Finding]:
             label="paid for, and idle",
             help=f"ask for {node}, or take a smaller type",
             spec_help=f"write `resources: {{{spec_key(work.accelerator[0])}: {node}}}`, or take a smaller type",
+            severity=None if world.plan.closed else Severity.NOTE,
         )
 
 
@@ -50,6 +69,6 @@ def _part(other: Work, work: Work, node: int) -> int:
     """The accelerators that a job takes of a node beside another one; 0 where it takes whole nodes or other pools."""
     if other.accelerator is None or other.gang or other.accelerator[1] >= node:
         return 0
-    pools = {pool.name for pool in work.pools}
-    beside = any(pool.name in pools for pool in other.pools)
+    pools = {pool.name for pool in work.pools} or {work.types[0].name}
+    beside = any(pool.name in pools for pool, _ in other.offers)
     return other.accelerator[1] if beside else 0

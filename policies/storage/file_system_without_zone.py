@@ -11,7 +11,7 @@ from compiler.policy.world import World
 from compiler.subjects.pools.plan import ZONE
 
 
-@rule("PLC032", severity=Severity.WARNING)
+@rule("PLC032", severity=Severity.WARNING, pods=True)
 def file_system_without_zone(work: Work, world: World) -> Iterator[Finding]:
     """A job may run in several zones, and its file system does not say in which it is.
 
@@ -59,7 +59,7 @@ def file_system_without_zone(work: Work, world: World) -> Iterator[Finding]:
     for volume in world.storage.volumes(work.namespace, work.claims):
         if volume.driver == FSX and volume.zone is None and "zone" not in volume.unread:
             yield Finding(
-                f"volume `{volume.name}` says no zone, and job `{work.name}` may run in {listed(sorted(zones))}",
+                f"volume `{volume.name}` says no zone, and {work.title} may run in {listed(sorted(zones))}",
                 volume.at,
                 label="reads may cross zones",
                 help=f"add `nodeAffinity` with `{ZONE}` `In` the zone of the file system",

@@ -80,7 +80,7 @@ $patch: delete
 ---
 apiVersion: eksctl.io/v1alpha5
 kind: ClusterConfig
-metadata: {name: base, region: us-west-2, version: "1.35"}
+metadata: {name: a, region: us-west-2, version: "1.35"}
 autoModeConfig: {enabled: false}
 managedNodeGroups:
   - {name: gpu, instanceType: p4d.24xlarge, efaEnabled: true, availabilityZones: [us-west-2b], maxSize: 4,

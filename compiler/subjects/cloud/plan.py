@@ -106,13 +106,18 @@ class RepositoryStack(CloudResource):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileSystemStack(CloudResource):
     """AWS::FSx::FileSystem. ``kind``: `LUSTRE`, or another; ``deployment``, ``version`` and ``efa`` are Lustre's;
-    ``size`` in GiB."""
+    ``size`` in GiB, ``throughput`` in MB/s for each TiB, ``backup_days`` how long automatic backups are kept.
+    ``imports`` and ``exports``: it is linked to S3 in its own configuration."""
 
     kind: str | None = None
     deployment: str | None = None
     size: int | None = None
     version: str | None = None
     efa: bool | None = None
+    throughput: int | None = None
+    backup_days: int | None = None
+    imports: bool = False
+    exports: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +133,15 @@ class PlacementGroupStack(CloudResource):
     """AWS::EC2::PlacementGroup."""
 
     strategy: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeGroupStack(CloudResource):
+    """AWS::EKS::Nodegroup. ``template``: it has a launch template, which may name another image."""
+
+    instance_types: tuple[str, ...] = ()
+    ami_type: str | None = None
+    template: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +206,7 @@ RESOURCES: tuple[type[CloudResource], ...] = (
     FileSystemStack,
     RepositoryStack,
     PlacementGroupStack,
+    NodeGroupStack,
     AccessEntryStack,
     PodIdentityStack,
     SecurityGroupStack,

@@ -13,7 +13,7 @@ from compiler.resolve.context import Context
 from compiler.source import Route
 from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.pools.pools import resolve_pools
-from compiler.subjects.storage.plan import MadeBucket, MadeFileSystem
+from compiler.subjects.storage.plan import EFA_STEP, MadeBucket, MadeFileSystem
 from compiler.subjects.storage.repositories import repositories
 from compiler.subjects.storage.spec import StorageSection
 
@@ -28,8 +28,6 @@ _GIB = 1024**3
 _LONGEST_NAME = 63 - len("trainyard-storage-")
 _LONGEST_BUCKET = 63  # S3 user guide, bucketnamingrules
 
-# FSx for Lustre user guide, increase-storage-capacity: GiB by MB/s for each TiB.
-_EFA_STEP = {125: 38400, 250: 19200, 500: 9600, 1000: 4800}
 _FEW_IOPS, _IOPS_STEP, _MOST_IOPS = (1500, 3000, 6000), 12000, 192000
 # What an object of each class may move to, and how long it stays in the standard class at least.
 _AFTER = {
@@ -321,7 +319,7 @@ def _features(context: Context, spec: CreatedLustre, at: Route) -> None:
 
 
 def _efa(context: Context, spec: CreatedLustre, at: Route) -> None:
-    step = _EFA_STEP.get(spec.throughput_per_tib or 0)
+    step = EFA_STEP.get(spec.throughput_per_tib or 0)
     if not spec.efa or spec.deployment != "PERSISTENT_2" or step is None:
         return
     size = spec.size.value // _GIB

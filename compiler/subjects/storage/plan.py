@@ -17,6 +17,11 @@ FSX_ID, FSX_DNS, FSX_MOUNT = "fsx_id", "fsx_dns", "fsx_mount"
 """The keys of a made file system's ConfigMap, which the bootstrap's script writes and Flux fills in."""
 
 
+EFA_STEP = {125: 38400, 250: 19200, 500: 9600, 1000: 4800}
+"""What the size in GiB of a file system with EFA is a multiple of, by MB/s for each TiB (FSx for Lustre user guide,
+increase-storage-capacity)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersistentVolume(PlanNode):
     """A PersistentVolume for a file system given by id. ``zone`` pins it by node affinity where it has one.

@@ -41,6 +41,7 @@ TYPES = (
     "AWS::ECR::PullThroughCacheRule",
     "AWS::ECR::Repository",
     "AWS::EKS::AccessEntry",
+    "AWS::EKS::Nodegroup",
     "AWS::EKS::PodIdentityAssociation",
     "AWS::Events::Rule",
     "AWS::FSx::DataRepositoryAssociation",

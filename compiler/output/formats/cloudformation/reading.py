@@ -22,6 +22,7 @@ from compiler.subjects.cloud.plan import (
     FileSystemStack,
     IamRole,
     MessageQueue,
+    NodeGroupStack,
     PlacementGroupStack,
     PodIdentityStack,
     RepositoryStack,
@@ -268,7 +269,7 @@ def _bucket(body: Reader, logical: str) -> list[CloudResource]:
         logical=logical,
         name=_text(body / "BucketName"),
         public_access={name: flag for name, flag in flags.items() if flag is not None},
-        origins={"public_access": block.at},
+        origins={"public_access": block.at, "name": (body / "BucketName").at},
         unread=_unread(public_access=block),
     )
     return [bucket]
@@ -285,7 +286,17 @@ def _file_system(body: Reader, logical: str) -> list[CloudResource]:
         size=_integer(body / "StorageCapacity"),
         version=_text(body / "FileSystemTypeVersion"),
         efa=_flag(lustre / "EfaEnabled"),
-        origins={"deployment": deployment.at, "size": (body / "StorageCapacity").at},
+        throughput=_integer(lustre / "PerUnitStorageThroughput"),
+        backup_days=_integer(lustre / "AutomaticBackupRetentionDays"),
+        imports=_is_said(lustre / "ImportPath"),
+        exports=_is_said(lustre / "ExportPath"),
+        origins={
+            "deployment": deployment.at,
+            "size": (body / "StorageCapacity").at,
+            "backup_days": (lustre / "AutomaticBackupRetentionDays").at,
+            "imports": (lustre / "ImportPath").at,
+            "exports": (lustre / "ExportPath").at,
+        },
         unread=_unread(deployment=deployment, size=body / "StorageCapacity"),
     )
     return [system]
@@ -304,6 +315,25 @@ def _repository(body: Reader, logical: str) -> list[CloudResource]:
         unread=_unread(mutability=mutability, scan=scan),
     )
     return [repository]
+
+
+def _is_said(value: Reader) -> bool:
+    """Whether a property certainly has a value: a reference may be to an empty one, or to none."""
+    return bool(_text(value))
+
+
+def _node_group(body: Reader, logical: str) -> list[CloudResource]:
+    types, image = body / "InstanceTypes", body / "AmiType"
+    group = NodeGroupStack(
+        at=body.at,
+        logical=logical,
+        instance_types=tuple(filter(None, _texts(types))),
+        ami_type=_text(image),
+        template=bool(body / "LaunchTemplate"),
+        origins={"instance_types": types.at, "ami_type": image.at},
+        unread=_unread(instance_types=types, ami_type=image),
+    )
+    return [group]
 
 
 def _event_rule(body: Reader, logical: str) -> list[CloudResource]:
@@ -452,6 +482,7 @@ _READERS: dict[str, Read] = {
     "AWS::EC2::PlacementGroup": _placement_group,
     "AWS::EC2::SecurityGroup": _security_group,
     "AWS::EKS::AccessEntry": _access_entry,
+    "AWS::EKS::Nodegroup": _node_group,
     "AWS::EKS::PodIdentityAssociation": _pod_identity,
 }
 TYPES = frozenset(_READERS)

@@ -1,0 +1,135 @@
+"""Required affinity of pods, which the plan has no field for: read from the bodies of the few that have any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from compiler.manifest import Manifest
+from compiler.model.shell import title_of
+from compiler.model.values import items, value
+from compiler.output.body import texts
+from compiler.plan import Plan
+from compiler.source import Route
+from compiler.subjects.jobs.plan import Pod, Runtime, TrainJob
+from compiler.subjects.pools.plan import INSTANCE_TYPE
+from compiler.subjects.workloads.plan import Workload
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+class Expression(NamedTuple):
+    """A requirement on the labels of a node, and its place."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...]
+    at: Route
+
+
+class PodTerm(NamedTuple):
+    """Pods that must be in the same ``topology``: the labels that they have, and the place. ``narrowed``: it is about
+    more than fixed labels."""
+
+    topology: str
+    labels: Mapping[str, str]
+    narrowed: bool
+    at: Route
+
+
+class Affinity(NamedTuple):
+    """The required affinity of the pods of one template. ``nodes``: the expressions of each node selector term."""
+
+    title: str
+    pod: Pod
+    nodes: tuple[tuple[Expression, ...], ...]
+    pods: tuple[PodTerm, ...]
+
+
+def affinities(plan: Plan, manifests: Sequence[Manifest]) -> Iterator[Affinity]:
+    """The required affinity of every pod template that has one."""
+    bodies: dict[str, Any] = {}
+    for title, pod in _templates(plan):
+        if pod.unread.isdisjoint(("node_affinity", "pod_affinity")):
+            continue
+        if not bodies:
+            bodies = {manifest.id: manifest.body for manifest in manifests}
+        spec = Route((*pod.at, "spec"))
+        body = value(bodies.get(str(spec[0])), *spec[1:], "affinity")
+        if body is not None:
+            at = Route((*spec, "affinity"))
+            yield Affinity(title, pod, _node_terms(body, at), _pod_terms(body, at))
+
+
+def _templates(plan: Plan) -> Iterator[tuple[str, Pod]]:
+    for workload in plan.of(Workload):
+        for part in workload.pods:
+            yield title_of(workload), part.pod
+    for runtime in plan.of(Runtime):
+        for replicated in runtime.jobs:
+            yield f"runtime `{runtime.name}`", replicated.pod
+    for job in plan.of(TrainJob):
+        for patch in job.patches:
+            yield f"job `{job.identity.name}`", patch.pod
+
+
+def _node_terms(body: Any, at: Route) -> tuple[tuple[Expression, ...], ...]:
+    place = ("nodeAffinity", _REQUIRED, "nodeSelectorTerms")
+    return tuple(
+        tuple(_expressions(term, Route((*at, *place, index))))
+        for index, term in enumerate(items(body, *place))
+    )
+
+
+def _expressions(term: Any, at: Route) -> Iterator[Expression]:
+    for index, expression in enumerate(items(term, "matchExpressions")):
+        yield Expression(
+            str(expression.get("key", "")),
+            str(expression.get("operator", "")),
+            tuple(texts(expression, "values")),
+            at / "matchExpressions" / index,
+        )
+
+
+def _pod_terms(body: Any, at: Route) -> tuple[PodTerm, ...]:
+    place = ("podAffinity", _REQUIRED)
+    terms = []
+    for index, term in enumerate(items(body, *place)):
+        selector = value(term, "labelSelector", "matchLabels")
+        labels = selector if isinstance(selector, dict) else {}
+        narrowed = any(
+            value(term, *key)
+            for key in (
+                ("labelSelector", "matchExpressions"),
+                ("matchLabelKeys",),
+                ("mismatchLabelKeys",),
+                ("namespaces",),
+                ("namespaceSelector",),
+            )
+        )
+        terms.append(
+            PodTerm(
+                str(term.get("topologyKey", "")),
+                {str(key): str(text) for key, text in labels.items()},
+                narrowed,
+                Route((*at, *place, index)),
+            )
+        )
+    return tuple(terms)
+
+
+def types_named(affinity: Affinity | None, pod: Pod) -> tuple[str, ...]:
+    """The instance types on which a pod may land by its own words; () where it does not say."""
+    if INSTANCE_TYPE in pod.node_selector:
+        return (pod.node_selector[INSTANCE_TYPE],)
+    named: list[str] = []
+    for term in affinity.nodes if affinity is not None else ():
+        of_term = [
+            expression.values
+            for expression in term
+            if expression.key == INSTANCE_TYPE and expression.operator == "In"
+        ]
+        if not of_term:
+            return ()
+        named += of_term[0]
+    return tuple(named)

@@ -1,0 +1,62 @@
+"""The bounds of elastic jobs: ``elasticPolicy`` of the training operator (kubeflow.org/v1, training-operator v1.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from compiler.manifest import Manifest
+from compiler.model.nodes import Nodes
+from compiler.model.values import value
+from compiler.model.work import Work
+from compiler.source import Route
+
+
+class Elastic(NamedTuple):
+    """How many workers an elastic job may have; ``at`` is the place of its policy."""
+
+    least: int
+    most: int
+    at: Route
+
+
+def bounds_of(manifest: Manifest) -> Elastic | None:
+    """The bounds of an elastic job; ``None`` of any other object, and where they cannot be read."""
+    policy = value(manifest.body, "spec", "elasticPolicy")
+    least, most = value(policy, "minReplicas"), value(policy, "maxReplicas")
+    if most is None:
+        most = value(manifest.body, "spec", "pytorchReplicaSpecs", "Worker", "replicas")
+    if not isinstance(least, int) or not isinstance(most, int):
+        return None
+    return Elastic(least, most, Route((manifest.id, "spec", "elasticPolicy")))
+
+
+def elastic_works(
+    manifest: Manifest, works: tuple[Work, ...]
+) -> Iterator[tuple[Elastic, Work]]:
+    """The workers of an elastic job, as far as they are known."""
+    bounds = bounds_of(manifest)
+    if bounds is None:
+        return
+    for work in works:
+        if str(work.at[0]) == manifest.id and work.accelerator is not None:
+            yield bounds, work
+            return
+
+
+def workers_that_fit(work: Work, nodes: Nodes) -> int | None:
+    """The most pods of a job that its pools have accelerators for; ``None`` where one of them has no known limit."""
+    if work.accelerator is None or not work.offers:
+        return None
+    asked = work.accelerator[1]
+    total = 0
+    for pool in work.pools:
+        per_pool = []
+        for other, instance in work.offers:
+            most = nodes.most_nodes(pool, instance) if other is pool else None
+            if most is not None:
+                per_pool.append(most * (instance.accelerators // asked))
+        if not per_pool:
+            return None
+        total += max(per_pool)
+    return total

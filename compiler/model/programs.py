@@ -1,0 +1,68 @@
+"""The texts of programs that manifests carry: words of commands, and files of ConfigMaps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from compiler.manifest import Manifest
+from compiler.model.shell import title_of
+from compiler.model.values import mapping
+from compiler.plan import Plan
+from compiler.source import Route
+from compiler.subjects.jobs.plan import Container, Pod, Runtime, TrainJob
+from compiler.subjects.workloads.plan import Workload
+
+_FILES = (".py", ".sh")
+
+
+class Program(NamedTuple):
+    """A text that is run, or has lines that are: whose it is, and its place."""
+
+    title: str
+    text: str
+    at: Route
+
+
+def programs(
+    plan: Plan, manifests: Sequence[Manifest], *hints: str
+) -> Iterator[Program]:
+    """Every text of a program with all of the hints in it. Most jobs of a set have none."""
+    for manifest in manifests:
+        if manifest.ref.kind == "ConfigMap":
+            yield from _files(manifest, hints)
+    for job in plan.of(TrainJob):
+        yield from _said(job, f"job `{job.identity.name}`", hints)
+    for runtime in plan.of(Runtime):
+        for replicated in runtime.jobs:
+            yield from _of_pod(replicated.pod, f"runtime `{runtime.name}`", hints)
+    for workload in plan.of(Workload):
+        for part in workload.pods:
+            yield from _of_pod(part.pod, title_of(workload), hints)
+
+
+def _of_pod(pod: Pod, title: str, hints: tuple[str, ...]) -> Iterator[Program]:
+    for container in (*pod.init_containers, *pod.containers):
+        yield from _said(container, title, hints)
+
+
+def _said(
+    node: TrainJob | Container, title: str, hints: tuple[str, ...]
+) -> Iterator[Program]:
+    for field, words in (("command", node.command), ("args", node.args)):
+        for index, word in enumerate(words):
+            if hints[0] in word and _has_all(word, hints):
+                yield Program(title, word, node.where(field) / index)
+
+
+def _files(manifest: Manifest, hints: tuple[str, ...]) -> Iterator[Program]:
+    for name, text in mapping(manifest.body, "data").items():
+        if not isinstance(text, str) or not str(name).endswith(_FILES):
+            continue
+        if _has_all(text, hints):
+            title = f"`{name}` of ConfigMap `{manifest.ref.name}`"
+            yield Program(title, text, Route((manifest.id, "data", name)))
+
+
+def _has_all(text: str, hints: tuple[str, ...]) -> bool:
+    return all(hint in text for hint in hints)

@@ -1,0 +1,143 @@
+"""The commands that containers run, one by one: read from words, and from lines of shell in them.
+
+Only commands of programs that rules ask about are read (``_PROGRAMS``), and what has none of their names is passed over
+at once: sets have thousands of jobs, most of which have the same few commands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from compiler.plan import Plan
+from compiler.source import Route
+from compiler.subjects.jobs.plan import Container, Pod, Runtime, TrainJob
+from compiler.subjects.workloads.plan import Workload
+
+_PROGRAMS = ("git", "pip", "pip3", "uv", "aws", "s5cmd")
+_HINTS = ("git", "pip", "aws", "s5cmd")
+_ENDS_COMMAND = r"&&|\|\||[;|\n()]"
+_CONTINUED = r"\\\s*\n"
+_ASSIGNMENT = r"[A-Za-z_]\w*="
+_BEFORE = frozenset({"exec", "then", "do", "else", "time", "sudo", "env", "!", "{"})
+_PYTHON = r"python[0-9.]*$"
+
+Command = tuple[str, ...]
+
+
+class Said(NamedTuple):
+    """A command of a container: its words, the place of the text that has it, whose it is, and the image it runs in."""
+
+    words: Command
+    at: Route
+    title: str
+    image: str
+
+
+def commands_of(plan: Plan) -> Iterator[Said]:
+    """Every command of the read programs in every container of a plan, those of init containers too."""
+    for job in plan.of(TrainJob):
+        title = f"job `{job.identity.name}`"
+        yield from _said(job, title, job.image or "")
+        for patch in job.patches:
+            yield from _of_pod(patch.pod, title)
+    for runtime in plan.of(Runtime):
+        for replicated in runtime.jobs:
+            yield from _of_pod(replicated.pod, f"runtime `{runtime.identity.name}`")
+    for workload in plan.of(Workload):
+        title = title_of(workload)
+        for pods in workload.pods:
+            yield from _of_pod(pods.pod, title)
+
+
+def title_of(workload: Workload) -> str:
+    """The name of a workload in a sentence."""
+    noun = "job" if workload.kind.endswith(("Job", "JobSet")) else workload.kind
+    return f"{noun} `{workload.name}`"
+
+
+def _of_pod(pod: Pod, title: str) -> Iterator[Said]:
+    for container in (*pod.init_containers, *pod.containers):
+        yield from _said(container, title, container.image or "")
+
+
+def _said(node: TrainJob | Container, title: str, image: str) -> Iterator[Said]:
+    if not node.command and not node.args:
+        return
+    before = len(node.command)
+    for index, words in read_commands((*node.command, *node.args)):
+        in_args = index >= before
+        place = node.where("args" if in_args else "command")
+        at = place / (index - before if in_args else index)
+        yield Said(words, at, title, image)
+
+
+@lru_cache(maxsize=8192)
+def read_commands(words: Command) -> tuple[tuple[int, Command], ...]:
+    """The commands of the read programs in the words of a container, each with the index of its word."""
+    if not any(hint in word for word in words for hint in _HINTS):
+        return ()
+    return tuple(_read(words))
+
+
+def _read(words: Command) -> Iterator[tuple[int, Command]]:
+    own = _of_program(words)
+    if own:
+        yield 0, own
+    for index, word in enumerate(words):
+        if " " not in word:
+            continue
+        for line in re.split(_ENDS_COMMAND, re.sub(_CONTINUED, " ", word)):
+            command = _of_program(_split(line))
+            if command:
+                yield index, command
+
+
+def _split(line: str) -> Command:
+    """The words of a line of shell without its quotes and its comment."""
+    words = []
+    for word in line.split():
+        if word.startswith("#"):
+            break
+        words.append(word.strip("\"'"))
+    return tuple(words)
+
+
+def _of_program(words: Sequence[str]) -> Command:
+    """A command from the name of its program on, without what stands before it; empty for one that is not read."""
+    start = 0
+    while start < len(words) and (
+        words[start] in _BEFORE or re.match(_ASSIGNMENT, words[start])
+    ):
+        start += 1
+    command = list(words[start:])
+    if not command:
+        return ()
+    command[0] = command[0].rpartition("/")[2]
+    if re.match(_PYTHON, command[0]) and command[1:3] == ["-m", "pip"]:
+        command = command[2:]
+    return tuple(command) if command[0] in _PROGRAMS else ()
+
+
+def is_pip_install(words: Command) -> bool:
+    """Whether a command installs by pip, or by uv in its place."""
+    if words[:2] == ("uv", "pip"):
+        words = words[1:]
+    if words[0] not in ("pip", "pip3"):
+        return False
+    named = [word for word in words[1:] if not word.startswith("-")]
+    return named[:1] == ["install"]
+
+
+def option_values(words: Command, *names: str) -> Iterator[str]:
+    """The values of options, written as ``--name value`` or ``--name=value``."""
+    for index, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name not in names:
+            continue
+        if equals:
+            yield value.strip("\"'")
+        elif index + 1 < len(words):
+            yield words[index + 1]

@@ -1,0 +1,47 @@
+"""The shell lines that nodes run when they boot: ``userData`` of EC2NodeClasses, commands of eksctl's node groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from compiler.manifest import Manifest
+from compiler.model.values import items, value
+from compiler.source import Route
+
+_GROUPS = ("managedNodeGroups", "nodeGroups")
+KINDS = ("karpenter.k8s.aws/EC2NodeClass", "eksctl.io/ClusterConfig")
+
+
+class BootScript(NamedTuple):
+    """Lines that a node runs: the place of their text, and of whom it is."""
+
+    text: str
+    at: Route
+    title: str
+
+
+def boot_scripts(manifest: Manifest) -> Iterator[BootScript]:
+    """Every text that nodes of an EC2NodeClass or a ClusterConfig run."""
+    name = manifest.ref.name
+    if manifest.ref.kind == "EC2NodeClass":
+        text = value(manifest.body, "spec", "userData")
+        at = Route((manifest.id, "spec", "userData"))
+        yield from _script(text, at, f"node class `{name}`")
+        return
+    for key in _GROUPS:
+        for index, group in enumerate(items(manifest.body, key)):
+            title = f"node group `{group.get('name', '')}`"
+            at = Route((manifest.id, key, index))
+            override = group.get("overrideBootstrapCommand")
+            yield from _script(override, at / "overrideBootstrapCommand", title)
+            commands = group.get("preBootstrapCommands")
+            for line, command in enumerate(
+                commands if isinstance(commands, list) else ()
+            ):
+                yield from _script(command, at / "preBootstrapCommands" / line, title)
+
+
+def _script(text: Any, at: Route, title: str) -> Iterator[BootScript]:
+    if isinstance(text, str):
+        yield BootScript(text, at, title)

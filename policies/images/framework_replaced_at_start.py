@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.shell import Command, commands_of, is_pip_install
+from compiler.plan import Plan
+from compiler.policy.rule import Finding, rule
+
+_BUILT = (
+    "nvcr.io/nvidia/pytorch:",
+    "public.ecr.aws/deep-learning-containers/pytorch",
+)
+_BUILT_OF_AWS = r"[0-9]{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com/pytorch-"
+_REQUIREMENT = r"torch(?=$|[<>=!~\[@ ])"
+_LEFT_ALONE = ("-c", "--constraint", "--no-deps")
+
+
+@rule("RUN072", severity=Severity.WARNING)
+def framework_replaced_at_start(plan: Plan) -> Iterator[Finding]:
+    """A job installs PyTorch over the one that its image was built with.
+
+    The PyTorch of NVIDIA's containers is their own build, against the CUDA, NCCL and libraries of the image, and is of
+    no version that PyPI has (NVIDIA, PyTorch containers, release notes); that of AWS' Deep Learning Containers goes
+    with its EFA and NCCL. A wheel of PyPI in its place brings its own CUDA and NCCL, and the extensions of the image
+    no longer fit.
+
+    ## Fails
+
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: evaluate, namespace: team-a}
+        spec: {template: {spec: {restartPolicy: Never, containers: [{name: evaluate,
+          image: "nvcr.io/nvidia/pytorch:25.06-py3",
+          command: [bash, -c, "pip install 'torch>=2.4.0' peft && python evaluate.py"]}]}}}
+
+    ## Passes
+
+        jobs: [{name: llama, image: "nvcr.io/nvidia/pytorch:25.06-py3",
+          command: [bash, -c, "pip install -c /etc/pip/constraint.txt torch peft && exec torchrun train.py"]}]
+
+        jobs: [{name: llama, image: "nvcr.io/nvidia/pytorch:25.06-py3",
+          command: [bash, -c, "pip install torchmetrics && exec torchrun train.py"]}]
+
+        jobs: [{name: llama, image: "docker.io/library/python:3.12",
+          command: [bash, -c, "pip install torch==2.12.0 && exec torchrun train.py"]}]
+    """
+    for said in commands_of(plan):
+        if not said.image.startswith(_BUILT) and not re.match(
+            _BUILT_OF_AWS, said.image
+        ):
+            continue
+        named = _torch(said.words)
+        if named:
+            yield Finding(
+                f"{said.title} installs `{named}` over the PyTorch of its image",
+                said.at,
+                label="another CUDA and NCCL than the image's",
+                help="leave it out, or take an image with the version that is needed",
+            )
+
+
+def _torch(words: Command) -> str:
+    """The requirement of PyTorch itself that pip is given; empty where a constraint may keep what is there."""
+    if not is_pip_install(words) or any(word in _LEFT_ALONE for word in words):
+        return ""
+    return next((word for word in words if re.match(_REQUIREMENT, word)), "")

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.manifest import placeholder
+from compiler.model.pods import is_judged, main_container
+from compiler.model.shell import title_of
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.jobs.plan import Container
+from compiler.subjects.workloads.plan import PodSet, Workload
+
+
+@rule("RUN077", severity=Severity.WARNING)
+def image_of_pods_not_pinned(workload: Workload) -> Iterator[Finding]:
+    """A pod beside the jobs runs an image that is not pinned.
+
+    Tests, monitoring and copies too: `latest`, or no tag, is whatever is newest when a node pulls, and what was tested
+    is not what runs (Kubernetes 1.36, images: "avoid using the `:latest` tag when deploying containers in
+    production"). The image that a job trains with is RUN013.
+
+    ## Fails
+
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: iperf3, namespace: team-a}
+        spec: {containers: [{name: iperf3, image: networkstatic/iperf3, args: [-s]}]}
+
+    ## Passes
+
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: iperf3, namespace: team-a}
+        spec: {containers: [{name: iperf3, image: "networkstatic/iperf3:3.19", args: [-s]}]}
+    """
+    for pods in workload.pods:
+        for container in _others(workload, pods):
+            said = _unpinned(container.image or "")
+            if said:
+                yield Finding(
+                    f"image `{container.image}` of {title_of(workload)} {said}",
+                    container.where("image"),
+                    help="pin a version or, better, a digest",
+                )
+
+
+def _others(workload: Workload, pods: PodSet) -> list[Container]:
+    """The containers of which RUN013 does not judge the image."""
+    containers = [*pods.pod.init_containers, *pods.pod.containers]
+    if not is_judged(workload, pods.pod):
+        return containers
+    main = main_container(pods.pod)
+    return [container for container in containers if container is not main]
+
+
+def _unpinned(image: str) -> str:
+    """What is wrong with an image's tag; empty for one that is pinned, or filled in later."""
+    if not image or "@" in image or placeholder(image):
+        return ""
+    if image.isupper() or "<" in image:
+        return ""  # it stands for a name, like `IMAGE_OF_TEAM` or `<REGISTRY>/train`
+    tag = image.rpartition("/")[2].partition(":")[2]
+    if not tag:
+        return "has no tag"
+    return "is `latest`" if tag == "latest" else ""

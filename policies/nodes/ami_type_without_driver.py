@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.cloud.plan import NodeGroupStack
+
+_DRIVERS = {"nvidia.com/gpu": ("NVIDIA", "GPU"), "aws.amazon.com/neuron": ("NEURON",)}
+_DEFAULT = "AL2023_x86_64_STANDARD"
+
+
+@rule("HLT040")
+def ami_type_without_driver(group: NodeGroupStack, world: World) -> Iterator[Finding]:
+    """A managed node group of a template has accelerators, and an image without their driver.
+
+    "If you specify a GPU instance type, make sure to also specify an applicable GPU AMI type" (EKS API,
+    CreateNodegroup, `instanceTypes`): without `AmiType` it is the standard image, whose nodes offer no device. eksctl
+    and Karpenter choose the image by the instance type. Nothing is said of groups with a launch template, which may
+    name another image.
+
+    ## Fails
+
+        Resources:
+          Gpu:
+            Type: AWS::EKS::Nodegroup
+            Properties:
+              ClusterName: base
+              NodeRole: arn:aws:iam::111122223333:role/nodes
+              Subnets: [subnet-0a1b2c3d4e5f60718]
+              InstanceTypes: [p4d.24xlarge]
+
+    ## Passes
+
+        Resources:
+          Gpu:
+            Type: AWS::EKS::Nodegroup
+            Properties:
+              ClusterName: base
+              NodeRole: arn:aws:iam::111122223333:role/nodes
+              Subnets: [subnet-0a1b2c3d4e5f60718]
+              InstanceTypes: [p4d.24xlarge]
+              AmiType: AL2023_x86_64_NVIDIA
+    """
+    if group.template or group.unread or group.ami_type == "CUSTOM":
+        return
+    image = group.ami_type or _DEFAULT
+    for name in group.instance_types:
+        instance = world.catalog.instance(name)
+        resource = instance.accelerator_resource if instance is not None else None
+        drivers = _DRIVERS.get(resource or "")
+        if drivers is None or instance is None:
+            continue
+        if not any(driver in image.upper() for driver in drivers):
+            arch = "ARM_64" if instance.arch == "arm64" else "x86_64"
+            said = (
+                f"`{image}`" if group.ami_type else f"no `AmiType`, which is `{image}`"
+            )
+            yield Finding(
+                f"node group `{group.logical}` has `{name}`, and {said}",
+                group.where("ami_type" if group.ami_type else "instance_types"),
+                label="its nodes offer no device",
+                help=f"write `AmiType: AL2023_{arch}_{drivers[0]}`",
+            )
+            return

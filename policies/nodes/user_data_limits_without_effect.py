@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.manifest import Manifest
+from compiler.model.user_data import KINDS, boot_scripts
+from compiler.policy.rule import Finding, rule
+
+_LIMITS = r"(?m)/etc/security/limits\.(?:d/|conf)|^[ \t]*ulimit\s+-\w"
+_REACHES = ("containerd.service", "LimitMEMLOCK", "DefaultLimitMEMLOCK")
+
+
+@rule("HLT038", severity=Severity.WARNING, kinds=KINDS)
+def user_data_limits_without_effect(manifest: Manifest) -> Iterator[Finding]:
+    """The user data of nodes sets limits that containers never have.
+
+    `limits.conf` is read by PAM for logins (pam_limits), and `ulimit` is for the shell that runs it; containers are
+    started by containerd, and have the limits of its unit (systemd.exec, LimitMEMLOCK). EFA, for which tutorials write
+    this, needs none of it in a pod with the capability IPC_LOCK, which no limit of locked memory holds for
+    (getrlimit(2), RLIMIT_MEMLOCK).
+
+    ## Fails
+
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        spec:
+          userData: |
+            #!/bin/bash
+            echo "* hard memlock unlimited" >> /etc/security/limits.d/99-efa.conf
+
+    ## Passes
+
+        apiVersion: karpenter.k8s.aws/v1
+        kind: EC2NodeClass
+        spec:
+          userData: |
+            #!/bin/bash
+            sysctl -w vm.max_map_count=262144
+    """
+    for script in boot_scripts(manifest):
+        line = re.search(_LIMITS, script.text)
+        if line is None or any(name in script.text for name in _REACHES):
+            continue
+        yield Finding(
+            f"the limits that the user data of {script.title} sets (`{line[0].strip()}`) do not reach containers",
+            script.at,
+            label="only logins and this shell have them",
+            help="remove it, and give pods `IPC_LOCK`; other limits go into a drop-in of containerd.service",
+        )

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from compiler.diagnostics import Severity
+from compiler.model.affinity import Affinity, PodTerm, affinities
+from compiler.plan import Plan
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.workloads.plan import Workload
+
+_RUN_TO_END = ("Job", "PyTorchJob", "MPIJob", "TFJob", "JAXJob", "JobSet", "CronJob")
+
+
+@rule("PLC059", severity=Severity.WARNING)
+def affinity_to_pods_of_other_jobs(plan: Plan, world: World) -> Iterator[Finding]:
+    """The required affinity of a job's pods is to labels that pods of another job have too.
+
+    Pod affinity is to every pod of the namespace with these labels (Kubernetes 1.36, inter-pod affinity): two jobs
+    with the same fixed label are put on each other's nodes, and one waits for room where the other runs.
+    `matchLabelKeys` with a label that each job has for itself, as `batch.kubernetes.io/job-name`, keeps them apart.
+
+    ## Fails
+
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: evaluate, namespace: team-a}
+        spec:
+          template:
+            metadata: {labels: {app: evaluate}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: evaluate, image: "public.ecr.aws/team/python:3.12", command: [python, evaluate.py]}]
+              affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [
+                {labelSelector: {matchLabels: {app: evaluate}}, topologyKey: kubernetes.io/hostname}]}}
+        ---
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: evaluate-again, namespace: team-a}
+        spec:
+          template:
+            metadata: {labels: {app: evaluate}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: evaluate, image: "public.ecr.aws/team/python:3.12", command: [python, evaluate.py]}]
+
+    ## Passes
+
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: evaluate, namespace: team-a}
+        spec:
+          template:
+            metadata: {labels: {app: evaluate}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: evaluate, image: "public.ecr.aws/team/python:3.12", command: [python, evaluate.py]}]
+              affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [
+                {labelSelector: {matchLabels: {app: evaluate}}, topologyKey: kubernetes.io/hostname,
+                  matchLabelKeys: [batch.kubernetes.io/job-name]}]}}
+        ---
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: evaluate-again, namespace: team-a}
+        spec:
+          template:
+            metadata: {labels: {app: evaluate}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: evaluate, image: "public.ecr.aws/team/python:3.12", command: [python, evaluate.py]}]
+    """
+    jobs = [job for job in plan.of(Workload) if job.kind in _RUN_TO_END]
+    for affinity in affinities(plan, world.manifests):
+        own = str(affinity.pod.at[0])
+        mine = next((job for job in jobs if str(job.at[0]) == own), None)
+        for term in affinity.pods if mine is not None else ():
+            other = _other(mine, jobs, term) if mine is not None else ""
+            if other and _is_own(affinity, term):
+                yield Finding(
+                    f"{affinity.title} must be beside pods that job `{other}` has too",
+                    term.at,
+                    label="the jobs wait for each other's nodes",
+                    help="add `matchLabelKeys: [batch.kubernetes.io/job-name]`, or a label of each job's own",
+                )
+
+
+def _is_own(affinity: Affinity, term: PodTerm) -> bool:
+    """Whether the labels are those of the job's own pods: to be beside another job's may be meant."""
+    return _has(affinity.pod.labels, term.labels)
+
+
+def _other(mine: Workload, jobs: list[Workload], term: PodTerm) -> str:
+    """The name of another job of the namespace that has pods with the labels."""
+    if term.narrowed or not term.labels:
+        return ""
+    for job in jobs:
+        if job.at == mine.at or job.namespace != mine.namespace:
+            continue
+        if any(_has(part.pod.labels, term.labels) for part in job.pods):
+            return job.name
+    return ""
+
+
+def _has(labels: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
+    return all(labels.get(key) == text for key, text in wanted.items())

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from compiler.catalog import Catalog, InstanceType
+from compiler.diagnostics import Severity
+from compiler.model.affinity import Affinity, affinities, types_named
+from compiler.model.values import mapping, value
+from compiler.plan import Plan
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.source import Route
+from compiler.subjects.jobs.plan import GPU, Pod
+from compiler.subjects.pools.plan import HOSTNAME
+
+
+@rule("PLC057")
+def pods_together_exceed_node(plan: Plan, world: World) -> Iterator[Finding]:
+    """Pods that must be on one node together may meet a node that is too small for them.
+
+    Workers with a required `podAffinity` to their master by `kubernetes.io/hostname` go where the master is; the
+    scheduler places the master before, wherever one pod fits (Kubernetes 1.36, inter-pod affinity). On a smaller node
+    the workers stay Pending, and the master waits for them. One pod with all of the GPUs cannot be torn apart. An
+    error where no type that the job names is large enough, a warning where some are not.
+
+    ## Fails
+
+        apiVersion: kubeflow.org/v1
+        kind: PyTorchJob
+        metadata: {name: bert, namespace: team-b}
+        spec:
+          pytorchReplicaSpecs:
+            Master:
+              replicas: 1
+              template:
+                metadata: {labels: {role: master}}
+                spec:
+                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+                  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
+                    {matchExpressions: [{key: node.kubernetes.io/instance-type, operator: In,
+                      values: [g5.8xlarge, g5.12xlarge]}]}]}}}
+                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
+                    resources: {requests: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1},
+                      limits: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}}}]
+            Worker:
+              replicas: 3
+              template:
+                metadata: {labels: {role: worker}}
+                spec:
+                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+                  affinity:
+                    nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
+                      {matchExpressions: [{key: node.kubernetes.io/instance-type, operator: In,
+                        values: [g5.8xlarge, g5.12xlarge]}]}]}}
+                    podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [
+                    {labelSelector: {matchLabels: {role: master}}, topologyKey: kubernetes.io/hostname}]}
+                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
+                    resources: {requests: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1},
+                      limits: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}}}]
+
+    ## Passes
+
+        apiVersion: kubeflow.org/v1
+        kind: PyTorchJob
+        metadata: {name: bert, namespace: team-b}
+        spec:
+          pytorchReplicaSpecs:
+            Master:
+              replicas: 1
+              template:
+                metadata: {labels: {role: master}}
+                spec:
+                  nodeSelector: {node.kubernetes.io/instance-type: g5.12xlarge}
+                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
+                    resources: {requests: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1},
+                      limits: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}}}]
+            Worker:
+              replicas: 3
+              template:
+                metadata: {labels: {role: worker}}
+                spec:
+                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+                  affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [
+                    {labelSelector: {matchLabels: {role: master}}, topologyKey: kubernetes.io/hostname}]}}
+                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
+                    resources: {requests: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1},
+                      limits: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}}}]
+    """
+    known = list(affinities(plan, world.manifests))
+    by_place = {affinity.pod.at: affinity for affinity in known}
+    bodies: dict[str, Any] = {}
+    for affinity in known:
+        for term in affinity.pods:
+            if term.topology != HOSTNAME or term.narrowed or not term.labels:
+                continue
+            if not bodies:
+                bodies = {manifest.id: manifest.body for manifest in world.manifests}
+            group = _Group(affinity, term.labels, bodies.get(str(term.at[0])))
+            yield from group.judged(term.at, by_place, world.catalog)
+
+
+class _Group:
+    """The pods of a job with replicas that must be on one node: those of an affinity, and those that it is to."""
+
+    def __init__(
+        self, affinity: Affinity, wanted: Mapping[str, str], body: Any
+    ) -> None:
+        self.affinity = affinity
+        self.parts = [
+            (path, role)
+            for path, role in _roles(body)
+            if path == affinity.pod.at[1:-1]
+            or _has(mapping(role, "template", "metadata", "labels"), wanted)
+        ]
+
+    def judged(
+        self, at: Route, by_place: Mapping[Route, Affinity], catalog: Catalog
+    ) -> Iterator[Finding]:
+        total = sum(_gpus(role) for _, role in self.parts)
+        types: list[InstanceType] = []
+        for path, role in self.parts:
+            place = Route((at[0], *path, "template"))
+            names = _names(role, by_place.get(place))
+            instances = [catalog.instance(name) for name in names]
+            types = types or [instance for instance in instances if instance]
+        small = [instance for instance in types if instance.gpus < total]
+        if len(self.parts) < 2 or not small:
+            return
+        least = min(small, key=lambda instance: instance.gpus)
+        yield Finding(
+            f"pods of {self.affinity.title} ask for {total} GPUs on one node, and `{least.name}` has {least.gpus}",
+            at,
+            label="some of them stay Pending, the others wait",
+            help="ask for all GPUs in one pod, or name only types that have as many",
+            severity=Severity.ERROR if len(small) == len(types) else Severity.WARNING,
+        )
+
+
+def _roles(body: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The replica specs of a job of the training operator, with their paths."""
+    for field, specs in mapping(body, "spec").items():
+        if str(field).endswith("ReplicaSpecs") and isinstance(specs, dict):
+            for role, spec in specs.items():
+                yield ("spec", str(field), str(role)), spec
+
+
+def _gpus(role: Any) -> int:
+    replicas = value(role, "replicas")
+    count = replicas if isinstance(replicas, int) else 1
+    total = 0
+    containers = value(role, "template", "spec", "containers")
+    for container in containers if isinstance(containers, list) else ():
+        asked = value(container, "resources", "limits", GPU)
+        total += int(asked) if str(asked).isdigit() else 0
+    return count * total
+
+
+def _names(role: Any, affinity: Affinity | None) -> tuple[str, ...]:
+    """The instance types that a role may land on by its own words."""
+    if affinity is not None:
+        return types_named(affinity, affinity.pod)
+    selector = mapping(role, "template", "spec", "nodeSelector")
+    return types_named(None, Pod(node_selector=selector))
+
+
+def _has(labels: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
+    return all(labels.get(key) == text for key, text in wanted.items())

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.manifest import Manifest
+from compiler.model.elastic import elastic_works, workers_that_fit
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("LIM031", severity=Severity.WARNING, kinds=("kubeflow.org/PyTorchJob",))
+def elastic_maximum_exceeds_pool(manifest: Manifest, world: World) -> Iterator[Finding]:
+    """An elastic job may grow to more workers than its pool or its queue has accelerators for.
+
+    The operator makes as many pods as its autoscaler wants, up to `maxReplicas` (training-operator v1.9,
+    ElasticPolicy). Those that no node has room for stay Pending; those that the quota does not cover are never
+    admitted.
+
+    ## Fails
+
+        apiVersion: kubeflow.org/v1
+        kind: PyTorchJob
+        metadata: {name: bert, namespace: team-b}
+        spec:
+          elasticPolicy: {rdzvBackend: c10d, minReplicas: 1, maxReplicas: 8}
+          pytorchReplicaSpecs:
+            Worker:
+              replicas: 1
+              template:
+                spec:
+                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
+                    volumeMounts: [{name: shm, mountPath: /dev/shm}],
+                    resources: {requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8},
+                      limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8}}}]
+                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
+
+    ## Passes
+
+        apiVersion: kubeflow.org/v1
+        kind: PyTorchJob
+        metadata: {name: bert, namespace: team-b}
+        spec:
+          elasticPolicy: {rdzvBackend: c10d, minReplicas: 1, maxReplicas: 4}
+          pytorchReplicaSpecs:
+            Worker:
+              replicas: 1
+              template:
+                spec:
+                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
+                    resources: {requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8},
+                      limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8}}}]
+    """
+    for bounds, work in elastic_works(manifest, world.pods):
+        fits = workers_that_fit(work, world)
+        if fits is not None and bounds.most > fits:
+            yield Finding(
+                f"{work.title} may grow to {bounds.most} workers, and its nodes have room for {fits}",
+                bounds.at / "maxReplicas",
+                label="the others stay Pending",
+                help=f"write `maxReplicas: {fits}`, or raise the limit of the pool",
+            )
+            return
+        if work.queue is None or work.accelerator is None:
+            continue
+        resource, asked = work.accelerator
+        quotas = [
+            world.borrowable(work.queue, flavor.flavor, resource)
+            for flavor in work.queue.flavors()
+            if flavor.of(resource) is not None
+        ]
+        known = [quota.value for quota in quotas if quota is not None]
+        if not known or len(known) < len(quotas):
+            continue
+        admitted = sum(known) // asked
+        if bounds.most > admitted:
+            yield Finding(
+                f"{work.title} may grow to {bounds.most} workers, and its queue has quota for {admitted}",
+                bounds.at / "maxReplicas",
+                label="the others are never admitted",
+                help=f"write `maxReplicas: {admitted}`, or raise the quota",
+            )

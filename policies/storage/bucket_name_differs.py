@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.manifest import placeholder
+from compiler.model.values import value
+from compiler.plan import Plan
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.source import Route
+from compiler.subjects.jobs.plan import Container, Pod, Runtime, TrainJob
+from compiler.subjects.workloads.plan import Workload
+
+_BUCKET = r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?![\w.${-])"
+_PARTS = r"(?:[0-9]{12}|[a-z]{2}-[a-z]+-[0-9])(?:-(?:[0-9]{12}|[a-z]{2}-[a-z]+-[0-9]))*"
+
+
+@rule("RUN085", severity=Severity.WARNING)
+def bucket_name_differs(plan: Plan, world: World) -> Iterator[Finding]:
+    """A name of a bucket differs from another one in the set by the account or region at its end.
+
+    `training-data-111122223333` and `training-data-111122223333-us-west-2` are two buckets (S3 user guide, bucket
+    naming rules): one job writes where no other reads. Read from commands and variables (`s3://…`), from volumes of
+    the S3 CSI driver, and from the links of storage classes.
+
+    ## Fails
+
+        apiVersion: v1
+        kind: PersistentVolume
+        metadata: {name: runs}
+        spec: {capacity: {storage: 1200Gi}, accessModes: [ReadWriteMany], storageClassName: "",
+          csi: {driver: s3.csi.aws.com, volumeHandle: runs,
+            volumeAttributes: {bucketName: team-runs-111122223333-us-west-2}}}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec: {trainer: {env: [{name: RUNS, value: "s3://team-runs-111122223333/llama"}]}}
+
+    ## Passes
+
+        apiVersion: v1
+        kind: PersistentVolume
+        metadata: {name: runs}
+        spec: {capacity: {storage: 1200Gi}, accessModes: [ReadWriteMany], storageClassName: "",
+          csi: {driver: s3.csi.aws.com, volumeHandle: runs,
+            volumeAttributes: {bucketName: team-runs-111122223333-us-west-2}}}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec: {trainer: {env: [{name: RUNS, value: "s3://team-logs-111122223333/llama"}]}}
+    """
+    places: dict[str, Route] = {}
+    for name, at in _named(plan, world):
+        places.setdefault(name, at)
+    for name in sorted(places):
+        longer = [
+            other
+            for other in places
+            if other.startswith(f"{name}-")
+            and re.fullmatch(_PARTS, other.removeprefix(f"{name}-"))
+        ]
+        if longer:
+            yield Finding(
+                f"bucket `{name}` is named here, and bucket `{min(longer)}` elsewhere in the set",
+                places[name],
+                label="two buckets",
+                help=f"write `{min(longer)}`, if that one is meant",
+            )
+
+
+def _named(plan: Plan, world: World) -> Iterator[tuple[str, Route]]:
+    """The buckets that objects name, with their places."""
+    for manifest in world.manifests:
+        for path in _FIELDS.get(manifest.ref.kind, ()):
+            said = value(manifest.body, *path)
+            if isinstance(said, str) and not placeholder(said):
+                name = said.removeprefix("s3://").partition("/")[0]
+                yield name, Route((manifest.id, *path))
+    for node in _nodes(plan):
+        for field, words in (("command", node.command), ("args", node.args)):
+            for index, word in enumerate(words):
+                if "s3://" in word:
+                    yield from _in_text(word, node.where(field) / index)
+        for index, variable in enumerate(node.env):
+            if variable.value and "s3://" in variable.value:
+                yield from _in_text(variable.value, node.where("env") / index)
+
+
+_FIELDS = {
+    "PersistentVolume": (("spec", "csi", "volumeAttributes", "bucketName"),),
+    "StorageClass": (("parameters", "s3ImportPath"), ("parameters", "s3ExportPath")),
+}
+
+
+def _in_text(text: str, at: Route) -> Iterator[tuple[str, Route]]:
+    for name in re.findall(_BUCKET, text):
+        yield name, at
+
+
+def _nodes(plan: Plan) -> Iterator[TrainJob | Container]:
+    """Every job, and every container."""
+    yield from plan.of(TrainJob)
+    pods: list[Pod] = []
+    for runtime in plan.of(Runtime):
+        pods += [replicated.pod for replicated in runtime.jobs]
+    for workload in plan.of(Workload):
+        pods += [part.pod for part in workload.pods]
+    for pod in pods:
+        yield from (*pod.init_containers, *pod.containers)

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.shell import title_of
+from compiler.plan import Plan
+from compiler.policy.rule import Finding, rule
+from compiler.source import Route
+from compiler.subjects.jobs.plan import Container, TrainJob
+from compiler.subjects.workloads.plan import Workload
+
+_MOVED = {
+    "/usr/local/gds/": "/usr/local/cuda/gds/",
+    "/etc/default/nvidia-gds": "/etc/cufile.json",
+}
+
+
+@rule("RUN084", severity=Severity.NOTE)
+def direct_storage_path_stale(plan: Plan) -> Iterator[Finding]:
+    """A command names a path of GPUDirect Storage that was moved.
+
+    The tools are in `/usr/local/cuda/gds/tools` and the configuration in `/etc/cufile.json` since GDS came with CUDA
+    11.4 (NVIDIA, GPUDirect Storage installation guide); the paths of the beta are in no image.
+
+    ## Fails
+
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: gds, namespace: team-a}
+        spec: {template: {spec: {restartPolicy: Never, containers: [{name: gds, image: "public.ecr.aws/team/gds:1.0",
+          command: [/usr/local/gds/tools/gdscheck, -p]}]}}}
+
+    ## Passes
+
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: gds, namespace: team-a}
+        spec: {template: {spec: {restartPolicy: Never, containers: [{name: gds, image: "public.ecr.aws/team/gds:1.0",
+          command: [/usr/local/cuda/gds/tools/gdscheck, -p]}]}}}
+    """
+    for title, node in _commands(plan):
+        for field, words in (("command", node.command), ("args", node.args)):
+            for index, word in enumerate(words):
+                if "gds" in word:
+                    yield from _stale(title, word, node.where(field) / index)
+
+
+def _commands(plan: Plan) -> Iterator[tuple[str, TrainJob | Container]]:
+    for job in plan.of(TrainJob):
+        yield f"job `{job.identity.name}`", job
+    for workload in plan.of(Workload):
+        for part in workload.pods:
+            for container in (*part.pod.init_containers, *part.pod.containers):
+                yield title_of(workload), container
+
+
+def _stale(title: str, word: str, at: Route) -> Iterator[Finding]:
+    for old, new in _MOVED.items():
+        if old in word:
+            yield Finding(
+                f"{title} names `{old}`, which no release has any more",
+                at,
+                help=f"write `{new}`",
+            )
+            return

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.manifest import Manifest
+from compiler.model.storage import FSX
+from compiler.model.values import mapping, value
+from compiler.plan import Plan
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.source import Route
+from compiler.subjects.delivery.plan import HelmRelease
+
+
+@rule("RUN083", severity=Severity.WARNING)
+def direct_storage_without_efa(plan: Plan, world: World) -> Iterator[Finding]:
+    """GPUDirect Storage is installed, and the file systems of a storage class do not speak EFA.
+
+    FSx for Lustre moves data past the CPU only over EFA: it takes PERSISTENT_2 with metadata configuration and
+    `efaEnabled`, and clients with EFA and NVIDIA GPUs (FSx for Lustre user guide, efa-file-systems). Over TCP cuFile
+    falls back to copies through the host (NVIDIA, GPUDirect Storage, compatibility mode), and nothing is faster.
+
+    ## Fails
+
+        apiVersion: helm.toolkit.fluxcd.io/v2
+        kind: HelmRelease
+        metadata: {name: gpu-operator, namespace: gpu-operator}
+        spec: {interval: 1h, chart: {spec: {chart: gpu-operator, version: v25.10.1,
+          sourceRef: {kind: HelmRepository, name: nvidia}}}, values: {gds: {enabled: true}}}
+        ---
+        apiVersion: storage.k8s.io/v1
+        kind: StorageClass
+        metadata: {name: lustre}
+        provisioner: fsx.csi.aws.com
+        parameters: {subnetId: subnet-0a1b2c3d4e5f60718, deploymentType: SCRATCH_2, fileSystemTypeVersion: "2.15"}
+
+    ## Passes
+
+        apiVersion: storage.k8s.io/v1
+        kind: StorageClass
+        metadata: {name: lustre}
+        provisioner: fsx.csi.aws.com
+        parameters: {subnetId: subnet-0a1b2c3d4e5f60718, deploymentType: SCRATCH_2, fileSystemTypeVersion: "2.15"}
+    """
+    if not any(_has_gds(release) for release in plan.of(HelmRelease)):
+        return
+    for manifest in world.manifests:
+        if manifest.ref.kind == "StorageClass" and _is_slow(manifest):
+            yield Finding(
+                f"storage class `{manifest.ref.name}` makes file systems without EFA, "
+                "and GPUDirect Storage is installed",
+                Route((manifest.id, "parameters")),
+                label="data goes through the host",
+                help='write `deploymentType: PERSISTENT_2` and `efaEnabled: "true"`, or turn `gds` off',
+            )
+
+
+def _has_gds(release: HelmRelease) -> bool:
+    is_operator = release.chart.rpartition("/")[2] == "gpu-operator"
+    return is_operator and value(release.values, "gds", "enabled") is True
+
+
+def _is_slow(manifest: Manifest) -> bool:
+    """Whether a class is of FSx, and its file systems have no EFA."""
+    if manifest.body.get("provisioner") != FSX:
+        return False
+    return str(mapping(manifest.body, "parameters").get("efaEnabled")) != "true"
