@@ -36,8 +36,15 @@ class Said(NamedTuple):
     image: str
 
 
-def commands_of(plan: Plan) -> Iterator[Said]:
-    """Every command of the read programs in every container of a plan, those of init containers too."""
+def commands_of(plan: Plan) -> tuple[Said, ...]:
+    """Every command of the read programs in every container of a plan, those of init containers too.
+
+    Several rules ask for them: ``plan.once(commands_of)``.
+    """
+    return tuple(_commands(plan))
+
+
+def _commands(plan: Plan) -> Iterator[Said]:
     for job in plan.of(TrainJob):
         title = f"job `{job.identity.name}`"
         yield from _said(job, title, job.image or "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TypeVar, cast
 
@@ -12,6 +12,7 @@ from compiler.plan.base import Identity, PlanNode
 from compiler.source import Route
 
 Node = TypeVar("Node", bound=PlanNode)
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,16 @@ class Plan:
     def of(self, kind: type[Node]) -> tuple[Node, ...]:
         """The nodes of a kind."""
         return cast("tuple[Node, ...]", self._by_kind.get(kind, ()))
+
+    def once(self, read: Callable[[Plan], Read]) -> Read:
+        """What a function reads of the plan, which it does once."""
+        if read not in self._read:
+            self._read[read] = read(self)
+        return cast("Read", self._read[read])
+
+    @cached_property
+    def _read(self) -> dict[object, object]:
+        return {}
 
     def one(self, kind: type[Node]) -> Node | None:
         """The node of a kind of which there is one at most, or the last of several."""

@@ -46,7 +46,7 @@ def framework_replaced_at_start(plan: Plan) -> Iterator[Finding]:
         jobs: [{name: llama, image: "docker.io/library/python:3.12",
           command: [bash, -c, "pip install torch==2.12.0 && exec torchrun train.py"]}]
     """
-    for said in commands_of(plan):
+    for said in plan.once(commands_of):
         if not said.image.startswith(_BUILT) and not re.match(
             _BUILT_OF_AWS, said.image
         ):

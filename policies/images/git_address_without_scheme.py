@@ -68,9 +68,9 @@ def git_address_without_scheme(plan: Plan) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [bash, -c, "git clone -b main /mnt/train.git && exec torchrun train.py"]}]
     """
-    for said in commands_of(plan):
+    for said in plan.once(commands_of):
         address = _cloned(said.words)
-        if re.match(_HOST, address):
+        if address and re.match(_HOST, address):
             yield Finding(
                 f"{said.title} clones `{address}`, which git takes for a folder",
                 said.at,

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from compiler.diagnostics import Severity
 from compiler.model.work import Work
@@ -92,6 +93,7 @@ def image_older_than_accelerators(work: Work, world: World) -> Iterator[Finding]
         )
 
 
+@lru_cache(maxsize=256)
 def _cuda(image: str) -> Version | None:
     """The CUDA version of an image, as far as its tag says it: of NVIDIA's containers at most this one."""
     release = re.match(_RELEASE, image)

@@ -41,7 +41,7 @@ def package_index_without_scheme(plan: Plan) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [bash, -c, "pip install -i ./wheels.local/ peft && exec torchrun a.py"]}]
     """
-    for said in commands_of(plan):
+    for said in plan.once(commands_of):
         if not is_pip_install(said.words):
             continue
         for options, severity in ((_MAIN, None), (_EXTRA, Severity.WARNING)):

@@ -37,7 +37,7 @@ def sync_deletes_from_bucket(plan: Plan) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [bash, -c, "aws s3 sync --delete s3://data /scratch && exec torchrun train.py"]}]
     """
-    for said in commands_of(plan):
+    for said in plan.once(commands_of):
         bucket = _emptied(said.words)
         if bucket:
             yield Finding(
