@@ -136,6 +136,7 @@ FILE_CALLS = {
 }
 # Who touches files, and why.
 MAY_TOUCH_FILES = {
+    "policy.bytecode": "keeps the code of rules",
     "source": "reads specs",
     "catalog": "reads facts, writes an overlay",
     "emit": "writes the output",

@@ -7,12 +7,12 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, redirect_stdout
 from functools import cache
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
+from compiler.policy.bytecode import code_of, compiled, module_of
 from compiler.policy.rule import Rule, is_code, is_texts
 from compiler.source import SourceFile, Span
 from compiler.source.read import is_yaml, read
@@ -104,9 +104,11 @@ def _builtin(base: Path) -> tuple[tuple[Rule, ...], tuple[Diagnostic, ...]]:
     """The rules of the built-in folders: all folders that are there but the adopter's."""
     faults: list[Diagnostic] = []
     rules: list[Rule] = []
-    for folder in _builtin_folders(base):
-        for path in _files(base / folder):
-            rules += _load(path, faults)
+    folders = [base / name for name in _builtin_folders(base)]
+    paths = [path for folder in folders for path in _files(folder)]
+    codes = compiled(base, [path for path in paths if path.suffix == ".py"])
+    for path in paths:
+        rules += _load(path, faults, codes.get(path))
     return tuple(rules), tuple(faults)
 
 
@@ -147,29 +149,30 @@ def _same(path: Path, other: Path) -> bool:
     return other.is_file() and path.read_bytes() == other.read_bytes()
 
 
-def _rules_in(path: Path) -> list[Rule]:
-    """The rules of a Python file. Bytecode is cached beside it, as for any import."""
-    name = f"trainyard_policies.{path.parent.name}.{path.stem}"
-    code = SourceFileLoader(name, str(path)).get_code(name)
+def _rules_in(path: Path, code: CodeType | None) -> list[Rule]:
+    """The rules of a Python file, by its code where that is known."""
+    name = module_of(path)
     module = ModuleType(name)
     module.__file__ = str(path)
     sys.modules[name] = module
     with quiet():
-        exec(code, module.__dict__)  # type: ignore[arg-type]  # noqa: S102  # the point of the exercise
+        exec(code or code_of(path), module.__dict__)  # noqa: S102  # the point of the exercise
     functions = [value for value in vars(module).values() if callable(value)]
     marked = [getattr(function, "rule", None) for function in functions]
     rules = [rule for rule in marked if isinstance(rule, Rule)]
     return [rule for rule in rules if rule.check.__module__ == name]
 
 
-def _load(path: Path, faults: list[Diagnostic]) -> Iterable[Rule]:
+def _load(
+    path: Path, faults: list[Diagnostic], code: CodeType | None = None
+) -> Iterable[Rule]:
     """The rules of a file; what keeps it from being loaded is added to ``faults``."""
     if path.suffix != ".py":
         from compiler.policy.schema_rule import load_schema_rules
 
         return load_schema_rules(path, faults)
     try:
-        rules = _rules_in(path)
+        rules = _rules_in(path, code)
     except SyntaxError as problem:
         faults.append(
             error(

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Severity
+from compiler.policy.bytecode import page_of
 from compiler.source import Route
 
 NO_PARAMS: Mapping[str, Any] = MappingProxyType({})
@@ -79,15 +80,15 @@ class Rule:
 
     ``subject`` is the class that ``check`` is run on: a plan node, ``Plan``, ``Work`` or ``Manifest`` (then only the
     ``kinds`` given, as ``group/Kind`` with an empty group for core kinds; all kinds if there are none). ``pods``: a
-    rule on ``Work`` that holds for the pods of any kind. ``doc`` is the manual page; its first line says what the rule
-    finds, its examples are the rule's tests. ``aliases`` are slugs that the rule had before. A rule that is not
-    ``enabled`` runs only where ``policy.yaml`` sets its level.
+    rule on ``Work`` that holds for the pods of any kind. ``own_doc`` is the manual page where the code has it; its
+    first line says what the rule finds, its examples are the rule's tests. ``aliases`` are slugs that the rule had
+    before. A rule that is not ``enabled`` runs only where ``policy.yaml`` sets its level.
     """
 
     code: str
     slug: str
     severity: Severity
-    doc: str
+    own_doc: str
     subject: type
     check: Callable[..., Iterator[Finding]]
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -97,6 +98,11 @@ class Rule:
     file: str = ""
     aliases: tuple[str, ...] = ()
     enabled: bool = True
+
+    @property
+    def doc(self) -> str:
+        """The manual page, from the rule's file where its code was kept without it."""
+        return self.own_doc or page_of(self.file, self.check.__name__)
 
     @property
     def area(self) -> str:
@@ -162,7 +168,7 @@ def rule(
             code=code,
             slug=function.__name__.replace("_", "-"),
             severity=severity,
-            doc=function.__doc__ or "",
+            own_doc=function.__doc__ or "",
             subject=_subject(function),
             check=function,
             params=params,

@@ -61,7 +61,7 @@ def _rule(data: Mapping[str, Any], path: Path) -> Rule:
         code=data["code"],
         slug=data["slug"],
         severity=_SEVERITIES[data.get("severity", "error")],
-        doc=data.get("description") or data["message"],
+        own_doc=data.get("description") or data["message"],
         subject=Manifest,
         check=_checker(
             data["schema"], match["apiVersion"], data["message"], data.get("help", "")
