@@ -5,6 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+STACKS = "bootstrap/stacks"
+"""The folder of the stacks that the bootstrap makes, relative to the cluster's."""
+KEPT = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
+"""What keeps a resource, whatever happens to its stack (template reference, resource attributes)."""
+
+
+def tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
+    """Tags as AWS::EC2, ECR, FSx and S3 take them."""
+    return [{"Key": key, "Value": value} for key, value in tags.items()]
+
 
 def template(
     description: str, resources: Mapping[str, Any], **sections: Any

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from compiler.catalog.lustre import PORTS
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.cloud.plan import SecurityGroupStack
+from compiler.subjects.cloud.plan import SecurityGroupStack, SecurityRule
 
-_FIRST, _OTHERS = 988, range(1018, 1024)
+(_FIRST, _), _RANGE = PORTS
+_OTHERS = range(_RANGE[0], _RANGE[1] + 1)
 
 
 @rule("PLC048")
@@ -55,9 +57,7 @@ def lustre_ports_incomplete(group: SecurityGroupStack) -> Iterator[Finding]:
         return
     for outgoing in (False, True):
         rules = [rule for rule in group.rules if rule.outgoing == outgoing]
-        missing = [
-            port for port in _OTHERS if not any(rule.lets(port) for rule in rules)
-        ]
+        missing = [port for port in _OTHERS if not _is_let(port, rules)]
         for opened in rules:
             if missing and opened.first == opened.last == _FIRST:
                 yield Finding(
@@ -66,3 +66,7 @@ def lustre_ports_incomplete(group: SecurityGroupStack) -> Iterator[Finding]:
                     label="Lustre needs them too",
                     help="add a rule like it with `FromPort: 1018` and `ToPort: 1023`",
                 )
+
+
+def _is_let(port: int, rules: Sequence[SecurityRule]) -> bool:
+    return any(rule.lets(port) for rule in rules)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from typing import Any
 
 from compiler.output import Artifact
@@ -22,7 +21,8 @@ from compiler.subjects.network.plan import MadeNetwork
 from compiler.subjects.pools.plan import POOL_LABEL, NodePool
 from compiler.subjects.secrets.plan import SecretReader
 from compiler.targets.body import given
-from compiler.targets.stack import pod_identity, role_policy, template
+from compiler.targets.stack import STACKS, pod_identity, role_policy, template
+from compiler.targets.text import rendered
 
 FOLDER = "bootstrap"
 
@@ -115,23 +115,8 @@ def _node_pools(plan: Plan, pool: str) -> list[str]:
     ]
 
 
-@cache
-def _environment() -> Any:
-    import jinja2
-
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader("compiler.subjects.bootstrap", "templates"),
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=False,  # noqa: S701 - Markdown
-    )
-
-
 def _rendered(name: str, **values: Any) -> str:
-    text: str = _environment().get_template(name).render(**values)
-    return text
+    return rendered("compiler.subjects.bootstrap", name, **values)
 
 
 def stack(boot: Bootstrap) -> dict[str, Any]:
@@ -205,7 +190,7 @@ def stacks(boot: Bootstrap) -> Iterator[Artifact]:
 def _part(
     name: str, description: str, resources: Mapping[str, Any], at: Route
 ) -> Artifact:
-    path = f"{FOLDER}/stacks/{name}.yaml"
+    path = f"{STACKS}/{name}.yaml"
     body = template(description, resources)
     return Artifact(body, path, at, format="cloudformation")
 

@@ -15,10 +15,8 @@ from compiler.output import Artifact
 from compiler.source import Key, Route
 from compiler.subjects.images.plan import MadeCache, MadeImage, Project, Workflow
 from compiler.targets.body import given
-from compiler.targets.stack import template
+from compiler.targets.stack import KEPT, STACKS, tag_list, template
 
-FOLDER = "bootstrap/stacks"
-_KEPT = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
 _ENVIRONMENTS = {
     "amd64": ("LINUX_CONTAINER", "aws/codebuild/amazonlinux-x86_64-standard:5.0"),
     "arm64": ("ARM_CONTAINER", "aws/codebuild/amazonlinux-aarch64-standard:3.0"),
@@ -45,7 +43,7 @@ def image_stack(made: MadeImage) -> Artifact:
     resources: dict[str, Any] = {
         "Repository": {
             "Type": "AWS::ECR::Repository",
-            **_KEPT,
+            **KEPT,
             "Properties": _repository(made),
         },
         "Role": {"Type": "AWS::IAM::Role", "Properties": _role(made)},
@@ -80,7 +78,7 @@ def image_stack(made: MadeImage) -> Artifact:
         project: made.where("project"),
         (*project, "Environment", "Type"): made.where("arch"),
     }
-    path = f"{FOLDER}/{made.stack}.yaml"
+    path = f"{STACKS}/{made.stack}.yaml"
     return Artifact(body, path, made.at, origins, format="cloudformation")
 
 
@@ -102,7 +100,7 @@ def cache_stack(made: MadeCache) -> Artifact:
         (*at, "UpstreamRegistryUrl"): made.where("upstream"),
         (*at, "CredentialArn"): made.where("secret"),
     }
-    path = f"{FOLDER}/cache-{made.name}.yaml"
+    path = f"{STACKS}/cache-{made.name}.yaml"
     return Artifact(body, path, made.at, origins, format="cloudformation")
 
 
@@ -117,7 +115,7 @@ def _repository(made: MadeImage) -> dict[str, Any]:
         ImageScanningConfiguration={"ScanOnPush": True},
         EncryptionConfiguration=encryption,
         LifecyclePolicy={"LifecyclePolicyText": _lifecycle(made)},
-        Tags=_tags(made),
+        Tags=tag_list(made.tags),
     )
 
 
@@ -133,10 +131,6 @@ def _lifecycle(made: MadeImage) -> str:
         "action": {"type": "expire"},
     }
     return json.dumps({"rules": [rule]})
-
-
-def _tags(made: MadeImage) -> list[dict[str, str]]:
-    return [{"Key": key, "Value": value} for key, value in made.tags.items()]
 
 
 def _role(made: MadeImage) -> dict[str, Any]:
@@ -157,7 +151,7 @@ def _role(made: MadeImage) -> dict[str, Any]:
             "Statement": [_trust(made)],
         },
         Policies=[policy],
-        Tags=_tags(made),
+        Tags=tag_list(made.tags),
     )
 
 
@@ -238,7 +232,7 @@ def _project(made: MadeImage, project: Project) -> dict[str, Any]:
             "CloudWatchLogs": {"Status": "ENABLED", "GroupName": {"Ref": "Logs"}}
         },
         TimeoutInMinutes=project.minutes,
-        Tags=_tags(made),
+        Tags=tag_list(made.tags),
     )
 
 

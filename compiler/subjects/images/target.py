@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache, partial
-from typing import Any
+from functools import partial
 
 from compiler.output import Artifact
 from compiler.plan import Plan
 from compiler.subjects.images.plan import MadeCache, MadeImage, Recipe, Workflow
+from compiler.targets.text import rendered
 
 FOLDER = "bootstrap"
 
@@ -59,24 +59,8 @@ def _page(image: MadeImage) -> Artifact:
     )
 
 
-@cache
-def _environment() -> Any:
-    import jinja2
-
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader("compiler.subjects.images", "templates"),
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=False,  # noqa: S701 - Markdown and shell
-    )
-
-
 def _rendered(name: str, made: MadeImage) -> str:
-    text: str = (
-        _environment()
-        .get_template(name)
-        .render(made=made, by_workflow=isinstance(made.project, Workflow))
+    by_workflow = isinstance(made.project, Workflow)
+    return rendered(
+        "compiler.subjects.images", name, made=made, by_workflow=by_workflow
     )
-    return text

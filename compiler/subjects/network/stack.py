@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from compiler.catalog.lustre import PORTS
 from compiler.output import Artifact
 from compiler.source import Key, Route
 from compiler.subjects.network.plan import NODES_TAG, MadeNetwork, MadeSubnet
 from compiler.targets.body import given
-from compiler.targets.stack import template
+from compiler.targets.stack import tag_list, template
 
 PATH = "bootstrap/network.yaml"
-# FSx for Lustre user guide, limit-access-security-groups
-_LUSTRE_PORTS = ((988, 988), (1018, 1023))
 _EVERYWHERE = "0.0.0.0/0"
 _VPC = {"Ref": "Vpc"}
 Resources = dict[str, Any]
@@ -62,7 +61,7 @@ def _resource(kind: str, **properties: Any) -> dict[str, Any]:
 
 def _tags(made: MadeNetwork, what: str, **more: str) -> list[dict[str, str]]:
     tags = {**made.tags, **more, "Name": f"{made.cluster}-{what}"}
-    return [{"Key": key, "Value": value} for key, value in sorted(tags.items())]
+    return tag_list(dict(sorted(tags.items())))
 
 
 def _role(name: str) -> dict[str, str]:
@@ -180,7 +179,7 @@ def _groups(made: MadeNetwork) -> Resources:
     directions, as EFA needs them (EC2 user guide, efa-start: an address block is not enough), and Lustre's ports from
     the VPC, whichever group a file system has."""
     own = {"Ref": "NodesSecurityGroup"}
-    from_vpc = [_ports(made, *ports, "Lustre") for ports in _LUSTRE_PORTS]
+    from_vpc = [_ports(made, *ports, "Lustre") for ports in PORTS]
     itself = {"GroupId": own, "IpProtocol": "-1"}
     resources: Resources = {
         "NodesSecurityGroup": _resource(

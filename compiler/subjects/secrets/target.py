@@ -16,11 +16,10 @@ from compiler.subjects.secrets.plan import (
     SecretStore,
 )
 from compiler.targets.body import NO_PRUNE, given, head, path
-from compiler.targets.stack import pod_identity, role_policy, template
+from compiler.targets.stack import STACKS, pod_identity, role_policy, template
 
 API = "external-secrets.io/v1"
 FOLDER = "secrets"
-_STACKS = "bootstrap/stacks"
 
 
 def lower(plan: Plan) -> Iterator[Artifact]:
@@ -100,7 +99,7 @@ def _stack(
     name: str, description: str, resources: dict[str, Any], at: Route
 ) -> Artifact:
     body = template(description, resources)
-    return Artifact(body, f"{_STACKS}/{name}.yaml", at, format="cloudformation")
+    return Artifact(body, f"{STACKS}/{name}.yaml", at, format="cloudformation")
 
 
 def _role(reader: SecretReader) -> dict[str, Any]:

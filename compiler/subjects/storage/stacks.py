@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from compiler.catalog.lustre import PORTS
 from compiler.output import Artifact
 from compiler.source import Key, Route
 from compiler.subjects.storage.plan import (
@@ -20,13 +21,10 @@ from compiler.subjects.storage.plan import (
     Repository,
 )
 from compiler.targets.body import given
-from compiler.targets.stack import template
+from compiler.targets.stack import KEPT, STACKS, tag_list, template
 
-FOLDER = "bootstrap/stacks"
 SUBNET = "Subnet"
-_KEPT = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
 _ITSELF = ("FromItself", "ToItself")
-_LUSTRE_PORTS = ((988, 988), (1018, 1023))
 Origins = dict[tuple[Key, ...], Route]
 
 
@@ -35,12 +33,12 @@ def bucket_stack(bucket: MadeBucket) -> Artifact:
     resources = {
         "Bucket": {
             "Type": "AWS::S3::Bucket",
-            **_KEPT,
+            **KEPT,
             "Properties": _bucket(bucket),
         },
         "TlsOnly": {
             "Type": "AWS::S3::BucketPolicy",
-            **_KEPT,
+            **KEPT,
             "Properties": {
                 "Bucket": {"Ref": "Bucket"},
                 "PolicyDocument": _tls_only(bucket),
@@ -69,7 +67,7 @@ def _artifact(
     whose = f"storage {made.name} of cluster {made.cluster}"
     body = template(f"{description}, {whose}", resources, **given(**sections))
     body["Outputs"] = dict(outputs)
-    path = f"{FOLDER}/{made.stack}.yaml"
+    path = f"{STACKS}/{made.stack}.yaml"
     return Artifact(body, path, made.at, origins, format="cloudformation")
 
 
@@ -97,7 +95,7 @@ def _bucket(bucket: MadeBucket) -> dict[str, Any]:
         VersioningConfiguration={
             "Status": "Enabled" if bucket.versioning else "Suspended"
         },
-        Tags=_tags(bucket.tags),
+        Tags=tag_list(bucket.tags),
     )
 
 
@@ -136,10 +134,6 @@ def _tls_only(bucket: MadeBucket) -> dict[str, Any]:
     return {"Version": "2012-10-17", "Statement": [statement]}
 
 
-def _tags(tags: Mapping[str, str]) -> list[dict[str, str]]:
-    return [{"Key": key, "Value": value} for key, value in tags.items()]
-
-
 def file_system_stack(made: MadeFileSystem) -> Artifact:
     """A file system with its links to S3, its security group, and the rules by which nodes reach it."""
     rules = _security_rules(made)
@@ -148,12 +142,12 @@ def file_system_stack(made: MadeFileSystem) -> Artifact:
             "Type": "AWS::FSx::FileSystem",
             # FSx looks at the rules when it makes the file system (user guide, cannot-create-fs).
             "DependsOn": [name for name in rules if name.endswith(_ITSELF)],
-            **_KEPT,
+            **KEPT,
             "Properties": _file_system(made),
         },
         "SecurityGroup": {
             "Type": "AWS::EC2::SecurityGroup",
-            **_KEPT,
+            **KEPT,
             "Properties": _security_group(made),
         },
         **rules,
@@ -229,7 +223,7 @@ def _file_system(made: MadeFileSystem) -> dict[str, Any]:
         SubnetIds=[subnet],
         SecurityGroupIds=[{"Ref": "SecurityGroup"}],
         LustreConfiguration=lustre,
-        Tags=_tags({"Name": f"{made.cluster}-{made.name}", **made.tags}),
+        Tags=tag_list({"Name": f"{made.cluster}-{made.name}", **made.tags}),
     )
 
 
@@ -240,7 +234,7 @@ def _security_group(made: MadeFileSystem) -> dict[str, Any]:
         GroupDescription=f"File system {made.name} of cluster {made.cluster}",
         VpcId=vpc,
         SecurityGroupEgress=[everywhere],
-        Tags=_tags({"Name": f"{made.cluster}-{made.name}", **made.tags}),
+        Tags=tag_list({"Name": f"{made.cluster}-{made.name}", **made.tags}),
     )
 
 
@@ -257,16 +251,16 @@ def _security_rules(made: MadeFileSystem) -> dict[str, Any]:
     own = {"Ref": "SecurityGroup"}
     nodes = _export(made, "ClusterSecurityGroupId")
     rules: dict[str, Any] = {}
-    for index, ports in enumerate(_LUSTRE_PORTS, 1):
+    for index, ports in enumerate(PORTS, 1):
         allowed = _tcp(*ports)
-        rules[f"Lustre{index}FromItself"] = {**_ingress(own, own, allowed), **_KEPT}
+        rules[f"Lustre{index}FromItself"] = {**_ingress(own, own, allowed), **KEPT}
         rules[f"Lustre{index}FromNodes"] = _ingress(own, nodes, allowed)
         rules[f"Lustre{index}ToNodes"] = _ingress(nodes, own, allowed)
     if made.efa:
         # EFA user guide, security group: everything from and to the group itself; an address block is not enough.
         allowed = {"IpProtocol": "-1"}
-        rules["EfaFromItself"] = {**_ingress(own, own, allowed), **_KEPT}
-        rules["EfaToItself"] = {**_egress(own, own, allowed), **_KEPT}
+        rules["EfaFromItself"] = {**_ingress(own, own, allowed), **KEPT}
+        rules["EfaToItself"] = {**_egress(own, own, allowed), **KEPT}
         rules["EfaFromNodes"] = _ingress(own, nodes, allowed)
         rules["EfaToNodes"] = _egress(own, nodes, allowed)
         rules["EfaNodesFrom"] = _ingress(nodes, own, allowed)
@@ -296,14 +290,14 @@ def _association(made: MadeFileSystem, repository: Repository) -> dict[str, Any]
     )
     return {
         "Type": "AWS::FSx::DataRepositoryAssociation",
-        **_KEPT,
+        **KEPT,
         "Properties": given(
             FileSystemId={"Ref": "FileSystem"},
             FileSystemPath=repository.path,
             DataRepositoryPath=repository.s3,
             BatchImportMetaDataOnCreate=repository.import_on_create,
             S3=s3,
-            Tags=_tags(made.tags),
+            Tags=tag_list(made.tags),
         ),
     }
 
