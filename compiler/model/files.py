@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-from typing import Any
+from functools import lru_cache
 
 from compiler.dataclass import dataclass
+from compiler.manifest import Manifest
 from compiler.model.reading import Reading
 from compiler.model.work import Work
+from compiler.output.body import at
 from compiler.source import Route
 from compiler.subjects.jobs.plan import FileSet, Mount
 
@@ -45,14 +47,22 @@ def _key(mount: Mount, path: str) -> str:
 
 
 def _entry(world: Reading, namespace: str, name: str, key: str) -> File | None:
-    for files in world.plan.of(FileSet):
-        if (files.namespace, files.name) == (namespace, name) and key in files.files:
-            return File(files.files[key], files.where(f"files.{key}"))
+    files = world.plan.named(FileSet, name, namespace)
+    if files is not None and key in files.files:
+        return File(files.files[key], files.where(f"files.{key}"))
+    manifest = _config_maps(world).get((namespace, name))
+    text = at(manifest.body, "data", key) if manifest is not None else None
+    if manifest is None or not isinstance(text, str):
+        return None
+    return File(text, Route((manifest.id, "data", key)))
+
+
+@lru_cache(maxsize=1)
+def _config_maps(world: Reading) -> dict[tuple[str, str], Manifest]:
+    """The ConfigMaps of a set by namespace and name: many jobs ask for theirs."""
+    config_maps = {}
     for manifest in world.manifests:
         ref = manifest.ref
-        if (ref.kind, ref.namespace, ref.name) == ("ConfigMap", namespace, name):
-            data: Any = manifest.body.get("data")
-            text = data.get(key) if isinstance(data, dict) else None
-            if isinstance(text, str):
-                return File(text, Route((manifest.id, "data", key)))
-    return None
+        if ref.kind == "ConfigMap":
+            config_maps[ref.namespace, ref.name] = manifest
+    return config_maps

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from importlib.machinery import SourceFileLoader
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 Entry = tuple[int, int, CodeType]
@@ -97,11 +97,8 @@ def _write(file: Path, entries: Mapping[str, Entry]) -> None:
 
 
 def page_of(file: str, function: str) -> str:
-    """The docstring of a function of a file; empty without one."""
-    import ast  # `explain` and tests alone
-
-    tree = ast.parse(Path(file).read_bytes(), file)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name == function:
-            return ast.get_docstring(node, clean=False) or ""
+    """The docstring of a function of a file, from the code that Python keeps of it; empty without one."""
+    for value in code_of(Path(file)).co_consts:
+        if isinstance(value, CodeType) and value.co_name == function:
+            return FunctionType(value, {}).__doc__ or ""
     return ""
