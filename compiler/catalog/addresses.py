@@ -44,15 +44,18 @@ def warm(values: Mapping[str, Any]) -> Warm | None:
     env = given if isinstance(given, dict) else _NONE
     if _is_on(env.get("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG")):
         return None
-    interfaces = _number(env.get("WARM_ENI_TARGET"))
-    prefixes = _number(env.get("WARM_PREFIX_TARGET"))
     return Warm(
-        interfaces=1 if interfaces is None else interfaces,
+        interfaces=_or_one(env.get("WARM_ENI_TARGET")),
         addresses=_number(env.get("WARM_IP_TARGET")),
         minimum=_number(env.get("MINIMUM_IP_TARGET")),
         by_prefix=_is_on(env.get("ENABLE_PREFIX_DELEGATION")),
-        prefixes=1 if prefixes is None else prefixes,
+        prefixes=_or_one(env.get("WARM_PREFIX_TARGET")),
     )
+
+
+def _or_one(value: Any) -> int:
+    number = _number(value)
+    return 1 if number is None else number
 
 
 def _is_on(value: Any) -> bool:

@@ -300,9 +300,7 @@ def _drill(commands: Commands) -> None:
         metavar="NODE",
         help="the node, by its name in Kubernetes; one without a job",
     )
-    command.add_argument(
-        "--xid", type=int, default=79, metavar="N", help="the Xid (default: 79)"
-    )
+    command.add_argument("--xid", type=int, metavar="N", help="the Xid (default: 79)")
     _rules_and_facts(command)
     command.set_defaults(fail_on="error")
 

@@ -8,25 +8,24 @@ from collections.abc import Sequence
 from compiler.cli.streams import UsageError
 from compiler.emit.yaml import dump
 from compiler.plan import Plan
-from compiler.subjects.health.drill import NoDrillError, drill, steps
+from compiler.spec.types import SUBDOMAIN
+from compiler.subjects.health.drill import XID, NoDrillError, drill, steps
 
-_NODE = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
-
-def text(plans: Sequence[Plan], node: str, xid: int) -> str:
+def text(plans: Sequence[Plan], node: str, xid: int | None) -> str:
     """The manifest of one cluster's drill.
 
     Raises ``UsageError`` for several clusters, and where nothing would follow.
     """
     if len(plans) != 1:
         raise UsageError(f"a drill is for one cluster: name its spec, of {len(plans)}")
-    if not _NODE.fullmatch(node):
+    if not re.fullmatch(SUBDOMAIN, node):
         raise UsageError(
             f"`{node}` is no name of a node: write one of `kubectl get nodes`"
         )
     (plan,) = plans
     try:
-        job = drill(plan, node, xid)
+        job = drill(plan, node, XID if xid is None else xid)
     except NoDrillError as problem:
         raise UsageError(str(problem)) from None
     comments = [f"# {line}\n" for line in steps(plan, node)]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from compiler.plan import Plan
 from compiler.source import Route
 from compiler.subjects.jobs.plan import Container, Pod, Runtime, TrainJob
-from compiler.subjects.workloads.plan import Workload
+from compiler.subjects.workloads.plan import Workload, titled
 
 _PROGRAMS = ("git", "pip", "pip3", "uv", "aws", "s5cmd")
 _HINTS = ("git", "pip", "aws", "s5cmd")
@@ -61,8 +61,7 @@ def _commands(plan: Plan) -> Iterator[Said]:
 
 def title_of(workload: Workload) -> str:
     """The name of a workload in a sentence."""
-    noun = "job" if workload.kind.endswith(("Job", "JobSet")) else workload.kind
-    return f"{noun} `{workload.name}`"
+    return titled(workload.kind, workload.name)
 
 
 def _of_pod(pod: Pod, title: str) -> Iterator[Said]:

@@ -26,6 +26,7 @@ from compiler.subjects.jobs.plan import (
 )
 from compiler.subjects.pools.plan import ZONE, NodePool, Toleration
 from compiler.subjects.queues.plan import ClusterQueue, Flavor
+from compiler.subjects.workloads.plan import titled
 
 Offer = tuple[NodePool, InstanceType]
 """A pool, and a type of which its next node may be."""
@@ -195,9 +196,7 @@ class Work:
     @property
     def title(self) -> str:
         """Its name in a sentence: ``job `llama```, or with its kind if that is none of jobs."""
-        is_job = self.kind.endswith(("Job", "JobSet"))
-        noun = "job" if is_job else self.kind
-        return f"{noun} `{self.name}`"
+        return titled(self.kind, self.name)
 
     @property
     def name(self) -> str:

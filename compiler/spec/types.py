@@ -28,6 +28,8 @@ _ARN = r"arn:aws[a-z-]*:iam::\d{12}:(role|user)/([!-~]+/)?[\w+=,.@-]{1,64}"
 # EC2 user guide, resource IDs: 8 hex digits, or 17 since 2016.
 _ID = r"[0-9a-f]{8}([0-9a-f]{9})?"
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
+"""DNS subdomains: names of most objects, and of nodes (Kubernetes, object names)."""
 _NAMES = "Kubernetes, object names"
 _IDS = "EC2 user guide, resource IDs"
 
@@ -48,7 +50,7 @@ ObjectName = Annotated[
     str,
     BeforeValidator(
         matched(
-            rf"{_LABEL}(\.{_LABEL})*",
+            SUBDOMAIN,
             "a name (lowercase letters, digits, `-`, `.`)",
             "hf-token",
             source=_NAMES,
@@ -618,7 +620,7 @@ HostName = Annotated[
     str,
     BeforeValidator(
         matched(
-            rf"{_LABEL}(\.{_LABEL})*",
+            SUBDOMAIN,
             "the name of a node",
             "ip-10-0-12-34.us-west-2.compute.internal",
             longest=63,

@@ -76,14 +76,14 @@ def _ending(workload: Workload, pod: Pod) -> Iterator[Finding]:
     for container in pod.containers:
         program = _last_program(container)
         if program in _ENDING:
-            is_pod = workload.kind == "Pod"
+            instead = "run it as a Job, or in an init container"
+            if workload.kind == "Pod":
+                instead = "write `restartPolicy: Never`"
             yield Finding(
                 f"`{program}` of {title_of(workload)} ends, and is started again each time",
                 container.where("command" if container.command else "args"),
                 label="CrashLoopBackOff",
-                help="write `restartPolicy: Never`"
-                if is_pod
-                else "run it as a Job, or in an init container",
+                help=instead,
             )
 
 

@@ -8,6 +8,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.subjects.pools.plan import INSTANCE_TYPE
+from compiler.subjects.workloads.plan import is_job
 
 
 @rule("LIM016", severity=Severity.WARNING, pods=True)
@@ -42,9 +43,10 @@ def accelerators_left_idle(work: Work, world: World) -> Iterator[Finding]:
     """
     if work.accelerator is None or work.gang or not work.types:
         return
-    is_job = work.kind.endswith(("Job", "JobSet"))
     selects = (
-        is_job and work.pod is not None and INSTANCE_TYPE in work.pod.node_selector
+        is_job(work.kind)
+        and work.pod is not None
+        and INSTANCE_TYPE in work.pod.node_selector
     )
     if not world.plan.closed and not selects:
         return

@@ -54,13 +54,14 @@ def file_system_refused(system: FileSystemStack) -> Iterator[Finding]:
     if system.kind not in (None, "LUSTRE"):
         return
     known = {"deployment", "size"} - system.unread
+    size = system.size if "size" in known else None
     asked = Asked(
         deployment=system.deployment if "deployment" in known else None,
         imports=system.imports,
         exports=system.exports,
         backup_days=system.backup_days,
         efa=bool(system.efa),
-        size=system.size if "size" in known else None,
+        size=size,
         throughput=system.throughput,
     )
     for refusal in refusals(asked):

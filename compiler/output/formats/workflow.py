@@ -9,20 +9,34 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from compiler.diagnostics import Diagnostic
 from compiler.emit.yaml import dump
 from compiler.output.artifact import Artifact
+from compiler.output.body import follow
 from compiler.output.formats import Setting
-from compiler.plan import PlanNode
+from compiler.output.formats.markdown import hinted, lifted, parts, recognised
 from compiler.verify.fault import SCHEMA, Fault, Path
 from compiler.verify.node import Node, NodeTable
 from compiler.verify.structure import Raw
 from compiler.verify.verifier import diagnostic
 from compiler.verify.walk import walk
+
+# Those of third parties are not read, as pages are not: ours use a part of the grammar.
+__all__ = [
+    "KIND",
+    "LATE",
+    "TAGS",
+    "hinted",
+    "lifted",
+    "parts",
+    "recognised",
+    "verified",
+    "written",
+]
 
 KIND = "Workflow"
 LATE = False
@@ -159,31 +173,12 @@ def _command(text: str, path: Path) -> Iterator[Fault]:
 
 def _steps(body: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
     jobs = body.get("jobs")
-    for name, job in jobs.items() if isinstance(jobs, dict) else ():
-        steps = job.get("steps") if isinstance(job, dict) else None
-        for index, step in enumerate(steps if isinstance(steps, list) else ()):
+    if not isinstance(jobs, dict):
+        return
+    for name, job in jobs.items():
+        for path, step in follow(job, ("steps", "*"), ("jobs", name)):
             if isinstance(step, dict):
-                yield ("jobs", name, "steps", index), step
-
-
-def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
-    """A workflow carries nothing of the plan."""
-    return ()
-
-
-def hinted(text: str) -> bool:
-    """Workflows of third parties are not read: ours use a part of their grammar."""
-    return False
-
-
-def recognised(body: Any) -> bool:
-    """Workflows of third parties are not read."""
-    return False
-
-
-def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:
-    """Nothing of a workflow is counted."""
-    return ()
+                yield path, step
 
 
 def written(artifact: Artifact) -> bytes:

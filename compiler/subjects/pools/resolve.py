@@ -88,6 +88,7 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
     cluster_group = SelectorTerm(tags={"aws:eks:cluster-name": context.name})
     interfaces = tuple(NetworkInterface(*interface) for interface in layout)
     profile = instance_profile(context)
+    store = "RAID0" if pool.local_storage == "raid0" else None
     return NodeClass(
         at=at,
         name=pool.name,
@@ -99,7 +100,7 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
         security_groups=(cluster_group, *_security_groups(context)),
         placement_group=placement_group(context.name, pool),
         interfaces=interfaces,
-        instance_store="RAID0" if pool.local_storage == "raid0" else None,
+        instance_store=store,
         block_devices=(_root(context, pool),),
         metadata_hops=1,
         tags=dict(context.spec.tags),

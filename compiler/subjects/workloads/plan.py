@@ -27,3 +27,13 @@ class Workload(PlanNode):
     queue: str | None = None
     nodes: int | None = None
     everywhere: bool = False
+
+
+def is_job(kind: str) -> bool:
+    """Whether a kind is one of jobs, which end: TrainJob, Job, PyTorchJob, JobSet."""
+    return kind.endswith(("Job", "JobSet"))
+
+
+def titled(kind: str, name: str) -> str:
+    """An object in a sentence: ``job `llama```, or with its kind if that is none of jobs."""
+    return f"{'job' if is_job(kind) else kind} `{name}`"

@@ -444,12 +444,12 @@ def _with_rules(read: list[CloudResource], resources: Reader) -> list[CloudResou
         kind = (resource / "Type").word()
         if kind in _RULES:
             alone.append((resource / "Properties", _RULES[kind]))
-    return [
-        _with_own(resource, alone)
-        if isinstance(resource, SecurityGroupStack)
-        else resource
-        for resource in read
-    ]
+    whole: list[CloudResource] = []
+    for known in read:
+        if isinstance(known, SecurityGroupStack):
+            known = _with_own(known, alone)
+        whole.append(known)
+    return whole
 
 
 def _with_own(

@@ -91,6 +91,7 @@ def _recipe(path: str, at: Route, steps: Iterable[Instruction]) -> Recipe | None
     if not base:
         return None
     locks = [origin for origin, target in copies if target == requirements]
+    others = tuple(copy for copy in copies if copy[1] != requirements)
     return Recipe(
         at=at,
         path=path,
@@ -98,7 +99,7 @@ def _recipe(path: str, at: Route, steps: Iterable[Instruction]) -> Recipe | None
         efa=efa,
         packages=packages,
         requirements=locks[0] if locks else requirements,
-        copies=tuple(copy for copy in copies if copy[1] != requirements),
+        copies=others,
         working_dir=working_dir,
         env=env,
         user=user,
