@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -18,6 +17,7 @@ from compiler.output.formats import Setting, objects
 from compiler.plan import Plan
 from compiler.policy import Policies, load_policies
 from compiler.policy.config import Config
+from compiler.regex import regex
 from compiler.resolve.resolve import resolve
 from compiler.source import Route
 from compiler.source.assemble import SpecSource, assemble
@@ -34,8 +34,8 @@ from compiler.targets import lower
 from compiler.verify.references import made_elsewhere
 
 # Lists of the NodePools of one pool, once they have its name.
-_POOLS_HAVE = re.compile(r"pools (`[^`]+`)(?:, \1)+ have")
-_REPEATED = re.compile(r"(`[^`]+`)(?:, \1)+")
+_POOLS_HAVE = regex(r"pools (`[^`]+`)(?:, \1)+ have")
+_REPEATED = regex(r"(`[^`]+`)(?:, \1)+")
 _MANY = 16  # specs from which on every core takes a share
 
 Lowered = Callable[[Sequence[Manifest]], None]

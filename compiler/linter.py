@@ -12,6 +12,7 @@ from compiler.catalog import Catalog, load_catalog
 from compiler.clusters import by_cluster
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
+from compiler.imported import name_of
 from compiler.judge import judge
 from compiler.lift import kinds
 from compiler.lint import templates
@@ -147,7 +148,7 @@ def _coverage(
     ruled = {*kinds(closed=True), *read_by_rules} - _PODS
     patches = len(reading.objects) - len(objects)
     coverage = covered(reading, objects, patches, ruled, kinds())
-    coverage.resource_rules = sum(rule.subject in _ALONE for rule in rules)
+    coverage.resource_rules = sum(rule.runs_on in _ALONE for rule in rules)
     coverage.rules = len(rules) - coverage.resource_rules
     coverage.pod_rules = sum(rule.pods for rule in rules)
     return coverage
@@ -258,12 +259,12 @@ def _findings_alone(
     return [finding for finding in placed if finding.span not in faults]
 
 
-_ALONE = (*RESOURCES, Recipe, Step)
+_ALONE = frozenset(map(name_of, (*RESOURCES, Recipe, Step)))
 
 
 def _on_what_is_alone(policies: Policies) -> list[Rule]:
     """The rules on what templates make, and on Dockerfiles."""
-    return [rule for rule in policies.rules if rule.subject in _ALONE]
+    return [rule for rule in policies.rules if rule.runs_on in _ALONE]
 
 
 def _without_repeats(findings: Iterable[Diagnostic]) -> list[Diagnostic]:

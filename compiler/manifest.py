@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 from compiler.output.artifact import Artifact, Body, ObjectRef, ref_of
+from compiler.regex import regex
 
 __all__ = ["Body", "Manifest", "ObjectRef", "placeholder", "ref_of"]
 
-_PLACEHOLDER = re.compile(r"\$\{|\$\(|\{\{|\A\$[A-Za-z_]\w*\Z")
+_PLACEHOLDER = regex(r"\$\{|\$\(|\{\{|\A\$[A-Za-z_]\w*\Z")
 
 
 def placeholder(text: str) -> bool:
     """Whether a value is filled in later, by Flux or a shell (``${NAME}``, ``$NAME``, ``$(command)``) or a template
     (``{{ … }}``): what it will be is unknown."""
+    if "$" not in text and "{{" not in text:
+        return False
     return _PLACEHOLDER.search(text) is not None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from compiler.catalog.instance import instance_from_row, zone_letters
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
+from compiler.regex import regex
 from compiler.source.read import read_bytes
 
 SCHEMA = "trainyard-catalog/1"
@@ -76,7 +77,7 @@ _NUMBERS = frozenset(
     )
 )
 _TEXTS = frozenset(("arch", "accelerator", "nvlink", "placement", "usage"))
-_ZONES = re.compile(r"[a-z0-9-]+:[a-z]+")
+_ZONES = regex(r"[a-z0-9-]+:[a-z]+")
 """A region and the letters of its zones."""
 _CARDS = 1000
 """More than the network cards of any type."""

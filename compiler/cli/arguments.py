@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -22,17 +24,48 @@ EXIT_CODES = """exit codes:
   4  a fault of Trainyard itself"""
 
 
+class _Formatter(argparse.HelpFormatter):
+    """As wide as the terminal. argparse makes one for each option, and would ask ``shutil`` for the width, which loads
+    four libraries of compression: 2 % of a ``check``."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_width())
+
+
+class _Verbatim(_Formatter, argparse.RawDescriptionHelpFormatter):
+    """Leaves the lines of descriptions as they are."""
+
+
+_STDOUT = 1
+
+
+@cache
+def _width() -> int:
+    """Columns of help, as argparse counts them: ``COLUMNS``, or the terminal's, or 80, less a margin of two."""
+    given = os.environ.get("COLUMNS", "")
+    columns = int(given) if given.isdigit() else 0
+    if not columns:
+        try:
+            columns = os.get_terminal_size(_STDOUT).columns
+        except OSError:
+            columns = 80
+    return (columns or 80) - 2
+
+
 def parser() -> argparse.ArgumentParser:
     """The whole grammar. ``completion`` and the documentation are generated from it."""
     top = argparse.ArgumentParser(
         prog="trainyard",
         description="Compile training cluster specs into what Flux, eksctl and EKS need.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Verbatim,
         epilog=EXIT_CODES,
     )
     top.add_argument("--version", action="version", version=f"trainyard {__version__}")
     _common(top, default=False)
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    # Without `prog`, argparse formats a usage for it, and loads four libraries of compression on its way.
+    commands = top.add_subparsers(
+        dest="command", metavar="COMMAND", required=True, prog="trainyard"
+    )
     _compile(commands)
     _check(commands)
     _report(commands)
@@ -48,7 +81,9 @@ def parser() -> argparse.ArgumentParser:
 
 def _command(commands: Commands, name: str, help: str) -> argparse.ArgumentParser:
     description = f"{help[0].upper()}{help[1:]}."
-    command = commands.add_parser(name, help=help, description=description)
+    command = commands.add_parser(
+        name, help=help, description=description, formatter_class=_Formatter
+    )
     # What stands before the command is not reset by what stands behind it.
     _common(command, default=argparse.SUPPRESS)
     return command

@@ -16,12 +16,13 @@ from compiler.plan import Derived
 from compiler.policy.interface import describe
 from compiler.policy.load import load_rules
 from compiler.policy.rule import Rule
+from compiler.regex import regex
 from compiler.resolve.context import near_help
 from compiler.source import Route
 from compiler.source.tree import SequenceNode
 
 OFF = " (off by default)"
-_CODE = re.compile(r"[A-Z]{2,4}\d{3}\Z")
+_CODE = regex(r"[A-Z]{2,4}\d{3}\Z")
 
 
 def all_codes(options: Options) -> list[tuple[str, str, str]]:

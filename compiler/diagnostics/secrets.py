@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
+from compiler.regex import regex
+
 # The forms that owners give their tokens so that they are found (GitHub, supported secret scanning patterns; Hugging
 # Face, user access tokens; AWS IAM, unique identifiers; RFC 7519 and RFC 7468).
 # The middle column is what every such text has in it: most texts have none, and no expression is compiled for them.
@@ -18,7 +20,7 @@ _FORMS = (
     ),
     (
         "a token of GitHub",
-        ("gh", "github_pat_"),
+        ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
         r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,})",
     ),
     ("a token of GitLab", ("glpat-",), r"\bglpat-[\w-]{20,}"),
@@ -76,6 +78,9 @@ NAMES = tuple(
 )
 """Ends of the names that carry credentials, after ``_``."""
 
+_IN_NAMES = ("token", "pass", "api", "secret")
+"""What every one of them has in it."""
+
 _KEYS = "|".join(name[1:].replace("_", "[-_]?") for name in NAMES)
 # A name begins with a word, with the part of one after `_`, or with a capital after small letters (`adminPassword`).
 _BEGINS = r"(?:\b|_|(?<=[a-z0-9])(?=[A-Z]))"
@@ -88,18 +93,18 @@ _HIDDEN = rf"{_BEGINS}(?i:{_KEYS}){_ASSIGNED}(?P<value>[^\s\"',}}\]$]+)"
 _OPTION = rf"--[\w-]{{0,40}}?(?i:{_KEYS}|token)(?:=|[\"']?\s*,?\s+[\"']?)(?P<value>(?!-)[^\s\"',}}\]$]{{6,}})"
 # What stands for a value that is elsewhere: a variable, a template, a path, an ARN, what SOPS encrypted; or for none,
 # or for one that somebody is to write.
-_REFERENCE = re.compile(
+_REFERENCE = regex(
     r"\s*(?:$|\{\{|ENC\[|arn:|ref\+|vault:|/[\w./-]+$|<[^<>]*>$|\*+$|(?i:null|none|nil|true|false)$)"
     r"|(?i:placeholder|replaced?|your)[-_ A-Za-z]*$"
     r"|.*(?<!\$)\$[({A-Za-z_]",
     re.DOTALL,
 )
 # An expression of a program: a call, an index, an attribute.
-_EXPRESSION = re.compile(r".*[()\[]|[A-Za-z_]+(?:\.[A-Za-z_]+)+$|[{<%]")
-_IDENTIFIER = re.compile(r"[A-Za-z_]+$")
+_EXPRESSION = regex(r".*[()\[]|[A-Za-z_]+(?:\.[A-Za-z_]+)+$|[{<%]")
+_IDENTIFIER = regex(r"[A-Za-z_]+$")
 # Ends of names that carry credentials where the value looks like one, and not where it is a word.
 ENDS = ("_TOKEN", "_SECRET", "_PAT", "_PWD", "_PASS", "_CREDENTIALS")
-_RANDOM = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[\w+/=.~-]{20,}$")
+_RANDOM = regex(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[\w+/=.~-]{20,}$")
 
 
 @lru_cache(maxsize=4096)
@@ -149,6 +154,12 @@ def _may_carry(name: str) -> bool:
     return name.lower().endswith(_LAST)
 
 
+def may_have_secret(text: str) -> bool:
+    """Whether a text has a hint of a token, or of a name that carries a credential: most have none."""
+    small = text.lower()
+    return any(word in small for word in _LAST) or bool(_hints().search(text))
+
+
 def _worded(name: str) -> str:
     """A name in capitals, with ``_`` before each of its words."""
     if not name.isupper():
@@ -179,6 +190,9 @@ def named_values(text: str) -> list[str]:
 
     Of a program's text no expression counts: ``api_key=os.environ["API_KEY"]``.
     """
+    small = text.lower()
+    if not any(part in small for part in _IN_NAMES):
+        return []
     names = []
     found = list(re.finditer(_NAMED, text))
     if "ass" in text or "ASS" in text:

@@ -37,6 +37,7 @@ from compiler.policy.config import Config
 from compiler.policy.engine import run
 from compiler.policy.params import refusal_of
 from compiler.policy.rule import Rule
+from compiler.regex import regex
 from compiler.resolve.resolve import resolve
 from compiler.source import Document, SourceFile
 from compiler.source.manifests import parse_manifests
@@ -47,11 +48,11 @@ from compiler.targets import lower
 WHOLE = "# a whole cluster"
 _PARAMS = "# params:"
 TEMPLATE = "template.yaml"
-_TEMPLATE = re.compile(
+_TEMPLATE = regex(
     r"^(?:AWSTemplateFormatVersion|Resources)\s*:|\A\s*\{\s*\"(?:AWS|Resources)",
     re.MULTILINE,
 )
-_DOCKERFILE = re.compile(r"^FROM \S+", re.MULTILINE)
+_DOCKERFILE = regex(r"^FROM \S+", re.MULTILINE)
 _DATA = Path(__file__).with_name("data")
 
 

@@ -6,7 +6,6 @@ pkg/providers/instancetype/types.go; EKS Auto Mode has the same under ``eks.amaz
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from itertools import product
 from operator import ge, gt, le, lt
@@ -16,6 +15,7 @@ from compiler.catalog.instance import NEURON_RESOURCE, NVIDIA_RESOURCE
 from compiler.dataclass import dataclass
 from compiler.manifest import placeholder
 from compiler.plan.units import Quantity
+from compiler.regex import regex
 from compiler.source import Route
 from compiler.subjects.pools.plan import (
     ARCH,
@@ -48,7 +48,7 @@ _WRITTEN_BY_OTHERS = (
     "cloud.google.com",
     "azure.com",
 )
-_SCHEME = re.compile(r"([a-z]+)(?:-[0-9]+tb)?([0-9]+)")
+_SCHEME = regex(r"([a-z]+)(?:-[0-9]+tb)?([0-9]+)")
 # Families of these accelerators are all in the catalog; of others (V100: p3) only some are.
 _PARTLY_KNOWN = frozenset({"v100", "k80", "m60"})
 

@@ -32,7 +32,10 @@ class Saved(NamedTuple):
 
 def saved_paths(work: Work) -> list[Saved]:
     """The folders that a job saves to, as absolute paths; relative ones are up to the program."""
-    named = [(work.env.get(_VARIABLE), f"`{_VARIABLE}`", work.where_env(_VARIABLE))]
+    named: list[tuple[str | None, str, Route]] = []
+    variable = work.env.get(_VARIABLE)
+    if variable:
+        named.append((variable, f"`{_VARIABLE}`", work.where_env(_VARIABLE)))
     for name, given in options(work.words):
         if name in _OPTIONS:
             named.append((given, f"`--{name}`", work.where_said(f"--{name}")))

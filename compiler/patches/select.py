@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.near import meant
 from compiler.manifest import Manifest
+from compiler.regex import regex
 from compiler.subjects.overrides.plan import ObjectPatch
 
 _SHOWN = 6
-_COMMA = re.compile(r",(?![^(]*\))")
-_SET = re.compile(r"(\S+)\s+(in|notin)\s*\(([^)]*)\)\Z")
+_COMMA = regex(r",(?![^(]*\))")
+_SET = regex(r"(\S+)\s+(in|notin)\s*\(([^)]*)\)\Z")
 
 
 def targets_of(patch: ObjectPatch, manifests: Iterable[Manifest]) -> list[Manifest]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
+
+from compiler.regex import regex
 
 QUANTITY = r"([+-]?)([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?[0-9]+))?"
 """The form of a Kubernetes quantity: sign, digits, unit, exponent."""
 DURATION = r"(?:([0-9]+)h)?(?:([0-9]+)m)?(?:([0-9]+)s)?"
 """The form of a duration: hours, minutes, seconds; an empty text has it too, and is none."""
-_QUANTITY = re.compile(rf"{QUANTITY}\Z")
+_QUANTITY = regex(rf"{QUANTITY}\Z")
 _BINARY = {f"{letter}i": 1024**power for power, letter in enumerate("KMGTPE", 1)}
 _DECIMAL = {
     "k": 10**3,
@@ -22,7 +23,7 @@ _DECIMAL = {
     "": 1,
 }
 _SMALL = {"n": 10**9, "u": 10**6, "m": 10**3}
-_DURATION = re.compile(rf"{DURATION}\Z")
+_DURATION = regex(rf"{DURATION}\Z")
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -10,10 +10,12 @@ from typing import Any
 
 from compiler.catalog import Catalog
 from compiler.diagnostics import Diagnostic, Severity
+from compiler.imported import name_of
 from compiler.manifest import Manifest, ObjectRef
 from compiler.model.work import Work
 from compiler.plan import Plan, PlanNode
 from compiler.policy.config import NO_CONFIG, Config
+from compiler.policy.kept import loaded
 from compiler.policy.load import is_builtin, line_of, quiet, words
 from compiler.policy.rule import Finding, Rule, malformed
 from compiler.policy.world import World
@@ -92,8 +94,12 @@ def _findings(
     rule: Rule, subjects: Subjects, world: World
 ) -> Iterator[tuple[Any, Finding]]:
     """What a rule yields, with the subject that it was run on. Raises ``TypeError`` for what is no sound finding."""
-    for node in subjects.of(rule):
-        verdicts = rule.check(node, world) if rule.needs_world else rule.check(node)
+    nodes = subjects.of(rule)
+    if not nodes:
+        return
+    check = loaded(rule)
+    for node in nodes:
+        verdicts = check(node, world) if rule.needs_world else check(node)
         for finding in verdicts:
             wrong = malformed(finding)
             if wrong:
@@ -144,31 +150,37 @@ def _line(problem: BaseException, file: str) -> int:
     return line
 
 
+_PLAN, _WORK, _MANIFEST = map(name_of, (Plan, Work, Manifest))
+
+
 class Subjects:
     """What each rule is run on: plan nodes by class, manifests by kind."""
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._nodes: dict[type, list[PlanNode]] = {}
+        self._nodes: dict[str, list[PlanNode]] = {}
         self._manifests: dict[str, list[Manifest]] = {}
+        by_class: dict[type, list[PlanNode]] = {}
         for node in _nodes(world.plan):
-            self._nodes.setdefault(type(node), []).append(node)
+            by_class.setdefault(type(node), []).append(node)
+        for kind, nodes in by_class.items():
+            self._nodes[name_of(kind)] = nodes
         for manifest in world.manifests:
             self._manifests.setdefault(_kind(manifest), []).append(manifest)
 
     def of(self, rule: Rule) -> Sequence[Any]:
         """The subjects of a rule."""
-        if rule.subject is Plan:
+        if rule.runs_on == _PLAN:
             return (self._world.plan,)
-        if rule.subject is Work:
+        if rule.runs_on == _WORK:
             others = self._world.pods if rule.pods else ()
             return (*self._world.works, *others)
-        if rule.subject is Manifest:
+        if rule.runs_on == _MANIFEST:
             if not rule.kinds:
                 return self._world.manifests
             by_kind = [self._manifests.get(kind, []) for kind in rule.kinds]
             return [manifest for manifests in by_kind for manifest in manifests]
-        return self._nodes.get(rule.subject, ())
+        return self._nodes.get(rule.runs_on, ())
 
 
 def _kind(manifest: Manifest) -> str:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, redirect_stdout
 from functools import cache
 from pathlib import Path
-from types import CodeType, ModuleType
 
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
-from compiler.policy.bytecode import code_of, compiled, module_of
+from compiler.policy.code import code_of
+from compiler.policy.kept import KeptRules, run_module
 from compiler.policy.rule import Rule, is_code, is_texts
 from compiler.source import SourceFile, Span
 from compiler.source.read import is_yaml, read
@@ -82,9 +82,10 @@ def _is_same_folder(folder: Path, other: Path) -> bool:
 def _own(folder: Path, base: Path, faults: list[Diagnostic]) -> Iterator[Rule]:
     """The rules of an adopter's folder, without unchanged copies of built-in ones; faults are added to ``faults``."""
     if _is_same_folder(folder, base):
-        paths = list(_files(folder, without=_builtin_folders(base)))
+        paths = [Path(file) for file in _files(folder, _builtin_folders(base))]
     else:
-        paths = [path for path in _files(folder) if not _is_copy(path, folder, base)]
+        files = [Path(file) for file in _files(folder)]
+        paths = [path for path in files if not _is_copy(path, folder, base)]
     for path in paths:
         if path.is_file():
             yield from _load(path, faults)
@@ -104,11 +105,16 @@ def _builtin(base: Path) -> tuple[tuple[Rule, ...], tuple[Diagnostic, ...]]:
     """The rules of the built-in folders: all folders that are there but the adopter's."""
     faults: list[Diagnostic] = []
     rules: list[Rule] = []
-    folders = [base / name for name in _builtin_folders(base)]
-    paths = [path for folder in folders for path in _files(folder)]
-    codes = compiled(base, [path for path in paths if path.suffix == ".py"])
-    for path in paths:
-        rules += _load(path, faults, codes.get(path))
+    kept = KeptRules(base)
+    for name in _builtin_folders(base):
+        for path in _files(base / name):
+            of_file = kept.of(path)
+            if of_file is None:
+                of_file = _load(Path(path), faults)
+                if path.endswith(".py"):
+                    kept.add(path, of_file)
+            rules += of_file
+    kept.write()
     return tuple(rules), tuple(faults)
 
 
@@ -122,7 +128,7 @@ def _is_shown(name: str) -> bool:
     return not name.startswith((".", "_"))
 
 
-def _files(folder: Path, without: Collection[str] = ()) -> Iterator[Path]:
+def _files(folder: Path, without: Collection[str] = ()) -> Iterator[str]:
     """The files of rules in a folder, but not those in folders ``without`` at its top."""
     for root, folders, names in os.walk(folder, onerror=_refuse):
         is_top = root == str(folder)
@@ -131,7 +137,7 @@ def _files(folder: Path, without: Collection[str] = ()) -> Iterator[Path]:
         folders[:] = sorted(shown)
         for name in sorted(names):
             if _is_rule(name) and not (is_top and name in SETTINGS):
-                yield Path(root, name)
+                yield os.path.join(root, name)
 
 
 def _refuse(fault: OSError) -> None:
@@ -149,30 +155,24 @@ def _same(path: Path, other: Path) -> bool:
     return other.is_file() and path.read_bytes() == other.read_bytes()
 
 
-def _rules_in(path: Path, code: CodeType | None) -> list[Rule]:
-    """The rules of a Python file, by its code where that is known."""
-    name = module_of(path)
-    module = ModuleType(name)
-    module.__file__ = str(path)
-    sys.modules[name] = module
+def _rules_in(path: Path) -> list[Rule]:
+    """The rules of a Python file."""
     with quiet():
-        exec(code or code_of(path), module.__dict__)  # noqa: S102  # the point of the exercise
-    functions = [value for value in vars(module).values() if callable(value)]
+        names = run_module(path, code_of(path))
+    functions = [value for value in names.values() if callable(value)]
     marked = [getattr(function, "rule", None) for function in functions]
     rules = [rule for rule in marked if isinstance(rule, Rule)]
-    return [rule for rule in rules if rule.check.__module__ == name]
+    return [rule for rule in rules if rule.check.__module__ == names["__name__"]]
 
 
-def _load(
-    path: Path, faults: list[Diagnostic], code: CodeType | None = None
-) -> Iterable[Rule]:
+def _load(path: Path, faults: list[Diagnostic]) -> list[Rule]:
     """The rules of a file; what keeps it from being loaded is added to ``faults``."""
     if path.suffix != ".py":
         from compiler.policy.schema_rule import load_schema_rules
 
         return load_schema_rules(path, faults)
     try:
-        rules = _rules_in(path, code)
+        rules = _rules_in(path)
     except SyntaxError as problem:
         faults.append(
             error(
@@ -182,7 +182,7 @@ def _load(
                 help="correct the line",
             )
         )
-        return ()
+        return []
     except BaseException as problem:  # `sys.exit` too: it must not end the run
         if isinstance(problem, KeyboardInterrupt):
             raise
@@ -194,7 +194,7 @@ def _load(
                 help="correct the line",
             )
         )
-        return ()
+        return []
     if not rules:
         faults.append(
             error(

@@ -10,7 +10,9 @@ from typing import Any, TypeVar, get_type_hints
 
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Severity
-from compiler.policy.bytecode import page_of
+from compiler.imported import imported, name_of
+from compiler.policy.code import page_of
+from compiler.regex import regex
 from compiler.source import Route
 
 NO_PARAMS: Mapping[str, Any] = MappingProxyType({})
@@ -78,18 +80,18 @@ def _shown(value: object) -> str:
 class Rule:
     """A policy.
 
-    ``subject`` is the class that ``check`` is run on: a plan node, ``Plan``, ``Work`` or ``Manifest`` (then only the
-    ``kinds`` given, as ``group/Kind`` with an empty group for core kinds; all kinds if there are none). ``pods``: a
-    rule on ``Work`` that holds for the pods of any kind. ``own_doc`` is the manual page where the code has it; its
-    first line says what the rule finds, its examples are the rule's tests. ``aliases`` are slugs that the rule had
-    before. A rule that is not ``enabled`` runs only where ``policy.yaml`` sets its level.
+    ``runs_on`` names the class that ``check`` is run on, as ``module:Class``: a plan node, ``Plan``, ``Work`` or
+    ``Manifest`` (then only the ``kinds`` given, as ``group/Kind`` with an empty group for core kinds; all kinds if
+    there are none). ``pods``: a rule on ``Work`` that holds for the pods of any kind. ``own_doc`` is the manual page
+    where the code has it; its first line says what the rule finds, its examples are its tests. ``aliases`` are slugs
+    that the rule had before. A rule that is not ``enabled`` runs only where ``policy.yaml`` sets its level.
     """
 
     code: str
     slug: str
     severity: Severity
     own_doc: str
-    subject: type
+    runs_on: str
     check: Callable[..., Iterator[Finding]]
     params: Mapping[str, Any] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()
@@ -103,6 +105,12 @@ class Rule:
     def doc(self) -> str:
         """The manual page, from the rule's file where its code was kept without it."""
         return self.own_doc or page_of(self.file, self.check.__name__)
+
+    @property
+    def subject(self) -> type:
+        """The class that the rule is run on."""
+        subject: type = imported(self.runs_on)
+        return subject
 
     @property
     def area(self) -> str:
@@ -130,7 +138,7 @@ class Rule:
         return examples(self.doc, "Passes")
 
 
-_CODE = re.compile(r"[A-Z]{2,4}[0-9]{3}")
+_CODE = regex(r"[A-Z]{2,4}[0-9]{3}")
 
 
 def is_code(value: object) -> bool:
@@ -169,7 +177,7 @@ def rule(
             slug=function.__name__.replace("_", "-"),
             severity=severity,
             own_doc=function.__doc__ or "",
-            subject=_subject(function),
+            runs_on=name_of(_subject(function)),
             check=function,
             params=params,
             kinds=kinds,
@@ -198,7 +206,7 @@ def _subject(function: Callable[..., Any]) -> type:
     return annotation
 
 
-_SECTION = re.compile(r"^## +(\w+)[ \t]*$", re.MULTILINE)
+_SECTION = regex(r"^## +(\w+)[ \t]*$", re.MULTILINE)
 
 
 def examples(doc: str, section: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error, listed
+from compiler.imported import name_of
 from compiler.manifest import Manifest, ObjectRef
 from compiler.policy.documents import read_documents
 from compiler.policy.rule import Finding, Rule, is_code
@@ -62,7 +63,7 @@ def _rule(data: Mapping[str, Any], path: Path) -> Rule:
         slug=data["slug"],
         severity=_SEVERITIES[data.get("severity", "error")],
         own_doc=data.get("description") or data["message"],
-        subject=Manifest,
+        runs_on=name_of(Manifest),
         check=_checker(
             data["schema"], match["apiVersion"], data["message"], data.get("help", "")
         ),

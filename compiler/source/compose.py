@@ -11,8 +11,9 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-import yaml
-from yaml.events import (
+from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.diagnostics.near import near
+from compiler.source.libyaml import (
     AliasEvent,
     CollectionEndEvent,
     CollectionStartEvent,
@@ -20,10 +21,8 @@ from yaml.events import (
     NodeEvent,
     ScalarEvent,
     StreamEndEvent,
+    yaml,
 )
-
-from compiler.diagnostics.diagnostic import Diagnostic, error
-from compiler.diagnostics.near import near
 from compiler.source.scalars import Refusal, resolve
 from compiler.source.tree import (
     Document,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.regex import regex
 from compiler.source.read import decode, read
 from compiler.source.tree import Document, SourceFile, Span
 
@@ -16,7 +17,7 @@ __all__ = ["decode", "parse", "read"]
 MAX_RESTARTS = 100
 """Most documents of one text that may be broken; what comes after them is not read."""
 
-_DOCUMENT_START = re.compile(r"^---(?=\s|$)", re.MULTILINE)
+_DOCUMENT_START = regex(r"^---(?=\s|$)", re.MULTILINE)
 
 
 def parse(

@@ -10,16 +10,15 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
-import yaml
-from yaml.events import (
+from compiler.source.compose import MAX_DEPTH, MAX_NODES, events
+from compiler.source.libyaml import (
     CollectionEndEvent,
     MappingStartEvent,
     ScalarEvent,
     SequenceStartEvent,
     StreamEndEvent,
+    yaml,
 )
-
-from compiler.source.compose import MAX_DEPTH, MAX_NODES, events
 from compiler.source.scalars import Refusal, Value, resolve
 from compiler.source.shapes import Shapes
 from compiler.source.syntax import has_forbidden

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from compiler.regex import regex
 from compiler.source.parse import parse
 from compiler.source.route import Route
 from compiler.source.tree import Node, ScalarNode, SourceFile
@@ -19,9 +20,9 @@ from compiler.source.tree import Node, ScalarNode, SourceFile
 _PLAIN = r"[A-Za-z0-9][\w./@=+-]*(?::[\w./@=+-]+)*"
 # Without escapes: what stands between the quotes is the text.
 _QUOTED = r'"[^"\\\n]*"' + r"|'[^'\n]*'"
-_SCALAR = re.compile(rf"(?m)([:-] )({_PLAIN}|{_QUOTED})$", re.ASCII)
+_SCALAR = regex(rf"(?m)([:-] )({_PLAIN}|{_QUOTED})$", re.ASCII)
 _QUOTES = "\"'"
-_HEAD = re.compile(r"(?: *#.*\n)+")  # comments before the first value
+_HEAD = regex(r"(?: *#.*\n)+")  # comments before the first value
 _MOST = 512  # shapes, and different values of one part, that are remembered
 
 

@@ -14,6 +14,7 @@ from compiler.diagnostics.words import kind_of
 from compiler.plan.units import DURATION, QUANTITY
 from compiler.plan.units import Duration as DurationValue
 from compiler.plan.units import Quantity as QuantityValue
+from compiler.regex import regex
 from compiler.spec.editor import shaped
 
 
@@ -354,8 +355,8 @@ def distinct(values: list[Any]) -> list[Any]:
     return values
 
 
-_REGION = re.compile(r"[a-z]{2}(?:-[a-z]+){1,2}-[0-9]\Z")
-_ZONE = re.compile(r"[a-z]{2}(?:-[a-z]+){1,2}-[0-9][a-z]\Z")
+_REGION = regex(r"[a-z]{2}(?:-[a-z]+){1,2}-[0-9]\Z")
+_ZONE = regex(r"[a-z]{2}(?:-[a-z]+){1,2}-[0-9][a-z]\Z")
 
 
 @shaped(_REGION.pattern)
@@ -541,7 +542,7 @@ def _of_hosts(text: str) -> str:
 _THIS_NETWORK = IPv4Network("0.0.0.0/8")
 
 
-_MOMENT = re.compile(r"20[0-9]{2}[-W0-9]*[T ].*(?:Z|[+-][0-9:.]+)\Z")
+_MOMENT = regex(r"20[0-9]{2}[-W0-9]*[T ].*(?:Z|[+-][0-9:.]+)\Z")
 
 
 @shaped(_MOMENT.pattern)
@@ -575,9 +576,7 @@ _REFERENCE = "github.com/distribution/reference, grammar"
 _NAME = rf"(?:{_DOMAIN}(?::\d+)?/)?{_COMPONENT}(?:/{_COMPONENT})*"
 _TAG = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}"
 _DIGEST = r"sha256:[0-9a-f]{64}"
-_IMAGE = re.compile(
-    rf"(?P<name>{_NAME})(?::(?P<tag>{_TAG}))?(?:@(?P<digest>{_DIGEST}))?\Z"
-)
+_IMAGE = regex(rf"(?P<name>{_NAME})(?::(?P<tag>{_TAG}))?(?:@(?P<digest>{_DIGEST}))?\Z")
 _PINNED = rf"{_NAME}(?::(?!latest\Z){_TAG}|(?::{_TAG})?@{_DIGEST})"
 
 

@@ -6,12 +6,13 @@ Source: k8s.io/apimachinery v0.36 pkg/api/resource.
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-_QUANTITY = re.compile(
+from compiler.regex import regex
+
+_QUANTITY = regex(
     r"([+-]?(?:\d+\.?\d*|\.\d+))(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d{1,2}))?\Z"
 )
 _POWERS_OF_10 = {

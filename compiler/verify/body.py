@@ -12,6 +12,7 @@ from compiler.manifest import Body
 from compiler.verify import webhooks
 from compiler.verify.fault import NAME, SCHEMA, UNKNOWN, Fault, Path, nearest
 from compiler.verify.intent import has_shape, intended, misfit, neighbors
+from compiler.verify.names import name_faults
 from compiler.verify.schemas import BUILTIN, Schema, Schemas
 from compiler.verify.walk import LATER, Sound, walk
 
@@ -159,8 +160,6 @@ def _best_schema(
 
 def _name_faults(schema: Schema, body: Body) -> list[Fault]:
     """Faults of name and namespace."""
-    from compiler.verify.names import name_faults
-
     metadata: Any = body.get("metadata")
     if metadata is None:
         help = "write `metadata: {name: …}`"

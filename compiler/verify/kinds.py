@@ -6,8 +6,7 @@ group may have beside the known ones, are unknown and so not wrong.
 
 from __future__ import annotations
 
-import re
-
+from compiler.regex import regex
 from compiler.verify.fault import SCHEMA, Fault, like
 from compiler.verify.schemas import BUILTIN, Schemas
 
@@ -53,7 +52,7 @@ _OTHERS = frozenset(
         "ClusterPushSecret",
     }
 )
-_VERSION = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?\Z")
+_VERSION = regex(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?\Z")
 _STAGES = {"alpha": 0, "beta": 1, None: 2}
 Meant = tuple[str, str]
 

@@ -8,11 +8,11 @@ pkg/apiserver/validation.
 
 from __future__ import annotations
 
-import re
 from itertools import chain
 from typing import Any
 
 from compiler.diagnostics.diagnostic import listed
+from compiler.regex import regex
 from compiler.source import Key
 from compiler.verify.defaults import defaulted
 from compiler.verify.fault import (
@@ -320,7 +320,7 @@ def _as_text(value: float) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-_NUMBER = re.compile(r"-?[0-9]+\Z")
+_NUMBER = regex(r"-?[0-9]+\Z")
 _FLAGS = {
     "true": True,
     "yes": True,

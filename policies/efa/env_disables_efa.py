@@ -27,11 +27,7 @@ def env_disables_efa(work: Work) -> Iterator[Finding]:
     """
     if not (work.efa and work.gang):
         return
-    env = {
-        name: value
-        for name, value in work.env.items()
-        if value is not None and not placeholder(value)
-    }
+    env = _known(work)
     if env.get("NCCL_TOPO_FILE") == "":
         yield _finding(
             work,
@@ -66,6 +62,25 @@ def env_disables_efa(work: Work) -> Iterator[Finding]:
             f"`FI_EFA_USE_DEVICE_RDMA` is `1`, and `{work.types[0].name}` has no RDMA"
         )
         yield _finding(work, "FI_EFA_USE_DEVICE_RDMA", what, "libfabric aborts")
+
+
+_NAMES = (
+    "NCCL_TOPO_FILE",
+    "FI_PROVIDER",
+    "NCCL_NET",
+    "RDMAV_FORK_SAFE",
+    "FI_EFA_USE_DEVICE_RDMA",
+)
+
+
+def _known(work: Work) -> dict[str, str]:
+    """The variables with a value that nothing fills in later."""
+    known: dict[str, str] = {}
+    for name in _NAMES:
+        value = work.env.get(name)
+        if value is not None and not placeholder(value):
+            known[name] = value
+    return known
 
 
 def _finding(work: Work, name: str, what: str, label: str) -> Finding:

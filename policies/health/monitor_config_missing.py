@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,6 +8,7 @@ from compiler.model.values import items, mapping, value
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.regex import regex
 from compiler.source import Route
 from compiler.subjects.delivery.plan import HelmRelease
 
@@ -82,7 +82,7 @@ def _options(container: Mapping[str, Any]) -> Iterator[tuple[tuple[str, int], st
                 yield (field, index), file
 
 
-_OPTION = re.compile(
+_OPTION = regex(
     r"--?(?:config\.[a-z-]+|system-log-monitors|custom-plugin-monitors)=(.+)"
 )
 

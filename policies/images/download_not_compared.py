@@ -5,9 +5,10 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.policy.rule import Finding, rule
+from compiler.regex import regex
 from compiler.subjects.images.plan import Step
 
-_URL = re.compile(r"https?://[^\s\"'|]+")
+_URL = regex(r"https?://[^\s\"'|]+")
 _COMPARES = ("sha256sum", "sha512sum", "shasum", "gpg", "cosign")
 
 

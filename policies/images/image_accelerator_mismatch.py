@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from compiler.diagnostics import Severity
 from compiler.model.work import Work
@@ -57,8 +58,9 @@ def image_accelerator_mismatch(work: Work) -> Iterator[Finding]:
         )
 
 
+@lru_cache(maxsize=1024)
 def _software(name: str, resource: str) -> str:
-    """What is wrong between an image and the accelerators that are asked for."""
+    """What is wrong between an image and the accelerators that are asked for. Most jobs of a set have the same."""
     path, _, tag = name.rpartition("/")[2].partition(":")
     if resource == GPU and re.search(_NEURON, f"{path}:{tag}"):
         return "is for Neuron devices, and the job asks for GPUs"

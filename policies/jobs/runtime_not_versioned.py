@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.regex import regex
 from compiler.subjects.jobs.plan import Runtime
 
 
@@ -60,4 +60,4 @@ def runtime_not_versioned(runtime: Runtime, world: World) -> Iterator[Finding]:
         )
 
 
-_VERSION = re.compile(r"-(?:v?\d[\w.]*|[0-9a-f]{5,})\Z")
+_VERSION = regex(r"-(?:v?\d[\w.]*|[0-9a-f]{5,})\Z")

@@ -7,6 +7,7 @@ from compiler.diagnostics import Severity
 from compiler.model.command import program, runs_shell
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
+from compiler.regex import regex
 from compiler.source import Route
 
 _OPERATORS = frozenset({"&&", "||", "|", ";", ">", ">>", "<", "2>&1", "&"})
@@ -69,7 +70,7 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
             _SHELL,
         )
     for index, word in enumerate(words[1:], 1):
-        variable = re.search(r"(?<![$\\\w])\$([A-Za-z_]\w*)", word)
+        variable = _VARIABLE.search(word) if "$" in word else None
         if word in _OPERATORS:
             yield _finding(
                 work,
@@ -91,6 +92,7 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
             return
 
 
+_VARIABLE = regex(r"(?<![$\\\w])\$([A-Za-z_]\w*)")
 _WITH_VALUE = ("-o", "+o", "-eo", "-euo", "-exo", "-euxo")
 _SHELL = 'write `[bash, -c, "..."]` for a line of shell'
 

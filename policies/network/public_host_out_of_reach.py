@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
@@ -9,6 +8,7 @@ from compiler.model.work import Work
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.regex import regex
 from compiler.subjects.delivery.plan import GitSource, HelmSource
 from compiler.subjects.jobs.plan import Container
 
@@ -30,8 +30,8 @@ _OF_FILES = (
     "gitlab.com",
     "ngc.nvidia.com",
 )
-_ECR = re.compile(r"\d{12}\.dkr[.-]ecr(?:-fips)?\.([a-z0-9-]+)\.")
-_HOST = re.compile(r"(?:[a-z+]+://)?(?:[^@/]*@)?([^/:]+)")
+_ECR = regex(r"\d{12}\.dkr[.-]ecr(?:-fips)?\.([a-z0-9-]+)\.")
+_HOST = regex(r"(?:[a-z+]+://)?(?:[^@/]*@)?([^/:]+)")
 
 
 @rule("RUN071", severity=Severity.WARNING)

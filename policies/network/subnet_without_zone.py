@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from compiler.manifest import Manifest
 from compiler.model.values import value
 from compiler.policy.rule import Finding, rule
+from compiler.regex import regex
 from compiler.source import Route
 
 
@@ -43,4 +43,4 @@ def subnet_without_zone(manifest: Manifest) -> Iterator[Finding]:
                 )
 
 
-_ZONE = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9][a-z]\Z")
+_ZONE = regex(r"[a-z]{2}(-[a-z]+)+-[0-9][a-z]\Z")

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from compiler.catalog import InstanceType
 from compiler.catalog.instance import NEURON_RESOURCE, NVIDIA_RESOURCE
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.regex import regex
 from compiler.subjects.pools.plan import NodeClass
 
 
@@ -73,7 +73,7 @@ def ami_instance_type_mismatch(
         )
 
 
-_IMAGE = re.compile(
+_IMAGE = regex(
     r"/optimized-ami/[^/]+/amazon-linux-2023/(x86_64|arm64)/(standard|nvidia|neuron)/"
 )
 _ARCH = {"x86_64": "amd64"}

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
@@ -8,6 +7,7 @@ from compiler.model.offers import place
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.regex import regex
 from compiler.source import Route
 from compiler.subjects.cluster.plan import Cluster
 from compiler.subjects.jobs.plan import Runtime, TrainJob
@@ -54,8 +54,8 @@ def zone_is_region(plan: Plan, world: World) -> Iterator[Finding]:
             )
 
 
-_ZONE = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-\d[a-z]\Z")
-_REGION = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-\d\Z")
+_ZONE = regex(r"[a-z]{2}(-[a-z]+){1,2}-\d[a-z]\Z")
+_REGION = regex(r"[a-z]{2}(-[a-z]+){1,2}-\d\Z")
 
 
 def zones_named(plan: Plan) -> Iterator[tuple[str, Route]]:

@@ -6,6 +6,7 @@ from compiler.diagnostics.secrets import (
     carried,
     forms,
     literal,
+    may_have_secret,
     named,
     named_values,
 )
@@ -120,6 +121,8 @@ def _beside(work: Work, container: Container) -> Iterator[Finding]:
 
 def _in_command(words: Sequence[str]) -> str:
     """What kind of secret a command has; empty without one."""
+    if not may_have_secret(" ".join(words)):
+        return ""
     for word in words:
         for what in forms(word):
             return what

@@ -115,9 +115,19 @@ def _in_object(manifest: Manifest, *, judged: bool) -> Iterator[Finding]:
     by_name = group != "external-secrets.io"
     body, path = manifest.body, ()
     if judged:
-        body, path = manifest.body.get("metadata"), ("metadata",)
+        body, path = _without_names(manifest.body.get("metadata")), ("metadata",)
     for place, what in _found(body, path, by_name=by_name):
         yield _finding(manifest, place, what)
+
+
+def _without_names(metadata: Any) -> Any:
+    """Metadata without what has the form of a name of DNS, and so of no token."""
+    if not isinstance(metadata, dict):
+        return metadata
+    return {key: metadata[key] for key in metadata if key not in _NAMES}
+
+
+_NAMES = ("name", "namespace")
 
 
 def _finding(manifest: Manifest, path: Place, what: str) -> Finding:

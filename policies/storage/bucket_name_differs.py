@@ -73,7 +73,7 @@ def bucket_name_differs(plan: Plan, world: World) -> Iterator[Finding]:
 def _named(plan: Plan, world: World) -> Iterator[tuple[str, Route]]:
     """The buckets that objects name, with their places."""
     for manifest in world.manifests:
-        for path in _FIELDS.get(manifest.ref.kind, ()):
+        for path in _FIELDS.get(str(manifest.body.get("kind")), ()):
             said = value(manifest.body, *path)
             if isinstance(said, str) and not placeholder(said):
                 name = said.removeprefix("s3://").partition("/")[0]

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.model.storage import FSX
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.regex import regex
 from compiler.subjects.storage.plan import PersistentVolume
 
 
@@ -61,4 +61,4 @@ def file_system_in_other_region(
         )
 
 
-_REGION = re.compile(r"\.fsx\.([a-z0-9-]+)\.amazonaws\.com")
+_REGION = regex(r"\.fsx\.([a-z0-9-]+)\.amazonaws\.com")

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from compiler.manifest import Manifest
 from compiler.model.storage import FSX
 from compiler.model.values import value
 from compiler.policy.rule import Finding, rule
+from compiler.regex import regex
 from compiler.source import Route
 
 
@@ -58,4 +58,4 @@ def volume_file_system_mismatch(manifest: Manifest) -> Iterator[Finding]:
         )
 
 
-_ID = re.compile(r"fs-[0-9a-f]{8,17}(?![0-9a-f])")
+_ID = regex(r"fs-[0-9a-f]{8,17}(?![0-9a-f])")

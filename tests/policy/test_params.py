@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from compiler.diagnostics import Severity
+from compiler.imported import name_of
 from compiler.plan import Plan
 from compiler.policy.params import refusal_of
 from compiler.policy.rule import Rule
@@ -23,7 +24,7 @@ RULE = Rule(
     slug="test",
     severity=Severity.ERROR,
     own_doc="",
-    subject=Plan,
+    runs_on=name_of(Plan),
     check=lambda plan: iter(()),
     params=DEFAULTS,
 )

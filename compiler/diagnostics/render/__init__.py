@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.diagnostics.order import sort, summary
@@ -13,7 +13,7 @@ from compiler.diagnostics.pages import Page
 from compiler.diagnostics.secrets import masked
 
 FORMATS: tuple[str, ...] = tuple(
-    sorted(module.name for module in pkgutil.iter_modules(__path__))
+    sorted(path.stem for path in Path(__file__).parent.glob("[!_]*.py"))
 )
 """Names of all formats: the modules of this folder."""
 

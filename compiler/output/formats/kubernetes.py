@@ -12,6 +12,7 @@ from compiler.lift import read
 from compiler.output.artifact import Artifact
 from compiler.output.formats import Setting, objects
 from compiler.plan import PlanNode
+from compiler.regex import regex
 from compiler.verify import verify
 
 KIND = ""
@@ -20,7 +21,7 @@ TAGS: Mapping[str, str] = {}
 
 # At the top of a YAML document, or in one of brackets and braces (JSON).
 _KEY = r"""["']?\b(?:apiVersion|kind)["']?\s*:"""
-_OBJECT = re.compile(rf"^(?:--- *)?(?:{_KEY}|[{{[][\s\S]*{_KEY})", re.MULTILINE)
+_OBJECT = regex(rf"^(?:--- *)?(?:{_KEY}|[{{[][\s\S]*{_KEY})", re.MULTILINE)
 
 
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:

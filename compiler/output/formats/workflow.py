@@ -19,6 +19,7 @@ from compiler.output.artifact import Artifact
 from compiler.output.body import follow
 from compiler.output.formats import Setting
 from compiler.output.formats.markdown import hinted, lifted, parts, recognised
+from compiler.regex import regex
 from compiler.verify.fault import SCHEMA, Fault, Path
 from compiler.verify.node import Node, NodeTable
 from compiler.verify.structure import Raw
@@ -103,8 +104,8 @@ _WORKFLOW: Raw = {
         "permissions": _RIGHTS,
     },
 }
-_PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}\Z")
-_EXPRESSION = re.compile(r"\$\{\{(?:(?!\$\{\{).)*?\}\}", re.DOTALL)
+_PINNED = regex(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}\Z")
+_EXPRESSION = regex(r"\$\{\{(?:(?!\$\{\{).)*?\}\}", re.DOTALL)
 
 
 @cache

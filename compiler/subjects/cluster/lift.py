@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compiler.lift.pods import taints
 from compiler.lift.reader import Reader, embedded, name_of
 from compiler.plan.base import PlanNode
+from compiler.regex import regex
 from compiler.source import Route
 from compiler.subjects.cluster.plan import (
     AccessEntry,
@@ -110,7 +110,7 @@ def _zones(subnets: list[tuple[str, Subnet]]) -> dict[str, str]:
     return zones
 
 
-_ZONE = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-[0-9][a-z]\Z")
+_ZONE = regex(r"[a-z]{2}(-[a-z]+){1,2}-[0-9][a-z]\Z")
 
 
 def _addon(body: Reader) -> Addon:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from compiler.catalog.efa import arch_of
 from compiler.plan.base import content
+from compiler.regex import regex
 from compiler.resolve.context import Context
 from compiler.source import Route
 from compiler.subjects.delivery.spec import DeliverySection
@@ -36,7 +36,7 @@ _DIGITS = 12
 _HOSTS = {"github.com": "GITHUB", "gitlab.com": "GITLAB", "bitbucket.org": "BITBUCKET"}
 _RUNNERS = {"amd64": "ubuntu-24.04", "arm64": "ubuntu-24.04-arm"}
 _LONGEST_ROLE = 64
-_PRIVATE = re.compile(
+_PRIVATE = regex(
     r"(?P<host>(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?)/(?P<name>[^:@]+)"
 )
 

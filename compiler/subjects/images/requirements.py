@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from compiler.catalog.efa import versions_of
+from compiler.regex import regex
 from compiler.resolve.context import Context
 from compiler.source import Route
 
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
     from compiler.subjects.images.forms import image as forms
 
 _SOURCE = "pip documentation, secure installs: hash-checking mode"
-_PINNED = re.compile(
+_PINNED = regex(
     r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?\s*==\s*(?P<version>[A-Za-z0-9.!+_-]+)(?=\s|;|$)"
 )
-_HASH = re.compile(
+_HASH = regex(
     r"--hash=(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128})(?=\s|$)"
 )
 _OPTIONS = (
@@ -33,9 +34,7 @@ _OPTIONS = (
     "--prefer-binary",
 )
 # What PyTorch is built with in a base: another one beside it is the wrong one.
-_OF_TORCH = re.compile(
-    r"nvidia-(?:nccl|cudnn|cublas|cuda-runtime|nvshmem)(?:-cu\d+)?\Z"
-)
+_OF_TORCH = regex(r"nvidia-(?:nccl|cudnn|cublas|cuda-runtime|nvshmem)(?:-cu\d+)?\Z")
 
 
 class Requirement(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import ClassVar, TypeVar
@@ -12,6 +11,7 @@ from compiler.dataclass import dataclass
 from compiler.plan.base import LATER, Identity, PlanNode
 from compiler.plan.plan import Plan
 from compiler.plan.units import Quantity
+from compiler.regex import regex
 from compiler.source import Route
 from compiler.subjects.pools.plan import Toleration
 
@@ -45,7 +45,7 @@ MISSPELT = {
 SPEC_NAME = "trainyard.dev/job"
 """Our own jobs carry a hash in their object's name; people know the spec's, which this label keeps."""
 TRAINER_CHART = "kubeflow-trainer"
-_HASH = re.compile(r"-[0-9a-f]{8}$")
+_HASH = regex(r"-[0-9a-f]{8}$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import reduce
-from pkgutil import resolve_name
 
 from compiler.catalog import InstanceType
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
+from compiler.imported import imported
 from compiler.plan.units import Quantity
 from compiler.resolve.context import SPEC, Context, unique
 from compiler.source import Route
@@ -135,7 +135,7 @@ def _pool(context: Context, spec: spec_nodes.NodePool, at: Route) -> Pool | None
     disks = spec.local_storage or ("raid0" if instance.nvme_gb else "none")
     placement = _placement(context, spec, instance, at, efa=efa)
     taints = _taints(context, spec, instance, at)
-    share_of: NodeShare = resolve_name(context.platform.node_share)
+    share_of: NodeShare = imported(context.platform.node_share)
     shares = [share_of(context, spec, known, efa=efa) for known in instances]
     pool = Pool(
         spec=spec,

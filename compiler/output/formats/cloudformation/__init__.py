@@ -26,6 +26,7 @@ from compiler.output.formats.cloudformation.template import (
     types_in,
 )
 from compiler.plan import PlanNode
+from compiler.regex import regex
 from compiler.verify.verifier import diagnostic
 
 __all__ = [
@@ -43,7 +44,7 @@ __all__ = [
 KIND = "Template"
 LATE = False
 _SECTIONS = ("AWSTemplateFormatVersion", "Resources")
-_SECTION = re.compile(
+_SECTION = regex(
     r"""^["']?(?:AWSTemplateFormatVersion|Resources)["']?\s*:|\A\s*\{[\s\S]*"Resources"\s*:""",
     re.MULTILINE,
 )

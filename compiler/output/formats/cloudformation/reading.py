@@ -56,14 +56,14 @@ def _name(value: Reader) -> str | None:
 
 
 def _names(values: Reader) -> tuple[str, ...]:
-    return tuple(filter(None, map(_name, _several(values))))
+    return tuple(filter(None, map(name_of, _several(values.value))))
 
 
-def _several(value: Reader) -> list[Reader]:
+def _several(value: Any) -> list[Any]:
     """The items of a list, or the one value that stands for a list."""
-    if isinstance(value.value, list):
-        return value.items()
-    return [value] if value else []
+    if isinstance(value, list):
+        return value
+    return [] if value is None else [value]
 
 
 def _flag(value: Reader) -> bool | None:
@@ -89,6 +89,8 @@ def _unread(**fields: Reader) -> frozenset[str]:
 
 def _is_filled_in(value: Any) -> bool:
     """Whether a function gives a value, or a part of it."""
+    if value is None or isinstance(value, str):
+        return False
     parts = (part for _, part in walk_mappings(value, stop=is_call))
     return any(is_call(part) and text_of(part) is None for part in parts)
 
@@ -124,8 +126,10 @@ def _policy_of(
 
 def characters(body: Any) -> int:
     """At least how many characters IAM counts of a policy: no white space, and nothing of what a function fills in."""
-    text = json.dumps(_known(body), separators=(",", ":"))
-    return len("".join(text.split()))
+    return len("".join(_COMPACT.encode(_known(body)).split()))
+
+
+_COMPACT = json.JSONEncoder(separators=(",", ":"))
 
 
 def _known(value: Any) -> Any:
@@ -182,7 +186,7 @@ def _statement(body: Reader) -> Statement:
 
 def _texts(value: Reader) -> tuple[str, ...]:
     """The texts of a list, or the one that stands for a list; of what is unknown an empty one, so that places stay."""
-    return tuple(_text(item) or "" for item in _several(value))
+    return tuple(text_of(item) or "" for item in _several(value.value))
 
 
 def _principals(value: Reader) -> Mapping[str, tuple[str, ...]]:

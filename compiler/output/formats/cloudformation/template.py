@@ -5,7 +5,6 @@ Source: CloudFormation user guide, template sections, resource attributes and qu
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -20,6 +19,7 @@ from compiler.output.formats.cloudformation.functions import (
 from compiler.output.formats.cloudformation.grammar import DOCUMENTS, policy_faults
 from compiler.output.formats.cloudformation.references import unresolved
 from compiler.output.formats.cloudformation.structure import structure, types
+from compiler.regex import regex
 from compiler.verify.fault import (
     NAME,
     SCHEMA,
@@ -70,7 +70,7 @@ _ATTRIBUTES = (
 )
 _OTHER_ATTRIBUTES = ("Connectors", "Version")  # of SAM, and of custom resources
 _KEEPING = ("Delete", "Retain", "RetainExceptOnCreate", "Snapshot")
-_LOGICAL = re.compile(r"[A-Za-z0-9]+\Z")
+_LOGICAL = regex(r"[A-Za-z0-9]+\Z")
 _LONGEST = 255
 
 

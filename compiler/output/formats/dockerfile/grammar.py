@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Iterator
 
 from compiler.dataclass import dataclass
+from compiler.regex import regex
 
 INSTRUCTIONS = (
     "ADD",
@@ -33,11 +34,9 @@ INSTRUCTIONS = (
     "VOLUME",
     "WORKDIR",
 )
-_DIRECTIVE = re.compile(r"#\s*escape\s*=\s*(\S)\s*$", re.IGNORECASE)
-_HEREDOC = re.compile(r"<<-?[\"']?([A-Za-z_][A-Za-z0-9_]*)[\"']?")
-_VALUE = re.compile(
-    r'([A-Za-z0-9_.-]+)=("(?:\\.|[^"\\])*"|\'[^\']*\'|(?:\\.|[^\s\\])*)'
-)
+_DIRECTIVE = regex(r"#\s*escape\s*=\s*(\S)\s*$", re.IGNORECASE)
+_HEREDOC = regex(r"<<-?[\"']?([A-Za-z_][A-Za-z0-9_]*)[\"']?")
+_VALUE = regex(r'([A-Za-z0-9_.-]+)=("(?:\\.|[^"\\])*"|\'[^\']*\'|(?:\\.|[^\s\\])*)')
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,28 @@
+"""The code of the modules that rules are in."""
+
+from __future__ import annotations
+
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import CodeType, FunctionType
+
+
+def module_of(path: Path) -> str:
+    """The name of a rule's module."""
+    return f"trainyard_policies.{path.parent.name}.{path.stem}"
+
+
+def code_of(path: Path) -> CodeType:
+    """The code of a file, which Python keeps beside it. Raises what an import would."""
+    name = module_of(path)
+    code = SourceFileLoader(name, str(path)).get_code(name)
+    assert code is not None, "a loader of sources has code"
+    return code
+
+
+def page_of(file: str, function: str) -> str:
+    """The docstring of a function of a file, from the code that Python keeps of it; empty without one."""
+    for value in code_of(Path(file)).co_consts:
+        if isinstance(value, CodeType) and value.co_name == function:
+            return FunctionType(value, {}).__doc__ or ""
+    return ""

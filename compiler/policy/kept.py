@@ -1,0 +1,216 @@
+"""The built-in rules as an earlier run loaded them, in one file: what each says of itself, and its code, which is not
+run before something is there that the rule looks at. To load every module was 8 % of a ``check``.
+
+The file lies in ``__pycache__`` of the rules' folder, as the code of each module would, and is trusted like it. A rule
+in it holds for as long as its file has the same size and time of change; all of them, for as long as the classes that
+rules are run on are defined where they were.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib.util import MAGIC_NUMBER
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from compiler.diagnostics import Severity
+from compiler.policy.code import module_of
+from compiler.policy.rule import Rule
+
+Stamp = tuple[int, int]
+"""Nanoseconds of the last change, and size in bytes."""
+Entry = tuple[Stamp, bytes, Sequence[tuple[Any, ...]]]
+"""Of a file: its stamp, its code in the form of ``marshal``, and a row for each rule."""
+Check = Callable[..., Iterator[Any]]
+_ROOT = Path(__file__).resolve().parents[2]
+_OURS = (__name__, "compiler.policy.rule")
+"""What decides on the form of a row."""
+
+
+class KeptRules:
+    """The rules of a folder that need not be loaded, by file, and what is added to them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._file = folder / "__pycache__" / f"rules.{sys.implementation.cache_tag}"
+        self._entries = _read(self._file)
+        self._used: dict[str, Entry] = {}
+
+    def of(self, path: str) -> list[Rule] | None:
+        """The rules of a file that is as it was; ``None`` for one that has to be loaded."""
+        entry = self._entries.get(path)
+        if entry is None or entry[0] != _stamp(path):
+            return None
+        self._used[path] = entry
+        _, code, rows = entry
+        module = _Module(path, code)
+        return [_rule(row, module) for row in rows]
+
+    def add(self, path: str, rules: Iterable[Rule]) -> None:
+        """Keep the rules of a file that was loaded, as far as that is possible."""
+        stamp = _stamp(path)
+        try:
+            code = marshal.dumps(_without_pages(path))
+            rows = [_row(rule) for rule in rules]
+            marshal.dumps(rows)
+        except (OSError, SyntaxError, ValueError):
+            return
+        if stamp is not None and rows:
+            self._used[path] = (stamp, code, rows)
+
+    def write(self) -> None:
+        """Keep what the next run needs, whole or not at all; nothing where Python keeps no code, or may not."""
+        if self._used == self._entries or sys.dont_write_bytecode:
+            return
+        if os.access(self._folder, os.W_OK):
+            _write(self._file, self._used)
+
+
+class _Module:
+    """The module of a rule, run when one of its functions is called."""
+
+    def __init__(self, path: str, code: bytes) -> None:
+        self._path = path
+        self._code = code
+        self._names: dict[str, Any] | None = None
+
+    def function(self, name: str) -> Check:
+        if self._names is None:
+            self._names = run_module(Path(self._path), marshal.loads(self._code))  # noqa: S302  # as Python reads its own
+        function: Check = self._names[name]
+        return function
+
+
+class _Check:
+    """Stands for the function of a kept rule."""
+
+    def __init__(self, name: str, module: _Module) -> None:
+        self.__name__ = name
+        self._module = module
+
+    def loaded(self) -> Check:
+        """The function itself."""
+        return self._module.function(self.__name__)
+
+    def __call__(self, *arguments: Any) -> Iterator[Any]:
+        return self.loaded()(*arguments)
+
+    @property
+    def __code__(self) -> CodeType:
+        return self.loaded().__code__
+
+
+def loaded(rule: Rule) -> Check:
+    """The function of a rule; the module of a kept one is run now, and may raise what any code raises."""
+    return rule.check.loaded() if isinstance(rule.check, _Check) else rule.check
+
+
+def run_module(path: Path, code: CodeType) -> dict[str, Any]:
+    """What the module of a rule defines, by name."""
+    name = module_of(path)
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    sys.modules[name] = module
+    exec(code, module.__dict__)  # noqa: S102  # the point of the exercise
+    return module.__dict__
+
+
+def _row(rule: Rule) -> tuple[Any, ...]:
+    return (
+        rule.check.__name__,
+        rule.code,
+        rule.slug,
+        str(rule.severity),
+        rule.runs_on,
+        dict(rule.params),
+        rule.kinds,
+        rule.pods,
+        rule.needs_world,
+        rule.file,
+        rule.aliases,
+        rule.enabled,
+    )
+
+
+_SEVERITIES = {str(severity): severity for severity in Severity}
+
+
+def _rule(row: tuple[Any, ...], module: _Module) -> Rule:
+    name, code, slug, severity, runs_on, *rest = row
+    params, kinds, pods, needs_world, file, aliases, enabled = rest
+    return Rule(
+        code=code,
+        slug=slug,
+        severity=_SEVERITIES[severity],
+        own_doc="",
+        runs_on=runs_on,
+        check=_Check(name, module),
+        params=params,
+        kinds=kinds,
+        pods=pods,
+        needs_world=needs_world,
+        file=file,
+        aliases=aliases,
+        enabled=enabled,
+    )
+
+
+def _without_pages(path: str) -> CodeType:
+    """The code of a file without the docstrings of its functions, which ``explain`` alone shows."""
+    import ast  # never where all is kept
+
+    tree = ast.parse(Path(path).read_bytes(), path)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
+            node.body[0] = ast.copy_location(ast.Pass(), node.body[0])
+    return compile(tree, path, "exec", dont_inherit=True)
+
+
+def _stamp(path: str) -> Stamp | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def _defined(entries: Mapping[str, Entry]) -> dict[str, Stamp | None]:
+    """The stamp of each module that the rows depend on."""
+    rows = [row for _, _, rows in entries.values() for row in rows]
+    modules = {*_OURS, *(row[4].partition(":")[0] for row in rows)}
+    return {name: _stamp(_file_of(name)) for name in sorted(modules)}
+
+
+def _file_of(module: str) -> str:
+    path = _ROOT.joinpath(*module.split("."))
+    return str(path / "__init__.py" if path.is_dir() else path.with_suffix(".py"))
+
+
+def _read(file: Path) -> Mapping[str, Entry]:
+    """What was kept by this very Python of this very compiler; nothing where the file is absent or of another one."""
+    try:
+        data = file.read_bytes()
+        if data[: len(MAGIC_NUMBER)] != MAGIC_NUMBER:
+            return {}
+        defined, entries = marshal.loads(data[len(MAGIC_NUMBER) :])  # noqa: S302  # as Python reads its own
+        if any(_stamp(_file_of(name)) != stamp for name, stamp in defined.items()):
+            return {}
+    except (OSError, EOFError, ValueError, TypeError, AttributeError):
+        return {}
+    kept: Any = entries
+    return kept if isinstance(kept, dict) else {}
+
+
+def _write(file: Path, entries: Mapping[str, Entry]) -> None:
+    part = file.with_name(f"{file.name}.{os.getpid()}")
+    try:
+        file.parent.mkdir(exist_ok=True)
+        kept = marshal.dumps((_defined(entries), dict(entries)))
+        part.write_bytes(MAGIC_NUMBER + kept)
+        os.replace(part, file)
+    except OSError:
+        part.unlink(missing_ok=True)
