@@ -138,6 +138,7 @@ FILE_CALLS = {
 }
 # Who touches files, and why.
 MAY_TOUCH_FILES = {
+    "targets.text": "keeps the code of templates",
     "policy.kept": "keeps the code of rules",
     "source": "reads specs",
     "catalog": "reads facts, writes an overlay",
