@@ -9,6 +9,7 @@ from compiler.model.files import File, file_of
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.subjects.jobs.plan import TrainingState
 
 _OPTIONS = ("deepspeed", "deepspeed-config", "ds-config")
 # Ranks that share a model see fewer batches than there are ranks (Megatron-LM, training/arguments.py).
@@ -65,6 +66,10 @@ def deepspeed_configuration_refused(work: Work, world: World) -> Iterator[Findin
 
     ## Passes
 
+        jobs: [{name: llama, nodes: 2, command: [torchrun, train.py, --deepspeed_config, /etc/deepspeed/config.json],
+          model: {parameters: 8.03e9, sharding: full, parallel: {tensor: 8}},
+          deepspeed: {trainBatchSize: 64, microBatchSize: 4}}]
+
         jobs: [{name: llama, nodes: 2, command: [torchrun, train.py, --deepspeed_config, /z.json], files: {/z.json:
           '{"train_batch_size": 64, "train_micro_batch_size_per_gpu": 1, "gradient_accumulation_steps": 4}'}}]
 
@@ -89,7 +94,7 @@ def deepspeed_configuration_refused(work: Work, world: World) -> Iterator[Findin
     if isinstance(configuration, dict):
         yield from _of_formats(work, file, configuration)
         if not any(name in said for name in _SHARED):
-            yield from _of_batches(work, file, configuration)
+            yield from _of_batches(work, file, configuration, _sharing(work, world))
 
 
 def _of_formats(
@@ -107,10 +112,20 @@ def _is_on(section: Any) -> bool:
     return isinstance(section, dict) and section.get("enabled") is True
 
 
+def _sharing(work: Work, world: World) -> int:
+    """The ranks that share a copy of the model, and so a batch, where a spec says that."""
+    for state in world.plan.of(TrainingState):
+        if (state.name, state.namespace) == (work.name, work.namespace):
+            return state.sharing
+    return 1
+
+
 def _of_batches(
-    work: Work, file: File, configuration: dict[str, Any]
+    work: Work, file: File, configuration: dict[str, Any], sharing: int
 ) -> Iterator[Finding]:
     ranks = _ranks(work)
+    if ranks is not None:
+        ranks //= sharing
     whole, micro, steps = (
         _count(configuration, name) for name in (_BATCH, _MICRO, _STEPS)
     )

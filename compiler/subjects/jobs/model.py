@@ -111,6 +111,14 @@ def check_model(
     return None
 
 
+def sharing(model: Model | None) -> int:
+    """The ranks that share one copy of a model, and the same samples."""
+    if model is None or model.parallel is None:
+        return 1
+    parallel = model.parallel
+    return prod((parallel.tensor, parallel.pipeline, parallel.context))
+
+
 def _held(
     job: Job, model: Model, asked: dict[str, Quantity], processes: int
 ) -> TrainingState | None:
@@ -162,6 +170,7 @@ def _held(
         enough_nodes=_enough(fixed, divided, memory, count),
         tensor=tensor,
         processes=processes,
+        sharing=sharing(model),
         origins={
             "held": job.at / "model" / "parameters",
             "host": job.at / "model" / "offload",

@@ -250,7 +250,7 @@ class TrainingState(PlanNode):
     ``weights`` are the weights, and ``host`` of a node's memory.
 
     ``memory`` is what an accelerator has, ``host_memory`` what the job gets of a node. ``enough_nodes`` are the fewest
-    that hold the state, ``None`` where more nodes do not help.
+    that hold the state, ``None`` where more nodes do not help. ``sharing`` ranks have one copy of the model together.
     """
 
     carried: ClassVar[bool] = False
@@ -271,6 +271,7 @@ class TrainingState(PlanNode):
     enough_nodes: int | None
     tensor: int
     processes: int
+    sharing: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -300,6 +300,10 @@ def train_job(context: Context, job: Job) -> JobOutput:
     asked = requests(context, job)
     count = processes(context, job, asked)
     shared = shared_memory(context, job, asked["memory"], count)
+    if spec.deepspeed is not None:
+        from compiler.subjects.jobs.deepspeed.resolve import with_configuration
+
+        job = with_configuration(context, job, count)
     files = file_set(job)
     job_runtime = runtime(context, job, shared, asked, files)
     state = check_model(context, job, asked, count)

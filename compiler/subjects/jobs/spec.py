@@ -35,12 +35,14 @@ from compiler.spec.types import (
 from compiler.subjects.jobs.launchers.filling import filled
 
 if TYPE_CHECKING:
+    from compiler.subjects.jobs.forms.deepspeed import DeepSpeed
     from compiler.subjects.jobs.forms.init_container import InitContainer
     from compiler.subjects.jobs.forms.model import Model
     from compiler.subjects.jobs.forms.topology import JobTopology
     from compiler.subjects.jobs.forms.volumes import JobVolume
     from compiler.subjects.jobs.launchers.spec import JobLauncher
 else:
+    (DeepSpeed,) = later("jobs.forms.deepspeed", "DeepSpeed")
     (InitContainer,) = later("jobs.forms.init_container", "InitContainer")
     (Model,) = later("jobs.forms.model", "Model")
     (JobTopology,) = later("jobs.forms.topology", "JobTopology")
@@ -321,6 +323,11 @@ class Job(SpecModel):
         None,
         description="How the processes start and find each other; unset: by torchrun, or by the program itself.",
         examples=[{"torchrun": {}}],
+    )
+    deepspeed: DeepSpeed | None = Field(
+        None,
+        description="The configuration of DeepSpeed, which becomes a file of the job.",
+        examples=[{"trainBatchSize": 512, "microBatchSize": 4}],
     )
     processes_per_node: int | None = Field(
         None,

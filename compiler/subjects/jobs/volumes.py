@@ -103,8 +103,16 @@ def file_set(job: Job) -> FileSet | None:
         namespace=job.namespace,
         files=data,
         prune=False,
-        origins={f"files.{key}": at / path for path, key in keys.items()},
+        origins={f"files.{key}": _place_of(job, path) for path, key in keys.items()},
     )
+
+
+def _place_of(job: Job, path: str) -> Route:
+    """The place in the spec of a file: its text, or what it is rendered from."""
+    rendered = job.spec.deepspeed
+    if rendered is not None and path == rendered.path:
+        return job.at / "deepspeed"
+    return job.at / "files" / path
 
 
 def _keys(texts: Iterable[str]) -> dict[str, str]:

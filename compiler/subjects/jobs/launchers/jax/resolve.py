@@ -22,7 +22,9 @@ class JaxProcesses(Launcher):
     framework = "jax"
 
     def check(self, context: Context, job: Job) -> None:
-        self.check_ignored(context, job, "torch", "retries.process", "processesPerNode")
+        self.check_ignored(
+            context, job, "torch", "retries.process", "processesPerNode", "deepspeed"
+        )
         _check_release(context, job)
         _check_command(context, job)
 
