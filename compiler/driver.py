@@ -194,8 +194,13 @@ def _on_waiting(
     policies: Policies,
 ) -> list[Diagnostic]:
     """What is found in what cannot be written yet, as it will be beside all that is written."""
-    known = {node.identity for node in plan.nodes}
-    later = [node for node in plan.waiting if node.identity not in known]
+    # Several runtimes of one pool, and files of several jobs, share an identity: their names carry a hash.
+    known = {(node.identity, getattr(node, "name", "")) for node in plan.nodes}
+    later = [
+        node
+        for node in plan.waiting
+        if (node.identity, getattr(node, "name", "")) not in known
+    ]
     whole = replace(plan, nodes=(*plan.nodes, *later), waiting=())
     written = {artifact.id for artifact in artifacts}
     more = [artifact for artifact in lower(whole) if artifact.id not in written]

@@ -200,6 +200,17 @@ def test_a_job_that_waits_is_checked(tmp_path: Path) -> None:
     }
 
 
+def test_a_job_that_waits_is_checked_beside_one_of_the_same_pool(
+    tmp_path: Path,
+) -> None:
+    """Each has a runtime of its own: the name of a runtime carries what is in it."""
+    spec = with_images(job={"image": "train", "files": {"/etc/a.yaml": "a: 1"}})
+    written = {**spec["spec"]["jobs"][0], "name": "other", "image": "train:1.0"}
+    spec["spec"]["jobs"].append({**written, "files": {"/etc/b.yaml": "b: 1"}})
+    found = compiled(repository(tmp_path / "fleet", spec))
+    assert {code for code, _ in codes(found)} == {"RES141"}
+
+
 def test_init_containers_name_images_too(tmp_path: Path) -> None:
     init = [
         {"name": "fetch", "image": "tools", "command": ["fetch"]},
