@@ -242,6 +242,14 @@ def test_another_recipe_than_the_last_build_is_a_warning(tmp_path: Path) -> None
     assert recipe_of(changed, "tools") == recipe_of(compiled(folder), "tools")
 
 
+def test_requirements_that_move_are_the_same_recipe(tmp_path: Path) -> None:
+    before = recipe_of(compiled(repository(tmp_path / "fleet", with_images())), "train")
+    image = {**IMAGES[0], "requirements": "requirements.txt"}
+    other = repository(tmp_path / "other", with_images(images=[image, IMAGES[1]]))
+    (other / "specs/requirements.txt").write_text(LOCKED)
+    assert recipe_of(compiled(other), "train") == before
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [

@@ -181,7 +181,9 @@ def _recipe(context: Context, spec: forms.Image, at: Route) -> Recipe:
         },
     )
     lines = requirements.lines if requirements else ()
-    whole = "\n".join((content(recipe), *lines))
+    # Where the requirements lie is nothing of the image: what they say is.
+    anywhere = replace(recipe, requirements="")
+    whole = "\n".join((content(anywhere), *lines))
     digest = hashlib.sha256(whole.encode()).hexdigest()[:_DIGITS]
     return replace(recipe, digest=digest)
 
