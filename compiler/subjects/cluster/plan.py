@@ -43,13 +43,15 @@ class Network(PlanNode):
 
 @dataclass(frozen=True, slots=True)
 class Addon:
-    """An EKS add-on. ``version`` ``None`` is EKS' default; ``values`` is the add-on's configuration."""
+    """An EKS add-on. ``version`` ``None`` is EKS' default; ``values`` is the add-on's configuration, ``rights`` are
+    statements of the policy of its own that its role has beside the managed ones."""
 
     name: str
     version: str | None = None
     values: Mapping[str, object] = field(default_factory=dict)
     service_account: tuple[str, str] | None = None
     policy_arns: tuple[str, ...] = ()
+    rights: tuple[Mapping[str, object], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from compiler.verify.structure import Raw, shared
 
 TYPES = (
     "AWS::CodeBuild::Project",
+    "AWS::DLM::LifecyclePolicy",
     "AWS::EC2::EIP",
     "AWS::EC2::InternetGateway",
     "AWS::EC2::NatGateway",
