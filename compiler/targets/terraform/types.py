@@ -390,6 +390,16 @@ def _snapshots(properties: Properties, names: Names, address: str) -> Iterator[P
     yield Part("aws_dlm_lifecycle_policy", names.value(arguments))
 
 
+def _key(properties: Properties, names: Names, address: str) -> Iterator[Part]:
+    arguments = given(
+        description=properties["Description"],
+        enable_key_rotation=properties["EnableKeyRotation"],
+        policy=names.text(properties["KeyPolicy"]),
+        tags=names.value(_tagged(properties)),
+    )
+    yield Part("aws_kms_key", arguments)
+
+
 TYPES: Mapping[str, tuple[str, Make]] = {
     "AWS::CodeBuild::Project": ("aws_codebuild_project", _project),
     "AWS::DLM::LifecyclePolicy": ("aws_dlm_lifecycle_policy", _snapshots),
@@ -502,6 +512,11 @@ TYPES: Mapping[str, tuple[str, Make]] = {
         "aws_iam_role_policy",
         _document("aws_iam_role_policy", "policy", name="PolicyName", role="RoleName"),
     ),
+    "AWS::KMS::Alias": (
+        "aws_kms_alias",
+        _plain("aws_kms_alias", name="AliasName", target_key_id="TargetKeyId"),
+    ),
+    "AWS::KMS::Key": ("aws_kms_key", _key),
     "AWS::Logs::LogGroup": (
         "aws_cloudwatch_log_group",
         _plain("aws_cloudwatch_log_group", retention_in_days="RetentionInDays"),

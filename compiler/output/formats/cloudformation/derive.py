@@ -52,6 +52,8 @@ TYPES = (
     "AWS::IAM::Policy",
     "AWS::IAM::Role",
     "AWS::IAM::RolePolicy",
+    "AWS::KMS::Alias",
+    "AWS::KMS::Key",
     "AWS::Logs::LogGroup",
     "AWS::S3::Bucket",
     "AWS::S3::BucketPolicy",
