@@ -158,6 +158,8 @@ MAY_TOUCH_FILES = {
     "history.runs": "reads the runs that the last run noted",
     "output.formats": "finds its own modules",
     "output.formats.cloudformation.structure": "reads the package's structures",
+    "output.formats.terraform.derive": "makes the package's structures of the provider",
+    "output.formats.terraform.structure": "reads the package's structures of the provider",
     "output.formats.cloudformation.derive": "makes the package's structures",
     "subjects": "finds its own modules",
     "subjects.health.target": "reads the program that it puts into a ConfigMap",

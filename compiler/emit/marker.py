@@ -39,7 +39,10 @@ def is_marked(path: str, data: bytes) -> bool:
 
 
 def _line(path: str) -> bytes:
-    if path.endswith(".json"):
+    if path.endswith(".tf.json"):
+        # The one key for remarks that Terraform leaves alone (JSON configuration syntax, comment properties).
+        line = f'"//": {json.dumps(WORDS + path)},'
+    elif path.endswith(".json"):
         line = f"{json.dumps(KEY)}: {json.dumps(path)},"
     elif path.endswith(".md"):
         line = f"<!-- {WORDS}{path} -->"

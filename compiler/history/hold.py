@@ -24,7 +24,7 @@ from compiler.history.earlier import (
 from compiler.history.immutable import refused_edits
 from compiler.history.keep import Kept, kept, kept_as_submitted, with_kept
 from compiler.history.landing import Landing
-from compiler.history.moved import moved_network
+from compiler.history.moved import moved_network, other_tool
 from compiler.history.needs import committed_landing, with_needs
 from compiler.history.pruned import deletions_note
 from compiler.history.replaced import replaced_storage
@@ -71,6 +71,7 @@ def hold(
     held.diagnostics += refused_edits(held.manifests, committed)
     held.diagnostics += replaced_storage(plan, committed)
     held.diagnostics += moved_network(plan, committed)
+    held.diagnostics += other_tool(plan, committed)
     held.diagnostics += pools_that_stay(held.manifests, committed)
     in_doubt = _keep_jobs(held, committed, words, spec)
     held.runs = submitted(held.plan, held.manifests, words)

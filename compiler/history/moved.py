@@ -15,10 +15,11 @@ from compiler.history.changes import shown_value
 from compiler.history.committed import Committed
 from compiler.output.body import at
 from compiler.plan import Plan
-from compiler.subjects.cluster.plan import Cluster, Network
+from compiler.subjects.cluster.plan import Bootstrap, Cluster, Network
 from compiler.subjects.network.plan import VPC_ID, MadeNetwork
 
 _CONFIG = "bootstrap/eksctl.yaml"
+_STACK, _MODULE = "bootstrap/stack.yaml", "bootstrap/terraform/cluster/main.tf.json"
 _HELP = (
     "undo the change, or make another cluster; `--replace` if this one was never made"
 )
@@ -39,6 +40,23 @@ def moved_network(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
     made = plan.one(MadeNetwork)
     if made is not None:
         yield from _other_blocks(made, committed)
+
+
+def other_tool(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
+    """Stacks that became modules, or modules that became stacks: what was made would be made a second time."""
+    boot = plan.one(Bootstrap)
+    if boot is None:
+        return
+    here, there = (_STACK, _MODULE) if boot.terraform is None else (_MODULE, _STACK)
+    if committed.template(here) is None and committed.template(there) is not None:
+        tools = {_STACK: "CloudFormation", _MODULE: "Terraform"}
+        yield error(
+            "CHG028",
+            f"{tools[there]} made what this cluster needs of AWS, and {tools[here]} would make it again",
+            boot.where("terraform"),
+            label="names are taken, and networks and file systems would come twice",
+            help="undo the change; or take over each resource by `import`, and compile with `--replace` then",
+        )
 
 
 def _other_vpc(old: Mapping[str, Any], network: Network) -> Iterator[Diagnostic]:
@@ -69,7 +87,7 @@ def _shown(vpc: str | None) -> str:
 def _other_blocks(made: MadeNetwork, committed: Committed) -> Iterator[Diagnostic]:
     from compiler.subjects.network.stack import PATH, network_stack
 
-    old = committed.template(PATH)
+    old = committed.template(PATH) or _as_stack(committed)
     if old is None:
         return
     stack = network_stack(made)
@@ -97,3 +115,21 @@ def _other_blocks(made: MadeNetwork, committed: Committed) -> Iterator[Diagnosti
                 label="AWS would make another one",
                 help=_HELP,
             )
+
+
+_NETWORK = "bootstrap/terraform/network/main.tf.json"
+_BLOCKS = {"aws_vpc": "AWS::EC2::VPC", "aws_subnet": "AWS::EC2::Subnet"}
+
+
+def _as_stack(committed: Committed) -> dict[str, Any] | None:
+    """The blocks of a committed module of the network, as a template has them."""
+    module = committed.template(_NETWORK)
+    if module is None:
+        return None
+    resources = {}
+    for kind, type_name in _BLOCKS.items():
+        for label, resource in (at(module, "resource", kind) or {}).items():
+            logical = "".join(word.capitalize() for word in label.split("_"))
+            properties = {"CidrBlock": at(resource, "cidr_block")}
+            resources[logical] = {"Type": type_name, "Properties": properties}
+    return {"Resources": resources}

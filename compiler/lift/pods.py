@@ -202,6 +202,10 @@ def _volume(body: Reader) -> Volume:
             (source / "medium").word(),
             size,
         )
+    if kind == "ephemeral":
+        spec = source.follow("volumeClaimTemplate", "spec")
+        size = spec.follow("resources", "requests", "storage").quantity()
+        return Volume(name, kind, (spec / "storageClassName").word(), size=size)
     what = (source / _SOURCES.get(kind, "name")).word()
     if kind == "hostPath":
         return Volume(

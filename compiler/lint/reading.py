@@ -27,7 +27,6 @@ _SUFFIXES = (".yaml", ".yml", ".json")
 # What else may make objects of a cluster: programs and templates, by the end of the name.
 _OTHERS = (
     ".tf",
-    ".tf.json",
     ".py",
     ".jsonnet",
     ".libsonnet",

@@ -30,6 +30,10 @@ def _row(subject: Subject, storage: Storage) -> tuple[str, ...]:
         known = existing.id if existing is not None else "made"
         what = f"FSx for Lustre {lustre.version or '(version not said)'}, {lustre.deployment}, {known}"
         return storage.name, what, str(lustre.size), mounted
+    disk = storage.disk
+    if disk is not None:
+        what = f"EBS volumes, one for each {disk.each}"
+        return storage.name, what, str(disk.size), mounted
     made = ", made" if storage.created_bucket is not None else ""
     return storage.name, f"S3 bucket {_bucket(subject, storage)}{made}", "", mounted
 

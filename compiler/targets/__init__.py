@@ -9,10 +9,22 @@ from __future__ import annotations
 from compiler.output import Artifact
 from compiler.plan import Plan
 from compiler.subjects import parts
+from compiler.subjects.cluster.plan import Bootstrap
 
 __all__ = ["lower"]
 
 
 def lower(plan: Plan) -> list[Artifact]:
-    """Everything that is written for a plan, by target and then in the order of the plan."""
-    return [artifact for module in parts("target") for artifact in module.lower(plan)]
+    """Everything that is written for a plan, by target and then in the order of the plan. Where Terraform makes what
+    AWS must have, its modules stand in place of the stacks."""
+    artifacts = [
+        artifact for module in parts("target") for artifact in module.lower(plan)
+    ]
+    boot = plan.one(Bootstrap)
+    if boot is None or boot.terraform is None:
+        return artifacts
+    # Most clusters have stacks.
+    from compiler.targets.terraform import State, modules
+
+    bucket, region = boot.terraform.bucket, boot.terraform.region
+    return list(modules(artifacts, State(boot.cluster, boot.region, bucket, region)))

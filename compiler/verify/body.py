@@ -118,12 +118,20 @@ def _judge(
     schema, structural = _best_schema(candidates, body, sound)
     faults = []
     for fault in structural:
-        if webhooks.fills(body, fault):
+        if webhooks.fills(body, fault) or _is_of_sops(body, fault):
             continue
         if fault.help == LATER:
             fault = _with_release(schema, fault)
         faults.append(fault)
     return schema, faults + _name_faults(schema, body)
+
+
+def _is_of_sops(body: Body, fault: Fault) -> bool:
+    """Whether a fault is about what SOPS adds to a file that it encrypts, and who decrypts it takes away."""
+    metadata = body.get("sops")
+    return (
+        fault.path[:1] == ("sops",) and isinstance(metadata, dict) and "mac" in metadata
+    )
 
 
 def corrected(body: Body, schemas: Schemas = BUILTIN) -> tuple[Body, set[Path]]:

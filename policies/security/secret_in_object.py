@@ -36,6 +36,12 @@ def secret_in_object(plan: Plan, world: World) -> Iterator[Finding]:
         metadata: {name: hf-token, namespace: team-a}
         stringData: {token: whatever}
 
+        apiVersion: v1
+        kind: Secret
+        metadata: {name: hf-token, namespace: team-a}
+        stringData: {user: "ENC[AES256_GCM,data:p673w==,iv:YY=,aad:UQ=,tag:A=,type:str]", token: whatever}
+        sops: {mac: "ENC[AES256_GCM,data:x,type:str]", version: 3.11.0}
+
         apiVersion: helm.toolkit.fluxcd.io/v2
         kind: HelmRelease
         metadata: {name: loki, namespace: monitoring}
@@ -142,11 +148,12 @@ def _finding(manifest: Manifest, path: Place, what: str) -> Finding:
 
 def _secret(manifest: Manifest) -> Iterator[Finding]:
     """A Secret with a value that is neither encrypted nor filled in later."""
-    if "sops" in manifest.body:
-        return
+    encrypted = "sops" in manifest.body
     for field in ("stringData", "data"):
         values = manifest.body.get(field)
         for key, value in values.items() if isinstance(values, dict) else ():
+            if encrypted and str(value).startswith("ENC["):
+                continue
             if isinstance(value, str) and literal(value) and not _public(key, value):
                 yield Finding(
                     f"the value of `{key}` is in git, in Secret `{manifest.ref.name}`",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -71,12 +71,18 @@ class Controller:
     apart: bool = False
 
 
+def no_rights(context: Context) -> Sequence[Mapping[str, object]]:
+    """None beside the managed policies."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Role:
     """What an add-on may do in AWS: its service account, and the AWS managed policies by name; ``source`` of them.
 
     ``own`` is the name of a role that the bootstrap makes for the cluster instead, with ``{}`` for the cluster's name.
-    Such a role is bound in every cluster, so that an add-on that is wanted later finds it.
+    Such a role is bound in every cluster, so that an add-on that is wanted later finds it. ``rights``: statements of a
+    policy, beside the managed ones, that follow from the spec; of EKS add-ons alone.
     """
 
     namespace: str
@@ -84,6 +90,7 @@ class Role:
     managed: tuple[str, ...] = ()
     own: str = ""
     source: str = ""
+    rights: Callable[[Context], Sequence[Mapping[str, object]]] = no_rights
 
     def policy_arns(self, partition: str) -> tuple[str, ...]:
         """The managed policies by ARN."""

@@ -6,11 +6,13 @@ from typing import Any
 
 from compiler.resolve.context import SPEC
 from compiler.subjects.addons.addon import EKS, AddOn, Daemon, Role, Setting
+from compiler.subjects.network.spec import NetworkSection
 
 
 def values(setting: Setting) -> dict[str, Any]:
-    """The add-on's configuration: network policies are off by default."""
-    return {"enableNetworkPolicy": "true"}
+    """The add-on's configuration: network policies are off by default, and Cilium's where it is chained."""
+    chained = NetworkSection.of(setting.context.spec).network.cilium is not None
+    return {"enableNetworkPolicy": "false" if chained else "true"}
 
 
 ADD_ON = AddOn(

@@ -60,7 +60,7 @@ class PoolNeeds:
 class StorageNeeds:
     """A storage: a file system that exists, a bucket, or what the bootstrap makes. ``at``: where the spec names it.
 
-    ``key``: the KMS key of a made bucket.
+    ``key``: the KMS key of a made bucket; ``disk``: what has EBS volumes of its own, `pod` or `namespace`.
     """
 
     name: str
@@ -68,6 +68,7 @@ class StorageNeeds:
     bucket: str | None = None
     key: str | None = None
     made: MadeBucket | MadeFileSystem | None = None
+    disk: str = ""
     at: Route = field(default=ROOT, compare=False, repr=False)
 
 

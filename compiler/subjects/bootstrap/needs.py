@@ -42,8 +42,12 @@ def _of_storage(storage: Storage) -> StorageNeeds:
     spec, at = storage.spec, storage.at
     if spec.existing_lustre is not None:
         return StorageNeeds(spec.name, file_system=spec.existing_lustre.id, at=at)
+    if spec.disk is not None:
+        return StorageNeeds(spec.name, disk=spec.disk.each, at=at)
     key = storage.made.key if storage.made is not None else None
-    return StorageNeeds(spec.name, None, storage.bucket, key, storage.made, at)
+    return StorageNeeds(
+        spec.name, bucket=storage.bucket, key=key, made=storage.made, at=at
+    )
 
 
 def _of_cluster(context: Context, cluster: Cluster) -> tuple[ServiceQuota, ...]:

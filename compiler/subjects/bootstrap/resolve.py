@@ -11,7 +11,8 @@ from compiler.source import Route
 from compiler.subjects.addons.karpenter import interruption_queue
 from compiler.subjects.bootstrap.account import Account
 from compiler.subjects.bootstrap.needs import account
-from compiler.subjects.cluster.plan import Bootstrap, PlacementGroup
+from compiler.subjects.bootstrap.spec import BootstrapSection
+from compiler.subjects.cluster.plan import Bootstrap, PlacementGroup, TerraformState
 from compiler.subjects.cluster.resolve import (
     cluster,
     drivers,
@@ -80,11 +81,21 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
         branch=flux.branch,
         path=folder(context),
         needs=needs,
+        terraform=_terraform(context),
         origins={
             "cluster": Route(("metadata", "name")),
             "drivers": SPEC / "storage",
+            "terraform": SPEC / "bootstrap" / "tool",
         },
     )
+
+
+def _terraform(context: Context) -> TerraformState | None:
+    chosen = BootstrapSection.of(context.spec).bootstrap
+    if chosen is None or chosen.state is None:
+        return None
+    region = chosen.state.region or context.spec.region
+    return TerraformState(chosen.state.bucket, region)
 
 
 def _placement_groups(

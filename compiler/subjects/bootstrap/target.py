@@ -37,6 +37,8 @@ def lower(plan: Plan) -> Iterator[Artifact]:
     at = boot.where("cluster")
     yield Artifact(stack(boot), f"{FOLDER}/stack.yaml", at, format="cloudformation")
     yield from stacks(boot)
+    if boot.terraform is not None:
+        yield _terraform_script(boot)
     if _made(boot):
         yield _script(boot)
     network = plan.one(MadeNetwork)
@@ -90,6 +92,15 @@ def _pool_page(plan: Plan, boot: Bootstrap, pool: PoolNeeds) -> Callable[[], str
         pool=pool,
         plan_pools=_node_pools(plan, pool.pool),
         group=groups.get(pool.pool),
+    )
+
+
+def _terraform_script(boot: Bootstrap) -> Artifact:
+    return Artifact(
+        path=f"{FOLDER}/terraform.sh",
+        at=boot.where("terraform"),
+        text=lambda: _rendered("terraform.sh.j2", boot=boot),
+        format="shell",
     )
 
 

@@ -125,7 +125,13 @@ def _addon(body: Reader) -> Addon:
         values=_values(body / "configurationValues"),
         service_account=account,
         policy_arns=(identity / "permissionPolicyARNs").texts(),
+        rights=_rights(identity / "permissionPolicy"),
     )
+
+
+def _rights(policy: Reader) -> tuple[dict[str, Any], ...]:
+    statements = [item.value for item in (policy / "Statement").items()]
+    return tuple(item for item in statements if isinstance(item, dict))
 
 
 def _values(body: Reader) -> dict[str, Any]:

@@ -43,13 +43,15 @@ class Network(PlanNode):
 
 @dataclass(frozen=True, slots=True)
 class Addon:
-    """An EKS add-on. ``version`` ``None`` is EKS' default; ``values`` is the add-on's configuration."""
+    """An EKS add-on. ``version`` ``None`` is EKS' default; ``values`` is the add-on's configuration, ``rights`` are
+    statements of the policy of its own that its role has beside the managed ones."""
 
     name: str
     version: str | None = None
     values: Mapping[str, object] = field(default_factory=dict)
     service_account: tuple[str, str] | None = None
     policy_arns: tuple[str, ...] = ()
+    rights: tuple[Mapping[str, object], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,14 @@ class PlacementGroup(PlanNode):
     strategy: str
 
 
+@dataclass(frozen=True, slots=True)
+class TerraformState:
+    """Where Terraform keeps the state of the bootstrap: a bucket, and its Region."""
+
+    bucket: str
+    region: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bootstrap(PlanNode):
     """What must exist before Flux can work, made by people or CI: IAM, queue, placement groups, cluster, Flux.
@@ -109,6 +119,7 @@ class Bootstrap(PlanNode):
     ``queue``: properties of the interruption queue, and its ``policy``. ``access``: who may enter the cluster, beside
     its nodes; each by a stack of its own. ``instance_profile``: one of the nodes' role, where Karpenter makes none.
     ``drivers``: pod identities of add-ons that only some clusters have. ``zones``: all that the Region has.
+    ``terraform``: the state of its modules, where Terraform makes what CloudFormation does else.
     """
 
     carried: ClassVar[bool] = False
@@ -143,3 +154,4 @@ class Bootstrap(PlanNode):
     branch: str = "main"
     path: str = ""
     needs: Account = Account()
+    terraform: TerraformState | None = None

@@ -97,7 +97,8 @@ def _addon(setting: Setting, addon: AddOn, own: Mapping[str, Any]) -> Addon:
     if role is None:
         return Addon(name, build, values)
     account = (role.namespace, role.service_account)
-    return Addon(name, build, values, account, role.policy_arns(context.partition))
+    arns = role.policy_arns(context.partition)
+    return Addon(name, build, values, account, arns, tuple(role.rights(context)))
 
 
 def _identities(context: Context) -> tuple[PodIdentity, ...]:

@@ -136,6 +136,12 @@ def _entry(entry: AccessEntry) -> Body:
     )
 
 
+def _own_policy(addon: Addon) -> Body | None:
+    if not addon.rights:
+        return None
+    return {"Version": "2012-10-17", "Statement": [dict(item) for item in addon.rights]}
+
+
 def _addon(addon: Addon) -> Body:
     identities = []
     if addon.service_account:
@@ -145,6 +151,7 @@ def _addon(addon: Addon) -> Body:
                 "namespace": namespace,
                 "serviceAccountName": name,
                 "permissionPolicyARNs": list(addon.policy_arns),
+                **given(permissionPolicy=_own_policy(addon)),
             }
         )
     values = None

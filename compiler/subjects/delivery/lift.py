@@ -150,6 +150,7 @@ def kustomization(body: Reader) -> Iterator[PlanNode]:
         retry=(spec / "retryInterval").duration() or interval,
         health=tuple(_health(check) for check in checks),
         values=_config_maps(spec.follow("postBuild", "substituteFrom")),
+        decrypted=spec.follow("decryption", "provider").value == "sops",
         origins={"prune": (spec / "prune").at, "depends_on": (spec / "dependsOn").at},
     )
 

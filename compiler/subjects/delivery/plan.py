@@ -81,7 +81,8 @@ class Stage(PlanNode):
     """kustomize.toolkit.fluxcd.io/v1 Kustomization over one folder of the output.
 
     ``path`` is relative to the root of the git repository. ``root`` marks the one that people apply. ``values`` are the
-    ConfigMaps whose values Flux fills in, without which it applies nothing. ``folder``: where it is written itself.
+    ConfigMaps whose values Flux fills in, without which it applies nothing. ``decrypted``: what SOPS encrypted in it is
+    decrypted. ``folder``: where it is written itself.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Stage(PlanNode):
     retry: Duration = Duration(120)
     health: tuple[HealthExpression, ...] = ()
     values: tuple[str, ...] = ()
+    decrypted: bool = False
     root: bool = field(default=False, compare=False)
     folder: str = field(default="flux", compare=False)
 

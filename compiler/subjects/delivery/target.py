@@ -144,6 +144,8 @@ def kustomization(stage: Stage) -> Body:
         wait=stage.wait,
         healthCheckExprs=[_health(check) for check in stage.health],
         postBuild=_filled_in(stage),
+        # Without a Secret: by the rights of the controller's pod (kustomize-controller v1.10, decryption).
+        decryption={"provider": "sops"} if stage.decrypted else None,
     )
     return {**metadata, "spec": spec}
 

@@ -7,6 +7,7 @@ from functools import partial
 
 from compiler.output import Artifact
 from compiler.plan import Plan
+from compiler.subjects.cluster.plan import Bootstrap
 from compiler.subjects.images.plan import MadeCache, MadeImage, Recipe, Workflow
 from compiler.targets.text import rendered
 
@@ -22,6 +23,8 @@ def lower(plan: Plan) -> Iterator[Artifact]:
     from compiler.subjects.images.dockerfile import lines, origins
     from compiler.subjects.images.stacks import cache_stack, image_stack
 
+    boot = plan.one(Bootstrap)
+    by_terraform = boot is not None and boot.terraform is not None
     for kept in caches:
         yield cache_stack(kept)
     recipes = {recipe.name: recipe for recipe in plan.of(Recipe)}
@@ -40,27 +43,32 @@ def lower(plan: Plan) -> Iterator[Artifact]:
             from compiler.subjects.images.workflow import workflow
 
             yield workflow(image, recipes[image.name], image.project)
-        yield _page(image)
+        yield _page(image, by_terraform)
     for first in images[:1]:
         yield Artifact(
             path=f"{FOLDER}/images.sh",
             at=first.at.parent,
-            text=partial(_rendered, "images.sh.j2", first),
+            text=partial(_rendered, "images.sh.j2", first, by_terraform),
             format="shell",
         )
 
 
-def _page(image: MadeImage) -> Artifact:
+def _page(image: MadeImage, by_terraform: bool) -> Artifact:
     return Artifact(
         path=f"{FOLDER}/image-{image.name}.md",
         at=image.at,
-        text=lambda: _rendered("image.md.j2", image),
+        text=lambda: _rendered("image.md.j2", image, by_terraform),
         format="markdown",
     )
 
 
-def _rendered(name: str, made: MadeImage) -> str:
+def _rendered(name: str, made: MadeImage, by_terraform: bool) -> str:
+    """A page or script; ``by_terraform``: what AWS must have is made by Terraform."""
     by_workflow = isinstance(made.project, Workflow)
     return rendered(
-        "compiler.subjects.images", name, made=made, by_workflow=by_workflow
+        "compiler.subjects.images",
+        name,
+        made=made,
+        by_workflow=by_workflow,
+        terraform=by_terraform,
     )

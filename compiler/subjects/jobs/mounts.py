@@ -18,12 +18,24 @@ def mounted(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
     storages = context.once(resolve_storage)
     pairs: dict[tuple[str, str], None] = {}
     for job in jobs:
-        for mount in job.spec.mounts:
-            if mount.storage in storages:
-                pairs[job.namespace, mount.storage] = None
+        for index, mount in enumerate(job.spec.mounts):
+            storage = storages.get(mount.storage)
+            if storage is None:
+                continue
+            pairs[job.namespace, mount.storage] = None
+            if storage.spec.disk is not None:
+                # Most specs have none.
+                from compiler.subjects.storage.disks import check_mount
+
+                at = job.at / "mounts" / index / "storage"
+                check_mount(context, storage, job.spec, job.pool, at)
     check_volumes(context, storages, list(pairs))
     for namespace, name in pairs:
         yield from volumes(context, storages[name], namespace)
+    kept = [name for _, name in pairs if storages[name].stays]
+    if kept:
+        # A claim is bound when a pod is placed: who waited for that would wait for the job.
+        yield stage(context, "disks", "platform", wait=False)
     late = {name for _, name in pairs if storages[name].late}
     if late:
         yield from stages(context, [storages[name] for name in sorted(late)])

@@ -72,8 +72,9 @@ class Mount:
 class Volume:
     """A pod volume. ``type`` is the API's key (emptyDir, persistentVolumeClaim, hostPath, ...).
 
-    ``source`` is the claim, path, ConfigMap or Secret; ``medium`` and ``size`` are emptyDir's, ``host_type`` is what a
-    path of the host must be.
+    ``source`` is the claim, path, ConfigMap or Secret, or the StorageClass of one that is made for the pod
+    (`ephemeral`); ``size`` is that one's and emptyDir's, ``medium`` emptyDir's, ``host_type`` is what a path of the
+    host must be.
     """
 
     name: str

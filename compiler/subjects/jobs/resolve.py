@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -50,7 +50,7 @@ from compiler.subjects.jobs.volumes import (
 )
 from compiler.subjects.pools.plan import RESERVATION_LABEL
 from compiler.subjects.queues.topology import LEVELS, preferred_level
-from compiler.subjects.storage.resolve import resolve_storage
+from compiler.subjects.storage.resolve import Storage, resolve_storage
 
 SERVICE_ACCOUNT = "training"
 POD_PRIORITY = "trainyard-training"
@@ -310,7 +310,8 @@ def train_job(context: Context, job: Job) -> JobOutput:
     _check_deadline(context, job)
     env = environment(context, job)
     patches = _patches(context, job, job_runtime)
-    name = f"{spec.name}-{_identity(job, asked, count, job_runtime, env)}"
+    own = _own_volumes(patches)
+    name = f"{spec.name}-{_identity(job, asked, count, job_runtime, env, own)}"
     context.derive(
         job.target, "name", name, "carries a hash of all that would force a new run"
     )
@@ -404,11 +405,16 @@ def _identity(
     count: int,
     job_runtime: Runtime,
     env: tuple[EnvVar, ...],
+    own: Mapping[str, Quantity],
 ) -> str:
-    """Five hex digits over everything that cannot change in a TrainJob that exists (CEL of Trainer 2.3.0)."""
+    """Five hex digits over everything that cannot change in a TrainJob that exists (CEL of Trainer 2.3.0). ``own``: the
+    sizes of volumes that are each pod's."""
     spec = job.spec
     variables = [(item.name, item.value, item.secret, item.key) for item in env]
-    mounts = [(mount.storage, mount.path, mount.read_only) for mount in spec.mounts]
+    mounts: list[tuple[object, ...]] = [
+        (mount.storage, mount.path, mount.read_only) for mount in spec.mounts
+    ]
+    mounts += [(name, str(size)) for name, size in own.items()]
     asked_milli = {name: quantity.milli for name, quantity in asked.items()}
     content = {
         "image": spec.image,
@@ -521,10 +527,11 @@ def _patches(context: Context, job: Job, job_runtime: Runtime) -> tuple[Patch, .
     if not job.spec.mounts:
         return ()
     at = job.at / "mounts"
+    storages = context.once(resolve_storage)
     mounts, volumes = [], []
     for name, mount in zip(_volume_names(job), job.spec.mounts, strict=True):
         mounts.append(Mount(name, mount.path, mount.read_only))
-        volumes.append(Volume(name, "persistentVolumeClaim", mount.storage))
+        volumes.append(_volume_of(storages, name, mount.storage))
     pod = Pod(
         at=at,
         containers=(Container(at=at, name="node", mounts=tuple(mounts)),),
@@ -541,6 +548,25 @@ def _patches(context: Context, job: Job, job_runtime: Runtime) -> tuple[Patch, .
         Patch(at=at, job=replicated.name, pod=pod, manager=manager)
         for replicated in job_runtime.jobs
     )
+
+
+def _own_volumes(patches: tuple[Patch, ...]) -> dict[str, Quantity]:
+    """The volumes of patches that are made for each pod, and their sizes."""
+    volumes = patches[0].pod.volumes if patches else ()
+    return {
+        volume.name: volume.size
+        for volume in volumes
+        if volume.type == "ephemeral" and volume.size is not None
+    }
+
+
+def _volume_of(storages: Mapping[str, Storage], name: str, storage: str) -> Volume:
+    """The volume of a mounted storage: its claim, or one that is made for the pod."""
+    known = storages.get(storage)
+    disk = known.spec.disk if known is not None else None
+    if disk is not None and disk.each == "pod":
+        return Volume(name, "ephemeral", f"ebs-{storage}", size=disk.size)
+    return Volume(name, "persistentVolumeClaim", storage)
 
 
 def _volume_names(job: Job) -> list[str]:

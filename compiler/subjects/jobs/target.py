@@ -256,9 +256,21 @@ def _volume(volume: Volume) -> Body:
         size = str(volume.size) if volume.size is not None else None
         source = given(medium=volume.medium, sizeLimit=size)
         return {"name": volume.name, "emptyDir": source}
+    if volume.type == "ephemeral":
+        return {"name": volume.name, "ephemeral": _own_claim(volume)}
     key = _SOURCES.get(volume.type, "name")
     source = {key: volume.source, **given(type=volume.host_type)}
     return {"name": volume.name, volume.type: source}
+
+
+def _own_claim(volume: Volume) -> Body:
+    """core/v1 EphemeralVolumeSource: a claim that is made for the pod, and deleted with it."""
+    spec = given(
+        accessModes=["ReadWriteOnce"],
+        storageClassName=volume.source,
+        resources={"requests": {"storage": str(volume.size)}} if volume.size else None,
+    )
+    return {"volumeClaimTemplate": {"spec": spec}}
 
 
 # core/v1 Volume: the field of each type that names its source; of the others it is `name`.

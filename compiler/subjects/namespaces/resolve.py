@@ -28,6 +28,7 @@ from compiler.subjects.namespaces.plan import (
     Subject,
 )
 from compiler.subjects.namespaces.spec import NamespacesSection
+from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.queues.resolve import TRAINING, resolve_queues
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     yield from resource_quotas(context)
     yield from service_accounts(routes)
     yield from access(context)
-    yield from network_policies(routes)
+    chained = NetworkSection.of(context.spec).network.cilium is not None
+    yield from network_policies(routes, chained=chained)
     yield from pod_priorities()
     yield stage(context, "platform", "controllers")
 
@@ -154,12 +156,16 @@ _RULES = (
 )
 
 
-def network_policies(routes: dict[str, Route]) -> Iterator[NetworkPolicy]:
+def network_policies(
+    routes: dict[str, Route], *, chained: bool = False
+) -> Iterator[NetworkPolicy]:
     """Ranks reach each other and the outside, not the node's credentials; nobody else reaches them.
 
-    EFA traffic bypasses the kernel and so no NetworkPolicy applies to it.
+    EFA traffic bypasses the kernel and so no NetworkPolicy applies to it. ``chained``: Cilium enforces them, for which
+    an address block holds no pod (cilium v1.20.2, network/kubernetes/policy.rst): so pods are named, DNS among them.
     """
     ranks = NetworkRule(peers=(Peer(pods={}),))
+    pods = NetworkRule(peers=(Peer(namespaces={}),))
     outside = NetworkRule(peers=(Peer(cidr="0.0.0.0/0", excluded=(IMDS,)),))
     for name, at in routes.items():
         yield NetworkPolicy(
@@ -167,7 +173,7 @@ def network_policies(routes: dict[str, Route]) -> Iterator[NetworkPolicy]:
             name="training",
             namespace=name,
             ingress=(ranks,),
-            egress=(ranks, outside),
+            egress=(ranks, outside, pods) if chained else (ranks, outside),
         )
 
 

@@ -26,10 +26,27 @@ _AT = SPEC / "network"
 
 def resolve(context: Context) -> Iterator[PlanNode]:
     """The VPC that the bootstrap makes, where it does."""
+    if NetworkSection.of(context.spec).network.cilium is not None:
+        _one_enforcer(context)
     if NetworkSection.of(context.spec).network.is_made:
         from compiler.subjects.network.made import made_network
 
         yield context.once(made_network)
+
+
+def _one_enforcer(context: Context) -> None:
+    """Of two that enforce network policies each drops what the other lets through."""
+    addons = ClusterSection.of(context.spec).eks.addons
+    settings = addons.get("vpc-cni")
+    asked = settings.values.get("enableNetworkPolicy") if settings is not None else None
+    if str(asked).lower() == "true":
+        context.fault(
+            "RES185",
+            "the VPC CNI and Cilium would both enforce network policies",
+            AT_EKS / "addons" / "vpc-cni" / "values" / "enableNetworkPolicy",
+            "remove it, or `network.cilium`",
+            source="EKS user guide, cni-network-policy-configure; cilium v1.20.2, cni-chaining-aws-cni.rst",
+        )
 
 
 def network(context: Context) -> Network:

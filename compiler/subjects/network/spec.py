@@ -19,8 +19,10 @@ from compiler.spec.types import (
 )
 
 if TYPE_CHECKING:
+    from compiler.subjects.network.forms.cilium import Cilium
     from compiler.subjects.network.forms.existing import ExistingNetwork
 else:
+    (Cilium,) = later("network.forms.cilium", "Cilium")
     (ExistingNetwork,) = later("network.forms.existing", "ExistingNetwork")
 
 
@@ -152,6 +154,11 @@ class Network(SpecModel):
                 ],
             },
         ],
+    )
+    cilium: Cilium | None = Field(
+        None,
+        description="Cilium, chained behind the VPC CNI, which enforces network policies; unset: the VPC CNI does.",
+        examples=[{"startupTaint": True}],
     )
     zone_ids: dict[Zone, ZoneId] = Field(
         {},

@@ -17,6 +17,7 @@ from compiler.source.include import Included
 from compiler.subjects import addons
 from compiler.subjects.delivery.stages import stage
 from compiler.subjects.overrides.plan import IncludedObject
+from compiler.subjects.secrets.spec import SecretsSection
 
 FIRST, SECOND = "include", "include-custom"
 _DEFINITION = "CustomResourceDefinition"
@@ -36,12 +37,22 @@ def include(context: Context) -> Iterator[PlanNode]:
             at=included.at, file=included.file, folder=folder, body=included.body
         )
     timeout = Duration.minutes(15)
+    decrypted = SecretsSection.of(context.spec).sops is not None
     custom = SECOND in folders
     if FIRST in folders:
-        yield stage(context, FIRST, "controllers", wait=custom, timeout=timeout)
+        yield stage(
+            context,
+            FIRST,
+            "controllers",
+            wait=custom,
+            timeout=timeout,
+            decrypted=decrypted,
+        )
     if custom:
         after = FIRST if FIRST in folders else "controllers"
-        yield stage(context, SECOND, after, wait=False, timeout=timeout)
+        yield stage(
+            context, SECOND, after, wait=False, timeout=timeout, decrypted=decrypted
+        )
 
 
 def _known_kinds(context: Context) -> set[str]:

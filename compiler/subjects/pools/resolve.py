@@ -28,6 +28,7 @@ from compiler.subjects.pools.plan import (
     NodeShare,
     Requirement,
     SelectorTerm,
+    Taint,
 )
 from compiler.subjects.pools.pools import GPU_PRESENT, Pool, resolve_pools
 from compiler.subjects.pools.share import ROOT_GIB
@@ -233,6 +234,7 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
         },
         labels=labels,
         taints=pool.taints,
+        startup_taints=_startup_taints(context),
         requirements=tuple(requirements),
         consolidation=None if pool.static else "WhenEmpty",
         consolidate_after=_consolidate_after(context, pool),
@@ -242,6 +244,17 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
         # Nodes of a reservation are paid for and always on: losing them to a slip in git would end every job on them.
         prune=not spec.reservations,
     )
+
+
+def _startup_taints(context: Context) -> tuple[Taint, ...]:
+    """What keeps pods away until Cilium is ready on a node (cilium v1.20.2, installation/taints.rst: NoExecute).
+    System nodes have none: Flux installs Cilium from there."""
+    cilium = NetworkSection.of(context.spec).network.cilium
+    if cilium is None or not cilium.startup_taint:
+        return ()
+    from compiler.subjects.network.plan import AGENT_TAINT
+
+    return (Taint(AGENT_TAINT, "true", "NoExecute"),)
 
 
 def node_overlay(context: Context, pool: Pool) -> NodeOverlay:

@@ -54,6 +54,25 @@ class SecretAccess(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SopsKey(PlanNode):
+    """The key that Secrets in git are encrypted with, and the role by which Flux decrypts them.
+
+    ``arn``: of the key or its alias, as SOPS writes it into files; ``alias`` of a key that the bootstrap makes.
+    """
+
+    carried: ClassVar[bool] = False
+    single: ClassVar[bool] = True
+
+    cluster: str
+    account: str
+    partition: str
+    arn: str
+    trust: Mapping[str, object]
+    alias: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SecretReader(PlanNode):
     """The role by which External Secrets reads secrets, and the service account that has it."""
 

@@ -33,6 +33,11 @@ _LOGIN = "kubernetes.io/dockerconfigjson"
 
 def resolve(context: Context) -> Iterator[PlanNode]:
     """Nothing where the spec has no secrets."""
+    if context.included or SecretsSection.of(context.spec).sops is not None:
+        # Most specs have neither.
+        from compiler.subjects.secrets.sops import resolve_sops
+
+        yield from resolve_sops(context)
     secrets = SecretsSection.of(context.spec).secrets
     if not secrets:
         return

@@ -9,7 +9,9 @@ from compiler.spec.section import Section
 
 if TYPE_CHECKING:
     from compiler.subjects.secrets.forms.secret import Secret
+    from compiler.subjects.secrets.forms.sops import Sops
 else:
+    (Sops,) = later("secrets.forms.sops", "Sops")
     (Secret,) = later("secrets.forms.secret", "Secret")
 
 
@@ -31,6 +33,12 @@ class SecretsSection(Section):
                 }
             ]
         ],
+    )
+    sops: Sops | None = Field(
+        None,
+        description="The KMS key of Secrets that are encrypted by SOPS in included files, which Flux decrypts; unset: "
+        "none are.",
+        examples=[{"create": {}}],
     )
 
 

@@ -14,9 +14,17 @@ from compiler.subjects.secrets.plan import (
     SecretAccess,
     SecretReader,
     SecretStore,
+    SopsKey,
 )
 from compiler.targets.body import NO_PRUNE, given, head, path
-from compiler.targets.stack import STACKS, pod_identity, role_policy, template
+from compiler.targets.stack import (
+    KEPT,
+    STACKS,
+    pod_identity,
+    role_policy,
+    tag_list,
+    template,
+)
 
 API = "external-secrets.io/v1"
 FOLDER = "secrets"
@@ -39,6 +47,16 @@ def lower(plan: Plan) -> Iterator[Artifact]:
             ("spec", "target", "template"): secret.where("type"),
         }
         yield Manifest(body, path(FOLDER, body), secret.at, places)
+    key = plan.one(SopsKey)
+    if key is not None:
+        yield _stack("sops", "How Flux decrypts Secrets", _decryption(key), key.at)
+        yield Artifact(
+            {"creation_rules": [{"encrypted_regex": _ENCRYPTED, "kms": key.arn}]},
+            "bootstrap/sops.yaml",
+            key.at,
+            {("creation_rules", 0, "kms"): key.where("arn")},
+            format="sops",
+        )
     reader = plan.one(SecretReader)
     if reader is None:
         return
@@ -100,6 +118,59 @@ def _stack(
 ) -> Artifact:
     body = template(description, resources)
     return Artifact(body, f"{STACKS}/{name}.yaml", at, format="cloudformation")
+
+
+_ENCRYPTED = "^(data|stringData)$"
+"""What is encrypted of a Secret: its name and namespace must stay readable (Flux documentation, mozilla-sops guide)."""
+
+
+def _decryption(key: SopsKey) -> dict[str, Any]:
+    """The role of kustomize-controller, and the key with its alias where the bootstrap makes it.
+
+    AWS::KMS::Key and AWS::KMS::Alias (CloudFormation template reference). The policy of the key leaves the decision to
+    IAM, as that of the console does (KMS developer guide, key-policy-default).
+    """
+    resource: Any = key.arn
+    made: dict[str, Any] = {}
+    if key.alias is not None:
+        resource = {"Fn::GetAtt": ["Key", "Arn"]}
+        root = f"arn:{key.partition}:iam::{key.account}:root"
+        owner = {
+            "Effect": "Allow",
+            "Principal": {"AWS": root},
+            "Action": "kms:*",
+            "Resource": "*",
+        }
+        made["Key"] = {
+            "Type": "AWS::KMS::Key",
+            **KEPT,
+            "Properties": given(
+                Description=f"Secrets of cluster {key.cluster} in git",
+                EnableKeyRotation=True,
+                KeyPolicy={"Version": "2012-10-17", "Statement": [owner]},
+                Tags=tag_list(key.tags),
+            ),
+        }
+        made["Alias"] = {
+            "Type": "AWS::KMS::Alias",
+            **KEPT,
+            "Properties": {
+                "AliasName": key.alias,
+                "TargetKeyId": {"Ref": "Key"},
+            },
+        }
+    rights = {
+        "Effect": "Allow",
+        "Action": ["kms:Decrypt", "kms:DescribeKey"],
+        "Resource": resource,
+    }
+    policy = {
+        "PolicyName": "decrypt",
+        "PolicyDocument": {"Version": "2012-10-17", "Statement": [rights]},
+    }
+    role = {"AssumeRolePolicyDocument": dict(key.trust), "Policies": [policy]}
+    account = ("flux-system", "kustomize-controller")
+    return {**made, **pod_identity(role, key.cluster, *account)}
 
 
 def _role(reader: SecretReader) -> dict[str, Any]:

@@ -7,7 +7,12 @@ from collections.abc import Iterator
 from compiler.lift.reader import Reader, annotations_of, name_of, namespace_of
 from compiler.plan.base import PlanNode
 from compiler.subjects.pools.plan import ZONE
-from compiler.subjects.storage.plan import LUSTRE_VERSION, PersistentVolume, VolumeClaim
+from compiler.subjects.storage.plan import (
+    LUSTRE_VERSION,
+    PersistentVolume,
+    VolumeClaim,
+    VolumeClass,
+)
 
 
 def volume(body: Reader) -> Iterator[PlanNode]:
@@ -68,4 +73,36 @@ def claim(body: Reader) -> Iterator[PlanNode]:
         )
 
 
-KINDS = {"/PersistentVolume": volume, "/PersistentVolumeClaim": claim}
+def volume_class(body: Reader) -> Iterator[PlanNode]:
+    """StorageClass; what it leaves out is the API's default (storage.k8s.io/v1)."""
+    parameters = body / "parameters"
+    zones: list[str] = []
+    for term in (body / "allowedTopologies").items():
+        for expression in (term / "matchLabelExpressions").items():
+            if (expression / "key").value == ZONE:
+                zones += (expression / "values").texts()
+    yield VolumeClass(
+        at=body.at,
+        name=name_of(body),
+        driver=(body / "provisioner").word(),
+        parameters=parameters.strings(),
+        binding=(body / "volumeBindingMode").text() or "Immediate",
+        reclaim=(body / "reclaimPolicy").text() or "Delete",
+        expansion=bool((body / "allowVolumeExpansion").flag()),
+        zones=tuple(zones),
+        mount_options=(body / "mountOptions").texts(),
+        origins={
+            "parameters": parameters.at,
+            "parameters.iops": (parameters / "iops").at,
+            "parameters.throughput": (parameters / "throughput").at,
+            "binding": (body / "volumeBindingMode").at,
+            "driver": (body / "provisioner").at,
+        },
+    )
+
+
+KINDS = {
+    "/PersistentVolume": volume,
+    "/PersistentVolumeClaim": claim,
+    "storage.k8s.io/StorageClass": volume_class,
+}

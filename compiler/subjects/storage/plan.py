@@ -58,6 +58,21 @@ class VolumeClaim(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeClass(PlanNode):
+    """A StorageClass. ``binding``: when a volume is made; ``reclaim``: what becomes of it without its claim; ``zones``:
+    where one may be, anywhere if there are none."""
+
+    name: str
+    driver: str
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    binding: str = "Immediate"
+    reclaim: str = "Delete"
+    expansion: bool = False
+    zones: tuple[str, ...] = ()
+    mount_options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MadeStorage(PlanNode):
     """A storage that the bootstrap makes, in a CloudFormation stack of its own. No manifest carries it.
 
@@ -88,6 +103,15 @@ class MadeBucket(MadeStorage):
     noncurrent_days: int | None = None
     upload_days: int = 7
     transitions: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeSnapshots(MadeStorage):
+    """The snapshots of EBS volumes that stay: every so many ``hours``, the last ``keep`` of each volume."""
+
+    partition: str
+    hours: int
+    keep: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from compiler.dataclass import dataclass
 from compiler.plan import PlanNode
@@ -26,6 +26,9 @@ from compiler.subjects.storage.plan import (
 )
 from compiler.subjects.storage.spec import StorageSection
 
+if TYPE_CHECKING:
+    from compiler.subjects.storage.forms.s3 import BucketCache
+
 FSX_DRIVER = "fsx.csi.aws.com"
 S3_DRIVER = "s3.csi.aws.com"
 
@@ -38,12 +41,15 @@ class Storage:
     at: Route
     made: MadeBucket | MadeFileSystem | None = None
     bucket: str | None = None
+    disk_zone: str | None = None
 
     @property
     def zone(self) -> str | None:
         """The zone that it lies in, where it has one."""
         if isinstance(self.made, MadeFileSystem):
             return self.made.zone or None
+        if self.spec.disk is not None:
+            return self.disk_zone
         return self.spec.fsx_lustre.zone if self.spec.fsx_lustre else None
 
     @property
@@ -52,8 +58,15 @@ class Storage:
         return self.spec.created_lustre is not None
 
     @property
+    def stays(self) -> bool:
+        """Whether it is an EBS volume that outlives the pods that mount it."""
+        return self.spec.disk is not None and self.spec.disk.each == "namespace"
+
+    @property
     def place(self) -> Route:
         """Where the spec says what it is."""
+        if self.spec.disk is not None:
+            return self.at / "ebs" / "create"
         kind = "fsxLustre" if self.spec.lustre is not None else "s3"
         is_made = self.spec.created_lustre or self.spec.created_bucket
         return self.at / kind / ("create" if is_made else "existing")
@@ -66,6 +79,16 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     for storage in storages.values():
         if storage.made is not None:
             yield storage.made
+        if storage.spec.disk is not None:
+            # Most specs have none.
+            from compiler.subjects.storage.disks import disk_nodes
+
+            yield from disk_nodes(context, storage)
+        cache = storage.spec.s3.cache if storage.spec.s3 is not None else None
+        if cache is not None and cache.storage is not None:
+            from compiler.subjects.storage.disks import check_cache
+
+            check_cache(context, cache.storage, storages, storage.at)
 
 
 def resolve_storage(context: Context) -> dict[str, Storage]:
@@ -80,7 +103,8 @@ def resolve_storage(context: Context) -> dict[str, Storage]:
         storage = Storage(item, here, bucket=bucket)
         if item.fsx_lustre is not None:
             check_file_system(context, item.fsx_lustre, storage.place)
-        storages[item.name] = replace(storage, made=_made(context, storage))
+        made, zone = _made(context, storage), _disk_zone(context, storage)
+        storages[item.name] = replace(storage, made=made, disk_zone=zone)
     return storages
 
 
@@ -99,10 +123,23 @@ def _made(context: Context, storage: Storage) -> MadeBucket | MadeFileSystem | N
     return None
 
 
-def volumes(
-    context: Context, storage: Storage, namespace: str
-) -> tuple[PersistentVolume, VolumeClaim]:
-    """The PersistentVolume and the claim through which a namespace's pods mount a storage."""
+def _disk_zone(context: Context, storage: Storage) -> str | None:
+    disk = storage.spec.disk
+    if disk is None:
+        return None
+    from compiler.subjects.storage.disks import disk_zone
+
+    return disk_zone(context, storage.spec.name, disk, storage.place)
+
+
+def volumes(context: Context, storage: Storage, namespace: str) -> tuple[PlanNode, ...]:
+    """The PersistentVolume and the claim through which a namespace's pods mount a storage. The EBS CSI driver makes the
+    volume of a claim, and both of one that is each pod's own."""
+    disk = storage.spec.disk
+    if disk is not None:
+        from compiler.subjects.storage.disks import disk_claim
+
+        return () if disk.each == "pod" else (disk_claim(storage, disk, namespace),)
     fsx, s3 = storage.spec.fsx_lustre, storage.spec.s3
     name = volume_name(namespace, storage.spec.name)
     # Mountpoint ignores the size; the API wants one.
@@ -112,6 +149,8 @@ def volumes(
         source = _fsx(context, existing, name)
     elif storage.bucket is not None and s3 is not None:
         source = _s3(context, storage.bucket, s3.prefix, name)
+        if s3.cache is not None:
+            source.attributes.update(_cached(s3.cache))
     else:
         source = _made_fsx(name)
     place, folder = (
@@ -211,6 +250,17 @@ def _made_fsx(name: str) -> _Source:
 def _lustre(id: str, host: str, mount_name: str, name: str) -> _Source:
     attributes = {"dnsname": host, "mountname": mount_name}
     return _Source(FSX_DRIVER, f"{id}--{name}", attributes, ("flock", "noatime"))
+
+
+def _cached(cache: BucketCache) -> dict[str, str]:
+    """awslabs/mountpoint-s3-csi-driver v2.7.0, docs/CACHING.md: local cache."""
+    if cache.storage is None:
+        return {"cache": "emptyDir", "cacheEmptyDirSizeLimit": str(cache.size)}
+    return {
+        "cache": "ephemeral",
+        "cacheEphemeralStorageClassName": f"ebs-{cache.storage}",
+        "cacheEphemeralStorageResourceRequest": str(cache.size),
+    }
 
 
 def _s3(context: Context, bucket: str, prefix: str, name: str) -> _Source:

@@ -21,9 +21,11 @@ from compiler.spec.types import (
 
 if TYPE_CHECKING:
     from compiler.subjects.storage.forms.created_lustre import CreatedLustre
+    from compiler.subjects.storage.forms.ebs import CreatedDisk, Ebs
     from compiler.subjects.storage.forms.s3 import S3, CreatedBucket
 else:
     (CreatedLustre,) = later("storage.forms.created_lustre", "CreatedLustre")
+    Ebs, CreatedDisk = later("storage.forms.ebs", "Ebs", "CreatedDisk")
     S3, CreatedBucket = later("storage.forms.s3", "S3", "CreatedBucket")
 
 
@@ -105,9 +107,9 @@ class Lustre(SpecModel):
 
 
 class Storage(SpecModel):
-    """A storage of exactly one kind: ``fsxLustre`` or ``s3``."""
+    """A storage of exactly one kind: ``fsxLustre``, ``s3`` or ``ebs``."""
 
-    model_config = one_of("fsxLustre", "s3")
+    model_config = one_of("fsxLustre", "s3", "ebs")
 
     name: Name = Field(
         description="The storage's name, which jobs mount it by.",
@@ -133,6 +135,16 @@ class Storage(SpecModel):
         description="An S3 bucket.",
         examples=[{"existing": {"bucket": "datasets-111122223333"}, "prefix": "runs/"}],
     )
+    ebs: Ebs | None = Field(
+        None,
+        description="EBS volumes: one for each pod, or one for each namespace.",
+        examples=[{"create": {"each": "pod", "size": "500Gi"}}],
+    )
+
+    @property
+    def disk(self) -> CreatedDisk | None:
+        """The EBS volumes that the driver makes."""
+        return self.ebs.create if self.ebs is not None else None
 
     @property
     def fsx_lustre(self) -> FsxLustre | CreatedLustre | None:
@@ -174,10 +186,11 @@ class Storage(SpecModel):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        if (self.lustre is None) == (self.s3 is None):
+        kinds = [self.lustre, self.s3, self.ebs]
+        if kinds.count(None) != len(kinds) - 1:
             raise fault(
                 f"storage `{self.name}` is not exactly one kind",
-                "write either `fsxLustre:` or `s3:`",
+                "write one of `fsxLustre:`, `s3:` and `ebs:`",
             )
         return self
 

@@ -17,6 +17,7 @@ from compiler.source import Key, Route
 from compiler.subjects.storage.plan import (
     MadeBucket,
     MadeFileSystem,
+    MadeSnapshots,
     MadeStorage,
     Repository,
 )
@@ -132,6 +133,60 @@ def _tls_only(bucket: MadeBucket) -> dict[str, Any]:
         "Condition": {"Bool": {"aws:SecureTransport": "false"}},
     }
     return {"Version": "2012-10-17", "Statement": [statement]}
+
+
+def snapshot_stack(made: MadeSnapshots) -> Artifact:
+    """The policy of Amazon Data Lifecycle Manager for the volumes of a storage, by their tag, and its role."""
+    key = "trainyard-storage"
+    # AWS::DLM::LifecyclePolicy (CloudFormation template reference).
+    schedule = {
+        "Name": made.name,
+        "CreateRule": {"Interval": made.hours, "IntervalUnit": "HOURS"},
+        "RetainRule": {"Count": made.keep},
+        "CopyTags": True,
+    }
+    details = {
+        "ResourceTypes": ["VOLUME"],
+        "TargetTags": [{"Key": key, "Value": made.tags[key]}],
+        "Schedules": [schedule],
+    }
+    trust = {
+        "Effect": "Allow",
+        "Principal": {"Service": "dlm.amazonaws.com"},
+        "Action": "sts:AssumeRole",
+    }
+    # EBS user guide, service-role: the managed policy for snapshots.
+    managed = (
+        f"arn:{made.partition}:iam::aws:policy/service-role/"
+        "AWSDataLifecycleManagerServiceRole"
+    )
+    resources = {
+        "Role": {
+            "Type": "AWS::IAM::Role",
+            "Properties": {
+                "AssumeRolePolicyDocument": {
+                    "Version": "2012-10-17",
+                    "Statement": [trust],
+                },
+                "ManagedPolicyArns": [managed],
+            },
+        },
+        "Policy": {
+            "Type": "AWS::DLM::LifecyclePolicy",
+            "Properties": {
+                "Description": f"Snapshots of storage {made.name}",
+                "State": "ENABLED",
+                "ExecutionRoleArn": {"Fn::GetAtt": ["Role", "Arn"]},
+                "PolicyDetails": details,
+                "Tags": tag_list(made.tags),
+            },
+        },
+    }
+    what = f"Snapshots of storage {made.name} of cluster {made.cluster}"
+    body = template(what, resources)
+    path = f"{STACKS}/snapshots-{made.name}.yaml"
+    origins: Origins = {("Resources", "Policy", "Properties"): made.at}
+    return Artifact(body, path, made.at, origins, format="cloudformation")
 
 
 def file_system_stack(made: MadeFileSystem) -> Artifact:

@@ -7,15 +7,23 @@ from collections.abc import Iterator
 from compiler.manifest import Body, Manifest
 from compiler.output import Artifact
 from compiler.plan import Plan
+from compiler.source import Key, Route
 from compiler.subjects.pools.plan import ZONE
 from compiler.subjects.storage.plan import (
+    FOLDER,
     LUSTRE_VERSION,
     MadeBucket,
     MadeFileSystem,
+    MadeSnapshots,
     PersistentVolume,
     VolumeClaim,
+    VolumeClass,
 )
-from compiler.subjects.storage.stacks import bucket_stack, file_system_stack
+from compiler.subjects.storage.stacks import (
+    bucket_stack,
+    file_system_stack,
+    snapshot_stack,
+)
 from compiler.targets.body import NO_PRUNE, given, head, path
 
 
@@ -26,6 +34,25 @@ def lower(plan: Plan) -> Iterator[Artifact]:
         yield bucket_stack(bucket)
     for file_system in plan.of(MadeFileSystem):
         yield file_system_stack(file_system)
+    for snapshots in plan.of(MadeSnapshots):
+        yield snapshot_stack(snapshots)
+    for volume_class in plan.of(VolumeClass):
+        body = class_body(volume_class)
+        places: dict[tuple[Key, ...], Route] = {
+            ("parameters", name): volume_class.where(f"parameters.{name}")
+            for name in volume_class.parameters
+        }
+        yield Manifest(
+            body,
+            path(FOLDER, body),
+            volume_class.at,
+            {
+                ("parameters",): volume_class.where("parameters"),
+                **places,
+                ("allowedTopologies",): volume_class.where("zones"),
+                ("reclaimPolicy",): volume_class.where("reclaim"),
+            },
+        )
     for volume in plan.of(PersistentVolume):
         body = volume_body(volume)
         yield Manifest(
@@ -86,6 +113,30 @@ def claim_body(claim: VolumeClaim) -> Body:
             "accessModes": list(claim.access_modes),
             "resources": {"requests": {"storage": str(claim.size)}},
             "storageClassName": claim.storage_class,
-            "volumeName": claim.volume,
+            **given(volumeName=claim.volume or None),
         },
+    }
+
+
+def class_body(volume_class: VolumeClass) -> Body:
+    """StorageClass (storage.k8s.io/v1). Volumes and runs outlive it, so Flux does not prune it."""
+    zones = [
+        {"matchLabelExpressions": [{"key": ZONE, "values": list(volume_class.zones)}]}
+    ]
+    return {
+        **head(
+            "storage.k8s.io/v1",
+            "StorageClass",
+            volume_class.name,
+            annotations=NO_PRUNE,
+        ),
+        **given(
+            provisioner=volume_class.driver,
+            parameters=dict(volume_class.parameters),
+            reclaimPolicy=volume_class.reclaim,
+            volumeBindingMode=volume_class.binding,
+            allowVolumeExpansion=volume_class.expansion or None,
+            allowedTopologies=zones if volume_class.zones else None,
+            mountOptions=list(volume_class.mount_options),
+        ),
     }

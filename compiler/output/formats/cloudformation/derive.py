@@ -24,6 +24,7 @@ from compiler.verify.structure import Raw, shared
 
 TYPES = (
     "AWS::CodeBuild::Project",
+    "AWS::DLM::LifecyclePolicy",
     "AWS::EC2::EIP",
     "AWS::EC2::InternetGateway",
     "AWS::EC2::NatGateway",
@@ -51,6 +52,8 @@ TYPES = (
     "AWS::IAM::Policy",
     "AWS::IAM::Role",
     "AWS::IAM::RolePolicy",
+    "AWS::KMS::Alias",
+    "AWS::KMS::Key",
     "AWS::Logs::LogGroup",
     "AWS::S3::Bucket",
     "AWS::S3::BucketPolicy",

@@ -9,7 +9,9 @@ from compiler.spec.choice import existing_or_created, one_of
 from compiler.spec.types import (
     Bucket,
     KmsKey,
+    Name,
     Prefix,
+    Size,
 )
 
 StorageClass = Literal[
@@ -93,6 +95,20 @@ class CreatedBucket(SpecModel):
     )
 
 
+class BucketCache(SpecModel):
+    """What Mountpoint keeps on a node of the objects that were read: one cache for all pods of a node that share it."""
+
+    size: Size = Field(
+        description="How much of it a node keeps.",
+        examples=["1Ti"],
+    )
+    storage: Name | None = Field(
+        None,
+        description="The storage `ebs` with `each: pod` whose volumes hold it; unset: the node's own disks.",
+        examples=["scratch"],
+    )
+
+
 class S3(SpecModel):
     """An S3 bucket, mounted by Mountpoint for Amazon S3: one that is there, or one to ``create``."""
 
@@ -114,6 +130,12 @@ class S3(SpecModel):
         "",
         description="The beginning of the keys that are mounted; unset: the whole bucket.",
         examples=["runs/"],
+    )
+
+    cache: BucketCache | None = Field(
+        None,
+        description="A cache on each node of what is read again; unset: none.",
+        examples=[{"size": "1Ti"}],
     )
 
     @model_validator(mode="after")

@@ -1,0 +1,68 @@
+"""The EBS CSI driver, which makes volumes of EBS and attaches them to the nodes of pods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from compiler.resolve.context import SPEC, Context
+from compiler.subjects.addons.addon import EKS, AddOn, Daemon, Role
+from compiler.subjects.storage.spec import StorageSection
+
+_GRANT = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
+
+
+def wanted(context: Context) -> bool:
+    """Where the spec has EBS volumes."""
+    return any(storage.ebs for storage in StorageSection.of(context.spec).storage)
+
+
+def rights(context: Context) -> Sequence[dict[str, object]]:
+    """What it does with keys of KMS: just those of the spec (aws-ebs-csi-driver v1.63.1, docs/install.md, encrypted
+    volumes)."""
+    keys = []
+    for storage in StorageSection.of(context.spec).storage:
+        key = storage.disk.kms_key if storage.disk is not None else None
+        if key is not None:
+            keys.append(key)
+    if not keys:
+        return ()
+    resources = sorted(set(keys))
+    actions = ["kms:Decrypt", "kms:GenerateDataKeyWithoutPlaintext"]
+    use: dict[str, object] = {
+        "Effect": "Allow",
+        "Action": actions,
+        "Resource": resources,
+    }
+    grant: dict[str, object] = {
+        "Effect": "Allow",
+        "Action": ["kms:CreateGrant"],
+        "Resource": resources,
+        "Condition": _GRANT,
+    }
+    return (use, grant)
+
+
+ADD_ON = AddOn(
+    component="aws-ebs-csi-driver",
+    by=EKS,
+    wanted=wanted,
+    at=SPEC / "storage",
+    after=("eks-pod-identity-agent",),
+    # Its agents tolerate every taint (v1.63.1, charts/aws-ebs-csi-driver/values.yaml: node.tolerateAllTaints).
+    daemons=(
+        Daemon(
+            "ebs-csi-node",
+            10,
+            40,
+            "aws-ebs-csi-driver v1.63.1 chart values",
+            kept=False,
+        ),
+    ),
+    role=Role(
+        "kube-system",
+        "ebs-csi-controller-sa",
+        ("service-role/AmazonEBSCSIDriverPolicyV2",),
+        source="aws-ebs-csi-driver v1.63.1, docs/install.md",
+        rights=rights,
+    ),
+)

@@ -1,0 +1,54 @@
+"""The tool that makes what AWS must have."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from compiler.spec.base import SpecModel
+from compiler.spec.checks import fault
+from compiler.spec.types import Bucket, Region
+
+
+class StateBucket(SpecModel):
+    """Where Terraform keeps its state."""
+
+    bucket: Bucket = Field(
+        description="The S3 bucket of the state, which exists; it keeps versions.",
+        examples=["terraform-state-111122223333"],
+    )
+    region: Region | None = Field(
+        None,
+        description="The Region of that bucket; unset: the cluster's.",
+        examples=["us-west-2"],
+    )
+
+
+class BootstrapTool(SpecModel):
+    """What people or CI run to make what AWS must have."""
+
+    tool: Literal["cloudFormation", "terraform"] = Field(
+        "cloudFormation",
+        description="What makes the stacks: CloudFormation, or Terraform with a module in JSON for each.",
+        examples=["terraform"],
+    )
+    state: StateBucket | None = Field(
+        None,
+        description="Where Terraform keeps its state; of `terraform` alone, which needs it.",
+        examples=[{"bucket": "terraform-state-111122223333"}],
+    )
+
+    @model_validator(mode="after")
+    def _with_state(self) -> Self:
+        if self.tool == "terraform" and self.state is None:
+            raise fault(
+                "Terraform has no place for its state",
+                "add `state: {bucket: …}`: on one person's disk the state is lost to everybody else",
+                "tool",
+            )
+        if self.tool != "terraform" and self.state is not None:
+            raise fault(
+                "CloudFormation keeps its state itself",
+                "remove it, or write `tool: terraform`",
+                "state",
+            )
+        return self
