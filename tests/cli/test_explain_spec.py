@@ -64,7 +64,7 @@ spec.jobs[].checkpoint.every
         ("platform.eks.addons", "type     mapping of add-on to mapping"),
         ("nodePools.capacity", "keys inside, exactly one of them:"),
         ("network", "keys inside, at most one of `create` and `existing`:"),
-        ("storage", "keys inside, exactly one of `fsxLustre` and `s3`:"),
+        ("storage", "keys inside, exactly one of `fsxLustre` and `s3` and `ebs`:"),
         ("queues.preemption", "keys inside:"),
         ("jobs.labels", "type     mapping of job label key to label value"),
         (

@@ -1235,7 +1235,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "SPC005",
         "spec.storage[0]",
         "not exactly one kind",
-        "either `fsxLustre:` or `s3:`",
+        "one of `fsxLustre:`, `s3:` and `ebs:`",
     ),
     (
         spec(storage=[{"name": "a", "s3": {"existing": {"bucket": "A"}}}]),

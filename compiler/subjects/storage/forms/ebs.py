@@ -29,8 +29,8 @@ class CreatedDisk(SpecModel):
     """Volumes of type gp3 that the driver makes where a pod is placed."""
 
     each: Literal["pod", "namespace"] = Field(
-        description="`pod`: a volume for each pod, deleted with it; `namespace`: one volume that stays, for jobs "
-        "of one node.",
+        description="For whom a volume is: each `pod`, with which it goes, or each `namespace`, for jobs of one node, "
+        "where it stays.",
         examples=["pod"],
     )
     size: Size = Field(description="The size of each volume.", examples=["500Gi"])
