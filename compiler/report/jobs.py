@@ -20,12 +20,13 @@ def section(subject: Subject) -> Iterator[str]:
         return
     yield from ("## Jobs", "")
     header = ("job", "object", "queue", "nodes:", "lands on", "a node asks for")
-    pools = {job.pool for job in jobs}
+    pools = {pool for job in jobs for pool in (job.pool, *job.fallbacks)}
     landings = {pool: _landing(subject, pool) for pool in pools}
-    yield from table(header, (_row(job, landings[job.pool]) for job in jobs))
+    yield from table(header, (_row(job, landings) for job in jobs))
 
 
-def _row(job: TrainJob, landing: str) -> tuple[str, ...]:
+def _row(job: TrainJob, landings: dict[str, str]) -> tuple[str, ...]:
+    landing = ", else ".join(landings[pool] for pool in (job.pool, *job.fallbacks))
     asked = ", ".join(
         f"{amount} {resource}" for resource, amount in job.requests.items()
     )
