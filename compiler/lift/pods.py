@@ -55,6 +55,7 @@ def _toleration(body: Reader) -> Toleration:
 _HOSTNAME = "kubernetes.io/hostname"
 _POOL_LABELS = {
     (NODEPOOL_LABEL, "In"),
+    (NODEPOOL_LABEL, "DoesNotExist"),
     (POOL_LABEL, "In"),
     (POOL_LABEL, "DoesNotExist"),
 }

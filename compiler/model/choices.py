@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 from compiler.model.nodes import Nodes
-from compiler.model.offers import without_accelerators
+from compiler.model.offers import GroupPool, without_accelerators
 from compiler.model.work import Choice, Work
 from compiler.subjects.jobs.plan import EFA, GPU, NEURON, Resources
 from compiler.subjects.pools.plan import (
@@ -76,7 +76,8 @@ def meets(nodes: Nodes, pool: NodePool, terms: PoolTerms) -> bool:
 def _holds(nodes: Nodes, pool: NodePool, requirement: Requirement) -> bool:
     key = requirement.key
     if requirement.operator == "DoesNotExist":
-        return key not in pool.labels
+        launched = key == NODEPOOL_LABEL and not isinstance(pool, GroupPool)
+        return key not in pool.labels and not launched
     return any(nodes.may_match(pool, {key: value}) for value in requirement.values)
 
 

@@ -8,7 +8,14 @@ from compiler.report.markdown import table
 from compiler.report.subject import Subject
 from compiler.subjects.jobs.plan import TrainJob
 from compiler.subjects.pools import spec as spec_pools
-from compiler.subjects.pools.plan import INSTANCE_TYPE, ZONE, NodeClass, NodePool
+from compiler.subjects.pools.plan import (
+    INSTANCE_TYPE,
+    POOL_LABEL,
+    ZONE,
+    NodeClass,
+    NodeGroup,
+    NodePool,
+)
 from compiler.subjects.pools.spec import in_words
 from compiler.subjects.queues.plan import Flavor
 
@@ -72,6 +79,9 @@ def _placement(
         node_class = subject.plan.named(NodeClass, node_pool.node_class)
         if node_class is not None and node_class.placement_group:
             groups.add(node_class.placement_group)
+    for node_group in subject.plan.of(NodeGroup):
+        if node_group.placement_group and node_group.labels.get(POOL_LABEL) == pool:
+            groups.add(node_group.placement_group)
     for group in sorted(groups):
         yield f"placement group {group}"
     flavor = subject.plan.named(Flavor, pool)

@@ -180,14 +180,15 @@ def is_mixed(queue: Queue) -> bool:
     Kueue holds the affinity of pods against the labels of one flavor by the keys that this very flavor has (kueue
     v0.19.2, checkFlavorForPodSets): a job pinned by one label would pass for a flavor with the other.
     """
-    return len({pool.split for pool, _, _ in queue.quota}) > 1
+    return len({pool.labelled for pool, _, _ in queue.quota}) > 1
 
 
 def pool_terms(pools: tuple[Pool, ...]) -> tuple[tuple[Requirement, ...], ...]:
     """What required node affinity says so that pods land on nodes of one of the pools, and Kueue takes no other flavor,
     whichever of the two labels it has."""
-    split = [pool for pool in pools if pool.split]
-    whole = [pool.name for pool in pools if not pool.split]
+    split = [pool for pool in pools if pool.split and not pool.managed]
+    managed = [pool.name for pool in pools if pool.managed]
+    whole = [pool.name for pool in pools if not pool.labelled]
     terms: list[tuple[Requirement, ...]] = []
     if split:
         names = tuple(pool.name for pool in split)
@@ -196,6 +197,13 @@ def pool_terms(pools: tuple[Pool, ...]) -> tuple[tuple[Requirement, ...], ...]:
             (
                 Requirement(POOL_LABEL, "In", names),
                 Requirement(NODEPOOL_LABEL, "In", node_pools),
+            )
+        )
+    if managed:
+        terms.append(
+            (
+                Requirement(POOL_LABEL, "In", tuple(managed)),
+                Requirement(NODEPOOL_LABEL, "DoesNotExist"),
             )
         )
     if whole:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
@@ -222,8 +222,12 @@ class NodeOverlay(PlanNode):
 class NodeGroup(PlanNode):
     """eksctl.io/v1alpha5 managedNodeGroups[], or where not ``managed`` nodeGroups[].
 
+    Those of a pool stand by themselves in the plan, each in a file of its own; others are those of their ``Cluster``.
+
     ``own_kubelet``: it configures the kubelet, or the system by commands or a launch template of its own.
-    ``ami_release``: the release of the EKS optimized image, like ``1.35.6-20260714``.
+    ``ami_release``: the release of the EKS optimized image, like ``1.35.6-20260714``. ``local_storage``: the strategy
+    for NVMe disks that its NodeConfig says. ``volume`` is in GiB, ``volume_throughput`` in MiB/s. ``repair_config`` is
+    eksctl's ``nodeRepairConfig``, of which ``repair`` is the switch.
     """
 
     name: str
@@ -246,6 +250,12 @@ class NodeGroup(PlanNode):
     repair: bool | None = None
     managed: bool = True
     own_kubelet: bool = False
+    spot: bool = False
+    volume_iops: int | None = None
+    volume_throughput: int | None = None
+    security_groups: tuple[str, ...] = ()
+    local_storage: str = ""
+    repair_config: Mapping[str, Any] = field(default_factory=dict)
 
     def where_type(self, name: str) -> Route:
         """The place of one of the instance types; the field where it has just one."""

@@ -85,9 +85,19 @@ class Pool:
         return bool(self.spec.reservations) and len(self.spec.capacity) == 1
 
     @property
+    def managed(self) -> bool:
+        """Whether its nodes are those of managed node groups."""
+        return self.spec.managed_node_group is not None
+
+    @property
+    def labelled(self) -> bool:
+        """Whether its nodes have its name as a label of ours, where no NodePool is called so."""
+        return self.split or self.managed
+
+    @property
     def selector(self) -> dict[str, str]:
         """The label that all of its nodes have, and no others."""
-        return {POOL_LABEL if self.split else NODEPOOL_LABEL: self.name}
+        return {POOL_LABEL if self.labelled else NODEPOOL_LABEL: self.name}
 
     @property
     def block(self) -> bool:

@@ -47,10 +47,15 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     pools = context.once(resolve_pools)
     check_pools(context, pools)
     for pool in pools.values():
-        yield from node_classes(context, pool)
-        yield from node_pools(context, pool)
-        if pool.overlaid:
-            yield node_overlay(context, pool)
+        if pool.managed:
+            from compiler.subjects.pools.groups import node_groups
+
+            yield from node_groups(context, pool)
+        else:
+            yield from node_classes(context, pool)
+            yield from node_pools(context, pool)
+            if pool.overlaid:
+                yield node_overlay(context, pool)
         yield NodeShare(name=pool.name, resources=pool.share.resources())
 
 

@@ -26,12 +26,14 @@ from compiler.spec.types import (
 )
 
 if TYPE_CHECKING:
+    from compiler.subjects.pools.forms.managed import ManagedNodeGroup
     from compiler.subjects.pools.forms.reservations import Block, Reservation, Reserved
     from compiler.subjects.pools.forms.taint import Taint
 else:
     Block, Reservation, Reserved = later(
         "pools.forms.reservations", "Block", "Reservation", "Reserved"
     )
+    (ManagedNodeGroup,) = later("pools.forms.managed", "ManagedNodeGroup")
     (Taint,) = later("pools.forms.taint", "Taint")
 
 _Count = Annotated[int, Field(ge=1, le=MOST_NODES)]
@@ -292,6 +294,12 @@ class NodePool(SpecModel):
             {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}},
             [{"spot": {}}, {"onDemand": {}}],
         ],
+    )
+    managed_node_group: ManagedNodeGroup | None = Field(
+        None,
+        description="Whether the nodes are those of a managed node group of EKS, made by eksctl and always on; unset: "
+        "Karpenter launches them.",
+        examples=[{}],
     )
     placement: Placement | None = Field(
         None,
