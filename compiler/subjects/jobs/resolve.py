@@ -95,7 +95,7 @@ def with_least_memory(job: Job) -> Job:
     """The job on that of its pools whose accelerators have the least memory: its state must fit on each."""
     if not job.others:
         return job
-    least = min(job.pools, key=lambda pool: pool.instance.accelerator_memory_mib)
+    least = min(job.pools, key=lambda pool: pool.accelerator_memory_mib)
     return replace(job, pool=replace(least, share=job.pool.share))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from compiler.lift.pods import taints
@@ -31,6 +32,7 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
     group = spec / "placementGroupSelector"
     hops = spec.follow("metadataOptions", "httpPutResponseHopLimit")
     has_user_data = bool(spec / "userData")
+    mig = _slices((spec / "userData").word())
     yield NodeClass(
         at=body.at,
         name=name_of(body),
@@ -61,10 +63,23 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
         metadata_hops=hops.integer(),
         tags=(spec / "tags").strings(),
         annotations=annotations_of(body),
-        own_kubelet=has_user_data or bool(spec / "kubelet"),
+        own_kubelet=(has_user_data and not mig) or bool(spec / "kubelet"),
         user_data=has_user_data,
+        mig=mig,
         prune=pruned(body),
     )
+
+
+_CUT = re.compile(r"^\s*nvidia-smi mig -cgi (\S+) -C\s*$", re.MULTILINE)
+_OF_KUBELET = ("NodeConfig", "kubelet", "nodeadm.d")
+
+
+def _slices(user_data: str) -> tuple[str, ...]:
+    """The profiles into which user data cuts each GPU, where it says nothing of the kubelet beside."""
+    cut = _CUT.search(user_data) if "nvidia-smi mig" in user_data else None
+    if cut is None or any(word in user_data for word in _OF_KUBELET):
+        return ()
+    return tuple(cut[1].split(","))
 
 
 def _texts(terms: Reader, key: str) -> tuple[str, ...]:

@@ -114,6 +114,7 @@ class BlockDevice:
 class NodeClass(PlanNode):
     """karpenter.k8s.aws/v1 EC2NodeClass. ``own_kubelet``: it configures the kubelet, or the system by user data
     (``user_data``). ``ami_names`` and ``ami_parameters`` are the images that its terms select by name or SSM parameter.
+    ``mig`` are the profiles into which its user data cuts each GPU, one for each slice.
     ``prune`` off keeps it when it leaves git. ``role`` or ``instance_profile``: Karpenter makes a profile of the one,
     and takes the other as it is.
     """
@@ -137,6 +138,7 @@ class NodeClass(PlanNode):
     annotations: Mapping[str, str] = field(default_factory=dict)
     own_kubelet: bool = False
     user_data: bool = False
+    mig: tuple[str, ...] = ()
     prune: bool = True
 
     @property

@@ -71,13 +71,26 @@ class Pool:
         return self.spec.nodes.min == self.spec.nodes.max
 
     @property
+    def accelerator_memory_mib(self) -> int:
+        """The memory of what jobs get as an accelerator: a whole one, or a share of it."""
+        whole = self.instance.accelerator_memory_mib
+        if self.spec.sharing is None:
+            return whole
+        from compiler.subjects.pools.sharing import shares_of
+
+        shares = shares_of(self.spec.sharing, self.instance)
+        return whole if shares is None else whole * shares.memory_64ths // 64
+
+    @property
     def overlaid(self) -> bool:
-        """Whether Karpenter needs an overlay with the nodes' huge pages, of which it knows none by itself.
+        """Whether Karpenter needs an overlay with the nodes' huge pages or shares of GPUs, of which it knows none.
 
         It launches nothing for a pod that asks for what no instance type has (issues #3315 and #6296 of
         aws/karpenter-provider-aws; computeCapacity, v1.14.1). Nodes of a static pool wait for no pod.
         """
-        return not self.static and self.share.huge_pages > Quantity(0)
+        if self.static:
+            return False
+        return self.share.huge_pages > Quantity(0) or self.spec.sharing is not None
 
     @property
     def split(self) -> bool:
@@ -132,6 +145,8 @@ def _pool(context: Context, spec: spec_nodes.NodePool, at: Route) -> Pool | None
     instance = instances[0]
     zones = _zones(context, spec, instance, at)
     if not all(_known(context, known, at) for known in instances) or not zones:
+        return None
+    if spec.sharing is not None and not _shared(context, spec, instances, at):
         return None
     efa = _efa(context, spec, instances, at)
     if efa and not instance.efa_interfaces:
@@ -223,7 +238,26 @@ def _efa(
         )
     if pool.efa is not None:
         return pool.efa
+    if pool.sharing is not None:
+        return False
     return alike and instances[0].efa_interfaces > 0
+
+
+def _shared(
+    context: Context,
+    pool: spec_nodes.NodePool,
+    instances: tuple[InstanceType, ...],
+    at: Route,
+) -> bool:
+    """Whether the GPUs of a pool can be shared as it says; a fault where they cannot."""
+    from compiler.subjects.pools.sharing_faults import sharing_fault
+
+    found = sharing_fault(pool, instances)
+    if found is None:
+        return True
+    key, message, help, source = found
+    context.fault("RES173", message, at / key, help, source=source)
+    return False
 
 
 def _known(context: Context, instance: InstanceType, at: Route) -> bool:

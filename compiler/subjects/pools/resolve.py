@@ -110,6 +110,8 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
         metadata_hops=1,
         tags=dict(context.spec.tags),
         annotations=annotations,
+        mig=_slices(pool),
+        user_data=bool(_slices(pool)),
         # It stays with its NodePool, which is not Ready and replaces no node while its class is being deleted
         # (kubernetes-sigs/karpenter, pkg/controllers/nodepool/readiness).
         prune=not spec.reservations,
@@ -224,6 +226,8 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
     if instance.gpus:
         # What the NVIDIA chart's default affinity looks for without feature discovery (device plugin 0.20.0).
         labels[GPU_PRESENT] = "true"
+    if spec.sharing is not None:
+        labels.update(_sharing_labels(context, pool))
     _explain(context, pool)
     return NodePool(
         at=at,
@@ -249,14 +253,49 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
     )
 
 
+def _sharing_labels(context: Context, pool: Pool) -> dict[str, str]:
+    """The label by which the device plugin finds how to offer the GPUs of a node."""
+    from compiler.subjects.pools.sharing import CONFIG_LABEL, shares_of
+
+    shares = shares_of(pool.spec.sharing, pool.instance)
+    if shares is None:
+        return {}
+    context.derive(
+        f"pool/{pool.name}",
+        "sharing",
+        f"{pool.share.accelerators} {shares.resource} a node",
+        f"{pool.instance.gpus} GPUs, each as {shares.count}; {pool.accelerator_memory_mib} MiB of memory for each",
+        "NVIDIA/mig-parted bd7160f; NVIDIA/k8s-device-plugin v0.20.0",
+        follows=pool.at / "sharing",
+    )
+    return {CONFIG_LABEL: shares.config}
+
+
+def _slices(pool: Pool) -> tuple[str, ...]:
+    """The profiles into which each GPU of a node is cut at boot."""
+    sharing = pool.spec.sharing
+    if sharing is None or sharing.mig is None:
+        return ()
+    from compiler.subjects.pools.sharing import shares_of
+
+    shares = shares_of(sharing, pool.instance)
+    return () if shares is None else (shares.profile,) * shares.count
+
+
 def node_overlay(context: Context, pool: Pool) -> NodeOverlay:
-    """Nodes of an overlaid pool as Karpenter must count them: pages that the EFA driver takes, out of their memory."""
+    """Nodes of an overlaid pool as Karpenter must count them: pages that the EFA driver takes, out of their memory, and
+    shares of GPUs."""
     pages = pool.share.huge_pages
+    capacity = {HUGEPAGES: pages} if pages > Quantity(0) else {}
+    resource, unknown = pool.share.resource, "huge pages"
+    if pool.spec.sharing is not None and resource:
+        capacity[resource] = Quantity.of(pool.share.accelerators)
+        unknown = "shares of GPUs"
     context.derive(
         f"pool/{pool.name}",
         "overlay",
-        f"{pages} {HUGEPAGES}",
-        "Karpenter knows of no huge pages, and launches nothing for pods that ask for them",
+        ", ".join(f"{amount} {name}" for name, amount in capacity.items()),
+        f"Karpenter knows of no {unknown}, and launches nothing for pods that ask for them",
         "karpenter.sh/v1alpha1 NodeOverlay, v1.14.1",
     )
     node_pool_names = tuple(part.name for part in parts(pool))
@@ -265,7 +304,7 @@ def node_overlay(context: Context, pool: Pool) -> NodeOverlay:
         name=pool.name,
         origins={"capacity": pool.at_type},
         requirements=(Requirement(NODEPOOL_LABEL, "In", node_pool_names),),
-        capacity={HUGEPAGES: pages},
+        capacity=capacity,
     )
 
 

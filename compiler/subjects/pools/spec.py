@@ -28,12 +28,14 @@ from compiler.spec.types import (
 if TYPE_CHECKING:
     from compiler.subjects.pools.forms.managed import ManagedNodeGroup
     from compiler.subjects.pools.forms.reservations import Block, Reservation, Reserved
+    from compiler.subjects.pools.forms.sharing import Sharing
     from compiler.subjects.pools.forms.taint import Taint
 else:
     Block, Reservation, Reserved = later(
         "pools.forms.reservations", "Block", "Reservation", "Reserved"
     )
     (ManagedNodeGroup,) = later("pools.forms.managed", "ManagedNodeGroup")
+    (Sharing,) = later("pools.forms.sharing", "Sharing")
     (Taint,) = later("pools.forms.taint", "Taint")
 
 _Count = Annotated[int, Field(ge=1, le=MOST_NODES)]
@@ -294,6 +296,11 @@ class NodePool(SpecModel):
             {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}},
             [{"spot": {}}, {"onDemand": {}}],
         ],
+    )
+    sharing: Sharing | None = Field(
+        None,
+        description="How several small jobs share each GPU; unset: a job has whole GPUs.",
+        examples=[{"mig": {"profile": "1g.10gb"}}, {"timeSlicing": {"replicas": 4}}],
     )
     managed_node_group: ManagedNodeGroup | None = Field(
         None,
