@@ -19,6 +19,9 @@ from compiler.subjects.pools.share import NodeShare, Share, smallest
 from compiler.subjects.pools.spec import PoolsSection
 
 GPU_PRESENT = "nvidia.com/gpu.present"
+ULTRASERVERS = ("p6e-gb200", "p6e-gb300")
+"""Families of which every node is part of an UltraServer of NVIDIA (EKS user guide, ml-eks-nvidia-ultraserver; PCS user
+guide, capacity-blocks-nvidia-imex)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +265,17 @@ def _shared(
 
 def _known(context: Context, instance: InstanceType, at: Route) -> bool:
     """Whether jobs can get what the type has. Without the network layout a guess would launch nodes without EFA."""
+    if instance.family in ULTRASERVERS:
+        context.fault(
+            "RES175",
+            f"`{instance.name}` is a node of an UltraServer, whose GPUs reach those of its other nodes through a "
+            "ComputeDomain of DRA, and TrainJobs and Kueue's quotas here are of device plugins",
+            at / "instanceTypes" / 0,
+            "take `p6-b200.48xlarge` or `p6-b300.48xlarge`; UltraServers run by a node group of your own, and jobs "
+            "with their claims by `include:`",
+            source="EKS user guide, ml-eks-nvidia-ultraserver",
+        )
+        return False
     if instance.gpu_partition != 1.0:
         context.fault(
             "RES032",
