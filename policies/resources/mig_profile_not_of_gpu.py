@@ -6,12 +6,15 @@ from compiler.catalog.mig import profile_of, profiles_of
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.pools.plan import INSTANCE_TYPE, NODEPOOL_LABEL, POOL_LABEL
 
 _MIG = "nvidia.com/mig-"
+_PINS = (NODEPOOL_LABEL, POOL_LABEL, INSTANCE_TYPE)
 
 
 @rule("LIM038", pods=True)
-def mig_profile_not_of_gpu(work: Work) -> Iterator[Finding]:
+def mig_profile_not_of_gpu(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for a slice of MIG that the GPUs of its nodes cannot be cut into.
 
     The profiles of a GPU are fixed by its memory: an A100 of 40 GB has `1g.5gb`, one of 80 GB and an H100 `1g.10gb`;
@@ -48,6 +51,9 @@ def mig_profile_not_of_gpu(work: Work) -> Iterator[Finding]:
                 resources: {requests: {cpu: 8, memory: 64Gi},
                   limits: {cpu: 8, memory: 64Gi, nvidia.com/mig-1g.5gb: 1}}}]
     """
+    # Pods that name no pool of an open set may land on one that is elsewhere.
+    if not world.plan.closed and not any(label in work.selector for label in _PINS):
+        return
     for resource in work.asks:
         if not resource.startswith(_MIG) or not work.types:
             continue

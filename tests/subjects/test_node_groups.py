@@ -14,6 +14,7 @@ from compiler.model.reading import Reading
 from compiler.output.formats import Setting, lifted, verified
 from compiler.plan import Plan
 from compiler.subjects.delivery.plan import HelmRelease
+from compiler.subjects.health.plan import ProblemDetector
 from compiler.subjects.jobs.plan import Runtime
 from compiler.subjects.pools.plan import NodeClass, NodeGroup, NodePool
 from compiler.subjects.queues.plan import Flavor
@@ -192,3 +193,14 @@ def test_flux_reads_no_file_of_eksctl() -> None:
     assert body["spec"]["nodeLabels"] == {"trainyard.dev/pool": "gpu"}
     paths = [artifact.path for artifact in lower(plan)]
     assert all(path.startswith("bootstrap/") for path in paths if "nodegroups" in path)
+
+
+def test_the_detector_comes_to_nodes_that_karpenter_did_not_launch() -> None:
+    def selector(data: dict[str, Any]) -> dict[str, str]:
+        (detector,) = plan_of(data).of(ProblemDetector)
+        return dict(detector.node_selector)
+
+    plan = plan_of(grouped())
+    (group,) = plan.of(NodeGroup)
+    assert selector(grouped()).items() <= dict(group.labels).items()
+    assert list(selector(spec())) == ["karpenter.k8s.aws/instance-gpu-manufacturer"]

@@ -15,7 +15,7 @@ from compiler.subjects.health.plan import (
 )
 from compiler.subjects.health.spec import HealthSection
 from compiler.subjects.pools.plan import Toleration
-from compiler.subjects.pools.pools import Pool, resolve_pools
+from compiler.subjects.pools.pools import GPU_PRESENT, Pool, resolve_pools
 
 CONDITION = "GpuXidFatal"
 TAINT = "trainyard.dev/gpu-xid-fatal"
@@ -64,9 +64,16 @@ def detectors(context: Context, pools: dict[str, Pool]) -> tuple[ProblemDetector
             image=context.release.image("node-problem-detector"),
             monitors=(monitor,),
             tolerations=(Toleration(operator="Exists"),),
-            node_selector=(("karpenter.k8s.aws/instance-gpu-manufacturer", "nvidia"),),
+            node_selector=(_gpu_nodes(pools),),
         ),
     )
+
+
+def _gpu_nodes(pools: dict[str, Pool]) -> tuple[str, str]:
+    """The label of nodes with GPUs: Karpenter's, which nodes of managed node groups lack, or one of all pools."""
+    if any(pool.managed and pool.instance.gpus for pool in pools.values()):
+        return GPU_PRESENT, "true"
+    return "karpenter.k8s.aws/instance-gpu-manufacturer", "nvidia"
 
 
 def tainters(
