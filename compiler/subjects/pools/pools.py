@@ -19,6 +19,8 @@ from compiler.subjects.pools.share import NodeShare, Share, smallest
 from compiler.subjects.pools.spec import PoolsSection
 
 GPU_PRESENT = "nvidia.com/gpu.present"
+BURN_IN_TAINT = "trainyard.dev/burn-in"
+"""What new nodes of a pool with a test have until they pass it."""
 ULTRASERVERS = ("p6e-gb200", "p6e-gb300")
 """Families of which every node is part of an UltraServer of NVIDIA (EKS user guide, ml-eks-nvidia-ultraserver; PCS user
 guide, capacity-blocks-nvidia-imex)."""

@@ -28,8 +28,14 @@ from compiler.subjects.pools.plan import (
     NodeShare,
     Requirement,
     SelectorTerm,
+    Taint,
 )
-from compiler.subjects.pools.pools import GPU_PRESENT, Pool, resolve_pools
+from compiler.subjects.pools.pools import (
+    BURN_IN_TAINT,
+    GPU_PRESENT,
+    Pool,
+    resolve_pools,
+)
 from compiler.subjects.pools.share import ROOT_GIB
 
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
@@ -242,6 +248,7 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
         },
         labels=labels,
         taints=pool.taints,
+        startup_taints=_startup_taints(pool),
         requirements=tuple(requirements),
         consolidation=None if pool.static else "WhenEmpty",
         consolidate_after=_consolidate_after(context, pool),
@@ -251,6 +258,12 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
         # Nodes of a reservation are paid for and always on: losing them to a slip in git would end every job on them.
         prune=not spec.reservations,
     )
+
+
+def _startup_taints(pool: Pool) -> tuple[Taint, ...]:
+    if pool.spec.burn_in is None:
+        return ()
+    return (Taint(BURN_IN_TAINT, "", "NoSchedule"),)
 
 
 def _sharing_labels(context: Context, pool: Pool) -> dict[str, str]:

@@ -26,6 +26,7 @@ from compiler.spec.types import (
 )
 
 if TYPE_CHECKING:
+    from compiler.subjects.pools.forms.burn_in import BurnIn
     from compiler.subjects.pools.forms.managed import ManagedNodeGroup
     from compiler.subjects.pools.forms.reservations import Block, Reservation, Reserved
     from compiler.subjects.pools.forms.sharing import Sharing
@@ -34,6 +35,7 @@ else:
     Block, Reservation, Reserved = later(
         "pools.forms.reservations", "Block", "Reservation", "Reserved"
     )
+    (BurnIn,) = later("pools.forms.burn_in", "BurnIn")
     (ManagedNodeGroup,) = later("pools.forms.managed", "ManagedNodeGroup")
     (Sharing,) = later("pools.forms.sharing", "Sharing")
     (Taint,) = later("pools.forms.taint", "Taint")
@@ -296,6 +298,12 @@ class NodePool(SpecModel):
             {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}},
             [{"spot": {}}, {"onDemand": {}}],
         ],
+    )
+    burn_in: BurnIn | None = Field(
+        None,
+        description="Whether new nodes are tested before any job lands on them: all GPUs together, and EFA's "
+        "interfaces; unset: they are not.",
+        examples=[{}],
     )
     sharing: Sharing | None = Field(
         None,
