@@ -44,6 +44,10 @@ def _node_group(
     labels = {POOL_LABEL: pool.name, **part.labels, **spec.labels}
     if pool.instance.gpus:
         labels[GPU_PRESENT] = "true"
+    if spec.sharing is not None:
+        from compiler.subjects.pools.sharing import sharing_labels
+
+        labels.update(sharing_labels(context, pool))
     volume = spec.root_volume
     size = (
         volume.size

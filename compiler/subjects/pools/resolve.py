@@ -233,7 +233,9 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
         # What the NVIDIA chart's default affinity looks for without feature discovery (device plugin 0.20.0).
         labels[GPU_PRESENT] = "true"
     if spec.sharing is not None:
-        labels.update(_sharing_labels(context, pool))
+        from compiler.subjects.pools.sharing import sharing_labels
+
+        labels.update(sharing_labels(context, pool))
     _explain(context, pool)
     return NodePool(
         at=at,
@@ -264,24 +266,6 @@ def _startup_taints(pool: Pool) -> tuple[Taint, ...]:
     if pool.spec.burn_in is None:
         return ()
     return (Taint(BURN_IN_TAINT, "", "NoSchedule"),)
-
-
-def _sharing_labels(context: Context, pool: Pool) -> dict[str, str]:
-    """The label by which the device plugin finds how to offer the GPUs of a node."""
-    from compiler.subjects.pools.sharing import CONFIG_LABEL, shares_of
-
-    shares = shares_of(pool.spec.sharing, pool.instance)
-    if shares is None:
-        return {}
-    context.derive(
-        f"pool/{pool.name}",
-        "sharing",
-        f"{pool.share.accelerators} {shares.resource} a node",
-        f"{pool.instance.gpus} GPUs, each as {shares.count}; {pool.accelerator_memory_mib} MiB of memory for each",
-        "NVIDIA/mig-parted bd7160f; NVIDIA/k8s-device-plugin v0.20.0",
-        follows=pool.at / "sharing",
-    )
-    return {CONFIG_LABEL: shares.config}
 
 
 def _slices(pool: Pool) -> tuple[str, ...]:
