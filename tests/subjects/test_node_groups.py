@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from builders import body_of, faults_of, files, objects_of, plan_of, shape_faults, spec
+from running import Command
 
 from compiler.catalog import load_catalog
 from compiler.lift import lift
@@ -214,3 +217,12 @@ def test_nodes_of_a_group_find_how_their_gpus_are_shared() -> None:
     (group,) = plan_of(data).of(NodeGroup)
     assert group.labels["nvidia.com/device-plugin.config"] == "time-slicing-2"
     assert not group.efa
+
+
+def test_lint_takes_the_groups_for_those_of_their_cluster(
+    trainyard: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "spec.yaml").write_text(yaml.safe_dump(grouped()))
+    assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
+    done = trainyard("lint", "generated", cwd=tmp_path)
+    assert (done.code, done.out) == (0, "")
