@@ -77,6 +77,8 @@ def test_gpus_are_cut_before_the_kubelet_starts() -> None:
     assert cut is not None
     assert cut[1].split(",") == ["1g.5gb"] * 7
     assert "Before=nodeadm-run.service" in text
+    reboot = text.index("systemctl reboot")
+    assert text.index("[ ! -e /var/lib/mig-slices-rebooted ] || exit 1") < reboot
     (read,) = lift(objects_of(plan), closed=True).of(NodeClass)
     assert read == plan.of(NodeClass)[0]
     assert not read.own_kubelet

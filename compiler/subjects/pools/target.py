@@ -116,6 +116,8 @@ cat >/usr/local/bin/mig-slices <<'SCRIPT'
 set -euo pipefail
 nvidia-smi --multi-instance-gpu=1
 if nvidia-smi --query-gpu=mig.mode.current --format=csv,noheader | grep --quiet Disabled; then
+  [ ! -e /var/lib/mig-slices-rebooted ] || exit 1
+  touch /var/lib/mig-slices-rebooted
   systemctl reboot
   exit 1
 fi
