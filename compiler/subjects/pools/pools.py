@@ -260,8 +260,9 @@ def _shared(
     found = sharing_fault(pool, instances)
     if found is None:
         return True
-    key, message, help, source = found
-    context.fault("RES173", message, at / key, help, source=source)
+    context.fault(
+        "RES173", found.message, at / found.key, found.help, source=found.source
+    )
     return False
 
 
