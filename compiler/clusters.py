@@ -52,13 +52,16 @@ def _generated_root(folder: str) -> str:
 
 
 def _by_config(items: list[T], manifest: Callable[[T], Manifest]) -> list[list[T]]:
-    """Several ClusterConfigs each by itself, since nothing says to which of them the other objects belong."""
+    """Several ClusterConfigs each by itself, since nothing says to which of them the other objects belong.
+
+    Those for the node groups of a pool are parts of their cluster's (``ref_of``).
+    """
     configs: dict[str, list[T]] = {}
     others: list[T] = []
     for item in items:
         ref = manifest(item).ref
         if (ref.group, ref.kind) == ("eksctl.io", "ClusterConfig"):
-            configs.setdefault(str(ref), []).append(item)
+            configs.setdefault(ref.name.partition("/")[0], []).append(item)
         else:
             others.append(item)
     if len(configs) < 2:

@@ -28,7 +28,7 @@ from compiler.spec.load import load, platform_of
 from compiler.spec.texts import text_keys
 from compiler.subjects.cluster.plan import Bootstrap
 from compiler.subjects.overrides.plan import IncludedObject, ObjectPatch
-from compiler.subjects.pools.plan import POOL_LABEL, NodePool
+from compiler.subjects.pools.plan import POOL_LABEL, NodeGroup, NodePool
 from compiler.subjects.secrets.plan import ExternalSecret
 from compiler.targets import lower
 from compiler.verify.references import made_elsewhere
@@ -246,7 +246,8 @@ def _with_names_of_spec(
 ) -> list[Diagnostic]:
     """Findings with the pools' names of the spec: rules see NodePools, of which a pool has one for each reservation."""
     pools: dict[str, str] = {}
-    for node_pool in plan.of(NodePool):
+    launched: list[NodePool | NodeGroup] = [*plan.of(NodePool), *plan.of(NodeGroup)]
+    for node_pool in launched:
         pool = node_pool.labels.get(POOL_LABEL)
         if pool is not None:
             pools[node_pool.name] = pool

@@ -167,6 +167,7 @@ MAY_TOUCH_FILES = {
     "targets.chart": "reads the objects that cdk8s is to make",
     "synthesis": "hands objects to cdk8s in files",
     "subjects.health.scripts.condition_tainter": "runs in the cluster",
+    "subjects.health.scripts.burn_in": "runs in the cluster",
     "lint": "reads what others wrote",
 }
 

@@ -88,6 +88,9 @@ def _lost_by(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[tuple[str, str
 def _lost_nodes(
     run: Run, pools: Mapping[str, int], plan: Plan
 ) -> Iterator[tuple[str, str]]:
+    for fallback in run.fallbacks:
+        if fallback not in pools:
+            yield "nodePools", f"pool `{fallback}`"
     pool = f"pool `{run.pool}`"
     if run.pool and run.pool not in pools:
         yield "nodePools", pool

@@ -38,6 +38,7 @@ from compiler.source import Document
 from compiler.spec.cluster import TrainingCluster
 from compiler.subjects.jobs.plan import TrainJob
 from compiler.subjects.jobs.spec import JobsSection
+from compiler.subjects.pools.plan import NodeGroup
 
 _SHOWN = 3  # fields that a message names
 
@@ -73,6 +74,10 @@ def hold(
     held.diagnostics += moved_network(plan, committed)
     held.diagnostics += other_tool(plan, committed)
     held.diagnostics += pools_that_stay(held.manifests, committed)
+    if plan.of(NodeGroup):
+        from compiler.history.groups import groups_made_anew
+
+        held.diagnostics += groups_made_anew(held.manifests, committed)
     in_doubt = _keep_jobs(held, committed, words, spec)
     held.runs = submitted(held.plan, held.manifests, words)
     remembered = [run for run in committed.runs if run.job not in in_doubt]

@@ -55,6 +55,7 @@ def kept(committed: Committed, run: Run, job: TrainJob, new: Manifest) -> Kept |
         origins=job.origins,
         source_name=job.source_name,
         pool=job.pool,
+        fallbacks=job.fallbacks,
         rerun=job.rerun,
         patched=job.patched,
     )

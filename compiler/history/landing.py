@@ -11,6 +11,7 @@ from compiler.subjects.pools.plan import (
     POOL_LABEL,
     ZONE,
     NodeClass,
+    NodeGroup,
     NodePool,
 )
 
@@ -35,10 +36,32 @@ def landing(plan: Plan, pool: str) -> Landing:
     taints = {str(taint) for node_pool in nodes for taint in node_pool.taints}
     classes = [plan.named(NodeClass, node_pool.node_class) for node_pool in nodes]
     has_efa = any(node_class and node_class.interfaces for node_class in classes)
+    groups = [
+        group for group in plan.of(NodeGroup) if group.labels.get(POOL_LABEL) == pool
+    ]
+    if groups:
+        return _of_groups(groups)
     return {
         **offered,
         "taints": sorted(taints),
         "efa": ["yes"] if has_efa else [],
+    }
+
+
+def _of_groups(groups: Sequence[NodeGroup]) -> Landing:
+    """The same of managed node groups."""
+    capacity = {
+        "reserved" if group.reservation else "spot" if group.spot else "on-demand"
+        for group in groups
+    }
+    return {
+        "instanceTypes": sorted(
+            {name for group in groups for name in group.instance_types}
+        ),
+        "zones": sorted({zone for group in groups for zone in group.zones}),
+        "capacity": sorted(capacity),
+        "taints": sorted({str(taint) for group in groups for taint in group.taints}),
+        "efa": ["yes"] if any(group.efa for group in groups) else [],
     }
 
 

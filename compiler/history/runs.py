@@ -38,7 +38,8 @@ class Run:
     has ended; ``ended`` when the spec says so. ``accelerators`` are those of all nodes, by resource. ``landing`` is
     what the nodes of its pool were when it left (``compiler.history.landing``). ``asked`` and ``work`` are digests of
     the words of the spec, with and without the job's name; ``made`` is one of the TrainJob's ``spec``, and ``ran`` of
-    its runtime's. A digest is empty where it was not noted.
+    its runtime's. A digest is empty where it was not noted. ``fallbacks`` are pools that it may be on instead of
+    ``pool``.
     """
 
     job: str
@@ -58,6 +59,7 @@ class Run:
     landing: Mapping[str, Sequence[str]] = field(default_factory=dict)
     storage: tuple[str, ...] = ()
     priority: str = ""
+    fallbacks: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:
@@ -81,7 +83,10 @@ class Run:
 
     def to_bytes(self) -> bytes:
         """The content of its file."""
-        return json.dumps(asdict(self), indent=1).encode() + b"\n"
+        words = asdict(self)
+        if not self.fallbacks:
+            del words["fallbacks"]  # as Trainyard wrote it before there were any
+        return json.dumps(words, indent=1).encode() + b"\n"
 
     def is_same(self, job: TrainJob, manifest: Manifest) -> bool:
         """Whether the job would be submitted the same way today."""
@@ -125,6 +130,7 @@ def submitted(plan: Plan, manifests: Sequence[Manifest], words: Words) -> list[R
             ran=runtimes.get(job.runtime, ""),
             queue=job.queue or "",
             pool=job.pool,
+            fallbacks=job.fallbacks,
             nodes=job.nodes or 1,
             accelerators=_accelerators(job),
             storage=_claims(job),
@@ -181,7 +187,9 @@ def _read(path: str) -> Run | None:
         words = json.loads(read_bytes(path))
         words.pop(KEY, None)
         run = Run(**words)
-        return replace(run, storage=tuple(run.storage)) if _is_sound(run) else None
+        if not _is_sound(run):
+            return None
+        return replace(run, storage=tuple(run.storage), fallbacks=tuple(run.fallbacks))
     except UNREADABLE:
         return None
 
@@ -202,7 +210,8 @@ def _is_sound(run: Run) -> bool:
         run.priority,
     )
     landing = [value for values in run.landing.values() for value in values]
-    if not all(isinstance(text, str) for text in (*texts, *run.storage, *landing)):
+    names = (*texts, *run.storage, *run.fallbacks, *landing)
+    if not all(isinstance(name, str) for name in names):
         return False
     counts = (run.rerun, run.nodes, *run.accelerators.values())
     return all(type(count) is int for count in counts) and run.state in _STATES

@@ -27,16 +27,19 @@ class Words:
 
     def asked(self, job: TrainJob) -> str:
         """What asked for the run: a job whose words are the same asks for no other run."""
-        pool = self._pools.get(job.pool, "")
-        return digest([self._job(job), pool, *self._patches(job)])
+        return digest([self._job(job), *self._landing(job), *self._patches(job)])
 
     def work(self, job: TrainJob) -> str:
         """What the run does, by whatever name: two jobs with the same work are one job twice."""
         words = dict(self._job(job))
         for key in _NOT_WORK:
             words.pop(key, None)
-        pool = self._pools.get(job.pool, "")
-        return digest([words, pool, job.namespace, *self._patches(job)])
+        landing = self._landing(job)
+        return digest([words, *landing, job.namespace, *self._patches(job)])
+
+    def _landing(self, job: TrainJob) -> list[str]:
+        """What reaches the job of each pool that it may run on."""
+        return [self._pools.get(pool, "") for pool in (job.pool, *job.fallbacks)]
 
     def _patches(self, job: TrainJob) -> list[Any]:
         """What the spec's patches do to the job, whatever else they are for."""

@@ -6,9 +6,16 @@ from functools import lru_cache
 from typing import Any
 
 from compiler.lift.reader import Reader, unread
+from compiler.manifest import placeholder
 from compiler.output.body import at
 from compiler.subjects.jobs.plan import Container, EnvVar, Mount, Pod, Volume
-from compiler.subjects.pools.plan import Taint, Toleration
+from compiler.subjects.pools.plan import (
+    NODEPOOL_LABEL,
+    POOL_LABEL,
+    Requirement,
+    Taint,
+    Toleration,
+)
 
 _SOURCES = {
     "persistentVolumeClaim": "claimName",
@@ -46,22 +53,56 @@ def _toleration(body: Reader) -> Toleration:
 
 
 _HOSTNAME = "kubernetes.io/hostname"
+_POOL_LABELS = {
+    (NODEPOOL_LABEL, "In"),
+    (NODEPOOL_LABEL, "DoesNotExist"),
+    (POOL_LABEL, "In"),
+    (POOL_LABEL, "DoesNotExist"),
+}
+PoolTerm = tuple[Requirement, ...]
 
 
-def _excluded_hosts(spec: Reader) -> tuple[str, ...]:
-    """The hosts that required node affinity keeps a pod from; () where it says anything else beside them."""
+def _required_nodes(
+    spec: Reader,
+) -> tuple[tuple[PoolTerm, ...], tuple[str, ...]] | None:
+    """The pools to one of which required node affinity leads, by its terms about their labels, and the hosts that it
+    keeps a pod from; ``None`` where it says anything else beside them."""
     required = spec.follow("affinity", "nodeAffinity", _REQUIRED)
-    terms = (required / "nodeSelectorTerms").items()
-    if len(terms) != 1 or set(terms[0].mapping()) != {"matchExpressions"}:
-        return ()
-    expressions = (terms[0] / "matchExpressions").items()
-    if len(expressions) != 1:
-        return ()
-    expression = expressions[0]
-    is_about_hosts = (expression / "key").text() == _HOSTNAME
-    if not is_about_hosts or (expression / "operator").text() != "NotIn":
-        return ()
-    return (expression / "values").texts()
+    pools: list[PoolTerm] = []
+    hosts: set[tuple[str, ...]] = set()
+    for term in (required / "nodeSelectorTerms").items():
+        read = _read_term(term)
+        if read is None:
+            return None
+        about_pools, excluded = read
+        pools.append(about_pools)
+        hosts.add(excluded)
+    if len(hosts) != 1:
+        return None
+    if not any(pools):
+        return (), hosts.pop()
+    return (tuple(pools), hosts.pop()) if all(pools) else None
+
+
+def _read_term(term: Reader) -> tuple[PoolTerm, tuple[str, ...]] | None:
+    """One node selector term: what it says of pools, and the hosts that it leaves out."""
+    if set(term.mapping()) != {"matchExpressions"}:
+        return None
+    pools: list[Requirement] = []
+    hosts: tuple[str, ...] = ()
+    for expression in (term / "matchExpressions").items():
+        key = (expression / "key").word()
+        operator = (expression / "operator").word()
+        values = (expression / "values").texts()
+        if any(map(placeholder, values)):
+            return None
+        if key == _HOSTNAME and operator == "NotIn" and not hosts:
+            hosts = values
+        elif (key, operator) in _POOL_LABELS:
+            pools.append(Requirement(key, operator, values))
+        else:
+            return None
+    return (tuple(pools), hosts) if pools or hosts else None
 
 
 # What pods may have and the plan has no field for, by the name under which rules look for it.
@@ -76,9 +117,10 @@ _UNREAD = {
 def pod(template: Reader) -> Pod:
     """A PodTemplateSpec, or the like of it in a patch."""
     spec, metadata = template / "spec", template / "metadata"
-    excluded = _excluded_hosts(spec)
+    required = _required_nodes(spec)
     unread = {name for name, path in _UNREAD.items() if spec.follow(*path)}
-    if excluded:
+    pools, excluded = required if required is not None else ((), ())
+    if required is not None:
         unread.discard("node_affinity")
     return Pod(
         at=template.at,
@@ -95,6 +137,7 @@ def pod(template: Reader) -> Pod:
             "host_network": (spec / "hostNetwork").at,
             "init_containers": (spec / "initContainers").at,
             "excluded_nodes": (spec / "affinity").at,
+            "pools": (spec / "affinity").at,
         },
         containers=tuple(map(container, (spec / "containers").items())),
         node_selector=(spec / "nodeSelector").strings(),
@@ -109,6 +152,7 @@ def pod(template: Reader) -> Pod:
         annotations=(metadata / "annotations").strings(),
         init_containers=tuple(map(container, (spec / "initContainers").items())),
         excluded_nodes=excluded,
+        pools=pools,
         pull_secrets=tuple(map(_name, (spec / "imagePullSecrets").items())),
     )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 from compiler.model.nodes import Nodes
-from compiler.model.offers import without_accelerators
+from compiler.model.offers import GroupPool, without_accelerators
 from compiler.model.work import Choice, Work
 from compiler.subjects.jobs.plan import EFA, GPU, NEURON, Resources
 from compiler.subjects.pools.plan import (
@@ -15,6 +15,7 @@ from compiler.subjects.pools.plan import (
     NODEPOOL_LABEL,
     POOL_LABEL,
     NodePool,
+    Requirement,
     Toleration,
     untolerated,
 )
@@ -26,6 +27,7 @@ from compiler.subjects.queues.plan import (
 )
 
 Tolerations = tuple[Toleration, ...]
+PoolTerms = tuple[tuple[Requirement, ...], ...]
 
 
 _PINNING_LABELS = (NODEPOOL_LABEL, POOL_LABEL, INSTANCE_TYPE)
@@ -37,24 +39,46 @@ def find_choices(
     queue: ClusterQueue | None,
     asks: Resources,
     reach: Tolerations | None,
+    terms: PoolTerms = (),
 ) -> tuple[Choice, ...]:
     """Each way through the flavors of the queue that leads to a pool of the set; () is unknown.
 
     Kueue gives a job one flavor in each resource group that covers something it asks for, and adds the labels and
-    tolerations of each to its pods (kueue v0.19.2, flavorassigner).
+    tolerations of each to its pods (kueue v0.19.2, flavorassigner). ``terms``: the pools of which the pods want one.
     """
-    pools = tuple(pool for pool in nodes.pools if nodes.may_match(pool, selector))
+    pools = tuple(
+        pool
+        for pool in nodes.pools
+        if nodes.may_match(pool, selector) and meets(nodes, pool, terms)
+    )
     choices = [Choice(pools, labels=selector)]
     for group in groups_of(queue, asks):
         choices = _follow_group(nodes, choices, flavors_with_quota(queue, group, asks))
     choices = _with_pools(choices)
-    if not any(label in selector for label in _PINNING_LABELS):
+    if not terms and not any(label in selector for label in _PINNING_LABELS):
         choices = _with_pools(_prefer_device_pools(nodes, choices, asks))
     choices = [_prefer_tolerated_pools(choice, asks, reach) for choice in choices]
     return tuple(
         replace(choice, offers=nodes.offers(choice.pools, choice.labels))
         for choice in choices
     )
+
+
+def meets(nodes: Nodes, pool: NodePool, terms: PoolTerms) -> bool:
+    """Whether nodes of a pool may be as one of the terms wants them; without terms every one is."""
+    if not terms:
+        return True
+    return any(
+        all(_holds(nodes, pool, requirement) for requirement in term) for term in terms
+    )
+
+
+def _holds(nodes: Nodes, pool: NodePool, requirement: Requirement) -> bool:
+    key = requirement.key
+    if requirement.operator == "DoesNotExist":
+        launched = key == NODEPOOL_LABEL and not isinstance(pool, GroupPool)
+        return key not in pool.labels and not launched
+    return any(nodes.may_match(pool, {key: value}) for value in requirement.values)
 
 
 def _with_pools(choices: list[Choice]) -> list[Choice]:

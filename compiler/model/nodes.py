@@ -22,7 +22,12 @@ from compiler.model.work import Offer
 from compiler.plan import Plan
 from compiler.subjects.cluster.plan import Cluster
 from compiler.subjects.delivery.plan import HelmRelease
-from compiler.subjects.pools.plan import INSTANCE_TYPE, NodeClass, NodePool
+from compiler.subjects.pools.plan import (
+    INSTANCE_TYPE,
+    NodeClass,
+    NodeGroup,
+    NodePool,
+)
 from compiler.subjects.queues.plan import Flavor
 
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
@@ -46,10 +51,10 @@ class Nodes:
     def pools(self) -> tuple[NodePool, ...]:
         """Where pods may land: the node pools, and eksctl's node groups seen as pools."""
         cluster = self.plan.one(Cluster)
-        pools = self.plan.of(NodePool)
-        if cluster is None or not cluster.node_groups:
-            return pools
-        return (*pools, *map(as_pool, cluster.node_groups))
+        groups = self.plan.of(NodeGroup)
+        if cluster is not None:
+            groups = (*cluster.node_groups, *groups)
+        return (*self.plan.of(NodePool), *map(as_pool, groups))
 
     def types(self, pool: NodePool) -> tuple[InstanceType, ...]:
         """The instance types that a pool may launch; () where the facts do not say all of them."""

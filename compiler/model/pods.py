@@ -6,6 +6,8 @@ from compiler.subjects.jobs.plan import ACCELERATORS, EFA, Container, Pod, Train
 from compiler.subjects.workloads.plan import Workload
 
 _DEVICES = (*ACCELERATORS, EFA)
+SHARES = ("nvidia.com/mig-", "nvidia.com/gpu.shared")
+"""What names of shares of GPUs begin with (NVIDIA/k8s-device-plugin v0.20.0): slices of MIG, GPUs that take turns."""
 
 
 def is_judged(workload: Workload, pod: Pod) -> bool:
@@ -17,7 +19,9 @@ def is_judged(workload: Workload, pod: Pod) -> bool:
 
 def _asks_for_device(container: Container) -> bool:
     asked = {*container.limits, *container.requests}
-    return not asked.isdisjoint(_DEVICES)
+    if not asked.isdisjoint(_DEVICES):
+        return True
+    return any(resource.startswith(SHARES) for resource in asked)
 
 
 def main_container(pod: Pod) -> Container | None:

@@ -259,18 +259,21 @@ class Reading(Nodes):
         reach = pod.tolerations if pod else patched_tolerations(job)
         if job.queue is not None and queue is None:
             reach = None  # flavors of a queue that is elsewhere may add tolerations
-            if self.plan.of(ClusterQueue) and not self._pins(selector):
+            pinned = self._pins(selector) or (pod is not None and pod.pools)
+            if self.plan.of(ClusterQueue) and not pinned:
                 return ()  # and lead to pools that are elsewhere
         amounts = [(name, amount.milli) for name, amount in asks.items()]
+        terms = pod.pools if pod is not None else ()
         key = (
             tuple(sorted(selector.items())),
+            terms,
             queue.name if queue else "",
             tuple(sorted(amounts)),
             reach,
         )
         choices = self._known_choices.get(key)
         if choices is None:
-            choices = find_choices(self, selector, queue, asks, reach)
+            choices = find_choices(self, selector, queue, asks, reach, terms)
             self._known_choices[key] = choices
         return choices
 

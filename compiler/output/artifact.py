@@ -36,17 +36,32 @@ class ObjectRef:
         return f"{self.kind}/{self.name}"
 
 
+PART = "trainyard.dev/part"
+"""The annotation of a ClusterConfig for some node groups of a cluster: eksctl wants the cluster's name in each."""
+
+
 def ref_of(body: Mapping[str, Any]) -> ObjectRef:
     """The identity of a body; what is missing is empty."""
     metadata = body.get("metadata")
     if not isinstance(metadata, Mapping):
         metadata = {}
+    kind = str(body.get("kind") or "")
+    name = str(metadata.get("name") or "")
+    if kind == "ClusterConfig":
+        part = part_of(metadata)
+        name = f"{name}/{part}" if part else name
     return ObjectRef(
         str(body.get("apiVersion") or ""),
-        str(body.get("kind") or ""),
+        kind,
         str(metadata.get("namespace") or ""),
-        str(metadata.get("name") or ""),
+        name,
     )
+
+
+def part_of(metadata: Mapping[str, Any]) -> str:
+    """Which part of a cluster a ClusterConfig describes; empty for the cluster itself."""
+    annotations = metadata.get("annotations")
+    return str(annotations.get(PART, "")) if isinstance(annotations, Mapping) else ""
 
 
 class UnjudgedError(TypeError):

@@ -8,7 +8,14 @@ from compiler.report.markdown import table
 from compiler.report.subject import Subject
 from compiler.subjects.jobs.plan import TrainJob
 from compiler.subjects.pools import spec as spec_pools
-from compiler.subjects.pools.plan import INSTANCE_TYPE, ZONE, NodeClass, NodePool
+from compiler.subjects.pools.plan import (
+    INSTANCE_TYPE,
+    POOL_LABEL,
+    ZONE,
+    NodeClass,
+    NodeGroup,
+    NodePool,
+)
 from compiler.subjects.pools.spec import in_words
 from compiler.subjects.queues.plan import Flavor
 
@@ -20,12 +27,13 @@ def section(subject: Subject) -> Iterator[str]:
         return
     yield from ("## Jobs", "")
     header = ("job", "object", "queue", "nodes:", "lands on", "a node asks for")
-    pools = {job.pool for job in jobs}
+    pools = {pool for job in jobs for pool in (job.pool, *job.fallbacks)}
     landings = {pool: _landing(subject, pool) for pool in pools}
-    yield from table(header, (_row(job, landings[job.pool]) for job in jobs))
+    yield from table(header, (_row(job, landings) for job in jobs))
 
 
-def _row(job: TrainJob, landing: str) -> tuple[str, ...]:
+def _row(job: TrainJob, landings: dict[str, str]) -> tuple[str, ...]:
+    landing = ", else ".join(landings[pool] for pool in (job.pool, *job.fallbacks))
     asked = ", ".join(
         f"{amount} {resource}" for resource, amount in job.requests.items()
     )
@@ -71,6 +79,9 @@ def _placement(
         node_class = subject.plan.named(NodeClass, node_pool.node_class)
         if node_class is not None and node_class.placement_group:
             groups.add(node_class.placement_group)
+    for node_group in subject.plan.of(NodeGroup):
+        if node_group.placement_group and node_group.labels.get(POOL_LABEL) == pool:
+            groups.add(node_group.placement_group)
     for group in sorted(groups):
         yield f"placement group {group}"
     flavor = subject.plan.named(Flavor, pool)

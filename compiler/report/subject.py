@@ -8,10 +8,11 @@ from compiler.catalog import Catalog, VersionStep
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.history import Run
+from compiler.model.offers import as_pool
 from compiler.plan import Plan
 from compiler.spec.cluster import ClusterSpec
 from compiler.subjects.jobs.plan import TrainJob
-from compiler.subjects.pools.plan import POOL_LABEL, NodePool
+from compiler.subjects.pools.plan import POOL_LABEL, NodeGroup, NodePool
 from compiler.subjects.pools.spec import NodePool as Pool
 from compiler.subjects.pools.spec import PoolsSection
 from compiler.subjects.queues.plan import queue_of
@@ -47,6 +48,9 @@ class Subject:
         for node_pool in self.plan.of(NodePool):
             if name in (node_pool.name, node_pool.labels.get(POOL_LABEL)):
                 yield node_pool
+        for group in self.plan.of(NodeGroup):
+            if group.labels.get(POOL_LABEL) == name:
+                yield as_pool(group)
 
     def jobs(self) -> dict[tuple[str, str], list[TrainJob]]:
         """The jobs by the ClusterQueue that admits them and the pool that they land on."""

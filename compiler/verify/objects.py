@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from compiler.manifest import Body, Manifest
+from compiler.manifest import Body, Manifest, ref_of
 
 Identity = tuple[str, str, str, str]  # API group, kind, namespace, name
 
@@ -52,9 +52,8 @@ def identity_of(body: Body) -> Identity:
     metadata = body.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     group = str(body.get("apiVersion") or "").rpartition("/")[0]
-    return (
-        group,
-        str(body.get("kind") or ""),
-        str(metadata.get("namespace") or ""),
-        str(metadata.get("name") or ""),
-    )
+    kind = str(body.get("kind") or "")
+    name = str(metadata.get("name") or "")
+    if kind == "ClusterConfig":
+        name = ref_of(body).name
+    return (group, kind, str(metadata.get("namespace") or ""), name)

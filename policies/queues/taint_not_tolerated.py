@@ -66,7 +66,9 @@ def _others(work: Work, world: World) -> Iterator[Finding]:
     """Pods beside those of the trainer, which get a flavor of the queue too: an initializer asks for no device whose
     taint EKS would tolerate for it."""
     for replicated, pod, asks in work.others if work.queue else ():
-        possible = find_choices(world, pod.node_selector, work.queue, asks, None)
+        possible = find_choices(
+            world, pod.node_selector, work.queue, asks, None, pod.pools
+        )
         choices = [
             choice for choice in possible if not _passed_over(choice, pod.tolerations)
         ]

@@ -51,14 +51,15 @@ def accelerators_left_idle(work: Work, world: World) -> Iterator[Finding]:
     if not world.plan.closed and not selects:
         return
     count = work.accelerator[1]
-    node = min(instance.accelerators for instance in work.types)
+    smallest = min(work.types, key=lambda instance: instance.accelerators)
+    node = smallest.accelerators
     if count >= node or not all(instance.efa_interfaces for instance in work.types):
         return
     jobs = (*world.works, *world.pods)
     shared = sum(_part(other, work, node) for other in jobs)
     if shared < node:
         yield Finding(
-            f"{work.title} takes {count} of the {node} accelerators of `{work.types[0].name}`, and no job the rest",
+            f"{work.title} takes {count} of the {node} accelerators of `{smallest.name}`, and no job the rest",
             work.place(work.accelerator[0]),
             label="paid for, and idle",
             help=f"ask for {node}, or take a smaller type",

@@ -414,10 +414,10 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     ),
     (
         spec(pool={"instanceTypes": ["p6e-gb200.36xlarge"]}),
-        "RES019",
+        "RES175",
         "spec.nodePools[0].instanceTypes[0]",
-        "no source states the EFA interfaces and network cards of `p6e-gb200.36xlarge`",
-        "trainyard catalog refresh",
+        "is a node of an UltraServer",
+        "`p6-b200.48xlarge`",
     ),
     (
         spec(pool={"taints": [{"key": "nvidia.com/gpu", "value": "true"}]}),
@@ -873,6 +873,19 @@ def test_facts_that_a_refresh_brought_lift_the_fault_of_unknown_cards() -> None:
     known = load_catalog().instance("p6e-gb200.36xlarge")
     assert known is not None
     assert {"network_cards", "efa_interfaces"} <= known.unknown
+
+
+def test_cards_that_no_source_states_are_not_guessed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The only type of the catalog without them is refused for more than that."""
+    monkeypatch.setattr("compiler.subjects.pools.pools.ULTRASERVERS", ())
+    (fault,) = faults_of(spec(pool={"instanceTypes": ["p6e-gb200.36xlarge"]}))
+    assert fault.code == "RES019"
+    assert (
+        "the EFA interfaces and network cards of `p6e-gb200.36xlarge`" in fault.message
+    )
+    assert "trainyard catalog refresh" in fault.help
 
 
 def test_a_zone_of_which_nobody_knows_where_it_is_gets_a_warning() -> None:

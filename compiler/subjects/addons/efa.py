@@ -9,6 +9,7 @@ from compiler.resolve.context import Context
 from compiler.subjects.addons.addon import EVERYWHERE, OURS, AddOn, Daemon, Setting
 from compiler.subjects.pools.spec import NodePool
 
+OWN_NAME = "trainyard-efa-device-plugin"
 _REQUESTS = {"cpu": "50m", "memory": "128Mi"}
 
 
@@ -25,9 +26,23 @@ def _has_efa(instance: InstanceType) -> bool:
     return instance.efa_interfaces > 0
 
 
+def _by_eksctl(context: Context) -> bool:
+    """Whether eksctl installs its own plugin, as it does with every node group that has EFA (v0.230.0, tasks.go)."""
+    return any(
+        pool.managed_node_group is not None and _uses_efa(pool, instance)
+        for pool, instance in context.pool_types
+    )
+
+
 def values(setting: Setting) -> dict[str, Any]:
-    """aws-efa-k8s-device-plugin v0.5.30 chart values; its default tolerations are none."""
+    """aws-efa-k8s-device-plugin v0.5.30 chart values; its default tolerations are none.
+
+    eksctl's plugin is a DaemonSet of the name that the chart's would have, and each run of `eksctl create` puts it in
+    its place. It tolerates no taint of a pool and so comes to none of its nodes, under a name of its own.
+    """
+    own_name = {"fullnameOverride": OWN_NAME} if _by_eksctl(setting.context) else {}
     return {
+        **own_name,
         "tolerations": EVERYWHERE,
         "resources": {
             "requests": _REQUESTS,

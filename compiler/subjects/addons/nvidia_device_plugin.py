@@ -27,6 +27,7 @@ def values(setting: Setting) -> dict[str, Any]:
     """nvidia-device-plugin 0.20.0 chart values. MOFED mounts would fight the EFA plugin for /dev/infiniband."""
     present = {"key": GPU_PRESENT, "operator": "In", "values": ["true"]}
     return {
+        **_sharing(setting.context),
         "gfd": {"enabled": False},
         "mofedEnabled": False,
         "tolerations": EVERYWHERE,
@@ -42,6 +43,18 @@ def values(setting: Setting) -> dict[str, Any]:
             "limits": {"memory": _REQUESTS["memory"]},
         },
     }
+
+
+def _sharing(context: Context) -> dict[str, Any]:
+    """The configurations of nodes whose GPUs are shared, by name; each node's label names one."""
+    shared = [pool.sharing for pool, _ in context.pool_types if pool.sharing]
+    if not shared:
+        return {}
+    from compiler.subjects.pools.sharing import WHOLE, plugin_config
+
+    name, text = WHOLE
+    configs = {name: text, **dict(sorted(plugin_config(one) for one in shared))}
+    return {"config": {"default": name, "map": configs}}
 
 
 ADD_ON = AddOn(

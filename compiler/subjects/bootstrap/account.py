@@ -43,7 +43,10 @@ class Purchase:
 
 @dataclass(frozen=True, slots=True)
 class PoolNeeds:
-    """What one pool takes of the account: ``quotas`` for each node; and what a node shows when it is in order."""
+    """What one pool takes of the account: ``quotas`` for each node; and what a node shows when it is in order.
+
+    ``managed``: its nodes are those of managed node groups.
+    """
 
     pool: str
     instance_type: str
@@ -54,6 +57,7 @@ class PoolNeeds:
     quotas: tuple[ServiceQuota, ...]
     devices: tuple[tuple[str, str], ...]
     purchase: Purchase | None = None
+    managed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,8 @@ def _of_pool(pool: Pool) -> PoolNeeds:
     interfaces = _interfaces(1, "one a node")
     if pool.efa:
         cards = len(instance.efa_layout())
+        if pool.managed:
+            cards = len(instance.network_cards)
         interfaces = _interfaces(cards, "one a network card with EFA")
     # Blocks are counted too: no page was found that says that they are free of the On-Demand quota.
     vcpus = ServiceQuota("ec2", code, name, instance.vcpus, "vCPUs")
@@ -92,6 +94,7 @@ def _of_pool(pool: Pool) -> PoolNeeds:
         quotas=(vcpus, _disks(_root_gib(pool)), interfaces),
         devices=_devices(pool),
         purchase=_purchase(pool) if spec.reservations else None,
+        managed=pool.managed,
     )
 
 

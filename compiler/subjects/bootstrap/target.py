@@ -18,7 +18,7 @@ from compiler.subjects.cluster.plan import (
 from compiler.subjects.images.plan import MadeImage
 from compiler.subjects.namespaces.people import short_name
 from compiler.subjects.network.plan import MadeNetwork
-from compiler.subjects.pools.plan import POOL_LABEL, NodePool
+from compiler.subjects.pools.plan import POOL_LABEL, NodeGroup, NodePool
 from compiler.subjects.secrets.plan import SecretReader
 from compiler.targets.body import given
 from compiler.targets.stack import STACKS, pod_identity, role_policy, template
@@ -67,6 +67,7 @@ def _readme(plan: Plan, boot: Bootstrap) -> str:
         made=_made(boot),
         network=plan.one(MadeNetwork),
         images=bool(plan.of(MadeImage)),
+        groups=bool(plan.of(NodeGroup)),
     )
 
 
@@ -92,6 +93,7 @@ def _pool_page(plan: Plan, boot: Bootstrap, pool: PoolNeeds) -> Callable[[], str
         pool=pool,
         plan_pools=_node_pools(plan, pool.pool),
         group=groups.get(pool.pool),
+        node_groups=_node_groups(plan, pool.pool),
     )
 
 
@@ -123,6 +125,15 @@ def _node_pools(plan: Plan, pool: str) -> list[str]:
         node_pool.name
         for node_pool in plan.of(NodePool)
         if pool in (node_pool.name, node_pool.labels.get(POOL_LABEL))
+    ]
+
+
+def _node_groups(plan: Plan, pool: str) -> list[str]:
+    """The managed node groups of a pool of the spec."""
+    return [
+        group.name
+        for group in plan.of(NodeGroup)
+        if group.labels.get(POOL_LABEL) == pool
     ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from compiler.lift.pods import taints
 from compiler.lift.reader import Reader, embedded, name_of
+from compiler.output.artifact import part_of
 from compiler.plan.base import PlanNode
 from compiler.regex import regex
 from compiler.source import Route
@@ -22,8 +23,14 @@ from compiler.subjects.pools.plan import NodeGroup, Taint
 
 
 def cluster_config(body: Reader) -> Iterator[PlanNode]:
-    """ClusterConfig. Outposts have no Auto Mode (eksctl v0.230.0, ValidateAutoModeConfig)."""
+    """ClusterConfig. Outposts have no Auto Mode (eksctl v0.230.0, ValidateAutoModeConfig).
+
+    One of our own for a pool has node groups, and describes no cluster.
+    """
     metadata, subnets = body / "metadata", _subnets(body)
+    if part_of(metadata.mapping()):
+        yield from _groups(body, _zones(subnets))
+        return
     addons = [_addon(addon) for addon in (body / "addons").items()]
     identities = body.follow("iam", "podIdentityAssociations")
     pod_identities = [_identity(identity) for identity in identities.items()]
@@ -172,6 +179,7 @@ def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGr
     target = body.follow(
         "capacityReservation", "capacityReservationTarget", "capacityReservationID"
     )
+    config = _local_storage(body / "overrideBootstrapCommand")
     return NodeGroup(
         at=body.at,
         name=(body / "name").word(),
@@ -193,7 +201,13 @@ def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGr
         reservation=target.text(),
         capacity_block=market.value == "capacity-block",
         repair=body.follow("nodeRepairConfig", "enabled").flag(),
-        own_kubelet=any(body / key for key in _OWN_KUBELET),
+        repair_config=_repair_config(body / "nodeRepairConfig"),
+        own_kubelet=any(body / key for key in _OWN_KUBELET) or config is None,
+        spot=bool((body / "spot").flag()),
+        volume_iops=(body / "volumeIOPS").integer(),
+        volume_throughput=(body / "volumeThroughput").integer(),
+        security_groups=body.follow("securityGroups", "attachIDs").texts(),
+        local_storage=config or "",
         origins={
             "instance_types": types_at,
             "labels": (body / "labels").at,
@@ -224,10 +238,29 @@ _OWN_KUBELET = (
     "kubeletExtraConfig",
     "maxPodsPerNode",
     "preBootstrapCommands",
-    "overrideBootstrapCommand",
     "launchTemplate",
     "bottlerocket",
 )
+
+
+def _local_storage(command: Reader) -> str | None:
+    """The strategy for NVMe disks of a NodeConfig that says nothing else, empty without any; ``None`` where there is
+    another one, or a script."""
+    if not command:
+        return ""
+    read = _values(command)
+    spec = read.get("spec")
+    instance = spec.get("instance") if isinstance(spec, dict) else None
+    storage = instance.get("localStorage") if isinstance(instance, dict) else None
+    strategy = storage.get("strategy") if isinstance(storage, dict) else None
+    expected = {"instance": {"localStorage": {"strategy": strategy}}}
+    return str(strategy) if strategy and spec == expected else None
+
+
+def _repair_config(body: Reader) -> dict[str, Any]:
+    """What it says beside its switch; nothing where that is all."""
+    config = body.mapping()
+    return dict(config) if set(config) - {"enabled"} else {}
 
 
 def _taints(body: Reader) -> tuple[Taint, ...]:

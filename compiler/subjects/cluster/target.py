@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 from compiler.manifest import Body, Manifest
+from compiler.output.artifact import PART
 from compiler.plan import Plan
 from compiler.source import Key, Route
 from compiler.subjects.cluster.plan import (
@@ -19,9 +20,11 @@ from compiler.subjects.cluster.plan import (
 from compiler.subjects.pools.plan import NodeGroup
 from compiler.targets.body import given, taints
 
+NODE_GROUPS = "bootstrap/nodegroups"
+
 
 def lower(plan: Plan) -> Iterator[Manifest]:
-    """One ClusterConfig."""
+    """The ClusterConfig of the cluster, and one for each node group that is a pool's."""
     cluster, bootstrap = plan.one(Cluster), plan.one(Bootstrap)
     if cluster is None:
         return
@@ -33,6 +36,50 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         choices={"availabilityZones": bootstrap.zones} if bootstrap else {},
         format="eksctl",
     )
+    for group in plan.of(NodeGroup):
+        yield Manifest(
+            group_config(cluster, group),
+            f"{NODE_GROUPS}/{group.name}.yaml",
+            group.at,
+            _group_origins(group),
+            format="eksctl",
+        )
+
+
+def _group_origins(group: NodeGroup) -> dict[tuple[Key, ...], Route]:
+    here = ("managedNodeGroups", 0)
+    return {
+        here: group.at,
+        (*here, "instanceTypes"): group.where("instance_types"),
+        (*here, "availabilityZones"): group.where("zones"),
+        (*here, "minSize"): group.where("min_size"),
+        (*here, "maxSize"): group.where("max_size"),
+        (*here, "desiredCapacity"): group.where("desired"),
+        (*here, "labels"): group.where("labels"),
+        (*here, "taints"): group.where("taints"),
+        (*here, "efaEnabled"): group.where("efa"),
+        (*here, "placement"): group.where("placement_group"),
+        (*here, "capacityReservation"): group.where("reservation"),
+        (*here, "nodeRepairConfig"): group.where("repair"),
+    }
+
+
+def group_config(cluster: Cluster, group: NodeGroup) -> Body:
+    """eksctl.io/v1alpha5 ClusterConfig for `eksctl create nodegroup`: eksctl takes the rest from the cluster's stack.
+
+    An annotation, which eksctl ignores, says that it describes no cluster.
+    """
+    return {
+        "apiVersion": "eksctl.io/v1alpha5",
+        "kind": "ClusterConfig",
+        "metadata": {
+            "name": cluster.name,
+            "region": cluster.region,
+            "version": cluster.kubernetes,
+            "annotations": {PART: group.name},
+        },
+        "managedNodeGroups": [_group(group)],
+    }
 
 
 def _origins(cluster: Cluster) -> dict[tuple[Key, ...], Route]:
@@ -177,8 +224,44 @@ def _group(group: NodeGroup) -> Body:
         privateNetworking=group.private,
         volumeSize=group.volume,
         volumeEncrypted=group.encrypted,
+        volumeType="gp3" if group.volume_iops or group.volume_throughput else None,
+        volumeIOPS=group.volume_iops,
+        volumeThroughput=group.volume_throughput,
         availabilityZones=list(group.zones),
+        spot=group.spot or None,
+        efaEnabled=group.efa or None,
+        placement=given(groupName=group.placement_group),
+        capacityReservation=_reservation(group),
+        instanceMarketOptions=given(marketType=_market(group)),
+        securityGroups=given(attachIDs=list(group.security_groups)),
         labels=dict(group.labels),
         taints=taints(group.taints),
-        nodeRepairConfig=_enabled(group.repair),
+        overrideBootstrapCommand=_node_config(group),
+        nodeRepairConfig=dict(group.repair_config) or _enabled(group.repair),
     )
+
+
+def _reservation(group: NodeGroup) -> Body:
+    if group.reservation is None:
+        return {}
+    target = {"capacityReservationID": group.reservation}
+    return {"capacityReservationTarget": target}
+
+
+def _market(group: NodeGroup) -> str | None:
+    return "capacity-block" if group.capacity_block else None
+
+
+def _node_config(group: NodeGroup) -> str | None:
+    """nodeadm's NodeConfig, which eksctl adds to the user data of AL2023 nodes (eksctl v0.230.0, al2023.go).
+
+    Its disks: `instance.localStorage` (awslabs/amazon-eks-ami, nodeadm/doc/api.md).
+    """
+    if not group.local_storage:
+        return None
+    config = {
+        "apiVersion": "node.eks.aws/v1alpha1",
+        "kind": "NodeConfig",
+        "spec": {"instance": {"localStorage": {"strategy": group.local_storage}}},
+    }
+    return json.dumps(config)

@@ -68,3 +68,20 @@ class ConditionTainter(PlanNode):
     image: str
     conditions: tuple[str, ...]
     taint_key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BurnIn(PlanNode):
+    """A DaemonSet that tests new nodes of a pool, which have a startup taint until they pass.
+
+    ``gpus`` and ``efa`` are the devices that a node must have; ``python`` is the image of what takes the taint away.
+    """
+
+    name: str
+    namespace: str
+    image: str
+    python: str
+    taint_key: str
+    gpus: int
+    efa: int
+    node_selector: tuple[tuple[str, str], ...]

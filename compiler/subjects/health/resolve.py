@@ -8,6 +8,7 @@ from compiler.plan import PlanNode
 from compiler.resolve.context import SPEC, Context
 from compiler.subjects.delivery.stages import stage
 from compiler.subjects.health.plan import (
+    BurnIn,
     ConditionTainter,
     MonitorRule,
     ProblemDetector,
@@ -15,7 +16,12 @@ from compiler.subjects.health.plan import (
 )
 from compiler.subjects.health.spec import HealthSection
 from compiler.subjects.pools.plan import Toleration
-from compiler.subjects.pools.pools import Pool, resolve_pools
+from compiler.subjects.pools.pools import (
+    BURN_IN_TAINT,
+    GPU_PRESENT,
+    Pool,
+    resolve_pools,
+)
 
 CONDITION = "GpuXidFatal"
 TAINT = "trainyard.dev/gpu-xid-fatal"
@@ -27,9 +33,49 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     running = detectors(context, context.once(resolve_pools))
     yield from running
     yield from tainters(context, running)
-    if running:
+    tested = tuple(burn_ins(context, context.once(resolve_pools)))
+    yield from tested
+    if running or tested:
         # A DaemonSet is healthy when all its pods are: one node that is not ready would hold up what comes after it.
         yield stage(context, "health", "platform")
+
+
+def burn_ins(context: Context, pools: dict[str, Pool]) -> Iterator[BurnIn]:
+    """The tests of new nodes, of the pools that ask for them."""
+    for pool in pools.values():
+        wanted = pool.spec.burn_in
+        if wanted is None:
+            continue
+        from compiler.subjects.jobs.launchers.nccl_test.acceptance import IMAGE
+
+        at = pool.at / "burnIn"
+        context.derive(
+            f"pool/{pool.name}",
+            "burnIn",
+            f"taint {BURN_IN_TAINT}",
+            "new nodes have it until NCCL's all-reduce over all GPUs of the node was right, all EFA interfaces there",
+            "karpenter.sh/v1 NodePool startupTaints, v1.14.1",
+            follows=at,
+        )
+        image = context.settle(
+            f"pool/{pool.name}",
+            "burnIn.image",
+            wanted.image,
+            IMAGE,
+            "the image of the acceptance test of EFA",
+            at=at / "image",
+        )
+        yield BurnIn(
+            at=at,
+            name=f"burn-in-{pool.name}",
+            namespace=NAMESPACE,
+            image=image,
+            python=context.release.image("python"),
+            taint_key=BURN_IN_TAINT,
+            gpus=pool.instance.gpus,
+            efa=pool.share.efa,
+            node_selector=tuple(pool.selector.items()),
+        )
 
 
 def detectors(context: Context, pools: dict[str, Pool]) -> tuple[ProblemDetector, ...]:
@@ -64,9 +110,16 @@ def detectors(context: Context, pools: dict[str, Pool]) -> tuple[ProblemDetector
             image=context.release.image("node-problem-detector"),
             monitors=(monitor,),
             tolerations=(Toleration(operator="Exists"),),
-            node_selector=(("karpenter.k8s.aws/instance-gpu-manufacturer", "nvidia"),),
+            node_selector=(_gpu_nodes(pools),),
         ),
     )
+
+
+def _gpu_nodes(pools: dict[str, Pool]) -> tuple[str, str]:
+    """The label of nodes with GPUs: Karpenter's, which nodes of managed node groups lack, or one of all pools."""
+    if any(pool.managed and pool.instance.gpus for pool in pools.values()):
+        return GPU_PRESENT, "true"
+    return "karpenter.k8s.aws/instance-gpu-manufacturer", "nvidia"
 
 
 def tainters(

@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
 from compiler.subjects.addons.node_problem_detector import REQUESTS
 from compiler.subjects.health.plan import (
+    BurnIn,
     ConditionTainter,
     MonitorRule,
     ProblemDetector,
@@ -29,6 +31,9 @@ def lower(plan: Plan) -> Iterator[Manifest]:
     for detector in plan.of(ProblemDetector):
         for body in detector_bodies(detector):
             yield Manifest(body, path(FOLDER, body), detector.at)
+    for burn_in in plan.of(BurnIn):
+        for body in burn_in_bodies(burn_in):
+            yield Manifest(body, path(FOLDER, body), burn_in.at)
     for tainter in plan.of(ConditionTainter):
         for body in tainter_bodies(tainter):
             yield Manifest(body, path(FOLDER, body), tainter.at)
@@ -65,6 +70,12 @@ def _around(data: dict[str, str], access: Access) -> list[Body]:
     config_map["data"] = data
     service_account = head("v1", "ServiceAccount", name, namespace)
     return [config_map, service_account, *access_bodies(access)]
+
+
+def _program(name: str) -> dict[str, str]:
+    """A program that runs in the cluster, as a ConfigMap has it."""
+    file = Path(__file__).parent / "scripts" / name
+    return {file.name: file.read_text(encoding="utf-8")}
 
 
 def _digest(data: dict[str, str]) -> str:
@@ -167,8 +178,7 @@ def _command(detector: ProblemDetector) -> list[str]:
 def tainter_bodies(tainter: ConditionTainter) -> list[Body]:
     """A Deployment that watches node conditions and sets or lifts the taint. Its program needs only Python."""
     name, namespace = tainter.name, tainter.namespace
-    file = Path(__file__).parent / "scripts" / "condition_tainter.py"
-    data = {file.name: file.read_text(encoding="utf-8")}
+    data = _program("condition_tainter.py")
     access = Access(
         at=tainter.at,
         name=name,
@@ -218,4 +228,114 @@ def _deployment(tainter: ConditionTainter, digest: str) -> Body:
             "selector": {"matchLabels": selector},
             "template": {"metadata": metadata, "spec": spec},
         },
+    }
+
+
+_TEST = """\
+set -euo pipefail
+[ -e /work/needed ] || exit 0
+PATH=$PATH:/opt/amazon/efa/bin:/opt/nccl-tests/build
+gpus=$(nvidia-smi --list-gpus | wc -l)
+echo "$gpus GPUs of $GPUS"
+[ "$gpus" -eq "$GPUS" ]
+if [ "$EFA" -gt 0 ]; then
+  efa=$(fi_info -p efa -t FI_EP_RDM | grep -c 'provider: efa' || true)
+  echo "$efa EFA interfaces of $EFA"
+  [ "$efa" -ge "$EFA" ]
+fi
+all_reduce_perf -b 64M -e 4G -f 2 -g "$gpus" -c 1 -n 20 | tee /tmp/nccl-test.log
+grep -q 'Out of bounds values *: *0 OK' /tmp/nccl-test.log
+"""
+# NVIDIA/aicr bc05c6b, validators/performance/testdata/h100/eks/runtime.yaml: where the image has its libraries.
+_LIBRARIES = (
+    "/opt/amazon/ofi-nccl/lib/x86_64-linux-gnu:/opt/amazon/efa/lib:/opt/amazon/openmpi/lib:"
+    "/opt/nccl/build/lib:/usr/local/nvidia/lib"
+)
+
+
+def burn_in_bodies(node: BurnIn) -> Iterator[Body]:
+    """A program, the rights that it needs, and the pods that run it around the test."""
+    name, namespace = node.name, node.namespace
+    data = _program("burn_in.py")
+    access = Access(
+        at=node.at,
+        name=name,
+        namespace="",
+        rules=(PolicyRule(("",), ("nodes",), ("get", "patch")),),
+        subjects=(Subject("ServiceAccount", name, namespace),),
+    )
+    yield from _around(data, access)
+    yield _burn_in_set(node, _digest(data))
+
+
+def _burn_in_set(node: BurnIn, digest: str) -> Body:
+    """It asks for nothing: what a job gets of a node is the same with and without it, and the test runs before any."""
+    selector = {"app.kubernetes.io/name": node.name}
+    spec = {
+        "serviceAccountName": node.name,
+        "priorityClassName": "system-node-critical",
+        "nodeSelector": dict(node.node_selector),
+        "tolerations": [{"operator": "Exists"}],
+        "initContainers": [_step(node, "needed"), _test(node)],
+        "containers": [_step(node, "passed")],
+        "volumes": [
+            {"name": "app", "configMap": {"name": node.name}},
+            {"name": "work", "emptyDir": {}},
+            {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"}},
+        ],
+    }
+    metadata = {"labels": selector, "annotations": {"trainyard.dev/config": digest}}
+    return {
+        **head("apps/v1", "DaemonSet", node.name, node.namespace),
+        "spec": {
+            "selector": {"matchLabels": selector},
+            "updateStrategy": {
+                "type": "RollingUpdate",
+                "rollingUpdate": {"maxUnavailable": "100%"},
+            },
+            "template": {"metadata": metadata, "spec": spec},
+        },
+    }
+
+
+def _step(node: BurnIn, step: str) -> dict[str, Any]:
+    node_name = {"fieldRef": {"fieldPath": "spec.nodeName"}}
+    return {
+        "name": step,
+        "image": node.python,
+        "command": ["python", "-u", "/app/burn_in.py"],
+        "args": [step, f"--taint={node.taint_key}"],
+        "env": [{"name": "NODE_NAME", "valueFrom": node_name}],
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "volumeMounts": [
+            {"name": "app", "mountPath": "/app", "readOnly": True},
+            {"name": "work", "mountPath": "/work"},
+        ],
+    }
+
+
+def _test(node: BurnIn) -> dict[str, Any]:
+    """All devices of the node, without asking the device plugins for them: jobs do, and must find them free."""
+    variables = {
+        "GPUS": str(node.gpus),
+        "EFA": str(node.efa),
+        "LD_LIBRARY_PATH": _LIBRARIES,
+        "NVIDIA_VISIBLE_DEVICES": "all",
+        "NVIDIA_DRIVER_CAPABILITIES": "compute,utility",
+    }
+    return {
+        "name": "test",
+        "image": node.image,
+        "command": ["/bin/bash", "-c", _TEST],
+        "env": [{"name": name, "value": value} for name, value in variables.items()],
+        "securityContext": {"privileged": True},
+        "volumeMounts": [
+            {"name": "work", "mountPath": "/work", "readOnly": True},
+            {"name": "shm", "mountPath": "/dev/shm"},
+        ],
     }

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Job:
     """A job of the spec with its pool, queue and namespace bound. ``waits``: for the first build of its image, so that
-    it is checked and not written. ``image_torch``: the PyTorch of its image, where that is one of the spec."""
+    it is checked and not written. ``image_torch``: the PyTorch of its image, where that is one of the spec. ``others``
+    are the pools that its queue tries after ``pool``, whose share is then the least of all."""
 
     spec: spec_jobs.Job
     at: Route
@@ -35,6 +36,12 @@ class Job:
     namespace: str
     waits: bool = False
     image_torch: str | None = None
+    others: tuple[Pool, ...] = ()
+
+    @property
+    def pools(self) -> tuple[Pool, ...]:
+        """The pools that it may run on, in the order in which they are tried."""
+        return (self.pool, *self.others)
 
     @property
     def target(self) -> str:
@@ -65,11 +72,16 @@ def bound_jobs(context: Context) -> list[Job]:
         _check_variables(context, job, here)
         _check_names(context, job, here)
         queue = _queue(context, job, queues, here)
-        pool = _pool(context, job, pools, queue, here)
+        bound_pools = _pools(context, job, pools, queue, here)
         namespace = _namespace(context, job, queue, here) if queue else None
-        if queue and pool and namespace:
+        if queue and bound_pools and namespace:
+            pool, others = bound_pools[0], bound_pools[1:]
             used = with_images(context, job, pool, here)
-            bound = Job(used.job, here, pool, queue, namespace, used.waits, used.torch)
+            for other in others:
+                with_images(context, job, other, here)
+            bound = Job(
+                used.job, here, pool, queue, namespace, used.waits, used.torch, others
+            )
             _explain(context, bound)
             jobs.append(bound)
     return jobs
@@ -99,7 +111,7 @@ def _explain(context: Context, job: Job) -> None:
         context,
         job,
         "pool",
-        job.spec.pool,
+        ", ".join(job.spec.pool) if job.spec.pool else None,
         job.pool.name,
         f"the only pool of queue {queue.name}",
         follows=queue.place("quota"),
@@ -256,34 +268,54 @@ def _queue(
     if not QueuesSection.of(context.spec).queues:
         # Each pool has its own queue: what the job lacks is the pool.
         only = next(iter(queues)) if len(queues) == 1 else ""
-        return queues.get(job.pool or only)
+        return queues.get(job.pool[0] if job.pool else only)
     fitting = {
-        name: queue for name, queue in queues.items() if _takes_pool(queue, job.pool)
+        name: queue for name, queue in queues.items() if _takes_pools(queue, job.pool)
     }
     return _only(context, job, "queue", fitting or queues, at)
 
 
-def _takes_pool(queue: Queue, pool: str | None) -> bool:
-    if pool is None or not queue.quota:
+def _takes_pools(queue: Queue, pools: list[str] | None) -> bool:
+    if pools is None or not queue.quota:
         return True
-    return pool in {queue_pool.name for queue_pool, _, _ in queue.quota}
+    return {pool.name for pool, _, _ in queue.quota}.issuperset(pools)
 
 
-def _pool(
+def _pools(
     context: Context,
     job: spec_jobs.Job,
     pools: dict[str, Pool],
     queue: Queue | None,
     at: Route,
-) -> Pool | None:
+) -> tuple[Pool, ...]:
+    """The pools of a job in their order; () where one of them has a fault."""
     if job.pool is None:
         if queue is not None:
             pools = {pool.name: pool for pool, _, _ in queue.quota}
-        return _only(context, job, "pool", pools, at)
+        only = _only(context, job, "pool", pools, at)
+        return () if only is None else (only,)
+    if len(job.pool) == 1:
+        pool = _pool(context, job.pool[0], pools, at / "pool")
+        return () if pool is None else (pool,)
+    from compiler.subjects.jobs.fallbacks import agreed
+
+    named = [
+        _pool(context, name, pools, at / "pool" / index)
+        for index, name in enumerate(job.pool)
+    ]
+    known = tuple(pool for pool in named if pool is not None)
+    if queue is None or len(known) < len(named):
+        return ()
+    return agreed(context, job, known, queue, at)
+
+
+def _pool(
+    context: Context, name: str, pools: dict[str, Pool], at: Route
+) -> Pool | None:
     declared = {pool.name for pool in PoolsSection.of(context.spec).node_pools}
-    if job.pool in declared and job.pool not in pools:
+    if name in declared and name not in pools:
         return None  # the pool itself has a fault, which is reported
-    return context.find("RES011", "pool", job.pool, pools, at / "pool")
+    return context.find("RES011", "pool", name, pools, at)
 
 
 def _namespace(

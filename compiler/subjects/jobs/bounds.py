@@ -33,6 +33,30 @@ def check_job(context: Context, job: Job, stored: Mapping[str, Storage]) -> None
     check_paths(context, job)
     _topology(context, job)
     _excluded(context, job)
+    if job.pool.spec.sharing is not None:
+        _one_share(context, job)
+
+
+def _one_share(context: Context, job: Job) -> None:
+    """A process uses one slice of MIG, and NCCL none of another's; of GPUs that take turns more than one share is no
+    more time (NVIDIA MIG user guide, deployment considerations; k8s-device-plugin v0.20.0, time-slicing)."""
+    own, nodes = job.spec.resources.accelerators, job.spec.nodes
+    what = f"job `{job.spec.name}` runs on shares of GPUs, of pool `{job.pool.name}`,"
+    help = "write `1`, or take a pool of whole GPUs: ranks cannot talk to each other from shares"
+    if nodes > 1:
+        context.fault(
+            "RES174",
+            f"{what} and has {nodes} nodes",
+            job.at / "nodes",
+            help,
+            source=_MIG,
+        )
+    if own is not None and own > 1:
+        at = job.at / "resources" / "accelerators"
+        context.fault("RES174", f"{what} and asks for {own}", at, help, source=_MIG)
+
+
+_MIG = "NVIDIA MIG user guide, deployment considerations; NVIDIA/k8s-device-plugin v0.20.0, README"
 
 
 # So long before the end of a block Karpenter drains its nodes (karpenter v1.14.1, capacityreservation/expiration).

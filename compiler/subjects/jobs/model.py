@@ -124,7 +124,7 @@ def _held(
 ) -> TrainingState | None:
     pool, nodes, resource = job.pool, job.spec.nodes, job.pool.share.resource
     count = asked[resource].value if resource in asked else 0
-    memory = pool.instance.accelerator_memory_mib * _MIB
+    memory = pool.accelerator_memory_mib * _MIB
     if not memory or not count:
         return None
     # One process may use several accelerators; several processes on one hold a part each.

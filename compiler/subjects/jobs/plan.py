@@ -13,7 +13,7 @@ from compiler.plan.plan import Plan
 from compiler.plan.units import Quantity
 from compiler.regex import regex
 from compiler.source import Route
-from compiler.subjects.pools.plan import Toleration
+from compiler.subjects.pools.plan import Requirement, Toleration
 
 Resources = Mapping[str, Quantity]
 
@@ -111,7 +111,7 @@ class Pod(PlanNode):
     """A pod template.
 
     ``excluded_nodes`` are hosts that its required node affinity keeps it from, ``pull_secrets`` the Secrets by which
-    its images are pulled.
+    its images are pulled. ``pools`` are terms of that affinity about the labels of pools, of which one must hold.
     """
 
     containers: tuple[Container, ...] = ()
@@ -128,6 +128,7 @@ class Pod(PlanNode):
     init_containers: tuple[Container, ...] = field(default=(), metadata=LATER)
     excluded_nodes: tuple[str, ...] = field(default=(), metadata=LATER)
     pull_secrets: tuple[str, ...] = field(default=(), metadata=LATER)
+    pools: tuple[tuple[Requirement, ...], ...] = field(default=(), metadata=LATER)
 
     def container(self, name: str) -> Container | None:
         """The container of a name."""
@@ -203,8 +204,9 @@ class TrainJob(PlanNode):
     """trainer.kubeflow.org/v1alpha1 TrainJob. ``requests`` and ``limits`` are per node.
 
     ``trainer`` says whether ``spec.trainer`` is there at all; without it no PET_* variable is injected.
-    ``source_name`` and ``pool`` are the names of the job and its pool in the spec, and ``rerun`` how often it asks to
-    be run anew. ``patched`` are the patches of the spec that change what it runs, by their places.
+    ``source_name`` and ``pool`` are the names of the job and its pool in the spec, ``fallbacks`` the names of the pools
+    that are tried after it, and ``rerun`` is how often it asks to be run anew. ``patched`` are the patches of the spec
+    that change what it runs, by their places.
     """
 
     name: str
@@ -231,6 +233,7 @@ class TrainJob(PlanNode):
     annotations: Mapping[str, str] = field(default_factory=dict)
     source_name: str = field(default="", compare=False)
     pool: str = field(default="", compare=False)
+    fallbacks: tuple[str, ...] = field(default=(), compare=False)
     rerun: int = field(default=0, compare=False)
     patched: tuple[Route, ...] = field(default=(), compare=False)
 
@@ -479,6 +482,7 @@ def patched(pod: Pod, patch: Pod) -> Pod:
         pod,
         init_containers=_patched_init_containers(pod, patch),
         excluded_nodes=patch.excluded_nodes or pod.excluded_nodes,
+        pools=patch.pools or pod.pools,
         pull_secrets=tuple(dict.fromkeys((*pod.pull_secrets, *patch.pull_secrets))),
         node_selector={**pod.node_selector, **patch.node_selector},
         tolerations=patch.tolerations or pod.tolerations,

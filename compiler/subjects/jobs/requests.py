@@ -82,6 +82,16 @@ def _settle(
 def _accelerators(context: Context, job: Job) -> int:
     own = job.spec.resources.accelerators
     share, instance = job.pool.share, job.pool.instance
+    if job.pool.spec.sharing is not None:
+        return _settle(
+            context,
+            job,
+            "accelerators",
+            own,
+            1,
+            f"one share of a GPU of {instance.name}",
+            f"`trainyard explain pool/{job.pool.name} sharing`",
+        )
     if share.resource:
         return _settle(
             context,

@@ -21,6 +21,12 @@ from compiler.subjects.jobs.environment import (
     CHECKPOINT_KEEP_ENV,
     environment,
 )
+from compiler.subjects.jobs.fallbacks import (
+    all_tolerations,
+    is_mixed,
+    one_pod_set,
+    pool_terms,
+)
 from compiler.subjects.jobs.launchers.launcher import launcher_of
 from compiler.subjects.jobs.model import check_model
 from compiler.subjects.jobs.mounts import mounted
@@ -48,8 +54,8 @@ from compiler.subjects.jobs.volumes import (
     needs,
     volumes_of,
 )
-from compiler.subjects.pools.plan import RESERVATION_LABEL
-from compiler.subjects.queues.topology import LEVELS, preferred_level
+from compiler.subjects.pools.plan import RESERVATION_LABEL, Requirement
+from compiler.subjects.queues.topology import LEVELS, preferred_level, topology_name
 from compiler.subjects.storage.resolve import Storage, resolve_storage
 
 SERVICE_ACCOUNT = "training"
@@ -66,10 +72,31 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     for job in bound:
         check_job(context, job, storages)
         launcher_of(job.spec).check(context, job)
+        if job.others:
+            check_others(context, job, storages)
     yield from _nodes(context, context.once(resolve_jobs))
     waiting = [job for job in bound if job.waits]
     if waiting:
         _judge_later(context, waiting)
+
+
+def check_others(context: Context, job: Job, storages: Mapping[str, Storage]) -> None:
+    """Each of the pools that are tried later, as if the job ran there; what was said of the first is not repeated."""
+    reported = len(context.diagnostics)
+    known = list(context.diagnostics)
+    for other in job.others:
+        check_job(context, replace(job, pool=other), storages)
+    context.diagnostics[reported:] = [
+        fault for fault in context.diagnostics[reported:] if fault not in known
+    ]
+
+
+def with_least_memory(job: Job) -> Job:
+    """The job on that of its pools whose accelerators have the least memory: its state must fit on each."""
+    if not job.others:
+        return job
+    least = min(job.pools, key=lambda pool: pool.accelerator_memory_mib)
+    return replace(job, pool=replace(least, share=job.pool.share))
 
 
 def _judge_later(context: Context, jobs: list[Job]) -> None:
@@ -140,6 +167,9 @@ def runtime(
 ) -> Runtime:
     """The versioned runtime of a job: its name carries a hash of its content, so it never changes under a job."""
     pool, spec = job.pool, job.spec
+    terms: tuple[tuple[Requirement, ...], ...] = ()
+    if job.others or is_mixed(job.queue):
+        terms = pool_terms(job.pools)
     placement = _topology(job)
     annotations = {
         "karpenter.sh/do-not-disrupt": "true",
@@ -151,8 +181,9 @@ def runtime(
         at=job.at,
         containers=(_container(context, job, files),),
         init_containers=_init_containers(context, job, asked, files),
-        node_selector=pool.selector,
-        tolerations=pool.tolerations,
+        node_selector={} if terms else pool.selector,
+        pools=terms,
+        tolerations=all_tolerations(job.pools),
         volumes=(shared_memory_volume, *volumes_of(job, files, _SHM)),
         restart_policy="Never",
         grace_seconds=grace(context, job),
@@ -170,6 +201,7 @@ def runtime(
             **_volume_places(job, files),
             "init_containers": job.at / "initContainers",
             "node_selector": job.at / "pool",
+            "pools": job.at / "pool",
             "grace_seconds": job.at / "gracePeriod",
             "service_account": job.at / "serviceAccount",
         },
@@ -188,6 +220,8 @@ def runtime(
         prune=False,
         origins={"max_restarts": job.at / "retries" / "job"},
     )
+    if job.others:
+        one_pod_set(context, spec, unnamed, job.at)
     name = f"{launcher.framework}-{pool.name}"[:48].rstrip("-")
     return replace(unnamed, name=f"{name}-{_digest(unnamed)}")
 
@@ -306,7 +340,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
         job = with_configuration(context, job, count)
     files = file_set(job)
     job_runtime = runtime(context, job, shared, asked, files)
-    state = check_model(context, job, asked, count)
+    state = check_model(context, with_least_memory(job), asked, count)
     _check_deadline(context, job)
     env = environment(context, job)
     patches = _patches(context, job, job_runtime)
@@ -348,6 +382,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
         labels=labels,
         source_name=spec.name,
         pool=job.pool.name,
+        fallbacks=tuple(other.name for other in job.others),
         rerun=spec.rerun,
         annotations=dict(spec.annotations),
         origins=_places(job),
@@ -438,11 +473,15 @@ def _identity(
 
 def _explain(context: Context, job: Job) -> None:
     target, pool = job.target, job.pool
+    zones = dict.fromkeys(zone for known in job.pools for zone in known.zones)
+    there = (
+        "each pool is in one of them" if job.others else f"pool {pool.name} is there"
+    )
     context.derive(
         target,
         "zone",
-        ", ".join(pool.zones),
-        f"pool {pool.name} is there",
+        ", ".join(zones),
+        there,
         follows=pool.at,
     )
     context.derive(
@@ -492,6 +531,15 @@ def _explain_restarts(context: Context, job: Job) -> None:
 def _explain_topology(context: Context, job: Job) -> None:
     level, given = _level(job), job.spec.topology
     if level is None and given is None:
+        if _asks_for_any_host(job):
+            context.derive(
+                job.target,
+                "topology",
+                "any host",
+                f"pool {job.pool.name} has a topology and another pool of the queue has none: Kueue gives its nodes "
+                "only to pods that ask for one",
+                UNCONSTRAINED_TOPOLOGY,
+            )
         return
     by = "reservation" if level == RESERVATION_LABEL else "EC2's network layers"
     context.settle(
@@ -516,10 +564,21 @@ def _topology(job: Job) -> dict[str, str]:
     if given is not None:
         return {f"kueue.x-k8s.io/podset-{given.chosen}-topology": LEVELS[given.level]}
     level = _level(job)
-    return {} if level is None else {PREFERRED_TOPOLOGY: level}
+    if level is not None:
+        return {PREFERRED_TOPOLOGY: level}
+    return {UNCONSTRAINED_TOPOLOGY: "true"} if _asks_for_any_host(job) else {}
+
+
+def _asks_for_any_host(job: Job) -> bool:
+    """Whether a single node must ask for a topology at all: where some pool of a queue has none, Kueue gives nodes of a
+    pool that has one only to pods that ask for it ("Flavor … supports only TopologyAwareScheduling", v0.19.2)."""
+    if not any(topology_name(pool) for pool in job.pools):
+        return False
+    return any(topology_name(pool) is None for pool, _, _ in job.queue.quota)
 
 
 PREFERRED_TOPOLOGY = "kueue.x-k8s.io/podset-preferred-topology"
+UNCONSTRAINED_TOPOLOGY = "kueue.x-k8s.io/podset-unconstrained-topology"
 
 
 def _patches(context: Context, job: Job, job_runtime: Runtime) -> tuple[Patch, ...]:

@@ -1,8 +1,8 @@
 """Training jobs, as people write them: ten lines, everything else derived."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self, get_args
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
@@ -226,6 +226,23 @@ def _of_bearable_size(annotations: dict[str, str]) -> dict[str, str]:
     return annotations
 
 
+_is_name = get_args(Name)[1].func
+
+
+def _in_list(value: Any) -> Any:
+    """The name of one pool is a list of it; what is no list must be a name, and is reported where it stands."""
+    return value if isinstance(value, list) else [_is_name(value)]
+
+
+_SeveralPools = Annotated[list[Name], Field(min_length=1)]
+Pools = Annotated[
+    list[Name],
+    Field(min_length=1, max_length=16),
+    BeforeValidator(_in_list, json_schema_input_type=Name | _SeveralPools),
+    Distinct,
+]
+
+
 class Job(SpecModel):
     """A training job: one pod on each node, all started together."""
 
@@ -248,10 +265,11 @@ class Job(SpecModel):
         description="The namespace that the job runs in; derived where its queue has only one.",
         examples=["team-a"],
     )
-    pool: Name | None = Field(
+    pool: Pools | None = Field(
         None,
-        description="The pool that the job runs on; derived where its queue has only one.",
-        examples=["h100"],
+        description="The pool that the job runs on, or several in the order of its queue: all nodes come from the "
+        "first with room; derived where its queue has only one.",
+        examples=["h100", ["h100", "h100-spot"]],
     )
     nodes: int = Field(
         1,

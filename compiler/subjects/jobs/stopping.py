@@ -48,7 +48,7 @@ def _grace(job: Job) -> tuple[Duration, str, str]:
     """The time that is derived, why, and the source of that."""
     if job.spec.checkpoint is None:
         return _PLAIN, "nothing is saved at the end", ""
-    if job.pool.block:
+    if any(pool.block for pool in job.pools):
         seconds = min(_SAVES, BLOCK_DRAIN)
         return seconds, "time to save before EC2 takes the block's instances", _BLOCKS
     return _SAVES, "time to save before the kill", ""

@@ -29,7 +29,7 @@ from compiler.subjects.jobs.plan import (
     TrainJob,
     Volume,
 )
-from compiler.subjects.pools.plan import HOSTNAME
+from compiler.subjects.pools.plan import HOSTNAME, Requirement
 from compiler.targets.body import (
     NO_PRUNE,
     given,
@@ -189,13 +189,24 @@ def _containers(containers: Iterable[Container]) -> list[Body]:
     return [_container(container) for container in containers]
 
 
+def _expression(requirement: Requirement) -> Body:
+    return given(
+        key=requirement.key,
+        operator=requirement.operator,
+        values=list(requirement.values),
+    )
+
+
 def _affinity(pod: Pod) -> Body:
-    """Required node affinity that leaves out single hosts (core/v1 NodeAffinity)."""
-    if not pod.excluded_nodes:
+    """Required node affinity to one of several pools, and to all but single hosts (core/v1 NodeAffinity)."""
+    terms = [[_expression(expression) for expression in term] for term in pod.pools]
+    if pod.excluded_nodes:
+        hosts = list(pod.excluded_nodes)
+        others = {"key": HOSTNAME, "operator": "NotIn", "values": hosts}
+        terms = [[*term, others] for term in terms or [[]]]
+    if not terms:
         return {}
-    hosts = list(pod.excluded_nodes)
-    others = {"key": HOSTNAME, "operator": "NotIn", "values": hosts}
-    required = {"nodeSelectorTerms": [{"matchExpressions": [others]}]}
+    required = {"nodeSelectorTerms": [{"matchExpressions": term} for term in terms]}
     return {
         "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}
     }
@@ -381,6 +392,8 @@ def _pod_origins(spec: tuple[Key, ...], pod: Pod) -> Places:
         (*spec, "terminationGracePeriodSeconds"): pod.where("grace_seconds"),
         (*spec, "serviceAccountName"): pod.where("service_account"),
     }
+    if pod.pools:
+        places[(*spec, "affinity")] = pod.where("pools")
     if pod.excluded_nodes:
         places[(*spec, "affinity")] = pod.where("excluded_nodes")
     if pod.pull_secrets:

@@ -181,6 +181,13 @@ def _has_room(context: Context, room: _Room, pools: list[Pool]) -> bool:
     return False
 
 
+def _of_efa(pool: Pool) -> int:
+    """The addresses of a node's interfaces with EFA on other cards than the first: eksctl makes each an `efa`, which
+    has one (v0.230.0, network_interfaces.go); Karpenter's are `efa-only`."""
+    cards = len(pool.instance.network_cards)
+    return cards - 1 if pool.managed and pool.efa else 0
+
+
 def _with_warm(context: Context, pools: list[Pool]) -> int | None:
     """The addresses of all nodes of pools; ``None`` where pods have subnets of their own."""
     settings = ClusterSection.of(context.spec).eks.addons.get("vpc-cni")
@@ -190,7 +197,8 @@ def _with_warm(context: Context, pools: list[Pool]) -> int | None:
     total = 0
     for pool in pools:
         each = [
-            taken(instance, kept, _PODS, efa=pool.efa) for instance in pool.instances
+            taken(instance, kept, _PODS, efa=pool.efa and not pool.managed)
+            for instance in pool.instances
         ]
-        total += pool.nodes * max(each)
+        total += pool.nodes * (max(each) + _of_efa(pool))
     return total

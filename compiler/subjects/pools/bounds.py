@@ -16,7 +16,32 @@ def check_pools(context: Context, pools: Mapping[str, Pool]) -> None:
         _one_zone(context, pool)
         _spread(context, pool)
         _disks(context, pool)
+        if pool.spec.burn_in is not None:
+            _burn_in(context, pool)
     _reservations(context, pools)
+
+
+def _burn_in(context: Context, pool: Pool) -> None:
+    """The test is one of NVIDIA's GPUs, whole ones, on nodes that Karpenter taints when they come."""
+    why, help = "", "remove it, or take a pool of whole NVIDIA GPUs"
+    if not pool.instance.gpus:
+        why = f"`{pool.instance.name}` has no NVIDIA GPUs"
+    elif pool.spec.sharing is not None:
+        why = "its GPUs are shared"
+    elif pool.instance.arch != "amd64" and pool.spec.burn_in is not None:
+        if pool.spec.burn_in.image is None:
+            why = f"the image of the test is for `amd64`, and `{pool.instance.name}` is `{pool.instance.arch}`"
+            help = "write `image:` with nccl-tests for it"
+    elif pool.managed:
+        why = "it is a managed node group, whose taints are for good"
+        help = "remove one of them: Karpenter alone has startup taints"
+    if why:
+        context.fault(
+            "RES176",
+            f"pool `{pool.name}` tests new nodes, and {why}",
+            pool.at / "burnIn",
+            help,
+        )
 
 
 def _one_zone(context: Context, pool: Pool) -> None:

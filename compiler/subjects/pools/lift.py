@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from compiler.lift.pods import taints
 from compiler.lift.reader import Reader, annotations_of, name_of, pruned, unread
 from compiler.plan.base import PlanNode
+from compiler.regex import regex
 from compiler.source import Route
 from compiler.subjects.pools.plan import (
     CAPACITY_TYPE,
@@ -31,6 +33,7 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
     group = spec / "placementGroupSelector"
     hops = spec.follow("metadataOptions", "httpPutResponseHopLimit")
     has_user_data = bool(spec / "userData")
+    mig = _slices((spec / "userData").word())
     yield NodeClass(
         at=body.at,
         name=name_of(body),
@@ -61,10 +64,23 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
         metadata_hops=hops.integer(),
         tags=(spec / "tags").strings(),
         annotations=annotations_of(body),
-        own_kubelet=has_user_data or bool(spec / "kubelet"),
+        own_kubelet=(has_user_data and not mig) or bool(spec / "kubelet"),
         user_data=has_user_data,
+        mig=mig,
         prune=pruned(body),
     )
+
+
+_CUT = regex(r"^\s*nvidia-smi mig -cgi (\S+) -C\s*$", re.MULTILINE)
+_OF_KUBELET = ("NodeConfig", "kubelet", "nodeadm.d")
+
+
+def _slices(user_data: str) -> tuple[str, ...]:
+    """The profiles into which user data cuts each GPU, where it says nothing of the kubelet beside."""
+    cut = _CUT.search(user_data) if "nvidia-smi mig" in user_data else None
+    if cut is None or any(word in user_data for word in _OF_KUBELET):
+        return ()
+    return tuple(cut[1].split(","))
 
 
 def _texts(terms: Reader, key: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
@@ -114,6 +114,7 @@ class BlockDevice:
 class NodeClass(PlanNode):
     """karpenter.k8s.aws/v1 EC2NodeClass. ``own_kubelet``: it configures the kubelet, or the system by user data
     (``user_data``). ``ami_names`` and ``ami_parameters`` are the images that its terms select by name or SSM parameter.
+    ``mig`` are the profiles into which its user data cuts each GPU, one for each slice.
     ``prune`` off keeps it when it leaves git. ``role`` or ``instance_profile``: Karpenter makes a profile of the one,
     and takes the other as it is.
     """
@@ -137,6 +138,7 @@ class NodeClass(PlanNode):
     annotations: Mapping[str, str] = field(default_factory=dict)
     own_kubelet: bool = False
     user_data: bool = False
+    mig: tuple[str, ...] = ()
     prune: bool = True
 
     @property
@@ -222,8 +224,12 @@ class NodeOverlay(PlanNode):
 class NodeGroup(PlanNode):
     """eksctl.io/v1alpha5 managedNodeGroups[], or where not ``managed`` nodeGroups[].
 
+    Those of a pool stand by themselves in the plan, each in a file of its own; others are those of their ``Cluster``.
+
     ``own_kubelet``: it configures the kubelet, or the system by commands or a launch template of its own.
-    ``ami_release``: the release of the EKS optimized image, like ``1.35.6-20260714``.
+    ``ami_release``: the release of the EKS optimized image, like ``1.35.6-20260714``. ``local_storage``: the strategy
+    for NVMe disks that its NodeConfig says. ``volume`` is in GiB, ``volume_throughput`` in MiB/s. ``repair_config`` is
+    eksctl's ``nodeRepairConfig``, of which ``repair`` is the switch.
     """
 
     name: str
@@ -246,6 +252,12 @@ class NodeGroup(PlanNode):
     repair: bool | None = None
     managed: bool = True
     own_kubelet: bool = False
+    spot: bool = False
+    volume_iops: int | None = None
+    volume_throughput: int | None = None
+    security_groups: tuple[str, ...] = ()
+    local_storage: str = ""
+    repair_config: Mapping[str, Any] = field(default_factory=dict)
 
     def where_type(self, name: str) -> Route:
         """The place of one of the instance types; the field where it has just one."""

@@ -19,6 +19,11 @@ from compiler.subjects.pools.share import NodeShare, Share, smallest
 from compiler.subjects.pools.spec import PoolsSection
 
 GPU_PRESENT = "nvidia.com/gpu.present"
+BURN_IN_TAINT = "trainyard.dev/burn-in"
+"""What new nodes of a pool with a test have until they pass it."""
+ULTRASERVERS = ("p6e-gb200", "p6e-gb300")
+"""Families of which every node is part of an UltraServer of NVIDIA (EKS user guide, ml-eks-nvidia-ultraserver; PCS user
+guide, capacity-blocks-nvidia-imex)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +76,26 @@ class Pool:
         return self.spec.nodes.min == self.spec.nodes.max
 
     @property
+    def accelerator_memory_mib(self) -> int:
+        """The memory of what jobs get as an accelerator: a whole one, or a share of it."""
+        whole = self.instance.accelerator_memory_mib
+        if self.spec.sharing is None:
+            return whole
+        from compiler.subjects.pools.sharing import shares_of
+
+        shares = shares_of(self.spec.sharing, self.instance)
+        return whole if shares is None else whole * shares.memory_64ths // 64
+
+    @property
     def overlaid(self) -> bool:
-        """Whether Karpenter needs an overlay with the nodes' huge pages, of which it knows none by itself.
+        """Whether Karpenter needs an overlay with the nodes' huge pages or shares of GPUs, of which it knows none.
 
         It launches nothing for a pod that asks for what no instance type has (issues #3315 and #6296 of
         aws/karpenter-provider-aws; computeCapacity, v1.14.1). Nodes of a static pool wait for no pod.
         """
-        return not self.static and self.share.huge_pages > Quantity(0)
+        if self.static:
+            return False
+        return self.share.huge_pages > Quantity(0) or self.spec.sharing is not None
 
     @property
     def split(self) -> bool:
@@ -85,9 +103,19 @@ class Pool:
         return bool(self.spec.reservations) and len(self.spec.capacity) == 1
 
     @property
+    def managed(self) -> bool:
+        """Whether its nodes are those of managed node groups."""
+        return self.spec.managed_node_group is not None
+
+    @property
+    def labelled(self) -> bool:
+        """Whether its nodes have its name as a label of ours, where no NodePool is called so."""
+        return self.split or self.managed
+
+    @property
     def selector(self) -> dict[str, str]:
         """The label that all of its nodes have, and no others."""
-        return {POOL_LABEL if self.split else NODEPOOL_LABEL: self.name}
+        return {POOL_LABEL if self.labelled else NODEPOOL_LABEL: self.name}
 
     @property
     def block(self) -> bool:
@@ -122,6 +150,8 @@ def _pool(context: Context, spec: spec_nodes.NodePool, at: Route) -> Pool | None
     instance = instances[0]
     zones = _zones(context, spec, instance, at)
     if not all(_known(context, known, at) for known in instances) or not zones:
+        return None
+    if spec.sharing is not None and not _shared(context, spec, instances, at):
         return None
     efa = _efa(context, spec, instances, at)
     if efa and not instance.efa_interfaces:
@@ -213,11 +243,42 @@ def _efa(
         )
     if pool.efa is not None:
         return pool.efa
+    if pool.sharing is not None:
+        return False
     return alike and instances[0].efa_interfaces > 0
+
+
+def _shared(
+    context: Context,
+    pool: spec_nodes.NodePool,
+    instances: tuple[InstanceType, ...],
+    at: Route,
+) -> bool:
+    """Whether the GPUs of a pool can be shared as it says; a fault where they cannot."""
+    from compiler.subjects.pools.sharing_faults import sharing_fault
+
+    found = sharing_fault(pool, instances)
+    if found is None:
+        return True
+    context.fault(
+        "RES173", found.message, at / found.key, found.help, source=found.source
+    )
+    return False
 
 
 def _known(context: Context, instance: InstanceType, at: Route) -> bool:
     """Whether jobs can get what the type has. Without the network layout a guess would launch nodes without EFA."""
+    if instance.family in ULTRASERVERS:
+        context.fault(
+            "RES175",
+            f"`{instance.name}` is a node of an UltraServer, whose GPUs reach those of its other nodes through a "
+            "ComputeDomain of DRA, and TrainJobs and Kueue's quotas here are of device plugins",
+            at / "instanceTypes" / 0,
+            "take `p6-b200.48xlarge` or `p6-b300.48xlarge`; UltraServers run by a node group of your own, and jobs "
+            "with their claims by `include:`",
+            source="EKS user guide, ml-eks-nvidia-ultraserver",
+        )
+        return False
     if instance.gpu_partition != 1.0:
         context.fault(
             "RES032",

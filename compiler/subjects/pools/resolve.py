@@ -30,7 +30,12 @@ from compiler.subjects.pools.plan import (
     SelectorTerm,
     Taint,
 )
-from compiler.subjects.pools.pools import GPU_PRESENT, Pool, resolve_pools
+from compiler.subjects.pools.pools import (
+    BURN_IN_TAINT,
+    GPU_PRESENT,
+    Pool,
+    resolve_pools,
+)
 from compiler.subjects.pools.share import ROOT_GIB
 
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
@@ -48,10 +53,15 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     pools = context.once(resolve_pools)
     check_pools(context, pools)
     for pool in pools.values():
-        yield from node_classes(context, pool)
-        yield from node_pools(context, pool)
-        if pool.overlaid:
-            yield node_overlay(context, pool)
+        if pool.managed:
+            from compiler.subjects.pools.groups import node_groups
+
+            yield from node_groups(context, pool)
+        else:
+            yield from node_classes(context, pool)
+            yield from node_pools(context, pool)
+            if pool.overlaid:
+                yield node_overlay(context, pool)
         yield NodeShare(name=pool.name, resources=pool.share.resources())
 
 
@@ -106,6 +116,8 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
         metadata_hops=1,
         tags=dict(context.spec.tags),
         annotations=annotations,
+        mig=_slices(pool),
+        user_data=bool(_slices(pool)),
         # It stays with its NodePool, which is not Ready and replaces no node while its class is being deleted
         # (kubernetes-sigs/karpenter, pkg/controllers/nodepool/readiness).
         prune=not spec.reservations,
@@ -220,6 +232,10 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
     if instance.gpus:
         # What the NVIDIA chart's default affinity looks for without feature discovery (device plugin 0.20.0).
         labels[GPU_PRESENT] = "true"
+    if spec.sharing is not None:
+        from compiler.subjects.pools.sharing import sharing_labels
+
+        labels.update(sharing_labels(context, pool))
     _explain(context, pool)
     return NodePool(
         at=at,
@@ -234,7 +250,7 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
         },
         labels=labels,
         taints=pool.taints,
-        startup_taints=_startup_taints(context),
+        startup_taints=_startup_taints(context, pool),
         requirements=tuple(requirements),
         consolidation=None if pool.static else "WhenEmpty",
         consolidate_after=_consolidate_after(context, pool),
@@ -246,25 +262,50 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
     )
 
 
-def _startup_taints(context: Context) -> tuple[Taint, ...]:
-    """What keeps pods away until Cilium is ready on a node (cilium v1.20.2, installation/taints.rst: NoExecute).
-    System nodes have none: Flux installs Cilium from there."""
-    cilium = NetworkSection.of(context.spec).network.cilium
-    if cilium is None or not cilium.startup_taint:
-        return ()
-    from compiler.subjects.network.plan import AGENT_TAINT
+def _startup_taints(context: Context, pool: Pool) -> tuple[Taint, ...]:
+    """What keeps pods away from a new node until Cilium is ready on it, and until it was tested."""
+    taints = []
+    if _has_cilium_taint(context):
+        from compiler.subjects.network.plan import AGENT_TAINT
 
-    return (Taint(AGENT_TAINT, "true", "NoExecute"),)
+        taints.append(Taint(AGENT_TAINT, "true", "NoExecute"))
+    if pool.spec.burn_in is not None:
+        taints.append(Taint(BURN_IN_TAINT, "", "NoSchedule"))
+    return tuple(taints)
+
+
+def _has_cilium_taint(context: Context) -> bool:
+    """Whether Cilium takes a taint away (cilium v1.20.2, installation/taints.rst: NoExecute). System nodes have none:
+    Flux installs Cilium from there."""
+    cilium = NetworkSection.of(context.spec).network.cilium
+    return cilium is not None and cilium.startup_taint
+
+
+def _slices(pool: Pool) -> tuple[str, ...]:
+    """The profiles into which each GPU of a node is cut at boot."""
+    sharing = pool.spec.sharing
+    if sharing is None or sharing.mig is None:
+        return ()
+    from compiler.subjects.pools.sharing import shares_of
+
+    shares = shares_of(sharing, pool.instance)
+    return () if shares is None else (shares.profile,) * shares.count
 
 
 def node_overlay(context: Context, pool: Pool) -> NodeOverlay:
-    """Nodes of an overlaid pool as Karpenter must count them: pages that the EFA driver takes, out of their memory."""
+    """Nodes of an overlaid pool as Karpenter must count them: pages that the EFA driver takes, out of their memory, and
+    shares of GPUs."""
     pages = pool.share.huge_pages
+    capacity = {HUGEPAGES: pages} if pages > Quantity(0) else {}
+    resource, unknown = pool.share.resource, "huge pages"
+    if pool.spec.sharing is not None and resource:
+        capacity[resource] = Quantity.of(pool.share.accelerators)
+        unknown = "shares of GPUs"
     context.derive(
         f"pool/{pool.name}",
         "overlay",
-        f"{pages} {HUGEPAGES}",
-        "Karpenter knows of no huge pages, and launches nothing for pods that ask for them",
+        ", ".join(f"{amount} {name}" for name, amount in capacity.items()),
+        f"Karpenter knows of no {unknown}, and launches nothing for pods that ask for them",
         "karpenter.sh/v1alpha1 NodeOverlay, v1.14.1",
     )
     node_pool_names = tuple(part.name for part in parts(pool))
@@ -273,7 +314,7 @@ def node_overlay(context: Context, pool: Pool) -> NodeOverlay:
         name=pool.name,
         origins={"capacity": pool.at_type},
         requirements=(Requirement(NODEPOOL_LABEL, "In", node_pool_names),),
-        capacity={HUGEPAGES: pages},
+        capacity=capacity,
     )
 
 

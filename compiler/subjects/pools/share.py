@@ -70,11 +70,18 @@ def share_of(
     cpu_milli = left.cpu_milli - agents.cpu_milli
     memory_mib = left.memory_mib - agents.memory_mib
     pages_mib = huge_pages_mib(instance) if has_driver else 0
+    accelerators, resource = instance.accelerators, instance.accelerator_resource
+    if pool.sharing is not None:
+        from compiler.subjects.pools.sharing import shares_of
+
+        shares = shares_of(pool.sharing, instance)
+        if shares is not None:
+            accelerators, resource = accelerators * shares.count, shares.resource
     return Share(
         cpu=cpu_milli // 1000,
         memory=Quantity.gib(memory_mib // 1024),
-        accelerators=instance.accelerators,
-        resource=instance.accelerator_resource,
+        accelerators=accelerators,
+        resource=resource,
         efa=instance.efa_interfaces if efa else 0,
         huge_pages=Quantity.mib(pages_mib),
         left=(cpu_milli, memory_mib),

@@ -26,12 +26,18 @@ from compiler.spec.types import (
 )
 
 if TYPE_CHECKING:
+    from compiler.subjects.pools.forms.burn_in import BurnIn
+    from compiler.subjects.pools.forms.managed import ManagedNodeGroup
     from compiler.subjects.pools.forms.reservations import Block, Reservation, Reserved
+    from compiler.subjects.pools.forms.sharing import Sharing
     from compiler.subjects.pools.forms.taint import Taint
 else:
     Block, Reservation, Reserved = later(
         "pools.forms.reservations", "Block", "Reservation", "Reserved"
     )
+    (BurnIn,) = later("pools.forms.burn_in", "BurnIn")
+    (ManagedNodeGroup,) = later("pools.forms.managed", "ManagedNodeGroup")
+    (Sharing,) = later("pools.forms.sharing", "Sharing")
     (Taint,) = later("pools.forms.taint", "Taint")
 
 _Count = Annotated[int, Field(ge=1, le=MOST_NODES)]
@@ -292,6 +298,23 @@ class NodePool(SpecModel):
             {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}},
             [{"spot": {}}, {"onDemand": {}}],
         ],
+    )
+    burn_in: BurnIn | None = Field(
+        None,
+        description="Whether new nodes are tested before any job lands on them: all GPUs together, and EFA's "
+        "interfaces; unset: they are not.",
+        examples=[{}],
+    )
+    sharing: Sharing | None = Field(
+        None,
+        description="How several small jobs share each GPU; unset: a job has whole GPUs.",
+        examples=[{"mig": {"profile": "1g.10gb"}}, {"timeSlicing": {"replicas": 4}}],
+    )
+    managed_node_group: ManagedNodeGroup | None = Field(
+        None,
+        description="Whether the nodes are those of a managed node group of EKS, made by eksctl and always on; unset: "
+        "Karpenter launches them.",
+        examples=[{}],
     )
     placement: Placement | None = Field(
         None,

@@ -44,6 +44,8 @@ def _class_origins(node: NodeClass) -> Places:
         ("spec", "blockDeviceMappings"): node.where("block_devices"),
         ("spec", "instanceStorePolicy"): node.where("instance_store"),
     }
+    if node.mig:
+        places["spec", "userData"] = node.at / "sharing"
     if "ami_alias" in node.origins:
         places["spec", "amiSelectorTerms"] = node.where("ami_alias")
     return places
@@ -82,9 +84,67 @@ def node_class(node: NodeClass) -> Body:
         instanceStorePolicy=node.instance_store,
         blockDeviceMappings=_devices(node.block_devices),
         metadataOptions=_metadata_options(node.metadata_hops),
+        userData=_user_data(node.mig),
         tags=dict(node.tags),
     )
     return {**metadata, "spec": spec}
+
+
+def _user_data(mig: tuple[str, ...]) -> str | None:
+    """What nodes run when they boot for the first time: a unit that cuts each GPU into slices, at every boot.
+
+    nodeadm starts the kubelet when cloud-init is done (amazon-eks-ami 81fec2e, nodeadm-run.service), so that the device
+    plugin finds the slices. Neither they nor, from Hopper on, the mode outlive a reboot. On GPUs that have to be reset
+    for the mode, which a virtual machine may not do, the node reboots once (NVIDIA MIG user guide, enable MIG mode).
+    """
+    if not mig:
+        return None
+    return _MIG.replace("PROFILES", ",".join(mig))
+
+
+_MIG = """\
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary="//"
+
+--//
+Content-Type: text/x-shellscript; charset="us-ascii"
+
+#!/bin/bash
+set -euo pipefail
+cat >/usr/local/bin/mig-slices <<'SCRIPT'
+#!/bin/bash
+set -euo pipefail
+nvidia-smi --multi-instance-gpu=1
+if nvidia-smi --query-gpu=mig.mode.current --format=csv,noheader | grep --quiet Disabled; then
+  [ ! -e /var/lib/mig-slices-rebooted ] || exit 1
+  touch /var/lib/mig-slices-rebooted
+  systemctl reboot
+  exit 1
+fi
+nvidia-smi mig -dci || true
+nvidia-smi mig -dgi || true
+nvidia-smi mig -cgi PROFILES -C
+SCRIPT
+chmod 0755 /usr/local/bin/mig-slices
+cat >/etc/systemd/system/mig-slices.service <<'UNIT'
+[Unit]
+Description=Cut each GPU into slices of MIG
+After=nvidia-kmod-load.service nvidia-fabricmanager.service nvidia-persistenced.service
+Before=nodeadm-run.service
+
+[Service]
+Type=oneshot
+RemainAfterExit=true
+ExecStart=/usr/local/bin/mig-slices
+
+[Install]
+WantedBy=multi-user.target
+UNIT
+systemctl daemon-reload
+systemctl enable --now mig-slices.service
+
+--//--
+"""
 
 
 def _interfaces(interfaces: tuple[NetworkInterface, ...]) -> list[Body]:

@@ -117,6 +117,7 @@ def _fungibility(body: Reader) -> FlavorFungibility | None:
         at=body.at,
         when_can_borrow=(body / "whenCanBorrow").text() or "MayStopSearch",
         when_can_preempt=(body / "whenCanPreempt").text() or "TryNextFlavor",
+        preference=(body / "preference").text(),
     )
 
 

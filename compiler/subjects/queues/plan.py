@@ -85,6 +85,7 @@ class FlavorFungibility(PlanNode):
 
     when_can_borrow: str = "MayStopSearch"
     when_can_preempt: str = "TryNextFlavor"
+    preference: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -302,6 +302,7 @@ def _fungibility(queue: Queue) -> FlavorFungibility | None:
         at=queue.place("flavorFungibility"),
         when_can_borrow=given.when_can_borrow,
         when_can_preempt=given.when_can_preempt,
+        preference=given.preference,
     )
 
 

@@ -107,6 +107,7 @@ def cluster_queue_body(queue: ClusterQueue) -> Body:
         spec["flavorFungibility"] = {
             "whenCanBorrow": queue.fungibility.when_can_borrow,
             "whenCanPreempt": queue.fungibility.when_can_preempt,
+            **given(preference=queue.fungibility.preference),
         }
     if queue.namespace_selector is not None:
         spec["namespaceSelector"] = _selector(queue.namespace_selector)

@@ -53,6 +53,26 @@ class FlavorFungibility(SpecModel):
         "(`TryNextFlavor`).",
         examples=["MayStopSearch"],
     )
+    preference: Literal["BorrowingOverPreemption", "PreemptionOverBorrowing"] | None = (
+        Field(
+            None,
+            description="Which pool a job takes where each of them would need borrowing or preemption; needs both "
+            "others as `TryNextFlavor`; unset: borrowing.",
+            examples=["PreemptionOverBorrowing"],
+        )
+    )
+
+    @model_validator(mode="after")
+    def _tries_all(self) -> Self:
+        tried = (self.when_can_borrow, self.when_can_preempt)
+        if self.preference is not None and tried != ("TryNextFlavor",) * 2:
+            raise fault(
+                "`preference` compares pools, and the search stops at the first that fits",
+                "write `whenCanBorrow: TryNextFlavor` and `whenCanPreempt: TryNextFlavor`",
+                "preference",
+                source="kueue.x-k8s.io/v1beta2 ClusterQueue, rule of flavorFungibility (v0.19.2)",
+            )
+        return self
 
 
 class Cohort(SpecModel):

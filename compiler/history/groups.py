@@ -1,0 +1,69 @@
+"""Edits of managed node groups that neither eksctl nor EKS makes of a group that is there.
+
+Sources: EKS API, UpdateNodegroupConfig (labels, taints, sizes, update and repair settings, and nothing else); eksctl
+v0.230.0, pkg/actions/nodegroup (scale, upgrade).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from compiler.diagnostics import Diagnostic
+from compiler.diagnostics.diagnostic import warning
+from compiler.history.committed import Committed
+from compiler.manifest import Manifest
+from compiler.output.body import items
+from compiler.subjects.cluster.target import NODE_GROUPS
+
+_CHANGEABLE = frozenset(
+    {
+        "minSize",
+        "maxSize",
+        "desiredCapacity",
+        "labels",
+        "taints",
+        "nodeRepairConfig",
+        "releaseVersion",
+    }
+)
+
+
+def groups_made_anew(
+    manifests: Iterable[Manifest], committed: Committed
+) -> Iterator[Diagnostic]:
+    """The groups of which an edit changes what stays as it is until the group is made anew."""
+    for manifest in manifests:
+        if not manifest.path.startswith(f"{NODE_GROUPS}/"):
+            continue
+        old = committed.template(manifest.path)
+        if old is None or old == manifest.body:
+            continue
+        changed = _changed(old, manifest.body)
+        if changed:
+            yield _made_anew(manifest, changed)
+
+
+def _changed(old: Any, new: Any) -> list[str]:
+    before: dict[str, Any] = {}
+    for group in items(old, "managedNodeGroups"):
+        before = group
+    (after,) = items(new, "managedNodeGroups")
+    keys = dict.fromkeys((*before, *after))
+    return [
+        key
+        for key in keys
+        if key not in _CHANGEABLE and before.get(key) != after.get(key)
+    ]
+
+
+def _made_anew(manifest: Manifest, changed: list[str]) -> Diagnostic:
+    name = manifest.path.rpartition("/")[2].removesuffix(".yaml")
+    place = ("managedNodeGroups", 0, changed[0])
+    return warning(
+        "CHG027",
+        f"node group `{name}` keeps its `{changed[0]}` until it is made anew",
+        manifest.origin(place),
+        help="when no job runs on it, run `eksctl delete nodegroup` and `eksctl create nodegroup`, as the page of its "
+        "pool in `bootstrap/pools/` shows",
+    )

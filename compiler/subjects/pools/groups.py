@@ -1,0 +1,194 @@
+"""Pools of managed node groups: eksctl makes them, EKS keeps and repairs their nodes, and Karpenter knows none of them.
+
+Sources: eksctl v0.230.0, pkg/cfn/builder (managed_launch_template.go, network_interfaces.go),
+pkg/nodebootstrap/al2023.go and pkg/apis/eksctl.io/v1alpha5/validation.go; EKS user guide, managed-node-groups and
+capacity-blocks-mng.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from compiler.diagnostics.diagnostic import listed
+from compiler.plan.units import Quantity
+from compiler.resolve.context import Context
+from compiler.subjects.network.spec import NetworkSection
+from compiler.subjects.pools.parts import Part, parts
+from compiler.subjects.pools.plan import POOL_LABEL, NodeGroup
+from compiler.subjects.pools.pools import GPU_PRESENT, Pool
+from compiler.subjects.pools.share import ROOT_GIB
+
+_EKSCTL = "eksctl v0.230.0"
+
+
+def node_groups(context: Context, pool: Pool) -> Iterator[NodeGroup]:
+    """The node groups of a pool: one, or one for each of its reservations."""
+    _check(context, pool)
+    ami_release = _ami_release(context)
+    for part in parts(pool):
+        yield _node_group(context, pool, part, ami_release)
+    context.derive(
+        f"pool/{pool.name}",
+        "managedNodeGroup",
+        ", ".join(part.name for part in parts(pool)),
+        "eksctl makes them from `bootstrap/nodegroups/`, and Karpenter launches nothing for the pool",
+        _EKSCTL,
+        follows=pool.at / "managedNodeGroup",
+    )
+
+
+def _node_group(
+    context: Context, pool: Pool, part: Part, ami_release: str | None
+) -> NodeGroup:
+    spec, at = pool.spec, pool.at
+    labels = {POOL_LABEL: pool.name, **part.labels, **spec.labels}
+    if pool.instance.gpus:
+        labels[GPU_PRESENT] = "true"
+    if spec.sharing is not None:
+        from compiler.subjects.pools.sharing import sharing_labels
+
+        labels.update(sharing_labels(context, pool))
+    volume = spec.root_volume
+    size = (
+        volume.size
+        if volume is not None
+        else Quantity.gib(ROOT_GIB[pool.local_storage])
+    )
+    repair = _repair(pool)
+    existing = NetworkSection.of(context.spec).network.existing
+    groups = existing.security_groups if existing is not None else []
+    return NodeGroup(
+        at=at,
+        name=part.name,
+        instance_types=tuple(known.name for known in pool.instances),
+        zones=pool.zones,
+        min_size=part.nodes,
+        max_size=part.nodes,
+        desired=part.nodes,
+        ami_family="AmazonLinux2023",
+        ami_release=ami_release,
+        private=True,
+        volume=-(-size.value // 1024**3),
+        volume_iops=volume.iops if volume is not None else None,
+        volume_throughput=volume.throughput if volume is not None else None,
+        encrypted=True,
+        labels=labels,
+        taints=pool.taints,
+        efa=pool.efa,
+        placement_group=_placement_group(context, pool),
+        reservation=part.reservation,
+        capacity_block=pool.block,
+        spot=spec.capacity_types == ("spot",),
+        security_groups=tuple(groups),
+        local_storage="RAID0" if pool.local_storage == "raid0" else "",
+        repair=_repairs(repair),
+        repair_config=repair if set(repair) - {"enabled"} else {},
+        origins={
+            "instance_types": pool.at_type,
+            "zones": at / "zones",
+            "labels": at / "labels",
+            "taints": at / "taints",
+            "efa": at / "efa",
+            "placement_group": at / "placement",
+            "reservation": part.at_reservation,
+            "min_size": part.at_nodes,
+            "max_size": part.at_nodes,
+            "desired": part.at_nodes,
+            "repair": at / "managedNodeGroup",
+            "ami_family": at / "managedNodeGroup",
+        },
+    )
+
+
+def _placement_group(context: Context, pool: Pool) -> str | None:
+    if pool.spec.group is not None:
+        return pool.spec.group
+    return f"{context.name}-{pool.name}" if pool.placement else None
+
+
+def _ami_release(context: Context) -> str | None:
+    """The release of the image that Karpenter's nodes boot, as EKS names it; one release has an image of each variant
+    (awslabs/amazon-eks-ami, releases)."""
+    ami = context.release.components["ami"]
+    chosen, tested = context.version("ami"), context.release.version("ami")
+    alias = chosen if chosen in ami.builds else tested
+    return ami.builds[alias].get(context.version("kubernetes"))
+
+
+def _repair(pool: Pool) -> Mapping[str, object]:
+    managed = pool.spec.managed_node_group
+    if managed is None:
+        return {}
+    config: dict[str, object] = managed.node_repair_config.model_dump(
+        by_alias=True, exclude_none=True
+    )
+    if not config["nodeRepairConfigOverrides"]:
+        del config["nodeRepairConfigOverrides"]
+    return config
+
+
+def _repairs(config: Mapping[str, object]) -> bool:
+    return bool(config.get("enabled", True))
+
+
+def _check(context: Context, pool: Pool) -> None:
+    """What a managed node group of eksctl cannot be."""
+    for key, fact, help in _refused(context, pool):
+        context.fault(
+            "RES172",
+            f"pool `{pool.name}` is a managed node group, {fact}",
+            pool.at / key,
+            help,
+            source=_EKSCTL,
+        )
+
+
+def _refused(context: Context, pool: Pool) -> Iterator[tuple[str, str, str]]:
+    """The key, what is wrong, and what to write instead."""
+    spec, instance = pool.spec, pool.instance
+    if not pool.static:
+        yield (
+            "nodes",
+            f"and scales from {spec.nodes.min} to {spec.nodes.max}: nothing scales it",
+            f"write `nodes: {spec.nodes.max}`, which are always on, or remove `managedNodeGroup`: Karpenter scales",
+        )
+    if len(spec.capacity) > 1:
+        ways = listed(spec.capacity_types)
+        yield (
+            "capacity",
+            f"which buys its nodes in one way, and not in {ways}",
+            "make a pool of each, and let jobs name both in order",
+        )
+    if spec.reservations and len(pool.instances) > 1:
+        yield (
+            "instanceTypes",
+            "and its reservation is of one instance type",
+            "keep one type",
+        )
+    if spec.consolidate_after is not None:
+        yield (
+            "consolidateAfter",
+            "whose nodes are always on",
+            "remove it: Karpenter alone heeds it",
+        )
+    if pool.efa and not _plain_layout(pool):
+        yield (
+            "managedNodeGroup",
+            f"and eksctl gives `{instance.name}` an EFA interface on each of its {len(instance.network_cards)} network "
+            f"cards, which has EFA on {instance.efa_interfaces} of them, the first being card {instance.efa_cards[0]}",
+            "remove it: Karpenter's node class lays out the interfaces as EC2 wants them",
+        )
+    given_up = spec.placement == "none" and pool.efa and not spec.reservations
+    if given_up and pool.nodes > 1:
+        yield (
+            "placement",
+            "and eksctl puts nodes with EFA into a cluster placement group",
+            "remove it, or name a group that exists: `placement: {group: NAME}`",
+        )
+
+
+def _plain_layout(pool: Pool) -> bool:
+    """Whether the type has EFA on every network card from the first on, as eksctl lays it out."""
+    instance = pool.instance
+    cards = tuple(range(len(instance.network_cards)))
+    return instance.efa_cards[: instance.efa_interfaces] == cards

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.jobs.plan import INITIALIZERS
+
+_GROUP = "kueue.x-k8s.io/podset-group-name"
+
+
+@rule("EFA032")
+def pod_sets_in_different_pools(work: Work) -> Iterator[Finding]:
+    """A job talks over EFA between two PodSets, and Kueue may give each another flavor of its queue.
+
+    Kueue assigns one flavor to each resource of a PodSet, and chooses for each PodSet by itself, unless both are in one
+    PodSet group (kueue v0.19.2, flavorassigner, groupedRequests). The replicated jobs of a runtime are PodSets: with
+    `runLauncherAsNode` the first node of an MPI job is one, and its other nodes are another. Where one pool has room
+    for a part only, the parts land on two pools, and EFA does not reach from one to the other in another zone.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        metadata: {name: spare}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        metadata: {name: spare}
+        spec: {nodeLabels: {karpenter.sh/nodepool: spare}}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: research}
+        spec:
+          resourceGroups:
+            - flavors:
+                - name: gpu
+                - name: spare
+                  resources:
+                    - {name: cpu, nominalQuota: 360}
+                    - {name: memory, nominalQuota: 4000Gi}
+                    - {name: nvidia.com/gpu, nominalQuota: 32}
+                    - {name: vpc.amazonaws.com/efa, nominalQuota: 16}
+                    - {name: hugepages-2Mi, nominalQuota: 20Gi}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        metadata: {name: torch-gpu-1}
+        spec:
+          mlPolicy: {torch: null, mpi: {numProcPerNode: 8, mpiImplementation: OpenMPI, runLauncherAsNode: true}}
+          template:
+            spec:
+              replicatedJobs:
+                - name: node
+                  template: {metadata: {labels: null}, spec: {template: {spec: {nodeSelector: null}}}}
+                - name: launcher
+                  template:
+                    metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                    spec:
+                      backoffLimit: 0
+                      template:
+                        metadata: {annotations: {karpenter.sh/do-not-disrupt: "true"}}
+                        spec:
+                          restartPolicy: Never
+                          tolerations: [{key: nvidia.com/gpu, operator: Equal, value: present, effect: NoSchedule}]
+                          containers:
+                            - {name: node, volumeMounts: [{name: dshm, mountPath: /dev/shm}]}
+                          volumes:
+                            - {name: dshm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        metadata: {name: llama}
+        spec: {trainer: {command: [mpirun, train.py]}}
+
+    ## Passes
+
+        jobs: [{name: llama, launcher: {mpi: {}}, command: [mpirun, train.py]}]
+    """
+    if not work.efa or not work.gang or work.pod is None:
+        return
+    parts = [part.name for part, _, _ in work.others if part.step not in INITIALIZERS]
+    flavors = {choice.flavor.name for choice in work.choices if choice.flavor}
+    if not parts or len(flavors) < 2 or _GROUP in work.pod.annotations:
+        return
+    first, second, *_ = sorted(flavors)
+    yield Finding(
+        f"{work.title} talks over EFA with nodes in two PodSets, and Kueue may place one by flavor `{first}` and the "
+        f"other by `{second}`",
+        work.at,
+        label="its ranks may land on two pools",
+        help="select one pool in the runtime, or put both into one group by `kueue.x-k8s.io/podset-group-name`",
+    )

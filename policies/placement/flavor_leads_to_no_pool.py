@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.model.choices import flavors_with_quota, groups_of, meets
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.pools.plan import NODEPOOL_LABEL, POOL_LABEL
+from compiler.subjects.queues.plan import Flavor
+
+_PINS = (NODEPOOL_LABEL, POOL_LABEL)
+
+
+@rule("PLC064", pods=True)
+def flavor_leads_to_no_pool(work: Work, world: World) -> Iterator[Finding]:
+    """Kueue may give a job a flavor of its queue whose nodes the job's own selector excludes.
+
+    Kueue holds the node selector and affinity of the pods against a flavor by the label keys that this very flavor has
+    (kueue v0.19.2, checkFlavorForPodSets: "Use only this flavor's own label keys"). A job that is pinned by another key
+    passes: the flavor's labels come to its pods beside their own, no node has both, and the pods stay Pending while
+    they hold the quota.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        metadata: {name: spare}
+        spec: {template: {metadata: {labels: {example.com/pool: spare}}}}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        metadata: {name: spare}
+        spec: {nodeLabels: {example.com/pool: spare}}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: research}
+        spec:
+          resourceGroups:
+            - flavors:
+                - name: gpu
+                - name: spare
+                  resources:
+                    - {name: cpu, nominalQuota: 360}
+                    - {name: memory, nominalQuota: 4000Gi}
+                    - {name: nvidia.com/gpu, nominalQuota: 32}
+                    - {name: vpc.amazonaws.com/efa, nominalQuota: 16}
+                    - {name: hugepages-2Mi, nominalQuota: 20Gi}
+
+    ## Passes
+
+        nodePools:
+          - {name: gpu, capacity: {reserved: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}
+          - {name: spare, instanceTypes: [g6e.12xlarge], zones: [us-west-2b], nodes: {max: 4}}
+        queues: [{name: research, quota: [{pool: gpu}, {pool: spare, nodes: 2}]}]
+        jobs: [{name: llama, nodes: 1}]
+    """
+    if work.queue is None or work.pod is None or not work.choices:
+        return
+    selector, terms = work.selector, work.pod.pools
+    keys = {key for key in _PINS if key in selector}
+    keys.update(requirement.key for term in terms for requirement in term)
+    if not keys:
+        return
+    pools = [pool for pool in world.pools if world.may_match(pool, selector)]
+    pools = [pool for pool in pools if meets(world, pool, terms)]
+    for group in groups_of(work.queue, work.asks):
+        for quotas in flavors_with_quota(work.queue, group, work.asks):
+            flavor = world.plan.named(Flavor, quotas.flavor)
+            if flavor is None or not flavor.node_labels:
+                continue
+            if not keys.isdisjoint(flavor.node_labels) or not world.pools_of(flavor):
+                continue
+            if any(world.may_match(pool, flavor.node_labels) for pool in pools):
+                continue
+            key = min(keys)
+            yield Finding(
+                f"{work.title} is pinned by `{key}`, and flavor `{flavor.name}` of queue `{work.queue.name}` has no "
+                "such label: Kueue takes it for one that fits",
+                work.where_selected(key)
+                if key in selector
+                else work.pod.where("pools"),
+                label="its pods stay Pending if the job is admitted by that flavor",
+                help=f"give all flavors of the queue the label `{key}`, or let the job select by one that all have",
+            )
+            return
