@@ -121,7 +121,7 @@ def _keep_jobs(
                 second[job.source_name] = _renamed_job_error(job, before)
                 in_doubt.add(before.job)
             continue
-        new = objects[job.name]
+        new = objects[job.kind, job.name]
         run = _matching_run(runs, job, new)
         if job.rerun > run.rerun:
             continue

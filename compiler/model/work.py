@@ -52,6 +52,7 @@ class Choice:
         return any(other is pool for other in self.pools)
 
 
+_INDEXED = "Job"
 _REQUIRED_TOPOLOGY = "kueue.x-k8s.io/podset-required-topology"
 
 
@@ -310,7 +311,9 @@ class Work:
 
     @property
     def gang(self) -> bool:
-        """Whether the job is known to have more than one node."""
+        """Whether the job is known to have more than one node. The pods of our own Indexed Jobs know no other one."""
+        if self.runtime is not None and self.runtime.kind == _INDEXED:
+            return False
         return self.nodes is not None and self.nodes > 1
 
     @property

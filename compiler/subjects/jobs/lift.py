@@ -167,11 +167,11 @@ def train_job(body: Reader) -> Iterator[PlanNode]:
         deadline=deadline.integer(),
         prune=pruned(body),
         labels=labels,
-        annotations=_own_annotations(body),
+        annotations=own_annotations(body),
     )
 
 
-def _own_annotations(body: Reader) -> dict[str, str]:
+def own_annotations(body: Reader) -> dict[str, str]:
     """The annotations that are not about how Flux applies the object."""
     annotations = body.follow("metadata", "annotations").strings()
     return {

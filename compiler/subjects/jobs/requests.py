@@ -5,6 +5,7 @@ from __future__ import annotations
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context, T
 from compiler.subjects.jobs.binding import Job
+from compiler.subjects.jobs.kinds.kind import has_peers
 from compiler.subjects.jobs.launchers.launcher import launcher_of
 from compiler.subjects.jobs.plan import EFA, EPHEMERAL, HUGEPAGES, NEURON
 
@@ -131,8 +132,10 @@ def _efa(context: Context, job: Job) -> int:
     own, pool, nodes = job.spec.resources.efa, job.pool, job.spec.nodes
     if not pool.efa:
         return own or 0
-    if nodes == 1:
+    if not has_peers(job.spec):
         why = "a job of one node sends nothing over the network"
+        if nodes > 1:
+            why = "the pods of a plain Job send each other nothing"
         return _settle(context, job, "efa", own, 0, why)
     return _settle(
         context,

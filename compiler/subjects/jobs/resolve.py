@@ -21,20 +21,24 @@ from compiler.subjects.jobs.environment import (
     CHECKPOINT_KEEP_ENV,
     environment,
 )
+from compiler.subjects.jobs.kinds.kind import has_peers, kind_of
 from compiler.subjects.jobs.launchers.launcher import launcher_of
 from compiler.subjects.jobs.model import check_model
 from compiler.subjects.jobs.mounts import mounted
 from compiler.subjects.jobs.plan import (
+    TRAIN_JOB,
     Container,
     EnvVar,
     FileSet,
     Mount,
     Patch,
     Pod,
+    ReplicatedJob,
     Runtime,
     TrainingState,
     TrainJob,
     Volume,
+    patched,
 )
 from compiler.subjects.jobs.requests import processes, requests, shared_memory
 from compiler.subjects.jobs.saving import schedule
@@ -66,6 +70,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     for job in bound:
         check_job(context, job, storages)
         launcher_of(job.spec).check(context, job)
+        kind_of(job.spec).check(context, job)
     yield from _nodes(context, context.once(resolve_jobs))
     waiting = [job for job in bound if job.waits]
     if waiting:
@@ -140,6 +145,8 @@ def runtime(
 ) -> Runtime:
     """The versioned runtime of a job: its name carries a hash of its content, so it never changes under a job."""
     pool, spec = job.pool, job.spec
+    kind = kind_of(spec)
+    refers = kind.name == TRAIN_JOB
     placement = _topology(job)
     annotations = {
         "karpenter.sh/do-not-disrupt": "true",
@@ -175,10 +182,13 @@ def runtime(
         },
     )
     launcher = launcher_of(spec)
+    replicated = launcher.jobs(context, job, pod, asked)
+    if not refers:
+        replicated = _with_mounts(job, replicated)
     unnamed = Runtime(
         at=job.at,
         name="",
-        jobs=launcher.jobs(context, job, pod, asked),
+        jobs=replicated,
         framework=launcher.framework,
         settings=launcher.settings(job),
         decisive=launcher.decisive(job),
@@ -188,8 +198,25 @@ def runtime(
         prune=False,
         origins={"max_restarts": job.at / "retries" / "job"},
     )
+    unnamed = kind.runtime(context, job, unnamed)
     name = f"{launcher.framework}-{pool.name}"[:48].rstrip("-")
     return replace(unnamed, name=f"{name}-{_digest(unnamed)}")
+
+
+def _with_mounts(
+    job: Job, replicated: tuple[ReplicatedJob, ...]
+) -> tuple[ReplicatedJob, ...]:
+    """Replicated jobs whose pods mount the job's storage themselves: no TrainJob patches them."""
+    if not job.spec.mounts:
+        return replicated
+    mounting = _mounting(job)
+    places = {f"volumes.{volume.name}": mounting.at for volume in mounting.volumes}
+    jobs = []
+    for own in replicated:
+        pod = patched(own.pod, mounting)
+        pod = replace(pod, origins={**pod.origins, **places})
+        jobs.append(replace(own, pod=pod))
+    return tuple(jobs)
 
 
 def _annotation_places(job: Job, placement: dict[str, str]) -> dict[str, Route]:
@@ -306,35 +333,45 @@ def train_job(context: Context, job: Job) -> JobOutput:
     _check_deadline(context, job)
     env = environment(context, job)
     patches = _patches(context, job, job_runtime)
+    kind = kind_of(spec)
     name = f"{spec.name}-{_identity(job, asked, count, job_runtime, env)}"
     context.derive(
         job.target, "name", name, "carries a hash of all that would force a new run"
     )
-    context.derive(
-        job.target,
-        "runtime",
-        job_runtime.name,
-        "a runtime that changes under a job restarts it: named by content",
-    )
+    if kind.name == TRAIN_JOB:
+        context.derive(
+            job.target,
+            "runtime",
+            job_runtime.name,
+            "a runtime that changes under a job restarts it: named by content",
+        )
     _explain(context, job)
     labels = {
         **JobsSection.of(context.spec).labels,
         **spec.labels,
         JOB_LABEL: spec.name,
     }
+    refers = kind.name == TRAIN_JOB
+    declared = launcher_of(spec).declared(count)
     node = TrainJob(
         at=job.at,
         name=name,
         namespace=job.namespace,
-        runtime=job_runtime.name,
+        kind=kind.name,
+        runtime=job_runtime.name if refers else name,
+        runtime_kind="ClusterTrainingRuntime" if refers else kind.name,
         queue=job.queue.name,
         priority=spec.priority,
         nodes=spec.nodes,
-        processes=launcher_of(spec).declared(count),
+        processes=kind.processes(declared),
         image=spec.image,
         command=tuple(spec.command),
         args=tuple(spec.args),
-        env=(*env, *launcher_of(spec).rendezvous(context, job, name)),
+        env=(
+            *env,
+            *launcher_of(spec).rendezvous(context, job, name),
+            *kind.environment(context, job, name, count),
+        ),
         requests=asked,
         limits=asked,
         patches=patches,
@@ -347,7 +384,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
         annotations=dict(spec.annotations),
         origins=_places(job),
     )
-    return JobOutput(node, job_runtime, files, state)
+    return JobOutput(node, kind.runtime_of(job_runtime, node), files, state)
 
 
 def _places(job: Job) -> dict[str, Route]:
@@ -406,7 +443,7 @@ def _identity(
     variables = [(item.name, item.value, item.secret, item.key) for item in env]
     mounts = [(mount.storage, mount.path, mount.read_only) for mount in spec.mounts]
     asked_milli = {name: quantity.milli for name, quantity in asked.items()}
-    content = {
+    content: dict[str, object] = {
         "image": spec.image,
         "command": spec.command,
         "args": spec.args,
@@ -423,6 +460,9 @@ def _identity(
         "rerun": spec.rerun,
         "timeout": spec.timeout.seconds if spec.timeout else None,
     }
+    kind = kind_of(spec).name
+    if kind != TRAIN_JOB:
+        content["kind"] = kind
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:5]
 
 
@@ -461,15 +501,19 @@ def _explain(context: Context, job: Job) -> None:
 
 def _explain_restarts(context: Context, job: Job) -> None:
     launcher_of(job.spec).explain(context, job)
+    kind = kind_of(job.spec)
+    kind.explain(context, job)
     retries = job.spec.retries
     context.settle(
         job.target,
         "retries.job",
         retries.job if "job" in retries.model_fields_set else None,
         launcher_of(job.spec).restarts(job),
-        "JobSet makes all pods anew so often",
+        kind.retried,
         at=job.at / "retries" / "job",
     )
+    if kind.name not in (TRAIN_JOB, "JobSet"):
+        return
     context.derive(
         job.target,
         "restart",
@@ -497,7 +541,7 @@ def _explain_topology(context: Context, job: Job) -> None:
 
 def _level(job: Job) -> str | None:
     """The level of the topology that a gang is kept in where it fits."""
-    return preferred_level(job.pool) if job.spec.nodes > 1 else None
+    return preferred_level(job.pool) if has_peers(job.spec) else None
 
 
 def _topology(job: Job) -> dict[str, str]:
@@ -513,15 +557,27 @@ PREFERRED_TOPOLOGY = "kueue.x-k8s.io/podset-preferred-topology"
 
 
 def _patches(context: Context, job: Job, job_runtime: Runtime) -> tuple[Patch, ...]:
-    """The patches that mount the job's storage into every container of its pods."""
-    if not job.spec.mounts:
+    """The patches by which a TrainJob mounts its storage into every container of its pods."""
+    if not job.spec.mounts or kind_of(job.spec).name != TRAIN_JOB:
         return ()
+    pod = _mounting(job)
+    # podTemplateOverrides, the form before 2.2, name no manager.
+    named = context.release.has("trainer.runtimePatches", context.version("trainer"))
+    manager = MANAGER if named else ""
+    return tuple(
+        Patch(at=pod.at, job=replicated.name, pod=pod, manager=manager)
+        for replicated in job_runtime.jobs
+    )
+
+
+def _mounting(job: Job) -> Pod:
+    """What a pod has more for the job's storage."""
     at = job.at / "mounts"
     mounts, volumes = [], []
     for name, mount in zip(_volume_names(job), job.spec.mounts, strict=True):
         mounts.append(Mount(name, mount.path, mount.read_only))
         volumes.append(Volume(name, "persistentVolumeClaim", mount.storage))
-    pod = Pod(
+    return Pod(
         at=at,
         containers=(Container(at=at, name="node", mounts=tuple(mounts)),),
         init_containers=tuple(
@@ -529,13 +585,6 @@ def _patches(context: Context, job: Job, job_runtime: Runtime) -> tuple[Patch, .
             for init in job.spec.init_containers
         ),
         volumes=tuple(volumes),
-    )
-    # podTemplateOverrides, the form before 2.2, name no manager.
-    named = context.release.has("trainer.runtimePatches", context.version("trainer"))
-    manager = MANAGER if named else ""
-    return tuple(
-        Patch(at=at, job=replicated.name, pod=pod, manager=manager)
-        for replicated in job_runtime.jobs
     )
 
 

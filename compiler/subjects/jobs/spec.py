@@ -1,6 +1,6 @@
 """Training jobs, as people write them: ten lines, everything else derived."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -321,6 +321,14 @@ class Job(SpecModel):
         None,
         description="How the processes start and find each other; unset: by torchrun, or by the program itself.",
         examples=[{"torchrun": {}}],
+    )
+    api_group: Literal[
+        "trainer.kubeflow.org", "kubeflow.org", "jobset.x-k8s.io", "batch"
+    ] = Field(
+        "trainer.kubeflow.org",
+        description="The API group of the job's object: of a TrainJob, of a PyTorchJob or MPIJob, of a JobSet, or of a "
+        "plain Job.",
+        examples=["kubeflow.org"],
     )
     processes_per_node: int | None = Field(
         None,

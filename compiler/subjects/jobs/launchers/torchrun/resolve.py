@@ -15,13 +15,13 @@ from compiler.resolve.context import Context
 from compiler.source import Route
 from compiler.subjects.jobs.binding import Job
 from compiler.subjects.jobs.environment import variable
+from compiler.subjects.jobs.kinds.kind import DOMAIN, kind_of
 from compiler.subjects.jobs.launchers.launcher import Launcher
 from compiler.subjects.jobs.plan import EnvVar
 from compiler.subjects.jobs.stopping import time_to_save
 from compiler.subjects.queues.resolve import RECOVERY
 
 PORT = 29500
-DOMAIN = "cluster.local"  # nodeadm configures it in the kubelet (awslabs/amazon-eks-ami, internal/kubelet/config.go)
 RENDEZVOUS_SECONDS = RECOVERY.seconds  # so long Kueue waits too
 _ENDS = 15  # seconds in which torchrun kills what still runs and ends itself
 
@@ -63,7 +63,7 @@ class Torchrun(Launcher):
         written = flags(parts)
         if "--standalone" in written:
             return []
-        host = f"{name}-node-0-0.{name}.{job.namespace}.svc.{DOMAIN}"
+        host = kind_of(job.spec).host(job, name)
         derived = {
             "--rdzv-backend": ("PET_RDZV_BACKEND", "c10d"),
             "--rdzv-endpoint": ("PET_RDZV_ENDPOINT", f"{host}:{PORT}"),
