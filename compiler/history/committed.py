@@ -16,7 +16,7 @@ from compiler.manifest import Body, Manifest, ref_of
 from compiler.source import SourceFile
 from compiler.source.parse import parse
 from compiler.source.read import read_bytes
-from compiler.subjects.jobs.plan import JOB_KINDS, TRAIN_JOB
+from compiler.subjects.jobs.plan import JOB_KINDS
 from compiler.subjects.jobs.target import JOBS
 from compiler.targets.body import object_path
 

@@ -30,8 +30,8 @@ _NAMED = 3  # jobs that a message names
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A job that stays: its node, its runtime's and its files' as they were written, and the objects, word for word: the
-    job's, and the runtime's where it refers to one.
+    """A job that stays: its node, its runtime's and its files' as they were written, and the objects, word for word:
+    the job's, and the runtime's where it refers to one.
 
     ``files`` are the ConfigMaps that the runtime mounts and that we wrote.
     """

@@ -55,7 +55,10 @@ class HelmRelease(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitSource(PlanNode):
-    """source.toolkit.fluxcd.io/v1 GitRepository."""
+    """source.toolkit.fluxcd.io/v1 GitRepository. ``commit``: the one of the branch that is taken, whatever comes later.
+
+    ``folder``: where it is written.
+    """
 
     name: str
     namespace: str
@@ -63,6 +66,8 @@ class GitSource(PlanNode):
     branch: str
     interval: Duration = Duration(60)
     secret: str | None = None
+    commit: str = ""
+    folder: str = field(default="bootstrap/flux", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,9 @@ class Stage(PlanNode):
     """kustomize.toolkit.fluxcd.io/v1 Kustomization over one folder of the output.
 
     ``path`` is relative to the root of the git repository. ``root`` marks the one that people apply. ``values`` are the
-    ConfigMaps whose values Flux fills in, without which it applies nothing. ``folder``: where it is written itself.
+    ConfigMaps whose values Flux fills in, without which it applies nothing. ``patches`` are texts of YAML that Flux
+    merges into what it finds there, and ``images`` the tags that it gives to images. ``folder``: where it is written
+    itself.
     """
 
     name: str
@@ -96,6 +103,8 @@ class Stage(PlanNode):
     retry: Duration = Duration(120)
     health: tuple[HealthExpression, ...] = ()
     values: tuple[str, ...] = ()
+    patches: tuple[str, ...] = ()
+    images: Mapping[str, str] = field(default_factory=dict)
     root: bool = field(default=False, compare=False)
     folder: str = field(default="flux", compare=False)
 

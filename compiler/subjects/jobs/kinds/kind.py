@@ -124,6 +124,11 @@ def _places(job: TrainJob) -> dict[str, Route]:
     return {name: job.where(name) for name in names}
 
 
+def program_part(runtime: Runtime) -> ReplicatedJob:
+    """The part that takes the program of the job: the only one, but of a launcher that the kind does not have."""
+    return runtime.trainer() or runtime.jobs[0]
+
+
 def renamed(pod: Pod, main: str) -> Pod:
     """A pod whose container for the program has another name."""
     containers = [

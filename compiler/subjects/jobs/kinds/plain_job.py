@@ -12,7 +12,7 @@ from dataclasses import replace
 from compiler.resolve.context import Context
 from compiler.subjects.jobs.binding import Job
 from compiler.subjects.jobs.kinds.job_set import torch_variables
-from compiler.subjects.jobs.kinds.kind import OwnPods
+from compiler.subjects.jobs.kinds.kind import OwnPods, program_part
 from compiler.subjects.jobs.launchers.torchrun.resolve import launches_torchrun
 from compiler.subjects.jobs.plan import EnvVar, Runtime
 
@@ -56,7 +56,7 @@ class PlainJob(OwnPods):
 
     def runtime(self, context: Context, job: Job, runtime: Runtime) -> Runtime:
         """One pod template; the Job counts its own failures."""
-        (node,) = runtime.jobs
+        node = program_part(runtime)
         retries = job.spec.retries.job
         return replace(
             runtime,

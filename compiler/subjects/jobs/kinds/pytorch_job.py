@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from compiler.resolve.context import Context
 from compiler.subjects.jobs.binding import Job
-from compiler.subjects.jobs.kinds.kind import TRAINER, OwnPods, renamed
+from compiler.subjects.jobs.kinds.kind import TRAINER, OwnPods, program_part, renamed
 from compiler.subjects.jobs.plan import JOB_KINDS, Pod, ReplicatedJob, Runtime
 
 MASTER, WORKER = "Master", "Worker"
@@ -42,7 +42,7 @@ class PyTorchJob(OwnPods):
 
     def runtime(self, context: Context, job: Job, runtime: Runtime) -> Runtime:
         """The pod of the runtime, once for each role."""
-        (node,) = runtime.jobs
+        node = program_part(runtime)
         pod = renamed(node.pod, JOB_KINDS[self.name].main)
         nodes, retries = job.spec.nodes, job.spec.retries.job
         policy = "OnFailure" if retries else "Never"
