@@ -88,7 +88,7 @@ def _upstream_folders(context: Context) -> Iterator[PlanNode]:
             branch=upstream.branch,
             commit=upstream.commit,
             interval=Duration(3600),
-            folder=addon.stage,
+            folder="crds",  # a stage before: it is there when the folder is applied
         )
         yield Stage(
             at=addon.at,

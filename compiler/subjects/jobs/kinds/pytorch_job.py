@@ -1,7 +1,7 @@
 """kubeflow.org/v1 PyTorchJob, which the training operator runs (v1.9.4).
 
 It knows no gang: the operator makes each pod anew that fails, and no other one. torchrun's rendezvous brings the others
-back, since they fail as well or are told by the store (pkg/controller.v1/common/pod.go; docs/launchers.md).
+back, since they fail as well or are told by the store (pkg/controller.v1/common/pod.go; docs/kinds.md).
 """
 
 from __future__ import annotations
