@@ -423,6 +423,8 @@ def _can_apply(patch: Patch, runtime: Runtime) -> bool:
 
 
 def _nodes(job: TrainJob, runtime: Runtime | None) -> int | None:
+    if job.least_nodes is not None:
+        return job.least_nodes
     if job.nodes is not None or "nodes" in job.unread:
         return job.nodes
     if runtime is None or "nodes" in runtime.unread:

@@ -86,9 +86,9 @@ class Work:
     a node of the job asks for, by resource; it is ``complete`` only with the runtime, since the rest may stand there.
     ``choices`` are where it may land, one for each way through the flavors of its queue; ``pools`` all pools in them,
     ``offers`` these with the instance types that the job may get there, and ``types`` just the types; () is unknown.
-    ``nodes`` ``None`` is unknown. ``env`` are literal variables of the main container, and those for networks and
-    devices that its command sets; ``words`` are its command and arguments. ``kind`` is that of the object: of one that
-    is no TrainJob, ``job`` has what they have in common; rules do not see it.
+    ``nodes`` are those that it needs at once, ``None`` is unknown. ``env`` are literal variables of the main container,
+    and those for networks and devices that its command sets; ``words`` are its command and arguments. ``kind`` is that
+    of the object: of one that is no TrainJob, ``job`` has what they have in common; rules do not see it.
     """
 
     job: TrainJob

@@ -63,6 +63,7 @@ KINDS = {
     "JobSet": SET,
     "Job": SHARDS,
     "Job of one node": ALONE,
+    "Job of some nodes": {**SHARDS, "minNodes": 2},
 }
 
 
@@ -220,6 +221,18 @@ class TestPlainJob:
         (container,) = body["spec"]["template"]["spec"]["containers"]
         assert "vpc.amazonaws.com/efa" not in container["resources"]["limits"]
         assert "NCCL_NET" not in json.dumps(container.get("env", []))
+
+    def test_some_pods_may_start_before_the_others(self) -> None:
+        """Kueue lowers `parallelism` of what it admits in part, and refuses every edit of it: Flux applies it once."""
+        body = body_of(manifests_of(spec(job={**SHARDS, "minNodes": 2})), "Job")
+        annotations = body["metadata"]["annotations"]
+        assert annotations["kueue.x-k8s.io/job-min-parallelism"] == "2"
+        assert annotations["kustomize.toolkit.fluxcd.io/ssa"] == "IfNotPresent"
+        assert body["spec"]["completions"] == 4
+
+    def test_a_bound_that_binds_nothing_changes_nothing(self) -> None:
+        (job,) = plan_of(spec(job={**SHARDS, "minNodes": 4})).of(TrainJob)
+        assert job == plan_of(spec(job=SHARDS)).of(TrainJob)[0]
 
     def test_one_pod_meets_itself(self) -> None:
         (job,) = plan_of(spec(job=ALONE)).of(TrainJob)

@@ -245,7 +245,7 @@ class Patch(PlanNode):
 class TrainJob(PlanNode):
     """trainer.kubeflow.org/v1alpha1 TrainJob, or a job of another ``kind``, whose ``runtime`` is its own pods.
 
-    ``requests`` and ``limits`` are per node.
+    ``requests`` and ``limits`` are per node. ``least_nodes``: so many are enough to start, and ``nodes`` the most.
 
     ``trainer`` says whether ``spec.trainer`` is there at all; without it no PET_* variable is injected.
     ``source_name`` and ``pool`` are the names of the job and its pool in the spec, and ``rerun`` how often it asks to
@@ -275,6 +275,7 @@ class TrainJob(PlanNode):
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     kind: str = TRAIN_JOB
+    least_nodes: int | None = None
     source_name: str = field(default="", compare=False)
     pool: str = field(default="", compare=False)
     rerun: int = field(default=0, compare=False)

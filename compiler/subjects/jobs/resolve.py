@@ -363,6 +363,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
         queue=job.queue.name,
         priority=spec.priority,
         nodes=spec.nodes,
+        least_nodes=spec.least_nodes,
         processes=kind.processes(declared),
         image=spec.image,
         command=tuple(spec.command),
@@ -392,6 +393,7 @@ def _places(job: Job) -> dict[str, Route]:
     places = {
         "annotations": at / "annotations",
         "nodes": at / "nodes",
+        "least_nodes": at / "minNodes",
         "image": at / "image",
         "command": at / "command",
         "args": at / "args",
@@ -463,6 +465,8 @@ def _identity(
     kind = kind_of(spec).name
     if kind != TRAIN_JOB:
         content["kind"] = kind
+    if spec.least_nodes is not None:
+        content["leastNodes"] = spec.least_nodes
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:5]
 
 

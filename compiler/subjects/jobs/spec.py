@@ -258,6 +258,13 @@ class Job(SpecModel):
         description="The number of nodes, with one pod on each; all start together or none does.",
         examples=[4],
     )
+    min_nodes: int | None = Field(
+        None,
+        ge=1,
+        le=MOST_NODES,
+        description="The fewest nodes with which a plain Job starts, of at most `nodes` at once; unset: all of them.",
+        examples=[2],
+    )
     image: ImageOrName = Field(
         description="The container image, with a tag or, better, a digest; or the name of one under `images`.",
         examples=["registry.example/train:1.4.2"],
@@ -423,6 +430,22 @@ class Job(SpecModel):
         "accelerators.",
         examples=[{"parameters": 8.03e9, "sharding": "full"}],
     )
+
+    @property
+    def least_nodes(self) -> int | None:
+        """The fewest nodes with which it starts, where that is not all."""
+        least = self.min_nodes
+        return least if least is not None and least < self.nodes else None
+
+    @model_validator(mode="after")
+    def _has_bounds(self) -> Self:
+        if self.min_nodes is not None and self.min_nodes > self.nodes:
+            raise fault(
+                f"`minNodes` {self.min_nodes} is above `nodes` {self.nodes}",
+                f"write `minNodes: {self.nodes}`, or raise `nodes`",
+                "minNodes",
+            )
+        return self
 
     @model_validator(mode="before")
     @classmethod

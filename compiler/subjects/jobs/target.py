@@ -47,6 +47,10 @@ STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"
 FILES = "trainyard.dev/files"
+LEAST = "kueue.x-k8s.io/job-min-parallelism"
+# Kueue lowers the parallelism of what it admits in part, and refuses every edit of it from then on (kueue v0.19.2,
+# job_webhook.go): Flux applies the job where it is not there, and never again (kustomize-controller v1.9).
+ONCE = {"kustomize.toolkit.fluxcd.io/ssa": "IfNotPresent"}
 Places = dict[tuple[Key, ...], Route]
 _JOBS = ("spec", "template", "spec", "replicatedJobs")
 _POD = ("template", "spec", "template", "spec")
@@ -336,6 +340,9 @@ def _job_annotations(job: TrainJob, own: Runtime | None) -> Body:
     annotations = dict(job.annotations)
     if not job.prune:
         annotations.update(NO_PRUNE)
+    if job.least_nodes is not None:
+        annotations[LEAST] = str(job.least_nodes)
+        annotations.update(ONCE)
     values = [variable.value or "" for variable in job.env]
     texts = [*job.command, *job.args, *values, *job.annotations.values()]
     if own is not None:
@@ -466,6 +473,7 @@ def head_origins(job: TrainJob) -> Places:
         ("metadata", "annotations", key): job.where("annotations") / key
         for key in job.annotations
     }
+    places["metadata", "annotations", LEAST] = job.where("least_nodes")
     places["metadata", "name"] = job.where("name")
     places["metadata", "namespace"] = job.where("namespace")
     places["metadata", "labels", QUEUE] = job.where("queue")

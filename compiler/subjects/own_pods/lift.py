@@ -26,6 +26,7 @@ CLOSED_ONLY = True
 """Of our own output alone what belongs together is known."""
 
 _TRAINER = "trainer"
+_LEAST = "kueue.x-k8s.io/job-min-parallelism"
 _FIRST = ("Master", "Launcher", "node", "")
 Settings = dict[str, str | int | bool]
 
@@ -63,6 +64,7 @@ def _nodes(
         origins={} if max_restarts is None else {"max_restarts": max_restarts.at},
     )
     labels, place = labels_of(body), body.follow("metadata", "labels")
+    annotations = own_annotations(body)
     if program is None:
         program = Container(at=body.at, name=main)
     yield TrainJob(
@@ -87,7 +89,8 @@ def _nodes(
         suspend=_suspend(body).flag(),
         prune=pruned(body),
         labels=labels,
-        annotations=own_annotations(body),
+        annotations=annotations,
+        least_nodes=_number(annotations.pop(_LEAST, None)),
         unread=program.unread,
         origins=_places(body, program, place, deadline),
     )
@@ -99,6 +102,7 @@ def _places(
     return {
         **program.origins,
         "queue": (labels / QUEUE).at,
+        "least_nodes": body.follow("metadata", "annotations", _LEAST).at,
         "priority": (labels / PRIORITY).at,
         "deadline": deadline.at,
         "suspend": _suspend(body).at,
@@ -176,7 +180,7 @@ def pytorch_job(body: Reader) -> Iterator[PlanNode]:
         body,
         parts,
         nodes=_count(parts),
-        processes=_number((spec / "nprocPerNode").text()),
+        processes=_count_or_text((spec / "nprocPerNode").text()),
         deadline=policy / "activeDeadlineSeconds",
         max_restarts=policy / "backoffLimit",
         framework="torch",
@@ -184,8 +188,13 @@ def pytorch_job(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-def _number(text: str | None) -> int | str | None:
-    return int(text) if text is not None and text.isdigit() else text
+def _count_or_text(text: str | None) -> int | str | None:
+    number = _number(text)
+    return text if number is None else number
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdigit() else None
 
 
 def mpi_job(body: Reader) -> Iterator[PlanNode]:

@@ -43,8 +43,23 @@ class Kind:
     retried: ClassVar[str] = "JobSet makes all pods anew so often"
     """What ``retries.job`` does."""
 
+    elastic: ClassVar[bool] = False
+    """Whether Kueue admits it with fewer nodes than it asks for."""
+
     def check(self, context: Context, job: Job) -> None:
         """Report what an object of this kind cannot do."""
+        least = job.spec.least_nodes
+        if least is not None and not self.elastic:
+            context.fault(
+                "RES164",
+                f"job `{job.spec.name}` may have {least} to {job.spec.nodes} nodes, and Kueue admits all pods of a "
+                f"{self.name} or none",
+                job.at / "minNodes",
+                "remove it; or write `apiGroup: batch`, for pods that do not talk to each other: some start without "
+                "the others",
+                source="kueue v0.19.2, features.PartialAdmission and ElasticJobsViaWorkloadSlices; trainer v2.2.0, "
+                "which has no elasticPolicy",
+            )
 
     def host(self, job: Job, name: str) -> str:
         """The host of the first node, as every pod of the job knows it: also the first pod itself, from its start."""
@@ -76,6 +91,7 @@ class OwnPods(Kind):
     """A kind whose objects have their pods themselves."""
 
     def check(self, context: Context, job: Job) -> None:
+        super().check(context, job)
         framework = launcher_of(job.spec).framework
         if framework not in self.launchers:
             named = job.spec.launcher.name if job.spec.launcher else "torchrun"

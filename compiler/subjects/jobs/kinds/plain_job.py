@@ -23,6 +23,7 @@ class PlainJob(OwnPods):
     """Pods that are alone."""
 
     name = "Job"
+    elastic = True
     launchers = ("torch",)
     retried = "each pod is made anew so often, alone"
 
@@ -71,6 +72,15 @@ class PlainJob(OwnPods):
 
     def explain(self, context: Context, job: Job) -> None:
         nodes, retries = job.spec.nodes, job.spec.retries.job
+        least = job.spec.least_nodes
+        if least is not None:
+            context.derive(
+                job.target,
+                "nodes",
+                f"{least} to {nodes} at once, {nodes} pods in all",
+                "Kueue admits as many as the quota has room for; the other pods follow as these end",
+                "kueue v0.19.2, kueue.x-k8s.io/job-min-parallelism",
+            )
         context.derive(
             job.target,
             "kind",
