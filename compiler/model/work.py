@@ -317,6 +317,11 @@ class Work:
         return self.nodes is not None and self.nodes > 1
 
     @property
+    def most_nodes(self) -> int | None:
+        """The most nodes that the job gets at once, where it may start with fewer."""
+        return self.job.nodes if self.job.least_nodes is not None else None
+
+    @property
     def shared_memory(self) -> Volume | None:
         """The volume at /dev/shm; ``None`` without one, which is 64 MiB by default."""
         if self.main is None or self.pod is None:

@@ -24,9 +24,11 @@ def elastic_job_exceeds_pool(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, apiGroup: batch, nodes: 4, minNodes: 2, command: [python, shard.py]}]
     """
+    asked = work.most_nodes
+    if asked is None:
+        return
     most = pool_room(work, world)
-    asked = work.job.nodes
-    if work.job.least_nodes is None or asked is None or most is None:
+    if most is None:
         return
     if asked > most and not exceeds_pool(work, world):
         yield Finding(

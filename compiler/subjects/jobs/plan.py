@@ -242,6 +242,19 @@ class Patch(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InitializerSource(PlanNode):
+    """What an initializer of a TrainJob downloads: ``name`` is ``dataset`` or ``model``.
+
+    The keys of ``secret`` are variables of it.
+    """
+
+    name: str
+    uri: str | None = None
+    secret: str | None = None
+    env: tuple[EnvVar, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainJob(PlanNode):
     """trainer.kubeflow.org/v1alpha1 TrainJob, or a job of another ``kind``, whose ``runtime`` is its own pods.
 
@@ -276,6 +289,7 @@ class TrainJob(PlanNode):
     annotations: Mapping[str, str] = field(default_factory=dict)
     kind: str = TRAIN_JOB
     least_nodes: int | None = None
+    initializers: tuple[InitializerSource, ...] = ()
     source_name: str = field(default="", compare=False)
     pool: str = field(default="", compare=False)
     rerun: int = field(default=0, compare=False)

@@ -21,11 +21,14 @@ from compiler.subjects.jobs.environment import (
     CHECKPOINT_KEEP_ENV,
     environment,
 )
+from compiler.subjects.jobs.initializing import check as check_initializer
+from compiler.subjects.jobs.initializing import sources, with_initializers
 from compiler.subjects.jobs.kinds.kind import has_peers, kind_of
 from compiler.subjects.jobs.launchers.launcher import launcher_of
 from compiler.subjects.jobs.model import check_model
 from compiler.subjects.jobs.mounts import mounted
 from compiler.subjects.jobs.plan import (
+    INITIALIZERS,
     TRAIN_JOB,
     Container,
     EnvVar,
@@ -71,6 +74,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         check_job(context, job, storages)
         launcher_of(job.spec).check(context, job)
         kind_of(job.spec).check(context, job)
+        check_initializer(context, job, kind_of(job.spec).name)
     yield from _nodes(context, context.once(resolve_jobs))
     waiting = [job for job in bound if job.waits]
     if waiting:
@@ -124,6 +128,9 @@ def _needs_secrets(context: Context, job: TrainJob) -> None:
     for variable in job.env:
         if variable.secret:
             context.external.add(("v1", "Secret", job.namespace, variable.secret))
+    for source in job.initializers:
+        if source.secret:
+            context.external.add(("v1", "Secret", job.namespace, source.secret))
 
 
 def _needs_others(context: Context, job: Job) -> None:
@@ -183,6 +190,7 @@ def runtime(
     )
     launcher = launcher_of(spec)
     replicated = launcher.jobs(context, job, pod, asked)
+    replicated = with_initializers(context, job, replicated, pod)
     if not refers:
         replicated = _with_mounts(job, replicated)
     unnamed = Runtime(
@@ -364,6 +372,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
         priority=spec.priority,
         nodes=spec.nodes,
         least_nodes=spec.least_nodes,
+        initializers=sources(job),
         processes=kind.processes(declared),
         image=spec.image,
         command=tuple(spec.command),
@@ -465,6 +474,8 @@ def _identity(
     kind = kind_of(spec).name
     if kind != TRAIN_JOB:
         content["kind"] = kind
+    if spec.initializer is not None:
+        content["initializer"] = spec.initializer.model_dump(mode="json")
     if spec.least_nodes is not None:
         content["leastNodes"] = spec.least_nodes
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:5]
@@ -571,6 +582,7 @@ def _patches(context: Context, job: Job, job_runtime: Runtime) -> tuple[Patch, .
     return tuple(
         Patch(at=pod.at, job=replicated.name, pod=pod, manager=manager)
         for replicated in job_runtime.jobs
+        if replicated.step not in INITIALIZERS
     )
 
 

@@ -36,12 +36,14 @@ from compiler.subjects.jobs.launchers.filling import filled
 
 if TYPE_CHECKING:
     from compiler.subjects.jobs.forms.init_container import InitContainer
+    from compiler.subjects.jobs.forms.initializer import Initializer
     from compiler.subjects.jobs.forms.model import Model
     from compiler.subjects.jobs.forms.topology import JobTopology
     from compiler.subjects.jobs.forms.volumes import JobVolume
     from compiler.subjects.jobs.launchers.spec import JobLauncher
 else:
     (InitContainer,) = later("jobs.forms.init_container", "InitContainer")
+    (Initializer,) = later("jobs.forms.initializer", "Initializer")
     (Model,) = later("jobs.forms.model", "Model")
     (JobTopology,) = later("jobs.forms.topology", "JobTopology")
     (JobVolume,) = later("jobs.forms.volumes", "JobVolume")
@@ -308,6 +310,11 @@ class Job(SpecModel):
         [],
         description="What runs in every pod before the program, one after the other.",
         examples=[[{"name": "prepare", "command": ["python", "prepare.py"]}]],
+    )
+    initializer: Initializer | None = Field(
+        None,
+        description="What Trainer downloads once, before the nodes start, to a storage of the job.",
+        examples=[{"model": {"storageUri": "hf://meta-llama/Llama-3.2-1B"}}],
     )
     checkpoint: Checkpoint | None = Field(
         None,

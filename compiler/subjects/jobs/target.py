@@ -22,6 +22,7 @@ from compiler.subjects.jobs.plan import (
     Container,
     EnvVar,
     FileSet,
+    InitializerSource,
     Mount,
     Patch,
     Pod,
@@ -300,6 +301,7 @@ def job_body(job: TrainJob, *, overrides: bool) -> Body:
         runtimeRef=runtime_ref,
         activeDeadlineSeconds=job.deadline,
         managedBy=job.managed_by,
+        initializer={source.name: _source(source) for source in job.initializers},
         trainer=_trainer(job) if job.trainer else None,
         **patches,
     )
@@ -320,6 +322,14 @@ def job_head(job: TrainJob, api: str, own: Runtime | None = None) -> Body:
         job.namespace,
         labels=labels,
         annotations=_job_annotations(job, own),
+    )
+
+
+def _source(source: InitializerSource) -> Body:
+    return given(
+        storageUri=source.uri,
+        env=_environment(source.env),
+        secretRef={"name": source.secret} if source.secret else None,
     )
 
 
@@ -344,6 +354,8 @@ def _job_annotations(job: TrainJob, own: Runtime | None) -> Body:
         annotations[LEAST] = str(job.least_nodes)
         annotations.update(ONCE)
     values = [variable.value or "" for variable in job.env]
+    for source in job.initializers:
+        values += [source.uri or "", *(item.value or "" for item in source.env)]
     texts = [*job.command, *job.args, *values, *job.annotations.values()]
     if own is not None:
         texts += chain.from_iterable(_texts(part.pod) for part in own.jobs)
@@ -464,6 +476,8 @@ def _job_origins(job: TrainJob, old: bool) -> Places:
     places.update(_limit_origins(_LIMITS, job))
     places.update(head_origins(job))
     places["spec", patches] = job.where("patches")
+    for source in job.initializers:
+        places["spec", "initializer", source.name] = source.at
     return places
 
 
