@@ -36,6 +36,16 @@ V1: dict[str, Any] = {"apiGroup": "kubeflow.org"}
 SET: dict[str, Any] = {"apiGroup": "jobset.x-k8s.io"}
 SHARDS: dict[str, Any] = {"apiGroup": "batch", "command": ["python", "shard.py"]}
 ALONE: dict[str, Any] = {"apiGroup": "batch", "nodes": 1}
+ROLES: dict[str, Any] = {
+    "roles": [
+        {
+            "name": "rollout",
+            "nodes": 2,
+            "command": ["python", "r.py"],
+            "env": {"R": "1"},
+        }
+    ]
+}
 EVERYTHING: dict[str, Any] = {
     "mounts": [{"storage": "data", "path": "/data"}],
     "checkpoint": {
@@ -61,6 +71,7 @@ KINDS = {
     "MPIJob": {**V1, **MPI},
     "MPIJob of one node": {**V1, **MPI, "nodes": 1},
     "JobSet": SET,
+    "JobSet with roles": {**SET, **ROLES, "nodes": 2},
     "Job": SHARDS,
     "Job of one node": ALONE,
     "Job of some nodes": {**SHARDS, "minNodes": 2},
@@ -207,6 +218,27 @@ class TestJobSet:
         path = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
         assert env["PET_NODE_RANK"]["valueFrom"] == {"fieldRef": {"fieldPath": path}}
 
+    def test_roles_are_part_of_the_gang(self) -> None:
+        data = spec(job={**SET, **ROLES, "nodes": 2})
+        (job,) = plan_of(data).of(TrainJob)
+        assert job.nodes == 4
+        body = body_of(manifests_of(data), "JobSet")
+        assert body["spec"]["successPolicy"] == {
+            "operator": "All",
+            "targetReplicatedJobs": ["node"],
+        }
+        node, rollout = body["spec"]["replicatedJobs"]
+        assert node["template"]["spec"]["parallelism"] == 2
+        assert rollout["template"]["spec"]["parallelism"] == 2
+        (container,) = rollout["template"]["spec"]["template"]["spec"]["containers"]
+        assert container["command"] == ["python", "r.py"]
+        env = {item["name"]: item.get("value") for item in container["env"]}
+        name = body["metadata"]["name"]
+        host = f"{name}-rollout-0-0.{name}.training.svc.cluster.local"
+        assert (env["ROLLOUT_HOST"], env["R"]) == (host, "1")
+        (main,) = node["template"]["spec"]["template"]["spec"]["containers"]
+        assert container["resources"] == main["resources"]
+
 
 class TestPlainJob:
     def test_several_pods_are_retried_one_by_one(self) -> None:
@@ -299,6 +331,8 @@ def codes(data: dict[str, Any]) -> list[str]:
         ({**V1, "launcher": {"jax": {}}, "command": ["python", "t.py"]}, "RES161"),
         ({**SET, "timeout": "1h"}, "RES162"),
         ({"apiGroup": "batch"}, "RES163"),
+        (ROLES, "RES167"),
+        ({**SET, "roles": [{"name": "node", "command": ["x"]}]}, "RES009"),
     ],
 )
 def test_what_a_kind_cannot_do_is_an_error(job: dict[str, Any], code: str) -> None:

@@ -370,7 +370,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
         runtime_kind="ClusterTrainingRuntime" if refers else kind.name,
         queue=job.queue.name,
         priority=spec.priority,
-        nodes=spec.nodes,
+        nodes=kind.nodes(job),
         least_nodes=spec.least_nodes,
         initializers=sources(job),
         processes=kind.processes(declared),
@@ -474,6 +474,8 @@ def _identity(
     kind = kind_of(spec).name
     if kind != TRAIN_JOB:
         content["kind"] = kind
+    if spec.roles:
+        content["roles"] = [role.model_dump(mode="json") for role in spec.roles]
     if spec.initializer is not None:
         content["initializer"] = spec.initializer.model_dump(mode="json")
     if spec.least_nodes is not None:

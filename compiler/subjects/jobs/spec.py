@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from compiler.subjects.jobs.forms.init_container import InitContainer
     from compiler.subjects.jobs.forms.initializer import Initializer
     from compiler.subjects.jobs.forms.model import Model
+    from compiler.subjects.jobs.forms.role import Role
     from compiler.subjects.jobs.forms.topology import JobTopology
     from compiler.subjects.jobs.forms.volumes import JobVolume
     from compiler.subjects.jobs.launchers.spec import JobLauncher
@@ -45,6 +46,7 @@ else:
     (InitContainer,) = later("jobs.forms.init_container", "InitContainer")
     (Initializer,) = later("jobs.forms.initializer", "Initializer")
     (Model,) = later("jobs.forms.model", "Model")
+    (Role,) = later("jobs.forms.role", "Role")
     (JobTopology,) = later("jobs.forms.topology", "JobTopology")
     (JobVolume,) = later("jobs.forms.volumes", "JobVolume")
     (JobLauncher,) = later("jobs.launchers.spec", "JobLauncher")
@@ -343,6 +345,11 @@ class Job(SpecModel):
         description="The API group of the job's object: of a TrainJob, of a PyTorchJob or MPIJob, of a JobSet, or of a "
         "plain Job.",
         examples=["kubeflow.org"],
+    )
+    roles: list[Role] = Field(
+        [],
+        description="Other programs of a JobSet, on nodes of their own; the job ends with its own nodes.",
+        examples=[[{"name": "rollout", "command": ["python", "rollout.py"]}]],
     )
     processes_per_node: int | None = Field(
         None,

@@ -42,6 +42,7 @@ def _nodes(
     framework: str | None,
     settings: Settings | None = None,
     strategy: str | None = None,
+    decisive: tuple[str, ...] = (),
 ) -> Iterator[PlanNode]:
     """The job of an object, and its pods as a runtime. The part that takes the program gives it to the job."""
     kind = (body / "kind").word()
@@ -61,6 +62,7 @@ def _nodes(
         restart_strategy=strategy,
         prune=pruned(body),
         settings=settings or {},
+        decisive=decisive,
         origins={} if max_restarts is None else {"max_restarts": max_restarts.at},
     )
     labels, place = labels_of(body), body.follow("metadata", "labels")
@@ -243,6 +245,7 @@ def job_set(body: Reader) -> Iterator[PlanNode]:
         deadline=spec / "activeDeadlineSeconds",
         max_restarts=failure / "maxRestarts",
         strategy=(failure / "restartStrategy").text(),
+        decisive=spec.follow("successPolicy", "targetReplicatedJobs").texts(),
         framework=_framework([part.pod for part in parts]),
     )
 

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from compiler.resolve.context import Context
+from compiler.source import Route
 from compiler.subjects.jobs.binding import Job
 from compiler.subjects.jobs.environment import variable
-from compiler.subjects.jobs.kinds.kind import OwnPods
-from compiler.subjects.jobs.plan import INDEX, EnvVar, Runtime
+from compiler.subjects.jobs.kinds.kind import DOMAIN, OwnPods, program_part
+from compiler.subjects.jobs.plan import INDEX, EnvVar, ReplicatedJob, Runtime
+
+if TYPE_CHECKING:
+    from compiler.subjects.jobs.forms.role import Role
 
 PORT = 29500
+_NAMES = "jobset v0.12.0, network.enableDNSHostnames"
 _SOURCE = "trainer v2.3.0, pkg/runtime/framework/plugins/torch"
 
 
@@ -37,6 +43,15 @@ class JobSet(OwnPods):
 
     def check(self, context: Context, job: Job) -> None:
         super().check(context, job)
+        names = [role.name for role in job.spec.roles]
+        for index, name in enumerate(names):
+            if name in ("node", *names[:index]):
+                context.fault(
+                    "RES009",
+                    f"role `{name}` of job `{job.spec.name}` is declared twice, or named as the job's own nodes are",
+                    job.at / "roles" / index / "name",
+                    "rename it",
+                )
         if job.spec.timeout is not None:
             context.fault(
                 "RES162",
@@ -45,6 +60,10 @@ class JobSet(OwnPods):
                 "remove it, or remove `apiGroup`: a TrainJob has one",
                 source="jobset v0.12.0, api/jobset/v1alpha2",
             )
+
+    def nodes(self, job: Job) -> int:
+        """Its own, and those of its roles: Kueue admits all of them or none."""
+        return job.spec.nodes + sum(role.nodes for role in job.spec.roles)
 
     def processes(self, declared: int | None) -> int | None:
         """They stand in a variable."""
@@ -57,10 +76,22 @@ class JobSet(OwnPods):
         if "PET_NODE_RANK" not in job.spec.env:
             path = f"metadata.annotations['{INDEX}']"
             yield EnvVar("PET_NODE_RANK", pod_field=path)
+        for role in job.spec.roles:
+            host = f"{name}-{role.name}-0-0.{name}.{job.namespace}.svc.{DOMAIN}"
+            variable_name = f"{role.name.upper().replace('-', '_')}_HOST"
+            why = f"the first pod of role {role.name}"
+            yield from variable(context, job, variable_name, host, why, _NAMES)
 
     def runtime(self, context: Context, job: Job, runtime: Runtime) -> Runtime:
         """That of the TrainJob: Trainer would make the same JobSet of it."""
-        return replace(runtime, kind=self.name, nodes=None, settings={})
+        own = replace(runtime, kind=self.name, nodes=None, settings={})
+        if not job.spec.roles:
+            return own
+        node = program_part(runtime)
+        parts = [replace(node, nodes=job.spec.nodes)]
+        for index, role in enumerate(job.spec.roles):
+            parts.append(_part(node, role, job.at / "roles" / index))
+        return replace(own, jobs=tuple(parts), decisive=(node.name,))
 
     def explain(self, context: Context, job: Job) -> None:
         context.derive(
@@ -70,6 +101,27 @@ class JobSet(OwnPods):
             f"apiGroup {job.spec.api_group}: no Trainer between the job and its pods",
             "jobset.x-k8s.io/v1alpha2",
         )
+
+
+def _part(node: ReplicatedJob, role: Role, at: Route) -> ReplicatedJob:
+    """The pods of a role: those of the job's nodes, with another program."""
+    containers = [
+        replace(
+            container,
+            command=tuple(role.command),
+            args=tuple(role.args),
+            env=tuple(EnvVar(name, value) for name, value in role.env.items()),
+            origins={
+                **container.origins,
+                "command": at / "command",
+                "args": at / "args",
+                "env": at / "env",
+            },
+        )
+        for container in node.pod.containers
+    ]
+    pod = replace(node.pod, containers=tuple(containers))
+    return replace(node, at=at, name=role.name, step=None, pod=pod, nodes=role.nodes)
 
 
 KIND = JobSet()

@@ -61,6 +61,19 @@ class Kind:
                 "which has no elasticPolicy",
             )
 
+        if job.spec.roles and self.name != "JobSet":
+            context.fault(
+                "RES167",
+                f"job `{job.spec.name}` has roles, and a {self.name} has none of its own",
+                job.at / "roles",
+                "write `apiGroup: jobset.x-k8s.io`",
+                source="jobset.x-k8s.io/v1alpha2 replicatedJobs",
+            )
+
+    def nodes(self, job: Job) -> int:
+        """The nodes of all its pods."""
+        return job.spec.nodes
+
     def host(self, job: Job, name: str) -> str:
         """The host of the first node, as every pod of the job knows it: also the first pod itself, from its start."""
         return f"{name}-node-0-0.{name}.{job.namespace}.svc.{DOMAIN}"
