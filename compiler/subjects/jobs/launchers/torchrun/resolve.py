@@ -31,11 +31,15 @@ class Torchrun(Launcher):
 
     framework = "torch"
 
+    def launches(self, parts: Iterable[str]) -> bool:
+        """Whether a command starts torchrun."""
+        return launches_torchrun(parts)
+
     def environment(self, context: Context, job: Job) -> list[EnvVar]:
         """How long torchrun waits for its ranks to save; the option in the command wins."""
         seconds = shutdown_seconds(job)
         parts = [*job.spec.command, *job.spec.args]
-        if seconds is None or not launches_torchrun(parts):
+        if seconds is None or not self.launches(parts):
             return []
         if f"--{SHUTDOWN_OPTION}" in flags(parts):
             return []
@@ -58,7 +62,7 @@ class Torchrun(Launcher):
         the service's record has spread. Before that rank 0 takes itself for a guest, and nobody opens the store.
         """
         parts = [*job.spec.command, *job.spec.args]
-        if not launches_torchrun(parts):
+        if not self.launches(parts):
             return []
         written = flags(parts)
         if "--standalone" in written:
