@@ -487,7 +487,8 @@ def head_origins(job: TrainJob) -> Places:
         ("metadata", "annotations", key): job.where("annotations") / key
         for key in job.annotations
     }
-    places["metadata", "annotations", LEAST] = job.where("least_nodes")
+    if job.least_nodes is not None:
+        places["metadata", "annotations", LEAST] = job.where("least_nodes")
     places["metadata", "name"] = job.where("name")
     places["metadata", "namespace"] = job.where("namespace")
     places["metadata", "labels", QUEUE] = job.where("queue")
