@@ -86,6 +86,7 @@ PARTS = ("spec", "plan", "target", "lift")
 SPEC_PARTS = {
     "subjects.jobs.launchers.filling",
     "subjects.jobs.launchers.nccl_test.acceptance",
+    "subjects.jobs.launchers.torchtune.released",
 }
 PLAN_PARTS = {"subjects.bootstrap.account"}
 TARGET_PARTS = {

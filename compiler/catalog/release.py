@@ -12,7 +12,15 @@ from compiler.catalog.upgrades import Upgrade, VersionStep
 from compiler.catalog.versions import version_key
 from compiler.dataclass import dataclass
 
-__all__ = ["Chart", "Component", "Pair", "Release", "read_release", "version_key"]
+__all__ = [
+    "Chart",
+    "Component",
+    "GitFolder",
+    "Pair",
+    "Release",
+    "read_release",
+    "version_key",
+]
 
 _RELEASE = "release.json"
 _APPENDED = ("upgrades",)
@@ -27,6 +35,22 @@ class Chart:
     kind: str
     namespace: str
     source: str
+
+
+@dataclass(frozen=True, slots=True)
+class GitFolder:
+    """A folder of manifests in upstream's repository: the ``commit`` of a version, which is on ``branch``.
+
+    ``images``: the tags of images for which the manifests at that commit name another one.
+    """
+
+    url: str
+    branch: str
+    commit: str
+    path: str
+    namespace: str
+    source: str
+    images: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +96,7 @@ class Component:
     version_of: str | None = None
     build: str | None = None
     chart: Chart | None = None
+    git: GitFolder | None = None
     image: str | None = None
     supported: tuple[str, ...] = ()
     features: Mapping[str, str] = field(default_factory=dict)
@@ -123,6 +148,13 @@ class Release:
         if chart is None:
             raise KeyError(component)
         return chart
+
+    def git(self, component: str) -> GitFolder:
+        """The folder of manifests of a component that has one."""
+        folder = self.components[component].git
+        if folder is None:
+            raise KeyError(component)
+        return folder
 
     def image(self, component: str) -> str:
         """The image of a component that has one."""
@@ -222,7 +254,7 @@ def _laid_over(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any
 
 
 def _component(name: str, facts: Mapping[str, Any]) -> Component:
-    chart = facts.get("chart")
+    chart, git = facts.get("chart"), facts.get("git")
     crds = {kind: tuple(served) for kind, served in facts.get("crds", {}).items()}
     pairs = [Pair(component=name, **pair) for pair in facts.get("pairs", ())]
     return Component(
@@ -233,6 +265,7 @@ def _component(name: str, facts: Mapping[str, Any]) -> Component:
         version_of=facts.get("version_of"),
         build=facts.get("build"),
         chart=Chart(**chart) if chart is not None else None,
+        git=GitFolder(**git) if git is not None else None,
         image=facts.get("image"),
         supported=tuple(facts.get("supported", ())),
         features=facts.get("features", {}),

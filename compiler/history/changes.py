@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from compiler.dataclass import dataclass
-from compiler.history.committed import TRAIN_JOB, Committed
+from compiler.history.committed import Committed
 from compiler.history.keep import kept_runtime
 from compiler.history.runs import Run
 from compiler.manifest import Manifest
 from compiler.source import Key, Route
-from compiler.subjects.jobs.plan import TrainJob
+from compiler.subjects.jobs.plan import TRAIN_JOB, TrainJob
 from compiler.subjects.jobs.target import JOBS
 from compiler.targets.body import object_path
 
@@ -43,16 +43,17 @@ def changed_fields(
 
     ``manifests``: the objects as they would be written now, by reference (``Kind/[namespace/]name``).
     """
-    new = manifests[f"{TRAIN_JOB}/{job.namespace}/{job.name}"]
-    path = object_path(JOBS, TRAIN_JOB, run.object, run.namespace)
-    old = committed.manifest(f"{TRAIN_JOB}/{run.namespace}/{run.object}", path, new)
+    if run.kind != job.kind:
+        return [Change("kind", run.kind, job.kind, job.at / "apiGroup")]
+    new = manifests[f"{job.kind}/{job.namespace}/{job.name}"]
+    path = object_path(JOBS, run.kind, run.object, run.namespace)
+    old = committed.manifest(f"{run.kind}/{run.namespace}/{run.object}", path, new)
     if old is None:
         return []
     names = {run.object: job.name}
-    changes = [
-        *_differences(old.body["spec"], new, names),
-        *_of_runtime(committed, old, job, manifests, names),
-    ]
+    changes = list(_differences(old.body["spec"], new, names))
+    if run.kind == TRAIN_JOB:
+        changes += _of_runtime(committed, old, job, manifests, names)
     return sorted(changes, key=lambda change: _distance(change.at, job))
 
 

@@ -16,10 +16,10 @@ from compiler.manifest import Body, Manifest, ref_of
 from compiler.source import SourceFile
 from compiler.source.parse import parse
 from compiler.source.read import read_bytes
+from compiler.subjects.jobs.plan import JOB_KINDS
 from compiler.subjects.jobs.target import JOBS
 from compiler.targets.body import object_path
 
-TRAIN_JOB = "TrainJob"
 _NOT_APPLIED = ("bootstrap", "runs")
 
 
@@ -82,20 +82,22 @@ class Committed:
         return [path.removeprefix(prefix).removesuffix(".yaml") for path in paths]
 
     def forgotten(self) -> list[str]:
-        """TrainJobs that we wrote and of whose run nothing is remembered: by path."""
+        """Jobs that we wrote and of whose run nothing is remembered: by path."""
         if "jobs" in self.index:  # as Trainyard 0.1 remembered them
             return []
         known = {
-            object_path(JOBS, TRAIN_JOB, run.object, run.namespace) for run in self.runs
+            object_path(JOBS, run.kind, run.object, run.namespace) for run in self.runs
         }
         for path in self.broken_runs:
             namespace, _, name = Path(path).stem.partition(".")
-            known.add(object_path(JOBS, TRAIN_JOB, name, namespace))
-        wanted = f".{TRAIN_JOB.lower()}-"
+            known.update(object_path(JOBS, kind, name, namespace) for kind in JOB_KINDS)
+        wanted = tuple(f".{kind.lower()}-" for kind in JOB_KINDS)
         return [
             str(self._folder / path)
             for path in self._paths_in(JOBS)
-            if wanted in path and path not in known and self._is_ours(path)
+            if any(word in path for word in wanted)
+            and path not in known
+            and self._is_ours(path)
         ]
 
     def left_out(self, manifests: Sequence[Manifest]) -> list[Manifest]:

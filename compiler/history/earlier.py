@@ -13,6 +13,8 @@ from compiler.plan import Plan
 from compiler.plan.units import Quantity
 from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
+from compiler.subjects.delivery.plan import Stage
+from compiler.subjects.delivery.stages import FLUX
 from compiler.subjects.jobs.spec import JobsSection
 from compiler.subjects.namespaces.plan import Namespace, ResourceQuota
 from compiler.subjects.pools.spec import PoolsSection
@@ -22,6 +24,8 @@ from compiler.subjects.storage.spec import StorageSection
 
 _SPEC = Route(("spec",))
 _SHOWN = 5  # runs that one message names
+_OPERATORS = {"PyTorchJob": "training-operator", "MPIJob": "mpi-operator"}
+"""The operators that are there for the jobs of the spec alone, by their kind."""
 
 
 def earlier_runs(
@@ -76,6 +80,9 @@ def _lost_by(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[tuple[str, str
     else:
         yield from list(_lost_share(run, pools, spec)) or _lost_quota(run, plan)
     yield from _lost_nodes(run, pools, plan)
+    operator = _OPERATORS.get(run.kind)
+    if operator is not None and plan.named(Stage, operator, FLUX) is None:
+        yield "jobs", f"operator `{operator}`"
     storage = {storage.name for storage in StorageSection.of(spec).storage}
     for name in run.storage:
         if name not in storage:

@@ -127,7 +127,7 @@ def _keep_jobs(
                 second[job.source_name] = _renamed_job_error(job, before)
                 in_doubt.add(before.job)
             continue
-        new = objects[job.name]
+        new = objects[job.kind, job.name]
         run = _matching_run(runs, job, new)
         if job.rerun > run.rerun:
             continue
@@ -136,6 +136,9 @@ def _keep_jobs(
             continue
         if run.is_same(job, new):
             held.diagnostics += _job_is_back_note(job, run)
+            continue
+        if run.kind != job.kind:
+            second[job.source_name] = _other_kind_error(job, run)
             continue
         old = None
         if run.asked == words.asked(job):
@@ -178,6 +181,33 @@ def _second_run_error(job: TrainJob, run: Run, changes: Sequence[Change]) -> Dia
         notes=tuple(notes),
         help=f"add `rerun: {run.rerun + 1}` to run it again, or undo the change; `--replace` if it was never pushed",
     )
+
+
+def _other_kind_error(job: TrainJob, run: Run) -> Diagnostic:
+    """Another kind is another object, made by another controller: nothing of a run goes over to it."""
+    notes = [
+        f"`{run.object}` stays a {run.kind}: its nodes and quota are its own until it ends or `{run.ends_with()}`",
+        f"a {job.kind} restarts {_RESTARTS[job.kind]}, a {run.kind} {_RESTARTS[run.kind]}",
+    ]
+    return error(
+        "CHG026",
+        f"job `{job.source_name}` was submitted as {run.kind} `{run.object}`, and would run a second time as a "
+        f"{job.kind}",
+        job.at / "apiGroup",
+        label=f"a {run.kind} cannot become a {job.kind}",
+        notes=tuple(notes),
+        help=f"write `done: true` once it has ended; add `rerun: {run.rerun + 1}` to run it again as a {job.kind}, "
+        f"after `{run.ends_with()}`; or keep the `apiGroup` of this job",
+    )
+
+
+_RESTARTS = {
+    "TrainJob": "all pods together, by JobSet",
+    "JobSet": "all pods together",
+    "PyTorchJob": "single pods, as often as `backoffLimit` counts",
+    "MPIJob": "its launcher",
+    "Job": "single pods",
+}
 
 
 def _ended_job_error(job: TrainJob, run: Run) -> Diagnostic:

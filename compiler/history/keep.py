@@ -13,11 +13,16 @@ from compiler.history.words import digest
 from compiler.lift import lift
 from compiler.manifest import Manifest
 from compiler.plan import Derived, Plan
-from compiler.subjects.jobs.plan import FileSet, Runtime, TrainJob
+from compiler.subjects.jobs.plan import (
+    JOB_KINDS,
+    TRAIN_JOB,
+    FileSet,
+    Runtime,
+    TrainJob,
+)
 from compiler.subjects.jobs.target import JOBS, RUNTIMES
 from compiler.targets.body import object_path
 
-_KIND = "TrainJob"
 _RUNTIME = "ClusterTrainingRuntime"
 _FILES = "ConfigMap"
 _NAMED = 3  # jobs that a message names
@@ -25,29 +30,33 @@ _NAMED = 3  # jobs that a message names
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A job that stays: its node, its runtime's and its files' as they were written, and the objects, word for word.
+    """A job that stays: its node, its runtime's and its files' as they were written, and the objects, word for word:
+    the job's, and the runtime's where it refers to one.
 
     ``files`` are the ConfigMaps that the runtime mounts and that we wrote.
     """
 
     job: TrainJob
     runtime: Runtime
-    manifests: tuple[Manifest, Manifest]
+    manifests: tuple[Manifest, ...]
     files: tuple[Manifest, ...] = ()
 
 
 def kept(committed: Committed, run: Run, job: TrainJob, new: Manifest) -> Kept | None:
     """The job as it was submitted; ``None`` where its files are not as they were written."""
-    if run.namespace != job.namespace:
+    if (run.namespace, run.kind) != (job.namespace, job.kind):
         return None
-    path = object_path(JOBS, _KIND, run.object, run.namespace)
-    old = committed.manifest(f"{_KIND}/{run.namespace}/{run.object}", path, new)
+    path = object_path(JOBS, run.kind, run.object, run.namespace)
+    old = committed.manifest(f"{run.kind}/{run.namespace}/{run.object}", path, new)
     if old is None or run.made not in ("", digest(old.body["spec"])):
         return None
-    runtime = kept_runtime(committed, old.body["spec"]["runtimeRef"]["name"], new)
-    if runtime is None or run.ran not in ("", digest(runtime.body["spec"])):
-        return None
-    lifted = lift([old, runtime], closed=False)
+    objects: tuple[Manifest, ...] = (old,)
+    if run.kind == TRAIN_JOB:
+        runtime = kept_runtime(committed, old.body["spec"]["runtimeRef"]["name"], new)
+        if runtime is None or run.ran not in ("", digest(runtime.body["spec"])):
+            return None
+        objects = (old, runtime)
+    lifted = lift(objects, closed=True)
     (node,), (ran,) = lifted.of(TrainJob), lifted.of(Runtime)
     node = replace(
         node,
@@ -59,15 +68,16 @@ def kept(committed: Committed, run: Run, job: TrainJob, new: Manifest) -> Kept |
         rerun=job.rerun,
         patched=job.patched,
     )
-    files = kept_files(committed, runtime, run.namespace, new)
-    return Kept(node, ran, (old, runtime), tuple(files))
+    files = kept_files(committed, objects[-1], run.namespace, new)
+    return Kept(node, ran, objects, tuple(files))
 
 
 def kept_files(
     committed: Committed, runtime: Manifest, namespace: str, like: Manifest
 ) -> list[Manifest]:
-    """The ConfigMaps that the pods of a runtime mount, as they were written; none that others make."""
-    (node,) = lift([runtime], closed=False).of(Runtime)
+    """The ConfigMaps that the pods of a runtime, or of a job that has its own, mount, as they were written; none that
+    others make."""
+    (node,) = lift([runtime], closed=True).of(Runtime)
     files = []
     for job in node.jobs:
         for volume in job.pod.volumes:
@@ -99,12 +109,15 @@ def with_kept(
         if job.name in stay:
             jobs[index] = stay[job.name].job
     used = {job.runtime for job in jobs}
-    by_name = {runtime.name: runtime for runtime in plan.of(Runtime)}
+    by_name = {
+        (runtime.namespace, runtime.name): runtime for runtime in plan.of(Runtime)
+    }
     files: list[Manifest] = []
     for submitted in stay.values():
-        by_name[submitted.runtime.name] = submitted.runtime
+        runtime = submitted.runtime
+        by_name[runtime.namespace, runtime.name] = runtime
         files += submitted.files
-    runtimes = [runtime for name, runtime in by_name.items() if name in used]
+    runtimes = [runtime for (_, name), runtime in by_name.items() if name in used]
     new_plan = plan.with_nodes(Runtime, runtimes).with_nodes(TrainJob, jobs)
     new_plan = replace(new_plan, derived=_derived(plan, stay.values()))
     return with_files(new_plan, _manifests(manifests, stay, used), files)
@@ -129,7 +142,7 @@ def _manifests(
     objects: dict[str, Manifest] = {}
     for new in manifests:
         written: tuple[Manifest, ...] = (new,)
-        if new.ref.kind == _KIND and new.ref.name in stay:
+        if new.ref.kind in JOB_KINDS and new.ref.name in stay:
             written = stay[new.ref.name].manifests
         for manifest in written:
             if manifest.ref.kind != _RUNTIME or manifest.ref.name in used:

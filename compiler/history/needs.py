@@ -16,7 +16,8 @@ from compiler.history.runs import Run
 from compiler.lift import lift
 from compiler.manifest import Manifest
 from compiler.plan import Plan
-from compiler.subjects.jobs.plan import FileSet, Runtime
+from compiler.subjects.jobs.plan import TRAIN_JOB, FileSet, Runtime
+from compiler.subjects.jobs.target import JOBS
 from compiler.subjects.pools import target as karpenter
 from compiler.subjects.storage.plan import FOLDER, PersistentVolume, VolumeClaim
 from compiler.subjects.storage.resolve import made_folder, volume_name
@@ -55,7 +56,11 @@ def _needs(
 ) -> Iterator[Manifest]:
     ref = f"ClusterTrainingRuntime/{run.runtime}"
     runtime = known.get(ref)
-    if run.runtime and runtime is None:
+    if run.kind != TRAIN_JOB:  # its pods are its own
+        path = object_path(JOBS, run.kind, run.object, run.namespace)
+        own = f"{run.kind}/{run.namespace}/{run.object}"
+        runtime = committed.manifest(own, path, like)
+    elif run.runtime and runtime is None:
         runtime = kept_runtime(committed, run.runtime, like)
         if runtime is not None:
             yield runtime

@@ -1,4 +1,4 @@
-"""Runs: what is remembered of each TrainJob that was ever submitted and may still be there.
+"""Runs: what is remembered of each job that was ever submitted, as a TrainJob or otherwise, and may still be there.
 
 A run is remembered in ``runs/<namespace>.<object>.json`` of the cluster's folder, by what its job says of itself: no
 edit of another job, a pool or a queue changes it. Flux reads no folder of that name.
@@ -19,7 +19,14 @@ from compiler.history.words import Words, digest
 from compiler.manifest import Manifest
 from compiler.plan import Plan
 from compiler.source.read import read_bytes
-from compiler.subjects.jobs.plan import GPU, NEURON, TrainJob
+from compiler.subjects.jobs.plan import (
+    GPU,
+    JOB_KINDS,
+    NEURON,
+    TRAIN_JOB,
+    TrainJob,
+    runtime_of,
+)
 
 FOLDER = "runs"
 SUBMITTED = "submitted"
@@ -32,7 +39,7 @@ _STATES = (ENDED, LEFT, SUBMITTED)
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One TrainJob as it was submitted, and what it needs as long as it runs.
+    """One TrainJob, or job of another ``kind``, as it was submitted, and what it needs as long as it runs.
 
     ``state``: ``submitted`` while the spec asks for it; ``left`` when the spec no longer does and nobody said that it
     has ended; ``ended`` when the spec says so. ``accelerators`` are those of all nodes, by resource. ``landing`` is
@@ -60,6 +67,7 @@ class Run:
     storage: tuple[str, ...] = ()
     priority: str = ""
     fallbacks: tuple[str, ...] = ()
+    kind: str = TRAIN_JOB
 
     @property
     def path(self) -> str:
@@ -86,11 +94,13 @@ class Run:
         words = asdict(self)
         if not self.fallbacks:
             del words["fallbacks"]  # as Trainyard wrote it before there were any
+        if self.kind == TRAIN_JOB:  # as runs were noted before there were other kinds
+            del words["kind"]
         return json.dumps(words, indent=1).encode() + b"\n"
 
     def is_same(self, job: TrainJob, manifest: Manifest) -> bool:
         """Whether the job would be submitted the same way today."""
-        if self.object != job.name:
+        if (self.object, self.kind) != (job.name, job.kind):
             return False
         return self.made in ("", digest(manifest.body["spec"]))
 
@@ -106,7 +116,8 @@ class Run:
 
     def ends_with(self) -> str:
         """The command that ends it."""
-        return f"kubectl delete trainjob {self.object} -n {self.namespace}"
+        word = JOB_KINDS[self.kind].word
+        return f"kubectl delete {word} {self.object} -n {self.namespace}"
 
 
 def submitted(plan: Plan, manifests: Sequence[Manifest], words: Words) -> list[Run]:
@@ -125,16 +136,17 @@ def submitted(plan: Plan, manifests: Sequence[Manifest], words: Words) -> list[R
             rerun=job.rerun,
             asked=words.asked(job),
             work=words.work(job),
-            made=digest(objects[job.name].body["spec"]),
-            runtime=job.runtime,
+            made=digest(objects[job.kind, job.name].body["spec"]),
+            runtime="" if job.kind != TRAIN_JOB else job.runtime,
             ran=runtimes.get(job.runtime, ""),
             queue=job.queue or "",
             pool=job.pool,
             fallbacks=job.fallbacks,
             nodes=job.nodes or 1,
             accelerators=_accelerators(job),
-            storage=_claims(job),
+            storage=_claims(plan, job),
             priority=job.priority or "",
+            kind=job.kind,
         )
         for job in plan.of(TrainJob)
     ]
@@ -149,22 +161,28 @@ def _accelerators(job: TrainJob) -> dict[str, int]:
     }
 
 
-def _claims(job: TrainJob) -> tuple[str, ...]:
+def _claims(plan: Plan, job: TrainJob) -> tuple[str, ...]:
+    pods = [patch.pod for patch in job.patches]
+    own = runtime_of(plan, job) if job.kind != TRAIN_JOB else None
+    if own is not None:
+        pods = [part.pod for part in own.jobs]
     claims = [
         volume.source
-        for patch in job.patches
-        for volume in patch.pod.volumes
+        for pod in pods
+        for volume in pod.volumes
         if volume.type == "persistentVolumeClaim"
     ]
     return tuple(dict.fromkeys(claims))
 
 
-def job_manifests(manifests: Iterable[Manifest]) -> dict[str, Manifest]:
-    """The TrainJobs among manifests, by name."""
+def job_manifests(manifests: Iterable[Manifest]) -> dict[tuple[str, str], Manifest]:
+    """The objects that may be jobs of the spec among manifests, by kind and name; none that the spec includes but
+    TrainJobs."""
     return {
-        manifest.ref.name: manifest
+        (manifest.body["kind"], manifest.ref.name): manifest
         for manifest in manifests
-        if manifest.body["kind"] == "TrainJob"
+        if manifest.body["kind"] == TRAIN_JOB
+        or (manifest.body["kind"] in JOB_KINDS and not manifest.key)
     }
 
 
@@ -214,7 +232,9 @@ def _is_sound(run: Run) -> bool:
     if not all(isinstance(name, str) for name in names):
         return False
     counts = (run.rerun, run.nodes, *run.accelerators.values())
-    return all(type(count) is int for count in counts) and run.state in _STATES
+    if not all(type(count) is int for count in counts):
+        return False
+    return run.state in _STATES and run.kind in JOB_KINDS
 
 
 def runs_of_index(index: Mapping[str, Any]) -> list[Run]:

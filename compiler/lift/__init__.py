@@ -28,7 +28,7 @@ def kinds(*, closed: bool = False) -> dict[str, tuple[Lift, ...]]:
     is known for what it is."""
     readers: dict[str, tuple[Lift, ...]] = {}
     for module in parts("lift"):
-        if closed and hasattr(module, "OPEN_ONLY"):
+        if hasattr(module, "OPEN_ONLY" if closed else "CLOSED_ONLY"):
             continue
         for kind, read in module.KINDS.items():
             readers[kind] = (*readers.get(kind, ()), read)

@@ -218,9 +218,12 @@ def _variable(body: dict[str, Any]) -> EnvVar:
     name = _text(body.get("name")) or ""
     source = body.get("valueFrom")
     secret = at(source, "secretKeyRef") if source is not None else None
-    if secret is None:
-        return _literal(name, _text(body.get("value")))
-    return EnvVar(name, None, _text(at(secret, "name")), _text(at(secret, "key")))
+    if secret is not None:
+        return EnvVar(name, None, _text(at(secret, "name")), _text(at(secret, "key")))
+    path = _text(at(source, "fieldRef", "fieldPath")) if source is not None else None
+    if path is not None:
+        return EnvVar(name, pod_field=path)
+    return _literal(name, _text(body.get("value")))
 
 
 @lru_cache(maxsize=4096)

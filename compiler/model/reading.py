@@ -148,7 +148,9 @@ class Reading(Nodes):
     def _work(self, job: TrainJob) -> Work:
         runtime = self._runtime(job)
         pod = self._pod(job, runtime)
-        main = pod.container("node") if pod else None
+        main = None
+        if pod is not None and runtime is not None:
+            main = pod.container(runtime.main)
         pods = [pod, *(patch.pod for patch in job.patches)]
         return self._join(
             job,
@@ -157,6 +159,7 @@ class Reading(Nodes):
             main=main,
             queue=self._queue(job),
             nodes=_nodes(job, runtime),
+            kind=job.kind,
             # Where required node affinity leads is not read.
             unknown=any(pod and "node_affinity" in pod.unread for pod in pods),
         )
@@ -423,6 +426,8 @@ def _can_apply(patch: Patch, runtime: Runtime) -> bool:
 
 
 def _nodes(job: TrainJob, runtime: Runtime | None) -> int | None:
+    if job.least_nodes is not None:
+        return job.least_nodes
     if job.nodes is not None or "nodes" in job.unread:
         return job.nodes
     if runtime is None or "nodes" in runtime.unread:

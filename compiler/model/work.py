@@ -52,6 +52,7 @@ class Choice:
         return any(other is pool for other in self.pools)
 
 
+_INDEXED = "Job"
 _REQUIRED_TOPOLOGY = "kueue.x-k8s.io/podset-required-topology"
 
 
@@ -85,9 +86,9 @@ class Work:
     a node of the job asks for, by resource; it is ``complete`` only with the runtime, since the rest may stand there.
     ``choices`` are where it may land, one for each way through the flavors of its queue; ``pools`` all pools in them,
     ``offers`` these with the instance types that the job may get there, and ``types`` just the types; () is unknown.
-    ``nodes`` ``None`` is unknown. ``env`` are literal variables of the main container, and those for networks and
-    devices that its command sets; ``words`` are its command and arguments. ``kind`` is that of the object: of one that
-    is no TrainJob, ``job`` has what they have in common; rules do not see it.
+    ``nodes`` are those that it needs at once, ``None`` is unknown. ``env`` are literal variables of the main container,
+    and those for networks and devices that its command sets; ``words`` are its command and arguments. ``kind`` is that
+    of the object: of one that is no TrainJob, ``job`` has what they have in common; rules do not see it.
     """
 
     job: TrainJob
@@ -310,8 +311,15 @@ class Work:
 
     @property
     def gang(self) -> bool:
-        """Whether the job is known to have more than one node."""
+        """Whether the job is known to have more than one node. The pods of our own Indexed Jobs know no other one."""
+        if self.runtime is not None and self.runtime.kind == _INDEXED:
+            return False
         return self.nodes is not None and self.nodes > 1
+
+    @property
+    def most_nodes(self) -> int | None:
+        """The most nodes that the job gets at once, where it may start with fewer."""
+        return self.job.nodes if self.job.least_nodes is not None else None
 
     @property
     def shared_memory(self) -> Volume | None:

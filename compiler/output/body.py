@@ -47,10 +47,15 @@ def texts(body: Any, *keys: Key) -> list[str]:
 def follow(
     body: Any, pattern: tuple[str, ...], start: Path = ()
 ) -> Iterator[tuple[Path, Any]]:
-    """The values that a pattern of keys leads to, each with its path below ``start``; ``*`` is every item of a list."""
+    """The values that a pattern of keys leads to, each with its path below ``start``; ``*`` is every item of a list,
+    and ``{}`` every value of a mapping."""
     for depth, key in enumerate(pattern):
         if key == "*":
             yield from _follow_items(body, pattern[depth + 1 :], start)
+            return
+        if key == "{}":
+            for name, value in body.items() if isinstance(body, dict) else ():
+                yield from follow(value, pattern[depth + 1 :], (*start, name))
             return
         if not isinstance(body, dict):
             return

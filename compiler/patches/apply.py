@@ -18,12 +18,12 @@ from compiler.patches.runs import Renamed, rename_changed, same_work
 from compiler.patches.select import nearest, targets_of
 from compiler.plan import Plan, PlanNode
 from compiler.source import Route
-from compiler.subjects.jobs.plan import Runtime, TrainJob
+from compiler.subjects.jobs.plan import JOB_KINDS, Runtime, TrainJob
 from compiler.subjects.overrides.plan import ObjectPatch
 from compiler.targets.body import guarded, texts
 
 _FLUX = "kustomize.toolkit.fluxcd.io/"
-_RUN = ("TrainJob", "ClusterTrainingRuntime", "TrainingRuntime")
+_RUN = (*JOB_KINDS, "ClusterTrainingRuntime", "TrainingRuntime")
 _IDENTITY: tuple[Path, ...] = (
     ("apiVersion",),
     ("kind",),
@@ -33,11 +33,14 @@ _IDENTITY: tuple[Path, ...] = (
     ("metadata", "labels", "app.kubernetes.io/managed-by"),
     ("metadata", "labels", "trainyard.dev/job"),
 )
-# What makes a TrainJob run once, and what Kueue and Trainer own (Trainer 2.3 and Kueue 0.19, webhooks of TrainJobs).
+# What makes a job run once, and what Kueue, Trainer and the operators own (Trainer 2.3, Kueue 0.19, and the run policy
+# of training-operator v1.9.4 and mpi-operator v0.8.2).
 _OF_A_RUN: tuple[Path, ...] = (
     ("spec", "suspend"),
     ("spec", "managedBy"),
     ("spec", "runtimeRef"),
+    ("spec", "runPolicy", "suspend"),
+    ("spec", "runPolicy", "managedBy"),
 )
 
 
@@ -78,7 +81,7 @@ def apply_patches(
 
 def _runs(plan: Plan, manifests: Sequence[Manifest]) -> list[Manifest]:
     """The jobs and runtimes that the plan names by their content."""
-    names = {("TrainJob", job.namespace, job.name) for job in plan.of(TrainJob)}
+    names = {(job.kind, job.namespace, job.name) for job in plan.of(TrainJob)}
     for runtime in plan.of(Runtime):
         names.add(("ClusterTrainingRuntime", "", runtime.name))
     return [
@@ -143,7 +146,7 @@ def _keep_identity(manifest: Manifest, draft: Draft, at: Route) -> None:
 def _kept_paths(manifest: Manifest, draft: Draft) -> Iterator[Path]:
     yield from _IDENTITY
     is_run = manifest.ref.kind in _RUN
-    if manifest.ref.kind == "TrainJob":
+    if manifest.ref.kind in JOB_KINDS and not manifest.key:
         yield from _OF_A_RUN
     ours = _annotations(manifest.body)
     for key in sorted({*ours, *_annotations(draft.body)}):
@@ -202,11 +205,21 @@ def _key(node: PlanNode) -> tuple[str, str, str]:
     return type(node).__name__, str(namespace), str(name)
 
 
+def _object_kind(node: PlanNode) -> str:
+    """The kind of the object that a node is written as."""
+    if isinstance(node, TrainJob):
+        return node.kind
+    if isinstance(node, Runtime):
+        return node.kind or "ClusterTrainingRuntime"
+    return type(node).__name__
+
+
 def _as_written(
     node: PlanNode, written: Mapping[tuple[str, str, str], PlanNode], names: Renamed
 ) -> PlanNode:
     kind, namespace, name = _key(node)
-    now = written.get((kind, namespace, names.name(kind, namespace, name)))
+    new = names.name(_object_kind(node), namespace, name)
+    now = written.get((kind, namespace, new))
     if now is None:
         return node
     compared = [field.name for field in fields(node) if field.compare]

@@ -10,12 +10,12 @@ from typing import Any
 
 from compiler.manifest import Body, Manifest
 from compiler.source import Route
+from compiler.subjects.jobs.plan import JOB_KINDS, TRAIN_JOB
 from compiler.targets.body import object_path
 
-_JOB = "TrainJob"
 _RUNTIME = "ClusterTrainingRuntime"
 _KUEUE = "kueue.x-k8s.io/"
-_DIGITS = {_JOB: 5, _RUNTIME: 8}
+_DIGITS = {**dict.fromkeys(JOB_KINDS, 5), _RUNTIME: 8}
 Reach = tuple[Route, ...]
 
 
@@ -28,8 +28,7 @@ class Renamed:
     reach: dict[tuple[str, str], Reach] = field(default_factory=dict)
 
     def name(self, kind: str, namespace: str, name: str) -> str:
-        """The name that a node has now."""
-        kind = _RUNTIME if kind == "Runtime" else kind
+        """The name that the object of a kind has now."""
         return self.names.get((kind, namespace, name), name)
 
     def text(self, text: str) -> str:
@@ -68,9 +67,11 @@ def rename_changed(
             runtimes[manifest.ref.name] = reach.get(id(manifest), ())
             _rename(names, manifest)
     for manifest in manifests:
-        if manifest.ref.kind != _JOB:
+        if manifest.ref.kind not in JOB_KINDS:
             continue
-        runtime = manifest.body["spec"]["runtimeRef"]["name"]
+        runtime = ""
+        if manifest.ref.kind == TRAIN_JOB:
+            runtime = manifest.body["spec"]["runtimeRef"]["name"]
         if runtime in runtimes or _differs(manifest, originals):
             key = (manifest.ref.namespace, manifest.ref.name)
             own = (*runtimes.get(runtime, ()), *reach.get(id(manifest), ()))

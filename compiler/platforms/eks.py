@@ -16,6 +16,7 @@ EKS = Platform(
         "system",
         "cluster",
         "jobs",
+        "own_pods",
         "secrets",
         "health",
         "delivery",

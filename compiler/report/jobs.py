@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
-from compiler.subjects.jobs.plan import TrainJob
+from compiler.subjects.jobs.plan import TRAIN_JOB, TrainJob
 from compiler.subjects.pools import spec as spec_pools
 from compiler.subjects.pools.plan import (
     INSTANCE_TYPE,
@@ -37,9 +37,10 @@ def _row(job: TrainJob, landings: dict[str, str]) -> tuple[str, ...]:
     asked = ", ".join(
         f"{amount} {resource}" for resource, amount in job.requests.items()
     )
+    kind = "" if job.kind == TRAIN_JOB else f"{job.kind} "
     return (
         job.source_name,
-        f"{job.namespace}/{job.name}",
+        f"{kind}{job.namespace}/{job.name}",
         job.queue or "",
         str(job.nodes or 1),
         landing,

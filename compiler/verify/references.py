@@ -26,6 +26,7 @@ SOURCE, KUSTOMIZE, HELM = (
 )
 SECRETS = "external-secrets.io"
 JOBSET, STORAGE = "jobset.x-k8s.io", "storage.k8s.io"
+KUBEFLOW = "kubeflow.org"
 
 ALWAYS_THERE = frozenset(
     {"default", "kube-system", "kube-public", "kube-node-lease", "flux-system"}
@@ -138,6 +139,8 @@ REFERENCES: dict[tuple[str, str], tuple[Reference, ...]] = {
     ),
     (JOBSET, "JobSet"): _QUEUED,
     ("batch", "Job"): _QUEUED,
+    (KUBEFLOW, "PyTorchJob"): _QUEUED,
+    (KUBEFLOW, "MPIJob"): _QUEUED,
 }
 
 _POD = ("spec", "template", "spec")
@@ -150,6 +153,8 @@ POD_SPECS: dict[tuple[str, str], tuple[str, ...]] = {
     ("batch", "Job"): _POD,
     ("batch", "CronJob"): ("spec", "jobTemplate", *_POD),
     (JOBSET, "JobSet"): ("spec", *_REPLICATED),
+    (KUBEFLOW, "PyTorchJob"): ("spec", "pytorchReplicaSpecs", "{}", "template", "spec"),
+    (KUBEFLOW, "MPIJob"): ("spec", "mpiReplicaSpecs", "{}", "template", "spec"),
     (TRAINER, "TrainingRuntime"): ("spec", "template", "spec", *_REPLICATED),
     (TRAINER, "TrainJob"): (
         "spec",

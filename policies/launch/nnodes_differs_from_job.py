@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics import Severity
 from compiler.model.command import launches, options
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
@@ -14,9 +15,17 @@ def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
     It waits for as many nodes as `--nnodes` says: with more it never starts, with fewer some nodes are left out
     (PyTorch, torchrun). Trainer sets `PET_NNODES` from `numNodes`.
 
+    With a range like `2:4` torchrun starts half a minute after the least number is there, and starts all ranks anew for
+    each node that comes later (torch 2.8, dynamic_rendezvous.py, `last_call_timeout`). Kueue admits all nodes or none,
+    so the range wins nothing.
+
     ## Fails
 
         jobs: [{name: llama, command: [torchrun, --nnodes=2, train.py]}]
+
+        jobs: [{name: llama, command: [torchrun, "--nnodes=1:4", train.py]}]
+
+        jobs: [{name: llama, command: [torchrun, "--nnodes=5:8", train.py]}]
 
     ## Passes
 
@@ -25,9 +34,29 @@ def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
     if not work.nodes or not launches(work.words):
         return
     given = dict(options(work.words)).get("nnodes")
-    if given is not None and given.isdigit() and int(given) != work.nodes:
+    if given is None:
+        return
+    least, _, most = given.partition(":")
+    if most:
+        yield from _range(work, work.nodes, given, least, most)
+    elif given.isdigit() and int(given) != work.nodes:
         yield Finding(
             f"job `{work.name}` has {work.nodes} nodes, and torchrun gets `--nnodes` {given}",
             work.where_said("nnodes"),
             help="remove `--nnodes`: `PET_NNODES` is set",
         )
+
+
+def _range(
+    work: Work, nodes: int, given: str, least: str, most: str
+) -> Iterator[Finding]:
+    if not (least.isdigit() and most.isdigit()) or int(least) == int(most) == nodes:
+        return
+    can_start = int(least) <= nodes <= int(most)
+    yield Finding(
+        f"job `{work.name}` has {nodes} nodes, and torchrun gets `--nnodes` {given}",
+        work.where_said("nnodes"),
+        label="ranks start anew for each node that comes late" if can_start else "",
+        help="remove `--nnodes`: `PET_NNODES` is set",
+        severity=Severity.WARNING if can_start else None,
+    )

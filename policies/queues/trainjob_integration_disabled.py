@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import TrainJob
+from compiler.subjects.jobs.plan import TRAIN_JOB, TrainJob
 from compiler.subjects.queues.plan import QueueManager
 
 
@@ -34,7 +34,8 @@ def trainjob_integration_disabled(
     frameworks = manager.frameworks
     if not frameworks or "trainer.kubeflow.org/trainjob" in frameworks:
         return
-    queued = next((job for job in world.plan.of(TrainJob) if job.queue), None)
+    train_jobs = [job for job in world.plan.of(TrainJob) if job.kind == TRAIN_JOB]
+    queued = next((job for job in train_jobs if job.queue), None)
     if queued is not None:
         yield Finding(
             f"Kueue does not manage TrainJobs, and `{queued.name}` has queue `{queued.queue}`",

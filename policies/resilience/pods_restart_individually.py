@@ -15,6 +15,7 @@ def pods_restart_individually(runtime: Runtime, world: World) -> Iterator[Findin
     The other ranks wait in a collective for the one that restarted, until NCCL's timeout or for ever. With
     `backoffLimit` 0 and `restartPolicy` Never each failure goes to JobSet, which creates all pods again (jobset 0.12.0
     failurePolicy; the Job's default is 6 retries, JobSet's default policy OnFailure). `InPlaceRestart` wants them to.
+    The operators of PyTorchJob and MPIJob restart pods in no other way (training-operator v1.9.4, mpi-operator v0.8.2).
 
     ## Fails
 
@@ -27,7 +28,7 @@ def pods_restart_individually(runtime: Runtime, world: World) -> Iterator[Findin
         jobs: [{name: llama}]
     """
     job = runtime.trainer()
-    meant = runtime.restart_strategy == "InPlaceRestart"
+    meant = runtime.restart_strategy == "InPlaceRestart" or runtime.kind in _ONE_BY_ONE
     if job is None or meant or not any(work.gang for work in world.works_of(runtime)):
         return
     if job.backoff_limit != 0:
@@ -48,3 +49,6 @@ def pods_restart_individually(runtime: Runtime, world: World) -> Iterator[Findin
             label="pods restart individually",
             help="write `restartPolicy: Never`",
         )
+
+
+_ONE_BY_ONE = ("PyTorchJob", "MPIJob")

@@ -36,6 +36,7 @@ from compiler.subjects.addons.addon import (
     EKS,
     EVERYWHERE,
     HELM,
+    KUSTOMIZE,
     MANIFESTS,
     AddOn,
     Setting,
@@ -83,6 +84,7 @@ def test_every_release_has_what_an_add_on_is_installed_from(
     component = release.components[addon.component]
     needed = {
         HELM: component.chart,
+        KUSTOMIZE: component.git,
         EKS: component.build,
         MANIFESTS: component.image,
         BOOTSTRAP: component.version,

@@ -16,6 +16,8 @@ HELM = "helm"
 """Installed by a HelmRelease, which Flux applies."""
 EKS = "eks"
 """An EKS add-on, which eksctl installs."""
+KUSTOMIZE = "kustomize"
+"""Installed by a Kustomization over a folder of upstream's repository, which has no chart."""
 MANIFESTS = "manifests"
 """Objects that the compiler writes itself, from a module of ``targets``."""
 BOOTSTRAP = "bootstrap"
@@ -124,12 +126,12 @@ class AddOn:
     """Something that runs in the cluster beside its jobs.
 
     ``component`` is its file in the release: version, chart, image, build, CRDs. ``by`` says who installs it (``HELM``,
-    ``EKS``, ``MANIFESTS``, ``BOOTSTRAP``), ``wanted`` when, and ``at`` is the place in the spec that asks for it.
-    ``values`` are those of its chart, or the configuration of an EKS add-on; ``reach`` is the key of them, as a path,
-    that lets its agents come to tainted nodes. ``after`` names components that are installed before it. ``stage`` is
-    the Kustomization that carries it. ``crds_of`` names the component whose chart carries its CRDs, where its own does
-    not. ``stays``: Flux never deletes it. ``budget``: labels of the pods of which one always stays, where the chart
-    makes no PodDisruptionBudget.
+    ``KUSTOMIZE``, ``EKS``, ``MANIFESTS``, ``BOOTSTRAP``), ``wanted`` when, and ``at`` is the place in the spec that
+    asks for it. ``values`` are those of its chart, or the configuration of an EKS add-on; ``reach`` is the key of them,
+    as a path, that lets its agents come to tainted nodes. ``after`` names components that are installed before it.
+    ``stage`` is the Kustomization that carries it. ``crds_of`` names the component whose chart carries its CRDs, where
+    its own does not. ``stays``: Flux never deletes it. ``budget``: labels of the pods of which one always stays, where
+    the chart makes no PodDisruptionBudget. ``patches``: texts of YAML that are merged into upstream's manifests.
     """
 
     component: str
@@ -146,3 +148,4 @@ class AddOn:
     controllers: tuple[Controller, ...] = ()
     role: Role | None = None
     budget: Mapping[str, str] = field(default_factory=dict)
+    patches: tuple[str, ...] = ()

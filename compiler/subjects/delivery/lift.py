@@ -126,6 +126,7 @@ def git_repository(body: Reader) -> Iterator[PlanNode]:
         namespace=namespace_of(body),
         url=(spec / "url").word(),
         branch=spec.follow("ref", "branch").word(),
+        commit=spec.follow("ref", "commit").word(),
         interval=(spec / "interval").duration() or _HOUR,
         secret=spec.follow("secretRef", "name").text(),
     )
@@ -151,6 +152,11 @@ def kustomization(body: Reader) -> Iterator[PlanNode]:
         health=tuple(_health(check) for check in checks),
         values=_config_maps(spec.follow("postBuild", "substituteFrom")),
         decrypted=spec.follow("decryption", "provider").value == "sops",
+        patches=tuple((item / "patch").word() for item in (spec / "patches").items()),
+        images={
+            (image / "name").word(): (image / "newTag").word()
+            for image in (spec / "images").items()
+        },
         origins={"prune": (spec / "prune").at, "depends_on": (spec / "dependsOn").at},
     )
 

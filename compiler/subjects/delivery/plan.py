@@ -55,7 +55,10 @@ class HelmRelease(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitSource(PlanNode):
-    """source.toolkit.fluxcd.io/v1 GitRepository."""
+    """source.toolkit.fluxcd.io/v1 GitRepository. ``commit``: the one of the branch that is taken, whatever comes later.
+
+    ``folder``: where it is written.
+    """
 
     name: str
     namespace: str
@@ -63,6 +66,8 @@ class GitSource(PlanNode):
     branch: str
     interval: Duration = Duration(60)
     secret: str | None = None
+    commit: str = ""
+    folder: str = field(default="bootstrap/flux", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +87,8 @@ class Stage(PlanNode):
 
     ``path`` is relative to the root of the git repository. ``root`` marks the one that people apply. ``values`` are the
     ConfigMaps whose values Flux fills in, without which it applies nothing. ``decrypted``: what SOPS encrypted in it is
-    decrypted. ``folder``: where it is written itself.
+    decrypted. ``patches`` are texts of YAML that Flux merges into what it finds there, and ``images`` the tags that it
+    gives to images. ``folder``: where it is written itself.
     """
 
     name: str
@@ -98,6 +104,8 @@ class Stage(PlanNode):
     health: tuple[HealthExpression, ...] = ()
     values: tuple[str, ...] = ()
     decrypted: bool = False
+    patches: tuple[str, ...] = ()
+    images: Mapping[str, str] = field(default_factory=dict)
     root: bool = field(default=False, compare=False)
     folder: str = field(default="flux", compare=False)
 

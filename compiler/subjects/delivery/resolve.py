@@ -13,8 +13,13 @@ from compiler.resolve.context import SPEC, Context
 from compiler.resolve.versions import own_place, own_versions
 from compiler.source import Route
 from compiler.subjects import addons
-from compiler.subjects.addons.addon import HELM, AddOn, Setting
-from compiler.subjects.delivery.plan import GitSource, HelmRelease, HelmSource
+from compiler.subjects.addons.addon import HELM, KUSTOMIZE, AddOn, Setting
+from compiler.subjects.delivery.plan import (
+    GitSource,
+    HelmRelease,
+    HelmSource,
+    Stage,
+)
 from compiler.subjects.delivery.spec import DeliverySection
 from compiler.subjects.delivery.stages import FLUX, folder, root_stage, stage
 from compiler.subjects.namespaces.plan import DisruptionBudget
@@ -29,6 +34,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     values_setting = context.once(setting)
     for addon in charts:
         yield _release(values_setting, addon)
+    yield from _upstream_folders(context)
     yield from git_sources(context)
     yield from disruption_budgets(context)
     flux = DeliverySection.of(context.spec).flux
@@ -67,6 +73,34 @@ def _release(setting: Setting, addon: AddOn) -> HelmRelease:
         stage=addon.stage,
         stays=addon.stays,
     )
+
+
+def _upstream_folders(context: Context) -> Iterator[PlanNode]:
+    """Add-ons without a chart: upstream's manifests at the commit of the release. Flux deletes nothing of them: with
+    their CRDs every job of those kinds would go."""
+    for addon in addons.wanted(context, KUSTOMIZE):
+        upstream = context.release.git(addon.component)
+        yield GitSource(
+            at=addon.at,
+            name=addon.component,
+            namespace=FLUX,
+            url=upstream.url,
+            branch=upstream.branch,
+            commit=upstream.commit,
+            interval=Duration(3600),
+            folder="crds",  # a stage before: it is there when the folder is applied
+        )
+        yield Stage(
+            at=addon.at,
+            name=addon.component,
+            namespace=FLUX,
+            path=upstream.path,
+            source=addon.component,
+            prune=False,
+            patches=addon.patches,
+            images=upstream.images,
+            folder=addon.stage,
+        )
 
 
 def _origins(context: Context, component: str) -> dict[str, Route]:

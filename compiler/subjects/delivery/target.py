@@ -31,7 +31,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         yield Manifest(body, file, release.at, _release_origins(release))
     for git in plan.of(GitSource):
         body = git_source(git)
-        yield Manifest(body, path("bootstrap/flux", body, flat=True), git.at)
+        yield Manifest(body, path(git.folder, body, flat=True), git.at)
     for stage in plan.of(Stage):
         body = kustomization(stage)
         folder = "bootstrap/flux" if stage.root else stage.folder
@@ -119,7 +119,7 @@ def git_source(source: GitSource) -> Body:
         "spec": given(
             interval=str(source.interval),
             url=source.url,
-            ref={"branch": source.branch},
+            ref=given(branch=source.branch, commit=source.commit),
             secretRef={"name": source.secret} if source.secret else None,
         ),
     }
@@ -143,6 +143,8 @@ def kustomization(stage: Stage) -> Body:
         prune=stage.prune,
         wait=stage.wait,
         healthCheckExprs=[_health(check) for check in stage.health],
+        patches=[{"patch": text} for text in stage.patches],
+        images=[{"name": name, "newTag": tag} for name, tag in stage.images.items()],
         postBuild=_filled_in(stage),
         # Without a Secret: by the rights of the controller's pod (kustomize-controller v1.10, decryption).
         decryption={"provider": "sops"} if stage.decrypted else None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from compiler.resolve.context import Context
 from compiler.source import Route
 from compiler.subjects.jobs.binding import Job
+from compiler.subjects.jobs.kinds.kind import has_peers
 from compiler.subjects.jobs.launchers.launcher import launcher_of
 from compiler.subjects.jobs.plan import EnvVar
 from compiler.subjects.jobs.stopping import SIGNAL_FILE_ENV
@@ -111,7 +112,7 @@ def _checkpoint(context: Context, job: Job) -> list[EnvVar]:
 
 def _network(context: Context, job: Job) -> list[EnvVar]:
     """Only what the plugin does not choose itself: it sets provider, protocol, tuner and topology by instance type."""
-    if not job.pool.efa or job.spec.nodes == 1 or not job.pool.instance.gpus:
+    if not job.pool.efa or not has_peers(job.spec) or not job.pool.instance.gpus:
         return []
     return variable(
         context,

@@ -14,7 +14,14 @@ from compiler.lift.reader import (
     unread,
 )
 from compiler.plan.base import PlanNode
-from compiler.subjects.jobs.plan import FileSet, Patch, ReplicatedJob, Runtime, TrainJob
+from compiler.subjects.jobs.plan import (
+    FileSet,
+    InitializerSource,
+    Patch,
+    ReplicatedJob,
+    Runtime,
+    TrainJob,
+)
 
 STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 QUEUE = "kueue.x-k8s.io/queue-name"
@@ -167,11 +174,25 @@ def train_job(body: Reader) -> Iterator[PlanNode]:
         deadline=deadline.integer(),
         prune=pruned(body),
         labels=labels,
-        annotations=_own_annotations(body),
+        annotations=own_annotations(body),
+        initializers=tuple(_initializers(spec / "initializer")),
     )
 
 
-def _own_annotations(body: Reader) -> dict[str, str]:
+def _initializers(body: Reader) -> Iterator[InitializerSource]:
+    """What each initializer downloads."""
+    for name, source in body.entries():
+        secret = source.follow("secretRef", "name")
+        yield InitializerSource(
+            at=source.at,
+            name=name,
+            uri=(source / "storageUri").text(),
+            secret=secret.text(),
+            env=env(source / "env"),
+        )
+
+
+def own_annotations(body: Reader) -> dict[str, str]:
     """The annotations that are not about how Flux applies the object."""
     annotations = body.follow("metadata", "annotations").strings()
     return {

@@ -42,20 +42,55 @@ MISSPELT = {
 """Names that people write for devices, and the right ones."""
 
 
+TRAIN_JOB = "TrainJob"
+INDEX = "batch.kubernetes.io/job-completion-index"
+"""The annotation by which a pod of an Indexed Job knows which one it is (batch/v1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobKind:
+    """A kind of object that runs a job: its API version, its name for kubectl, and the container of its pods that runs
+    the program."""
+
+    name: str
+    api: str
+    word: str
+    main: str = "node"
+
+    @property
+    def group(self) -> str:
+        """The API group."""
+        return self.api.partition("/")[0]
+
+
+JOB_KINDS: Mapping[str, JobKind] = {
+    kind.name: kind
+    for kind in (
+        JobKind(TRAIN_JOB, "trainer.kubeflow.org/v1alpha1", "trainjob"),
+        # training-operator v1.9.4, PyTorchJobDefaultContainerName: its webhook refuses any other.
+        JobKind("PyTorchJob", "kubeflow.org/v1", "pytorchjob", "pytorch"),
+        JobKind("MPIJob", "kubeflow.org/v2beta1", "mpijob"),
+        JobKind("JobSet", "jobset.x-k8s.io/v1alpha2", "jobset"),
+        JobKind("Job", "batch/v1", "job"),
+    )
+}
+"""The kinds that a job of the spec may be written as, by name."""
+
 SPEC_NAME = "trainyard.dev/job"
 """Our own jobs carry a hash in their object's name; people know the spec's, which this label keeps."""
 TRAINER_CHART = "kubeflow-trainer"
-_HASH = regex(r"-[0-9a-f]{8}$")
+_HASH = regex(r"-(?:[0-9a-f]{8}|[0-9a-f]{5})$")
 
 
 @dataclass(frozen=True, slots=True)
 class EnvVar:
-    """An environment variable: a literal value, or a key of a Secret."""
+    """An environment variable: a literal value, a key of a Secret, or a field of its pod (core/v1 fieldPath)."""
 
     name: str
     value: str | None = None
     secret: str | None = None
     key: str | None = None
+    pod_field: str | None = field(default=None, metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +177,8 @@ class Pod(PlanNode):
 class ReplicatedJob(PlanNode):
     """One replicated job of a runtime's JobSet template. ``step`` is the trainjob-ancestor-step label.
 
-    It starts when those of ``depends_on`` are complete and those of ``ready_after`` are ready.
+    It starts when those of ``depends_on`` are complete and those of ``ready_after`` are ready. ``nodes``: those of a
+    role of a JobSet of several; ``None`` is all of the job's.
     """
 
     name: str
@@ -152,6 +188,7 @@ class ReplicatedJob(PlanNode):
     backoff_limit: int | None = None
     depends_on: tuple[str, ...] = ()
     ready_after: tuple[str, ...] = field(default=(), metadata=LATER)
+    nodes: int | None = field(default=None, metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +197,8 @@ class Runtime(PlanNode):
 
     ``framework`` is the ML policy (torch, mpi, ...), ``settings`` what it says; ``max_restarts`` the JobSet failure
     policy's (``None``: no failure policy, which is no restart at all). ``decisive`` are the replicated jobs whose end
-    is that of the whole (JobSet's successPolicy); () is all.
+    is that of the whole (JobSet's successPolicy); () is all. ``kind``: that of the job whose own pods these are, where
+    no object of Trainer has them (docs/adr/0015).
     """
 
     name: str
@@ -175,11 +213,17 @@ class Runtime(PlanNode):
         default_factory=dict, metadata=LATER
     )
     decisive: tuple[str, ...] = field(default=(), metadata=LATER)
+    kind: str = field(default="", metadata=LATER)
 
     @property
     def identity(self) -> Identity:
         """Without the hash of our own ones; several runtimes of one pool share it."""
         return Identity("Runtime", self.namespace, _HASH.sub("", self.name))
+
+    @property
+    def main(self) -> str:
+        """The name of the container that takes the job's image, command and resources."""
+        return JOB_KINDS[self.kind or TRAIN_JOB].main
 
     def trainer(self) -> ReplicatedJob | None:
         """The replicated job that takes the TrainJob's trainer values."""
@@ -200,8 +244,23 @@ class Patch(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InitializerSource(PlanNode):
+    """What an initializer of a TrainJob downloads: ``name`` is ``dataset`` or ``model``.
+
+    The keys of ``secret`` are variables of it.
+    """
+
+    name: str
+    uri: str | None = None
+    secret: str | None = None
+    env: tuple[EnvVar, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainJob(PlanNode):
-    """trainer.kubeflow.org/v1alpha1 TrainJob. ``requests`` and ``limits`` are per node.
+    """trainer.kubeflow.org/v1alpha1 TrainJob, or a job of another ``kind``, whose ``runtime`` is its own pods.
+
+    ``requests`` and ``limits`` are per node. ``least_nodes``: so many are enough to start, and ``nodes`` the most.
 
     ``trainer`` says whether ``spec.trainer`` is there at all; without it no PET_* variable is injected.
     ``source_name`` and ``pool`` are the names of the job and its pool in the spec, ``fallbacks`` the names of the pools
@@ -231,6 +290,9 @@ class TrainJob(PlanNode):
     prune: bool = True
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
+    kind: str = TRAIN_JOB
+    least_nodes: int | None = None
+    initializers: tuple[InitializerSource, ...] = ()
     source_name: str = field(default="", compare=False)
     pool: str = field(default="", compare=False)
     fallbacks: tuple[str, ...] = field(default=(), compare=False)
@@ -241,7 +303,7 @@ class TrainJob(PlanNode):
     def identity(self) -> Identity:
         """By the name that the spec gives it: that of its object carries a hash of what it runs."""
         name = self.labels.get(SPEC_NAME, self.name)
-        return Identity("TrainJob", self.namespace, name)
+        return Identity(self.kind, self.namespace, name)
 
     def asks(self, resource: str) -> Quantity | None:
         """What a node of the job asks of a resource, by limit or else request; ``None`` if not at all."""
@@ -403,7 +465,8 @@ class FileSet(PlanNode):
 
 def runtime_of(plan: Plan, job: TrainJob) -> Runtime | None:
     """The runtime that a job refers to."""
-    namespace = job.namespace if job.runtime_kind == "TrainingRuntime" else ""
+    has_own = job.runtime_kind in ("TrainingRuntime", job.kind)
+    namespace = job.namespace if has_own else ""
     return plan.named(Runtime, job.runtime, namespace)
 
 
@@ -420,7 +483,7 @@ def effective_pod(
     if replicated is None:
         return None
     pod = replicated.pod
-    main = pod.container("node")
+    main = pod.container(runtime.main)
     if main is not None and job.trainer:
         pod = _with_container(pod, _trained(main, job, merge_resources=merge_resources))
     for patch in job.patches:
@@ -439,7 +502,7 @@ def _trained(main: Container, job: TrainJob, *, merge_resources: bool) -> Contai
         image=job.image or main.image,
         command=job.command or main.command,
         args=job.args or main.args,
-        env=_merged(main.env, job.env),
+        env=merged(main.env, job.env),
         requests=requests,
         limits=limits,
     )
@@ -448,7 +511,8 @@ def _trained(main: Container, job: TrainJob, *, merge_resources: bool) -> Contai
 T = TypeVar("T", EnvVar, Mount, Volume)
 
 
-def _merged(base: tuple[T, ...], over: tuple[T, ...]) -> tuple[T, ...]:
+def merged(base: tuple[T, ...], over: tuple[T, ...]) -> tuple[T, ...]:
+    """Items with others laid over them, by their names, or of mounts by their paths."""
     if not over:
         return base
     by_key = {_key(item): item for item in base}
@@ -486,7 +550,7 @@ def patched(pod: Pod, patch: Pod) -> Pod:
         pull_secrets=tuple(dict.fromkeys((*pod.pull_secrets, *patch.pull_secrets))),
         node_selector={**pod.node_selector, **patch.node_selector},
         tolerations=patch.tolerations or pod.tolerations,
-        volumes=_merged(pod.volumes, patch.volumes),
+        volumes=merged(pod.volumes, patch.volumes),
         grace_seconds=grace_seconds,
         service_account=patch.service_account or pod.service_account,
         labels={**pod.labels, **patch.labels},
@@ -506,6 +570,6 @@ def _patched_init_containers(pod: Pod, patch: Pod) -> tuple[Container, ...]:
 def _changed(container: Container, change: Container) -> Container:
     return replace(
         container,
-        env=_merged(container.env, change.env),
-        mounts=_merged(container.mounts, change.mounts),
+        env=merged(container.env, change.env),
+        mounts=merged(container.mounts, change.mounts),
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context, T
+from compiler.subjects.jobs import initializing
 from compiler.subjects.jobs.binding import Job
+from compiler.subjects.jobs.kinds.kind import has_peers
 from compiler.subjects.jobs.launchers.launcher import launcher_of
 from compiler.subjects.jobs.plan import EFA, EPHEMERAL, HUGEPAGES, NEURON
 
@@ -22,8 +24,12 @@ def requests(context: Context, job: Job) -> dict[str, Quantity]:
     part = "what jobs can get of a node"
     if used != parts:
         part = f"{used} of {parts} accelerators: their part of {part}"
-    cpu = Quantity.of(max(share.cpu * used // parts, 1))
-    memory_gib = share.memory.value // 1024**3
+    downloads = initializing.count(job)
+    if downloads:
+        part += ", less what its initializers ask for"
+    cpu_count = share.cpu - downloads * initializing.CPU.value
+    cpu = Quantity.of(max(cpu_count * used // parts, 1))
+    memory_gib = (share.memory.value - downloads * initializing.MEMORY.value) // 1024**3
     memory = Quantity.gib(max(memory_gib * used // parts, 1))
     source = f"`trainyard explain pool/{job.pool.name} share`"
     asked = {
@@ -141,8 +147,10 @@ def _efa(context: Context, job: Job) -> int:
     own, pool, nodes = job.spec.resources.efa, job.pool, job.spec.nodes
     if not pool.efa:
         return own or 0
-    if nodes == 1:
+    if not has_peers(job.spec):
         why = "a job of one node sends nothing over the network"
+        if nodes > 1:
+            why = "the pods of a plain Job send each other nothing"
         return _settle(context, job, "efa", own, 0, why)
     return _settle(
         context,

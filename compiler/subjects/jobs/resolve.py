@@ -27,20 +27,27 @@ from compiler.subjects.jobs.fallbacks import (
     one_pod_set,
     pool_terms,
 )
+from compiler.subjects.jobs.initializing import check as check_initializer
+from compiler.subjects.jobs.initializing import sources, with_initializers
+from compiler.subjects.jobs.kinds.kind import has_peers, kind_of
 from compiler.subjects.jobs.launchers.launcher import launcher_of
 from compiler.subjects.jobs.model import check_model
 from compiler.subjects.jobs.mounts import mounted
 from compiler.subjects.jobs.plan import (
+    INITIALIZERS,
+    TRAIN_JOB,
     Container,
     EnvVar,
     FileSet,
     Mount,
     Patch,
     Pod,
+    ReplicatedJob,
     Runtime,
     TrainingState,
     TrainJob,
     Volume,
+    patched,
 )
 from compiler.subjects.jobs.requests import processes, requests, shared_memory
 from compiler.subjects.jobs.saving import schedule
@@ -74,6 +81,8 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         launcher_of(job.spec).check(context, job)
         if job.others:
             check_others(context, job, storages)
+        kind_of(job.spec).check(context, job)
+        check_initializer(context, job, kind_of(job.spec).name)
     yield from _nodes(context, context.once(resolve_jobs))
     waiting = [job for job in bound if job.waits]
     if waiting:
@@ -146,6 +155,9 @@ def _needs_secrets(context: Context, job: TrainJob) -> None:
     for variable in job.env:
         if variable.secret:
             context.external.add(("v1", "Secret", job.namespace, variable.secret))
+    for source in job.initializers:
+        if source.secret:
+            context.external.add(("v1", "Secret", job.namespace, source.secret))
 
 
 def _needs_others(context: Context, job: Job) -> None:
@@ -170,6 +182,8 @@ def runtime(
     terms: tuple[tuple[Requirement, ...], ...] = ()
     if job.others or is_mixed(job.queue):
         terms = pool_terms(job.pools)
+    kind = kind_of(spec)
+    refers = kind.name == TRAIN_JOB
     placement = _topology(job)
     annotations = {
         "karpenter.sh/do-not-disrupt": "true",
@@ -207,10 +221,14 @@ def runtime(
         },
     )
     launcher = launcher_of(spec)
+    replicated = launcher.jobs(context, job, pod, asked)
+    replicated = with_initializers(context, job, replicated, pod)
+    if not refers:
+        replicated = _with_mounts(context, job, replicated)
     unnamed = Runtime(
         at=job.at,
         name="",
-        jobs=launcher.jobs(context, job, pod, asked),
+        jobs=replicated,
         framework=launcher.framework,
         settings=launcher.settings(job),
         decisive=launcher.decisive(job),
@@ -220,10 +238,27 @@ def runtime(
         prune=False,
         origins={"max_restarts": job.at / "retries" / "job"},
     )
+    unnamed = kind.runtime(context, job, unnamed)
     if job.others:
         one_pod_set(context, spec, unnamed, job.at)
     name = f"{launcher.framework}-{pool.name}"[:48].rstrip("-")
     return replace(unnamed, name=f"{name}-{_digest(unnamed)}")
+
+
+def _with_mounts(
+    context: Context, job: Job, replicated: tuple[ReplicatedJob, ...]
+) -> tuple[ReplicatedJob, ...]:
+    """Replicated jobs whose pods mount the job's storage themselves: no TrainJob patches them."""
+    if not job.spec.mounts:
+        return replicated
+    mounting = _mounting(context, job)
+    places = {f"volumes.{volume.name}": mounting.at for volume in mounting.volumes}
+    jobs = []
+    for own in replicated:
+        pod = patched(own.pod, mounting)
+        pod = replace(pod, origins={**pod.origins, **places})
+        jobs.append(replace(own, pod=pod))
+    return tuple(jobs)
 
 
 def _annotation_places(job: Job, placement: dict[str, str]) -> dict[str, Route]:
@@ -344,36 +379,48 @@ def train_job(context: Context, job: Job) -> JobOutput:
     _check_deadline(context, job)
     env = environment(context, job)
     patches = _patches(context, job, job_runtime)
-    own = _own_volumes(patches)
+    kind = kind_of(spec)
+    own = _own_volumes(patches[0].pod if patches else None)
     name = f"{spec.name}-{_identity(job, asked, count, job_runtime, env, own)}"
     context.derive(
         job.target, "name", name, "carries a hash of all that would force a new run"
     )
-    context.derive(
-        job.target,
-        "runtime",
-        job_runtime.name,
-        "a runtime that changes under a job restarts it: named by content",
-    )
+    if kind.name == TRAIN_JOB:
+        context.derive(
+            job.target,
+            "runtime",
+            job_runtime.name,
+            "a runtime that changes under a job restarts it: named by content",
+        )
     _explain(context, job)
     labels = {
         **JobsSection.of(context.spec).labels,
         **spec.labels,
         JOB_LABEL: spec.name,
     }
+    refers = kind.name == TRAIN_JOB
+    declared = launcher_of(spec).declared(count)
     node = TrainJob(
         at=job.at,
         name=name,
         namespace=job.namespace,
-        runtime=job_runtime.name,
+        kind=kind.name,
+        runtime=job_runtime.name if refers else name,
+        runtime_kind="ClusterTrainingRuntime" if refers else kind.name,
         queue=job.queue.name,
         priority=spec.priority,
-        nodes=spec.nodes,
-        processes=launcher_of(spec).declared(count),
+        nodes=kind.nodes(job),
+        least_nodes=spec.least_nodes,
+        initializers=sources(job),
+        processes=kind.processes(declared),
         image=spec.image,
         command=tuple(spec.command),
         args=tuple(spec.args),
-        env=(*env, *launcher_of(spec).rendezvous(context, job, name)),
+        env=(
+            *env,
+            *launcher_of(spec).rendezvous(context, job, name),
+            *kind.environment(context, job, name, count),
+        ),
         requests=asked,
         limits=asked,
         patches=patches,
@@ -387,7 +434,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
         annotations=dict(spec.annotations),
         origins=_places(job),
     )
-    return JobOutput(node, job_runtime, files, state)
+    return JobOutput(node, kind.runtime_of(job_runtime, node), files, state)
 
 
 def _places(job: Job) -> dict[str, Route]:
@@ -395,6 +442,7 @@ def _places(job: Job) -> dict[str, Route]:
     places = {
         "annotations": at / "annotations",
         "nodes": at / "nodes",
+        "least_nodes": at / "minNodes",
         "image": at / "image",
         "command": at / "command",
         "args": at / "args",
@@ -451,7 +499,7 @@ def _identity(
     ]
     mounts += [(name, str(size)) for name, size in own.items()]
     asked_milli = {name: quantity.milli for name, quantity in asked.items()}
-    content = {
+    content: dict[str, object] = {
         "image": spec.image,
         "command": spec.command,
         "args": spec.args,
@@ -468,6 +516,15 @@ def _identity(
         "rerun": spec.rerun,
         "timeout": spec.timeout.seconds if spec.timeout else None,
     }
+    kind = kind_of(spec).name
+    if kind != TRAIN_JOB:
+        content["kind"] = kind
+    if spec.roles:
+        content["roles"] = [role.model_dump(mode="json") for role in spec.roles]
+    if spec.initializer is not None:
+        content["initializer"] = spec.initializer.model_dump(mode="json")
+    if spec.least_nodes is not None:
+        content["leastNodes"] = spec.least_nodes
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:5]
 
 
@@ -510,15 +567,19 @@ def _explain(context: Context, job: Job) -> None:
 
 def _explain_restarts(context: Context, job: Job) -> None:
     launcher_of(job.spec).explain(context, job)
+    kind = kind_of(job.spec)
+    kind.explain(context, job)
     retries = job.spec.retries
     context.settle(
         job.target,
         "retries.job",
         retries.job if "job" in retries.model_fields_set else None,
         launcher_of(job.spec).restarts(job),
-        "JobSet makes all pods anew so often",
+        kind.retried,
         at=job.at / "retries" / "job",
     )
+    if kind.name not in (TRAIN_JOB, "JobSet"):
+        return
     context.derive(
         job.target,
         "restart",
@@ -555,7 +616,7 @@ def _explain_topology(context: Context, job: Job) -> None:
 
 def _level(job: Job) -> str | None:
     """The level of the topology that a gang is kept in where it fits."""
-    return preferred_level(job.pool) if job.spec.nodes > 1 else None
+    return preferred_level(job.pool) if has_peers(job.spec) else None
 
 
 def _topology(job: Job) -> dict[str, str]:
@@ -582,16 +643,29 @@ UNCONSTRAINED_TOPOLOGY = "kueue.x-k8s.io/podset-unconstrained-topology"
 
 
 def _patches(context: Context, job: Job, job_runtime: Runtime) -> tuple[Patch, ...]:
-    """The patches that mount the job's storage into every container of its pods."""
-    if not job.spec.mounts:
+    """The patches by which a TrainJob mounts its storage into every container of its pods."""
+    if not job.spec.mounts or kind_of(job.spec).name != TRAIN_JOB:
         return ()
+    pod = _mounting(context, job)
+    # podTemplateOverrides, the form before 2.2, name no manager.
+    named = context.release.has("trainer.runtimePatches", context.version("trainer"))
+    manager = MANAGER if named else ""
+    return tuple(
+        Patch(at=pod.at, job=replicated.name, pod=pod, manager=manager)
+        for replicated in job_runtime.jobs
+        if replicated.step not in INITIALIZERS
+    )
+
+
+def _mounting(context: Context, job: Job) -> Pod:
+    """What a pod has more for the job's storage."""
     at = job.at / "mounts"
     storages = context.once(resolve_storage)
     mounts, volumes = [], []
     for name, mount in zip(_volume_names(job), job.spec.mounts, strict=True):
         mounts.append(Mount(name, mount.path, mount.read_only))
         volumes.append(_volume_of(storages, name, mount.storage))
-    pod = Pod(
+    return Pod(
         at=at,
         containers=(Container(at=at, name="node", mounts=tuple(mounts)),),
         init_containers=tuple(
@@ -600,18 +674,11 @@ def _patches(context: Context, job: Job, job_runtime: Runtime) -> tuple[Patch, .
         ),
         volumes=tuple(volumes),
     )
-    # podTemplateOverrides, the form before 2.2, name no manager.
-    named = context.release.has("trainer.runtimePatches", context.version("trainer"))
-    manager = MANAGER if named else ""
-    return tuple(
-        Patch(at=at, job=replicated.name, pod=pod, manager=manager)
-        for replicated in job_runtime.jobs
-    )
 
 
-def _own_volumes(patches: tuple[Patch, ...]) -> dict[str, Quantity]:
-    """The volumes of patches that are made for each pod, and their sizes."""
-    volumes = patches[0].pod.volumes if patches else ()
+def _own_volumes(patched: Pod | None) -> dict[str, Quantity]:
+    """The volumes of what patches add to a pod that are made for each pod, and their sizes."""
+    volumes = patched.volumes if patched is not None else ()
     return {
         volume.name: volume.size
         for volume in volumes

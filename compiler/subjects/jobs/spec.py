@@ -1,6 +1,6 @@
 """Training jobs, as people write them: ten lines, everything else derived."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
@@ -37,14 +37,18 @@ from compiler.subjects.jobs.launchers.filling import filled
 if TYPE_CHECKING:
     from compiler.subjects.jobs.forms.deepspeed import DeepSpeed
     from compiler.subjects.jobs.forms.init_container import InitContainer
+    from compiler.subjects.jobs.forms.initializer import Initializer
     from compiler.subjects.jobs.forms.model import Model
+    from compiler.subjects.jobs.forms.role import Role
     from compiler.subjects.jobs.forms.topology import JobTopology
     from compiler.subjects.jobs.forms.volumes import JobVolume
     from compiler.subjects.jobs.launchers.spec import JobLauncher
 else:
     (DeepSpeed,) = later("jobs.forms.deepspeed", "DeepSpeed")
     (InitContainer,) = later("jobs.forms.init_container", "InitContainer")
+    (Initializer,) = later("jobs.forms.initializer", "Initializer")
     (Model,) = later("jobs.forms.model", "Model")
+    (Role,) = later("jobs.forms.role", "Role")
     (JobTopology,) = later("jobs.forms.topology", "JobTopology")
     (JobVolume,) = later("jobs.forms.volumes", "JobVolume")
     (JobLauncher,) = later("jobs.launchers.spec", "JobLauncher")
@@ -278,6 +282,13 @@ class Job(SpecModel):
         description="The number of nodes, with one pod on each; all start together or none does.",
         examples=[4],
     )
+    min_nodes: int | None = Field(
+        None,
+        ge=1,
+        le=MOST_NODES,
+        description="The fewest nodes with which a plain Job starts, of at most `nodes` at once; unset: all of them.",
+        examples=[2],
+    )
     image: ImageOrName = Field(
         description="The container image, with a tag or, better, a digest; or the name of one under `images`.",
         examples=["registry.example/train:1.4.2"],
@@ -322,6 +333,11 @@ class Job(SpecModel):
         description="What runs in every pod before the program, one after the other.",
         examples=[[{"name": "prepare", "command": ["python", "prepare.py"]}]],
     )
+    initializer: Initializer | None = Field(
+        None,
+        description="What Trainer downloads once, before the nodes start, to a storage of the job.",
+        examples=[{"model": {"storageUri": "hf://meta-llama/Llama-3.2-1B"}}],
+    )
     checkpoint: Checkpoint | None = Field(
         None,
         description="Where the job saves; with it, pods that must stop have minutes to save instead of one.",
@@ -346,6 +362,19 @@ class Job(SpecModel):
         None,
         description="The configuration of DeepSpeed, which becomes a file of the job.",
         examples=[{"trainBatchSize": 512, "microBatchSize": 4}],
+    )
+    api_group: Literal[
+        "trainer.kubeflow.org", "kubeflow.org", "jobset.x-k8s.io", "batch"
+    ] = Field(
+        "trainer.kubeflow.org",
+        description="The API group of the job's object: of a TrainJob, of a PyTorchJob or MPIJob, of a JobSet, or of a "
+        "plain Job.",
+        examples=["kubeflow.org"],
+    )
+    roles: list[Role] = Field(
+        [],
+        description="Other programs of a JobSet, on nodes of their own; the job ends with its own nodes.",
+        examples=[[{"name": "rollout", "command": ["python", "rollout.py"]}]],
     )
     processes_per_node: int | None = Field(
         None,
@@ -440,6 +469,22 @@ class Job(SpecModel):
         "accelerators.",
         examples=[{"parameters": 8.03e9, "sharding": "full"}],
     )
+
+    @property
+    def least_nodes(self) -> int | None:
+        """The fewest nodes with which it starts, where that is not all."""
+        least = self.min_nodes
+        return least if least is not None and least < self.nodes else None
+
+    @model_validator(mode="after")
+    def _has_bounds(self) -> Self:
+        if self.min_nodes is not None and self.min_nodes > self.nodes:
+            raise fault(
+                f"`minNodes` {self.min_nodes} is above `nodes` {self.nodes}",
+                f"write `minNodes: {self.nodes}`, or raise `nodes`",
+                "minNodes",
+            )
+        return self
 
     @model_validator(mode="before")
     @classmethod

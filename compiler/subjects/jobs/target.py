@@ -17,10 +17,12 @@ from compiler.subjects.jobs.plan import (
     GPU,
     HUGEPAGES,
     NEURON,
+    TRAIN_JOB,
     TRAINER_CHART,
     Container,
     EnvVar,
     FileSet,
+    InitializerSource,
     Mount,
     Patch,
     Pod,
@@ -46,6 +48,10 @@ STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"
 FILES = "trainyard.dev/files"
+LEAST = "kueue.x-k8s.io/job-min-parallelism"
+# Kueue lowers the parallelism of what it admits in part, and refuses every edit of it from then on (kueue v0.19.2,
+# job_webhook.go): Flux applies the job where it is not there, and never again (kustomize-controller v1.9).
+ONCE = {"kustomize.toolkit.fluxcd.io/ssa": "IfNotPresent"}
 Places = dict[tuple[Key, ...], Route]
 _JOBS = ("spec", "template", "spec", "replicatedJobs")
 _POD = ("template", "spec", "template", "spec")
@@ -55,6 +61,8 @@ def lower(plan: Plan) -> Iterator[Manifest]:
     """Runtimes a stage before the jobs: a TrainJob is refused while its runtime is not there."""
     old = (chart_version(plan, TRAINER_CHART) or "").startswith("2.1.")
     for runtime in plan.of(Runtime):
+        if runtime.kind:  # the pods of a job itself: ``compiler.subjects.own_pods``
+            continue
         body = runtime_body(runtime)
         yield Manifest(
             body, path(RUNTIMES, body), runtime.at, _runtime_origins(runtime)
@@ -66,6 +74,8 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         }
         yield Manifest(body, path(JOBS, body), files.at, places)
     for job in plan.of(TrainJob):
+        if job.kind != TRAIN_JOB:
+            continue
         body = job_body(job, overrides=old)
         yield Manifest(body, path(JOBS, body), job.at, _job_origins(job, old), _WORDS)
 
@@ -78,19 +88,6 @@ def runtime_body(runtime: Runtime) -> Body:
     if runtime.framework:
         labels["trainer.kubeflow.org/framework"] = runtime.framework
         policy[runtime.framework] = dict(runtime.settings)
-    success = {}
-    if runtime.decisive:
-        success = {
-            "operator": "All",
-            "targetReplicatedJobs": list(runtime.decisive),
-        }
-    spec = given(
-        successPolicy=success,
-        failurePolicy=given(
-            maxRestarts=runtime.max_restarts, restartStrategy=runtime.restart_strategy
-        ),
-        replicatedJobs=[_replicated(job) for job in runtime.jobs],
-    )
     return {
         **head(
             API,
@@ -100,8 +97,25 @@ def runtime_body(runtime: Runtime) -> Body:
             labels=labels,
             annotations=_runtime_annotations(runtime),
         ),
-        "spec": {"mlPolicy": policy, "template": {"spec": spec}},
+        "spec": {"mlPolicy": policy, "template": {"spec": runtime_spec(runtime)}},
     }
+
+
+def runtime_spec(runtime: Runtime) -> Body:
+    """The spec of a JobSet."""
+    success = {}
+    if runtime.decisive:
+        success = {
+            "operator": "All",
+            "targetReplicatedJobs": list(runtime.decisive),
+        }
+    return given(
+        successPolicy=success,
+        failurePolicy=given(
+            maxRestarts=runtime.max_restarts, restartStrategy=runtime.restart_strategy
+        ),
+        replicatedJobs=[_replicated(job) for job in runtime.jobs],
+    )
 
 
 def files_body(files: FileSet) -> Body:
@@ -250,6 +264,9 @@ def env_body(variable: EnvVar) -> Body:
                 "secretKeyRef": {"name": variable.secret, "key": variable.key}
             },
         }
+    if variable.pod_field is not None:
+        source = {"fieldRef": {"fieldPath": variable.pod_field}}
+        return {"name": variable.name, "valueFrom": source}
     return {"name": variable.name, "value": variable.value or ""}
 
 
@@ -294,19 +311,7 @@ _SOURCES = {
 
 def job_body(job: TrainJob, *, overrides: bool) -> Body:
     """TrainJob. ``overrides``: patches in the form of Trainer 2.1."""
-    labels = dict(job.labels)
-    if job.queue:
-        labels[QUEUE] = job.queue
-    if job.priority:
-        labels[PRIORITY] = job.priority
-    metadata = head(
-        API,
-        "TrainJob",
-        job.name,
-        job.namespace,
-        labels=labels,
-        annotations=_job_annotations(job),
-    )
+    metadata = job_head(job, API)
     runtime_ref = {
         "apiGroup": "trainer.kubeflow.org",
         "kind": job.runtime_kind,
@@ -319,10 +324,36 @@ def job_body(job: TrainJob, *, overrides: bool) -> Body:
         runtimeRef=runtime_ref,
         activeDeadlineSeconds=job.deadline,
         managedBy=job.managed_by,
+        initializer={source.name: _source(source) for source in job.initializers},
         trainer=_trainer(job) if job.trainer else None,
         **patches,
     )
     return {**metadata, "spec": spec}
+
+
+def job_head(job: TrainJob, api: str, own: Runtime | None = None) -> Body:
+    """apiVersion, kind and metadata of a job; ``own``: the pods that its object has itself."""
+    labels = dict(job.labels)
+    if job.queue:
+        labels[QUEUE] = job.queue
+    if job.priority:
+        labels[PRIORITY] = job.priority
+    return head(
+        api,
+        job.kind,
+        job.name,
+        job.namespace,
+        labels=labels,
+        annotations=_job_annotations(job, own),
+    )
+
+
+def _source(source: InitializerSource) -> Body:
+    return given(
+        storageUri=source.uri,
+        env=_environment(source.env),
+        secretRef={"name": source.secret} if source.secret else None,
+    )
 
 
 def _trainer(job: TrainJob) -> Body:
@@ -338,12 +369,19 @@ def _trainer(job: TrainJob) -> Body:
     )
 
 
-def _job_annotations(job: TrainJob) -> Body:
+def _job_annotations(job: TrainJob, own: Runtime | None) -> Body:
     annotations = dict(job.annotations)
     if not job.prune:
         annotations.update(NO_PRUNE)
+    if job.least_nodes is not None:
+        annotations[LEAST] = str(job.least_nodes)
+        annotations.update(ONCE)
     values = [variable.value or "" for variable in job.env]
-    texts = (*job.command, *job.args, *values, *job.annotations.values())
+    for source in job.initializers:
+        values += [source.uri or "", *(item.value or "" for item in source.env)]
+    texts = [*job.command, *job.args, *values, *job.annotations.values()]
+    if own is not None:
+        texts += chain.from_iterable(_texts(part.pod) for part in own.jobs)
     return unsubstituted(annotations, texts)
 
 
@@ -379,12 +417,12 @@ def _runtime_origins(runtime: Runtime) -> Places:
     failure = ("spec", "template", "spec", "failurePolicy")
     places: Places = {(*failure, "maxRestarts"): runtime.where("max_restarts")}
     for index, job in enumerate(runtime.jobs):
-        places.update(_pod_origins((*_JOBS, index, *_POD), job.pod))
+        places.update(pod_origins((*_JOBS, index, *_POD), job.pod))
     return places
 
 
-def _pod_origins(spec: tuple[Key, ...], pod: Pod) -> Places:
-    """``spec`` is the path of the pod's spec in the runtime."""
+def pod_origins(spec: tuple[Key, ...], pod: Pod) -> Places:
+    """Where the fields of a pod come from; ``spec`` is the path of its spec in the object."""
     places: Places = {
         (*spec, "tolerations"): pod.where("tolerations"),
         (*spec, "volumes"): pod.where("volumes"),
@@ -459,18 +497,51 @@ _ASKED = {
 def _job_origins(job: TrainJob, old: bool) -> Places:
     patches = "podTemplateOverrides" if old else "runtimePatches"
     places: Places = {("spec", *field): job.where(name) for field, name in _FIELDS}
-    for index, variable in enumerate(job.env):
-        origin = f"env.{variable.name}"
-        if origin in job.origins:
-            places["spec", "trainer", "env", index] = job.where(origin)
-    for resource in job.limits:
-        if resource in _ASKED:
-            places[(*_LIMITS, resource)] = job.where("limits") / _ASKED[resource]
-    for key in job.annotations:
-        places["metadata", "annotations", key] = job.where("annotations") / key
+    places.update(_env_origins(("spec", "trainer", "env"), job))
+    places.update(_limit_origins(_LIMITS, job))
+    places.update(head_origins(job))
+    places["spec", patches] = job.where("patches")
+    for source in job.initializers:
+        places["spec", "initializer", source.name] = source.at
+    return places
+
+
+def head_origins(job: TrainJob) -> Places:
+    """Where the metadata of a job comes from."""
+    places: Places = {
+        ("metadata", "annotations", key): job.where("annotations") / key
+        for key in job.annotations
+    }
+    if job.least_nodes is not None:
+        places["metadata", "annotations", LEAST] = job.where("least_nodes")
     places["metadata", "name"] = job.where("name")
     places["metadata", "namespace"] = job.where("namespace")
     places["metadata", "labels", QUEUE] = job.where("queue")
     places["metadata", "labels", PRIORITY] = job.where("priority")
-    places["spec", patches] = job.where("patches")
     return places
+
+
+def program_origins(container: tuple[Key, ...], job: TrainJob) -> Places:
+    """Where the program of a job comes from; ``container`` is the path of the one that runs it."""
+    places: Places = {(*container, field): job.where(field) for field in _OF_CONTAINER}
+    places[(*container, "resources")] = job.where("requests")
+    places.update(_env_origins((*container, "env"), job))
+    places.update(_limit_origins((*container, "resources", "limits"), job))
+    return places
+
+
+def _env_origins(env: tuple[Key, ...], job: TrainJob) -> Places:
+    places: Places = {}
+    for index, variable in enumerate(job.env):
+        origin = f"env.{variable.name}"
+        if origin in job.origins:
+            places[(*env, index)] = job.where(origin)
+    return places
+
+
+def _limit_origins(limits: tuple[Key, ...], job: TrainJob) -> Places:
+    return {
+        (*limits, resource): job.where("limits") / _ASKED[resource]
+        for resource in job.limits
+        if resource in _ASKED
+    }

@@ -14,6 +14,7 @@ from compiler.subjects.addons.addon import HELM
 from compiler.subjects.delivery.stages import stage
 from compiler.subjects.jobs.plan import GPU, NEURON
 from compiler.subjects.jobs.resolve import POD_PRIORITY, SERVICE_ACCOUNT
+from compiler.subjects.jobs.spec import JobsSection
 from compiler.subjects.namespaces.people import groups_of
 from compiler.subjects.namespaces.plan import (
     Access,
@@ -141,7 +142,7 @@ def access(context: Context) -> Iterator[Access]:
                 at=SPEC / "namespaces" / index / "group",
                 name="training-users",
                 namespace=namespace.name,
-                rules=_RULES,
+                rules=(*_RULES, *_more_rules(context)),
                 subjects=tuple(Subject("Group", group) for group in groups),
             )
 
@@ -154,6 +155,21 @@ _RULES = (
     PolicyRule(("",), ("pods", "pods/log", "events", "configmaps"), _READ),
     PolicyRule(("",), ("pods/exec",), ("create",)),
 )
+
+
+def _more_rules(context: Context) -> Iterator[PolicyRule]:
+    """Access to jobs of other kinds than TrainJob, where the spec has some."""
+    groups = {job.api_group for job in JobsSection.of(context.spec).jobs}
+    for group, resources in _JOBS_OF_GROUPS.items():
+        if group in groups:
+            yield PolicyRule((group,), resources, (*_READ, "delete"))
+
+
+_JOBS_OF_GROUPS = {
+    "kubeflow.org": ("mpijobs", "pytorchjobs"),
+    "jobset.x-k8s.io": ("jobsets",),
+    "batch": ("jobs",),
+}
 
 
 def network_policies(

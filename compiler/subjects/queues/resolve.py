@@ -14,6 +14,7 @@ from compiler.resolve.context import SPEC, Context, unique
 from compiler.source import Route
 from compiler.subjects.delivery.plan import HealthExpression
 from compiler.subjects.delivery.stages import stage
+from compiler.subjects.jobs.kinds.wanted import KUBEFLOW, runs
 from compiler.subjects.jobs.plan import EPHEMERAL
 from compiler.subjects.namespaces.spec import NamespacesSection
 from compiler.subjects.pools.pools import Pool, resolve_pools
@@ -455,14 +456,23 @@ def queue_manager(context: Context) -> QueueManager:
         recovery=recovery,
         requeue_backoff=Duration(60),
         requeue_limit=_REQUEUES,
-        frameworks=(
-            "batch/job",
-            "jobset.x-k8s.io/jobset",
-            "trainer.kubeflow.org/trainjob",
-        ),
+        frameworks=(*_FRAMEWORKS, *_more_frameworks(context)),
         # What a node has of it depends on its disks, not on its type: LIM004 holds each job against its node.
         excluded_prefixes=(EPHEMERAL,),
     )
+
+
+_FRAMEWORKS = (
+    "batch/job",
+    "jobset.x-k8s.io/jobset",
+    "trainer.kubeflow.org/trainjob",
+)
+
+
+def _more_frameworks(context: Context) -> list[str]:
+    """The integrations for the kinds of kubeflow.org that the spec has jobs of (kueue v0.19.2)."""
+    kinds = [kind for kind in ("MPIJob", "PyTorchJob") if runs(context, kind)]
+    return [f"{KUBEFLOW}/{kind.lower()}" for kind in kinds]
 
 
 def _preemption_strategies(context: Context) -> tuple[str, ...]:

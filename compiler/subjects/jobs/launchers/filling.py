@@ -4,9 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from compiler.subjects.jobs.launchers.nccl_test.acceptance import FILLS
+from compiler.subjects.jobs.launchers.torchtune.released import brought
 
-FILLING: Mapping[str, Mapping[str, Any]] = {"ncclTest": FILLS}
-"""Launchers that say themselves what other jobs must, by their keys."""
+FILLING: Mapping[str, tuple[str, ...]] = {
+    "ncclTest": tuple(FILLS),
+    "torchtune": ("image", "command"),
+}
+"""Launchers that say themselves what other jobs must, by their keys, and what that is."""
 
 
 def filled(job: Any) -> Any:
@@ -14,6 +18,8 @@ def filled(job: Any) -> Any:
     launcher = job.get("launcher") if isinstance(job, dict) else None
     if not isinstance(launcher, dict):
         return job
-    for key in launcher.keys() & FILLING.keys():
-        job = {**FILLING[key], **job}
+    if "ncclTest" in launcher:
+        job = {**FILLS, **job}
+    if "torchtune" in launcher:
+        job = {**brought(launcher["torchtune"]), **job}
     return job

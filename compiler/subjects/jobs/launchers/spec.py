@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     from compiler.subjects.jobs.launchers.mpi.spec import Mpi
     from compiler.subjects.jobs.launchers.nccl_test.spec import NcclTest
     from compiler.subjects.jobs.launchers.torchrun.spec import Torchrun
+    from compiler.subjects.jobs.launchers.torchtune.spec import Torchtune
 else:
     (Jax,) = later("jobs.launchers.jax.spec", "Jax")
     (Mpi,) = later("jobs.launchers.mpi.spec", "Mpi")
     (NcclTest,) = later("jobs.launchers.nccl_test.spec", "NcclTest")
     (Torchrun,) = later("jobs.launchers.torchrun.spec", "Torchrun")
+    (Torchtune,) = later("jobs.launchers.torchtune.spec", "Torchtune")
 
 
 class JobLauncher(OneOf):
@@ -41,6 +43,11 @@ class JobLauncher(OneOf):
         None,
         description="An acceptance test of EFA by NCCL's all-reduce, with an image and a command of its own.",
         examples=[{}],
+    )
+    torchtune: Torchtune | None = Field(
+        None,
+        description="A recipe of torchtune with image, command, model and dataset of a released runtime of Trainer.",
+        examples=[{"runtime": "torchtune-llama3.2-1b"}],
     )
 
     @property

@@ -15,13 +15,13 @@ from compiler.resolve.context import Context
 from compiler.source import Route
 from compiler.subjects.jobs.binding import Job
 from compiler.subjects.jobs.environment import variable
+from compiler.subjects.jobs.kinds.kind import DOMAIN, kind_of
 from compiler.subjects.jobs.launchers.launcher import Launcher
 from compiler.subjects.jobs.plan import EnvVar
 from compiler.subjects.jobs.stopping import time_to_save
 from compiler.subjects.queues.resolve import RECOVERY
 
 PORT = 29500
-DOMAIN = "cluster.local"  # nodeadm configures it in the kubelet (awslabs/amazon-eks-ami, internal/kubelet/config.go)
 RENDEZVOUS_SECONDS = RECOVERY.seconds  # so long Kueue waits too
 _ENDS = 15  # seconds in which torchrun kills what still runs and ends itself
 
@@ -31,11 +31,15 @@ class Torchrun(Launcher):
 
     framework = "torch"
 
+    def launches(self, parts: Iterable[str]) -> bool:
+        """Whether a command starts torchrun."""
+        return launches_torchrun(parts)
+
     def environment(self, context: Context, job: Job) -> list[EnvVar]:
         """How long torchrun waits for its ranks to save; the option in the command wins."""
         seconds = shutdown_seconds(job)
         parts = [*job.spec.command, *job.spec.args]
-        if seconds is None or not launches_torchrun(parts):
+        if seconds is None or not self.launches(parts):
             return []
         if f"--{SHUTDOWN_OPTION}" in flags(parts):
             return []
@@ -58,12 +62,12 @@ class Torchrun(Launcher):
         the service's record has spread. Before that rank 0 takes itself for a guest, and nobody opens the store.
         """
         parts = [*job.spec.command, *job.spec.args]
-        if not launches_torchrun(parts):
+        if not self.launches(parts):
             return []
         written = flags(parts)
         if "--standalone" in written:
             return []
-        host = f"{name}-node-0-0.{name}.{job.namespace}.svc.{DOMAIN}"
+        host = kind_of(job.spec).host(job, name)
         derived = {
             "--rdzv-backend": ("PET_RDZV_BACKEND", "c10d"),
             "--rdzv-endpoint": ("PET_RDZV_ENDPOINT", f"{host}:{PORT}"),

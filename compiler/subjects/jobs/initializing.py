@@ -1,0 +1,254 @@
+"""Trainer's initializers: replicated jobs that download before the nodes start, onto a volume that all of them mount.
+
+An initializer writes to `/workspace/dataset` or `/workspace/model`, of the volume `initializer`, and JobSet starts the
+nodes when it is complete (trainer v2.3.0, pkg/initializers, pkg/constants). Trainer's own runtimes have a new claim of
+20 GiB for each job, which one node mounts. Here it is a storage that the job mounts anyway, in a folder of the job's.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from compiler.diagnostics.diagnostic import listed
+from compiler.plan.units import Quantity
+from compiler.resolve.context import Context
+from compiler.subjects.jobs.binding import Job
+from compiler.subjects.jobs.plan import (
+    TRAIN_JOB,
+    Container,
+    EnvVar,
+    InitializerSource,
+    Mount,
+    Pod,
+    ReplicatedJob,
+    Volume,
+    patched,
+)
+from compiler.subjects.storage.resolve import resolve_storage
+
+if TYPE_CHECKING:
+    from compiler.subjects.jobs.spec import Mount as MountedStorage
+
+VOLUME, WORKSPACE = "initializer", "/workspace"
+_IMAGE = "ghcr.io/kubeflow/trainer/{}-initializer:v{}"
+CPU, MEMORY = Quantity.of(2), Quantity.gib(8)
+"""What an initializer asks for: a download, and files of a few GiB in memory."""
+_RETRIES = 3
+_SOURCE = "trainer v2.3.0, pkg/initializers"
+
+
+def count(job: Job) -> int:
+    """How many initializers a job has."""
+    return len(job.spec.initializer.parts()) if job.spec.initializer else 0
+
+
+def sources(job: Job) -> tuple[InitializerSource, ...]:
+    """What the job's initializers download."""
+    given = job.spec.initializer
+    if given is None:
+        return ()
+    return tuple(
+        InitializerSource(
+            at=job.at / "initializer" / name,
+            name=name,
+            uri=source.storage_uri,
+            secret=source.secret,
+            env=tuple(EnvVar(key, value) for key, value in source.env.items()),
+        )
+        for name, source in given.parts().items()
+    )
+
+
+def check(context: Context, job: Job, kind: str) -> None:
+    """Report initializers that nobody runs, or that share no volume with the nodes."""
+    given = job.spec.initializer
+    if given is None:
+        return
+    at = job.at / "initializer"
+    if kind != TRAIN_JOB:
+        context.fault(
+            "RES166",
+            f"job `{job.spec.name}` is a {kind}, and initializers are Trainer's",
+            at,
+            "remove `apiGroup`, or download in `initContainers`",
+            source=_SOURCE,
+        )
+    for index, mount in enumerate(job.spec.mounts):
+        if posixpath.normpath(mount.path) == WORKSPACE:
+            _taken(context, job, mount.path, "mounts", index)
+    for index, volume in enumerate(job.spec.volumes):
+        if posixpath.normpath(volume.path) == WORKSPACE:
+            _taken(context, job, volume.path, "volumes", index)
+    fitting = _fitting(context, job)
+    if given.storage is None:
+        if len(fitting) == 1:
+            return
+        context.fault(
+            "RES165",
+            f"job `{job.spec.name}` has initializers, and "
+            + (
+                f"mounts {len(fitting)} storages that could hold what they download"
+                if fitting
+                else "mounts no storage that they share with its nodes"
+            ),
+            at,
+            f"add `storage:` with one of {listed(fitting)}"
+            if fitting
+            else "mount a file system of FSx for Lustre, and not read-only",
+            key=True,
+            source=_SOURCE,
+        )
+    elif given.storage not in fitting:
+        context.fault(
+            "RES165",
+            f"job `{job.spec.name}` has initializers, and {_why_not(job, given.storage)}",
+            at / "storage",
+            f"write one of {listed(fitting)}"
+            if fitting
+            else "mount a file system of FSx for Lustre, and not read-only",
+            source=_SOURCE,
+        )
+
+
+def _taken(context: Context, job: Job, path: str, key: str, index: int) -> None:
+    context.fault(
+        "RES031",
+        f"job `{job.spec.name}` mounts something at `{path}`, where its initializers write",
+        job.at / key / index / "path",
+        "write another path",
+    )
+
+
+def _why_not(job: Job, storage: str) -> str:
+    for mount in job.spec.mounts:
+        if mount.storage == storage:
+            how = (
+                "read-only"
+                if mount.read_only
+                else "from a bucket, which renames no file"
+            )
+            return f"mounts `{storage}` {how}"
+    return f"does not mount `{storage}`"
+
+
+def _fitting(context: Context, job: Job) -> list[str]:
+    """The storages that the job mounts and that files can be downloaded to: hubs write beside a file and rename."""
+    storages = context.once(resolve_storage)
+    return list(
+        dict.fromkeys(
+            mount.storage
+            for mount in job.spec.mounts
+            if not mount.read_only and _renames(storages, mount)
+        )
+    )
+
+
+def _renames(storages: object, mount: MountedStorage) -> bool:
+    storage = storages.get(mount.storage) if isinstance(storages, dict) else None
+    return storage is not None and storage.spec.fsx_lustre is not None
+
+
+def _storage(context: Context, job: Job) -> str:
+    given = job.spec.initializer
+    chosen = given.storage if given is not None else None
+    fitting = _fitting(context, job)
+    derived = fitting[0] if fitting else ""
+    return context.settle(
+        job.target,
+        "initializer.storage",
+        chosen,
+        derived,
+        "the only storage of the job that files can be downloaded to",
+        at=job.at / "initializer" / "storage",
+    )
+
+
+def with_initializers(
+    context: Context, job: Job, replicated: tuple[ReplicatedJob, ...], pod: Pod
+) -> tuple[ReplicatedJob, ...]:
+    """The replicated jobs of a job, after those that download for it. ``pod`` is that of its nodes."""
+    given = job.spec.initializer
+    if given is None:
+        return replicated
+    at = job.at / "initializer"
+    storage = _storage(context, job)
+    volume = Volume(VOLUME, "persistentVolumeClaim", storage)
+    mount = Mount(VOLUME, WORKSPACE, sub_path=f"initializer-{job.spec.name}")
+    names = [f"{name}-initializer" for name in given.parts()]
+    version = context.version("trainer")
+    first = [
+        _initializer(job, name, _IMAGE.format(name, version), mount, volume, pod)
+        for name in given.parts()
+    ]
+    _explain(context, job, storage, version)
+    mounting = Pod(
+        at=at,
+        containers=(Container(at=at, name="node", mounts=(mount,)),),
+        volumes=(volume,),
+    )
+    nodes = [_after(part, tuple(names), mounting) for part in replicated]
+    return (*first, *nodes)
+
+
+def _initializer(
+    job: Job, part: str, image: str, mount: Mount, volume: Volume, pod: Pod
+) -> ReplicatedJob:
+    at = job.at / "initializer" / part
+    name = f"{part}-initializer"
+    asked = {"cpu": CPU, "memory": MEMORY}
+    container = Container(
+        at=at,
+        name=name,
+        image=image,
+        requests=asked,
+        limits=asked,
+        mounts=(mount,),
+        origins={"image": at},
+    )
+    own = Pod(
+        at=at,
+        containers=(container,),
+        node_selector=pod.node_selector,
+        tolerations=pod.tolerations,
+        volumes=(volume,),
+        restart_policy="Never",
+        service_account=pod.service_account,
+        priority_class=pod.priority_class,
+        annotations={"karpenter.sh/do-not-disrupt": "true"},
+        pull_secrets=pod.pull_secrets,
+    )
+    return ReplicatedJob(at=at, name=name, step=name, pod=own, backoff_limit=_RETRIES)
+
+
+def _after(part: ReplicatedJob, names: tuple[str, ...], mounting: Pod) -> ReplicatedJob:
+    """A part that mounts what was downloaded, and starts after it."""
+    pod = patched(part.pod, mounting)
+    places = {**pod.origins, f"volumes.{VOLUME}": mounting.at}
+    depends_on = part.depends_on if part.ready_after else (*part.depends_on, *names)
+    return replace(part, pod=replace(pod, origins=places), depends_on=depends_on)
+
+
+def _explain(context: Context, job: Job, storage: str, version: str) -> None:
+    context.derive(
+        job.target,
+        "initializer.volume",
+        f"{storage}/initializer-{job.spec.name} at {WORKSPACE}",
+        "what one pod downloads all nodes read",
+        _SOURCE,
+    )
+    context.derive(
+        job.target,
+        "initializer.image",
+        _IMAGE.format("‹part›", version),
+        "the initializer of Trainer's version",
+        f"trainer v{version}, manifests/overlays/runtimes",
+    )
+    context.derive(
+        job.target,
+        "initializer.resources",
+        f"{CPU} CPUs, {MEMORY}",
+        "taken off each node's share: Kueue counts initializers beside the nodes",
+        "kueue v0.19.2, trainjob",
+    )

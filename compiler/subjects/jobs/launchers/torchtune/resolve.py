@@ -1,0 +1,45 @@
+"""torchtune: its command line is torchrun's, with a recipe instead of a script (torchtune 0031bfb, _cli/run.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from compiler.resolve.context import Context
+from compiler.subjects.jobs.binding import Job
+from compiler.subjects.jobs.launchers.torchrun.resolve import Torchrun
+
+_RUN = ("tune", "run")
+
+
+class Torchtune(Torchrun):
+    """A recipe on all accelerators of all nodes."""
+
+    def launches(self, parts: Iterable[str]) -> bool:
+        """torchtune does itself, in whatever way the command starts it."""
+        return True
+
+    def check(self, context: Context, job: Job) -> None:
+        super().check(context, job)
+        words = [*job.spec.command, *job.spec.args]
+        if tuple(words[:2]) == _RUN and not words[2].startswith("-"):
+            context.doubt(
+                "RES131",
+                f"job `{job.spec.name}` has the launcher `torchtune`, and its command has no option of torchrun: each "
+                "node runs the recipe in one process",
+                job.at / "command",
+                "write `--rdzv_backend=c10d` after `tune run`",
+                source="torchtune 0031bfb, torchtune/_cli/run.py _is_distributed_args",
+            )
+
+    def explain(self, context: Context, job: Job) -> None:
+        super().explain(context, job)
+        context.derive(
+            job.target,
+            "launcher.command",
+            " ".join(job.spec.command),
+            "what the released runtime runs, with torchrun's rendezvous instead of one on each node",
+            "trainer v2.3.0, manifests/base/runtimes/torchtune",
+        )
+
+
+LAUNCHER = Torchtune()

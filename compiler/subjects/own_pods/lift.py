@@ -1,0 +1,309 @@
+"""Lift: our own jobs whose objects have their pods themselves, as a job and the runtime that it stands for.
+
+Third-party objects of these kinds are read as workloads (``compiler.subjects.workloads``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from compiler.lift.pods import pod
+from compiler.lift.reader import Reader, labels_of, name_of, namespace_of, pruned
+from compiler.plan.base import PlanNode
+from compiler.source import Route
+from compiler.subjects.jobs.lift import PRIORITY, QUEUE, own_annotations
+from compiler.subjects.jobs.plan import (
+    JOB_KINDS,
+    Container,
+    Pod,
+    ReplicatedJob,
+    Runtime,
+    TrainJob,
+)
+
+CLOSED_ONLY = True
+"""Of our own output alone what belongs together is known."""
+
+_TRAINER = "trainer"
+_LEAST = "kueue.x-k8s.io/job-min-parallelism"
+_FIRST = ("Master", "Launcher", "node", "")
+Settings = dict[str, str | int | bool]
+
+
+def _nodes(
+    body: Reader,
+    parts: Sequence[ReplicatedJob],
+    *,
+    nodes: int | None,
+    processes: int | str | None = None,
+    deadline: Reader,
+    max_restarts: Reader | None = None,
+    framework: str | None,
+    settings: Settings | None = None,
+    strategy: str | None = None,
+    decisive: tuple[str, ...] = (),
+) -> Iterator[PlanNode]:
+    """The job of an object, and its pods as a runtime. The part that takes the program gives it to the job."""
+    kind = (body / "kind").word()
+    main = JOB_KINDS[kind].main
+    name, namespace = name_of(body), namespace_of(body)
+    first = next((part for part in parts if part.name in _FIRST), None)
+    program = first.pod.container(main) if first is not None else None
+    jobs = [_as_trainer(part, main) if part is first else part for part in parts]
+    yield Runtime(
+        at=body.at,
+        name=name,
+        namespace=namespace,
+        kind=kind,
+        jobs=tuple(jobs),
+        framework=framework,
+        max_restarts=None if max_restarts is None else max_restarts.integer(),
+        restart_strategy=strategy,
+        prune=pruned(body),
+        settings=settings or {},
+        decisive=decisive,
+        origins={} if max_restarts is None else {"max_restarts": max_restarts.at},
+    )
+    labels, place = labels_of(body), body.follow("metadata", "labels")
+    annotations = own_annotations(body)
+    if program is None:
+        program = Container(at=body.at, name=main)
+    yield TrainJob(
+        at=body.at,
+        name=name,
+        namespace=namespace,
+        kind=kind,
+        runtime=name,
+        runtime_kind=kind,
+        queue=labels.pop(QUEUE, None),
+        priority=labels.pop(PRIORITY, None),
+        nodes=nodes,
+        processes=processes,
+        image=program.image,
+        command=program.command,
+        args=program.args,
+        env=program.env,
+        requests=program.requests,
+        limits=program.limits,
+        deadline=deadline.integer(),
+        managed_by=_managed_by(body).text(),
+        suspend=_suspend(body).flag(),
+        prune=pruned(body),
+        labels=labels,
+        annotations=annotations,
+        least_nodes=_number(annotations.pop(_LEAST, None)),
+        unread=program.unread,
+        origins=_places(body, program, place, deadline),
+    )
+
+
+def _places(
+    body: Reader, program: Container, labels: Reader, deadline: Reader
+) -> dict[str, Route]:
+    return {
+        **program.origins,
+        "queue": (labels / QUEUE).at,
+        "least_nodes": body.follow("metadata", "annotations", _LEAST).at,
+        "priority": (labels / PRIORITY).at,
+        "deadline": deadline.at,
+        "suspend": _suspend(body).at,
+        "managed_by": _managed_by(body).at,
+        "name": body.follow("metadata", "name").at,
+        "namespace": body.follow("metadata", "namespace").at,
+        "runtime": (body / "spec").at,
+        "trainer": (body / "spec").at,
+    }
+
+
+def _policy(body: Reader) -> Reader:
+    spec = body / "spec"
+    return spec / "runPolicy" or spec
+
+
+def _suspend(body: Reader) -> Reader:
+    return _policy(body) / "suspend"
+
+
+def _managed_by(body: Reader) -> Reader:
+    return _policy(body) / "managedBy"
+
+
+def _as_trainer(part: ReplicatedJob, main: str) -> ReplicatedJob:
+    """The part without the program, which the job has."""
+    containers = [
+        _bare(container) if container.name == main else container
+        for container in part.pod.containers
+    ]
+    own = replace(part.pod, containers=tuple(containers))
+    return replace(part, step=_TRAINER, pod=own)
+
+
+def _bare(container: Container) -> Container:
+    return replace(
+        container, image=None, command=(), args=(), env=(), requests={}, limits={}
+    )
+
+
+def _replicas(specs: Reader) -> list[ReplicatedJob]:
+    """Replicas by role (kubeflow.org)."""
+    parts = []
+    for role, replica in specs.entries():
+        policy = replica / "restartPolicy"
+        own = pod(replica / "template")
+        own = replace(
+            own,
+            restart_policy=policy.text(),
+            origins={**own.origins, "restart_policy": policy.at},
+        )
+        count = (replica / "replicas").integer()
+        parts.append(
+            ReplicatedJob(
+                at=replica.at,
+                name=role,
+                step=None,
+                pod=own,
+                replicas=1 if count is None else count,
+                origins={"replicas": (replica / "replicas").at},
+            )
+        )
+    return parts
+
+
+def _count(parts: Sequence[ReplicatedJob]) -> int:
+    return sum(part.replicas for part in parts)
+
+
+def pytorch_job(body: Reader) -> Iterator[PlanNode]:
+    """PyTorchJob of kubeflow.org/v1."""
+    spec, policy = body / "spec", _policy(body)
+    parts = _replicas(spec / "pytorchReplicaSpecs")
+    yield from _nodes(
+        body,
+        parts,
+        nodes=_count(parts),
+        processes=_count_or_text((spec / "nprocPerNode").text()),
+        deadline=policy / "activeDeadlineSeconds",
+        max_restarts=policy / "backoffLimit",
+        framework="torch",
+        settings=_settings(policy, "cleanPodPolicy"),
+    )
+
+
+def _count_or_text(text: str | None) -> int | str | None:
+    number = _number(text)
+    return text if number is None else number
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdigit() else None
+
+
+def mpi_job(body: Reader) -> Iterator[PlanNode]:
+    """MPIJob of kubeflow.org/v2beta1."""
+    spec, policy = body / "spec", _policy(body)
+    parts = _replicas(spec / "mpiReplicaSpecs")
+    named = (
+        "launcherCreationPolicy",
+        "mpiImplementation",
+        "runLauncherAsWorker",
+        "sshAuthMountPath",
+    )
+    settings = {**_settings(policy, "cleanPodPolicy"), **_settings(spec, *named)}
+    yield from _nodes(
+        body,
+        parts,
+        nodes=_count(parts),
+        processes=(spec / "slotsPerWorker").integer(),
+        deadline=policy / "activeDeadlineSeconds",
+        max_restarts=policy / "backoffLimit",
+        framework="mpi",
+        settings=settings,
+    )
+
+
+def _settings(body: Reader, *names: str) -> Settings:
+    settings: Settings = {}
+    for name in names:
+        value = (body / name).value
+        if isinstance(value, str | int | bool):
+            settings[name] = value
+    return settings
+
+
+def job_set(body: Reader) -> Iterator[PlanNode]:
+    """JobSet: each replicated job is one Job of as many pods as it has nodes."""
+    spec = body / "spec"
+    failure = spec / "failurePolicy"
+    items = (spec / "replicatedJobs").items()
+    parts = [_replicated(item, alone=len(items) == 1) for item in items]
+    counts = [_pods(item.follow("template", "spec")) for item in items]
+    yield from _nodes(
+        body,
+        parts,
+        nodes=sum(counts),
+        deadline=spec / "activeDeadlineSeconds",
+        max_restarts=failure / "maxRestarts",
+        strategy=(failure / "restartStrategy").text(),
+        decisive=spec.follow("successPolicy", "targetReplicatedJobs").texts(),
+        framework=_framework([part.pod for part in parts]),
+    )
+
+
+def _replicated(item: Reader, *, alone: bool) -> ReplicatedJob:
+    job = item.follow("template", "spec")
+    return ReplicatedJob(
+        at=item.at,
+        name=(item / "name").word(),
+        step=None,
+        pod=pod(job / "template"),
+        backoff_limit=(job / "backoffLimit").integer(),
+        nodes=None if alone else _pods(job),
+        origins={"backoff_limit": (job / "backoffLimit").at},
+    )
+
+
+def _pods(job: Reader) -> int:
+    count = (job / "parallelism").integer()
+    return 1 if count is None else count
+
+
+def _framework(pods: Sequence[Pod]) -> str | None:
+    """Torch, where the first pod has the variables of torchrun that Trainer would set."""
+    names = {
+        variable.name
+        for own in pods[:1]
+        for container in own.containers
+        for variable in container.env
+    }
+    return "torch" if "PET_NNODES" in names else None
+
+
+def plain_job(body: Reader) -> Iterator[PlanNode]:
+    """Job of batch/v1."""
+    spec = body / "spec"
+    own = pod(spec / "template")
+    limit = spec / "backoffLimit" or spec / "backoffLimitPerIndex"
+    part = ReplicatedJob(
+        at=spec.at,
+        name="node",
+        step=None,
+        pod=own,
+        backoff_limit=limit.integer(),
+        origins={"backoff_limit": limit.at},
+    )
+    yield from _nodes(
+        body,
+        [part],
+        nodes=_pods(spec),
+        deadline=spec / "activeDeadlineSeconds",
+        framework=_framework([own]),
+    )
+
+
+KINDS = {
+    "kubeflow.org/PyTorchJob": pytorch_job,
+    "kubeflow.org/MPIJob": mpi_job,
+    "jobset.x-k8s.io/JobSet": job_set,
+    "batch/Job": plain_job,
+}

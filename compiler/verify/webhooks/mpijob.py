@@ -1,0 +1,40 @@
+"""MPIJob of kubeflow.org/v2beta1 (mpi-operator v0.8.2, pkg/apis/kubeflow/validation). That of v1 has another operator,
+which has no webhook for it (training-operator v1.9.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.manifest import Body
+from compiler.output.body import at
+from compiler.verify.fault import Fault, Path, refused
+from compiler.verify.webhooks import Lookup
+from compiler.verify.webhooks._pods import template
+from compiler.verify.webhooks.pytorchjob import ignored_policy, name_faults
+
+GROUP = "kubeflow.org"
+
+_REPLICAS: Path = ("spec", "mpiReplicaSpecs")
+_LAUNCHER = "Launcher"
+_KEYS = frozenset({"ssh-auth", "mpi-job-config"})
+"""Volumes that the operator adds (pkg/controller/mpi_job_controller.go)."""
+
+
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+    """What the operator does not run."""
+    if not str(body["apiVersion"]).endswith("/v2beta1"):
+        return
+    replicas = at(body, *_REPLICAS)
+    specs = replicas if isinstance(replicas, dict) else {}
+    yield from name_faults(body, specs)
+    if _LAUNCHER not in specs:
+        message = f"an MPIJob needs the role `{_LAUNCHER}`"
+        yield refused(_REPLICAS, message, f"write `{_LAUNCHER}`", key=True)
+    for role, spec in specs.items():
+        here = (*_REPLICAS, role)
+        yield from template((*here, "template"), at(spec, "template"), volumes=_KEYS)
+        yield from ignored_policy(here, spec)
+        count = at(spec, "replicas")
+        if role == _LAUNCHER and count not in (None, 1):
+            message = f"role `{role}` has {count} `replicas`, and needs exactly 1"
+            yield refused((*here, "replicas"), message, "write `replicas: 1`")

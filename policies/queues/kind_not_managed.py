@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.jobs.plan import TRAIN_JOB, TrainJob
+from compiler.subjects.queues.plan import QueueManager
+from compiler.subjects.workloads.plan import Workload
+
+
+@rule("RUN089")
+def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
+    """Kueue is not told to manage the kind of a job that has a queue.
+
+    It looks only at the kinds in `integrations.frameworks` (kueue v0.19.2), and those of the training operator are not
+    among its defaults: the queue label of such a job means nothing, and it starts at once, outside every quota.
+
+    ## Fails
+
+        apiVersion: config.kueue.x-k8s.io/v1beta2
+        kind: Configuration
+        waitForPodsReady: {timeout: 30m}
+        integrations: {frameworks: [trainer.kubeflow.org/trainjob]}
+        ---
+        apiVersion: kubeflow.org/v1
+        kind: PyTorchJob
+        metadata: {name: bert, namespace: team-a, labels: {kueue.x-k8s.io/queue-name: research}}
+        spec: {pytorchReplicaSpecs: {Master: {replicas: 1, template: {spec: {
+          tolerations: [{operator: Exists}], containers: [{name: pytorch}]}}}}}
+
+    ## Passes
+
+        jobs: [{name: llama, apiGroup: kubeflow.org}]
+
+        apiVersion: config.kueue.x-k8s.io/v1beta2
+        kind: Configuration
+        waitForPodsReady: {timeout: 30m}
+        integrations: {frameworks: [trainer.kubeflow.org/trainjob, kubeflow.org/pytorchjob]}
+        ---
+        apiVersion: kubeflow.org/v1
+        kind: PyTorchJob
+        metadata: {name: bert, namespace: team-a, labels: {kueue.x-k8s.io/queue-name: research}}
+        spec: {pytorchReplicaSpecs: {Master: {replicas: 1, template: {spec: {
+          tolerations: [{operator: Exists}], containers: [{name: pytorch}]}}}}}
+    """
+    frameworks = manager.frameworks
+    if not frameworks:
+        return
+    reported = set()
+    for kind, name, queue in _queued(world):
+        framework = _FRAMEWORKS.get(kind)
+        if framework is None or framework in frameworks or framework in reported:
+            continue
+        reported.add(framework)
+        yield Finding(
+            f"Kueue does not manage {kind}s, and `{name}` has queue `{queue}`",
+            manager.where("frameworks"),
+            label="the job runs past every quota",
+            help=f"add `{framework}` to `integrations.frameworks`",
+        )
+
+
+def _queued(world: World) -> Iterator[tuple[str, str, str]]:
+    """Kind, name and queue of each job in a queue that is no TrainJob (QUE011)."""
+    for job in world.plan.of(TrainJob):
+        if job.queue and job.kind != TRAIN_JOB:
+            yield job.kind, job.name, job.queue
+    for workload in world.plan.of(Workload):
+        if workload.queue:
+            yield workload.kind, workload.name, workload.queue
+
+
+_FRAMEWORKS = {
+    "PyTorchJob": "kubeflow.org/pytorchjob",
+    "MPIJob": "kubeflow.org/mpijob",
+    "JobSet": "jobset.x-k8s.io/jobset",
+    "Job": "batch/job",
+}

@@ -1,0 +1,417 @@
+"""What the API group of a job makes of it: its object, the pods in it, and back."""
+
+from __future__ import annotations
+
+import json
+from itertools import starmap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import (
+    FSX,
+    body_of,
+    manifests_of,
+    objects_of,
+    plan_of,
+    resolved,
+    spec,
+)
+from history.folder import write
+from running import Command
+
+from compiler.catalog import load_catalog
+from compiler.lift import lift
+from compiler.manifest import ObjectRef
+from compiler.model.reading import Reading
+from compiler.patches.apply import apply_patches
+from compiler.subjects.delivery.plan import GitSource, Stage
+from compiler.subjects.jobs.plan import FileSet, Runtime, TrainJob
+from compiler.subjects.queues.plan import QueueManager
+from compiler.targets import lower
+from compiler.verify import verify
+
+MPI: dict[str, Any] = {"launcher": {"mpi": {}}, "command": ["mpirun", "python", "t.py"]}
+V1: dict[str, Any] = {"apiGroup": "kubeflow.org"}
+SET: dict[str, Any] = {"apiGroup": "jobset.x-k8s.io"}
+SHARDS: dict[str, Any] = {"apiGroup": "batch", "command": ["python", "shard.py"]}
+ALONE: dict[str, Any] = {"apiGroup": "batch", "nodes": 1}
+ROLES: dict[str, Any] = {
+    "roles": [
+        {
+            "name": "rollout",
+            "nodes": 2,
+            "command": ["python", "r.py"],
+            "env": {"R": "1"},
+        }
+    ]
+}
+EVERYTHING: dict[str, Any] = {
+    "mounts": [{"storage": "data", "path": "/data"}],
+    "checkpoint": {
+        "path": "/data/out",
+        "every": "30m",
+        "signalFile": "/tmp/save-now",
+    },
+    "files": {"/etc/train.yaml": "epochs: ${EPOCHS}"},
+    "env": {"TOKENIZERS_PARALLELISM": "false"},
+    "secrets": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}],
+    "volumes": [
+        {"name": "scratch", "path": "/scratch", "emptyDir": {"sizeLimit": "1Gi"}}
+    ],
+    "initContainers": [{"name": "prepare", "command": ["prepare"]}],
+    "labels": {"project": "llama"},
+    "annotations": {"example.com/owner": "research"},
+}
+STORAGE = [{"name": "data", "fsxLustre": {"existing": {**FSX, "version": "2.15"}}}]
+KINDS = {
+    "PyTorchJob": V1,
+    "PyTorchJob of one node": {**V1, "nodes": 1},
+    "PyTorchJob without retries": {**V1, "retries": {"job": 0}},
+    "MPIJob": {**V1, **MPI},
+    "MPIJob of one node": {**V1, **MPI, "nodes": 1},
+    "JobSet": SET,
+    "JobSet with roles": {**SET, **ROLES, "nodes": 2},
+    "Job": SHARDS,
+    "Job of one node": ALONE,
+    "Job of some nodes": {**SHARDS, "minNodes": 2},
+}
+
+
+def whole(job: dict[str, Any]) -> dict[str, Any]:
+    """A spec whose job has a kind, and everything that a job may have."""
+    return spec(job={**EVERYTHING, **job}, storage=STORAGE)
+
+
+@pytest.mark.parametrize("job", KINDS.values(), ids=KINDS)
+class TestEveryKind:
+    def test_what_is_written_reads_back(self, job: dict[str, Any]) -> None:
+        plan = plan_of(whole(job))
+        lifted = lift(objects_of(plan), closed=True)
+        for kind in (TrainJob, Runtime, FileSet):
+            assert lifted.of(kind) == plan.of(kind)
+
+    def test_what_is_written_is_sound(self, job: dict[str, Any]) -> None:
+        plan = plan_of(whole(job))
+        external = frozenset(starmap(ObjectRef, plan.external))
+        assert verify(objects_of(plan), external=external) == []
+
+    def test_kueue_queues_it_and_owns_suspend(self, job: dict[str, Any]) -> None:
+        plan = plan_of(whole(job))
+        (node,) = plan.of(TrainJob)
+        body = body_of(objects_of(plan), node.kind, node.name)
+        assert body["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "gpu"
+        assert "suspend" not in json.dumps(body["spec"])
+
+    def test_flux_neither_prunes_it_nor_fills_in(self, job: dict[str, Any]) -> None:
+        data = spec(job={**job, "annotations": {"example.com/line": "${HOME}"}})
+        (node,) = plan_of(data).of(TrainJob)
+        metadata = body_of(manifests_of(data), node.kind, node.name)["metadata"]
+        assert (
+            metadata["annotations"]["kustomize.toolkit.fluxcd.io/prune"] == "disabled"
+        )
+        key = "kustomize.toolkit.fluxcd.io/substitute"
+        assert metadata["annotations"][key] == "disabled"
+
+    def test_rules_see_what_its_pods_ask_for(self, job: dict[str, Any]) -> None:
+        lifted = lift(objects_of(plan_of(whole(job))), closed=True)
+        (work,) = Reading(lifted, load_catalog()).works
+        assert work.accelerator == ("nvidia.com/gpu", 8)
+        assert work.claims == {"data"}
+        assert [pool.name for pool in work.pools] == ["gpu"]
+        assert work.main is not None
+        assert work.main.pre_stop != ()
+
+
+class TestPyTorchJob:
+    def test_one_master_and_the_rest_are_workers(self) -> None:
+        body = body_of(manifests_of(spec(job=V1)), "PyTorchJob")
+        replicas = body["spec"]["pytorchReplicaSpecs"]
+        assert body["apiVersion"] == "kubeflow.org/v1"
+        assert [(role, part["replicas"]) for role, part in replicas.items()] == [
+            ("Master", 1),
+            ("Worker", 3),
+        ]
+        assert replicas["Master"]["template"] == replicas["Worker"]["template"]
+        assert body["spec"]["nprocPerNode"] == "8"
+
+    def test_ranks_meet_at_the_master_by_its_host_name(self) -> None:
+        """The name of the pod, which its own kernel knows before any record of DNS has spread."""
+        plan = plan_of(spec(job=V1))
+        (job,) = plan.of(TrainJob)
+        values = {variable.name: variable.value for variable in job.env}
+        assert values["PET_RDZV_ENDPOINT"] == f"{job.name}-master-0:29500"
+
+    def test_retries_count_pods(self) -> None:
+        """Ten gangs of four pods (training-operator v1.9.4, PastBackoffLimit)."""
+        body = body_of(manifests_of(spec(job=V1)), "PyTorchJob")
+        assert body["spec"]["runPolicy"] == {
+            "cleanPodPolicy": "Running",
+            "backoffLimit": 40,
+        }
+        policies = {
+            part["restartPolicy"]
+            for part in body["spec"]["pytorchReplicaSpecs"].values()
+        }
+        assert policies == {"OnFailure"}
+
+    def test_without_retries_a_failure_ends_it(self) -> None:
+        job = {**V1, "retries": {"job": 0}, "timeout": "2h"}
+        body = body_of(manifests_of(spec(job=job)), "PyTorchJob")
+        master = body["spec"]["pytorchReplicaSpecs"]["Master"]
+        assert master["restartPolicy"] == "Never"
+        assert body["spec"]["runPolicy"]["backoffLimit"] == 0
+        assert body["spec"]["runPolicy"]["activeDeadlineSeconds"] == 7200
+
+    def test_both_roles_are_placed_together(self) -> None:
+        pool = {"nodes": 8, "topology": "network"}
+        body = body_of(manifests_of(spec(pool=pool, job=V1)), "PyTorchJob")
+        groups = {
+            part["template"]["metadata"]["annotations"][
+                "kueue.x-k8s.io/podset-group-name"
+            ]
+            for part in body["spec"]["pytorchReplicaSpecs"].values()
+        }
+        assert groups == {"nodes"}
+
+
+class TestMpiJob:
+    def test_it_is_the_version_that_kueue_queues(self) -> None:
+        body = body_of(manifests_of(spec(job={**V1, **MPI})), "MPIJob")
+        assert body["apiVersion"] == "kubeflow.org/v2beta1"
+        assert body["spec"]["runLauncherAsWorker"] is True
+        assert body["spec"]["slotsPerWorker"] == 8
+        replicas = body["spec"]["mpiReplicaSpecs"]
+        assert {role: part["replicas"] for role, part in replicas.items()} == {
+            "Worker": 3,
+            "Launcher": 1,
+        }
+
+    def test_keys_are_copied_from_the_operators_volume(self) -> None:
+        body = body_of(manifests_of(spec(job={**V1, **MPI})), "MPIJob")
+        for part in body["spec"]["mpiReplicaSpecs"].values():
+            (copies,) = part["template"]["spec"]["initContainers"]
+            assert copies["volumeMounts"][0]["name"] == "ssh-auth"
+            assert (
+                copies["volumeMounts"][0]["mountPath"]
+                == body["spec"]["sshAuthMountPath"]
+            )
+
+
+class TestJobSet:
+    def test_it_is_what_trainer_would_make(self) -> None:
+        """The same failure policy, pods and host names; the variables that Trainer sets stand in it."""
+        trained = body_of(manifests_of(spec()), "ClusterTrainingRuntime")
+        template = trained["spec"]["template"]["spec"]
+        body = body_of(manifests_of(spec(job=SET)), "JobSet")
+        assert body["spec"]["failurePolicy"] == template["failurePolicy"]
+        job = body["spec"]["replicatedJobs"][0]["template"]["spec"]
+        assert (job["completions"], job["parallelism"]) == (4, 4)
+        assert job["completionMode"] == "Indexed"
+        (container,) = job["template"]["spec"]["containers"]
+        env = {item["name"]: item for item in container["env"]}
+        name = body["metadata"]["name"]
+        host = f"{name}-node-0-0.{name}.training.svc.cluster.local"
+        assert env["PET_MASTER_ADDR"]["value"] == host
+        assert env["PET_NNODES"]["value"] == "4"
+        assert env["PET_NPROC_PER_NODE"]["value"] == "8"
+        path = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+        assert env["PET_NODE_RANK"]["valueFrom"] == {"fieldRef": {"fieldPath": path}}
+
+    def test_roles_are_part_of_the_gang(self) -> None:
+        data = spec(job={**SET, **ROLES, "nodes": 2})
+        (job,) = plan_of(data).of(TrainJob)
+        assert job.nodes == 4
+        body = body_of(manifests_of(data), "JobSet")
+        assert body["spec"]["successPolicy"] == {
+            "operator": "All",
+            "targetReplicatedJobs": ["node"],
+        }
+        node, rollout = body["spec"]["replicatedJobs"]
+        assert node["template"]["spec"]["parallelism"] == 2
+        assert rollout["template"]["spec"]["parallelism"] == 2
+        (container,) = rollout["template"]["spec"]["template"]["spec"]["containers"]
+        assert container["command"] == ["python", "r.py"]
+        env = {item["name"]: item.get("value") for item in container["env"]}
+        name = body["metadata"]["name"]
+        host = f"{name}-rollout-0-0.{name}.training.svc.cluster.local"
+        assert (env["ROLLOUT_HOST"], env["R"]) == (host, "1")
+        (main,) = node["template"]["spec"]["template"]["spec"]["containers"]
+        assert container["resources"] == main["resources"]
+
+
+class TestPlainJob:
+    def test_several_pods_are_retried_one_by_one(self) -> None:
+        body = body_of(manifests_of(spec(job=SHARDS)), "Job")
+        assert body["spec"]["completionMode"] == "Indexed"
+        assert body["spec"]["completions"] == body["spec"]["parallelism"] == 4
+        assert body["spec"]["backoffLimitPerIndex"] == 10
+        assert "backoffLimit" not in body["spec"]
+
+    def test_pods_that_do_not_talk_take_no_efa(self) -> None:
+        body = body_of(manifests_of(spec(job=SHARDS)), "Job")
+        (container,) = body["spec"]["template"]["spec"]["containers"]
+        assert "vpc.amazonaws.com/efa" not in container["resources"]["limits"]
+        assert "NCCL_NET" not in json.dumps(container.get("env", []))
+
+    def test_some_pods_may_start_before_the_others(self) -> None:
+        """Kueue lowers `parallelism` of what it admits in part, and refuses every edit of it: Flux applies it once."""
+        body = body_of(manifests_of(spec(job={**SHARDS, "minNodes": 2})), "Job")
+        annotations = body["metadata"]["annotations"]
+        assert annotations["kueue.x-k8s.io/job-min-parallelism"] == "2"
+        assert annotations["kustomize.toolkit.fluxcd.io/ssa"] == "IfNotPresent"
+        assert body["spec"]["completions"] == 4
+
+    def test_a_bound_that_binds_nothing_changes_nothing(self) -> None:
+        (job,) = plan_of(spec(job={**SHARDS, "minNodes": 4})).of(TrainJob)
+        assert job == plan_of(spec(job=SHARDS)).of(TrainJob)[0]
+
+    def test_one_pod_meets_itself(self) -> None:
+        (job,) = plan_of(spec(job=ALONE)).of(TrainJob)
+        values = {variable.name: variable.value for variable in job.env}
+        assert values["PET_RDZV_ENDPOINT"] == "localhost:29500"
+        body = body_of(manifests_of(spec(job=ALONE)), "Job")
+        assert body["spec"]["backoffLimit"] == 10
+        assert "completions" not in body["spec"]
+
+
+def frameworks(data: dict[str, Any]) -> tuple[str, ...]:
+    manager = plan_of(data).one(QueueManager)
+    assert manager is not None
+    return manager.frameworks
+
+
+class TestOperators:
+    def test_a_cluster_without_such_jobs_has_none(self) -> None:
+        plan = plan_of(spec(jobs=[]))
+        assert plan.of(GitSource) == ()
+        assert "kubeflow.org/pytorchjob" not in frameworks(spec())
+
+    def test_upstreams_manifests_are_taken_at_the_commit_of_the_release(self) -> None:
+        plan = plan_of(spec(job=V1))
+        (source,) = plan.of(GitSource)
+        folder = load_catalog().newest_release.git("training-operator")
+        assert (source.url, source.commit) == (folder.url, folder.commit)
+        stage = plan.named(Stage, "training-operator", "flux-system")
+        assert stage is not None
+        assert (stage.path, stage.source) == (folder.path, source.name)
+
+    def test_nothing_of_them_is_ever_deleted(self) -> None:
+        """With their CRDs every job of the kind would go."""
+        for job in (V1, {**V1, **MPI}):
+            plan = plan_of(spec(job=job))
+            (source,) = plan.of(GitSource)
+            stage = plan.named(Stage, source.name, "flux-system")
+            assert stage is not None
+            assert not stage.prune
+
+    def test_kueue_heeds_the_kinds_of_the_spec(self) -> None:
+        assert frameworks(spec(job=V1))[-1] == "kubeflow.org/pytorchjob"
+        assert frameworks(spec(job={**V1, **MPI}))[-1] == "kubeflow.org/mpijob"
+
+    def test_teams_may_end_their_runs(self) -> None:
+        data = spec(
+            namespaces=[{"name": "team-a", "group": "team-a"}],
+            job={**V1, "namespace": "team-a"},
+        )
+        role = body_of(manifests_of(data), "Role", "training-users")
+        rules = {tuple(rule["resources"]): rule["verbs"] for rule in role["rules"]}
+        assert "delete" in rules["mpijobs", "pytorchjobs"]
+
+
+def codes(data: dict[str, Any]) -> list[str]:
+    return sorted(fault.code for fault in resolved(data)[1])
+
+
+@pytest.mark.parametrize(
+    ("job", "code"),
+    [
+        ({**SET, **MPI}, "RES161"),
+        ({"apiGroup": "batch", **MPI}, "RES161"),
+        ({**V1, "launcher": {"jax": {}}, "command": ["python", "t.py"]}, "RES161"),
+        ({**SET, "timeout": "1h"}, "RES162"),
+        ({"apiGroup": "batch"}, "RES163"),
+        (ROLES, "RES167"),
+        ({**SET, "roles": [{"name": "node", "command": ["x"]}]}, "RES009"),
+    ],
+)
+def test_what_a_kind_cannot_do_is_an_error(job: dict[str, Any], code: str) -> None:
+    assert codes(spec(job=job)) == [code]
+
+
+class TestMigration:
+    @pytest.fixture
+    def folder(self, tmp_path: Path, trainyard: Command) -> Path:
+        """A cluster of which a PyTorchJob was submitted."""
+        write(tmp_path, spec(jobDefaults=V1))
+        assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
+        return tmp_path
+
+    def test_a_run_never_becomes_another_kind(
+        self, folder: Path, trainyard: Command
+    ) -> None:
+        write(folder, spec())
+        done = trainyard("check", "spec.yaml", cwd=folder)
+        assert done.code == 1
+        assert "error[CHG026]: job `train` was submitted as PyTorchJob" in done.out
+        assert "kubectl delete pytorchjob train-" in done.out
+
+    def test_its_operator_stays_as_long_as_it_runs(
+        self, folder: Path, trainyard: Command
+    ) -> None:
+        write(folder, spec(job={"rerun": 1}))
+        done = trainyard("check", "spec.yaml", cwd=folder)
+        assert "error[CHG001]: operator `training-operator` leaves" in done.out
+
+    def test_after_its_end_the_job_runs_again_as_a_train_job(
+        self, folder: Path, trainyard: Command
+    ) -> None:
+        (run,) = (folder / "generated/lab/runs").glob("*.json")
+        name = json.loads(run.read_text())["object"]
+        write(folder, spec(job={"rerun": 1}, endedRuns=[name]))
+        assert trainyard("compile", "spec.yaml", cwd=folder).code == 0
+        jobs = folder / "generated/lab/jobs"
+        assert [path.name.split("-")[0] for path in jobs.glob("*job-*")] == [
+            "training.trainjob"
+        ]
+
+    def test_a_finished_run_is_not_started_again(
+        self, folder: Path, trainyard: Command
+    ) -> None:
+        write(folder, spec(jobDefaults=V1, job={"done": True}))
+        assert trainyard("compile", "spec.yaml", cwd=folder).code == 0
+        write(folder, spec(job={"done": True}))
+        assert trainyard("compile", "spec.yaml", cwd=folder).code == 0
+        assert list((folder / "generated/lab/jobs").glob("*job-*")) == []
+        write(folder, spec())
+        done = trainyard("check", "spec.yaml", cwd=folder)
+        assert "error[RES030]: job `train` has ended" in done.out
+
+    @pytest.mark.parametrize("job", [SET, SHARDS, ALONE, {**V1, **MPI}])
+    def test_a_job_of_any_kind_runs_once(
+        self, tmp_path: Path, trainyard: Command, job: dict[str, Any]
+    ) -> None:
+        write(tmp_path, spec(job=job))
+        assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
+        write(tmp_path, spec(job={**job, "env": {"A": "1"}}))
+        done = trainyard("check", "spec.yaml", cwd=tmp_path)
+        assert "error[RES030]: job `train` was submitted as" in done.out
+        write(tmp_path, spec(job={**job, "env": {"A": "1"}, "rerun": 1}))
+        assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
+        assert len(list((tmp_path / "generated/lab/runs").glob("*.json"))) == 2
+
+
+def test_a_patch_of_the_spec_renames_a_job_of_any_kind() -> None:
+    patch = {
+        "target": {"kind": "PyTorchJob"},
+        "patch": {"spec": {"runPolicy": {"ttlSecondsAfterFinished": 600}}},
+    }
+    plan = plan_of(spec(job=V1, patches=[patch]))
+    (before,) = plan.of(TrainJob)
+    patched, _, faults = apply_patches(plan, list(lower(plan)))
+    assert faults == []
+    (job,) = patched.of(TrainJob)
+    assert job.name != before.name
+    (runtime,) = patched.of(Runtime)
+    assert runtime.name == job.runtime == job.name
+    assert job.patched != ()
