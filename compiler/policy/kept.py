@@ -54,7 +54,7 @@ class KeptRules:
         """Keep the rules of a file that was loaded, as far as that is possible."""
         stamp = _stamp(path)
         try:
-            code = marshal.dumps(_without_pages(path))
+            code = marshal.dumps(_bare(path))
             rows = [_row(rule) for rule in rules]
             marshal.dumps(rows)
         except (OSError, SyntaxError, ValueError):
@@ -159,15 +159,27 @@ def _rule(row: tuple[Any, ...], module: _Module) -> Rule:
     )
 
 
-def _without_pages(path: str) -> CodeType:
-    """The code of a file without the docstrings of its functions, which ``explain`` alone shows."""
+def _bare(path: str) -> CodeType:
+    """The code of a file without what the rows say: pages, which ``explain`` alone shows, and ``@rule``."""
     import ast  # never where all is kept
 
     tree = ast.parse(Path(path).read_bytes(), path)
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        for mark in list(filter(_is_rule, node.decorator_list)):
+            node.decorator_list.remove(mark)
+            node.lineno = (
+                mark.lineno
+            )  # where a function begins is where its first decorator is
+        if ast.get_docstring(node) is not None:
             node.body[0] = ast.copy_location(ast.Pass(), node.body[0])
     return compile(tree, path, "exec", dont_inherit=True)
+
+
+def _is_rule(mark: Any) -> bool:
+    """Whether a decorator, as a node of ``ast``, is ``@rule(…)``."""
+    return getattr(getattr(mark, "func", None), "id", "") == "rule"
 
 
 def _stamp(path: str) -> Stamp | None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog.mig import profile_of, profiles_of
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
@@ -51,12 +50,15 @@ def mig_profile_not_of_gpu(work: Work, world: World) -> Iterator[Finding]:
                 resources: {requests: {cpu: 8, memory: 64Gi},
                   limits: {cpu: 8, memory: 64Gi, nvidia.com/mig-1g.5gb: 1}}}]
     """
+    asked = [resource for resource in work.asks if resource.startswith(_MIG)]
+    if not asked or not work.types:
+        return
     # Pods that name no pool of an open set may land on one that is elsewhere.
     if not world.plan.closed and not any(label in work.selector for label in _PINS):
         return
-    for resource in work.asks:
-        if not resource.startswith(_MIG) or not work.types:
-            continue
+    from compiler.catalog.mig import profile_of, profiles_of  # few jobs ask for slices
+
+    for resource in asked:
         name = resource.removeprefix(_MIG)
         # `+me` and the like are written with a dot (k8s-device-plugin v0.20.0, resource names).
         name = name.partition(".me")[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context, T
-from compiler.subjects.jobs import initializing
 from compiler.subjects.jobs.binding import Job
 from compiler.subjects.jobs.kinds.kind import has_peers
 from compiler.subjects.jobs.launchers.launcher import launcher_of
@@ -24,12 +23,16 @@ def requests(context: Context, job: Job) -> dict[str, Quantity]:
     part = "what jobs can get of a node"
     if used != parts:
         part = f"{used} of {parts} accelerators: their part of {part}"
-    downloads = initializing.count(job)
-    if downloads:
+    cpu_count, memory_bytes = share.cpu, share.memory.value
+    if job.spec.initializer is not None:
+        from compiler.subjects.jobs import initializing  # few jobs have one
+
+        downloads = initializing.count(job)
         part += ", less what its initializers ask for"
-    cpu_count = share.cpu - downloads * initializing.CPU.value
+        cpu_count -= downloads * initializing.CPU.value
+        memory_bytes -= downloads * initializing.MEMORY.value
     cpu = Quantity.of(max(cpu_count * used // parts, 1))
-    memory_gib = (share.memory.value - downloads * initializing.MEMORY.value) // 1024**3
+    memory_gib = memory_bytes // 1024**3
     memory = Quantity.gib(max(memory_gib * used // parts, 1))
     source = f"`trainyard explain pool/{job.pool.name} share`"
     asked = {

@@ -27,8 +27,6 @@ from compiler.subjects.jobs.fallbacks import (
     one_pod_set,
     pool_terms,
 )
-from compiler.subjects.jobs.initializing import check as check_initializer
-from compiler.subjects.jobs.initializing import sources, with_initializers
 from compiler.subjects.jobs.kinds.kind import has_peers, kind_of
 from compiler.subjects.jobs.launchers.launcher import launcher_of
 from compiler.subjects.jobs.model import check_model
@@ -39,6 +37,7 @@ from compiler.subjects.jobs.plan import (
     Container,
     EnvVar,
     FileSet,
+    InitializerSource,
     Mount,
     Patch,
     Pod,
@@ -82,7 +81,10 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         if job.others:
             check_others(context, job, storages)
         kind_of(job.spec).check(context, job)
-        check_initializer(context, job, kind_of(job.spec).name)
+        if job.spec.initializer is not None:
+            from compiler.subjects.jobs import initializing  # few jobs have one
+
+            initializing.check(context, job, kind_of(job.spec).name)
     yield from _nodes(context, context.once(resolve_jobs))
     waiting = [job for job in bound if job.waits]
     if waiting:
@@ -222,7 +224,10 @@ def runtime(
     )
     launcher = launcher_of(spec)
     replicated = launcher.jobs(context, job, pod, asked)
-    replicated = with_initializers(context, job, replicated, pod)
+    if spec.initializer is not None:
+        from compiler.subjects.jobs.initializing import with_initializers
+
+        replicated = with_initializers(context, job, replicated, pod)
     if not refers:
         replicated = _with_mounts(context, job, replicated)
     unnamed = Runtime(
@@ -243,6 +248,14 @@ def runtime(
         one_pod_set(context, spec, unnamed, job.at)
     name = f"{launcher.framework}-{pool.name}"[:48].rstrip("-")
     return replace(unnamed, name=f"{name}-{_digest(unnamed)}")
+
+
+def _initializers(job: Job) -> tuple[InitializerSource, ...]:
+    if job.spec.initializer is None:
+        return ()
+    from compiler.subjects.jobs.initializing import sources
+
+    return sources(job)
 
 
 def _with_mounts(
@@ -411,7 +424,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
         priority=spec.priority,
         nodes=kind.nodes(job),
         least_nodes=spec.least_nodes,
-        initializers=sources(job),
+        initializers=_initializers(job),
         processes=kind.processes(declared),
         image=spec.image,
         command=tuple(spec.command),

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from compiler.subjects.jobs.launchers.nccl_test.acceptance import FILLS
-from compiler.subjects.jobs.launchers.torchtune.released import brought
 
 FILLING: Mapping[str, tuple[str, ...]] = {
     "ncclTest": tuple(FILLS),
@@ -21,5 +20,7 @@ def filled(job: Any) -> Any:
     if "ncclTest" in launcher:
         job = {**FILLS, **job}
     if "torchtune" in launcher:
+        from compiler.subjects.jobs.launchers.torchtune.released import brought
+
         job = {**brought(launcher["torchtune"]), **job}
     return job
