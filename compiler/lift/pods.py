@@ -196,6 +196,7 @@ def container(body: Reader) -> Container:
         mounts=tuple(map(_mount, (body / "volumeMounts").items())),
         capabilities=security.follow("capabilities", "add").texts(),
         privileged=bool((security / "privileged").flag()),
+        run_as_user=(security / "runAsUser").integer(),
         working_dir=(body / "workingDir").word(),
     )
 

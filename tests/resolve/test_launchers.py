@@ -55,6 +55,17 @@ def codes(data: dict[str, Any]) -> list[str]:
     return sorted(fault.code for fault in resolved(data)[1])
 
 
+def test_containers_of_mpi_run_as_root_whatever_user_the_image_has() -> None:
+    """An image of the spec has a user of its own."""
+    for job in runtime_of(spec(job=MPI)).jobs:
+        containers = (*job.pod.init_containers, *job.pod.containers)
+        assert [container.run_as_user for container in containers] == [0, 0]
+    for replicated in jobset_of(spec(job=MPI))["replicatedJobs"]:
+        pod = replicated["template"]["spec"]["template"]["spec"]
+        for container in (*pod["initContainers"], *pod["containers"]):
+            assert container["securityContext"]["runAsUser"] == 0
+
+
 def test_without_a_launcher_a_job_is_torchruns() -> None:
     written = spec(job={"launcher": {"torchrun": {}}})
     assert content(runtime_of(spec())) == content(runtime_of(written))

@@ -124,7 +124,8 @@ class Volume:
 class Container(PlanNode):
     """A container. ``requests`` and ``limits`` are per pod, by resource name.
 
-    ``pre_stop`` is the command that runs before the container gets the signal to stop.
+    ``pre_stop`` is the command that runs before the container gets the signal to stop. ``run_as_user``: the number of
+    the user of its programs, 0 for root; ``None`` for that of the image.
     """
 
     name: str
@@ -139,6 +140,7 @@ class Container(PlanNode):
     privileged: bool = False
     pre_stop: tuple[str, ...] = ()
     working_dir: str = field(default="", metadata=LATER)
+    run_as_user: int | None = field(default=None, metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

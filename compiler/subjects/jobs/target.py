@@ -228,6 +228,7 @@ def _affinity(pod: Pod) -> Body:
 
 def _container(container: Container) -> Body:
     security = given(
+        runAsUser=container.run_as_user,
         privileged=container.privileged or None,
         capabilities=given(add=list(container.capabilities)),
     )

@@ -34,6 +34,8 @@ NODE, LAUNCHER_JOB = "node", "launcher"
 _KEYS_VOLUME, _HOSTS_VOLUME, _HOSTS = "mpi-ssh-auth", "mpi-hostfile", "/etc/mpi"
 _KEYS = "/etc/mpi-ssh"
 _SSH_VOLUME, _SSH = "mpi-ssh", "/root/.ssh"
+# sshd(8) starts sessions of other users as root alone, and the keys are in root's home, whatever user the image has.
+_ROOT = 0
 _GROUP = "kueue.x-k8s.io/podset-group-name"
 _PLACED = (
     "kueue.x-k8s.io/podset-required-topology",
@@ -158,10 +160,11 @@ def _with_keys(job: Job, pod: Pod, asked: Mapping[str, Quantity]) -> Pod:
         requests=share,
         limits=share,
         mounts=(Mount(_KEYS_VOLUME, _KEYS, read_only=True), mount),
+        run_as_user=_ROOT,
         origins={"image": job.at / "image"},
     )
     containers = [
-        replace(container, mounts=(*container.mounts, mount))
+        replace(container, mounts=(*container.mounts, mount), run_as_user=_ROOT)
         for container in pod.containers
     ]
     return replace(

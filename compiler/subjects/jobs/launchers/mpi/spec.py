@@ -9,7 +9,7 @@ from compiler.spec.types import Path
 class Mpi(SpecModel):
     """Open MPI: `mpirun` in the job's command starts ranks on all nodes by SSH, whose keys Trainer makes.
 
-    The image runs as root and has `/bin/sh`, an SSH client and server, and Open MPI.
+    Its containers run as root, and the image has `/bin/sh`, an SSH client and server, and Open MPI.
     """
 
     ssh_port: int = Field(
