@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
-from compiler.subjects.jobs.plan import TRAIN_JOB, TrainJob
+from compiler.subjects.jobs.plan import TrainJob, runtime_of
 from compiler.subjects.pools import spec as spec_pools
 from compiler.subjects.pools.plan import (
     INSTANCE_TYPE,
@@ -26,26 +26,44 @@ def section(subject: Subject) -> Iterator[str]:
     if not jobs:
         return
     yield from ("## Jobs", "")
-    header = ("job", "object", "queue", "nodes:", "lands on", "a node asks for")
+    header = (
+        "job",
+        "object",
+        "runs as",
+        "queue",
+        "nodes:",
+        "lands on",
+        "a node asks for",
+    )
     pools = {pool for job in jobs for pool in (job.pool, *job.fallbacks)}
     landings = {pool: _landing(subject, pool) for pool in pools}
-    yield from table(header, (_row(job, landings) for job in jobs))
+    yield from table(header, (_row(subject, job, landings) for job in jobs))
 
 
-def _row(job: TrainJob, landings: dict[str, str]) -> tuple[str, ...]:
+def _row(subject: Subject, job: TrainJob, landings: dict[str, str]) -> tuple[str, ...]:
     landing = ", else ".join(landings[pool] for pool in (job.pool, *job.fallbacks))
     asked = ", ".join(
         f"{amount} {resource}" for resource, amount in job.requests.items()
     )
-    kind = "" if job.kind == TRAIN_JOB else f"{job.kind} "
     return (
         job.source_name,
-        f"{kind}{job.namespace}/{job.name}",
+        f"{job.namespace}/{job.name}",
+        _runs_as(subject, job),
         job.queue or "",
         str(job.nodes or 1),
         landing,
         asked,
     )
+
+
+def _runs_as(subject: Subject, job: TrainJob) -> str:
+    """The kind of its object, and by what the processes are started."""
+    runtime = runtime_of(subject.plan, job)
+    launcher = "" if runtime is None else _LAUNCHERS.get(runtime.framework or "", "")
+    return f"{job.kind}, {launcher}" if launcher else job.kind
+
+
+_LAUNCHERS = {"torch": "torchrun", "mpi": "mpirun", "jax": "JAX"}
 
 
 def _landing(subject: Subject, name: str) -> str:

@@ -195,8 +195,8 @@ def test_jobs_that_wait_for_each_other(trainyard: Command, folder: Path) -> None
 def test_where_a_gang_lands(trainyard: Command, folder: Path) -> None:
     jobs = rows(trainyard("report", "specs/jakarta", cwd=folder).out, "Jobs")
     (timor,) = [row for row in jobs if row[0] == "timor"]
-    assert timor[2:4] == ["timor", "14"]
-    assert timor[4] == (
+    assert timor[2:5] == ["TrainJob, torchrun", "timor", "14"]
+    assert timor[5] == (
         "p5e.48xlarge in ap-southeast-3a; pool h200; cr-0a1b2c3d4e5f60713, cr-0a1b2c3d4e5f60714; "
         "topology reservations-ec2-network"
     )
