@@ -164,6 +164,33 @@ OCI_SOURCE = {
     "spec": {"url": "oci://registry.k8s.io/kueue/charts/kueue", "interval": "1h"},
 }
 
+
+def _ranks() -> dict[str, Any]:
+    return {"spec": {"containers": [{"name": "pytorch", "image": "i"}]}}
+
+
+PYTORCH_JOB: dict[str, Any] = {
+    "apiVersion": "kubeflow.org/v1",
+    "kind": "PyTorchJob",
+    "metadata": {"name": "train", "namespace": "team-a"},
+    "spec": {
+        "pytorchReplicaSpecs": {
+            "Master": {"replicas": 1, "template": _ranks()},
+            "Worker": {"replicas": 3, "template": _ranks()},
+        }
+    },
+}
+MPI_JOB: dict[str, Any] = {
+    "apiVersion": "kubeflow.org/v2beta1",
+    "kind": "MPIJob",
+    "metadata": {"name": "train", "namespace": "team-a"},
+    "spec": {
+        "mpiReplicaSpecs": {
+            "Launcher": {"replicas": 1, "template": _ranks()},
+            "Worker": {"replicas": 3, "template": _ranks()},
+        }
+    },
+}
 SOUND = {
     body["kind"]: body
     for body in (
@@ -184,6 +211,8 @@ SOUND = {
         PRIORITY,
         CRON,
         JOB_SET,
+        PYTORCH_JOB,
+        MPI_JOB,
         CLUSTER_CONFIG,
         COHORT,
         CLAIM,
@@ -195,6 +224,37 @@ SOUND = {
 }
 
 CASES: list[tuple[str, list[Edit], str, str]] = [
+    # what the webhook of the training operator refuses
+    (
+        "PyTorchJob",
+        [("spec/pytorchReplicaSpecs/Master/replicas", 2)],
+        "SCH011",
+        "spec.pytorchReplicaSpecs.Master.replicas",
+    ),
+    (
+        "PyTorchJob",
+        [
+            (
+                "spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/name",
+                "main",
+            )
+        ],
+        "SCH011",
+        "spec.pytorchReplicaSpecs.Worker.template.spec.containers",
+    ),
+    # what the MPI operator does not run
+    (
+        "MPIJob",
+        [("spec/mpiReplicaSpecs/Launcher/replicas", 2)],
+        "SCH011",
+        "spec.mpiReplicaSpecs.Launcher.replicas",
+    ),
+    (
+        "MPIJob",
+        [("spec/mpiReplicaSpecs/Launcher", None)],
+        "SCH011",
+        "spec.mpiReplicaSpecs",
+    ),
     # what eksctl refuses
     ("ClusterConfig", [("availabilityZones", ["a"])], "SCH011", "availabilityZones"),
     (
