@@ -254,7 +254,8 @@ def _laid_over(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any
 
 
 def _component(name: str, facts: Mapping[str, Any]) -> Component:
-    chart, git = facts.get("chart"), facts.get("git")
+    chart = Chart(**facts["chart"]) if facts.get("chart") else None
+    git = GitFolder(**facts["git"]) if facts.get("git") else None
     crds = {kind: tuple(served) for kind, served in facts.get("crds", {}).items()}
     pairs = [Pair(component=name, **pair) for pair in facts.get("pairs", ())]
     return Component(
@@ -264,8 +265,8 @@ def _component(name: str, facts: Mapping[str, Any]) -> Component:
         version=facts.get("version"),
         version_of=facts.get("version_of"),
         build=facts.get("build"),
-        chart=Chart(**chart) if chart is not None else None,
-        git=GitFolder(**git) if git is not None else None,
+        chart=chart,
+        git=git,
         image=facts.get("image"),
         supported=tuple(facts.get("supported", ())),
         features=facts.get("features", {}),

@@ -92,12 +92,11 @@ class Committed:
             namespace, _, name = Path(path).stem.partition(".")
             known.update(object_path(JOBS, kind, name, namespace) for kind in JOB_KINDS)
         wanted = tuple(f".{kind.lower()}-" for kind in JOB_KINDS)
+        paths = [path for path in self._paths_in(JOBS) if _has_any(path, wanted)]
         return [
             str(self._folder / path)
-            for path in self._paths_in(JOBS)
-            if any(word in path for word in wanted)
-            and path not in known
-            and self._is_ours(path)
+            for path in paths
+            if path not in known and self._is_ours(path)
         ]
 
     def left_out(self, manifests: Sequence[Manifest]) -> list[Manifest]:
@@ -181,3 +180,7 @@ class Committed:
         return Manifest(
             body, path, like.at, like.origins, like.lists, choices=like.choices
         )
+
+
+def _has_any(text: str, words: tuple[str, ...]) -> bool:
+    return any(word in text for word in words)

@@ -50,19 +50,25 @@ def landing(plan: Plan, pool: str) -> Landing:
 
 def _of_groups(groups: Sequence[NodeGroup]) -> Landing:
     """The same of managed node groups."""
-    capacity = {
-        "reserved" if group.reservation else "spot" if group.spot else "on-demand"
-        for group in groups
-    }
+    types, zones, taints = set[str](), set[str](), set[str]()
+    for group in groups:
+        types.update(group.instance_types)
+        zones.update(group.zones)
+        taints.update(map(str, group.taints))
+    has_efa = any(group.efa for group in groups)
     return {
-        "instanceTypes": sorted(
-            {name for group in groups for name in group.instance_types}
-        ),
-        "zones": sorted({zone for group in groups for zone in group.zones}),
-        "capacity": sorted(capacity),
-        "taints": sorted({str(taint) for group in groups for taint in group.taints}),
-        "efa": ["yes"] if any(group.efa for group in groups) else [],
+        "instanceTypes": sorted(types),
+        "zones": sorted(zones),
+        "capacity": sorted(set(map(_capacity_of, groups))),
+        "taints": sorted(taints),
+        "efa": ["yes"] if has_efa else [],
     }
+
+
+def _capacity_of(group: NodeGroup) -> str:
+    if group.reservation:
+        return "reserved"
+    return "spot" if group.spot else "on-demand"
 
 
 def _values(pools: Sequence[NodePool], label: str) -> list[str]:

@@ -128,8 +128,10 @@ def submitted(plan: Plan, manifests: Sequence[Manifest], words: Words) -> list[R
         for manifest in manifests
         if manifest.body["kind"] == _RUNTIME
     }
-    return [
-        Run(
+    runs = []
+    for job in plan.of(TrainJob):
+        runtime = job.runtime if job.kind == TRAIN_JOB else ""
+        run = Run(
             job=job.source_name,
             namespace=job.namespace,
             object=job.name,
@@ -137,7 +139,7 @@ def submitted(plan: Plan, manifests: Sequence[Manifest], words: Words) -> list[R
             asked=words.asked(job),
             work=words.work(job),
             made=digest(objects[job.kind, job.name].body["spec"]),
-            runtime="" if job.kind != TRAIN_JOB else job.runtime,
+            runtime=runtime,
             ran=runtimes.get(job.runtime, ""),
             queue=job.queue or "",
             pool=job.pool,
@@ -148,8 +150,8 @@ def submitted(plan: Plan, manifests: Sequence[Manifest], words: Words) -> list[R
             priority=job.priority or "",
             kind=job.kind,
         )
-        for job in plan.of(TrainJob)
-    ]
+        runs.append(run)
+    return runs
 
 
 def _accelerators(job: TrainJob) -> dict[str, int]:

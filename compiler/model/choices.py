@@ -68,9 +68,11 @@ def meets(nodes: Nodes, pool: NodePool, terms: PoolTerms) -> bool:
     """Whether nodes of a pool may be as one of the terms wants them; without terms every one is."""
     if not terms:
         return True
-    return any(
-        all(_holds(nodes, pool, requirement) for requirement in term) for term in terms
-    )
+    return any(_meets_all(nodes, pool, term) for term in terms)
+
+
+def _meets_all(nodes: Nodes, pool: NodePool, term: tuple[Requirement, ...]) -> bool:
+    return all(_holds(nodes, pool, requirement) for requirement in term)
 
 
 def _holds(nodes: Nodes, pool: NodePool, requirement: Requirement) -> bool:

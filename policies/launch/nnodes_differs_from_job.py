@@ -52,11 +52,14 @@ def _range(
 ) -> Iterator[Finding]:
     if not (least.isdigit() and most.isdigit()) or int(least) == int(most) == nodes:
         return
-    can_start = int(least) <= nodes <= int(most)
+    label, severity = "", None
+    if int(least) <= nodes <= int(most):  # it can start
+        label = "ranks start anew for each node that comes late"
+        severity = Severity.WARNING
     yield Finding(
         f"job `{work.name}` has {nodes} nodes, and torchrun gets `--nnodes` {given}",
         work.where_said("nnodes"),
-        label="ranks start anew for each node that comes late" if can_start else "",
+        label=label,
         help="remove `--nnodes`: `PET_NNODES` is set",
-        severity=Severity.WARNING if can_start else None,
+        severity=severity,
     )

@@ -136,7 +136,11 @@ def kustomization(body: Reader) -> Iterator[PlanNode]:
     """Kustomization."""
     spec = body / "spec"
     interval = (spec / "interval").duration() or _HOUR
-    checks = (spec / "healthCheckExprs").items()
+    patches = [(item / "patch").word() for item in (spec / "patches").items()]
+    images = {
+        (image / "name").word(): (image / "newTag").word()
+        for image in (spec / "images").items()
+    }
     yield Stage(
         at=body.at,
         name=name_of(body),
@@ -149,14 +153,11 @@ def kustomization(body: Reader) -> Iterator[PlanNode]:
         interval=interval,
         timeout=(spec / "timeout").duration() or interval,
         retry=(spec / "retryInterval").duration() or interval,
-        health=tuple(_health(check) for check in checks),
+        health=tuple(map(_health, (spec / "healthCheckExprs").items())),
         values=_config_maps(spec.follow("postBuild", "substituteFrom")),
         decrypted=spec.follow("decryption", "provider").value == "sops",
-        patches=tuple((item / "patch").word() for item in (spec / "patches").items()),
-        images={
-            (image / "name").word(): (image / "newTag").word()
-            for image in (spec / "images").items()
-        },
+        patches=tuple(patches),
+        images=images,
         origins={"prune": (spec / "prune").at, "depends_on": (spec / "dependsOn").at},
     )
 

@@ -133,6 +133,9 @@ def kustomization(stage: Stage) -> Body:
         stage.name,
         stage.namespace,
     )
+    images = [{"name": name, "newTag": tag} for name, tag in stage.images.items()]
+    # Without a Secret: by the rights of the controller's pod (kustomize-controller v1.10, decryption).
+    decryption = {"provider": "sops"} if stage.decrypted else None
     spec = given(
         interval=str(stage.interval),
         retryInterval=str(stage.retry),
@@ -142,12 +145,11 @@ def kustomization(stage: Stage) -> Body:
         path=stage.path,
         prune=stage.prune,
         wait=stage.wait,
-        healthCheckExprs=[_health(check) for check in stage.health],
+        healthCheckExprs=list(map(_health, stage.health)),
         patches=[{"patch": text} for text in stage.patches],
-        images=[{"name": name, "newTag": tag} for name, tag in stage.images.items()],
+        images=images,
         postBuild=_filled_in(stage),
-        # Without a Secret: by the rights of the controller's pod (kustomize-controller v1.10, decryption).
-        decryption={"provider": "sops"} if stage.decrypted else None,
+        decryption=decryption,
     )
     return {**metadata, "spec": spec}
 

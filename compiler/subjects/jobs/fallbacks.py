@@ -220,11 +220,12 @@ def all_tolerations(pools: tuple[Pool, ...]) -> tuple[Toleration, ...]:
     """The tolerations that every one of the pools asks for. Those of the pool that a job lands on come with its flavor
     (kueue v0.19.2, ResourceFlavor tolerations)."""
     first, *others = pools
-    return tuple(
-        toleration
-        for toleration in first.tolerations
-        if all(toleration in other.tolerations for other in others)
-    )
+    common = list(first.tolerations)
+    for other in others:
+        common = [
+            toleration for toleration in common if toleration in other.tolerations
+        ]
+    return tuple(common)
 
 
 def one_pod_set(

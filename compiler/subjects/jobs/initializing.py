@@ -49,16 +49,19 @@ def sources(job: Job) -> tuple[InitializerSource, ...]:
     given = job.spec.initializer
     if given is None:
         return ()
-    return tuple(
-        InitializerSource(
-            at=job.at / "initializer" / name,
-            name=name,
-            uri=source.storage_uri,
-            secret=source.secret,
-            env=tuple(EnvVar(key, value) for key, value in source.env.items()),
+    downloads = []
+    for name, source in given.parts().items():
+        env = [EnvVar(key, value) for key, value in source.env.items()]
+        downloads.append(
+            InitializerSource(
+                at=job.at / "initializer" / name,
+                name=name,
+                uri=source.storage_uri,
+                secret=source.secret,
+                env=tuple(env),
+            )
         )
-        for name, source in given.parts().items()
-    )
+    return tuple(downloads)
 
 
 def check(context: Context, job: Job, kind: str) -> None:
@@ -85,18 +88,16 @@ def check(context: Context, job: Job, kind: str) -> None:
     if given.storage is None:
         if len(fitting) == 1:
             return
+        has = "mounts no storage that they share with its nodes"
+        help = "mount a file system of FSx for Lustre, and not read-only"
+        if fitting:
+            has = f"mounts {len(fitting)} storages that could hold what they download"
+            help = f"add `storage:` with one of {listed(fitting)}"
         context.fault(
             "RES165",
-            f"job `{job.spec.name}` has initializers, and "
-            + (
-                f"mounts {len(fitting)} storages that could hold what they download"
-                if fitting
-                else "mounts no storage that they share with its nodes"
-            ),
+            f"job `{job.spec.name}` has initializers, and {has}",
             at,
-            f"add `storage:` with one of {listed(fitting)}"
-            if fitting
-            else "mount a file system of FSx for Lustre, and not read-only",
+            help,
             key=True,
             source=_SOURCE,
         )

@@ -411,15 +411,19 @@ def train_job(context: Context, job: Job) -> JobOutput:
         **spec.labels,
         JOB_LABEL: spec.name,
     }
-    refers = kind.name == TRAIN_JOB
+    refers_to, runtime_kind = name, kind.name  # to pods of its own
+    if kind.name == TRAIN_JOB:
+        refers_to, runtime_kind = job_runtime.name, "ClusterTrainingRuntime"
     declared = launcher_of(spec).declared(count)
+    deadline = spec.timeout.seconds if spec.timeout else None
+    fallbacks = tuple(other.name for other in job.others)
     node = TrainJob(
         at=job.at,
         name=name,
         namespace=job.namespace,
         kind=kind.name,
-        runtime=job_runtime.name if refers else name,
-        runtime_kind="ClusterTrainingRuntime" if refers else kind.name,
+        runtime=refers_to,
+        runtime_kind=runtime_kind,
         queue=job.queue.name,
         priority=spec.priority,
         nodes=kind.nodes(job),
@@ -438,11 +442,11 @@ def train_job(context: Context, job: Job) -> JobOutput:
         limits=asked,
         patches=patches,
         prune=False,
-        deadline=spec.timeout.seconds if spec.timeout else None,
+        deadline=deadline,
         labels=labels,
         source_name=spec.name,
         pool=job.pool.name,
-        fallbacks=tuple(other.name for other in job.others),
+        fallbacks=fallbacks,
         rerun=spec.rerun,
         annotations=dict(spec.annotations),
         origins=_places(job),

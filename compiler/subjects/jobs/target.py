@@ -213,7 +213,7 @@ def _expression(requirement: Requirement) -> Body:
 
 def _affinity(pod: Pod) -> Body:
     """Required node affinity to one of several pools, and to all but single hosts (core/v1 NodeAffinity)."""
-    terms = [[_expression(expression) for expression in term] for term in pod.pools]
+    terms = [list(map(_expression, term)) for term in pod.pools]
     if pod.excluded_nodes:
         hosts = list(pod.excluded_nodes)
         others = {"key": HOSTNAME, "operator": "NotIn", "values": hosts}
@@ -321,11 +321,12 @@ def job_body(job: TrainJob, *, overrides: bool) -> Body:
     patches: dict[str, list[Body]] = {"runtimePatches": _patches(job.patches)}
     if overrides:
         patches = {"podTemplateOverrides": list(map(_override, job.patches))}
+    initializers = {source.name: _source(source) for source in job.initializers}
     spec = given(
         runtimeRef=runtime_ref,
         activeDeadlineSeconds=job.deadline,
         managedBy=job.managed_by,
-        initializer={source.name: _source(source) for source in job.initializers},
+        initializer=initializers,
         trainer=_trainer(job) if job.trainer else None,
         **patches,
     )

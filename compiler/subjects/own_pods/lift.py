@@ -50,7 +50,14 @@ def _nodes(
     name, namespace = name_of(body), namespace_of(body)
     first = next((part for part in parts if part.name in _FIRST), None)
     program = first.pod.container(main) if first is not None else None
-    jobs = [_as_trainer(part, main) if part is first else part for part in parts]
+    jobs = []
+    for part in parts:
+        if part is first:
+            part = _as_trainer(part, main)
+        jobs.append(part)
+    restarts, places = None, dict[str, Route]()
+    if max_restarts is not None:
+        restarts, places = max_restarts.integer(), {"max_restarts": max_restarts.at}
     yield Runtime(
         at=body.at,
         name=name,
@@ -58,12 +65,12 @@ def _nodes(
         kind=kind,
         jobs=tuple(jobs),
         framework=framework,
-        max_restarts=None if max_restarts is None else max_restarts.integer(),
+        max_restarts=restarts,
         restart_strategy=strategy,
         prune=pruned(body),
         settings=settings or {},
         decisive=decisive,
-        origins={} if max_restarts is None else {"max_restarts": max_restarts.at},
+        origins=places,
     )
     labels, place = labels_of(body), body.follow("metadata", "labels")
     annotations = own_annotations(body)
@@ -131,10 +138,11 @@ def _managed_by(body: Reader) -> Reader:
 
 def _as_trainer(part: ReplicatedJob, main: str) -> ReplicatedJob:
     """The part without the program, which the job has."""
-    containers = [
-        _bare(container) if container.name == main else container
-        for container in part.pod.containers
-    ]
+    containers = []
+    for container in part.pod.containers:
+        if container.name == main:
+            container = _bare(container)
+        containers.append(container)
     own = replace(part.pod, containers=tuple(containers))
     return replace(part, step=_TRAINER, pod=own)
 

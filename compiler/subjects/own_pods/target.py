@@ -97,10 +97,12 @@ def _roles(job: TrainJob, runtime: Runtime) -> tuple[ReplicatedJob, ...]:
     """The parts of the job, with the program in that which takes it."""
     main = runtime.trainer()
     pod = effective_pod(job, runtime)
-    return tuple(
-        replace(part, pod=pod) if part is main and pod is not None else part
-        for part in runtime.jobs
-    )
+    parts = []
+    for part in runtime.jobs:
+        if part is main and pod is not None:
+            part = replace(part, pod=pod)
+        parts.append(part)
+    return tuple(parts)
 
 
 _Spec = tuple[Body, list[_Path]]

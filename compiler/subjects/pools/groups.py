@@ -49,14 +49,15 @@ def _node_group(
 
         labels.update(sharing_labels(context, pool))
     volume = spec.root_volume
-    size = (
-        volume.size
-        if volume is not None
-        else Quantity.gib(ROOT_GIB[pool.local_storage])
-    )
+    size = Quantity.gib(ROOT_GIB[pool.local_storage])
+    iops, throughput = None, None
+    if volume is not None:
+        size, iops, throughput = volume.size, volume.iops, volume.throughput
     repair = _repair(pool)
+    repair_config = repair if set(repair) - {"enabled"} else {}
     existing = NetworkSection.of(context.spec).network.existing
     groups = existing.security_groups if existing is not None else []
+    disks = "RAID0" if pool.local_storage == "raid0" else ""
     return NodeGroup(
         at=at,
         name=part.name,
@@ -69,8 +70,8 @@ def _node_group(
         ami_release=ami_release,
         private=True,
         volume=-(-size.value // 1024**3),
-        volume_iops=volume.iops if volume is not None else None,
-        volume_throughput=volume.throughput if volume is not None else None,
+        volume_iops=iops,
+        volume_throughput=throughput,
         encrypted=True,
         labels=labels,
         taints=pool.taints,
@@ -80,9 +81,9 @@ def _node_group(
         capacity_block=pool.block,
         spot=spec.capacity_types == ("spot",),
         security_groups=tuple(groups),
-        local_storage="RAID0" if pool.local_storage == "raid0" else "",
+        local_storage=disks,
         repair=_repairs(repair),
-        repair_config=repair if set(repair) - {"enabled"} else {},
+        repair_config=repair_config,
         origins={
             "instance_types": pool.at_type,
             "zones": at / "zones",

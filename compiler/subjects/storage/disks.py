@@ -48,13 +48,14 @@ def disk_nodes(context: Context, storage: Storage) -> Iterator[PlanNode]:
     check_key(context, disk.kms_key, at)
     if disk.zone is not None:
         context.in_region(disk.zone, at / "zone")
+    reclaim = "Delete" if disk.each == "pod" else "Retain"
     yield VolumeClass(
         at=storage.at,
         name=class_name(storage.spec.name),
         driver=DRIVER,
         parameters=_parameters(context, storage, disk),
         binding="WaitForFirstConsumer",
-        reclaim="Delete" if disk.each == "pod" else "Retain",
+        reclaim=reclaim,
         expansion=True,
         zones=(storage.zone,) if storage.zone else (),
         origins={

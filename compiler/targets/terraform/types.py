@@ -38,10 +38,12 @@ def _plain(type: str, **arguments: str) -> Make:
         if unknown:
             raise ValueError(f"no argument of {type} for {sorted(unknown)}")
         values = {
-            argument: _tags(properties[name]) if name == "Tags" else properties[name]
+            argument: properties[name]
             for argument, name in known.items()
             if name in properties
         }
+        if "tags" in values:
+            values["tags"] = _tags(values["tags"])
         yield Part(type, names.value(values))
 
     return make

@@ -138,6 +138,10 @@ def _characters(text: str) -> int:
     return len("".join(json.dumps(document, separators=(",", ":")).split()))
 
 
+def _has_filled(values: Reader) -> bool:
+    return any(_is_filled(item.value) for item in _several(values))
+
+
 def _statement(body: Reader) -> Statement:
     principal = body / "Principal"
     fields = {
@@ -146,11 +150,7 @@ def _statement(body: Reader) -> Statement:
         "resources": body / "Resource",
         "not_resources": body / "NotResource",
     }
-    unread = {
-        name
-        for name, field in fields.items()
-        if any(_is_filled(item.value) for item in _several(field))
-    }
+    unread = {name for name, field in fields.items() if _has_filled(field)}
     conditions = {
         operator: tuple(keys.mapping())
         for operator, keys in (body / "Condition").entries()
@@ -406,12 +406,12 @@ def _attached(read: list[CloudResource], found: Found) -> list[CloudResource]:
         (_name(body / "role"), _name(body / "policy_arn") or "")
         for body, _ in found.get("aws_iam_role_policy_attachment", ())
     ]
-    return [
-        _with_policies(resource, inline, links)
-        if isinstance(resource, IamRole)
-        else resource
-        for resource in read
-    ]
+    whole: list[CloudResource] = []
+    for resource in read:
+        if isinstance(resource, IamRole):
+            resource = _with_policies(resource, inline, links)
+        whole.append(resource)
+    return whole
 
 
 def _with_policies(
@@ -451,11 +451,11 @@ def _with_public_access(bucket: Bucket, found: Found) -> Bucket:
         if _name(body / "bucket") not in (bucket.logical, bucket.name):
             continue
         # What this resource leaves out is off (provider's page, aws_s3_bucket_public_access_block).
-        flags = {
-            name: _flag(body / argument) if body / argument else False
-            for argument, name in _PUBLIC.items()
-        }
-        said = {name: flag for name, flag in flags.items() if flag is not None}
+        said: dict[str, bool] = {}
+        for argument, name in _PUBLIC.items():
+            flag = _flag(body / argument) if body / argument else False
+            if flag is not None:
+                said[name] = flag
         origins = {**bucket.origins, "public_access": body.at}
         return replace(bucket, public_access=said, origins=origins)
     return bucket

@@ -105,12 +105,13 @@ class JobSet(OwnPods):
 
 def _part(node: ReplicatedJob, role: Role, at: Route) -> ReplicatedJob:
     """The pods of a role: those of the job's nodes, with another program."""
+    env = tuple(EnvVar(name, value) for name, value in role.env.items())
     containers = [
         replace(
             container,
             command=tuple(role.command),
             args=tuple(role.args),
-            env=tuple(EnvVar(name, value) for name, value in role.env.items()),
+            env=env,
             origins={
                 **container.origins,
                 "command": at / "command",

@@ -126,10 +126,11 @@ class OwnPods(Kind):
 def _filled(replicated: ReplicatedJob, main: str, job: TrainJob) -> ReplicatedJob:
     if replicated.step == TRAINER:
         return replicated
-    containers = [
-        _program(container, job) if container.name == main else container
-        for container in replicated.pod.containers
-    ]
+    containers = []
+    for container in replicated.pod.containers:
+        if container.name == main:
+            container = _program(container, job)
+        containers.append(container)
     pod = replace(replicated.pod, containers=tuple(containers))
     return replace(replicated, pod=pod)
 
@@ -160,10 +161,11 @@ def program_part(runtime: Runtime) -> ReplicatedJob:
 
 def renamed(pod: Pod, main: str) -> Pod:
     """A pod whose container for the program has another name."""
-    containers = [
-        replace(container, name=main) if container.name == "node" else container
-        for container in pod.containers
-    ]
+    containers = []
+    for container in pod.containers:
+        if container.name == "node":
+            container = replace(container, name=main)
+        containers.append(container)
     return replace(pod, containers=tuple(containers))
 
 

@@ -73,13 +73,15 @@ class MPIJob(OwnPods):
 
 def _role(replicated: ReplicatedJob, job: Job) -> ReplicatedJob:
     name = _ROLES[replicated.name]
-    launches = name == _LAUNCHER
+    step, replicas = None, job.spec.nodes - 1
+    if name == _LAUNCHER:
+        step, replicas = TRAINER, 1
     return replace(
         replicated,
         name=name,
-        step=TRAINER if launches else None,
+        step=step,
         pod=_pod(replicated.pod),
-        replicas=1 if launches else job.spec.nodes - 1,
+        replicas=replicas,
         backoff_limit=None,
         ready_after=(),
     )
@@ -91,10 +93,11 @@ def _pod(pod: Pod) -> Pod:
 
 
 def _with_keys(container: Container) -> Container:
-    mounts = [
-        replace(mount, volume=_OPERATORS_KEYS) if mount.volume == _KEYS else mount
-        for mount in container.mounts
-    ]
+    mounts = []
+    for mount in container.mounts:
+        if mount.volume == _KEYS:
+            mount = replace(mount, volume=_OPERATORS_KEYS)
+        mounts.append(mount)
     return replace(container, mounts=tuple(mounts))
 
 
