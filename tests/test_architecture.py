@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from builders import ROOT
 
 # A layer imports only what stands before it. A layer is a package, or the modules of one name in the folders of all
@@ -365,3 +366,30 @@ def test_clock_environment_and_network_are_read_at_the_edge_alone() -> None:
                 if dotted in hidden and not name.startswith(edge):
                     wrong.append(f"{name}: {dotted}")
     assert wrong == []
+
+
+_DENSE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp)
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+
+
+def _own_parts(statement: ast.stmt) -> Iterator[ast.AST]:
+    """The expressions of a statement, without the statements in it."""
+    for name, value in ast.iter_fields(statement):
+        if name not in _BLOCKS:
+            several = value if isinstance(value, list) else [value]
+            yield from (part for part in several if isinstance(part, ast.AST))
+
+
+@pytest.mark.parametrize("package", ["compiler", "policies"])
+def test_a_statement_has_one_comprehension_or_conditional_at_most(package: str) -> None:
+    dense = []
+    for name, path in modules(package):
+        for statement in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(statement, ast.stmt):
+                continue
+            if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+                continue
+            inside = [part for own in _own_parts(statement) for part in ast.walk(own)]
+            if sum(isinstance(part, _DENSE) for part in inside) > 1:
+                dense.append((name, statement.lineno))
+    assert dense == []
