@@ -54,6 +54,9 @@ _FORMS = (
     ),
 )
 
+_SHORTEST = 15
+"""Characters of the shortest of them, which is of Slack; only the password of a URL may be shorter."""
+
 NAMES = tuple(
     f"_{name}"
     for name in (
@@ -116,6 +119,8 @@ def forms(text: str) -> tuple[str, ...]:
 
 def _possible(text: str) -> list[tuple[str, str]]:
     """The kinds of which a text has a hint, with their patterns; of nearly every text of thousands of jobs, none."""
+    if len(text) < _SHORTEST and "@" not in text:
+        return []
     if _hints().search(text) is None:
         return []
     possible = []

@@ -38,6 +38,8 @@ class Megatron:
 
 def megatron_of(work: Work) -> Megatron | None:
     """What a job says to Megatron; ``None`` where it says no degree, or one that is not known."""
+    if not any("-parallel-size" in word.replace("_", "-") for word in work.words):
+        return None
     given = dict(options(work.words))
     if not any(name in given for name in DEGREES):
         return None

@@ -104,8 +104,8 @@ class Schemas:
             names = self._names(folder)
             if newest in names:
                 others = [name for name in names if name.startswith(variants)]
-                schemas = [_read(folder / name) for name in (newest, *others)]
-                return self._choose(group, schemas)
+                chosen = self._choose(group, [newest, *others])
+                return [_read(folder / name) for name in chosen]
         return []
 
     def _names(self, folder: Path) -> list[str]:
@@ -114,12 +114,12 @@ class Schemas:
             self._file_names[folder] = sorted(names)
         return self._file_names[folder]
 
-    def _choose(self, group: str, schemas: list[Schema]) -> list[Schema]:
+    def _choose(self, group: str, names: list[str]) -> list[str]:
         pin = self._pinned.get(group)
         if pin is None:
-            return schemas
-        chosen = [schema for schema in schemas if schema.variant == pin]
-        return chosen or schemas[:1]
+            return names
+        chosen = [name for name in names if name.endswith(f"@{pin}.json")]
+        return chosen or names[:1]
 
 
 def _api_version(group: str, version: str) -> str:
