@@ -312,7 +312,7 @@ def test_a_file_without_permission_is_reported(
         raise PermissionError(13, "Permission denied")
 
     (tmp_path / "f").touch()
-    monkeypatch.setattr("builtins.open", refuse)
+    monkeypatch.setattr("os.open", refuse)
     found = read(tmp_path / "f", "specs/f")[1]
     assert [(item.code, item.message) for item in found] == [
         ("YML022", "cannot read `specs/f`: permission denied")
