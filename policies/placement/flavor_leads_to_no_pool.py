@@ -7,7 +7,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.subjects.pools.plan import NODEPOOL_LABEL, POOL_LABEL
-from compiler.subjects.queues.plan import Flavor
+from compiler.subjects.queues.plan import ClusterQueue, Flavor
 
 _PINS = (NODEPOOL_LABEL, POOL_LABEL)
 
@@ -63,25 +63,36 @@ def flavor_leads_to_no_pool(work: Work, world: World) -> Iterator[Finding]:
     keys.update(requirement.key for term in terms for requirement in term)
     if not keys:
         return
+    others = list(_without(work, work.queue, world, keys))
+    if not others:
+        return
     pools = [pool for pool in world.pools if world.may_match(pool, selector)]
     pools = [pool for pool in pools if meets(world, pool, terms)]
-    for group in groups_of(work.queue, work.asks):
-        for quotas in flavors_with_quota(work.queue, group, work.asks):
+    for flavor in others:
+        if any(world.may_match(pool, flavor.node_labels) for pool in pools):
+            continue
+        key = min(keys)
+        place = work.pod.where("pools")
+        if key in selector:
+            place = work.where_selected(key)
+        yield Finding(
+            f"{work.title} is pinned by `{key}`, and flavor `{flavor.name}` of queue `{work.queue.name}` has no "
+            "such label: Kueue takes it for one that fits",
+            place,
+            label="its pods stay Pending if the job is admitted by that flavor",
+            help=f"give all flavors of the queue the label `{key}`, or let the job select by one that all have",
+        )
+        return
+
+
+def _without(
+    work: Work, queue: ClusterQueue, world: World, keys: set[str]
+) -> Iterator[Flavor]:
+    """The flavors that the job may get and that have none of the keys it is pinned by."""
+    for group in groups_of(queue, work.asks):
+        for quotas in flavors_with_quota(queue, group, work.asks):
             flavor = world.plan.named(Flavor, quotas.flavor)
             if flavor is None or not flavor.node_labels:
                 continue
-            if not keys.isdisjoint(flavor.node_labels) or not world.pools_of(flavor):
-                continue
-            if any(world.may_match(pool, flavor.node_labels) for pool in pools):
-                continue
-            key = min(keys)
-            yield Finding(
-                f"{work.title} is pinned by `{key}`, and flavor `{flavor.name}` of queue `{work.queue.name}` has no "
-                "such label: Kueue takes it for one that fits",
-                work.where_selected(key)
-                if key in selector
-                else work.pod.where("pools"),
-                label="its pods stay Pending if the job is admitted by that flavor",
-                help=f"give all flavors of the queue the label `{key}`, or let the job select by one that all have",
-            )
-            return
+            if keys.isdisjoint(flavor.node_labels) and world.pools_of(flavor):
+                yield flavor
