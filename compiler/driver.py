@@ -14,7 +14,8 @@ from compiler.manifest import Manifest, ObjectRef
 from compiler.outcome import Compilation, Options, Outcome
 from compiler.output import Artifact
 from compiler.output.formats import Setting, objects
-from compiler.plan import Plan
+from compiler.plan import Plan, PlanNode
+from compiler.plan.base import Identity
 from compiler.policy import Policies, load_policies
 from compiler.policy.config import Config
 from compiler.regex import regex
@@ -194,13 +195,8 @@ def _on_waiting(
     policies: Policies,
 ) -> list[Diagnostic]:
     """What is found in what cannot be written yet, as it will be beside all that is written."""
-    # Several runtimes of one pool, and files of several jobs, share an identity: their names carry a hash.
-    known = {(node.identity, getattr(node, "name", "")) for node in plan.nodes}
-    later = [
-        node
-        for node in plan.waiting
-        if (node.identity, getattr(node, "name", "")) not in known
-    ]
+    known = set(map(_named, plan.nodes))
+    later = [node for node in plan.waiting if _named(node) not in known]
     whole = replace(plan, nodes=(*plan.nodes, *later), waiting=())
     written = {artifact.id for artifact in artifacts}
     more = [artifact for artifact in lower(whole) if artifact.id not in written]
@@ -208,6 +204,11 @@ def _on_waiting(
     verdict = judge(everything, setting_of(plan), catalog, policies, plan=whole)
     found = traced(verdict.diagnostics, everything)
     return [finding for finding in found if finding not in findings]
+
+
+def _named(node: PlanNode) -> tuple[Identity, str]:
+    """Several runtimes of one pool, and files of several jobs, share an identity: their names carry a hash."""
+    return node.identity, getattr(node, "name", "")
 
 
 def _patched(

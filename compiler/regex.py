@@ -15,7 +15,7 @@ _compile_now = re.compile
 class _Pattern:
     """Stands for a ``re.Pattern``, and has its methods from the first use on."""
 
-    def __init__(self, text: Any, flags: int) -> None:
+    def __init__(self, text: Any, flags: int = 0) -> None:
         self._source = (text, flags)
         self.pattern = text
 
@@ -37,12 +37,8 @@ def regex(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 @contextmanager
 def compiled_at_first_use() -> Iterator[None]:
     """What is imported within gets such expressions from ``re.compile``. One thread at a time."""
-    re.compile = _compile_later  # type: ignore[assignment]
+    re.compile = _Pattern  # type: ignore[assignment]
     try:
         yield
     finally:
         re.compile = _compile_now
-
-
-def _compile_later(text: Any, flags: int = 0) -> Any:
-    return _Pattern(text, flags)

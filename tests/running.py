@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -43,6 +43,16 @@ def spawn(*arguments: object, cwd: Path = EXAMPLE, **env: str) -> Run:
         timeout=300,
     )
     return Run(done.returncode, done.stdout, done.stderr)
+
+
+def stand_ins(folder: Path, texts: Mapping[str, str]) -> str:
+    """Programs of a folder that stand for others, by name; the ``PATH`` that finds them first."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        program = folder / name
+        program.write_text(text, encoding="utf-8")
+        program.chmod(0o755)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
 
 
 def environment(**more: str) -> dict[str, str]:

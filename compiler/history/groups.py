@@ -45,9 +45,8 @@ def groups_made_anew(
 
 
 def _changed(old: Any, new: Any) -> list[str]:
-    before: dict[str, Any] = {}
-    for group in items(old, "managedNodeGroups"):
-        before = group
+    groups = items(old, "managedNodeGroups")
+    before = groups[-1] if groups else {}
     (after,) = items(new, "managedNodeGroups")
     keys = dict.fromkeys((*before, *after))
     return [

@@ -48,6 +48,12 @@ class Reader:
             return None
         return self.value if isinstance(self.value, int) else None
 
+    def number(self) -> int | None:
+        """The whole number, which CloudFormation and Terraform take as a text too."""
+        if isinstance(self.value, str) and self.value.isdigit():
+            return int(self.value)
+        return self.integer()
+
     def flag(self) -> bool | None:
         """The boolean."""
         return self.value if isinstance(self.value, bool) else None

@@ -136,6 +136,8 @@ def _row(rule: Rule) -> tuple[Any, ...]:
     )
 
 
+_RUNS_ON = 4
+"""Where a row has the class that its rule is run on."""
 _SEVERITIES = {str(severity): severity for severity in Severity}
 
 
@@ -192,8 +194,11 @@ def _stamp(path: str) -> Stamp | None:
 
 def _defined(entries: Mapping[str, Entry]) -> dict[str, Stamp | None]:
     """The stamp of each module that the rows depend on."""
-    rows = [row for _, _, rows in entries.values() for row in rows]
-    modules = {*_OURS, *(row[4].partition(":")[0] for row in rows)}
+    modules = set(_OURS)
+    for _, _, rows in entries.values():
+        for row in rows:
+            module, _, _ = row[_RUNS_ON].partition(":")
+            modules.add(module)
     return {name: _stamp(_file_of(name)) for name in sorted(modules)}
 
 

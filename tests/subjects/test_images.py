@@ -16,7 +16,7 @@ import hadolint
 import pytest
 import yaml
 from builders import spec
-from running import Command
+from running import Command, stand_ins
 from test_guards import astray
 
 from compiler.catalog.efa import (
@@ -533,13 +533,10 @@ def test_the_script_builds_a_commit_and_writes_its_digest(
     git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com"]
     subprocess.run([*git, "init", "-q"], cwd=folder, check=True)
     assert trainyard("compile", "specs", cwd=folder).code == 0
-    tools, calls = tmp_path / "bin", tmp_path / "calls"
-    tools.mkdir()
-    (tools / "aws").write_text(AWS)
-    (tools / "aws").chmod(0o755)
+    calls = tmp_path / "calls"
     environment = {
         **os.environ,
-        "PATH": f"{tools}:{os.environ['PATH']}",
+        "PATH": stand_ins(tmp_path / "bin", {"aws": AWS}),
         "CALLS": str(calls),
         "DIGEST": TWO,
         "POLL_SECONDS": "0",
@@ -685,17 +682,13 @@ def test_what_a_workflow_writes_is_the_lock(tmp_path: Path) -> None:
     file = folder / "generated/lab/bootstrap/images/hub/Dockerfile"
     file.parent.mkdir(parents=True)
     file.write_text(dockerfile(first, "hub"))
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    for name, text in (("aws", AWS), ("git", "#!/bin/sh\nexit 0\n")):
-        (tools / name).write_text(text)
-        (tools / name).chmod(0o755)
+    path = stand_ins(tmp_path / "bin", {"aws": AWS, "git": "#!/bin/sh\nexit 0\n"})
     variables = {"DIGEST": TWO, "CALLS": os.devnull, "COMMIT": "0" * 40}
     step = workflow(first)["jobs"]["build"]["steps"][-1]
     subprocess.run(
         ["bash", "-e", "-c", step["run"]],
         cwd=folder,
-        env={**os.environ, **variables, "PATH": f"{tools}:{os.environ['PATH']}"},
+        env={**os.environ, **variables, "PATH": path},
         check=True,
     )
     after = compiled(folder)

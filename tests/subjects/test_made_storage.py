@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from builders import faults_of, files, objects_of, plan_of, spec
-from running import Command, Run
+from running import Command, Run, stand_ins
 
 from compiler.driver import check
 from compiler.manifest import Manifest
@@ -563,11 +563,7 @@ def run(plan: Plan, folder: Path, **more: str) -> subprocess.CompletedProcess[st
         target = folder / "lab" / each.path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(written(each))
-    for name, text in (("aws", AWS), ("kubectl", KUBECTL)):
-        command = folder / "bin" / name
-        command.parent.mkdir(exist_ok=True)
-        command.write_text(text)
-        command.chmod(0o755)
+    commands = {"aws": AWS, "kubectl": KUBECTL}
     (folder / "home").mkdir(exist_ok=True)
     return subprocess.run(
         ["bash", str(folder / "lab/bootstrap/storage.sh")],
@@ -577,7 +573,7 @@ def run(plan: Plan, folder: Path, **more: str) -> subprocess.CompletedProcess[st
         check=False,
         cwd=folder,
         env={
-            "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+            "PATH": stand_ins(folder / "bin", commands),
             "HOME": str(folder / "home"),
             "LOG": str(folder / "log"),
             "VPC": "vpc-1",

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 from builders import faults_of, files, objects_of, plan_of, spec
-from running import Command
+from running import Command, stand_ins
 
 from compiler.catalog import load_catalog
 from compiler.catalog.addresses import Warm, taken, warm
@@ -699,10 +699,6 @@ def run(plan: Plan, folder: Path, *words: str, vpc: str) -> Any:
     for each in lower(plan):
         if each.path.startswith("bootstrap/") and each.path.count("/") == 1:
             (folder / each.path).write_bytes(written(each))
-    command = folder / "bin" / "aws"
-    command.parent.mkdir()
-    command.write_text(AWS)
-    command.chmod(0o755)
     return subprocess.run(
         ["bash", str(bootstrap / "network.sh"), *words],
         capture_output=True,
@@ -710,7 +706,7 @@ def run(plan: Plan, folder: Path, *words: str, vpc: str) -> Any:
         timeout=60,
         check=False,
         env={
-            "PATH": f"{command.parent}:{os.environ['PATH']}",
+            "PATH": stand_ins(folder / "bin", {"aws": AWS}),
             "LOG": str(folder / "log"),
             "POLICY": str(folder / "policy"),
             "VPC": vpc,

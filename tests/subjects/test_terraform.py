@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import re
 import subprocess
 from collections import Counter
@@ -15,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 from builders import plan_of, spec
-from running import Command
+from running import Command, stand_ins
 
 from compiler.output import Artifact
 from compiler.output.formats import Setting, lifted, verified, written
@@ -418,11 +417,7 @@ def run(folder: Path, script: str, *arguments: str) -> list[str]:
             target = folder / "lab" / artifact.path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(written(artifact))
-    for name, text in (("terraform", TERRAFORM), ("kubectl", KUBECTL)):
-        command = folder / "bin" / name
-        command.parent.mkdir(exist_ok=True)
-        command.write_text(text)
-        command.chmod(0o755)
+    commands = {"terraform": TERRAFORM, "kubectl": KUBECTL}
     log = folder / "log"
     log.write_text("")
     done = subprocess.run(
@@ -433,7 +428,7 @@ def run(folder: Path, script: str, *arguments: str) -> list[str]:
         check=False,
         cwd=folder,
         env={
-            "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+            "PATH": stand_ins(folder / "bin", commands),
             "HOME": str(folder / "home"),
             "LOG": str(log),
         },

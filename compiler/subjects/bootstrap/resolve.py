@@ -25,11 +25,10 @@ from compiler.subjects.delivery.resolve import (
 from compiler.subjects.delivery.spec import DeliverySection
 from compiler.subjects.delivery.stages import folder
 from compiler.subjects.namespaces.people import access_entries
-from compiler.subjects.pools.pools import Pool, resolve_pools
+from compiler.subjects.pools.pools import Pool, placement_group, resolve_pools
 from compiler.subjects.pools.resolve import (
     instance_profile,
     node_role,
-    placement_group,
 )
 
 

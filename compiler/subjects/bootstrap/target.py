@@ -38,12 +38,12 @@ def lower(plan: Plan) -> Iterator[Artifact]:
     yield Artifact(stack(boot), f"{FOLDER}/stack.yaml", at, format="cloudformation")
     yield from stacks(boot)
     if boot.terraform is not None:
-        yield _terraform_script(boot)
+        yield _script("terraform", boot.where("terraform"), boot=boot)
     if _made(boot):
-        yield _script(boot)
+        yield _script("storage", boot.where("drivers"), boot=boot)
     network = plan.one(MadeNetwork)
     if network is not None:
-        yield _network_script(boot, network)
+        yield _script("network", network.at, boot=boot, network=network)
     for pool in boot.needs.pools:
         yield _page(f"pools/{pool.pool}.md", _pool_page(plan, boot, pool), boot)
     for storage in boot.needs.storage:
@@ -76,11 +76,12 @@ def _made(boot: Bootstrap) -> bool:
     return any(storage.made is not None for storage in boot.needs.storage)
 
 
-def _script(boot: Bootstrap) -> Artifact:
+def _script(name: str, at: Route, **values: Any) -> Artifact:
+    """A script, whose text is made when it is written, as that of a page is."""
     return Artifact(
-        path=f"{FOLDER}/storage.sh",
-        at=boot.where("drivers"),
-        text=lambda: _rendered("storage.sh.j2", boot=boot),
+        path=f"{FOLDER}/{name}.sh",
+        at=at,
+        text=lambda: _rendered(f"{name}.sh.j2", **values),
         format="shell",
     )
 
@@ -94,24 +95,6 @@ def _pool_page(plan: Plan, boot: Bootstrap, pool: PoolNeeds) -> Callable[[], str
         plan_pools=_node_pools(plan, pool.pool),
         group=groups.get(pool.pool),
         node_groups=_node_groups(plan, pool.pool),
-    )
-
-
-def _terraform_script(boot: Bootstrap) -> Artifact:
-    return Artifact(
-        path=f"{FOLDER}/terraform.sh",
-        at=boot.where("terraform"),
-        text=lambda: _rendered("terraform.sh.j2", boot=boot),
-        format="shell",
-    )
-
-
-def _network_script(boot: Bootstrap, network: MadeNetwork) -> Artifact:
-    return Artifact(
-        path=f"{FOLDER}/network.sh",
-        at=network.at,
-        text=lambda: _rendered("network.sh.j2", boot=boot, network=network),
-        format="shell",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -149,17 +149,22 @@ def _daemon_set(detector: ProblemDetector, digest: str) -> Body:
             {"name": "kmsg", "hostPath": {"path": "/dev/kmsg", "type": "CharDevice"}},
         ],
     )
+    whole = head("apps/v1", "DaemonSet", name, detector.namespace)
+    return {**whole, "spec": _daemon(selector, digest, "25%", spec)}
+
+
+def _daemon(
+    selector: dict[str, str], digest: str, at_once: str, pod: Mapping[str, Any]
+) -> Body:
+    """apps/v1 DaemonSetSpec. A new configuration, which ``digest`` stands for, makes new pods, so many ``at_once``."""
     metadata = {"labels": selector, "annotations": {"trainyard.dev/config": digest}}
     return {
-        **head("apps/v1", "DaemonSet", name, detector.namespace),
-        "spec": {
-            "selector": {"matchLabels": selector},
-            "updateStrategy": {
-                "type": "RollingUpdate",
-                "rollingUpdate": {"maxUnavailable": "25%"},
-            },
-            "template": {"metadata": metadata, "spec": spec},
+        "selector": {"matchLabels": selector},
+        "updateStrategy": {
+            "type": "RollingUpdate",
+            "rollingUpdate": {"maxUnavailable": at_once},
         },
+        "template": {"metadata": metadata, "spec": pod},
     }
 
 
@@ -284,18 +289,8 @@ def _burn_in_set(node: BurnIn, digest: str) -> Body:
             {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"}},
         ],
     }
-    metadata = {"labels": selector, "annotations": {"trainyard.dev/config": digest}}
-    return {
-        **head("apps/v1", "DaemonSet", node.name, node.namespace),
-        "spec": {
-            "selector": {"matchLabels": selector},
-            "updateStrategy": {
-                "type": "RollingUpdate",
-                "rollingUpdate": {"maxUnavailable": "100%"},
-            },
-            "template": {"metadata": metadata, "spec": spec},
-        },
-    }
+    whole = head("apps/v1", "DaemonSet", node.name, node.namespace)
+    return {**whole, "spec": _daemon(selector, digest, "100%", spec)}
 
 
 def _step(node: BurnIn, step: str) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from compiler.subjects.jobs.plan import (
 from compiler.subjects.storage.resolve import resolve_storage
 
 if TYPE_CHECKING:
-    from compiler.subjects.jobs.spec import Mount as MountedStorage
+    pass
 
 VOLUME, WORKSPACE = "initializer", "/workspace"
 _IMAGE = "ghcr.io/kubeflow/trainer/{}-initializer:v{}"
@@ -85,32 +85,27 @@ def check(context: Context, job: Job, kind: str) -> None:
         if posixpath.normpath(volume.path) == WORKSPACE:
             _taken(context, job, volume.path, "volumes", index)
     fitting = _fitting(context, job)
-    if given.storage is None:
-        if len(fitting) == 1:
-            return
+    if given.storage in fitting or (given.storage is None and len(fitting) == 1):
+        return
+    place, is_chosen = at, given.storage is not None
+    help = "mount a file system of FSx for Lustre, and not read-only"
+    if given.storage is not None:
+        place, has = at / "storage", _why_not(job, given.storage)
+    elif fitting:
+        has = f"mounts {len(fitting)} storages that could hold what they download"
+    else:
         has = "mounts no storage that they share with its nodes"
-        help = "mount a file system of FSx for Lustre, and not read-only"
-        if fitting:
-            has = f"mounts {len(fitting)} storages that could hold what they download"
-            help = f"add `storage:` with one of {listed(fitting)}"
-        context.fault(
-            "RES165",
-            f"job `{job.spec.name}` has initializers, and {has}",
-            at,
-            help,
-            key=True,
-            source=_SOURCE,
-        )
-    elif given.storage not in fitting:
-        context.fault(
-            "RES165",
-            f"job `{job.spec.name}` has initializers, and {_why_not(job, given.storage)}",
-            at / "storage",
-            f"write one of {listed(fitting)}"
-            if fitting
-            else "mount a file system of FSx for Lustre, and not read-only",
-            source=_SOURCE,
-        )
+    if fitting:
+        said = "write" if is_chosen else "add `storage:` with"
+        help = f"{said} one of {listed(fitting)}"
+    context.fault(
+        "RES165",
+        f"job `{job.spec.name}` has initializers, and {has}",
+        place,
+        help,
+        key=not is_chosen,
+        source=_SOURCE,
+    )
 
 
 def _taken(context: Context, job: Job, path: str, key: str, index: int) -> None:
@@ -137,18 +132,13 @@ def _why_not(job: Job, storage: str) -> str:
 def _fitting(context: Context, job: Job) -> list[str]:
     """The storages that the job mounts and that files can be downloaded to: hubs write beside a file and rename."""
     storages = context.once(resolve_storage)
-    return list(
-        dict.fromkeys(
-            mount.storage
-            for mount in job.spec.mounts
-            if not mount.read_only and _renames(storages, mount)
-        )
-    )
-
-
-def _renames(storages: object, mount: MountedStorage) -> bool:
-    storage = storages.get(mount.storage) if isinstance(storages, dict) else None
-    return storage is not None and storage.spec.fsx_lustre is not None
+    fitting = []
+    for mount in job.spec.mounts:
+        storage = storages.get(mount.storage)
+        renames = storage is not None and storage.spec.fsx_lustre is not None
+        if renames and not mount.read_only:
+            fitting.append(mount.storage)
+    return list(dict.fromkeys(fitting))
 
 
 def _storage(context: Context, job: Job) -> str:

@@ -15,7 +15,7 @@ from compiler.resolve.context import Context
 from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.pools.parts import Part, parts
 from compiler.subjects.pools.plan import POOL_LABEL, NodeGroup
-from compiler.subjects.pools.pools import GPU_PRESENT, Pool
+from compiler.subjects.pools.pools import GPU_PRESENT, Pool, placement_group
 from compiler.subjects.pools.share import ROOT_GIB
 
 _EKSCTL = "eksctl v0.230.0"
@@ -76,7 +76,7 @@ def _node_group(
         labels=labels,
         taints=pool.taints,
         efa=pool.efa,
-        placement_group=_placement_group(context, pool),
+        placement_group=placement_group(context.name, pool),
         reservation=part.reservation,
         capacity_block=pool.block,
         spot=spec.capacity_types == ("spot",),
@@ -99,12 +99,6 @@ def _node_group(
             "ami_family": at / "managedNodeGroup",
         },
     )
-
-
-def _placement_group(context: Context, pool: Pool) -> str | None:
-    if pool.spec.group is not None:
-        return pool.spec.group
-    return f"{context.name}-{pool.name}" if pool.placement else None
 
 
 def _ami_release(context: Context) -> str | None:

@@ -528,3 +528,10 @@ def _explain(context: Context, pool: Pool) -> None:
             "karpenter.k8s.aws/v1 EC2NodeClass instanceStorePolicy",
             at=pool.at / "localStorage",
         )
+
+
+def placement_group(cluster: str, pool: Pool) -> str | None:
+    """The name of a pool's placement group: one that exists, or one that the bootstrap makes."""
+    if pool.spec.group is not None:
+        return pool.spec.group
+    return f"{cluster}-{pool.name}" if pool.placement else None

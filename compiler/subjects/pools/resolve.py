@@ -34,6 +34,7 @@ from compiler.subjects.pools.pools import (
     BURN_IN_TAINT,
     GPU_PRESENT,
     Pool,
+    placement_group,
     resolve_pools,
 )
 from compiler.subjects.pools.share import ROOT_GIB
@@ -100,6 +101,7 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
     interfaces = tuple(NetworkInterface(*interface) for interface in layout)
     profile = instance_profile(context)
     store = "RAID0" if pool.local_storage == "raid0" else None
+    slices = _slices(pool)
     return NodeClass(
         at=at,
         name=pool.name,
@@ -116,8 +118,8 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
         metadata_hops=1,
         tags=dict(context.spec.tags),
         annotations=annotations,
-        mig=_slices(pool),
-        user_data=bool(_slices(pool)),
+        mig=slices,
+        user_data=bool(slices),
         # It stays with its NodePool, which is not Ready and replaces no node while its class is being deleted
         # (kubernetes-sigs/karpenter, pkg/controllers/nodepool/readiness).
         prune=not spec.reservations,
@@ -135,13 +137,6 @@ def instance_profile(context: Context) -> str | None:
     if not NetworkSection.of(context.spec).network.is_isolated:
         return None
     return f"KarpenterNodeInstanceProfile-{context.name}"
-
-
-def placement_group(cluster: str, pool: Pool) -> str | None:
-    """The name of a pool's placement group: one that exists, or one that the bootstrap makes."""
-    if pool.spec.group is not None:
-        return pool.spec.group
-    return f"{cluster}-{pool.name}" if pool.placement else None
 
 
 def _subnets(context: Context, pool: Pool) -> tuple[SelectorTerm, ...]:

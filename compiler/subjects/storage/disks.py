@@ -74,7 +74,7 @@ def disk_nodes(context: Context, storage: Storage) -> Iterator[PlanNode]:
             cluster=context.name,
             partition=context.partition,
             key=disk.kms_key,
-            tags={**context.spec.tags, TAG: tag(context, storage.spec.name)},
+            tags=_tags(context, storage),
             hours=disk.snapshots.every_hours,
             keep=disk.snapshots.keep,
         )
@@ -86,6 +86,11 @@ TAG = "trainyard-storage"
 def tag(context: Context, name: str) -> str:
     """What the tag of a storage's volumes says."""
     return f"{context.name}.{name}"
+
+
+def _tags(context: Context, storage: Storage) -> dict[str, str]:
+    """The tags of a storage's volumes and snapshots."""
+    return {**context.spec.tags, TAG: tag(context, storage.spec.name)}
 
 
 def class_name(storage: str) -> str:
@@ -195,7 +200,7 @@ def _parameters(
         parameters["throughput"] = str(disk.throughput)
     if disk.kms_key is not None:
         parameters["kmsKeyId"] = disk.kms_key
-    tags = {**context.spec.tags, TAG: tag(context, storage.spec.name)}
+    tags = _tags(context, storage)
     for number, (key, value) in enumerate(sorted(tags.items()), 1):
         parameters[f"tagSpecification_{number}"] = f"{key}={value}"
     return parameters

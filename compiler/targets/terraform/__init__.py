@@ -13,6 +13,7 @@ from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.output import Artifact
+from compiler.output.body import walk_mappings
 from compiler.source import Key, Route
 from compiler.targets.terraform.expressions import (
     EXPORT,
@@ -146,7 +147,6 @@ def _arguments_from(
 _ALIASES = {
     "bucket_name": "bucket",
     "repository_name": "name",
-    "automatic_backup_retention_days": "automatic_backup_retention_days",
 }
 
 
@@ -180,11 +180,12 @@ def _subnets(body: Mapping[str, Any], names: Names) -> dict[str, dict[str, Any]]
     zone = body.get("Metadata", {}).get("Zone")
     if zone is None:
         return {}
-    (export,) = {
-        item["Fn::ImportValue"]
-        for item in _calls(body["Resources"], "Fn::ImportValue")
-        if item["Fn::ImportValue"].endswith("::VPC")
-    }
+    imports = [
+        part["Fn::ImportValue"]
+        for _, part in walk_mappings(body["Resources"])
+        if "Fn::ImportValue" in part
+    ]
+    (export,) = {name for name in imports if name.endswith("::VPC")}
     vpc = names.value({"Fn::ImportValue": export})
     names.subnet = "${sort(data.aws_subnets.private.ids)[0]}"
     filters = [
@@ -193,17 +194,6 @@ def _subnets(body: Mapping[str, Any], names: Names) -> dict[str, dict[str, Any]]
         {"name": "tag:kubernetes.io/role/internal-elb", "values": ["1"]},
     ]
     return {"aws_subnets": {"private": {"filter": filters}}}
-
-
-def _calls(value: Any, name: str) -> Iterator[Mapping[str, Any]]:
-    if isinstance(value, Mapping):
-        if name in value:
-            yield value
-        for item in value.values():
-            yield from _calls(item, name)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _calls(item, name)
 
 
 def _settings(name: str, state: State) -> Body:

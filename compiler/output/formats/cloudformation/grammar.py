@@ -119,6 +119,14 @@ def statements(document: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
                 yield ("Statement", index), statement
 
 
+_COMPACT = json.JSONEncoder(separators=(",", ":"))
+
+
+def length(document: Any) -> int:
+    """How many characters IAM counts of a policy: it counts no white space (IAM quotas)."""
+    return len("".join(_COMPACT.encode(document).split()))
+
+
 def _incomplete(document: dict[str, Any], kind: str) -> Iterator[Fault]:
     """Statements that lack an element that this kind of policy must have."""
     for path, statement in statements(document):

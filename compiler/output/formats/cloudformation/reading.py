@@ -11,7 +11,7 @@ from compiler.lift.reader import Reader
 from compiler.output.artifact import Artifact
 from compiler.output.body import walk_mappings
 from compiler.output.formats.cloudformation.functions import is_call, name_of, text_of
-from compiler.output.formats.cloudformation.grammar import statements
+from compiler.output.formats.cloudformation.grammar import length, statements
 from compiler.source import Route
 from compiler.subjects.cloud.plan import (
     AccessEntryStack,
@@ -73,13 +73,6 @@ def _flag(value: Reader) -> bool | None:
     return value.flag()
 
 
-def _integer(value: Reader) -> int | None:
-    text = value.text()
-    if text is not None and text.isdigit():
-        return int(text)
-    return value.integer()
-
-
 def _unread(**fields: Reader) -> frozenset[str]:
     """The names of the fields that a function fills in, wholly or in part."""
     return frozenset(
@@ -126,10 +119,7 @@ def _policy_of(
 
 def characters(body: Any) -> int:
     """At least how many characters IAM counts of a policy: no white space, and nothing of what a function fills in."""
-    return len("".join(_COMPACT.encode(_known(body)).split()))
-
-
-_COMPACT = json.JSONEncoder(separators=(",", ":"))
+    return length(_known(body))
 
 
 def _known(value: Any) -> Any:
@@ -258,7 +248,7 @@ def _queue(body: Reader, logical: str) -> list[CloudResource]:
         name=_text(body / "QueueName"),
         managed_encryption=_flag(managed),
         key=key.value not in (None, ""),
-        retention=_integer(body / "MessageRetentionPeriod"),
+        retention=(body / "MessageRetentionPeriod").number(),
         origins={"managed_encryption": managed.at, "key": key.at},
         unread=_unread(managed_encryption=managed),
     )
@@ -287,11 +277,11 @@ def _file_system(body: Reader, logical: str) -> list[CloudResource]:
         logical=logical,
         kind=_text(body / "FileSystemType"),
         deployment=_text(deployment),
-        size=_integer(body / "StorageCapacity"),
+        size=(body / "StorageCapacity").number(),
         version=_text(body / "FileSystemTypeVersion"),
         efa=_flag(lustre / "EfaEnabled"),
-        throughput=_integer(lustre / "PerUnitStorageThroughput"),
-        backup_days=_integer(lustre / "AutomaticBackupRetentionDays"),
+        throughput=(lustre / "PerUnitStorageThroughput").number(),
+        backup_days=(lustre / "AutomaticBackupRetentionDays").number(),
         imports=_is_said(lustre / "ImportPath"),
         exports=_is_said(lustre / "ExportPath"),
         origins={
@@ -432,8 +422,8 @@ def _rule(body: Reader, *, outgoing: bool) -> SecurityRule:
     return SecurityRule(
         outgoing,
         str(protocol.value) if protocol else None,
-        _integer(body / "FromPort"),
-        _integer(body / "ToPort"),
+        (body / "FromPort").number(),
+        (body / "ToPort").number(),
         _name(body / _PEERS[outgoing]),
         body.at,
     )

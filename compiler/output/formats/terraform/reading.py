@@ -14,7 +14,7 @@ from typing import Any
 
 from compiler.lift.reader import Reader
 from compiler.output.artifact import Artifact
-from compiler.output.formats.cloudformation.grammar import statements
+from compiler.output.formats.cloudformation.grammar import length, statements
 from compiler.output.formats.terraform.faults import resources
 from compiler.regex import regex
 from compiler.source import Route
@@ -92,13 +92,6 @@ def _flag(value: Reader) -> bool | None:
     return value.flag()
 
 
-def _integer(value: Reader) -> int | None:
-    text = value.text()
-    if text is not None and text.isdigit():
-        return int(text)
-    return value.integer()
-
-
 def _unread(**fields: Reader) -> frozenset[str]:
     return frozenset(name for name, field in fields.items() if _is_filled(field.value))
 
@@ -134,8 +127,7 @@ def _policy_of(
 
 def _characters(text: str) -> int:
     """At least how many characters IAM counts: no white space, and nothing of what an expression gives."""
-    document = json.loads(re.sub(r"(?<!\$)\$\{[^{}]*\}", "", text))
-    return len("".join(json.dumps(document, separators=(",", ":")).split()))
+    return length(json.loads(re.sub(r"(?<!\$)\$\{[^{}]*\}", "", text)))
 
 
 def _has_filled(values: Reader) -> bool:
@@ -216,7 +208,7 @@ def _queue(body: Reader, address: str) -> list[CloudResource]:
         name=_text(body / "name"),
         managed_encryption=_flag(managed),
         key=key.value not in (None, ""),
-        retention=_integer(body / "message_retention_seconds"),
+        retention=(body / "message_retention_seconds").number(),
         origins={"managed_encryption": managed.at, "key": key.at},
         unread=_unread(managed_encryption=managed),
     )
@@ -243,11 +235,11 @@ def _file_system(body: Reader, address: str) -> list[CloudResource]:
         logical=address,
         kind="LUSTRE",
         deployment=_text(deployment),
-        size=_integer(size),
+        size=size.number(),
         version=_text(body / "file_system_type_version"),
         efa=_flag(body / "efa_enabled"),
-        throughput=_integer(body / "per_unit_storage_throughput"),
-        backup_days=_integer(backups),
+        throughput=(body / "per_unit_storage_throughput").number(),
+        backup_days=backups.number(),
         imports=bool(_text(imports)),
         exports=bool(_text(exports)),
         origins={
@@ -357,11 +349,18 @@ def _rule_within(body: Reader, address: str, *, outgoing: bool) -> SecurityRule:
     peer = address if _flag(body / "self") else None
     if peer is None and peers:
         peer = _name(peers[0])
+    return _rule(body, "protocol", peer, outgoing=outgoing)
+
+
+def _rule(
+    body: Reader, protocol: str, peer: str | None, *, outgoing: bool
+) -> SecurityRule:
+    """A rule, whose protocol has two names in the provider."""
     return SecurityRule(
         outgoing,
-        _text(body / "protocol"),
-        _integer(body / "from_port"),
-        _integer(body / "to_port"),
+        _text(body / protocol),
+        (body / "from_port").number(),
+        (body / "to_port").number(),
         peer,
         body.at,
     )
@@ -468,16 +467,8 @@ def _with_rules(group: SecurityGroupStack, found: Found) -> SecurityGroupStack:
             if _name(body / "security_group_id") != group.logical:
                 continue
             closed_out |= outgoing
-            rules.append(
-                SecurityRule(
-                    outgoing,
-                    _text(body / "ip_protocol"),
-                    _integer(body / "from_port"),
-                    _integer(body / "to_port"),
-                    _name(body / "referenced_security_group_id"),
-                    body.at,
-                )
-            )
+            peer = _name(body / "referenced_security_group_id")
+            rules.append(_rule(body, "ip_protocol", peer, outgoing=outgoing))
     for body, _ in found.get("aws_security_group_rule", ()):
         if _name(body / "security_group_id") != group.logical:
             continue
@@ -486,14 +477,5 @@ def _with_rules(group: SecurityGroupStack, found: Found) -> SecurityGroupStack:
         peer = _name(body / "source_security_group_id")
         if _flag(body / "self"):
             peer = group.logical
-        rules.append(
-            SecurityRule(
-                outgoing,
-                _text(body / "protocol"),
-                _integer(body / "from_port"),
-                _integer(body / "to_port"),
-                peer,
-                body.at,
-            )
-        )
+        rules.append(_rule(body, "protocol", peer, outgoing=outgoing))
     return replace(group, rules=tuple(rules), closed_out=closed_out)
