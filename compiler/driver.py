@@ -141,6 +141,21 @@ def _compile(
 def _passes(
     done: Compilation, policies: Policies, options: Options, lowered: Lowered
 ) -> list[Diagnostic]:
+    faults = _lower(done, options)
+    plan, artifacts = done.plan, done.artifacts
+    if plan is None:
+        return faults
+    lowered(done.manifests)
+    catalog = load_catalog(options.catalog)
+    verdict = judge(artifacts, setting_of(plan), catalog, policies, plan=plan)
+    findings = traced(verdict.diagnostics, artifacts)
+    if plan.waiting:
+        findings += _on_waiting(plan, artifacts, findings, catalog, policies)
+    return faults + _with_names_of_spec(findings, plan, policies)
+
+
+def _lower(done: Compilation, options: Options) -> list[Diagnostic]:
+    """From a document to its artifacts. The spec, which nothing after them needs, is given back with its memory."""
     platform = platform_of(done.document)
     done.document, texts, unread = with_texts(done.document, text_keys(platform))
     spec, faults = load(done.document, platform)
@@ -155,6 +170,7 @@ def _passes(
         platform,
         included=included(done.document),
         texts=texts,
+        explained=options.explained,
     )
     faults += more
     if plan is None:
@@ -177,14 +193,10 @@ def _passes(
             artifact for artifact in artifacts if not isinstance(artifact, Manifest)
         ]
         artifacts = [*manifests, *pages]
-    done.spec, done.plan = spec.spec, plan
-    done.artifacts, done.manifests = artifacts, manifests
-    lowered(manifests)
-    verdict = judge(artifacts, setting_of(plan), catalog, policies, plan=plan)
-    findings = traced(verdict.diagnostics, artifacts)
-    if plan.waiting:
-        findings += _on_waiting(plan, artifacts, findings, catalog, policies)
-    return faults + _with_names_of_spec(findings, plan, policies)
+    done.plan, done.artifacts, done.manifests = plan, artifacts, manifests
+    if options.explained:
+        done.spec = spec.spec
+    return faults
 
 
 def _on_waiting(

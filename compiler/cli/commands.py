@@ -53,7 +53,7 @@ def _require_working_directory() -> None:
         ) from None
 
 
-def _options(options: argparse.Namespace) -> Options:
+def _options(options: argparse.Namespace, *, explained: bool = False) -> Options:
     from compiler.outcome import Options
 
     if options.policies is not None and not options.policies.is_dir():
@@ -68,6 +68,7 @@ def _options(options: argparse.Namespace) -> Options:
         folder=_in_repository(output),
         hold=not getattr(options, "replace", True),
         against=getattr(options, "against", None),
+        explained=explained,
     )
 
 
@@ -123,7 +124,7 @@ def run_report(options: argparse.Namespace) -> int:
     from compiler.cli.report import text
     from compiler.driver import check
 
-    settings = _options(options)
+    settings = _options(options, explained=True)
     done = check(options.paths, settings, current=lambda _: None)
     out(text(done, settings))
     return exit_code(options, done.all())
@@ -289,7 +290,7 @@ def run_explain(options: argparse.Namespace) -> int:
     if options.key is not None:
         return _explain_key(options)
     options.paths = options.paths or ["specs"]
-    settings = _options(options)
+    settings = _options(options, explained=True)
     if options.subject is None:
         _print_table(("code", "name", "what it finds"), all_codes(settings))
         return CLEAN

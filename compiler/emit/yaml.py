@@ -175,7 +175,9 @@ def _float(value: float) -> str:
     return f"{mantissa}e{exponent}"
 
 
+@lru_cache(2048)
 def _is_plain(text: str) -> bool:
+    """Most keys and texts stand in every object of a kind."""
     if _PLAIN.match(text) is not None and text not in _WORDS:
         return True
     return _UNIT.match(text) is not None

@@ -31,7 +31,7 @@ class Context:
 
     ``included``: objects that the spec includes; ``external``: apiVersion, kind, namespace and name of objects that
     must exist and are not written here; ``texts``: the files that the spec names, by the route of their path;
-    ``waiting``: nodes of what cannot be written yet.
+    ``waiting``: nodes of what cannot be written yet; ``explained``: derived values are recorded.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Context:
     derived: list[Derived] = field(default_factory=list)
     waiting: list[PlanNode] = field(default_factory=list)
     external: set[tuple[str, str, str, str]] = field(default_factory=set)
+    explained: bool = True
     _shared: dict[object, Any] = field(default_factory=dict)
 
     def once(self, make: Callable[[Context], T]) -> T:
@@ -54,6 +55,10 @@ class Context:
             self._shared[make] = make(self)
         shared: T = self._shared[make]
         return shared
+
+    def forget(self) -> None:
+        """Let go of what subjects share: some of it refers to the context, which would keep the spec in memory."""
+        self._shared.clear()
 
     def fault(
         self,
@@ -90,7 +95,10 @@ class Context:
         follows: Route | None = None,
     ) -> None:
         """Record a derived value for ``explain``, and the value of the spec that it ``follows``, if any."""
-        self.derived.append(Derived(target, name, str(value), reason, source, follows))
+        if self.explained:
+            self.derived.append(
+                Derived(target, name, str(value), reason, source, follows)
+            )
 
     def settle(
         self,
@@ -115,7 +123,8 @@ class Context:
         self, target: str, name: str, value: object, reason: str, at: Route
     ) -> None:
         """Record a value that the spec sets, for ``explain``."""
-        self.derived.append(Derived(target, name, str(value), reason, at=at))
+        if self.explained:
+            self.derived.append(Derived(target, name, str(value), reason, at=at))
 
     def find(
         self, code: str, what: str, name: str, known: Mapping[str, T], at: Route

@@ -26,11 +26,13 @@ def resolve(
     platform: Platform = EKS,
     included: Sequence[Included] = (),
     texts: Mapping[Route, Text] | None = None,
+    *,
+    explained: bool = True,
 ) -> tuple[Plan | None, list[Diagnostic]]:
     """The plan of a spec, or every reason why there is none.
 
     ``output``: the folder of all clusters, by its path in the repository; ``included``: what the spec includes;
-    ``texts``: the files that it names, by the route of their path.
+    ``texts``: the files that it names, by the route of their path; ``explained``: derived values are recorded.
     """
     release, faults = choose_release(spec.spec, catalog)
     if release is None:
@@ -45,6 +47,7 @@ def resolve(
         list(faults),
         included,
         texts or {},
+        explained=explained,
     )
     if spec.spec.region not in catalog.regions:
         context.fault(
@@ -54,6 +57,7 @@ def resolve(
             near_help(spec.spec.region, catalog.regions, "region"),
         )
     plan = _plan(context)
+    context.forget()
     if any(fault.severity is Severity.ERROR for fault in context.diagnostics):
         return None, context.diagnostics
     return plan, context.diagnostics
