@@ -1,6 +1,6 @@
-"""``dataclass(frozen=True, slots=True)`` for a third of its time at import.
+"""``dataclasses.dataclass`` for a third of its time at import, and less.
 
-The standard one writes and compiles six methods for each class (Python 3.11), which for the hundred classes of a
+The standard one writes and compiles up to eleven methods for each class (Python 3.11), which for the classes of a
 ``check`` took a seventh of the run. This one writes ``__init__`` alone; the other methods are shared and go by the
 fields. Type checkers see the standard one; ``dataclasses.fields`` and ``replace`` work on what either makes.
 """
@@ -15,31 +15,47 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 else:
 
-    def dataclass(*, frozen, slots, kw_only=False):
-        """Make a class of fields that is frozen, compared and hashed by them, and shown as a call."""
-        if not (frozen and slots):
-            raise TypeError("what may change is made by dataclasses.dataclass")
+    def dataclass(
+        *, frozen=False, slots=False, kw_only=False, order=False, unsafe_hash=False
+    ):
+        """Make a class of fields that is compared by them, and shown as a call; a frozen one has a hash."""
 
         def decorate(cls):
             annotations = vars(cls).get("__annotations__", {})
             if not any(_is_special(text) for text in annotations.values()):
                 # The standard one searches each text three times for what is no field.
                 cls.__annotations__ = dict.fromkeys(annotations, object)
-            cls_with_slots = dataclasses.dataclass(
-                init=False, repr=False, eq=False, slots=True, kw_only=kw_only
+            made = dataclasses.dataclass(
+                init=False, repr=False, eq=False, slots=slots, kw_only=kw_only
             )(cls)
-            cls_with_slots.__annotations__ = annotations
-            fields = dataclasses.fields(cls_with_slots)
+            made.__annotations__ = annotations
+            fields = dataclasses.fields(made)
             for field in fields:
                 field.type = annotations.get(field.name, field.type)
+                if field.hash is not None:
+                    raise TypeError(
+                        f"`{field.name}` is hashed otherwise than compared: leave `hash` out"
+                    )
             compared = [field.name for field in fields if field.compare]
-            cls_with_slots._compared = attrgetter("__class__", *compared)
-            cls_with_slots.__init__ = _first_initializer(cls_with_slots, fields)
-            for name in _SHARED - vars(cls).keys():
-                setattr(cls_with_slots, name, getattr(_Frozen, name))
-            return cls_with_slots
+            made._compared = attrgetter("__class__", *compared)
+            made.__init__ = _first_initializer(made, fields, frozen)
+            _share(_Compared, made, cls)
+            if order:
+                _share(_Ordered, made, cls)
+            if frozen:
+                _share(_Frozen, made, cls)
+            if not frozen and not unsafe_hash:
+                made.__hash__ = None
+            return made
 
         return decorate
+
+
+def _share(methods: type, made: Any, cls: type) -> None:
+    """Give a class the methods that its own text does not have."""
+    for name, method in vars(methods).items():
+        if name in _SHARED and name not in vars(cls):
+            setattr(made, name, method)
 
 
 def _is_special(annotation: Any) -> bool:
@@ -51,12 +67,13 @@ def _is_special(annotation: Any) -> bool:
 _FEW = 32
 
 
-def _first_initializer(cls: Any, fields: tuple[Any, ...]) -> Any:
+def _first_initializer(cls: Any, fields: tuple[Any, ...], frozen: bool) -> Any:
     """``__init__`` without a compilation: most classes of a run have a few objects, and compiling takes as long as 40.
 
     After a few, and where the arguments are wrong, it gives way to the compiled one.
     """
-    positional = [field.name for field in fields if not field.kw_only]
+    positional = [field.name for field in fields if field.init and not field.kw_only]
+    completed = getattr(cls, "__post_init__", None)
     left = _FEW
 
     def initialize(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -66,9 +83,11 @@ def _first_initializer(cls: Any, fields: tuple[Any, ...]) -> Any:
         fits = len(args) <= len(positional) and kwargs.keys().isdisjoint(values)
         values |= kwargs
         if left < 0 or not fits or not _fill(self, fields, values):
-            cls.__init__ = _initializer(fields)
+            cls.__init__ = _initializer(fields, frozen, completed is not None)
             cls.__init__.__qualname__ = f"{cls.__qualname__}.__init__"
             cls.__init__(self, *args, **kwargs)
+        elif completed is not None:
+            completed(self)
 
     return initialize
 
@@ -76,24 +95,31 @@ def _first_initializer(cls: Any, fields: tuple[Any, ...]) -> Any:
 def _fill(instance: Any, fields: tuple[Any, ...], values: dict[str, Any]) -> bool:
     """Set each field to its value or default; whether every field has one, and every value a field."""
     for field in fields:
-        if field.name in values:
+        if field.init and field.name in values:
             value = values.pop(field.name)
         elif field.default is not dataclasses.MISSING:
             value = field.default
         elif field.default_factory is not dataclasses.MISSING:
             value = field.default_factory()
-        else:
+        elif field.init:
             return False
+        else:
+            continue
         object.__setattr__(instance, field.name, value)
     return not values
 
 
-def _initializer(fields: tuple[Any, ...]) -> Any:
+def _initializer(fields: tuple[Any, ...], frozen: bool, completed: bool) -> Any:
     """``__init__`` with the parameters and defaults that a dataclass of these fields has."""
     scope: dict[str, Any] = {"_set": object.__setattr__, "_absent": dataclasses.MISSING}
     parameters, body = ["self"], []
     for field in sorted(fields, key=attrgetter("kw_only")):
         name = value = field.name
+        if not field.init:
+            if field.default is not dataclasses.MISSING:
+                scope[f"_{name}"] = field.default
+                body.append(f"    _set(self, {name!r}, _{name})\n")
+            continue
         if field.kw_only and "*" not in parameters:
             parameters.append("*")
         if field.default is not dataclasses.MISSING:
@@ -105,14 +131,19 @@ def _initializer(fields: tuple[Any, ...]) -> Any:
             value = f"_{name}() if {name} is _absent else {name}"
         else:
             parameters.append(name)
-        body.append(f"    _set(self, {name!r}, {value})\n")
+        if frozen:
+            body.append(f"    _set(self, {name!r}, {value})\n")
+        else:
+            body.append(f"    self.{name} = {value}\n")
+    if completed:
+        body.append("    self.__post_init__()\n")
     source = f"def __init__({', '.join(parameters)}):\n{''.join(body)}"
     exec(source, scope)  # noqa: S102 - as dataclasses does
     return scope["__init__"]
 
 
-class _Frozen:
-    """The methods that all share, but where a class has its own."""
+class _Compared:
+    """Compared, hashed and shown by fields."""
 
     def __eq__(self: Any, other: Any) -> Any:
         if other.__class__ is not self.__class__:
@@ -126,6 +157,34 @@ class _Frozen:
         fields = [field.name for field in dataclasses.fields(self) if field.repr]
         shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in fields)
         return f"{type(self).__qualname__}({shown})"
+
+
+class _Ordered:
+    """Ordered by fields, among objects of one class."""
+
+    def __lt__(self: Any, other: Any) -> Any:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return self._compared(self) < self._compared(other)
+
+    def __le__(self: Any, other: Any) -> Any:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return self._compared(self) <= self._compared(other)
+
+    def __gt__(self: Any, other: Any) -> Any:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return self._compared(self) > self._compared(other)
+
+    def __ge__(self: Any, other: Any) -> Any:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return self._compared(self) >= self._compared(other)
+
+
+class _Frozen:
+    """Nothing is set after it is made."""
 
     def __setattr__(self, name: str, _value: object) -> None:
         raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
@@ -143,6 +202,10 @@ _SHARED = {
     "__eq__",
     "__hash__",
     "__repr__",
+    "__lt__",
+    "__le__",
+    "__gt__",
+    "__ge__",
     "__setattr__",
     "__delattr__",
     "__setstate__",

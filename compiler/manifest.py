@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from compiler.dataclass import dataclass
 from compiler.output.artifact import Artifact, Body, ObjectRef, ref_of
 from compiler.regex import regex
 

@@ -49,7 +49,7 @@ def _has_error(diagnostics: Iterable[Diagnostic]) -> bool:
     return any(item.severity is Severity.ERROR for item in diagnostics)
 
 
-@dataclasses.dataclass
+@dataclass()
 class Compilation:
     """One spec after the passes: as far as they got, and everything there is to say about it.
 
@@ -77,7 +77,7 @@ class Compilation:
         return _has_error(self.diagnostics)
 
 
-@dataclasses.dataclass
+@dataclass()
 class Outcome:
     """A run over some paths: its compilations, what belongs to none of them, and how many findings are excused."""
 

@@ -159,6 +159,84 @@ def test_own_methods_stay() -> None:
     assert Secret("x") == Secret("x")
 
 
-def test_what_may_change_is_refused() -> None:
-    with pytest.raises(TypeError, match="may change"):
-        dataclass(frozen=False, slots=True)
+def changing(make: Any) -> type:
+    """A class that may change, with a field that it fills by itself, and one with a default that nobody gives."""
+
+    @make(slots=True)
+    class Counter:
+        """A counter."""
+
+        name: str
+        seen: list[int] = dataclasses.field(default_factory=list)
+        twice: str = dataclasses.field(init=False)
+        total: int = dataclasses.field(default=0, init=False, compare=False)
+
+        def __post_init__(self) -> None:
+            self.twice = self.name * 2
+
+    return Counter
+
+
+@pytest.mark.parametrize("made_before", [0, 100])
+def test_what_may_change_is_as_the_standard_one(made_before: int) -> None:
+    shown = []
+    for kind in (changing(dataclass), changing(dataclasses.dataclass)):
+        for _ in range(made_before):
+            kind("a")
+        counter = kind("a", seen=[1])
+        counter.total = 3
+        with pytest.raises(TypeError):
+            hash(counter)
+        with pytest.raises(TypeError):
+            kind("a", twice="b")
+        assert counter == kind("a", [1])
+        counter.seen.append(2)
+        assert counter != kind("a", [1])
+        assert copy.deepcopy(counter) == counter
+        shown.append(repr(counter))
+    assert shown[0] == shown[1]
+    assert "twice='aa', total=3" in shown[0]
+
+
+def test_what_has_an_order_is_as_the_standard_one() -> None:
+    orders = []
+    for make in (dataclass, dataclasses.dataclass):
+
+        @make(frozen=True, slots=True, order=True)  # type: ignore[call-overload, untyped-decorator, unused-ignore]
+        class Size:
+            """A size."""
+
+            mib: int
+            name: str = ""
+
+        sizes = [Size(2), Size(1, "b"), Size(1, "a")]
+        orders.append(str(sorted(sizes)).replace("orders.<locals>", ""))
+        assert Size(1) < Size(2)
+        assert Size(2) <= Size(2)
+        assert Size(2) > Size(1, "x")
+        assert Size(1) >= Size(1)
+        with pytest.raises(TypeError, match="not supported"):
+            sorted([Size(1), 1])
+    assert orders[0] == orders[1]
+
+
+def test_a_mutable_one_with_a_hash_has_it_by_its_fields() -> None:
+    @dataclass(slots=True, unsafe_hash=True)
+    class Span:
+        """A span."""
+
+        line: int
+
+    span = Span(1)
+    span.line = 2
+    assert hash(span) == hash(Span(2))
+
+
+def test_a_field_that_is_hashed_otherwise_than_compared_is_refused() -> None:
+    class Odd:
+        """One that leaves a field out of its hash alone."""
+
+        name: dict[str, str] = dataclasses.field(default_factory=dict, hash=False)
+
+    with pytest.raises(TypeError, match="`name` is hashed otherwise than compared"):
+        dataclass(frozen=True)(Odd)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 
 from compiler.catalog import Catalog, VersionStep
+from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
 from compiler.history.changes import Change, changed_fields, shown_value
@@ -43,7 +44,7 @@ from compiler.subjects.pools.plan import NodeGroup
 _SHOWN = 3  # fields that a message names
 
 
-@dataclass
+@dataclass()
 class Held:
     """A plan and its manifests with every submitted job as it was submitted, every run to remember, and the
     steps between versions that the edit takes."""

@@ -78,7 +78,7 @@ def patched_selector(job: TrainJob) -> Mapping[str, str]:
     return selector
 
 
-@dataclasses.dataclass(slots=True)
+@dataclass(slots=True)
 class Work:
     """A TrainJob joined with its runtime, pod, pools and queue. A value: computed once, never changed.
 

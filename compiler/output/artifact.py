@@ -78,7 +78,7 @@ def kind_of_format(name: str) -> str:
     return kind
 
 
-@dataclasses.dataclass(slots=True)
+@dataclass(slots=True)
 class Artifact:
     """One thing that is written: a body, or a text, where it is written, and where it came from.
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from compiler.dataclass import dataclass
 
 
 @dataclass(frozen=True)
@@ -18,4 +20,4 @@ class Platform:
     name: str
     subjects: tuple[str, ...]
     node_share: str
-    instead: Mapping[str, str] = field(default_factory=dict, hash=False)
+    instead: Mapping[str, str] = field(default_factory=dict, compare=False)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, TypeVar
 
 from compiler.catalog import Catalog, InstanceType, Release
+from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, listed, warning
 from compiler.diagnostics.near import meant
@@ -25,7 +26,7 @@ SPEC = Route(("spec",))
 T = TypeVar("T")
 
 
-@dataclass
+@dataclass()
 class Context:
     """A spec under resolution: the spec, the facts, what was derived and what is wrong.
 

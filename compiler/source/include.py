@@ -21,7 +21,7 @@ _OURS = "trainyard.dev/"
 _KUSTOMIZE = "kustomize.config.k8s.io/"
 
 
-@dataclasses.dataclass(slots=True)
+@dataclass(slots=True)
 class IncludeNode(ScalarNode):
     """A path of ``include``: its children are the objects of its files, in order, each with its own file and lines."""
 

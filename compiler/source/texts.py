@@ -45,7 +45,7 @@ class Text:
     lines: tuple[str, ...] = ()
 
 
-@dataclasses.dataclass(slots=True)
+@dataclass(slots=True)
 class TextNode(ScalarNode):
     """A path whose children are the lines of its file, from 0."""
 

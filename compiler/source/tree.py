@@ -48,7 +48,7 @@ class SourceFile:
         return row, offset - starts[row - 1] + 1
 
 
-@dataclasses.dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Span:
     """A stretch of a source file. Lines and columns are 1-based; the end column is exclusive.
 
@@ -66,7 +66,7 @@ class Span:
         return f"{self.file.name}:{self.line}:{self.column}"
 
 
-@dataclasses.dataclass(slots=True)
+@dataclass(slots=True)
 class Node:
     """A YAML value with its place. ``key_span`` is the place of the key it stands under, if any."""
 
@@ -82,7 +82,7 @@ class Node:
         return None
 
 
-@dataclasses.dataclass(slots=True)
+@dataclass(slots=True)
 class ScalarNode(Node):
     """A scalar: its value after resolution, its text as written, and whether it was quoted."""
 
@@ -101,7 +101,7 @@ def text_node(node: Node | None) -> ScalarNode | None:
     return None
 
 
-@dataclasses.dataclass(slots=True)
+@dataclass(slots=True)
 class SequenceNode(Node):
     """A list."""
 
@@ -116,7 +116,7 @@ class SequenceNode(Node):
         return None
 
 
-@dataclasses.dataclass(slots=True)
+@dataclass(slots=True)
 class MappingNode(Node):
     """A mapping with string keys, in the order of the file."""
 
