@@ -62,10 +62,8 @@ def _documents(
     tags: Mapping[str, str],
 ) -> list[Document]:
     """Documents up to the first syntax error, then from the next ``---`` on, and so forth, up to ``MAX_RESTARTS``."""
-    from yaml import YAMLError
-    from yaml.error import MarkedYAMLError
-
     from compiler.source.compose import Composer, TooDeep, TooMany, events
+    from compiler.source.libyaml import yaml
     from compiler.source.syntax import syntax_error
 
     documents: list[Document] = []
@@ -77,7 +75,7 @@ def _documents(
             composer = Composer(file, events(rest, pure=pure), diagnostics, tags)
             documents.extend(composer.documents())
             return documents
-        except MarkedYAMLError as fault:
+        except yaml.MarkedYAMLError as fault:
             diagnostics.append(syntax_error(file, fault))
             mark = fault.problem_mark or fault.context_mark
             rest = _after(text, mark.line + 1 if mark is not None else 0)
@@ -85,7 +83,7 @@ def _documents(
             rest = _after(text, stop.line)
         except TooMany:
             return documents
-        except YAMLError as fault:
+        except yaml.YAMLError as fault:
             diagnostics.append(
                 error(
                     "YML002",
