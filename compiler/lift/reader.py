@@ -153,7 +153,7 @@ def _quantity(value: Any) -> Quantity | None:
 
 @lru_cache(64)
 def embedded(text: str) -> Any:
-    """What YAML in a string says; ``None`` where it is none. It is not to be changed: the clusters of a fleet share it."""
+    """What YAML in a string says; ``None`` where it is none. Not to be changed: the clusters of a fleet share it."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -21,8 +21,10 @@ def amx_on_some_instance_types(work: Work) -> Iterator[Finding]:
 
         nodePools:
           - {name: cpu, instanceTypes: [m7i.8xlarge, m6i.8xlarge], zones: [us-west-2a], nodes: {max: 4}}
+        queues: [{name: research, quota: [{pool: cpu, nodes: 4}]}]
         jobs:
           - name: bert
+            queue: research
             pool: cpu
             nodes: 4
             image: public.ecr.aws/deep-learning-containers/pytorch-training:2.8.0-cpu-py312-ubuntu22.04-ec2-v1.0
@@ -32,8 +34,10 @@ def amx_on_some_instance_types(work: Work) -> Iterator[Finding]:
 
         nodePools:
           - {name: cpu, instanceTypes: [m7i.8xlarge, m7i.12xlarge], zones: [us-west-2a], nodes: {max: 4}}
+        queues: [{name: research, quota: [{pool: cpu, nodes: 4}]}]
         jobs:
           - name: bert
+            queue: research
             pool: cpu
             nodes: 4
             image: public.ecr.aws/deep-learning-containers/pytorch-training:2.8.0-cpu-py312-ubuntu22.04-ec2-v1.0
