@@ -9,7 +9,7 @@ from compiler.catalog import InstanceType
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
 from compiler.imported import imported
-from compiler.plan.units import Quantity
+from compiler.plan.units import Duration, Quantity
 from compiler.resolve.context import SPEC, Context, unique
 from compiler.source import Route
 from compiler.subjects.network.spec import NetworkSection
@@ -20,6 +20,8 @@ from compiler.subjects.pools.spec import PoolsSection
 
 GPU_PRESENT = "nvidia.com/gpu.present"
 BURN_IN_TAINT = "trainyard.dev/burn-in"
+# What the levels of `dcgmi diag` normally take (NVIDIA DCGM 4.6, command line reference, dcgmi diag).
+DIAGNOSTICS = {0: Duration(0), 2: Duration.minutes(2), 3: Duration.minutes(15)}
 """What new nodes of a pool with a test have until they pass it."""
 ULTRASERVERS = ("p6e-gb200", "p6e-gb300")
 """Families of which every node is part of an UltraServer of NVIDIA (EKS user guide, ml-eks-nvidia-ultraserver; PCS user
