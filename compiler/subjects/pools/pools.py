@@ -89,6 +89,17 @@ class Pool:
         return whole if shares is None else whole * shares.memory_64ths // 64
 
     @property
+    def slices(self) -> tuple[str, ...]:
+        """The profiles of MIG into which each GPU of a node is cut at boot."""
+        sharing = self.spec.sharing
+        if sharing is None or sharing.mig is None:
+            return ()
+        from compiler.subjects.pools.sharing import shares_of
+
+        shares = shares_of(sharing, self.instance)
+        return () if shares is None else (shares.profile,) * shares.count
+
+    @property
     def overlaid(self) -> bool:
         """Whether Karpenter needs an overlay with the nodes' huge pages or shares of GPUs, of which it knows none.
 
