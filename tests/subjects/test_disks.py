@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from running import Command
 
 from compiler.catalog.ebs import refusals
 from compiler.output.formats import Setting, lifted, verified
+from compiler.output.formats import written as artifact_bytes
 from compiler.plan import Plan
 from compiler.subjects.cluster.plan import Cluster
 from compiler.subjects.jobs.plan import TrainJob
@@ -108,6 +112,34 @@ def test_a_volume_that_stays_is_in_one_zone_and_is_retained() -> None:
     (claim,) = plan.of(VolumeClaim)
     assert (claim.volume, claim.access_modes) == ("", ("ReadWriteOnce",))
     assert plan.of(PersistentVolume) == ()
+
+
+def test_cfn_lint_finds_nothing_above_information(tmp_path: Path) -> None:
+    """Snapshots by Data Lifecycle Manager, judged by cfn-lint of the development requirements."""
+    stacks = [
+        artifact
+        for artifact in lower(plan_of(alone()))
+        if artifact.path.startswith("bootstrap/stacks/")
+    ]
+    types = {
+        resource["Type"]
+        for artifact in stacks
+        for resource in artifact.body["Resources"].values()
+    }
+    assert "AWS::DLM::LifecyclePolicy" in types
+    for artifact in stacks:
+        (tmp_path / Path(artifact.path).name).write_bytes(artifact_bytes(artifact))
+    program = "import sys; from cfnlint.runner import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "--regions", "us-west-2", "--template"]
+        + [str(file) for file in sorted(tmp_path.glob("*.yaml"))],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
 
 
 def test_flux_does_not_wait_for_a_claim_that_waits_for_a_pod() -> None:
