@@ -1,25 +1,12 @@
 """EBS volumes: one that exists, or those that the EBS CSI driver makes, for each pod or for each namespace."""
 
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
-from compiler.spec.checks import matched
 from compiler.spec.choice import existing_or_created, one_of
-from compiler.spec.types import KmsKey, Size, Zone
-
-VolumeId = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"vol-([0-9a-f]{8}|[0-9a-f]{17})",
-            "an EBS volume id",
-            "vol-0a1b2c3d4e5f60718",
-            source="EC2 API, Volume",
-        )
-    ),
-]
+from compiler.spec.types import KmsKey, Size, VolumeId, Zone
 
 
 class Snapshots(SpecModel):
