@@ -292,6 +292,9 @@ def _with_pools(finding: Diagnostic, pools: Mapping[str, str]) -> Diagnostic:
 
 
 def _trace(finding: Diagnostic, by_id: Mapping[str, Artifact]) -> Diagnostic:
+    if finding.also:
+        places = [(_origin(at, by_id), label) for at, label in finding.also]
+        finding = replace(finding, also=tuple(places))
     if not finding.at:
         return finding
     artifact = by_id.get(str(finding.at[0]))
@@ -304,3 +307,9 @@ def _trace(finding: Diagnostic, by_id: Mapping[str, Artifact]) -> Diagnostic:
     return replace(
         finding, at=artifact.origin(path), object=str(artifact.ref), notes=notes
     )
+
+
+def _origin(at: Route, by_id: Mapping[str, Artifact]) -> Route:
+    """The place of the spec that a place of an object came from; of another place itself."""
+    artifact = by_id.get(str(at[0])) if at else None
+    return at if artifact is None else artifact.origin(tuple(at[1:]))

@@ -311,4 +311,10 @@ def _placed(
     span = Document(item.node).span(Route(path), key=finding.key)
     ref = item.artifact.ref
     at = Route((f"@{ref}", *path))
-    return replace(finding, span=span, object=str(ref), at=at)
+    places = list(finding.related)
+    for route, label in finding.also:
+        other = by_id.get(str(route[0])) if route else None
+        if other is not None:
+            places.append((Document(other.node).span(Route(route[1:])), label))
+    related = tuple(places)
+    return replace(finding, span=span, object=str(ref), at=at, related=related, also=())

@@ -28,8 +28,8 @@ class Diagnostic:
     ``message`` states the fact, lowercase, identifiers in backticks, no full stop; only ``help`` says
     what to do. ``at`` is symbolic (a route); ``span`` is concrete and filled in by ``locate`` or by a
     pass that has no route (the parser). ``key`` asks for the key rather than its value to be shown.
-    ``related`` are further places, each with a label. ``subject`` is the id of what was judged, where that may lie
-    elsewhere. ``secret``: the value at the place is never shown.
+    ``related`` are further places, each with a label; ``also`` are those of which ``locate`` makes spans. ``subject``
+    is the id of what was judged, where that may lie elsewhere. ``secret``: the value at the place is never shown.
     """
 
     code: str
@@ -45,12 +45,16 @@ class Diagnostic:
     object: str = ""
     subject: str = ""
     secret: bool = False
+    also: tuple[tuple[Route, str], ...] = ()
 
     def locate(self, document: Document) -> Diagnostic:
         """The same diagnostic with its span looked up in the document, if it has none yet."""
         if self.span is not None or self.at is None:
             return self
-        return replace(self, span=document.span(self.at, key=self.key))
+        places = [(document.span(at), label) for at, label in self.also]
+        related = (*self.related, *places)
+        span = document.span(self.at, key=self.key)
+        return replace(self, span=span, related=related, also=())
 
 
 def error(

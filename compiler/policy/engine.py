@@ -76,6 +76,7 @@ def _run_one(
                 help=finding.advice(of_spec=world.plan.closed),
                 key=finding.key,
                 secret=finding.secret,
+                also=finding.also,
                 subject=_subject(node),
             )
     except BaseException as problem:

@@ -25,7 +25,8 @@ class Finding:
 
     ``help`` speaks of the fields of the object. ``spec_help`` is shown instead of it where the object comes from a
     spec: it says what to write there, by the spec's own keys. ``severity`` differs from the rule's where one fault is
-    worse in some cases; a level that the user sets wins. ``secret``: the value at the place is never shown.
+    worse in some cases; a level that the user sets wins. ``secret``: the value at the place is never shown. ``also``
+    are further places, each with a label: the other of two that contradict each other.
     """
 
     message: str
@@ -37,6 +38,7 @@ class Finding:
     key: bool = False
     spec_help: str = ""
     secret: bool = False
+    also: tuple[tuple[Route, str], ...] = ()
 
     def advice(self, *, of_spec: bool) -> str:
         """What to write: in the spec, or in the object."""
@@ -60,6 +62,8 @@ def malformed(finding: object) -> str:
         return f"`at` of its finding is {_shown(finding.at)}, not a `Route`"
     if not is_texts(finding.notes):
         return "`notes` of its finding is not a tuple of texts"
+    if not is_places(finding.also):
+        return "`also` of its finding is not a tuple of routes with texts"
     if finding.severity is not None and not isinstance(finding.severity, Severity):
         return (
             f"`severity` of its finding is {_shown(finding.severity)}, not a `Severity`"
@@ -70,6 +74,19 @@ def malformed(finding: object) -> str:
 def is_texts(value: object) -> bool:
     """Whether a value is a tuple of texts."""
     return isinstance(value, tuple) and all(isinstance(text, str) for text in value)
+
+
+def is_places(value: object) -> bool:
+    """Whether a value is a tuple of routes, each with a text."""
+    if not isinstance(value, tuple):
+        return False
+    for place in value:
+        if not isinstance(place, tuple) or len(place) != 2:
+            return False
+        route, label = place
+        if not isinstance(route, Route) or not isinstance(label, str):
+            return False
+    return True
 
 
 def _shown(value: object) -> str:

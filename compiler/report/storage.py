@@ -34,6 +34,10 @@ def _row(subject: Subject, storage: Storage) -> tuple[str, ...]:
     if disk is not None:
         what = f"EBS volumes, one for each {disk.each}"
         return storage.name, what, str(disk.size), mounted
+    volume = storage.existing_disk
+    if volume is not None:
+        what = f"EBS volume {volume.id} in {volume.zone}"
+        return storage.name, what, str(volume.size), mounted
     made = ", made" if storage.created_bucket is not None else ""
     return storage.name, f"S3 bucket {_bucket(subject, storage)}{made}", "", mounted
 

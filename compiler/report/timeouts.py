@@ -14,9 +14,11 @@ from compiler.plan.units import Duration
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
 from compiler.subjects.delivery.plan import HelmRelease, Stage
+from compiler.subjects.health.plan import BurnIn
 from compiler.subjects.jobs.plan import CheckpointSchedule
 from compiler.subjects.jobs.stopping import BLOCK_DRAIN
 from compiler.subjects.pools.plan import NodePool
+from compiler.subjects.pools.pools import DIAGNOSTICS
 from compiler.subjects.queues.plan import QueueManager
 from compiler.subjects.queues.resolve import PROVISION, PULL, RECOVERY, REPAIR
 
@@ -105,12 +107,15 @@ def _of_queues(subject: Subject) -> Iterator[Wait]:
     manager = subject.plan.one(QueueManager)
     if manager is None:
         return
-    start = PROVISION.seconds + PULL.seconds
+    levels = [burn_in.level for burn_in in subject.plan.of(BurnIn)]
+    test = DIAGNOSTICS[max(levels, default=0)]
+    tested = f", its diagnostics {test}" if test.seconds else ""
+    start = PROVISION.seconds + test.seconds + PULL.seconds
     if manager.pods_ready is not None:
         yield Wait(
             "Kueue",
             manager.pods_ready.seconds,
-            f"all pods of an admitted job: a node from nothing {PROVISION}, its image {PULL}",
+            f"all pods of an admitted job: a node from nothing {PROVISION}{tested}, its image {PULL}",
             least=start,
         )
     if manager.recovery is not None and manager.recovery.seconds:
@@ -118,7 +123,7 @@ def _of_queues(subject: Subject) -> Iterator[Wait]:
             "Kueue",
             manager.recovery.seconds,
             f"a pod that a running job lost: repair of its node {REPAIR}, then as above",
-            least=RECOVERY.seconds,
+            least=RECOVERY.seconds + test.seconds,
         )
 
 

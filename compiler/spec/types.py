@@ -497,6 +497,17 @@ FileSystemId = Annotated[
         )
     ),
 ]
+VolumeId = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"vol-([0-9a-f]{8}|[0-9a-f]{17})",
+            "an EBS volume id",
+            "vol-0a1b2c3d4e5f60718",
+            source="EC2 API, Volume",
+        )
+    ),
+]
 # FSx API, WeeklyMaintenanceStartTime, DailyAutomaticBackupStartTime and Namespace (botocore 1.44.5).
 DayTime = Annotated[
     str,

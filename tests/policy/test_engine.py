@@ -180,6 +180,10 @@ def test_same_result_twice() -> None:
             "TypeError: `notes` of its finding is not a tuple of texts",
         ),
         (
+            Finding("a", Route(), also=((Route(), 3),)),  # type: ignore[arg-type]
+            "TypeError: `also` of its finding is not a tuple of routes with texts",
+        ),
+        (
             Finding("a", Route(), severity="error"),  # type: ignore[arg-type]
             "TypeError: `severity` of its finding is `str`, not a `Severity`",
         ),

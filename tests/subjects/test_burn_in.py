@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 from builders import body_of, faults_of, objects_of, plan_of, spec
+from running import stand_ins
 
 from compiler.lift import lift
 from compiler.subjects.health.plan import BurnIn
 from compiler.subjects.pools.plan import NodePool, Taint
-from compiler.subjects.queues.plan import Flavor
+from compiler.subjects.queues.plan import Flavor, QueueManager
 
 SCRIPT = (
     Path(__file__).parents[2]
@@ -73,6 +74,80 @@ def test_jobs_ask_for_the_same_with_and_without() -> None:
     from builders import job_of
 
     assert job_of(with_test()).requests == job_of(spec()).requests
+
+
+def test_diagnostics_of_dcgm_run_before_all_gpus_together() -> None:
+    plan = plan_of(with_test(burnIn={"diagnostics": {"level": 3}}))
+    steps = pods(plan)["initContainers"]
+    assert [step["name"] for step in steps] == ["needed", "diagnose", "test"]
+    diagnose = steps[1]
+    assert diagnose["image"].startswith("nvcr.io/nvidia/cloud-native/dcgm:4.")
+    assert {"name": "LEVEL", "value": "3"} in diagnose["env"]
+    assert "resources" not in diagnose
+    assert diagnose["securityContext"] == {"privileged": True}
+
+
+def test_diagnostics_use_the_image_that_a_pool_names() -> None:
+    image = "registry.test/dcgm:4.6.0"
+    plan = plan_of(with_test(burnIn={"diagnostics": {"image": image}}))
+    diagnose = pods(plan)["initContainers"][1]
+    assert diagnose["image"] == image
+    assert {"name": "LEVEL", "value": "2"} in diagnose["env"]
+
+
+@pytest.mark.parametrize(
+    ("dcgmi", "needed", "code"),
+    [("exit 0", True, 0), ("exit 226", True, 226), ("exit 226", False, 0)],
+)
+def test_a_node_passes_by_the_result_of_dcgmi(
+    dcgmi: str, needed: bool, code: int, tmp_path: Path
+) -> None:
+    """The script itself, with stand-ins for the programs of the image; 226 is DCGM_ST_NVVS_ERROR."""
+    plan = plan_of(with_test(burnIn={"diagnostics": {"level": 3}}))
+    work = tmp_path / "work"
+    work.mkdir()
+    if needed:
+        (work / "needed").touch()
+    programs = {
+        "nv-hostengine": f"#!/bin/sh\necho $@ > {work}/engine; sleep 5\n",
+        "dcgmi": f'#!/bin/sh\n[ "$1" = discovery ] && exit 0\necho $@ > {work}/said\n{dcgmi}\n',
+    }
+    path = stand_ins(tmp_path / "bin", programs)
+    script = pods(plan)["initContainers"][1]["command"][-1]
+    done = subprocess.run(
+        ["bash", "-c", script.replace("/work/", f"{work}/")],
+        env={"PATH": path, "LEVEL": "3"},
+        stdout=subprocess.DEVNULL,
+        check=False,
+    )
+    assert done.returncode == code
+    said = work / "said"
+    assert said.exists() == needed
+    if needed:
+        assert said.read_text() == "diag --run 3\n"
+
+
+@pytest.mark.parametrize(
+    ("burn_in", "minutes"),
+    [
+        ({}, 30),
+        ({"diagnostics": {"level": 2}}, 32),
+        ({"diagnostics": {"level": 3}}, 45),
+    ],
+)
+def test_kueue_waits_for_the_diagnostics_as_well(
+    burn_in: dict[str, Any], minutes: int
+) -> None:
+    (manager,) = plan_of(with_test(burnIn=burn_in)).of(QueueManager)
+    assert manager.pods_ready is not None
+    assert manager.pods_ready.seconds == minutes * 60
+
+
+def test_diagnostics_leave_the_names_of_jobs_alone() -> None:
+    from builders import job_of
+
+    asked = {"diagnostics": {"level": 3}}
+    assert job_of(with_test(burnIn=asked)).name == job_of(with_test()).name
 
 
 def test_a_pool_without_it_has_neither_taint_nor_pods() -> None:

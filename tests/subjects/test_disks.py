@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from running import Command
 
 from compiler.catalog.ebs import refusals
 from compiler.output.formats import Setting, lifted, verified
+from compiler.output.formats import written as artifact_bytes
 from compiler.plan import Plan
 from compiler.subjects.cluster.plan import Cluster
 from compiler.subjects.jobs.plan import TrainJob
@@ -110,12 +114,113 @@ def test_a_volume_that_stays_is_in_one_zone_and_is_retained() -> None:
     assert plan.of(PersistentVolume) == ()
 
 
+def test_cfn_lint_finds_nothing_above_information(tmp_path: Path) -> None:
+    """Snapshots by Data Lifecycle Manager, judged by cfn-lint of the development requirements."""
+    stacks = [
+        artifact
+        for artifact in lower(plan_of(alone()))
+        if artifact.path.startswith("bootstrap/stacks/")
+    ]
+    types = {
+        resource["Type"]
+        for artifact in stacks
+        for resource in artifact.body["Resources"].values()
+    }
+    assert "AWS::DLM::LifecyclePolicy" in types
+    for artifact in stacks:
+        (tmp_path / Path(artifact.path).name).write_bytes(artifact_bytes(artifact))
+    program = "import sys; from cfnlint.runner import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "--regions", "us-west-2", "--template"]
+        + [str(file) for file in sorted(tmp_path.glob("*.yaml"))],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
 def test_flux_does_not_wait_for_a_claim_that_waits_for_a_pod() -> None:
     objects = written(plan_of(alone()))
     stage = objects["flux/kustomization-trainyard-disks.yaml"]["spec"]
     assert "wait" not in stage or stage["wait"] is False
     claims = [path for path in objects if "persistentvolumeclaim" in path]
     assert [path.split("/")[0] for path in claims] == ["disks"]
+
+
+EXISTING: dict[str, Any] = {
+    "name": "archive",
+    "ebs": {
+        "existing": {
+            "id": "vol-0a1b2c3d4e5f60718",
+            "zone": "us-west-2b",
+            "size": "200Gi",
+            "fileSystem": "xfs",
+            "kmsKey": KEY,
+        }
+    },
+}
+
+
+def existing() -> dict[str, Any]:
+    mounts = [{"storage": "archive", "path": "/archive"}]
+    return spec(storage=[EXISTING], job={"nodes": 1, "mounts": mounts})
+
+
+def test_a_volume_that_exists_is_mounted_by_its_id_in_its_zone() -> None:
+    plan = plan_of(existing())
+    bodies = written(plan)
+    (volume,) = (body for path, body in bodies.items() if "/persistentvolume-" in path)
+    source = volume["spec"]["csi"]
+    assert source == {
+        "driver": "ebs.csi.aws.com",
+        "volumeHandle": "vol-0a1b2c3d4e5f60718",
+        "fsType": "xfs",
+    }
+    assert volume["spec"]["accessModes"] == ["ReadWriteOnce"]
+    assert volume["spec"]["persistentVolumeReclaimPolicy"] == "Retain"
+    affinity = volume["spec"]["nodeAffinity"]["required"]["nodeSelectorTerms"]
+    assert affinity == [
+        {
+            "matchExpressions": [
+                {
+                    "key": "topology.kubernetes.io/zone",
+                    "operator": "In",
+                    "values": ["us-west-2b"],
+                }
+            ]
+        }
+    ]
+    (claim,) = plan.of(VolumeClaim)
+    assert (claim.volume, claim.access_modes) == (
+        volume["metadata"]["name"],
+        ("ReadWriteOnce",),
+    )
+    assert plan.of(VolumeClass) == ()
+    again = lifted(list(lower(plan)), closed=True)
+    assert again.of(PersistentVolume) == plan.of(PersistentVolume)
+
+
+def test_the_driver_comes_with_a_volume_that_exists_and_may_use_its_key() -> None:
+    addons = {addon.name: addon for addon in plan_of(existing()).of(Cluster)[0].addons}
+    driver = addons["aws-ebs-csi-driver"]
+    assert all(statement["Resource"] == [KEY] for statement in driver.rights)
+    assert driver.rights
+
+
+def test_a_volume_that_exists_compiles_and_stays(
+    tmp_path: Path, trainyard: Command
+) -> None:
+    (tmp_path / "spec.yaml").write_text(yaml.safe_dump(existing(), sort_keys=False))
+    done = trainyard("compile", "spec.yaml", cwd=tmp_path)
+    assert (done.code, done.out) == (0, "")
+    (page,) = tmp_path.glob("generated/*/bootstrap/storage/archive.md")
+    text = page.read_text()
+    assert "describe-volumes" in text
+    assert "stays: the EBS volume vol-0a1b2c3d4e5f60718" in text
+    assert "delete" not in text.replace("Nothing here deletes it", "")
 
 
 def test_a_size_that_changes_is_another_run() -> None:

@@ -15,7 +15,7 @@ from compiler.catalog.mig import profile_of, profiles_of
 from compiler.lift import lift
 from compiler.plan.units import Quantity
 from compiler.subjects.delivery.plan import HelmRelease
-from compiler.subjects.pools.plan import NodeClass, NodeOverlay, NodePool
+from compiler.subjects.pools.plan import NodeClass, NodeGroup, NodeOverlay, NodePool
 from compiler.subjects.queues.plan import ClusterQueue
 
 MIG = {"mig": {"profile": "1g.5gb"}}
@@ -82,6 +82,57 @@ def test_gpus_are_cut_before_the_kubelet_starts() -> None:
     (read,) = lift(objects_of(plan), closed=True).of(NodeClass)
     assert read == plan.of(NodeClass)[0]
     assert not read.own_kubelet
+
+
+def test_nodes_of_a_managed_node_group_are_cut_by_the_same_commands() -> None:
+    plan = plan_of(
+        spec(
+            pool={"sharing": MIG, "nodes": 2, "managedNodeGroup": {}}, job={"nodes": 1}
+        )
+    )
+    (group,) = (group for group in plan.of(NodeGroup) if group.mig)
+    assert group.mig == ("1g.5gb",) * 7
+    assert group.labels["nvidia.com/device-plugin.config"] == "mig-mixed"
+    (body,) = (
+        manifest.body
+        for manifest in objects_of(plan)
+        if manifest.path.startswith("bootstrap/nodegroups/")
+    )
+    (command,) = body["managedNodeGroups"][0]["preBootstrapCommands"]
+    script = f"#!/bin/bash\n{command}"  # as eksctl makes it
+    done = subprocess.run(["bash", "-n"], input=script, text=True, check=False)
+    assert done.returncode == 0
+    of_karpenter = body_of(objects_of(plan_of(shared(MIG))), "EC2NodeClass")
+    assert script in of_karpenter["spec"]["userData"]
+    (read,) = (
+        node
+        for node in lift(objects_of(plan), closed=True).of(NodeGroup)
+        if node.name == group.name
+    )
+    assert read.mig == group.mig
+    assert not read.own_kubelet
+
+
+def test_commands_of_others_still_hide_what_a_node_of_a_group_has() -> None:
+    plan = plan_of(
+        spec(
+            pool={"sharing": MIG, "nodes": 2, "managedNodeGroup": {}}, job={"nodes": 1}
+        )
+    )
+    manifests = objects_of(plan)
+    (body,) = (
+        manifest.body
+        for manifest in manifests
+        if manifest.path.startswith("bootstrap/nodegroups/")
+    )
+    body["managedNodeGroups"][0]["preBootstrapCommands"].append("kubelet --max-pods=8")
+    (read,) = (
+        node
+        for node in lift(manifests, closed=True).of(NodeGroup)
+        if node.name == "gpu"
+    )
+    assert read.mig == ()
+    assert read.own_kubelet
 
 
 def test_user_data_of_others_still_hides_what_a_node_has() -> None:

@@ -21,9 +21,9 @@ def rights(context: Context) -> Sequence[dict[str, object]]:
     volumes)."""
     keys = []
     for storage in StorageSection.of(context.spec).storage:
-        key = storage.disk.kms_key if storage.disk is not None else None
-        if key is not None:
-            keys.append(key)
+        disk = storage.disk or storage.existing_disk
+        if disk is not None and disk.kms_key is not None:
+            keys.append(disk.kms_key)
     if not keys:
         return ()
     resources = sorted(set(keys))

@@ -64,7 +64,8 @@ class PoolNeeds:
 class StorageNeeds:
     """A storage: a file system that exists, a bucket, or what the bootstrap makes. ``at``: where the spec names it.
 
-    ``key``: the KMS key of a made bucket; ``disk``: what has EBS volumes of its own, `pod` or `namespace`.
+    ``key``: the KMS key of a made bucket; ``disk``: what has EBS volumes of its own, `pod` or `namespace`;
+    ``volume``: the id of an EBS volume that exists.
     """
 
     name: str
@@ -73,6 +74,7 @@ class StorageNeeds:
     key: str | None = None
     made: MadeBucket | MadeFileSystem | None = None
     disk: str = ""
+    volume: str = ""
     at: Route = field(default=ROOT, compare=False, repr=False)
 
 

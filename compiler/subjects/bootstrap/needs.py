@@ -44,6 +44,8 @@ def _of_storage(storage: Storage) -> StorageNeeds:
         return StorageNeeds(spec.name, file_system=spec.existing_lustre.id, at=at)
     if spec.disk is not None:
         return StorageNeeds(spec.name, disk=spec.disk.each, at=at)
+    if spec.existing_disk is not None:
+        return StorageNeeds(spec.name, volume=spec.existing_disk.id, at=at)
     key = storage.made.key if storage.made is not None else None
     return StorageNeeds(
         spec.name, bucket=storage.bucket, key=key, made=storage.made, at=at

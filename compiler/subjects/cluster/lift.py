@@ -19,6 +19,7 @@ from compiler.subjects.cluster.plan import (
     PodIdentity,
     Subnet,
 )
+from compiler.subjects.pools.lift import slices_of
 from compiler.subjects.pools.plan import NodeGroup, Taint
 
 
@@ -180,6 +181,11 @@ def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGr
         "capacityReservation", "capacityReservationTarget", "capacityReservationID"
     )
     config = _local_storage(body / "overrideBootstrapCommand")
+    commands = (body / "preBootstrapCommands").texts()
+    mig = slices_of(commands[0]) if len(commands) == 1 else ()
+    of_kubelet = [key for key in _OWN_KUBELET if body / key]
+    if mig:
+        of_kubelet.remove("preBootstrapCommands")
     return NodeGroup(
         at=body.at,
         name=(body / "name").word(),
@@ -202,7 +208,8 @@ def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGr
         capacity_block=market.value == "capacity-block",
         repair=body.follow("nodeRepairConfig", "enabled").flag(),
         repair_config=_repair_config(body / "nodeRepairConfig"),
-        own_kubelet=any(body / key for key in _OWN_KUBELET) or config is None,
+        own_kubelet=bool(of_kubelet) or config is None,
+        mig=mig,
         spot=bool((body / "spot").flag()),
         volume_iops=(body / "volumeIOPS").integer(),
         volume_throughput=(body / "volumeThroughput").integer(),
@@ -211,6 +218,7 @@ def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGr
         origins={
             "instance_types": types_at,
             "labels": (body / "labels").at,
+            "mig": (body / "preBootstrapCommands").at,
             "taints": (body / "taints").at,
             "max_size": (body / "maxSize").at,
             "desired": (body / "desiredCapacity").at,

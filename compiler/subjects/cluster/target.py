@@ -18,6 +18,7 @@ from compiler.subjects.cluster.plan import (
     PodIdentity,
 )
 from compiler.subjects.pools.plan import NodeGroup
+from compiler.subjects.pools.target import cut_at_boot
 from compiler.targets.body import given, taints
 
 NODE_GROUPS = "bootstrap/nodegroups"
@@ -236,6 +237,7 @@ def _group(group: NodeGroup) -> Body:
         securityGroups=given(attachIDs=list(group.security_groups)),
         labels=dict(group.labels),
         taints=taints(group.taints),
+        preBootstrapCommands=_commands(group),
         overrideBootstrapCommand=_node_config(group),
         nodeRepairConfig=dict(group.repair_config) or _enabled(group.repair),
     )
@@ -250,6 +252,13 @@ def _reservation(group: NodeGroup) -> Body:
 
 def _market(group: NodeGroup) -> str | None:
     return "capacity-block" if group.capacity_block else None
+
+
+def _commands(group: NodeGroup) -> list[str]:
+    """The commands that cut GPUs into slices; eksctl makes a part of the user data of each."""
+    if not group.mig:
+        return []
+    return [cut_at_boot(group.mig)]
 
 
 def _node_config(group: NodeGroup) -> str | None:

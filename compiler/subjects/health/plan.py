@@ -75,6 +75,7 @@ class BurnIn(PlanNode):
     """A DaemonSet that tests new nodes of a pool, which have a startup taint until they pass.
 
     ``gpus`` and ``efa`` are the devices that a node must have; ``python`` is the image of what takes the taint away.
+    ``level`` is that of DCGM's diagnostics, by the image ``dcgm``; 0 is none.
     """
 
     name: str
@@ -85,3 +86,5 @@ class BurnIn(PlanNode):
     gpus: int
     efa: int
     node_selector: tuple[tuple[str, str], ...]
+    level: int = 0
+    dcgm: str = ""

@@ -24,6 +24,8 @@ from compiler.subjects.pools.pools import (
 )
 
 CONDITION = "GpuXidFatal"
+# NVIDIA/gpu-operator a22dbf6, deployments/gpu-operator/values.yaml (after v26.7.0).
+DCGM = "nvcr.io/nvidia/cloud-native/dcgm:4.6.0-1-ubuntu24.04"
 TAINT = "trainyard.dev/gpu-xid-fatal"
 NAMESPACE = "kube-system"
 
@@ -65,6 +67,7 @@ def burn_ins(context: Context, pools: dict[str, Pool]) -> Iterator[BurnIn]:
             "the image of the acceptance test of EFA",
             at=at / "image",
         )
+        level, dcgm = _diagnostics(context, pool)
         yield BurnIn(
             at=at,
             name=f"burn-in-{pool.name}",
@@ -75,7 +78,27 @@ def burn_ins(context: Context, pools: dict[str, Pool]) -> Iterator[BurnIn]:
             gpus=pool.instance.gpus,
             efa=pool.share.efa,
             node_selector=tuple(pool.selector.items()),
+            level=level,
+            dcgm=dcgm,
         )
+
+
+def _diagnostics(context: Context, pool: Pool) -> tuple[int, str]:
+    """The level of DCGM's diagnostics in the test of a pool's nodes, and their image; 0 and none without them."""
+    wanted = pool.spec.burn_in
+    if wanted is None or wanted.diagnostics is None:
+        return 0, ""
+    given = wanted.diagnostics
+    image = context.settle(
+        f"pool/{pool.name}",
+        "burnIn.diagnostics.image",
+        given.image,
+        DCGM,
+        "NVIDIA's image of DCGM, as the GPU operator runs it",
+        "NVIDIA/gpu-operator a22dbf6, deployments/gpu-operator/values.yaml",
+        at=pool.at / "burnIn" / "diagnostics" / "image",
+    )
+    return given.level, image
 
 
 def detectors(context: Context, pools: dict[str, Pool]) -> tuple[ProblemDetector, ...]:

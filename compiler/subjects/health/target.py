@@ -251,6 +251,20 @@ fi
 all_reduce_perf -b 64M -e 4G -f 2 -g "$gpus" -c 1 -n 20 | tee /tmp/nccl-test.log
 grep -q 'Out of bounds values *: *0 OK' /tmp/nccl-test.log
 """
+# The image starts `nv-hostengine -n` (NVIDIA/DCGM 72fa3fe, docker/Dockerfile.ubuntu22.04), which listens on 127.0.0.1
+# alone, and so in this pod alone: the engine of the node monitoring agent is another one. dcgmi ends with the result of
+# the diagnostics, which is not 0 where a test of a GPU failed or none ran (dcgmi/Diag.cpp, GetFailureResult).
+_DIAGNOSE = """\
+set -euo pipefail
+[ -e /work/needed ] || exit 0
+nv-hostengine --no-daemon --log-level NONE &
+for _ in $(seq 60); do
+  if dcgmi discovery --list > /dev/null 2>&1; then break; fi
+  sleep 1
+done
+dcgmi discovery --list
+dcgmi diag --run "$LEVEL"
+"""
 # NVIDIA/aicr bc05c6b, validators/performance/testdata/h100/eks/runtime.yaml: where the image has its libraries.
 _LIBRARIES = (
     "/opt/amazon/ofi-nccl/lib/x86_64-linux-gnu:/opt/amazon/efa/lib:/opt/amazon/openmpi/lib:"
@@ -281,7 +295,7 @@ def _burn_in_set(node: BurnIn, digest: str) -> Body:
         "priorityClassName": "system-node-critical",
         "nodeSelector": dict(node.node_selector),
         "tolerations": [{"operator": "Exists"}],
-        "initContainers": [_step(node, "needed"), _test(node)],
+        "initContainers": [_step(node, "needed"), *_diagnose(node), _test(node)],
         "containers": [_step(node, "passed")],
         "volumes": [
             {"name": "app", "configMap": {"name": node.name}},
@@ -311,6 +325,25 @@ def _step(node: BurnIn, step: str) -> dict[str, Any]:
             {"name": "app", "mountPath": "/app", "readOnly": True},
             {"name": "work", "mountPath": "/work"},
         ],
+    }
+
+
+def _diagnose(node: BurnIn) -> Iterator[dict[str, Any]]:
+    """DCGM's diagnostics of each GPU, where the pool asks for them."""
+    if not node.level:
+        return
+    variables = {
+        "LEVEL": str(node.level),
+        "NVIDIA_VISIBLE_DEVICES": "all",
+        "NVIDIA_DRIVER_CAPABILITIES": "compute,utility",
+    }
+    yield {
+        "name": "diagnose",
+        "image": node.dcgm,
+        "command": ["/bin/bash", "-c", _DIAGNOSE],
+        "env": [{"name": name, "value": value} for name, value in variables.items()],
+        "securityContext": {"privileged": True},
+        "volumeMounts": [{"name": "work", "mountPath": "/work", "readOnly": True}],
     }
 
 

@@ -129,9 +129,10 @@ def _held(
         return None
     # One process may use several accelerators; several processes on one hold a part each.
     ranks = max(processes, count)
-    tensor, pipeline = 1, 1
+    tensor, pipeline, context = 1, 1, 1
     if model.parallel is not None:
-        tensor, pipeline = model.parallel.tensor, model.parallel.pipeline
+        parallel = model.parallel
+        tensor, pipeline, context = parallel.tensor, parallel.pipeline, parallel.context
     weights, held, host, divided = 0.0, 0.0, 0.0, 0.0
     parts = zip(
         ("weights", "gradients", "optimizer"),
@@ -169,12 +170,16 @@ def _held(
         host_memory=asked["memory"].value,
         enough_nodes=_enough(fixed, divided, memory, count),
         tensor=tensor,
+        pipeline=pipeline,
+        context=context,
         processes=processes,
         sharing=sharing(model),
         origins={
             "held": job.at / "model" / "parameters",
             "host": job.at / "model" / "offload",
             "tensor": job.at / "model" / "parallel" / "tensor",
+            "pipeline": job.at / "model" / "parallel" / "pipeline",
+            "context": job.at / "model" / "parallel" / "context",
         },
     )
 

@@ -23,13 +23,19 @@ def mounted(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
             if storage is None:
                 continue
             pairs[job.namespace, mount.storage] = None
-            if storage.spec.disk is not None:
+            if storage.spec.ebs is not None:
                 # Most specs have none.
                 from compiler.subjects.storage.disks import check_mount
 
                 at = job.at / "mounts" / index / "storage"
                 check_mount(context, storage, job.spec, job.pool, at)
     check_volumes(context, storages, list(pairs))
+    for name, storage in storages.items():
+        if storage.spec.existing_disk is not None:
+            from compiler.subjects.storage.disks import check_namespaces
+
+            owners = [namespace for namespace, mount in pairs if mount == name]
+            check_namespaces(context, storage, owners)
     for namespace, name in pairs:
         yield from volumes(context, storages[name], namespace)
     kept = [name for _, name in pairs if storages[name].stays]

@@ -338,6 +338,8 @@ class TrainingState(PlanNode):
     host_memory: int
     enough_nodes: int | None
     tensor: int
+    pipeline: int
+    context: int
     processes: int
     sharing: int
 

@@ -29,9 +29,13 @@ def _burn_in(context: Context, pool: Pool) -> None:
     elif pool.spec.sharing is not None:
         why = "its GPUs are shared"
     elif pool.instance.arch != "amd64" and pool.spec.burn_in is not None:
-        if pool.spec.burn_in.image is None:
+        diagnostics = pool.spec.burn_in.diagnostics
+        images = [pool.spec.burn_in.image]
+        if diagnostics is not None:
+            images.append(diagnostics.image)
+        if None in images:
             why = f"the image of the test is for `amd64`, and `{pool.instance.name}` is `{pool.instance.arch}`"
-            help = "write `image:` with nccl-tests for it"
+            help = "write `image:` with nccl-tests for it, and one with DCGM where `diagnostics` run"
     elif pool.managed:
         why = "it is a managed node group, whose taints are for good"
         help = "remove one of them: Karpenter alone has startup taints"

@@ -84,10 +84,12 @@ def _node_group(
         local_storage=disks,
         repair=_repairs(repair),
         repair_config=repair_config,
+        mig=pool.slices,
         origins={
             "instance_types": pool.at_type,
             "zones": at / "zones",
             "labels": at / "labels",
+            "mig": at / "sharing",
             "taints": at / "taints",
             "efa": at / "efa",
             "placement_group": at / "placement",

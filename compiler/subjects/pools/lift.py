@@ -33,7 +33,7 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
     group = spec / "placementGroupSelector"
     hops = spec.follow("metadataOptions", "httpPutResponseHopLimit")
     has_user_data = bool(spec / "userData")
-    mig = _slices((spec / "userData").word())
+    mig = slices_of((spec / "userData").word())
     yield NodeClass(
         at=body.at,
         name=name_of(body),
@@ -75,7 +75,7 @@ _CUT = regex(r"^\s*nvidia-smi mig -cgi (\S+) -C\s*$", re.MULTILINE)
 _OF_KUBELET = ("NodeConfig", "kubelet", "nodeadm.d")
 
 
-def _slices(user_data: str) -> tuple[str, ...]:
+def slices_of(user_data: str) -> tuple[str, ...]:
     """The profiles into which user data cuts each GPU, where it says nothing of the kubelet beside."""
     cut = _CUT.search(user_data) if "nvidia-smi mig" in user_data else None
     if cut is None or any(word in user_data for word in _OF_KUBELET):

@@ -229,7 +229,8 @@ class NodeGroup(PlanNode):
     ``own_kubelet``: it configures the kubelet, or the system by commands or a launch template of its own.
     ``ami_release``: the release of the EKS optimized image, like ``1.35.6-20260714``. ``local_storage``: the strategy
     for NVMe disks that its NodeConfig says. ``volume`` is in GiB, ``volume_throughput`` in MiB/s. ``repair_config`` is
-    eksctl's ``nodeRepairConfig``, of which ``repair`` is the switch.
+    eksctl's ``nodeRepairConfig``, of which ``repair`` is the switch. ``mig``: the profiles into which its commands cut
+    each GPU at boot.
     """
 
     name: str
@@ -258,6 +259,7 @@ class NodeGroup(PlanNode):
     security_groups: tuple[str, ...] = ()
     local_storage: str = ""
     repair_config: Mapping[str, Any] = field(default_factory=dict)
+    mig: tuple[str, ...] = ()
 
     def where_type(self, name: str) -> Route:
         """The place of one of the instance types; the field where it has just one."""

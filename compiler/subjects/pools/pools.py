@@ -9,7 +9,7 @@ from compiler.catalog import InstanceType
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
 from compiler.imported import imported
-from compiler.plan.units import Quantity
+from compiler.plan.units import Duration, Quantity
 from compiler.resolve.context import SPEC, Context, unique
 from compiler.source import Route
 from compiler.subjects.network.spec import NetworkSection
@@ -20,6 +20,8 @@ from compiler.subjects.pools.spec import PoolsSection
 
 GPU_PRESENT = "nvidia.com/gpu.present"
 BURN_IN_TAINT = "trainyard.dev/burn-in"
+# What the levels of `dcgmi diag` normally take (NVIDIA DCGM 4.6, command line reference, dcgmi diag).
+DIAGNOSTICS = {0: Duration(0), 2: Duration.minutes(2), 3: Duration.minutes(15)}
 """What new nodes of a pool with a test have until they pass it."""
 ULTRASERVERS = ("p6e-gb200", "p6e-gb300")
 """Families of which every node is part of an UltraServer of NVIDIA (EKS user guide, ml-eks-nvidia-ultraserver; PCS user
@@ -85,6 +87,17 @@ class Pool:
 
         shares = shares_of(self.spec.sharing, self.instance)
         return whole if shares is None else whole * shares.memory_64ths // 64
+
+    @property
+    def slices(self) -> tuple[str, ...]:
+        """The profiles of MIG into which each GPU of a node is cut at boot."""
+        sharing = self.spec.sharing
+        if sharing is None or sharing.mig is None:
+            return ()
+        from compiler.subjects.pools.sharing import shares_of
+
+        shares = shares_of(sharing, self.instance)
+        return () if shares is None else (shares.profile,) * shares.count
 
     @property
     def overlaid(self) -> bool:

@@ -101,7 +101,7 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
     interfaces = tuple(NetworkInterface(*interface) for interface in layout)
     profile = instance_profile(context)
     store = "RAID0" if pool.local_storage == "raid0" else None
-    slices = _slices(pool)
+    slices = pool.slices
     return NodeClass(
         at=at,
         name=pool.name,
@@ -274,17 +274,6 @@ def _has_cilium_taint(context: Context) -> bool:
     Flux installs Cilium from there."""
     cilium = NetworkSection.of(context.spec).network.cilium
     return cilium is not None and cilium.startup_taint
-
-
-def _slices(pool: Pool) -> tuple[str, ...]:
-    """The profiles into which each GPU of a node is cut at boot."""
-    sharing = pool.spec.sharing
-    if sharing is None or sharing.mig is None:
-        return ()
-    from compiler.subjects.pools.sharing import shares_of
-
-    shares = shares_of(sharing, pool.instance)
-    return () if shares is None else (shares.profile,) * shares.count
 
 
 def node_overlay(context: Context, pool: Pool) -> NodeOverlay:

@@ -37,10 +37,6 @@ def sharing_fault(
     mig = pool.sharing.mig if pool.sharing is not None else None
     if mig is None:
         return None
-    if pool.managed_node_group is not None:
-        fact = f"{whose} by MIG, and is a managed node group"
-        help = "remove it: the user data that cuts GPUs into slices is that of Karpenter's nodes"
-        return SharingFault("managedNodeGroup", fact, help)
     for instance in instances:
         if profile_of(instance, mig.profile) is None:
             return _of_profile(instance, mig.profile)

@@ -91,25 +91,35 @@ def node_class(node: NodeClass) -> Body:
 
 
 def _user_data(mig: tuple[str, ...]) -> str | None:
-    """What nodes run when they boot for the first time: a unit that cuts each GPU into slices, at every boot.
-
-    nodeadm starts the kubelet when cloud-init is done (amazon-eks-ami 81fec2e, nodeadm-run.service), so that the device
-    plugin finds the slices. Neither they nor, from Hopper on, the mode outlive a reboot. On GPUs that have to be reset
-    for the mode, which a virtual machine may not do, the node reboots once (NVIDIA MIG user guide, enable MIG mode).
-    """
+    """What nodes of Karpenter get as user data; what eksctl gets are commands, of which it makes the same."""
     if not mig:
         return None
-    return _MIG.replace("PROFILES", ",".join(mig))
+    return _PARTS.replace("SCRIPT", f"#!/bin/bash\n{cut_at_boot(mig)}")
 
 
-_MIG = """\
+_PARTS = """\
 MIME-Version: 1.0
 Content-Type: multipart/mixed; boundary="//"
 
 --//
 Content-Type: text/x-shellscript; charset="us-ascii"
 
-#!/bin/bash
+SCRIPT
+--//--
+"""
+
+
+def cut_at_boot(mig: tuple[str, ...]) -> str:
+    """What nodes run when they boot for the first time: a unit that cuts each GPU into slices, at every boot.
+
+    nodeadm starts the kubelet when cloud-init is done (amazon-eks-ami 81fec2e, nodeadm-run.service), so that the device
+    plugin finds the slices. Neither they nor, from Hopper on, the mode outlive a reboot. On GPUs that have to be reset
+    for the mode, which a virtual machine may not do, the node reboots once (NVIDIA MIG user guide, enable MIG mode).
+    """
+    return _MIG.replace("PROFILES", ",".join(mig))
+
+
+_MIG = """\
 set -euo pipefail
 cat >/usr/local/bin/mig-slices <<'SCRIPT'
 #!/bin/bash
@@ -142,8 +152,6 @@ WantedBy=multi-user.target
 UNIT
 systemctl daemon-reload
 systemctl enable --now mig-slices.service
-
---//--
 """
 
 

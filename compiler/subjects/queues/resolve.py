@@ -17,7 +17,7 @@ from compiler.subjects.delivery.stages import stage
 from compiler.subjects.jobs.kinds.wanted import KUBEFLOW, runs
 from compiler.subjects.jobs.plan import EPHEMERAL
 from compiler.subjects.namespaces.spec import NamespacesSection
-from compiler.subjects.pools.pools import Pool, resolve_pools
+from compiler.subjects.pools.pools import DIAGNOSTICS, Pool, resolve_pools
 from compiler.subjects.pools.spec import PoolsSection
 from compiler.subjects.queues import spec as spec_queues
 from compiler.subjects.queues.plan import (
@@ -410,18 +410,30 @@ RECOVERY = Duration(REPAIR.seconds + PROVISION.seconds + PULL.seconds)
 _REQUEUES = 10
 
 
+def _slowest_diagnostics(context: Context) -> Duration:
+    """How long a new node is tested by DCGM before any job lands on it; 0 where no pool asks for that."""
+    levels = [0]
+    for pool in context.once(resolve_pools).values():
+        test = pool.spec.burn_in
+        if test is not None and test.diagnostics is not None:
+            levels.append(test.diagnostics.level)
+    return DIAGNOSTICS[max(levels)]
+
+
 def queue_manager(context: Context) -> QueueManager:
     """Kueue's configuration. waitForPodsReady is on by default since 0.19, with 30 minutes: always said here."""
     at = SPEC / "kueue"
     waits = at / "waitForPodsReady"
     given = QueuesSection.of(context.spec).kueue.wait_for_pods_ready
+    test = _slowest_diagnostics(context)
+    tested = f", diagnostics of a new node {test}" if test.seconds else ""
     # Nodes that are always on are provisioned too: at the start, and whenever one is replaced.
     ready = context.settle(
         "kueue",
         "waitForPodsReady",
         given.timeout,
-        Duration(PROVISION.seconds + PULL.seconds + 300),
-        f"provisioning {PROVISION}, image pull {PULL}, 5m of slack",
+        Duration(PROVISION.seconds + test.seconds + PULL.seconds + 300),
+        f"provisioning {PROVISION}{tested}, image pull {PULL}, 5m of slack",
         _WAITS + "timeout",
         at=waits / "timeout",
     )
@@ -429,8 +441,8 @@ def queue_manager(context: Context) -> QueueManager:
         "kueue",
         "recoveryTimeout",
         given.recovery_timeout,
-        Duration(max(ready.seconds, RECOVERY.seconds)),
-        f"repair of a node {REPAIR}, provisioning {PROVISION}, image pull {PULL}",
+        Duration(max(ready.seconds, RECOVERY.seconds + test.seconds)),
+        f"repair of a node {REPAIR}, provisioning {PROVISION}{tested}, image pull {PULL}",
         _WAITS + "recoveryTimeout",
         at=waits / "recoveryTimeout",
     )

@@ -6,7 +6,7 @@ MiB/s for each IOPS); aws-ebs-csi-driver v1.63.1, docs/parameters.md and docs/ta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from compiler.catalog.ebs import DRIVER, refusals
@@ -16,16 +16,29 @@ from compiler.resolve.context import Context
 from compiler.source import Route
 from compiler.subjects.pools.pools import Pool, resolve_pools
 from compiler.subjects.storage.made import check_key
-from compiler.subjects.storage.plan import MadeSnapshots, VolumeClaim, VolumeClass
+from compiler.subjects.storage.plan import (
+    MadeSnapshots,
+    PersistentVolume,
+    VolumeClaim,
+    VolumeClass,
+)
 
 if TYPE_CHECKING:
-    from compiler.subjects.storage.forms.ebs import CreatedDisk
+    from compiler.subjects.storage.forms.ebs import CreatedDisk, ExistingDisk
     from compiler.subjects.storage.resolve import Storage
 
 CLAIMS = "disks"
 """Where claims are written: Flux waits for nothing there, since a claim is bound when a pod needs it."""
 _API = "EC2 API, CreateVolume (botocore 1.44.5)"
 _GIB = 1024**3
+
+
+class Part(Protocol):
+    """Nodes of a job beside its own, with its mounts."""
+
+    @property
+    def nodes(self) -> int:
+        """How many they are."""
 
 
 class Run(Protocol):
@@ -38,6 +51,10 @@ class Run(Protocol):
     @property
     def nodes(self) -> int:
         """How many nodes it has."""
+
+    @property
+    def roles(self) -> Sequence[Part]:
+        """What it runs on other nodes."""
 
 
 def disk_nodes(context: Context, storage: Storage) -> Iterator[PlanNode]:
@@ -136,9 +153,85 @@ def disk_claim(storage: Storage, disk: CreatedDisk, namespace: str) -> VolumeCla
         namespace=namespace,
         volume="",
         size=disk.size,
-        access_modes=("ReadWriteOnce",),
+        access_modes=_ONE_NODE,
         storage_class=class_name(storage.spec.name),
         folder=CLAIMS,
+    )
+
+
+def disk_volume(
+    storage: Storage, disk: ExistingDisk, namespace: str
+) -> tuple[PersistentVolume, VolumeClaim]:
+    """A volume that exists, and the claim of the namespace that mounts it (aws-ebs-csi-driver v1.63.1,
+    examples/kubernetes/static-provisioning). The driver knows it by its id alone."""
+    name, at = f"{namespace}-{storage.spec.name}", storage.place
+    volume = PersistentVolume(
+        at=storage.at,
+        name=name,
+        driver=DRIVER,
+        handle=disk.id,
+        size=disk.size,
+        access_modes=_ONE_NODE,
+        claim_namespace=namespace,
+        claim_name=storage.spec.name,
+        zone=disk.zone,
+        file_system=disk.file_system,
+        origins={"size": at / "size", "zone": at / "zone"},
+    )
+    claim = VolumeClaim(
+        at=storage.at,
+        name=storage.spec.name,
+        namespace=namespace,
+        volume=name,
+        size=disk.size,
+        access_modes=_ONE_NODE,
+    )
+    return volume, claim
+
+
+_ONE_NODE = ("ReadWriteOnce",)
+_HANDLE = "core/v1 CSIPersistentVolumeSource volumeHandle, v1.35"
+
+
+def check_existing(
+    context: Context, storage: Storage, storages: Mapping[str, Storage]
+) -> None:
+    """Whether a volume that exists can be here, and is that of one storage."""
+    disk, at = storage.spec.existing_disk, storage.place
+    assert disk is not None, "the storage is a volume that exists"
+    context.in_region(disk.zone, at / "zone")
+    check_key(context, disk.kms_key, at)
+    for other in storages.values():
+        if other.spec.name == storage.spec.name:
+            return
+        if (
+            other.spec.existing_disk is not None
+            and other.spec.existing_disk.id == disk.id
+        ):
+            context.fault(
+                "RES177",
+                f"storages `{other.spec.name}` and `{storage.spec.name}` are one volume, `{disk.id}`",
+                at / "id",
+                "keep one of them, which jobs of one namespace mount",
+                source=_HANDLE,
+            )
+            return
+
+
+def check_namespaces(
+    context: Context, storage: Storage, namespaces: Sequence[str]
+) -> None:
+    """Whether jobs of one namespace alone mount a volume that exists: a PersistentVolume is bound to one claim, and two
+    of them would attach and detach the same volume, each by itself."""
+    disk = storage.spec.existing_disk
+    if disk is None or len(namespaces) < 2:
+        return
+    context.fault(
+        "RES177",
+        f"jobs of namespaces {listed(namespaces)} mount volume `{disk.id}`, and one namespace can",
+        storage.place / "id",
+        "keep its jobs in one namespace, or take a file system, like `fsxLustre`",
+        source=_HANDLE,
     )
 
 
@@ -147,12 +240,13 @@ def check_mount(
 ) -> None:
     """Whether the nodes of a job can have the volumes of a storage."""
     disk, name = storage.spec.disk, storage.spec.name
-    if disk is None or disk.each == "pod":
+    if disk is not None and disk.each == "pod":
         return
-    if job.nodes > 1:
+    nodes = job.nodes + sum(role.nodes for role in job.roles)
+    if nodes > 1:
         context.fault(
             "RES181",
-            f"job `{job.name}` has {job.nodes} nodes, and one node can have the volume of storage `{name}`",
+            f"job `{job.name}` has {nodes} nodes, and one node can have the volume of storage `{name}`",
             at,
             "take a storage with `each: pod`, or a file system of many nodes, like `fsxLustre`",
             source="EBS user guide, ebs-attaching-volume: Multi-Attach takes no volume of gp3",

@@ -37,6 +37,7 @@ def volume(body: Reader) -> Iterator[PlanNode]:
         claim_name=(claim / "name").word(),
         zone=zone,
         lustre=annotations_of(body).get(LUSTRE_VERSION),
+        file_system=(csi / "fsType").word(),
         unread=frozenset({"zone"}) if zone_is_unread else frozenset(),
         origins={
             "size": capacity.at,

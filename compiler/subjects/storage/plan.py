@@ -24,10 +24,10 @@ increase-storage-capacity)."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersistentVolume(PlanNode):
-    """A PersistentVolume for a file system given by id. ``zone`` pins it by node affinity where it has one.
+    """A PersistentVolume for a file system or a disk given by id. ``zone`` pins it by node affinity where it has one.
 
     ``lustre`` is the version of an FSx for Lustre file system, as an annotation says it: no field of the API does.
-    ``folder``: where it is written, which a manifest does not say.
+    ``file_system`` is that on a disk. ``folder``: where it is written, which a manifest does not say.
     """
 
     name: str
@@ -41,6 +41,7 @@ class PersistentVolume(PlanNode):
     claim_name: str = ""
     zone: str | None = None
     lustre: str | None = None
+    file_system: str = ""
     folder: str = field(default=FOLDER, compare=False)
 
 

@@ -50,6 +50,8 @@ class Storage:
             return self.made.zone or None
         if self.spec.disk is not None:
             return self.disk_zone
+        if self.spec.existing_disk is not None:
+            return self.spec.existing_disk.zone
         return self.spec.fsx_lustre.zone if self.spec.fsx_lustre else None
 
     @property
@@ -67,6 +69,8 @@ class Storage:
         """Where the spec says what it is."""
         if self.spec.disk is not None:
             return self.at / "ebs" / "create"
+        if self.spec.existing_disk is not None:
+            return self.at / "ebs" / "existing"
         kind = "fsxLustre" if self.spec.lustre is not None else "s3"
         is_made = self.spec.created_lustre or self.spec.created_bucket
         return self.at / kind / ("create" if is_made else "existing")
@@ -84,6 +88,10 @@ def resolve(context: Context) -> Iterator[PlanNode]:
             from compiler.subjects.storage.disks import disk_nodes
 
             yield from disk_nodes(context, storage)
+        if storage.spec.existing_disk is not None:
+            from compiler.subjects.storage.disks import check_existing
+
+            check_existing(context, storage, storages)
         cache = storage.spec.s3.cache if storage.spec.s3 is not None else None
         if cache is not None and cache.storage is not None:
             from compiler.subjects.storage.disks import check_cache
@@ -140,6 +148,10 @@ def volumes(context: Context, storage: Storage, namespace: str) -> tuple[PlanNod
         from compiler.subjects.storage.disks import disk_claim
 
         return () if disk.each == "pod" else (disk_claim(storage, disk, namespace),)
+    if storage.spec.existing_disk is not None:
+        from compiler.subjects.storage.disks import disk_volume
+
+        return disk_volume(storage, storage.spec.existing_disk, namespace)
     fsx, s3 = storage.spec.fsx_lustre, storage.spec.s3
     name = volume_name(namespace, storage.spec.name)
     # Mountpoint ignores the size; the API wants one.

@@ -21,11 +21,13 @@ from compiler.spec.types import (
 
 if TYPE_CHECKING:
     from compiler.subjects.storage.forms.created_lustre import CreatedLustre
-    from compiler.subjects.storage.forms.ebs import CreatedDisk, Ebs
+    from compiler.subjects.storage.forms.ebs import CreatedDisk, Ebs, ExistingDisk
     from compiler.subjects.storage.forms.s3 import S3, CreatedBucket
 else:
     (CreatedLustre,) = later("storage.forms.created_lustre", "CreatedLustre")
-    Ebs, CreatedDisk = later("storage.forms.ebs", "Ebs", "CreatedDisk")
+    Ebs, CreatedDisk, ExistingDisk = later(
+        "storage.forms.ebs", "Ebs", "CreatedDisk", "ExistingDisk"
+    )
     S3, CreatedBucket = later("storage.forms.s3", "S3", "CreatedBucket")
 
 
@@ -137,7 +139,7 @@ class Storage(SpecModel):
     )
     ebs: Ebs | None = Field(
         None,
-        description="EBS volumes: one for each pod, or one for each namespace.",
+        description="EBS volumes: one that exists, one for each pod, or one for each namespace.",
         examples=[{"create": {"each": "pod", "size": "500Gi"}}],
     )
 
@@ -145,6 +147,11 @@ class Storage(SpecModel):
     def disk(self) -> CreatedDisk | None:
         """The EBS volumes that the driver makes."""
         return self.ebs.create if self.ebs is not None else None
+
+    @property
+    def existing_disk(self) -> ExistingDisk | None:
+        """The facts about an EBS volume that exists."""
+        return self.ebs.existing if self.ebs is not None else None
 
     @property
     def fsx_lustre(self) -> FsxLustre | CreatedLustre | None:

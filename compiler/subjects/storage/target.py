@@ -79,6 +79,7 @@ def volume_body(volume: PersistentVolume) -> Body:
     source = given(
         driver=volume.driver,
         volumeHandle=volume.handle,
+        fsType=volume.file_system or None,
         volumeAttributes=dict(volume.attributes),
     )
     spec = given(

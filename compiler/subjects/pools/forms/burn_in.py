@@ -1,9 +1,27 @@
 """A test of new nodes before any job lands on them."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from compiler.spec.base import SpecModel
 from compiler.spec.types import Image
+
+
+class Diagnostics(SpecModel):
+    """NVIDIA's diagnostics of DCGM, `dcgmi diag`, as a stage of the test."""
+
+    level: Literal[2, 3] = Field(
+        2,
+        description="The suite of tests (`dcgmi diag --run`): 2 takes about 2 minutes, 3 about 15, with stress of all "
+        "GPUs.",
+        examples=[3],
+    )
+    image: Image | None = Field(
+        None,
+        description="An image with `nv-hostengine` and `dcgmi`; derived: NVIDIA's image of DCGM.",
+        examples=["registry.example/dcgm:4.6.0-1-ubuntu24.04"],
+    )
 
 
 class BurnIn(SpecModel):
@@ -13,4 +31,9 @@ class BurnIn(SpecModel):
         None,
         description="An image with nccl-tests and libfabric's `fi_info`; derived: that of the acceptance test of EFA.",
         examples=["registry.example/nccl-tests:2.17.8"],
+    )
+    diagnostics: Diagnostics | None = Field(
+        None,
+        description="NVIDIA's diagnostics of the GPUs, before all of them are tested together; unset: they do not run.",
+        examples=[{"level": 3}],
     )

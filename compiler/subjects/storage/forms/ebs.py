@@ -1,11 +1,12 @@
-"""EBS volumes, which the EBS CSI driver makes: one for each pod, or one for each namespace."""
+"""EBS volumes: one that exists, or those that the EBS CSI driver makes, for each pod or for each namespace."""
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
-from compiler.spec.types import KmsKey, Size, Zone
+from compiler.spec.choice import existing_or_created, one_of
+from compiler.spec.types import KmsKey, Size, VolumeId, Zone
 
 
 class Snapshots(SpecModel):
@@ -68,10 +69,51 @@ class CreatedDisk(SpecModel):
     )
 
 
-class Ebs(SpecModel):
-    """EBS volumes."""
+class ExistingDisk(SpecModel):
+    """An EBS volume, by id: jobs of one node and of one namespace mount it."""
 
-    create: CreatedDisk = Field(
+    id: VolumeId = Field(
+        description="The id of the volume.", examples=["vol-0a1b2c3d4e5f60718"]
+    )
+    zone: Zone = Field(
+        description="The zone of the volume, in which its jobs run.",
+        examples=["us-west-2a"],
+    )
+    size: Size = Field(description="The size of the volume.", examples=["200Gi"])
+    file_system: Literal["ext4", "xfs"] = Field(
+        "ext4",
+        description="The file system on the volume; the driver makes it on a volume that has none.",
+        examples=["xfs"],
+    )
+    kms_key: KmsKey | None = Field(
+        None,
+        description="The KMS key that encrypts it, which the driver may use then; unset: that of EBS in the account, "
+        "or none.",
+        examples=[
+            "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
+        ],
+    )
+
+
+class Ebs(SpecModel):
+    """EBS volumes: one that is there, or those to ``create``."""
+
+    model_config = one_of("existing", "create")
+
+    existing: ExistingDisk | None = Field(
+        None,
+        description="Facts about a volume that exists.",
+        examples=[
+            {"id": "vol-0a1b2c3d4e5f60718", "zone": "us-west-2a", "size": "200Gi"}
+        ],
+    )
+    create: CreatedDisk | None = Field(
+        None,
         description="Volumes that the driver makes when a job needs them.",
         examples=[{"each": "pod", "size": "500Gi", "throughput": 500}],
     )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        existing_or_created(self.existing, self.create, "volume")
+        return self

@@ -1,0 +1,57 @@
+"""The degrees of parallelism that the options of a command say, by the names of `model.parallel`.
+
+Sources: Megatron-LM, megatron/training/arguments.py (core_v0.14), where an option that is not given is 1; TorchTitan,
+torchtitan/config/job_config.py (000204a4), `Parallelism`, whose options lie over a file of TOML, so that one that is
+not given is unknown. Before it had that section, they were options of `training` and `experimental`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from compiler.model.command import options
+from compiler.model.megatron import DEGREES, megatron_of
+from compiler.model.work import Work
+
+NAMES = ("tensor", "pipeline", "context")
+
+
+class Degree(NamedTuple):
+    """The number of ranks that a command divides something among; ``given`` is whether an option says it, or its
+    default does."""
+
+    name: str
+    option: str
+    ranks: int
+    given: bool
+
+
+def degrees_of(work: Work) -> Iterator[Degree]:
+    """What a job's command says to Megatron or TorchTitan."""
+    yield from _of_megatron(work)
+    yield from _of_torchtitan(work)
+
+
+def _of_megatron(work: Work) -> Iterator[Degree]:
+    said = megatron_of(work)
+    if said is None:
+        return
+    # These bring degrees of their own, from a file.
+    elsewhere = "yaml-cfg" in said.given or "use-checkpoint-args" in said.given
+    for name, option, ranks in zip(NAMES, DEGREES, said.degrees, strict=True):
+        given = option in said.given
+        if given or not elsewhere:
+            yield Degree(name, option, ranks, given)
+
+
+def _of_torchtitan(work: Work) -> Iterator[Degree]:
+    if not any("parallel" in word and "degree" in word for word in work.words):
+        return
+    for option, text in options(work.words):
+        last = option.rpartition(".")[2]
+        for name in NAMES:
+            if last != f"{name}-parallel-degree":
+                continue
+            if text is not None and text.isdigit() and int(text):
+                yield Degree(name, option, int(text), given=True)
