@@ -76,4 +76,5 @@ _FRAMEWORKS = {
     "MPIJob": "kubeflow.org/mpijob",
     "JobSet": "jobset.x-k8s.io/jobset",
     "Job": "batch/job",
+    "RayJob": "ray.io/rayjob",
 }

@@ -415,6 +415,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
     if kind.name == TRAIN_JOB:
         refers_to, runtime_kind = job_runtime.name, "ClusterTrainingRuntime"
     declared = launcher_of(spec).declared(count)
+    command, args = kind.words(job)
     deadline = spec.timeout.seconds if spec.timeout else None
     fallbacks = tuple(other.name for other in job.others)
     node = TrainJob(
@@ -431,8 +432,8 @@ def train_job(context: Context, job: Job) -> JobOutput:
         initializers=_initializers(job),
         processes=kind.processes(declared),
         image=spec.image,
-        command=tuple(spec.command),
-        args=tuple(spec.args),
+        command=command,
+        args=args,
         env=(
             *env,
             *launcher_of(spec).rendezvous(context, job, name),

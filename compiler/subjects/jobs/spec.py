@@ -364,11 +364,11 @@ class Job(SpecModel):
         examples=[{"trainBatchSize": 512, "microBatchSize": 4}],
     )
     api_group: Literal[
-        "trainer.kubeflow.org", "kubeflow.org", "jobset.x-k8s.io", "batch"
+        "trainer.kubeflow.org", "kubeflow.org", "jobset.x-k8s.io", "batch", "ray.io"
     ] = Field(
         "trainer.kubeflow.org",
-        description="The API group of the job's object: of a TrainJob, of a PyTorchJob or MPIJob, of a JobSet, or of a "
-        "plain Job.",
+        description="The API group of the job's object: of a TrainJob, of a PyTorchJob or MPIJob, of a JobSet, of a "
+        "plain Job, or of a RayJob.",
         examples=["kubeflow.org"],
     )
     roles: list[Role] = Field(

@@ -52,6 +52,9 @@ LEAST = "kueue.x-k8s.io/job-min-parallelism"
 # Kueue lowers the parallelism of what it admits in part, and refuses every edit of it from then on (kueue v0.19.2,
 # job_webhook.go): Flux applies the job where it is not there, and never again (kustomize-controller v1.9).
 ONCE = {"kustomize.toolkit.fluxcd.io/ssa": "IfNotPresent"}
+# Kueue writes node selectors, labels and gates into the groups of what it admits, and the list of them is one value for
+# server-side apply (kuberay v1.6.2, workerGroupSpecs has no list type): Flux would take all of that back.
+_ONE_LIST = ("RayJob",)
 Places = dict[tuple[Key, ...], Route]
 _JOBS = ("spec", "template", "spec", "replicatedJobs")
 _POD = ("template", "spec", "template", "spec")
@@ -377,6 +380,7 @@ def _job_annotations(job: TrainJob, own: Runtime | None) -> Body:
         annotations.update(NO_PRUNE)
     if job.least_nodes is not None:
         annotations[LEAST] = str(job.least_nodes)
+    if job.least_nodes is not None or job.kind in _ONE_LIST:
         annotations.update(ONCE)
     values = [variable.value or "" for variable in job.env]
     for source in job.initializers:
