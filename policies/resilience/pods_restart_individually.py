@@ -41,6 +41,7 @@ def pods_restart_individually(runtime: Runtime, world: World) -> Iterator[Findin
             job.where("backoff_limit"),
             label="pods restart individually",
             help="write `backoffLimit: 0`",
+            spec_help="remove `runtime` from the job: one that is derived has it",
         )
     elif job.pod.restart_policy != "Never":
         policy = job.pod.restart_policy or "OnFailure, by default"

@@ -358,6 +358,12 @@ class Job(SpecModel):
         description="How the processes start and find each other; unset: by torchrun, or by the program itself.",
         examples=[{"torchrun": {}}],
     )
+    runtime: Literal["torch-distributed", "jax-distributed"] | None = Field(
+        None,
+        description="A training runtime of Trainer's release that is used as it is, with its image unless the job has "
+        "one; unset: one is derived.",
+        examples=["torch-distributed"],
+    )
     deepspeed: DeepSpeed | None = Field(
         None,
         description="The configuration of DeepSpeed, which becomes a file of the job.",

@@ -58,6 +58,7 @@ _ONE_LIST = ("RayJob",)
 Places = dict[tuple[Key, ...], Route]
 _JOBS = ("spec", "template", "spec", "replicatedJobs")
 _POD = ("template", "spec", "template", "spec")
+_PATCHES = ("spec", "runtimePatches", 0, "trainingRuntimeSpec", *_JOBS[1:])
 
 
 def lower(plan: Plan) -> Iterator[Manifest]:
@@ -507,6 +508,9 @@ def _job_origins(job: TrainJob, old: bool) -> Places:
     places.update(_limit_origins(_LIMITS, job))
     places.update(head_origins(job))
     places["spec", patches] = job.where("patches")
+    for index, patch in enumerate(job.patches):
+        if patch.pod.origins:  # all of the job's own pod, over a released runtime
+            places.update(pod_origins((*_PATCHES, index, *_POD), patch.pod))
     for source in job.initializers:
         places["spec", "initializer", source.name] = source.at
     return places
