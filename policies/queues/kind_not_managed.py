@@ -77,4 +77,6 @@ _FRAMEWORKS = {
     "JobSet": "jobset.x-k8s.io/jobset",
     "Job": "batch/job",
     "RayJob": "ray.io/rayjob",
+    "RayCluster": "ray.io/raycluster",
+    "RayService": "ray.io/rayservice",
 }

@@ -53,7 +53,8 @@ LEAST = "kueue.x-k8s.io/job-min-parallelism"
 # job_webhook.go): Flux applies the job where it is not there, and never again (kustomize-controller v1.9).
 ONCE = {"kustomize.toolkit.fluxcd.io/ssa": "IfNotPresent"}
 # Kueue writes node selectors, labels and gates into the groups of what it admits, and the list of them is one value for
-# server-side apply (kuberay v1.6.2, workerGroupSpecs has no list type): Flux would take all of that back.
+# server-side apply (kuberay v1.6.2, workerGroupSpecs has no list type): Flux would take all of that back. Observed with
+# Kueue 0.19.2 and Kubernetes 1.36: an apply of an admitted RayJob took gates and labels of its workers, not the head's.
 _ONE_LIST = ("RayJob",)
 Places = dict[tuple[Key, ...], Route]
 _JOBS = ("spec", "template", "spec", "replicatedJobs")

@@ -46,6 +46,7 @@ def _nodes(
     strategy: str | None = None,
     decisive: tuple[str, ...] = (),
     entrypoint: Reader | None = None,
+    counted: Reader | None = None,
 ) -> Iterator[PlanNode]:
     """The job of an object, and its pods as a runtime. The part that takes the program gives it to the job."""
     kind = (body / "kind").word()
@@ -80,6 +81,9 @@ def _nodes(
         origins=places,
     )
     labels, place = labels_of(body), body.follow("metadata", "labels")
+    own_places = _places(body, program, place, deadline)
+    if counted is not None:
+        own_places["nodes"] = counted.at
     annotations = own_annotations(body)
     yield TrainJob(
         at=body.at,
@@ -106,7 +110,7 @@ def _nodes(
         annotations=annotations,
         least_nodes=_number(annotations.pop(_LEAST, None)),
         unread=program.unread,
-        origins=_places(body, program, place, deadline),
+        origins=own_places,
     )
 
 
@@ -349,6 +353,7 @@ def ray_job(body: Reader) -> Iterator[PlanNode]:
         framework="ray",
         settings=_settings(spec, "submissionMode", "shutdownAfterJobFinishes"),
         entrypoint=spec / "entrypoint",
+        counted=groups[0] / "replicas" if groups else None,
     )
 
 
