@@ -1,4 +1,4 @@
-"""Hypothesis strategies for what a job says of its pods beside its program."""
+"""Hypothesis strategies for what a job says of its pods beside its program, and of its object."""
 
 from __future__ import annotations
 
@@ -66,3 +66,58 @@ def job_keys(
             dict, preferred=st.sampled_from(LEVELS)
         )
     return draw(st.fixed_dictionaries({}, optional=optional))
+
+
+NO_PLACE_BESIDE_RUNTIME = ("files", "initContainers", "workingDir")
+"""Keys that a job with a released runtime cannot have (RES205)."""
+FAST = {"name": "fast", "path": "/fast"}
+"""The storage that initializers download to, and where jobs mount it."""
+_ROLE_KEYS = st.fixed_dictionaries(
+    {
+        "nodes": st.integers(1, 2),
+        "command": st.lists(TEXTS, min_size=1, max_size=2).map(
+            lambda words: ["x", *words]
+        ),
+    },
+    optional={
+        "args": st.lists(TEXTS, max_size=2),
+        "env": st.dictionaries(st.sampled_from(["A", "B"]), TEXTS, max_size=2),
+    },
+)
+_DOWNLOADS = st.fixed_dictionaries(
+    {},
+    optional={
+        "dataset": st.just({"storageUri": "hf://a/b", "env": {"A": "1"}}),
+        "model": st.just({"storageUri": "hf://a/c", "secret": "own"}),
+    },
+).filter(bool)
+
+
+@st.composite
+def kind_keys(draw: st.DrawFn) -> dict[str, Any]:
+    """What a job says of its object, with what belongs to that: command, launcher, nodes, roles, initializer."""
+    nodes = draw(st.integers(1, 4))
+    kind = draw(st.sampled_from(["train", "init", "v1", "mpi", "set", "batch", "ray"]))
+    keys: dict[str, Any] = {"nodes": nodes}
+    if kind == "init":
+        keys["initializer"] = draw(_DOWNLOADS)
+        keys["mounts"] = [{"storage": FAST["name"], "path": FAST["path"]}]
+    elif kind in ("v1", "mpi"):
+        keys["apiGroup"] = "kubeflow.org"
+        if kind == "mpi":
+            keys["launcher"] = {"mpi": {}}
+            keys["command"] = ["mpirun", "python", "t.py"]
+    elif kind == "set":
+        keys["apiGroup"] = "jobset.x-k8s.io"
+        given = draw(st.lists(_ROLE_KEYS, max_size=2))
+        keys["roles"] = [
+            {"name": f"role-{index}", **role} for index, role in enumerate(given)
+        ]
+    elif kind == "batch":
+        keys |= {"apiGroup": "batch", "command": ["python", "t.py"]}
+        if draw(st.booleans()):
+            keys["minNodes"] = draw(st.integers(1, nodes))
+    elif kind == "ray":
+        words = draw(st.lists(TEXTS, max_size=2))
+        keys |= {"apiGroup": "ray.io", "command": ["python", *words]}
+    return keys

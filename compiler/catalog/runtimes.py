@@ -46,6 +46,17 @@ def released_runtimes() -> Mapping[str, ReleasedRuntime]:
     return runtimes
 
 
+def image_of(name: str) -> str | None:
+    """The image of the nodes of a released runtime, if there is one of the name."""
+    runtime = released_runtimes().get(name)
+    if runtime is None:
+        return None
+    (job,) = runtime.body["spec"]["template"]["spec"]["replicatedJobs"][-1:]
+    (container,) = job["template"]["spec"]["template"]["spec"]["containers"]
+    image: str = container["image"]
+    return image
+
+
 def runtimes_source() -> tuple[str, str, str, str]:
     """Where they come from: what, from where, version, date."""
     data = _data()

@@ -13,7 +13,7 @@ from compiler.plan import Plan
 from compiler.plan.units import Quantity
 from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
-from compiler.subjects.delivery.plan import Stage
+from compiler.subjects.delivery.plan import HelmRelease, Stage
 from compiler.subjects.delivery.stages import FLUX
 from compiler.subjects.jobs.spec import JobsSection
 from compiler.subjects.namespaces.plan import Namespace, ResourceQuota
@@ -24,7 +24,11 @@ from compiler.subjects.storage.spec import StorageSection
 
 _SPEC = Route(("spec",))
 _SHOWN = 5  # runs that one message names
-_OPERATORS = {"PyTorchJob": "training-operator", "MPIJob": "mpi-operator"}
+_OPERATORS = {
+    "PyTorchJob": "training-operator",
+    "MPIJob": "mpi-operator",
+    "RayJob": "kuberay-operator",
+}
 """The operators that are there for the jobs of the spec alone, by their kind."""
 
 
@@ -81,7 +85,7 @@ def _lost_by(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[tuple[str, str
         yield from list(_lost_share(run, pools, spec)) or _lost_quota(run, plan)
     yield from _lost_nodes(run, pools, plan)
     operator = _OPERATORS.get(run.kind)
-    if operator is not None and plan.named(Stage, operator, FLUX) is None:
+    if operator is not None and not _is_installed(operator, plan):
         yield "jobs", f"operator `{operator}`"
     storage = {storage.name for storage in StorageSection.of(spec).storage}
     for name in run.storage:
@@ -90,6 +94,12 @@ def _lost_by(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[tuple[str, str
     priorities = {priority.name for priority in QueuesSection.of(spec).priorities}
     if run.priority and run.priority not in priorities:
         yield "priorities", f"priority `{run.priority}`"
+
+
+def _is_installed(operator: str, plan: Plan) -> bool:
+    """Whether an operator is there, as a chart or as a folder of its repository."""
+    kinds = (Stage, HelmRelease)
+    return any(plan.named(kind, operator, FLUX) is not None for kind in kinds)
 
 
 def _lost_nodes(

@@ -208,6 +208,7 @@ _RESTARTS = {
     "PyTorchJob": "single pods, as often as `backoffLimit` counts",
     "MPIJob": "its launcher",
     "Job": "single pods",
+    "RayJob": "all pods together, as a new RayCluster",
 }
 
 

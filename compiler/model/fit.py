@@ -19,7 +19,7 @@ from compiler.model.offers import GroupPool
 from compiler.model.reading import Reading, Room
 from compiler.model.work import Choice, Work
 from compiler.plan import Quantity
-from compiler.subjects.jobs.plan import ACCELERATORS, EFA, HUGEPAGES, INITIALIZERS
+from compiler.subjects.jobs.plan import ACCELERATORS, BESIDE_NODES, EFA, HUGEPAGES
 from compiler.subjects.namespaces.plan import Namespace
 from compiler.subjects.pools.plan import NodePool
 from compiler.subjects.queues.plan import (
@@ -287,10 +287,10 @@ def _asked_by_all_pods(
     work: Work, nodes: int, per_node: Quantity, resource: str
 ) -> Quantity:
     """What all pods of a job ask for: Kueue counts initializers beside the nodes (kueue v0.19.2, trainjob: the pod sets
-    of the whole JobSet)."""
+    of the whole JobSet), and Ray's head (rayjob)."""
     milli = per_node.milli * nodes
     for job in work.runtime.jobs if work.runtime else ():
-        if job.step not in INITIALIZERS:
+        if job.step not in BESIDE_NODES:
             continue
         for container in job.pod.containers:
             asked = container.requests.get(resource) or container.limits.get(resource)

@@ -51,7 +51,7 @@ from compiler.subjects.queues.plan import (
     Quota,
     queue_of,
 )
-from compiler.subjects.workloads.plan import Workload
+from compiler.subjects.workloads.plan import PodSet, Workload
 
 Landing = tuple[tuple[NodePool, ...], tuple[Offer, ...], tuple[InstanceType, ...]]
 RoomKey = tuple[str, bool, float]
@@ -88,21 +88,23 @@ class Reading(Nodes):
     def pods(self) -> tuple[Work, ...]:
         """The pods of other kinds that ask for devices or go to a queue, as far as they are like a job."""
         return tuple(
-            self._pods_work(workload, pods.pod)
+            self._pods_work(workload, pods)
             for workload in self.plan.of(Workload)
             for pods in workload.pods
             if is_judged(workload, pods.pod)
         )
 
-    def _pods_work(self, workload: Workload, pod: Pod) -> Work:
+    def _pods_work(self, workload: Workload, part: PodSet) -> Work:
+        pod = part.pod
         main = main_container(pod)
         job = as_job(workload, main)
+        nodes = 1 if part.beside else workload.nodes
         return self._join(
             job,
             pod=pod,
             main=main,
             queue=self._queue(job) if job.queue else None,
-            nodes=workload.nodes,
+            nodes=nodes,
             kind=workload.kind,
             # A DaemonSet runs on every node. Where required node affinity leads is not read.
             unknown=workload.everywhere or "node_affinity" in pod.unread,

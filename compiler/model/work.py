@@ -11,8 +11,8 @@ from compiler.plan.units import Quantity
 from compiler.source import Route
 from compiler.subjects.jobs.plan import (
     ACCELERATORS,
+    BESIDE_NODES,
     EFA,
-    INITIALIZERS,
     SPEC_NAME,
     Container,
     Patch,
@@ -239,8 +239,8 @@ class Work:
     @property
     def others(self) -> tuple[tuple[ReplicatedJob, Pod, Resources], ...]:
         """The replicated jobs beside the trainer's, each with its pod as patched and what one pod asks for: there are
-        initializers, and the nodes of an MPI launcher, which get the resources of the job too (trainer v2.3.0). Kueue
-        admits all of them or none."""
+        initializers, Ray's head, and the nodes of an MPI launcher, which get the resources of the job too (trainer
+        v2.3.0). Kueue admits all of them or none."""
         if self.runtime is None or self.pod is None:
             return ()
         main = self.runtime.trainer()
@@ -255,7 +255,7 @@ class Work:
         asks: dict[str, Quantity] = {}
         for container in pod.containers:
             asks |= {**container.requests, **container.limits}
-        if job.step not in INITIALIZERS:
+        if job.step not in BESIDE_NODES:
             asks |= self.asks
         return pod, asks
 

@@ -63,7 +63,7 @@ def _runs_as(subject: Subject, job: TrainJob) -> str:
     return f"{job.kind}, {launcher}" if launcher else job.kind
 
 
-_LAUNCHERS = {"torch": "torchrun", "mpi": "mpirun", "jax": "JAX"}
+_LAUNCHERS = {"torch": "torchrun", "mpi": "mpirun", "jax": "JAX", "ray": "Ray"}
 
 
 def _landing(subject: Subject, name: str) -> str:

@@ -14,7 +14,7 @@ from compiler.spec.cluster import language
 from compiler.spec.documents import documents
 from compiler.spec.editor import shape_of
 from compiler.spec.later import stood_for
-from compiler.subjects.jobs.launchers.filling import FILLING
+from compiler.subjects.jobs.launchers.filling import FILLING, OF_RUNTIME
 
 _BASE = "TrainingClusterBase"
 KINDS = ("TrainingCluster", _BASE, *documents())
@@ -123,7 +123,7 @@ def _let_inherit(definitions: dict[str, Any]) -> None:
 
 
 def _unless_filled(required: list[str]) -> dict[str, Any]:
-    """What a job must say, but for what its launcher says."""
+    """What a job must say, but for what its launcher or runtime says."""
     schema: dict[str, Any] = {"required": required}
     for launcher, keys in FILLING.items():
         named = {"launcher": {"required": [launcher]}}
@@ -132,7 +132,11 @@ def _unless_filled(required: list[str]) -> dict[str, Any]:
             "then": {"required": [key for key in required if key not in keys]},
             "else": schema,
         }
-    return schema
+    return {
+        "if": {"required": ["runtime"]},
+        "then": {"required": [key for key in required if key not in OF_RUNTIME]},
+        "else": schema,
+    }
 
 
 def _unless(key: str, schema: dict[str, Any]) -> dict[str, Any]:

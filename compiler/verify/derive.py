@@ -1,9 +1,10 @@
-"""Derive the committed schemas: ``python -m compiler.verify.derive FOLDER [--trainer-2.1 FOLDER]``.
+"""Derive the committed schemas: ``python -m compiler.verify.derive FOLDER [--trainer-2.1 FOLDER] [--kuberay FOLDER]``.
 
 Reads released CRDs (``crds/PROJECT/VERSION/*.yaml``), Kubernetes' core definitions and eksctl's schema, and writes one
 JSON file a kind and version into ``compiler/verify/data``. Each file names project, release and source. Upstream prose
-is left out. Trainer 2.1's CRDs are not among them: ``git show v2.1.0:manifests/base/crds/…`` of
-github.com/kubeflow/trainer writes that folder.
+is left out. Two are not among them: Trainer 2.1's CRDs, which ``git show v2.1.0:manifests/base/crds/…`` of
+github.com/kubeflow/trainer writes into a folder, and KubeRay's, of which ``git show
+v1.6.2:helm-chart/kuberay-operator/crds/ray.io_rayjobs.yaml`` of github.com/ray-project/kuberay is one.
 """
 
 from __future__ import annotations
@@ -51,6 +52,10 @@ CRDS: dict[str, frozenset[str]] = {
 TRAINER_21 = (
     "github.com/kubeflow/trainer tag v2.1.0 "
     "(commit 73c9bece741ce17d2124abda3ec6bfcf5b5b8e87, 2025-11-07), manifests/base/crds"
+)
+KUBERAY = (
+    "github.com/ray-project/kuberay tag v1.6.2 "
+    "(commit 598eb66aa077c55ae04fa87b192238a3ec184e88, 2026-06-17), helm-chart/kuberay-operator/crds"
 )
 CORE_SOURCE = "kubernetes-core/v1.36.0"
 # package -> its API group and kinds
@@ -109,7 +114,7 @@ def load_crds(folder: Path) -> Iterator[Raw]:
 
 
 def derive(
-    shared_folder: Path, trainer_21: Path | None = None
+    shared_folder: Path, trainer_21: Path | None = None, kuberay: Path | None = None
 ) -> Iterator[tuple[str, Raw]]:
     """File names with derived schemas."""
     for place, kinds in CRDS.items():
@@ -121,6 +126,9 @@ def derive(
         yield from _crd_files(
             trainer_21, kinds, "kubeflow-trainer", "v2.1.0", TRAINER_21, variant="2.1"
         )
+    if kuberay is not None:
+        kinds = frozenset({"RayJob"})
+        yield from _crd_files(kuberay, kinds, "kuberay", "v1.6.2", KUBERAY)
     yield from _core_files(shared_folder / "crds" / CORE_SOURCE)
     folder = shared_folder / "aws" / EKSCTL_SOURCE
     later = json.loads(
@@ -237,9 +245,13 @@ def main(arguments: list[str] | None = None) -> int:
         type=Path,
         help="folder with the CRDs of Kubeflow Trainer 2.1.0",
     )
+    parser.add_argument(
+        "--kuberay", type=Path, help="folder with the CRDs of KubeRay 1.6.2"
+    )
     parser.add_argument("--into", type=Path, default=DATA)
     options = parser.parse_args(arguments)
-    count = write(derive(options.shared, options.trainer), options.into)
+    files = derive(options.shared, options.trainer, options.kuberay)
+    count = write(files, options.into)
     sys.stdout.write(f"{count} schemas in {options.into}\n")
     return 0
 

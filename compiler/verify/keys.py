@@ -13,7 +13,7 @@ from compiler.manifest import Body, Manifest
 from compiler.output.body import at, follow, items
 from compiler.verify.fault import REFERENCE, Fault, Path, nearest
 from compiler.verify.objects import ObjectSet, identity_of
-from compiler.verify.references import POD_SPECS, TRAINER
+from compiler.verify.references import TRAINER, pod_specs
 
 # where a pod spec names keys of an object: its kind, and the field of its name
 _VOLUMES = (
@@ -74,12 +74,10 @@ def _keys(body: Body | None) -> set[str]:
 def _references(body: Body) -> Iterator[Reference]:
     """Every key that the pods of an object want."""
     group, kind, _, _ = identity_of(body)
-    pods = POD_SPECS.get((group, kind))
-    if pods is not None:
-        for path, pod in follow(body, pods):
-            yield from _of_volumes(pod, path)
-            for pattern in _CONTAINERS:
-                yield from _of_variables(pod, pattern, path)
+    for path, pod in pod_specs(body):
+        yield from _of_volumes(pod, path)
+        for pattern in _CONTAINERS:
+            yield from _of_variables(pod, pattern, path)
     if (group, kind) == (TRAINER, "TrainJob"):
         for place in _OF_JOBS:
             yield from _of_variables(body, place, ())

@@ -11,7 +11,7 @@ from compiler.verify.fault import SCHEMA, Fault, like
 from compiler.verify.schemas import BUILTIN, Schemas
 
 # Kinds of groups with a schema that have none themselves: k8s.io/api v0.36, Kueue 0.19, Flux 2.8, MPI operator 0.8,
-# training-operator 1.9 and External Secrets 2.9. Without them a good name would look like a misspelt one.
+# training-operator 1.9, KubeRay 1.6 and External Secrets 2.9. Without them a good name would look like a misspelt one.
 _OTHERS = frozenset(
     {
         "Binding",
@@ -50,6 +50,9 @@ _OTHERS = frozenset(
         "ClusterExternalSecret",
         "PushSecret",
         "ClusterPushSecret",
+        "RayCluster",
+        "RayService",
+        "RayCronJob",
     }
 )
 _VERSION = regex(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?\Z")

@@ -13,7 +13,7 @@ from compiler.verify.fault import REFERENCE, Fault, Path, like
 from compiler.verify.objects import Identity, ObjectSet, identity_of
 from compiler.verify.references import (
     KUEUE,
-    POD_SPECS,
+    RUNTIME_PODS,
     TRAINER,
     is_built_in,
     pod_references,
@@ -251,7 +251,7 @@ def _of_runtime(
     group, kind, _, name = identity_of(body)
     if (group, kind) != _RUNTIME:
         return
-    for path, spec in follow(body, POD_SPECS[TRAINER, "TrainingRuntime"]):
+    for path, spec in follow(body, RUNTIME_PODS):
         for namespace in sorted(namespaces.get(name, ())):
             yield from pod_references(spec, path, namespace)
 

@@ -2,7 +2,8 @@
 
 Sources: pkg/apis/*/validation of k8s.io/kubernetes v1.36 (which kinds want labels and which subdomains);
 sigs.k8s.io/jobset v0.12 pkg/webhooks (Job and pod names of a JobSet are labels of at most 63 characters);
-helm.sh/helm v3 (release names of at most 53); k8s.io/api batch/v1 (CronJob names of at most 52: its Jobs get 11 more).
+helm.sh/helm v3 (release names of at most 53); k8s.io/api batch/v1 (CronJob names of at most 52: its Jobs get 11 more);
+kuberay v1.6.2 ray-operator/controllers/ray/utils (RayJob names of at most 47).
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ NAME_SYNTAX: dict[str, str] = {
         ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"), "path-segment"
     ),
     "TrainJob": "dns-1035-label",
+    "RayJob": "dns-1035-label",
 }
 # Kinds whose name is also used as a label value or in names that have a limit: most characters, and why
 NAME_LIMIT: dict[str, tuple[int, str]] = {
     "CronJob": (52, "the Jobs of a CronJob get 11 more"),
     "Job": (63, "it is the value of a label of its pods"),
+    "RayJob": (47, "its RayCluster gets 6 more, and that has at most 53"),
     "NodePool": (63, "it is the value of the node label `karpenter.sh/nodepool`"),
     "LocalQueue": (63, "it is the value of the label `kueue.x-k8s.io/queue-name`"),
     "WorkloadPriorityClass": (

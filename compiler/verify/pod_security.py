@@ -14,7 +14,7 @@ from compiler.manifest import Manifest
 from compiler.output.body import at, follow, items, texts
 from compiler.verify.fault import WEBHOOK, Fault, Path
 from compiler.verify.objects import ObjectSet, identity_of
-from compiler.verify.references import POD_SPECS, TRAINER
+from compiler.verify.references import POD_SPECS, RUNTIME_PODS, TRAINER
 
 _LABEL = "pod-security.kubernetes.io/enforce"
 _LEVELS = ("baseline", "restricted")
@@ -61,14 +61,14 @@ def refused_pods(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
         return
     for manifest in objects.manifests:
         group, kind, namespace, _ = identity_of(manifest.body)
-        pods = POD_SPECS.get((group, kind))
         is_job = (group, kind) == (TRAINER, "TrainJob")
-        if namespace in levels and pods is not None and not is_job:
+        if namespace not in levels or is_job:
+            continue
+        for pods in POD_SPECS.get((group, kind), ()):
             yield from _faults(manifest, pods, namespace, levels[namespace])
-    pods = POD_SPECS[TRAINER, "TrainingRuntime"]
     for namespace, manifest in _runtimes(objects):
         if namespace in levels:
-            yield from _faults(manifest, pods, namespace, levels[namespace])
+            yield from _faults(manifest, RUNTIME_PODS, namespace, levels[namespace])
 
 
 def _levels(objects: ObjectSet) -> dict[str, str]:

@@ -26,7 +26,7 @@ SOURCE, KUSTOMIZE, HELM = (
 )
 SECRETS = "external-secrets.io"
 JOBSET, STORAGE = "jobset.x-k8s.io", "storage.k8s.io"
-KUBEFLOW = "kubeflow.org"
+KUBEFLOW, RAY = "kubeflow.org", "ray.io"
 
 ALWAYS_THERE = frozenset(
     {"default", "kube-system", "kube-public", "kube-node-lease", "flux-system"}
@@ -141,31 +141,53 @@ REFERENCES: dict[tuple[str, str], tuple[Reference, ...]] = {
     ("batch", "Job"): _QUEUED,
     (KUBEFLOW, "PyTorchJob"): _QUEUED,
     (KUBEFLOW, "MPIJob"): _QUEUED,
+    (RAY, "RayJob"): _QUEUED,
 }
 
 _POD = ("spec", "template", "spec")
 _REPLICATED = ("replicatedJobs", "*", "template", "spec", "template", "spec")
-# where a kind keeps pod specs; a cluster-wide runtime has no namespace, so what its pods use is its jobs' matter
-POD_SPECS: dict[tuple[str, str], tuple[str, ...]] = {
-    ("", "Pod"): ("spec",),
-    ("apps", "Deployment"): _POD,
-    ("apps", "DaemonSet"): _POD,
-    ("batch", "Job"): _POD,
-    ("batch", "CronJob"): ("spec", "jobTemplate", *_POD),
-    (JOBSET, "JobSet"): ("spec", *_REPLICATED),
-    (KUBEFLOW, "PyTorchJob"): ("spec", "pytorchReplicaSpecs", "{}", "template", "spec"),
-    (KUBEFLOW, "MPIJob"): ("spec", "mpiReplicaSpecs", "{}", "template", "spec"),
-    (TRAINER, "TrainingRuntime"): ("spec", "template", "spec", *_REPLICATED),
+_RAY_CLUSTER = ("spec", "rayClusterSpec")
+RUNTIME_PODS: tuple[str, ...] = ("spec", "template", "spec", *_REPLICATED)
+"""Where a runtime keeps pod specs; what the pods of a cluster-wide one use is its jobs' matter."""
+# where a kind keeps pod specs: a path, or several
+POD_SPECS: dict[tuple[str, str], tuple[tuple[str, ...], ...]] = {
+    ("", "Pod"): (("spec",),),
+    ("apps", "Deployment"): (_POD,),
+    ("apps", "DaemonSet"): (_POD,),
+    ("batch", "Job"): (_POD,),
+    ("batch", "CronJob"): (("spec", "jobTemplate", *_POD),),
+    (JOBSET, "JobSet"): (("spec", *_REPLICATED),),
+    (KUBEFLOW, "PyTorchJob"): (
+        ("spec", "pytorchReplicaSpecs", "{}", "template", "spec"),
+    ),
+    (KUBEFLOW, "MPIJob"): (("spec", "mpiReplicaSpecs", "{}", "template", "spec"),),
+    (RAY, "RayJob"): (
+        (*_RAY_CLUSTER, "headGroupSpec", "template", "spec"),
+        (*_RAY_CLUSTER, "workerGroupSpecs", "*", "template", "spec"),
+        ("spec", "submitterPodTemplate", "spec"),
+    ),
+    (TRAINER, "TrainingRuntime"): (RUNTIME_PODS,),
     (TRAINER, "TrainJob"): (
-        "spec",
-        "runtimePatches",
-        "*",
-        "trainingRuntimeSpec",
-        "template",
-        "spec",
-        *_REPLICATED,
+        (
+            "spec",
+            "runtimePatches",
+            "*",
+            "trainingRuntimeSpec",
+            "template",
+            "spec",
+            *_REPLICATED,
+        ),
     ),
 }
+
+
+def pod_specs(body: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
+    """Every pod spec of an object, with its path."""
+    group, kind, _, _ = identity_of(body)
+    for path in POD_SPECS.get((group, kind), ()):
+        yield from follow(body, path)
+
+
 POD_REFERENCES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (
         ("volumes", "*", "persistentVolumeClaim", "claimName"),
@@ -239,7 +261,7 @@ def _of_runtimes(
         if runtime not in objects:
             continue
         manifest = objects.manifest(runtime)
-        for start, spec in follow(manifest.body, POD_SPECS[TRAINER, "TrainingRuntime"]):
+        for start, spec in follow(manifest.body, RUNTIME_PODS):
             for path, target in pod_references(spec, start, space):
                 fault = _missing(path, target, objects, known)
                 if fault is not None:
@@ -256,10 +278,8 @@ def references(body: dict[str, Any]) -> Iterator[tuple[Path, Identity]]:
             target = _target(reference, value, namespace)
             if target is not None:
                 yield (*path, "name") if isinstance(value, dict) else path, target
-    pods = POD_SPECS.get((group, kind))
-    if pods is not None:
-        for path, spec in follow(body, pods):
-            yield from pod_references(spec, path, namespace)
+    for path, spec in pod_specs(body):
+        yield from pod_references(spec, path, namespace)
 
 
 def made_elsewhere(bodies: Iterable[Mapping[str, Any]]) -> frozenset[ObjectRef]:

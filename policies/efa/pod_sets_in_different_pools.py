@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.jobs.plan import INITIALIZERS
+from compiler.subjects.jobs.plan import BESIDE_NODES
 
 _GROUP = "kueue.x-k8s.io/podset-group-name"
 
@@ -80,7 +80,7 @@ def pod_sets_in_different_pools(work: Work) -> Iterator[Finding]:
     """
     if not work.efa or not work.gang or work.pod is None:
         return
-    parts = [part.name for part, _, _ in work.others if part.step not in INITIALIZERS]
+    parts = [part.name for part, _, _ in work.others if part.step not in BESIDE_NODES]
     flavors = {choice.flavor.name for choice in work.choices if choice.flavor}
     if not parts or len(flavors) < 2 or _GROUP in work.pod.annotations:
         return

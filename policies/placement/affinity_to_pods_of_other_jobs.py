@@ -9,7 +9,16 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.subjects.workloads.plan import Workload
 
-_RUN_TO_END = ("Job", "PyTorchJob", "MPIJob", "TFJob", "JAXJob", "JobSet", "CronJob")
+_RUN_TO_END = (
+    "Job",
+    "PyTorchJob",
+    "MPIJob",
+    "TFJob",
+    "JAXJob",
+    "JobSet",
+    "CronJob",
+    "RayJob",
+)
 
 
 @rule("PLC059", severity=Severity.WARNING)

@@ -76,4 +76,7 @@ _FRAMEWORKS = {
     "MPIJob": "kubeflow.org/mpijob",
     "JobSet": "jobset.x-k8s.io/jobset",
     "Job": "batch/job",
+    "RayJob": "ray.io/rayjob",
+    "RayCluster": "ray.io/raycluster",
+    "RayService": "ray.io/rayservice",
 }

@@ -32,4 +32,5 @@ def failure_policy_missing(runtime: Runtime, world: World) -> Iterator[Finding]:
             runtime.where("max_restarts"),
             label="one lost node ends the job",
             help="write `failurePolicy: {maxRestarts: 10}`",
+            spec_help="remove `runtime` from the job: one that is derived has it",
         )

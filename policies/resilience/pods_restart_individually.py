@@ -15,7 +15,8 @@ def pods_restart_individually(runtime: Runtime, world: World) -> Iterator[Findin
     The other ranks wait in a collective for the one that restarted, until NCCL's timeout or for ever. With
     `backoffLimit` 0 and `restartPolicy` Never each failure goes to JobSet, which creates all pods again (jobset 0.12.0
     failurePolicy; the Job's default is 6 retries, JobSet's default policy OnFailure). `InPlaceRestart` wants them to.
-    The operators of PyTorchJob and MPIJob restart pods in no other way (training-operator v1.9.4, mpi-operator v0.8.2).
+    The operators of PyTorchJob and MPIJob restart pods in no other way (training-operator v1.9.4, mpi-operator v0.8.2);
+    that of a RayJob makes a lost worker anew, and Ray Train starts its ranks again on all (kuberay v1.6.2).
 
     ## Fails
 
@@ -40,6 +41,7 @@ def pods_restart_individually(runtime: Runtime, world: World) -> Iterator[Findin
             job.where("backoff_limit"),
             label="pods restart individually",
             help="write `backoffLimit: 0`",
+            spec_help="remove `runtime` from the job: one that is derived has it",
         )
     elif job.pod.restart_policy != "Never":
         policy = job.pod.restart_policy or "OnFailure, by default"
@@ -51,4 +53,4 @@ def pods_restart_individually(runtime: Runtime, world: World) -> Iterator[Findin
         )
 
 
-_ONE_BY_ONE = ("PyTorchJob", "MPIJob")
+_ONE_BY_ONE = ("PyTorchJob", "MPIJob", "RayJob")

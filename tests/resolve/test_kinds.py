@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from itertools import starmap
 from pathlib import Path
 from typing import Any
@@ -23,19 +24,27 @@ from running import Command
 from compiler.catalog import load_catalog
 from compiler.lift import lift
 from compiler.manifest import ObjectRef
+from compiler.model.fit import quota_shortfall
 from compiler.model.reading import Reading
 from compiler.patches.apply import apply_patches
-from compiler.subjects.delivery.plan import GitSource, Stage
+from compiler.subjects.delivery.plan import GitSource, HelmRelease, Stage
 from compiler.subjects.jobs.plan import FileSet, Runtime, TrainJob
+from compiler.subjects.namespaces.plan import NetworkPolicy
 from compiler.subjects.queues.plan import QueueManager
 from compiler.targets import lower
 from compiler.verify import verify
+from compiler.verify.schemas import DATA, file_name
 
 MPI: dict[str, Any] = {"launcher": {"mpi": {}}, "command": ["mpirun", "python", "t.py"]}
 V1: dict[str, Any] = {"apiGroup": "kubeflow.org"}
 SET: dict[str, Any] = {"apiGroup": "jobset.x-k8s.io"}
 SHARDS: dict[str, Any] = {"apiGroup": "batch", "command": ["python", "shard.py"]}
 ALONE: dict[str, Any] = {"apiGroup": "batch", "nodes": 1}
+RAY: dict[str, Any] = {
+    "apiGroup": "ray.io",
+    "command": ["python", "train it.py", "--prompt", "a 'b' \"c\" $d"],
+    "checkpoint": {"path": "/data/out", "every": "30m"},
+}
 ROLES: dict[str, Any] = {
     "roles": [
         {
@@ -75,6 +84,8 @@ KINDS = {
     "Job": SHARDS,
     "Job of one node": ALONE,
     "Job of some nodes": {**SHARDS, "minNodes": 2},
+    "RayJob": RAY,
+    "RayJob of one node": {**RAY, "nodes": 1, "args": ["--epochs", "3"]},
 }
 
 
@@ -105,6 +116,7 @@ class TestEveryKind:
 
     def test_flux_neither_prunes_it_nor_fills_in(self, job: dict[str, Any]) -> None:
         data = spec(job={**job, "annotations": {"example.com/line": "${HOME}"}})
+        data["spec"]["jobs"][0].pop("checkpoint", None)
         (node,) = plan_of(data).of(TrainJob)
         metadata = body_of(manifests_of(data), node.kind, node.name)["metadata"]
         assert (
@@ -120,7 +132,8 @@ class TestEveryKind:
         assert work.claims == {"data"}
         assert [pool.name for pool in work.pools] == ["gpu"]
         assert work.main is not None
-        assert work.main.pre_stop != ()
+        saves = {**EVERYTHING, **job}["checkpoint"]
+        assert bool(work.main.pre_stop) == ("signalFile" in saves)
 
 
 class TestPyTorchJob:
@@ -275,6 +288,139 @@ class TestPlainJob:
         assert "completions" not in body["spec"]
 
 
+class TestRayJob:
+    def spec_of(self, **job: Any) -> dict[str, Any]:
+        body: dict[str, Any] = body_of(
+            manifests_of(spec(job={**SHARDS, "apiGroup": "ray.io", **job})), "RayJob"
+        )["spec"]
+        return body
+
+    def test_the_command_runs_on_the_head_word_for_word(self) -> None:
+        words = ["python", "a b.py", "$X", "it's", 'say "x"']
+        body = self.spec_of(command=words, args=["--last"])
+        assert shlex.split(body["entrypoint"]) == [*words, "--last"]
+        assert body["submissionMode"] == "HTTPMode"
+        for group in groups_of(body):
+            (container,) = group["template"]["spec"]["containers"]
+            assert "command" not in container
+            assert "args" not in container
+
+    def test_the_cluster_goes_with_its_job(self) -> None:
+        """Kueue refuses another one (kueue v0.19.2, rayjob_webhook.go)."""
+        body = self.spec_of()
+        assert body["shutdownAfterJobFinishes"] is True
+        assert "enableInTreeAutoscaling" not in body["rayClusterSpec"]
+        assert "clusterSelector" not in body
+
+    def test_nodes_are_workers_and_the_head_is_beside_them(self) -> None:
+        body = self.spec_of()
+        (workers,) = body["rayClusterSpec"]["workerGroupSpecs"]
+        sizes = [workers[key] for key in ("replicas", "minReplicas", "maxReplicas")]
+        assert sizes == [4, 4, 4]
+        head, worker = map(limits_of, groups_of(body))
+        alone = limits_of(
+            body_of(manifests_of(spec(job=SHARDS)), "Job")["spec"]
+        )  # a plain Job takes all that a node has
+        assert head == {"cpu": "2", "memory": "8Gi"}
+        assert worker["nvidia.com/gpu"] == "8"
+        assert worker["vpc.amazonaws.com/efa"] == "4"
+        assert int(alone["cpu"]) - int(worker["cpu"]) == 2
+        assert int(alone["memory"][:-2]) - int(worker["memory"][:-2]) == 8
+        starts = body["rayClusterSpec"]["headGroupSpec"]["rayStartParams"]
+        assert starts == {"num-cpus": "0"}
+
+    def test_a_quota_of_its_nodes_holds_the_head_too(self) -> None:
+        quota = [{"pool": "gpu", "nodes": 4}]
+        queue = [{"name": "q", "namespaces": ["training"], "quota": quota}]
+        data = spec(queues=queue, job={**SHARDS, "apiGroup": "ray.io"})
+        lifted = lift(objects_of(plan_of(data)), closed=True)
+        world = Reading(lifted, load_catalog())
+        (work,) = world.works
+        assert quota_shortfall(work, world) is None
+        full = limits_of(body_of(manifests_of(spec(job=SHARDS)), "Job")["spec"])
+        own = {"resources": {"cpu": int(full["cpu"])}}
+        data = spec(queues=queue, job={**SHARDS, "apiGroup": "ray.io", **own})
+        lifted = lift(objects_of(plan_of(data)), closed=True)
+        world = Reading(lifted, load_catalog())
+        shortfall = quota_shortfall(world.works[0], world)
+        assert shortfall is not None
+        assert shortfall.quota.resource == "cpu"
+
+    def test_the_head_lands_on_any_host_of_the_pool(self) -> None:
+        pool = {"nodes": 8, "topology": "network"}
+        data = spec(pool=pool, job={**SHARDS, "apiGroup": "ray.io"})
+        body = body_of(manifests_of(data), "RayJob")["spec"]
+        head, worker = (
+            group["template"]["metadata"]["annotations"] for group in groups_of(body)
+        )
+        assert head["kueue.x-k8s.io/podset-unconstrained-topology"] == "true"
+        assert "kueue.x-k8s.io/podset-preferred-topology" in worker
+        assert "kueue.x-k8s.io/podset-preferred-topology" not in head
+
+    def test_each_retry_is_a_new_cluster(self) -> None:
+        assert self.spec_of()["backoffLimit"] == 10
+        body = self.spec_of(retries={"job": 0}, timeout="2h")
+        assert (body["backoffLimit"], body["activeDeadlineSeconds"]) == (0, 7200)
+
+    def test_flux_applies_it_once(self) -> None:
+        """Kueue writes into `workerGroupSpecs`, which has no list type: server-side apply would replace all of it."""
+        manifests = manifests_of(spec(job={**SHARDS, "apiGroup": "ray.io"}))
+        annotations = body_of(manifests, "RayJob")["metadata"]["annotations"]
+        assert annotations["kustomize.toolkit.fluxcd.io/ssa"] == "IfNotPresent"
+        schema = json.loads((DATA / file_name("ray.io", "v1", "RayJob")).read_text())
+        cluster = schema["schema"]["properties"]["spec"]["properties"]["rayClusterSpec"]
+        assert "list" not in cluster["properties"]["workerGroupSpecs"]
+
+    def test_init_containers_of_the_head_ask_for_no_more_than_it(self) -> None:
+        body = self.spec_of(initContainers=[{"name": "a", "command": ["x"]}])
+        pod = body["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]
+        (container,) = pod["initContainers"]
+        assert container["resources"]["limits"] == {"cpu": "2", "memory": "8Gi"}
+
+    def test_its_operator_comes_with_it_and_reaches_the_head(self) -> None:
+        job = {**SHARDS, "apiGroup": "ray.io", "namespace": "team-a"}
+        plan = plan_of(spec(namespaces=[{"name": "team-a"}], job=job))
+        release = plan.named(HelmRelease, "kuberay-operator", "flux-system")
+        assert release is not None
+        assert release.stays
+        policy = plan.named(NetworkPolicy, "training", "team-a")
+        assert policy is not None
+        (own, operator) = policy.ingress or ()
+        assert own.ports == ()
+        assert operator.ports == (("TCP", 8265),)
+        assert plan_of(spec()).named(HelmRelease, release.name, "flux-system") is None
+
+    @pytest.mark.parametrize(
+        ("job", "code"),
+        [
+            ({"launcher": {"torchrun": {}}}, "RES161"),
+            ({"timeout": "1h"}, "RES201"),
+            ({"command": ["torchrun", "train.py"]}, "RES202"),
+            ({"command": ["python", "t.py", "$(CHECKPOINT_DIR)"]}, "RES203"),
+            ({"minNodes": 2}, "RES164"),
+            (ROLES, "RES167"),
+            ({"processesPerNode": 4}, "RES130"),
+        ],
+    )
+    def test_what_it_cannot_carry_is_an_error(
+        self, job: dict[str, Any], code: str
+    ) -> None:
+        assert codes(spec(job={**SHARDS, "apiGroup": "ray.io", **job})) == [code]
+
+
+def groups_of(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """The head of a RayJob's cluster, and its workers."""
+    cluster = body["rayClusterSpec"]
+    return [cluster["headGroupSpec"], *cluster["workerGroupSpecs"]]
+
+
+def limits_of(group: dict[str, Any]) -> dict[str, str]:
+    """What the container of a pod template is limited to."""
+    (container,) = group["template"]["spec"]["containers"]
+    limits: dict[str, str] = container["resources"]["limits"]
+    return limits
+
+
 def frameworks(data: dict[str, Any]) -> tuple[str, ...]:
     manager = plan_of(data).one(QueueManager)
     assert manager is not None
@@ -308,6 +454,8 @@ class TestOperators:
     def test_kueue_heeds_the_kinds_of_the_spec(self) -> None:
         assert frameworks(spec(job=V1))[-1] == "kubeflow.org/pytorchjob"
         assert frameworks(spec(job={**V1, **MPI}))[-1] == "kubeflow.org/mpijob"
+        ray = {**SHARDS, "apiGroup": "ray.io"}
+        assert frameworks(spec(job=ray))[-1] == "ray.io/rayjob"
 
     def test_teams_may_end_their_runs(self) -> None:
         data = spec(
@@ -387,7 +535,9 @@ class TestMigration:
         done = trainyard("check", "spec.yaml", cwd=folder)
         assert "error[RES030]: job `train` has ended" in done.out
 
-    @pytest.mark.parametrize("job", [SET, SHARDS, ALONE, {**V1, **MPI}])
+    @pytest.mark.parametrize(
+        "job", [SET, SHARDS, ALONE, {**V1, **MPI}, {**SHARDS, "apiGroup": "ray.io"}]
+    )
     def test_a_job_of_any_kind_runs_once(
         self, tmp_path: Path, trainyard: Command, job: dict[str, Any]
     ) -> None:

@@ -191,6 +191,32 @@ MPI_JOB: dict[str, Any] = {
         }
     },
 }
+RAY_JOB: dict[str, Any] = {
+    "apiVersion": "ray.io/v1",
+    "kind": "RayJob",
+    "metadata": {
+        "name": "train",
+        "namespace": "team-a",
+        "labels": {"kueue.x-k8s.io/queue-name": "research"},
+    },
+    "spec": {
+        "entrypoint": "python train.py",
+        "shutdownAfterJobFinishes": True,
+        "backoffLimit": 2,
+        "rayClusterSpec": {
+            "headGroupSpec": {"template": _ranks()},
+            "workerGroupSpecs": [
+                {
+                    "groupName": "gpu",
+                    "replicas": 2,
+                    "minReplicas": 2,
+                    "maxReplicas": 2,
+                    "template": _ranks(),
+                }
+            ],
+        },
+    },
+}
 SOUND = {
     body["kind"]: body
     for body in (
@@ -213,6 +239,7 @@ SOUND = {
         JOB_SET,
         PYTORCH_JOB,
         MPI_JOB,
+        RAY_JOB,
         CLUSTER_CONFIG,
         COHORT,
         CLAIM,
@@ -255,6 +282,71 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
         "SCH011",
         "spec.mpiReplicaSpecs",
     ),
+    # what KubeRay's operator does not run, and Kueue's webhook refuses
+    (
+        "RayJob",
+        [("spec/shutdownAfterJobFinishes", False)],
+        "SCH011",
+        "spec.shutdownAfterJobFinishes",
+    ),
+    (
+        "RayJob",
+        [("spec/rayClusterSpec/enableInTreeAutoscaling", True)],
+        "SCH011",
+        "spec.rayClusterSpec.enableInTreeAutoscaling",
+    ),
+    (
+        "RayJob",
+        [
+            ("spec/clusterSelector", {"ray.io/cluster": "shared"}),
+            ("spec/backoffLimit", 0),
+        ],
+        "SCH011",
+        "spec.clusterSelector",
+    ),
+    (
+        "RayJob",
+        [
+            ("spec/clusterSelector", {"ray.io/cluster": "shared"}),
+            ("spec/backoffLimit", 0),
+            ("spec/rayClusterSpec", None),
+        ],
+        "SCH012",
+        'metadata.labels["kueue.x-k8s.io/queue-name"]',
+    ),
+    ("RayJob", [("spec/rayClusterSpec", None)], "SCH011", "spec"),
+    (
+        "RayJob",
+        [("spec/rayClusterSpec/workerGroupSpecs/0/groupName", "head")],
+        "SCH011",
+        "spec.rayClusterSpec.workerGroupSpecs[0].groupName",
+    ),
+    (
+        "RayJob",
+        [("spec/rayClusterSpec/workerGroupSpecs/0/minReplicas", 3)],
+        "SCH011",
+        "spec.rayClusterSpec.workerGroupSpecs[0].minReplicas",
+    ),
+    (
+        "RayJob",
+        [("spec/submissionMode", "InteractiveMode")],
+        "SCH011",
+        "spec.backoffLimit",
+    ),
+    (
+        "RayJob",
+        [("spec/submissionMode", "SidecarMode"), ("spec/submitterConfig", {})],
+        "SCH011",
+        "spec.submitterConfig",
+    ),
+    (
+        "RayJob",
+        [("spec/activeDeadlineSeconds", 0)],
+        "SCH011",
+        "spec.activeDeadlineSeconds",
+    ),
+    ("RayJob", [("metadata/name", "1-train")], "NAM001", "metadata.name"),
+    ("RayJob", [("metadata/name", "a" * 48)], "NAM002", "metadata.name"),
     # what eksctl refuses
     ("ClusterConfig", [("availabilityZones", ["a"])], "SCH011", "availabilityZones"),
     (

@@ -15,7 +15,7 @@ from compiler.diagnostics.diagnostic import listed
 from compiler.resolve.context import Context
 from compiler.source import Route
 from compiler.subjects.jobs import spec as spec_jobs
-from compiler.subjects.jobs.plan import INITIALIZERS, NEURON, Runtime
+from compiler.subjects.jobs.plan import BESIDE_NODES, NEURON, Runtime
 from compiler.subjects.pools.parts import parts
 from compiler.subjects.pools.plan import (
     NODEPOOL_LABEL,
@@ -232,7 +232,7 @@ def one_pod_set(
     context: Context, job: spec_jobs.Job, runtime: Runtime, at: Route
 ) -> None:
     """A fault where a job of several pools has nodes in two PodSets: Kueue chooses a flavor for each by itself."""
-    parts = [part.name for part in runtime.jobs if part.step not in INITIALIZERS]
+    parts = [part.name for part in runtime.jobs if part.step not in BESIDE_NODES]
     if len(parts) < 2:
         return
     context.fault(

@@ -25,6 +25,10 @@ EPHEMERAL = "ephemeral-storage"
 ACCELERATORS = (GPU, NEURON)
 INITIALIZERS = ("dataset-initializer", "model-initializer")
 """Steps of a TrainJob that run before the nodes (trainer.kubeflow.org/v1alpha1)."""
+HEAD = "ray-head"
+"""The step of the pod that has Ray's head, and the command of the job (ray.io/v1 headGroupSpec)."""
+BESIDE_NODES = (*INITIALIZERS, HEAD)
+"""Steps whose pods are no nodes of the job: they ask for what they say themselves, and need no EFA."""
 MISSPELT = {
     "nvidia.com": GPU,
     "nvidia.com/gpus": GPU,
@@ -72,6 +76,7 @@ JOB_KINDS: Mapping[str, JobKind] = {
         JobKind("MPIJob", "kubeflow.org/v2beta1", "mpijob"),
         JobKind("JobSet", "jobset.x-k8s.io/v1alpha2", "jobset"),
         JobKind("Job", "batch/v1", "job"),
+        JobKind("RayJob", "ray.io/v1", "rayjob"),
     )
 }
 """The kinds that a job of the spec may be written as, by name."""

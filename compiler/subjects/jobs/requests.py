@@ -5,7 +5,7 @@ from __future__ import annotations
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context, T
 from compiler.subjects.jobs.binding import Job
-from compiler.subjects.jobs.kinds.kind import has_peers
+from compiler.subjects.jobs.kinds.kind import has_peers, kind_of
 from compiler.subjects.jobs.launchers.launcher import launcher_of
 from compiler.subjects.jobs.plan import EFA, EPHEMERAL, HUGEPAGES, NEURON
 
@@ -31,6 +31,11 @@ def requests(context: Context, job: Job) -> dict[str, Quantity]:
         part += ", less what its initializers ask for"
         cpu_count -= downloads * initializing.CPU.value
         memory_bytes -= downloads * initializing.MEMORY.value
+    beside = kind_of(job.spec).beside_nodes
+    if beside:
+        part += ", less what Ray's head asks for"
+        cpu_count -= beside["cpu"].value
+        memory_bytes -= beside["memory"].value
     cpu = Quantity.of(max(cpu_count * used // parts, 1))
     memory_gib = memory_bytes // 1024**3
     memory = Quantity.gib(max(memory_gib * used // parts, 1))

@@ -85,6 +85,10 @@ def resolve(context: Context) -> Iterator[PlanNode]:
             from compiler.subjects.jobs import initializing  # few jobs have one
 
             initializing.check(context, job, kind_of(job.spec).name)
+        if job.spec.runtime is not None:
+            from compiler.subjects.jobs import released
+
+            released.check(context, job, kind_of(job.spec).name)
     yield from _nodes(context, context.once(resolve_jobs))
     waiting = [job for job in bound if job.waits]
     if waiting:
@@ -172,20 +176,18 @@ def _needs_others(context: Context, job: Job) -> None:
     needs(context, job)
 
 
-def runtime(
+def _pod(
     context: Context,
     job: Job,
     shared: Quantity,
     asked: dict[str, Quantity],
     files: FileSet | None,
-) -> Runtime:
-    """The versioned runtime of a job: its name carries a hash of its content, so it never changes under a job."""
+) -> Pod:
+    """The pod of every node of a job, but for its program."""
     pool, spec = job.pool, job.spec
     terms: tuple[tuple[Requirement, ...], ...] = ()
     if job.others or is_mixed(job.queue):
         terms = pool_terms(job.pools)
-    kind = kind_of(spec)
-    refers = kind.name == TRAIN_JOB
     placement = _topology(job)
     annotations = {
         "karpenter.sh/do-not-disrupt": "true",
@@ -193,7 +195,7 @@ def runtime(
         **spec.annotations,
     }
     shared_memory_volume = Volume(_SHM, "emptyDir", medium="Memory", size=shared)
-    pod = Pod(
+    return Pod(
         at=job.at,
         containers=(_container(context, job, files),),
         init_containers=_init_containers(context, job, asked, files),
@@ -222,6 +224,20 @@ def runtime(
             "service_account": job.at / "serviceAccount",
         },
     )
+
+
+def runtime(
+    context: Context, job: Job, pod: Pod, asked: dict[str, Quantity]
+) -> Runtime:
+    """The versioned runtime of a job: its name carries a hash of its content, so it never changes under a job. Or that
+    of Trainer's release which it names."""
+    pool, spec = job.pool, job.spec
+    kind = kind_of(spec)
+    refers = kind.name == TRAIN_JOB
+    if spec.runtime is not None and refers:
+        from compiler.subjects.jobs import released
+
+        return released.runtime(context, job, spec.runtime)
     launcher = launcher_of(spec)
     replicated = launcher.jobs(context, job, pod, asked)
     if spec.initializer is not None:
@@ -387,14 +403,17 @@ def train_job(context: Context, job: Job) -> JobOutput:
 
         job = with_configuration(context, job, count)
     files = file_set(job)
-    job_runtime = runtime(context, job, shared, asked, files)
+    pod = _pod(context, job, shared, asked, files)
+    job_runtime = runtime(context, job, pod, asked)
     state = check_model(context, with_least_memory(job), asked, count)
     _check_deadline(context, job)
     env = environment(context, job)
-    patches = _patches(context, job, job_runtime)
+    patches = _patches(context, job, job_runtime, pod)
     kind = kind_of(spec)
     own = _own_volumes(patches[0].pod if patches else None)
-    name = f"{spec.name}-{_identity(job, asked, count, job_runtime, env, own)}"
+    released = patches[0].pod if spec.runtime is not None and patches else None
+    identity = _identity(job, asked, count, job_runtime, env, own, released)
+    name = f"{spec.name}-{identity}"
     context.derive(
         job.target, "name", name, "carries a hash of all that would force a new run"
     )
@@ -415,6 +434,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
     if kind.name == TRAIN_JOB:
         refers_to, runtime_kind = job_runtime.name, "ClusterTrainingRuntime"
     declared = launcher_of(spec).declared(count)
+    command, args = kind.words(job)
     deadline = spec.timeout.seconds if spec.timeout else None
     fallbacks = tuple(other.name for other in job.others)
     node = TrainJob(
@@ -431,8 +451,8 @@ def train_job(context: Context, job: Job) -> JobOutput:
         initializers=_initializers(job),
         processes=kind.processes(declared),
         image=spec.image,
-        command=tuple(spec.command),
-        args=tuple(spec.args),
+        command=command,
+        args=args,
         env=(
             *env,
             *launcher_of(spec).rendezvous(context, job, name),
@@ -466,7 +486,7 @@ def _places(job: Job) -> dict[str, Route]:
         "env": at / "env",
         "requests": at / "resources",
         "limits": at / "resources",
-        "patches": at / "mounts",
+        "patches": at / ("mounts" if job.spec.runtime is None else "runtime"),
         "queue": at / "queue",
         "priority": at / "priority",
         "deadline": at / "timeout",
@@ -506,9 +526,10 @@ def _identity(
     job_runtime: Runtime,
     env: tuple[EnvVar, ...],
     own: Mapping[str, Quantity],
+    released: Pod | None,
 ) -> str:
     """Five hex digits over everything that cannot change in a TrainJob that exists (CEL of Trainer 2.3.0). ``own``: the
-    sizes of volumes that are each pod's."""
+    sizes of volumes that are each pod's. ``released``: what it lays over a released runtime."""
     spec = job.spec
     variables = [(item.name, item.value, item.secret, item.key) for item in env]
     mounts: list[tuple[object, ...]] = [
@@ -540,6 +561,8 @@ def _identity(
         content["roles"] = [role.model_dump(mode="json") for role in spec.roles]
     if spec.initializer is not None:
         content["initializer"] = spec.initializer.model_dump(mode="json")
+    if released is not None:
+        content["pod"] = _digest(released)
     if spec.least_nodes is not None:
         content["leastNodes"] = spec.least_nodes
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:5]
@@ -573,12 +596,13 @@ def _explain(context: Context, job: Job) -> None:
         "a node that is emptied to save money would end the whole gang",
         "karpenter.sh/v1, v1.14.1",
     )
-    context.derive(
-        target,
-        "priorityClass",
-        POD_PRIORITY,
-        "above best-effort pods, never preempting: Kueue decides",
-    )
+    if job.spec.runtime is None:
+        context.derive(
+            target,
+            "priorityClass",
+            POD_PRIORITY,
+            "above best-effort pods, never preempting: Kueue decides",
+        )
     _explain_topology(context, job)
 
 
@@ -587,6 +611,8 @@ def _explain_restarts(context: Context, job: Job) -> None:
     kind = kind_of(job.spec)
     kind.explain(context, job)
     retries = job.spec.retries
+    if job.spec.runtime is not None:
+        return
     context.settle(
         job.target,
         "retries.job",
@@ -659,11 +685,22 @@ PREFERRED_TOPOLOGY = "kueue.x-k8s.io/podset-preferred-topology"
 UNCONSTRAINED_TOPOLOGY = "kueue.x-k8s.io/podset-unconstrained-topology"
 
 
-def _patches(context: Context, job: Job, job_runtime: Runtime) -> tuple[Patch, ...]:
-    """The patches by which a TrainJob mounts its storage into every container of its pods."""
-    if not job.spec.mounts or kind_of(job.spec).name != TRAIN_JOB:
+def _patches(
+    context: Context, job: Job, job_runtime: Runtime, own: Pod
+) -> tuple[Patch, ...]:
+    """The patches by which a TrainJob mounts its storage into every container of its pods; of a released runtime by
+    which it says all of its own pod."""
+    spec = job.spec
+    if kind_of(spec).name != TRAIN_JOB or not (spec.mounts or spec.runtime):
         return ()
-    pod = _mounting(context, job)
+    mounting = _mounting(context, job) if spec.mounts else None
+    pod = mounting
+    if spec.runtime is not None:
+        from compiler.subjects.jobs import released
+
+        pod = released.patch(own, mounting)
+    if pod is None:
+        return ()
     # podTemplateOverrides, the form before 2.2, name no manager.
     named = context.release.has("trainer.runtimePatches", context.version("trainer"))
     manager = MANAGER if named else ""

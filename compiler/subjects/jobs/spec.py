@@ -358,17 +358,23 @@ class Job(SpecModel):
         description="How the processes start and find each other; unset: by torchrun, or by the program itself.",
         examples=[{"torchrun": {}}],
     )
+    runtime: Literal["torch-distributed", "jax-distributed"] | None = Field(
+        None,
+        description="A training runtime of Trainer's release that is used as it is, with its image unless the job has "
+        "one; unset: one is derived.",
+        examples=["torch-distributed"],
+    )
     deepspeed: DeepSpeed | None = Field(
         None,
         description="The configuration of DeepSpeed, which becomes a file of the job.",
         examples=[{"trainBatchSize": 512, "microBatchSize": 4}],
     )
     api_group: Literal[
-        "trainer.kubeflow.org", "kubeflow.org", "jobset.x-k8s.io", "batch"
+        "trainer.kubeflow.org", "kubeflow.org", "jobset.x-k8s.io", "batch", "ray.io"
     ] = Field(
         "trainer.kubeflow.org",
-        description="The API group of the job's object: of a TrainJob, of a PyTorchJob or MPIJob, of a JobSet, or of a "
-        "plain Job.",
+        description="The API group of the job's object: of a TrainJob, of a PyTorchJob or MPIJob, of a JobSet, of a "
+        "plain Job, or of a RayJob.",
         examples=["kubeflow.org"],
     )
     roles: list[Role] = Field(

@@ -20,6 +20,8 @@ Karpenter looks once a minute, from 40 minutes before the block's end, and EC2 t
 Blocks): of these ten minutes one may pass before Karpenter looks, and one is for the end of the instance itself.
 """
 
+RELEASED = Duration(30)
+"""What pods of a released runtime have (core/v1 Pod, terminationGracePeriodSeconds)."""
 SIGNAL_FILE_ENV = "CHECKPOINT_SIGNAL_FILE"
 _SAVES, _PLAIN = Duration.minutes(10), Duration.minutes(1)
 
@@ -46,6 +48,9 @@ def time_to_save(job: Job) -> Duration:
 
 def _grace(job: Job) -> tuple[Duration, str, str]:
     """The time that is derived, why, and the source of that."""
+    if job.spec.runtime is not None:
+        why = "Kubernetes' own: Kueue drops it from what a TrainJob patches"
+        return RELEASED, why, "kueue v0.19.2, trainer v2.2.1 in go.mod (RUN004)"
     if job.spec.checkpoint is None:
         return _PLAIN, "nothing is saved at the end", ""
     if any(pool.block for pool in job.pools):

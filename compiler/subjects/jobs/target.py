@@ -52,9 +52,14 @@ LEAST = "kueue.x-k8s.io/job-min-parallelism"
 # Kueue lowers the parallelism of what it admits in part, and refuses every edit of it from then on (kueue v0.19.2,
 # job_webhook.go): Flux applies the job where it is not there, and never again (kustomize-controller v1.9).
 ONCE = {"kustomize.toolkit.fluxcd.io/ssa": "IfNotPresent"}
+# Kueue writes node selectors, labels and gates into the groups of what it admits, and the list of them is one value for
+# server-side apply (kuberay v1.6.2, workerGroupSpecs has no list type): Flux would take all of that back. Observed with
+# Kueue 0.19.2 and Kubernetes 1.36: an apply of an admitted RayJob took gates and labels of its workers, not the head's.
+_ONE_LIST = ("RayJob",)
 Places = dict[tuple[Key, ...], Route]
 _JOBS = ("spec", "template", "spec", "replicatedJobs")
 _POD = ("template", "spec", "template", "spec")
+_PATCHES = ("spec", "runtimePatches", 0, "trainingRuntimeSpec", *_JOBS[1:])
 
 
 def lower(plan: Plan) -> Iterator[Manifest]:
@@ -377,6 +382,7 @@ def _job_annotations(job: TrainJob, own: Runtime | None) -> Body:
         annotations.update(NO_PRUNE)
     if job.least_nodes is not None:
         annotations[LEAST] = str(job.least_nodes)
+    if job.least_nodes is not None or job.kind in _ONE_LIST:
         annotations.update(ONCE)
     values = [variable.value or "" for variable in job.env]
     for source in job.initializers:
@@ -503,6 +509,9 @@ def _job_origins(job: TrainJob, old: bool) -> Places:
     places.update(_limit_origins(_LIMITS, job))
     places.update(head_origins(job))
     places["spec", patches] = job.where("patches")
+    for index, patch in enumerate(job.patches):
+        if patch.pod.origins:  # all of the job's own pod, over a released runtime
+            places.update(pod_origins((*_PATCHES, index, *_POD), patch.pod))
     for source in job.initializers:
         places["spec", "initializer", source.name] = source.at
     return places

@@ -12,6 +12,7 @@ from compiler.source import Route
 from compiler.subjects import addons
 from compiler.subjects.addons.addon import HELM
 from compiler.subjects.delivery.stages import stage
+from compiler.subjects.jobs.kinds.wanted import DASHBOARD, KUBERAY, runs
 from compiler.subjects.jobs.plan import GPU, NEURON
 from compiler.subjects.jobs.resolve import POD_PRIORITY, SERVICE_ACCOUNT
 from compiler.subjects.jobs.spec import JobsSection
@@ -47,7 +48,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     yield from service_accounts(routes)
     yield from access(context)
     chained = NetworkSection.of(context.spec).network.cilium is not None
-    yield from network_policies(routes, chained=chained)
+    yield from network_policies(routes, chained=chained, asking=_asking(context))
     yield from pod_priorities()
     yield stage(context, "platform", "controllers")
 
@@ -169,13 +170,30 @@ _JOBS_OF_GROUPS = {
     "kubeflow.org": ("mpijobs", "pytorchjobs"),
     "jobset.x-k8s.io": ("jobsets",),
     "batch": ("jobs",),
+    "ray.io": ("rayjobs",),
 }
 
 
+def _asking(context: Context) -> tuple[NetworkRule, ...]:
+    """Who reaches the pods of a job from outside: the operator of Ray starts the command at the head's dashboard, and
+    asks it how far that is (kuberay v1.6.2, rayjob_controller.go, submissionMode HTTPMode)."""
+    if not runs(context, "RayJob"):
+        return ()
+    namespace = context.release.chart(KUBERAY).namespace
+    operator = Peer(
+        namespaces={"kubernetes.io/metadata.name": namespace},
+        pods={"app.kubernetes.io/name": KUBERAY},
+    )
+    return (NetworkRule(peers=(operator,), ports=(("TCP", DASHBOARD),)),)
+
+
 def network_policies(
-    routes: dict[str, Route], *, chained: bool = False
+    routes: dict[str, Route],
+    *,
+    chained: bool = False,
+    asking: tuple[NetworkRule, ...] = (),
 ) -> Iterator[NetworkPolicy]:
-    """Ranks reach each other and the outside, not the node's credentials; nobody else reaches them.
+    """Ranks reach each other and the outside, not the node's credentials; nobody reaches them but those of ``asking``.
 
     EFA traffic bypasses the kernel and so no NetworkPolicy applies to it. ``chained``: Cilium enforces them, for which
     an address block holds no pod (cilium v1.20.2, network/kubernetes/policy.rst): so pods are named, DNS among them.
@@ -188,7 +206,7 @@ def network_policies(
             at=at,
             name="training",
             namespace=name,
-            ingress=(ranks,),
+            ingress=(ranks, *asking),
             egress=(ranks, outside, pods) if chained else (ranks, outside),
         )
 

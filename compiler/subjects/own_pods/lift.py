@@ -5,6 +5,7 @@ Third-party objects of these kinds are read as workloads (``compiler.subjects.wo
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from compiler.plan.base import PlanNode
 from compiler.source import Route
 from compiler.subjects.jobs.lift import PRIORITY, QUEUE, own_annotations
 from compiler.subjects.jobs.plan import (
+    HEAD,
     JOB_KINDS,
     Container,
     Pod,
@@ -27,7 +29,7 @@ CLOSED_ONLY = True
 
 _TRAINER = "trainer"
 _LEAST = "kueue.x-k8s.io/job-min-parallelism"
-_FIRST = ("Master", "Launcher", "node", "")
+_FIRST = ("Master", "Launcher", "node", "worker", "")
 Settings = dict[str, str | int | bool]
 
 
@@ -43,6 +45,8 @@ def _nodes(
     settings: Settings | None = None,
     strategy: str | None = None,
     decisive: tuple[str, ...] = (),
+    entrypoint: Reader | None = None,
+    counted: Reader | None = None,
 ) -> Iterator[PlanNode]:
     """The job of an object, and its pods as a runtime. The part that takes the program gives it to the job."""
     kind = (body / "kind").word()
@@ -50,6 +54,10 @@ def _nodes(
     name, namespace = name_of(body), namespace_of(body)
     first = next((part for part in parts if part.name in _FIRST), None)
     program = first.pod.container(main) if first is not None else None
+    if program is None:
+        program = Container(at=body.at, name=main)
+    if entrypoint is not None:
+        program = _started_by(program, entrypoint)
     jobs = []
     for part in parts:
         if part is first:
@@ -73,9 +81,10 @@ def _nodes(
         origins=places,
     )
     labels, place = labels_of(body), body.follow("metadata", "labels")
+    own_places = _places(body, program, place, deadline)
+    if counted is not None:
+        own_places["nodes"] = counted.at
     annotations = own_annotations(body)
-    if program is None:
-        program = Container(at=body.at, name=main)
     yield TrainJob(
         at=body.at,
         name=name,
@@ -101,7 +110,7 @@ def _nodes(
         annotations=annotations,
         least_nodes=_number(annotations.pop(_LEAST, None)),
         unread=program.unread,
-        origins=_places(body, program, place, deadline),
+        origins=own_places,
     )
 
 
@@ -121,6 +130,22 @@ def _places(
         "runtime": (body / "spec").at,
         "trainer": (body / "spec").at,
     }
+
+
+def _started_by(program: Container, entrypoint: Reader) -> Container:
+    """The program of a container that a line of shell beside it starts."""
+    line = entrypoint.text() or ""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        words = [line]
+    places = {"command": entrypoint.at, "args": entrypoint.at}
+    return replace(
+        program,
+        command=tuple(words),
+        args=(),
+        origins={**program.origins, **places},
+    )
 
 
 def _policy(body: Reader) -> Reader:
@@ -309,9 +334,46 @@ def plain_job(body: Reader) -> Iterator[PlanNode]:
     )
 
 
+def ray_job(body: Reader) -> Iterator[PlanNode]:
+    """RayJob of ray.io/v1: a head, and groups of workers."""
+    spec = body / "spec"
+    cluster = spec / "rayClusterSpec"
+    head = cluster / "headGroupSpec"
+    parts = [
+        ReplicatedJob(at=head.at, name="head", step=HEAD, pod=pod(head / "template"))
+    ]
+    groups = (cluster / "workerGroupSpecs").items()
+    workers = [_group(group) for group in groups]
+    yield from _nodes(
+        body,
+        [*parts, *workers],
+        nodes=_count(workers),
+        deadline=spec / "activeDeadlineSeconds",
+        max_restarts=spec / "backoffLimit",
+        framework="ray",
+        settings=_settings(spec, "submissionMode", "shutdownAfterJobFinishes"),
+        entrypoint=spec / "entrypoint",
+        counted=groups[0] / "replicas" if groups else None,
+    )
+
+
+def _group(group: Reader) -> ReplicatedJob:
+    """A group of workers: without a number it is one (kuberay v1.6.2)."""
+    count = (group / "replicas").integer()
+    return ReplicatedJob(
+        at=group.at,
+        name=(group / "groupName").word(),
+        step=None,
+        pod=pod(group / "template"),
+        replicas=1 if count is None else count,
+        origins={"replicas": (group / "replicas").at},
+    )
+
+
 KINDS = {
     "kubeflow.org/PyTorchJob": pytorch_job,
     "kubeflow.org/MPIJob": mpi_job,
     "jobset.x-k8s.io/JobSet": job_set,
     "batch/Job": plain_job,
+    "ray.io/RayJob": ray_job,
 }

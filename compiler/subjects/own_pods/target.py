@@ -1,11 +1,13 @@
 """Target: jobs whose objects have their pods themselves (docs/adr/0015).
 
-PyTorchJob of the training operator (v1.9.4), MPIJob of the MPI operator (v0.8.2), JobSet (v0.12.0) and batch/v1 Job.
+PyTorchJob of the training operator (v1.9.4), MPIJob of the MPI operator (v0.8.2), JobSet (v0.12.0), batch/v1 Job and
+RayJob of KubeRay (v1.6.2).
 `suspend` is Kueue's, and never written.
 """
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -69,7 +71,7 @@ def _where(job: TrainJob, runtime: Runtime, name: str) -> Route:
     return node.where(name)
 
 
-_FIELDS: dict[str, dict[tuple[str, ...], str]] = {
+_FIELDS: dict[str, dict[_Path, str]] = {
     "PyTorchJob": {
         ("nprocPerNode",): "processes",
         ("runPolicy", "backoffLimit"): "max_restarts",
@@ -89,6 +91,12 @@ _FIELDS: dict[str, dict[tuple[str, ...], str]] = {
         ("parallelism",): "nodes",
         ("backoffLimit",): "max_restarts",
         ("backoffLimitPerIndex",): "max_restarts",
+    },
+    "RayJob": {
+        ("entrypoint",): "command",
+        ("activeDeadlineSeconds",): "deadline",
+        ("backoffLimit",): "max_restarts",
+        ("rayClusterSpec", "workerGroupSpecs", 0, "replicas"): "nodes",
     },
 }
 
@@ -199,9 +207,59 @@ def _plain_job(job: TrainJob, runtime: Runtime) -> _Spec:
     return spec, [("spec", *_POD)]
 
 
+_HEAD_STARTS = {"num-cpus": "0"}
+"""Ray places no rank on the head (ray start; kuberay v1.6.2, common/pod.go)."""
+
+
+def _ray_job(job: TrainJob, runtime: Runtime) -> _Spec:
+    """The command is the entrypoint of the cluster; its containers start Ray, by the operator's own command."""
+    main = runtime.trainer()
+    cluster: Body = {}
+    workers: list[Body] = []
+    pods: list[_Path] = []
+    here = ("spec", "rayClusterSpec")
+    for part in runtime.jobs:
+        template = pod_template(_without_program(part.pod, runtime.main))
+        if part is not main:
+            head = {"rayStartParams": dict(_HEAD_STARTS), "template": template}
+            cluster["headGroupSpec"] = head
+            pods.append((*here, "headGroupSpec", *_POD))
+            continue
+        pods.append((*here, "workerGroupSpecs", len(workers), *_POD))
+        workers.append(
+            {
+                "groupName": part.name,
+                "replicas": part.replicas,
+                "minReplicas": part.replicas,
+                "maxReplicas": part.replicas,
+                "rayStartParams": {},
+                "template": template,
+            }
+        )
+    spec = given(
+        entrypoint=shlex.join(job.command),
+        **runtime.settings,
+        backoffLimit=runtime.max_restarts,
+        activeDeadlineSeconds=job.deadline,
+        managedBy=job.managed_by,
+        rayClusterSpec={**cluster, "workerGroupSpecs": workers},
+    )
+    return spec, pods
+
+
+def _without_program(pod: Pod, main: str) -> Pod:
+    containers = []
+    for container in pod.containers:
+        if container.name == main:
+            container = replace(container, command=(), args=())
+        containers.append(container)
+    return replace(pod, containers=tuple(containers))
+
+
 _BODIES: dict[str, Callable[[TrainJob, Runtime], _Spec]] = {
     "PyTorchJob": _pytorch_job,
     "MPIJob": _mpi_job,
     "JobSet": _job_set,
     "Job": _plain_job,
+    "RayJob": _ray_job,
 }

@@ -14,7 +14,7 @@ from compiler.resolve.context import SPEC, Context, unique
 from compiler.source import Route
 from compiler.subjects.delivery.plan import HealthExpression
 from compiler.subjects.delivery.stages import stage
-from compiler.subjects.jobs.kinds.wanted import KUBEFLOW, runs
+from compiler.subjects.jobs.kinds.wanted import KUBEFLOW, RAY, runs
 from compiler.subjects.jobs.plan import EPHEMERAL
 from compiler.subjects.namespaces.spec import NamespacesSection
 from compiler.subjects.pools.pools import DIAGNOSTICS, Pool, resolve_pools
@@ -482,9 +482,16 @@ _FRAMEWORKS = (
 
 
 def _more_frameworks(context: Context) -> list[str]:
-    """The integrations for the kinds of kubeflow.org that the spec has jobs of (kueue v0.19.2)."""
-    kinds = [kind for kind in ("MPIJob", "PyTorchJob") if runs(context, kind)]
-    return [f"{KUBEFLOW}/{kind.lower()}" for kind in kinds]
+    """The integrations for the kinds with an operator that the spec has jobs of (kueue v0.19.2)."""
+    kinds = [kind for kind in _INTEGRATIONS if runs(context, kind)]
+    return [_INTEGRATIONS[kind] for kind in kinds]
+
+
+_INTEGRATIONS = {
+    "MPIJob": f"{KUBEFLOW}/mpijob",
+    "PyTorchJob": f"{KUBEFLOW}/pytorchjob",
+    "RayJob": f"{RAY}/rayjob",
+}
 
 
 def _preemption_strategies(context: Context) -> tuple[str, ...]:

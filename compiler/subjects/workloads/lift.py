@@ -1,17 +1,20 @@
 """Lift: pods of every other kind that has a pod template.
 
 Sources: k8s.io/api v0.36 (core, apps, batch), jobset v0.12.0, training-operator v1.9.4, mpi-operator v0.8.2, KubeRay
-ray.io/v1, leaderworkerset v1.
+v1.6.2, leaderworkerset v1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from compiler.lift.pods import pod
 from compiler.lift.reader import Reader, labels_of, name_of, namespace_of
 from compiler.plan.base import PlanNode
+from compiler.source import Route
 from compiler.subjects.jobs.lift import QUEUE
+from compiler.subjects.jobs.plan import ACCELERATORS, Container, Mount, Pod, Volume
 from compiler.subjects.workloads.plan import PodSet, Workload
 
 OPEN_ONLY = True
@@ -19,18 +22,29 @@ OPEN_ONLY = True
 
 Part = tuple[str, Reader, int | None]  # name, pod template, how many pods
 Parts = Callable[[Reader], Iterator[Part]]
+Made = Callable[[Reader, str, Pod], Pod]  # of an object, the name of a part, its pod
 
 
 def _reads(
-    parts: Parts, *, together: bool = True, everywhere: bool = False
+    parts: Parts,
+    *,
+    together: bool = True,
+    everywhere: bool = False,
+    as_made: Made | None = None,
 ) -> Callable[[Reader], Iterator[PlanNode]]:
-    """The reader of a kind by its parts. ``together``: its pods are one job, and start and fail as one."""
+    """The reader of a kind by its parts. ``together``: its pods are one job, and start and fail as one. ``as_made``:
+    what their operator makes of a pod."""
 
     def read(body: Reader) -> Iterator[PlanNode]:
-        pods, counts = [], []
+        pods: list[PodSet] = []
+        counts: list[int | None] = []
         for name, template, count in parts(body):
             if template:
-                pods.append(PodSet(at=template.at, name=name, pod=pod(template)))
+                own = pod(template)
+                if as_made is not None:
+                    own = as_made(body, name, own)
+                part = PodSet(at=template.at, name=name, pod=own, beside=count == 0)
+                pods.append(part)
                 counts.append(count)
         queue = body.follow("metadata", "labels", QUEUE)
         yield Workload(
@@ -46,6 +60,35 @@ def _reads(
         )
 
     return read
+
+
+def _as_made_by_kuberay(body: Reader, name: str, own: Pod) -> Pod:
+    """Ray's container is the first: it gets shared memory, as much as it has memory, unless it has some, and of the
+    head of a RayJob it runs the entrypoint (kuberay v1.6.2, common/pod.go, addEmptyDir)."""
+    if not own.containers or name == "submitter":
+        return own
+    first, *others = own.containers
+    if all(mount.path != _SHM for mount in first.mounts):
+        size = first.limits.get("memory") or first.requests.get("memory")
+        volume = Volume("shared-mem", "emptyDir", medium="Memory", size=size)
+        mounts = (*first.mounts, Mount(volume.name, _SHM))
+        first = replace(first, mounts=mounts)
+        own = replace(own, volumes=(*own.volumes, volume))
+    entrypoint = body.follow("spec", "entrypoint")
+    line = entrypoint.text()
+    if name == _RAY_HEAD and line is not None:
+        first = _running(first, entrypoint.at, line)
+    return replace(own, containers=(first, *others))
+
+
+_SHM, _RAY_HEAD = "/dev/shm", "head"
+
+
+def _running(container: Container, at: Route, line: str) -> Container:
+    """A container that runs a line of shell."""
+    places = {**container.origins, "command": at}
+    command = ("/bin/sh", "-c", line)
+    return replace(container, command=command, args=(), origins=places)
 
 
 def _total(counts: list[int | None]) -> int | None:
@@ -110,11 +153,41 @@ def _replica_specs(body: Reader) -> Iterator[Part]:
 
 
 def _ray(body: Reader) -> Iterator[Part]:
+    """A cluster that jobs come to, or that serves."""
     spec = body / "spec"
-    cluster = spec / "rayClusterSpec" or spec / "rayClusterConfig" or spec
-    yield "head", cluster.follow("headGroupSpec", "template"), None
+    cluster = spec / "rayClusterConfig" or spec
+    for name, template, _ in _ray_groups(cluster):
+        yield name, template, None
+
+
+def _ray_job(body: Reader) -> Iterator[Part]:
+    """Of a RayJob all pods are one cluster, which Kueue admits as a whole (v0.19.2, rayjob)."""
+    spec = body / "spec"
+    yield from _ray_groups(spec / "rayClusterSpec")
+    yield "submitter", spec / "submitterPodTemplate", 0
+
+
+def _ray_groups(cluster: Reader) -> Iterator[Part]:
+    """The head, and the groups of workers. How many an autoscaler makes is unknown; a head without accelerators is no
+    node of the training."""
+    head = cluster.follow("headGroupSpec", "template")
+    yield _RAY_HEAD, head, 1 if _has_accelerators(head) else 0
+    scales = (cluster / "enableInTreeAutoscaling").flag()
     for group in (cluster / "workerGroupSpecs").items():
-        yield (group / "groupName").word(), group / "template", None
+        replicas, hosts = _count(group / "replicas"), _count(group / "numOfHosts")
+        pods = None
+        if replicas is not None and hosts is not None and not scales:
+            pods = replicas * hosts
+        yield (group / "groupName").word(), group / "template", pods
+
+
+def _has_accelerators(template: Reader) -> bool:
+    return any(
+        (container / "resources" / amounts / resource)
+        for container in template.follow("spec", "containers").items()
+        for amounts in ("limits", "requests")
+        for resource in ACCELERATORS
+    )
 
 
 def _leader_worker(body: Reader) -> Iterator[Part]:
@@ -125,7 +198,8 @@ def _leader_worker(body: Reader) -> Iterator[Part]:
 
 _SERVING = _reads(_template, together=False)
 _OPERATOR = _reads(_replica_specs)
-_RAY = _reads(_ray, together=False)
+_RAY = _reads(_ray, together=False, as_made=_as_made_by_kuberay)
+_RAY_JOB = _reads(_ray_job, as_made=_as_made_by_kuberay)
 KINDS = {
     "/Pod": _reads(_itself),
     "apps/DaemonSet": _reads(_template, together=False, everywhere=True),
@@ -142,7 +216,7 @@ KINDS = {
     "kubeflow.org/PaddleJob": _OPERATOR,
     "kubeflow.org/JAXJob": _OPERATOR,
     "ray.io/RayCluster": _RAY,
-    "ray.io/RayJob": _RAY,
+    "ray.io/RayJob": _RAY_JOB,
     "ray.io/RayService": _RAY,
     "leaderworkerset.x-k8s.io/LeaderWorkerSet": _reads(_leader_worker, together=False),
 }

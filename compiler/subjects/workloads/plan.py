@@ -9,10 +9,12 @@ from compiler.subjects.jobs.plan import Pod
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodSet(PlanNode):
-    """Pods of one template. ``name`` is that of the part, empty where there is one."""
+    """Pods of one template. ``name`` is that of the part, empty where there is one; ``beside``: they are no nodes of
+    the training, as those of a launcher or a head are none."""
 
     name: str
     pod: Pod
+    beside: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

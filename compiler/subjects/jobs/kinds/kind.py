@@ -6,12 +6,13 @@ the job, so that rules, history and reports read every kind alike (docs/adr/0015
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import ClassVar
 
+from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
 from compiler.source import Route
 from compiler.subjects.jobs import kinds
@@ -42,6 +43,9 @@ class Kind:
     """The launchers that it can run, by their framework."""
     retried: ClassVar[str] = "JobSet makes all pods anew so often"
     """What ``retries.job`` does."""
+
+    beside_nodes: ClassVar[Mapping[str, Quantity]] = {}
+    """What a pod asks for that runs beside the job's nodes, and of which there is one: CPU and memory."""
 
     elastic: ClassVar[bool] = False
     """Whether Kueue admits it with fewer nodes than it asks for."""
@@ -82,6 +86,10 @@ class Kind:
         """The processes of each node, where the object has a field for them."""
         return declared
 
+    def words(self, job: Job) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The command and the arguments of the program."""
+        return tuple(job.spec.command), tuple(job.spec.args)
+
     def environment(
         self, context: Context, job: Job, name: str, processes: int
     ) -> Iterator[EnvVar]:
@@ -117,10 +125,18 @@ class OwnPods(Kind):
 
     def runtime_of(self, runtime: Runtime, job: TrainJob) -> Runtime:
         """Named after its job; pods beside the trainer's have the program of the job, where they have none."""
-        jobs = [_filled(replicated, runtime.main, job) for replicated in runtime.jobs]
+        jobs = [
+            self.filled(replicated, runtime.main, job) for replicated in runtime.jobs
+        ]
         return replace(
             runtime, name=job.name, namespace=job.namespace, jobs=tuple(jobs)
         )
+
+    def filled(
+        self, replicated: ReplicatedJob, main: str, job: TrainJob
+    ) -> ReplicatedJob:
+        """A part of the job with its program."""
+        return _filled(replicated, main, job)
 
 
 def _filled(replicated: ReplicatedJob, main: str, job: TrainJob) -> ReplicatedJob:
@@ -173,6 +189,7 @@ _MODULES = {
     "kubeflow.org": "pytorch_job",
     "jobset.x-k8s.io": "job_set",
     "batch": "plain_job",
+    "ray.io": "ray_job",
 }
 _MPI = "mpi_job"
 

@@ -1,4 +1,4 @@
-"""What launchers say of a job themselves, before it is validated."""
+"""What launchers and released runtimes say of a job themselves, before it is validated."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,11 +10,20 @@ FILLING: Mapping[str, tuple[str, ...]] = {
     "torchtune": ("image", "command"),
 }
 """Launchers that say themselves what other jobs must, by their keys, and what that is."""
+OF_RUNTIME = ("image",)
+"""What a released runtime says of a job."""
 
 
 def filled(job: Any) -> Any:
-    """What is written of a job, with what its launcher says."""
-    launcher = job.get("launcher") if isinstance(job, dict) else None
+    """What is written of a job, with what its launcher and its runtime say."""
+    if not isinstance(job, dict):
+        return job
+    if isinstance(job.get("runtime"), str):
+        from compiler.catalog.runtimes import image_of
+
+        image = image_of(job["runtime"])
+        job = {"image": image, **job} if image is not None else job
+    launcher = job.get("launcher")
     if not isinstance(launcher, dict):
         return job
     if "ncclTest" in launcher:

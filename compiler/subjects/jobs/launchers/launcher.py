@@ -111,13 +111,19 @@ def _is_given(spec: SpecModel, key: str) -> bool:
     return False
 
 
-_DEFAULT = "torchrun"
+_OF_RUNTIMES = {"torch-distributed": "torchrun", "jax-distributed": "jax"}
+"""The launchers of jobs that name none, by the released runtime that they use."""
+_OF_GROUPS = {"ray.io": "ray"}
+"""The launchers of jobs that name none, by their API group; of others torchrun."""
 
 
 def launcher_of(job: spec_jobs.Job) -> Launcher:
-    """The launcher of a job: the one that it names, or torchrun."""
-    given = job.launcher
-    return _launcher(_DEFAULT if given is None else given.name)
+    """The launcher of a job: the one that it names, or that of its kind."""
+    if job.launcher is not None:
+        return _launcher(job.launcher.name)
+    if job.runtime is not None:
+        return _launcher(_OF_RUNTIMES[job.runtime])
+    return _launcher(_OF_GROUPS.get(job.api_group, "torchrun"))
 
 
 @cache
