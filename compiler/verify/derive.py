@@ -1,7 +1,7 @@
 """Derive the committed schemas: ``python -m compiler.verify.derive FOLDER [--trainer-2.1 FOLDER]``.
 
-Reads released CRDs (``crds/PROJECT/VERSION/*.yaml``), Kubernetes' core definitions and eksctl's schema, and writes one
-JSON file a kind and version into ``compiler/verify/data``. Each file names project, release and source. Upstream prose
+Reads released CRDs (``crds/PROJECT/VERSION/*.yaml``), Kubernetes' core definitions, eksctl's schema and what only a
+documentation states (``documented``), and writes one JSON file a kind and version into ``compiler/verify/data``. Each file names project, release and source. Upstream prose
 is left out. Trainer 2.1's CRDs are not among them: ``git show v2.1.0:manifests/base/crds/…`` of
 github.com/kubeflow/trainer writes that folder.
 """
@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from compiler.verify import documented
 from compiler.verify.core import CoreDefinitions, from_eksctl
 from compiler.verify.schemas import DATA, file_name
 from compiler.verify.structure import Raw, from_crd, shared
@@ -120,6 +121,10 @@ def derive(
         kinds = CRDS["kubeflow-trainer/v2.3.0"]
         yield from _crd_files(
             trainer_21, kinds, "kubeflow-trainer", "v2.1.0", TRAINER_21, variant="2.1"
+        )
+    for derived in from_crd(documented.NODE_CLASS):
+        yield _file(
+            derived, documented.PROJECT, documented.RELEASE, documented.SOURCE
         )
     yield from _core_files(shared_folder / "crds" / CORE_SOURCE)
     folder = shared_folder / "aws" / EKSCTL_SOURCE

@@ -5,4 +5,6 @@ They come before the pools, in a Kustomization that prunes nothing: Flux would d
 
 from compiler.subjects.addons.addon import AddOn
 
-ADD_ON = AddOn(component="karpenter-crd", stage="crds", stays=True)
+ADD_ON = AddOn(
+    component="karpenter-crd", stage="crds", stays=True, in_auto_mode=True
+)

@@ -20,7 +20,7 @@ def daemons(context: Context, instance: InstanceType) -> list[Daemon]:
         daemon
         for addon in addons.addons().values()
         for daemon in addon.daemons
-        if daemon.on(instance) and (daemon.kept or addon.wanted(context))
+        if daemon.on(instance) and (daemon.kept or addon.runs(context))
     ]
 
 
@@ -30,7 +30,7 @@ def running(context: Context, instance: InstanceType) -> list[Daemon]:
         daemon
         for addon in addons.addons().values()
         for daemon in addon.daemons
-        if daemon.on(instance) and addon.wanted(context)
+        if daemon.on(instance) and addon.runs(context)
     ]
 
 

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.catalog.auto_mode import FAMILIES, launches
+from compiler.manifest import placeholder
+from compiler.model.offers import instance_values, place
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.pools.plan import INSTANCE_TYPE, NodePool
+
+
+@rule("PLC075")
+def instance_type_not_of_auto_mode(pool: NodePool, world: World) -> Iterator[Finding]:
+    """A node pool of EKS Auto Mode names instance types of which it launches none.
+
+    Auto Mode launches types of the families that its guide lists, with more than one CPU and no smaller than medium
+    (EKS user guide, automode-learn-instances): no UltraServers, no parts of a GPU, no Gaudi. Pods that select such a
+    type stay Pending.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template:
+            spec:
+              nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: default}
+              requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [g6f.4xlarge]}]
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template:
+            spec:
+              nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: default}
+              requirements: [{key: eks.amazonaws.com/instance-family, operator: In, values: [dl1]}]
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          template:
+            spec:
+              nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: default}
+              requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [p5.48xlarge, g6f.4xlarge]}]
+    """
+    if not pool.auto:
+        return
+    names = pool.instance_types or ()
+    known = [world.catalog.instance(name) for name in names]
+    refused = [known_type for known_type in known if known_type is not None]
+    if names and len(refused) == len(names) and not any(map(launches, refused)):
+        yield Finding(
+            f"EKS Auto Mode launches no `{names[0]}`",
+            place(pool, INSTANCE_TYPE, names[0]),
+            help="take a type of another family, or a pool of Karpenter",
+        )
+    families = instance_values(pool, "family") or ()
+    unknown = [family for family in families if family not in FAMILIES]
+    if families and unknown == list(families) and not placeholder(families[0]):
+        yield Finding(
+            f"EKS Auto Mode launches no types of `{families[0]}`",
+            place(pool, "eks.amazonaws.com/instance-family", families[0]),
+            help="take another family, or a pool of Karpenter",
+        )
