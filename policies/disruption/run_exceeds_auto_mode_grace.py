@@ -21,13 +21,13 @@ def run_exceeds_auto_mode_grace(work: Work, world: World) -> Iterator[Finding]:
 
     ## Fails
 
-        platform: {eks: {autoMode: {terminationGracePeriod: 24h}, ami: null}}
-        jobs: [{name: llama, timeout: 72h}]
+        platform: {eks: {autoMode: {terminationGracePeriod: 2h}, ami: null}}
+        jobs: [{name: llama, timeout: 4h}]
 
     ## Passes
 
-        platform: {eks: {autoMode: {terminationGracePeriod: 96h}, ami: null}}
-        jobs: [{name: llama, timeout: 72h}]
+        platform: {eks: {autoMode: {terminationGracePeriod: 6h}, ami: null}}
+        jobs: [{name: llama, timeout: 4h}]
     """
     deadline = work.deadline
     if deadline is None:

@@ -23,28 +23,30 @@ def instance_type_not_of_auto_mode(pool: NodePool, world: World) -> Iterator[Fin
         apiVersion: karpenter.sh/v1
         kind: NodePool
         spec:
+          disruption: {budgets: [{nodes: "0", reasons: [Drifted]}]}
           template:
             spec:
               nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: default}
-              requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [g6f.4xlarge]}]
-
-        apiVersion: karpenter.sh/v1
-        kind: NodePool
-        spec:
-          template:
-            spec:
-              nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: default}
-              requirements: [{key: eks.amazonaws.com/instance-family, operator: In, values: [dl1]}]
+              requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [g7.48xlarge]}]
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        $patch: delete
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        $patch: delete
 
     ## Passes
 
         apiVersion: karpenter.sh/v1
         kind: NodePool
         spec:
+          disruption: {budgets: [{nodes: "0", reasons: [Drifted]}]}
           template:
             spec:
               nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: default}
-              requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [p5.48xlarge, g6f.4xlarge]}]
+              requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [p5.48xlarge, g7.48xlarge]}]
     """
     if not pool.auto:
         return
@@ -53,7 +55,7 @@ def instance_type_not_of_auto_mode(pool: NodePool, world: World) -> Iterator[Fin
     refused = [known_type for known_type in known if known_type is not None]
     if names and len(refused) == len(names) and not any(map(launches, refused)):
         yield Finding(
-            f"EKS Auto Mode launches no `{names[0]}`",
+            f"`{names[0]}` is a type of which EKS Auto Mode launches none",
             place(pool, INSTANCE_TYPE, names[0]),
             help="take a type of another family, or a pool of Karpenter",
         )
@@ -61,7 +63,7 @@ def instance_type_not_of_auto_mode(pool: NodePool, world: World) -> Iterator[Fin
     unknown = [family for family in families if family not in FAMILIES]
     if families and unknown == list(families) and not placeholder(families[0]):
         yield Finding(
-            f"EKS Auto Mode launches no types of `{families[0]}`",
+            f"`{families[0]}` is a family of which EKS Auto Mode launches no type",
             place(pool, "eks.amazonaws.com/instance-family", families[0]),
             help="take another family, or a pool of Karpenter",
         )

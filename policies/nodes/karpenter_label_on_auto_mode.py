@@ -18,6 +18,7 @@ def karpenter_label_on_auto_mode(pool: NodePool) -> Iterator[Finding]:
         apiVersion: karpenter.sh/v1
         kind: NodePool
         spec:
+          disruption: {budgets: [{nodes: "0", reasons: [Drifted]}]}
           template:
             spec:
               nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: default}
@@ -28,6 +29,7 @@ def karpenter_label_on_auto_mode(pool: NodePool) -> Iterator[Finding]:
         apiVersion: karpenter.sh/v1
         kind: NodePool
         spec:
+          disruption: {budgets: [{nodes: "0", reasons: [Drifted]}]}
           template:
             spec:
               nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: default}

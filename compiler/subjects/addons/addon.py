@@ -25,7 +25,7 @@ BOOTSTRAP = "bootstrap"
 """Installed once, by a command of the bootstrap."""
 
 OURS = "set by Trainyard"
-CONTROLLERS = "controllers"
+CRDS, CONTROLLERS = "crds", "controllers"
 
 EVERYWHERE = [{"operator": "Exists"}]
 """An agent runs on every pool, whatever its taints: a list of them would be another one with each pool that comes."""
