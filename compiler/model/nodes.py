@@ -139,7 +139,9 @@ class Nodes:
         """Whether the nodes of a pool run AL2023; ``None`` where an image of another name may be anything."""
         node_class = self.node_class(pool)
         if pool.auto:
-            return False  # Bottlerocket (EKS user guide, ml-node-pools, commit 80436be5)
+            return (
+                False  # Bottlerocket (EKS user guide, ml-node-pools, commit 80436be5)
+            )
         if node_class is None:
             return None
         alias, family = node_class.ami_alias or "", node_class.ami_family

@@ -1,9 +1,9 @@
 """Derive the committed schemas: ``python -m compiler.verify.derive FOLDER [--trainer-2.1 FOLDER]``.
 
 Reads released CRDs (``crds/PROJECT/VERSION/*.yaml``), Kubernetes' core definitions, eksctl's schema and what only a
-documentation states (``documented``), and writes one JSON file a kind and version into ``compiler/verify/data``. Each file names project, release and source. Upstream prose
-is left out. Trainer 2.1's CRDs are not among them: ``git show v2.1.0:manifests/base/crds/…`` of
-github.com/kubeflow/trainer writes that folder.
+documentation states (``documented``), and writes one JSON file a kind and version into ``compiler/verify/data``. Each
+file names project, release and source. Upstream prose is left out. Trainer 2.1's CRDs are not among them:
+``git show v2.1.0:manifests/base/crds/…`` of github.com/kubeflow/trainer writes that folder.
 """
 
 from __future__ import annotations
@@ -123,9 +123,7 @@ def derive(
             trainer_21, kinds, "kubeflow-trainer", "v2.1.0", TRAINER_21, variant="2.1"
         )
     for derived in from_crd(documented.NODE_CLASS):
-        yield _file(
-            derived, documented.PROJECT, documented.RELEASE, documented.SOURCE
-        )
+        yield _file(derived, documented.PROJECT, documented.RELEASE, documented.SOURCE)
     yield from _core_files(shared_folder / "crds" / CORE_SOURCE)
     folder = shared_folder / "aws" / EKSCTL_SOURCE
     later = json.loads(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog.auto_mode import FAMILIES, launches
+from compiler.catalog.auto_mode import families, launches
 from compiler.manifest import placeholder
 from compiler.model.offers import instance_values, place
 from compiler.policy.rule import Finding, rule
@@ -59,11 +59,11 @@ def instance_type_not_of_auto_mode(pool: NodePool, world: World) -> Iterator[Fin
             place(pool, INSTANCE_TYPE, names[0]),
             help="take a type of another family, or a pool of Karpenter",
         )
-    families = instance_values(pool, "family") or ()
-    unknown = [family for family in families if family not in FAMILIES]
-    if families and unknown == list(families) and not placeholder(families[0]):
+    named = instance_values(pool, "family") or ()
+    unknown = [family for family in named if family not in families()]
+    if named and unknown == list(named) and not placeholder(named[0]):
         yield Finding(
-            f"`{families[0]}` is a family of which EKS Auto Mode launches no type",
-            place(pool, "eks.amazonaws.com/instance-family", families[0]),
+            f"`{named[0]}` is a family of which EKS Auto Mode launches no type",
+            place(pool, "eks.amazonaws.com/instance-family", named[0]),
             help="take another family, or a pool of Karpenter",
         )

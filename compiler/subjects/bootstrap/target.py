@@ -125,8 +125,8 @@ def _rendered(name: str, **values: Any) -> str:
 
 
 def stack(boot: Bootstrap) -> dict[str, Any]:
-    """CloudFormation: Karpenter's roles, its interruption queue with its rules, the role of buckets. EKS Auto Mode needs
-    the role of the nodes alone."""
+    """CloudFormation: Karpenter's roles, its interruption queue with its rules, the role of buckets. With EKS Auto Mode
+    there is no controller of Karpenter, and no queue."""
     description = f"What cluster {boot.cluster} needs before it exists"
     node_trust = _trust("ec2.amazonaws.com")
     # What the policy of buckets is follows with each bucket, see ``_bucket``.

@@ -15,7 +15,6 @@ from compiler.subjects.cluster.principals import AT_EKS
 from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.health.spec import HealthSection
 from compiler.subjects.network.spec import NetworkSection
-from compiler.subjects.overrides.spec import OverridesSection
 from compiler.subjects.storage.spec import StorageSection
 
 POOLS = ("general-purpose", "system")
@@ -29,7 +28,7 @@ def check_auto_mode(context: Context) -> None:
     """Settings of the cluster that EKS Auto Mode has no place for."""
     for at, fact, help, source in (*_of_the_platform(context), *_of_others(context)):
         context.fault(
-            "RES191", f"{fact} with EKS Auto Mode", at, help, source=source, key=True
+            "RES191", f"with EKS Auto Mode {fact}", at, help, source=source, key=True
         )
     context.derive(
         "cluster",
@@ -79,15 +78,6 @@ def _of_others(context: Context) -> Iterator[_Refused]:
             "remove it: EKS applies network policies",
             "EKS user guide, auto-networking",
         )
-    known = addons.addons()
-    for name in OverridesSection.of(context.spec).components:
-        if name in known and known[name].in_auto_mode:
-            yield (
-                SPEC / "components" / name,
-                f"`{name}` is part of the nodes, or runs beside the control plane,",
-                "remove it",
-                _ADD_ONS,
-            )
     health = HealthSection.of(context.spec).health
     for key, wanted in (
         ("monitoringAgent", health.monitoring_agent),
@@ -104,8 +94,7 @@ def _of_others(context: Context) -> Iterator[_Refused]:
         if storage.ebs is not None:
             yield (
                 SPEC / "storage" / index / "ebs",
-                f"volumes of storage `{storage.name}` have tags, by which they are found again, and the role that "
-                "makes volumes sets none of the spec's",
+                f"volumes of storage `{storage.name}` cannot have the tags by which they are found again",
                 "remove it, and bring a StorageClass of `ebs.csi.eks.amazonaws.com` by `include`",
                 "EKS user guide, auto-learn-iam: custom tags; create-storage-class",
             )

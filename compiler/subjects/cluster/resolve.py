@@ -142,7 +142,7 @@ def _identities(context: Context) -> tuple[PodIdentity, ...]:
 def drivers(context: Context) -> tuple[PodIdentity, ...]:
     """Those of charts that only some clusters have. With EKS Auto Mode also those that eksctl else binds: it wants the
     add-on of the pod identity agent for that, which Auto Mode has without one (v0.230.0, cmdutils/configfile.go)."""
-    identities = []
+    identities: list[PodIdentity] = []
     if ClusterSection.of(context.spec).auto_mode is not None:
         identities += _identities(context)
     for addon in addons.wanted(context, HELM):

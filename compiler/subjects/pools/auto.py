@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 
 from compiler.catalog.auto_mode import launches
-from compiler.diagnostics.diagnostic import listed
 from compiler.plan import PlanNode
-from compiler.plan.units import Duration, Quantity
+from compiler.plan.units import Duration
 from compiler.resolve.context import Context
 from compiler.source import Route
 from compiler.subjects.cluster.spec import ClusterSection
@@ -21,7 +20,6 @@ from compiler.subjects.jobs.stopping import BLOCK_DRAIN
 from compiler.subjects.pools.daemons import daemons
 from compiler.subjects.pools.plan import (
     AutoNodeClass,
-    BlockDevice,
     Budget,
     NodeClass,
     NodePool,

@@ -9,8 +9,8 @@ from compiler.plan import PlanNode
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
 from compiler.resolve.versions import OF_THE_PLATFORM, own_versions
-from compiler.subjects.jobs.plan import HUGEPAGES
 from compiler.subjects.cluster.spec import ClusterSection
+from compiler.subjects.jobs.plan import HUGEPAGES
 from compiler.subjects.jobs.stopping import BLOCK_DRAIN
 from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.pools.bounds import check_pools

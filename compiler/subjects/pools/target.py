@@ -131,9 +131,7 @@ def auto_node_class(node: AutoNodeClass) -> Body:
 def _ephemeral(volume: BlockDevice | None) -> Body:
     if volume is None:
         return {}
-    return given(
-        size=str(volume.size), iops=volume.iops, throughput=volume.throughput
-    )
+    return given(size=str(volume.size), iops=volume.iops, throughput=volume.throughput)
 
 
 def _auto_interfaces(node: AutoNodeClass) -> list[Body]:

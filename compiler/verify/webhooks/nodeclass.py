@@ -1,5 +1,5 @@
-"""NodeClass of EKS Auto Mode: what its documentation says of fields beside each other (EKS user guide, create-node-class
-and device-management-efa, read 2026-11).
+"""NodeClass of EKS Auto Mode: what its documentation says of fields beside each other (EKS user guide,
+create-node-class and device-management-efa, read 2026-11).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
 
 
 def _interfaces(interfaces: list[Body]) -> Iterator[Fault]:
-    """The first interface of the first card has addresses; no other card, and no `efa-only` interface, gives pods any."""
+    """The first interface of the first card has addresses; no other card gives pods any, nor an `efa-only` one."""
     primary = [entry for entry in interfaces if _place(entry) == (0, 0)]
     if interfaces and not primary:
         yield refused(
