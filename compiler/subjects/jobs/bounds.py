@@ -86,13 +86,13 @@ def _life(context: Context, job: Job) -> None:
     auto, timeout = ClusterSection.of(context.spec).auto_mode, job.spec.timeout
     if auto is None or timeout is None:
         return
-    whole = auto.expire_after.seconds + auto.termination_grace_period.seconds
-    if timeout.seconds > whole:
+    whole = Duration(auto.expire_after.seconds + auto.grace.seconds)
+    if timeout > whole:
         context.fault(
             "RES192",
-            f"job `{job.spec.name}` may take {timeout}, and a node of EKS Auto Mode lives {Duration(whole)} at most",
+            f"job `{job.spec.name}` may take {timeout}, and a node of EKS Auto Mode lives {whole} at most",
             job.at / "timeout",
-            f"write at most `{auto.termination_grace_period}`, for which every node waits, and let the next job "
+            f"write at most `{auto.grace}`, for which every node waits, and let the next job "
             "resume; or remove `autoMode`",
             source="EKS user guide, auto-security: maximum lifetime of 21 days",
         )

@@ -15,6 +15,7 @@ from compiler.plan import PlanNode
 from compiler.plan.units import Duration
 from compiler.resolve.context import Context
 from compiler.source import Route
+from compiler.subjects.cluster.principals import AT_EKS
 from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.jobs.stopping import BLOCK_DRAIN
 from compiler.subjects.pools.daemons import daemons
@@ -189,16 +190,25 @@ def _life(context: Context, pool: Pool) -> tuple[Duration, Duration]:
     auto = ClusterSection.of(context.spec).auto_mode
     assert auto is not None, "the cluster is of EKS Auto Mode"
     target = f"pool/{pool.name}"
+    context.derive(
+        target,
+        "expireAfter",
+        auto.expire_after,
+        "from that age on a node gets no more pods: it lives 504h at most, the time included in which it waits",
+        "EKS user guide, auto-security",
+    )
     if pool.block:
         return BLOCK_DRAIN, auto.expire_after
-    context.derive(
+    context.settle(
         target,
         "terminationGracePeriod",
         auto.termination_grace_period,
+        auto.grace,
         "a run goes on for so long where its node has reached its age, and is ended then",
         "EKS user guide, create-node-pool: termination grace period",
+        at=AT_EKS / "autoMode" / "terminationGracePeriod",
     )
-    return auto.termination_grace_period, auto.expire_after
+    return auto.grace, auto.expire_after
 
 
 def _budgets(pool: Pool) -> tuple[Budget, ...]:

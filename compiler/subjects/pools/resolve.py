@@ -334,13 +334,14 @@ def _explain(context: Context, pool: Pool) -> None:
         f"{pool.nodes} nodes of {pool.instance.name}, no more",
         follows=pool.at / "nodes",
     )
-    context.derive(
-        target,
-        "expireAfter",
-        "Never",
-        "a node that ends by its age ends the gang on it",
-        "karpenter.sh/v1 NodePool, v1.14.1",
-    )
+    if ClusterSection.of(context.spec).auto_mode is None:
+        context.derive(
+            target,
+            "expireAfter",
+            "Never",
+            "a node that ends by its age ends the gang on it",
+            "karpenter.sh/v1 NodePool, v1.14.1",
+        )
     if pool.efa:
         layout = pool.instance.efa_layout()
         context.derive(

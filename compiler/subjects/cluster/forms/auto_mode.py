@@ -19,16 +19,16 @@ _GRACE = Duration(168 * 3600)  # leaves 336h, Auto Mode's own `expireAfter`
 class AutoMode(SpecModel):
     """A cluster whose nodes EKS launches, patches, repairs and replaces (EKS Auto Mode)."""
 
-    termination_grace_period: Period = Field(
-        _GRACE,
-        description="How long a run goes on where its node has reached its age; the longer, the younger that is: 504h "
-        "less it.",
+    termination_grace_period: Period | None = Field(
+        None,
+        description="How long a run goes on where its node has reached its age, which is 504h less this; derived: "
+        "`168h`.",
         examples=["240h"],
     )
 
     @model_validator(mode="after")
     def _within_the_life(self) -> Self:
-        grace = self.termination_grace_period
+        grace = self.grace
         if not _LEAST <= grace <= _MOST:
             raise fault(
                 f"`{grace}` of the {LIFE} that a node lives",
@@ -39,6 +39,11 @@ class AutoMode(SpecModel):
         return self
 
     @property
+    def grace(self) -> Duration:
+        """How long a run goes on where its node has reached its age."""
+        return self.termination_grace_period or _GRACE
+
+    @property
     def expire_after(self) -> Duration:
         """The age at which a node gets no more pods."""
-        return Duration(LIFE.seconds - self.termination_grace_period.seconds)
+        return Duration(LIFE.seconds - self.grace.seconds)
