@@ -153,14 +153,15 @@ def _prefixes(context: Context, pool: Pool) -> int | None:
     if not pool.efa:
         return None
     agents = len(daemons(context, pool.instance))
-    pods = max(pool.instance.accelerators, 1) + agents
+    most = max(pool.instance.accelerators, 1)
+    pods = 2 * most + agents
     prefixes = -(-pods // _ADDRESSES_OF_A_PREFIX)
     context.derive(
         f"pool/{pool.name}",
         "secondaryIPv4PrefixCount",
         prefixes,
-        f"addresses for {pods} pods, one for each accelerator and {agents} agents: with interfaces of its own a node "
-        "gets none later",
+        f"addresses for {pods} pods: {most} of jobs, as many that mount their buckets, and {agents} agents; with "
+        "interfaces that the class says a node gets none later",
         "EKS user guide, device-management-efa",
     )
     return prefixes

@@ -15,7 +15,8 @@ from compiler.subjects.addons.addon import OURS, Daemon
 
 
 def daemons(context: Context, instance: InstanceType) -> list[Daemon]:
-    """The DaemonSets that may land on a node of a type."""
+    """The DaemonSets that may land on a node of a type. Those that EKS Auto Mode replaces by programs of its nodes are
+    among them: what the programs take is not published, and so much is kept free for them."""
     return [
         daemon
         for addon in addons.addons().values()
