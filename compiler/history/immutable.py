@@ -62,7 +62,7 @@ class Rule:
 
 _NEW_POOL = "add a pool of another name, move jobs there with `rerun:`, and remove this one when its runs have ended"
 _NODE_CLASS = ("spec", "template", "spec", "nodeClassRef")
-_NEW_CLUSTER = "undo it: a cluster keeps the way in which its nodes are launched; make one of another name for the other"
+_NEW_CLUSTER = "undo it, or make a cluster of another name: one keeps the way in which its nodes are launched"
 _NEW_STORAGE = "add a storage of another name, and remove this one when the runs that mount it have ended"
 _KARPENTER = "karpenter.sh_nodepools.yaml v1.14.1, x-kubernetes-validations"
 _KUEUE = "kueue.x-k8s.io CRDs v0.19.2, x-kubernetes-validations"
