@@ -68,11 +68,11 @@ def karpenter_policies(
     return _fill(_data()["karpenter"]["policies"], names)  # type: ignore[no-any-return]
 
 
-def node_role_policies(partition: str) -> list[str]:
-    """ARNs of the AWS managed policies of the nodes' role."""
+def node_role_policies(partition: str, owner: str = "karpenter") -> list[str]:
+    """ARNs of the AWS managed policies of the nodes' role, of nodes of ``karpenter`` or of ``auto_mode``."""
     return [
         f"arn:{partition}:iam::aws:policy/{name}"
-        for name in _data()["karpenter"]["node_role"]["policies"]
+        for name in _data()[owner]["node_role"]["policies"]
     ]
 
 

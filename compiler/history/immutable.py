@@ -61,6 +61,8 @@ class Rule:
 
 
 _NEW_POOL = "add a pool of another name, move jobs there with `rerun:`, and remove this one when its runs have ended"
+_NODE_CLASS = ("spec", "template", "spec", "nodeClassRef")
+_NEW_CLUSTER = "undo it, or make a cluster of another name: one keeps the way in which its nodes are launched"
 _NEW_STORAGE = "add a storage of another name, and remove this one when the runs that mount it have ended"
 _KARPENTER = "karpenter.sh_nodepools.yaml v1.14.1, x-kubernetes-validations"
 _KUEUE = "kueue.x-k8s.io CRDs v0.19.2, x-kubernetes-validations"
@@ -99,12 +101,8 @@ _FIXED = [
 RULES: Mapping[str, Sequence[Rule]] = {
     "NodePool": [
         Rule(("spec", "replicas"), _NEW_POOL, _KARPENTER, presence=True),
-        Rule(
-            ("spec", "template", "spec", "nodeClassRef", "group"), _NEW_POOL, _KARPENTER
-        ),
-        Rule(
-            ("spec", "template", "spec", "nodeClassRef", "kind"), _NEW_POOL, _KARPENTER
-        ),
+        Rule((*_NODE_CLASS, "group"), _NEW_CLUSTER, _KARPENTER),
+        Rule((*_NODE_CLASS, "kind"), _NEW_CLUSTER, _KARPENTER),
     ],
     "ResourceFlavor": _FLAVOR,
     "Topology": [Rule(("spec", "levels"), _NEW_POOL, _KUEUE)],

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from compiler.model.nodes import class_of
 from compiler.plan import Plan
 from compiler.subjects.pools.plan import (
     CAPACITY_TYPE,
     INSTANCE_TYPE,
     POOL_LABEL,
     ZONE,
-    NodeClass,
     NodeGroup,
     NodePool,
 )
@@ -34,7 +34,7 @@ def landing(plan: Plan, pool: str) -> Landing:
     ]
     offered = {word: _values(nodes, label) for word, label in _OFFERED.items()}
     taints = {str(taint) for node_pool in nodes for taint in node_pool.taints}
-    classes = [plan.named(NodeClass, node_pool.node_class) for node_pool in nodes]
+    classes = [class_of(plan, node_pool) for node_pool in nodes]
     has_efa = any(node_class and node_class.interfaces for node_class in classes)
     groups = [
         group for group in plan.of(NodeGroup) if group.labels.get(POOL_LABEL) == pool

@@ -24,7 +24,7 @@ from compiler.subjects.storage.resolve import made_folder, volume_name
 from compiler.targets.body import object_path
 
 _CLAIM, _VOLUME = "PersistentVolumeClaim", "PersistentVolume"
-_NODES = ("NodePool", "EC2NodeClass")
+_NODES = ("NodePool", "EC2NodeClass", "NodeClass")
 
 
 def with_needs(

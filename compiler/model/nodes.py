@@ -24,6 +24,7 @@ from compiler.subjects.cluster.plan import Cluster
 from compiler.subjects.delivery.plan import HelmRelease
 from compiler.subjects.pools.plan import (
     INSTANCE_TYPE,
+    AutoNodeClass,
     NodeClass,
     NodeGroup,
     NodePool,
@@ -31,6 +32,12 @@ from compiler.subjects.pools.plan import (
 from compiler.subjects.queues.plan import Flavor
 
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
+
+
+def class_of(plan: Plan, pool: NodePool) -> NodeClass | None:
+    """The node class by which a pool launches: of Karpenter, or of EKS Auto Mode."""
+    kind: type[NodeClass] = AutoNodeClass if pool.auto else NodeClass
+    return plan.named(kind, pool.node_class)
 
 
 class Nodes:
@@ -95,13 +102,17 @@ class Nodes:
         return (wanted,)
 
     def node_class(self, pool: NodePool) -> NodeClass | None:
-        """The EC2NodeClass of a pool."""
-        return self.plan.named(NodeClass, pool.node_class)
+        """The EC2NodeClass of a pool, or its NodeClass of EKS Auto Mode."""
+        return class_of(self.plan, pool)
 
     def pools_of_class(self, node_class: NodeClass) -> list[NodePool]:
         """The pools that launch by a node class."""
-        pools = self.plan.of(NodePool)
-        return [pool for pool in pools if pool.node_class == node_class.name]
+        auto = isinstance(node_class, AutoNodeClass)
+        return [
+            pool
+            for pool in self.plan.of(NodePool)
+            if pool.node_class == node_class.name and pool.auto is auto
+        ]
 
     def accelerated(self, pool: NodePool) -> bool:
         """Whether every node of a pool is known to have accelerators."""
@@ -127,6 +138,10 @@ class Nodes:
     def amazon_linux_2023(self, pool: NodePool) -> bool | None:
         """Whether the nodes of a pool run AL2023; ``None`` where an image of another name may be anything."""
         node_class = self.node_class(pool)
+        if pool.auto:
+            return (
+                False  # Bottlerocket (EKS user guide, ml-node-pools, commit 80436be5)
+            )
         if node_class is None:
             return None
         alias, family = node_class.ami_alias or "", node_class.ami_family

@@ -155,7 +155,8 @@ _PLAN, _WORK, _MANIFEST = map(name_of, (Plan, Work, Manifest))
 
 
 class Subjects:
-    """What each rule is run on: plan nodes by class, manifests by kind."""
+    """What each rule is run on: plan nodes by class, those of a class that is another one as well, manifests by
+    kind."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -165,7 +166,8 @@ class Subjects:
         for node in _nodes(world.plan):
             by_class.setdefault(type(node), []).append(node)
         for kind, nodes in by_class.items():
-            self._nodes[name_of(kind)] = nodes
+            for base in kind.__mro__[: kind.__mro__.index(PlanNode)]:
+                self._nodes.setdefault(name_of(base), []).extend(nodes)
         for manifest in world.manifests:
             self._manifests.setdefault(_kind(manifest), []).append(manifest)
 

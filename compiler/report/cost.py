@@ -39,19 +39,9 @@ class Line:
 
 
 def lines(subject: Subject) -> Iterator[Line]:
-    """The system nodes, and each pool."""
-    system = ClusterSection.of(subject.spec).eks.system_nodes
-    price, exact = _price(subject, system.instance_type)
-    # One more while the group is updated: an EKS managed node group surges by one.
-    yield Line(
-        "system",
-        system.instance_type,
-        system.nodes,
-        system.nodes + 1,
-        price,
-        exact,
-        _WORDS["on-demand"],
-    )
+    """The system nodes, and each pool. How many nodes run the controllers of a cluster with EKS Auto Mode, it says."""
+    if ClusterSection.of(subject.spec).auto_mode is None:
+        yield _of_the_system(subject)
     for pool in PoolsSection.of(subject.spec).node_pools:
         price, exact = price_of(subject, pool.instance_types)
         how = in_words(pool.capacity_types[0])
@@ -65,6 +55,21 @@ def lines(subject: Subject) -> Iterator[Line]:
             _WORDS[how],
             paid=how == _PAID_BEFORE,
         )
+
+
+def _of_the_system(subject: Subject) -> Line:
+    system = ClusterSection.of(subject.spec).eks.system_nodes
+    price, exact = _price(subject, system.instance_type)
+    # One more while the group is updated: an EKS managed node group surges by one.
+    return Line(
+        "system",
+        system.instance_type,
+        system.nodes,
+        system.nodes + 1,
+        price,
+        exact,
+        _WORDS["on-demand"],
+    )
 
 
 def _always(pool: NodePool) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.model.nodes import class_of
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
 from compiler.subjects.jobs.plan import TrainJob, runtime_of
@@ -12,7 +13,6 @@ from compiler.subjects.pools.plan import (
     INSTANCE_TYPE,
     POOL_LABEL,
     ZONE,
-    NodeClass,
     NodeGroup,
     NodePool,
 )
@@ -95,7 +95,7 @@ def _placement(
 ) -> Iterator[str]:
     groups = set()
     for node_pool in node_pools:
-        node_class = subject.plan.named(NodeClass, node_pool.node_class)
+        node_class = class_of(subject.plan, node_pool)
         if node_class is not None and node_class.placement_group:
             groups.add(node_class.placement_group)
     for node_group in subject.plan.of(NodeGroup):

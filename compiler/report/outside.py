@@ -8,7 +8,7 @@ from compiler.report.markdown import code
 from compiler.report.subject import Subject
 from compiler.subjects.jobs.plan import Runtime, TrainJob
 from compiler.subjects.network.spec import NetworkSection
-from compiler.subjects.pools.plan import NodeClass
+from compiler.subjects.pools.plan import AutoNodeClass, NodeClass
 from compiler.subjects.pools.spec import PoolsSection
 from compiler.subjects.secrets.spec import SecretsSection
 from compiler.subjects.storage.spec import StorageSection
@@ -57,7 +57,8 @@ def _rules(subject: Subject) -> str:
     EC2 user guide, efa-start; FSx for Lustre user guide, limit-access-security-groups.
     """
     rules = []
-    if any(node_class.efa for node_class in subject.plan.of(NodeClass)):
+    classes = (*subject.plan.of(NodeClass), *subject.plan.of(AutoNodeClass))
+    if any(node_class.efa for node_class in classes):
         rules.append("all traffic through from and to itself, for EFA")
     if any(storage.fsx_lustre for storage in StorageSection.of(subject.spec).storage):
         rules.append("TCP 988 and 1018 to 1023 through from and to the file systems")

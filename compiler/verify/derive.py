@@ -1,10 +1,10 @@
 """Derive the committed schemas: ``python -m compiler.verify.derive FOLDER [--trainer-2.1 FOLDER] [--kuberay FOLDER]``.
 
-Reads released CRDs (``crds/PROJECT/VERSION/*.yaml``), Kubernetes' core definitions and eksctl's schema, and writes one
-JSON file a kind and version into ``compiler/verify/data``. Each file names project, release and source. Upstream prose
-is left out. Two are not among them: Trainer 2.1's CRDs, which ``git show v2.1.0:manifests/base/crds/…`` of
-github.com/kubeflow/trainer writes into a folder, and KubeRay's, of which ``git show
-v1.6.2:helm-chart/kuberay-operator/crds/ray.io_rayjobs.yaml`` of github.com/ray-project/kuberay is one.
+Reads released CRDs (``crds/PROJECT/VERSION/*.yaml``), Kubernetes' core definitions, eksctl's schema and what only a
+documentation states (``documented``), and writes one JSON file a kind and version into ``compiler/verify/data``. Each
+file names project, release and source. Upstream prose is left out. Two are not among them: Trainer 2.1's CRDs, which
+``git show v2.1.0:manifests/base/crds/…`` of github.com/kubeflow/trainer writes into a folder, and KubeRay's, of which
+``git show v1.6.2:helm-chart/kuberay-operator/crds/ray.io_rayjobs.yaml`` of github.com/ray-project/kuberay is one.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from compiler.verify import documented
 from compiler.verify.core import CoreDefinitions, from_eksctl
 from compiler.verify.schemas import DATA, file_name
 from compiler.verify.structure import Raw, from_crd, shared
@@ -129,6 +130,8 @@ def derive(
     if kuberay is not None:
         kinds = frozenset({"RayJob"})
         yield from _crd_files(kuberay, kinds, "kuberay", "v1.6.2", KUBERAY)
+    for derived in from_crd(documented.NODE_CLASS):
+        yield _file(derived, documented.PROJECT, documented.RELEASE, documented.SOURCE)
     yield from _core_files(shared_folder / "crds" / CORE_SOURCE)
     folder = shared_folder / "aws" / EKSCTL_SOURCE
     later = json.loads(

@@ -25,6 +25,7 @@ from compiler.verify.references import (
 _PAIRED = frozenset(
     {
         ("karpenter.k8s.aws", "EC2NodeClass"),
+        ("eks.amazonaws.com", "NodeClass"),
         (KUEUE, "ResourceFlavor"),
         (KUEUE, "ClusterQueue"),
         (KUEUE, "LocalQueue"),
@@ -38,7 +39,13 @@ _PAIRED = frozenset(
     }
 )
 # Kinds that people write beside the one object that names them: if a set has one, and names one, that one is meant.
-_BESIDE = frozenset({("karpenter.k8s.aws", "EC2NodeClass"), (KUEUE, "Topology")})
+_BESIDE = frozenset(
+    {
+        ("karpenter.k8s.aws", "EC2NodeClass"),
+        ("eks.amazonaws.com", "NodeClass"),
+        (KUEUE, "Topology"),
+    }
+)
 _NEARLY, _CLOSELY, _LOOSELY = 0.88, 0.8, 0.55  # of 1, SequenceMatcher's ratio
 _FEW = 100
 """Of more names that are unused, one that is alike says nothing, and to compare all of them takes minutes."""

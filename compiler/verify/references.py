@@ -222,6 +222,8 @@ _BUILT_IN = {
     ("", "ConfigMap"): frozenset({"kube-root-ca.crt"}),
     (RBAC, "ClusterRole"): frozenset({"cluster-admin", "admin", "edit", "view"}),
     (STORAGE, "StorageClass"): frozenset({"gp2"}),
+    # of EKS Auto Mode, with its own node pools (EKS user guide, set-builtin-node-pools)
+    ("eks.amazonaws.com", "NodeClass"): frozenset({"default"}),
 }
 _IMPLICIT = frozenset(
     {(KUEUE, "Cohort")}
@@ -326,15 +328,17 @@ _CLUSTER_WIDE = ("ClusterRole", "ClusterTrainingRuntime", "ClusterSecretStore")
 
 def _target(reference: Reference, value: Any, namespace: str) -> Identity | None:
     kind, space, name = reference.target_kind, namespace, value
+    group = reference.target_group
     if isinstance(value, dict):
         name, space = value.get("name"), value.get("namespace") or namespace
         if reference.typed:
             kind = value.get("kind") or kind
-    are_texts = all(isinstance(part, str) for part in (name, space, kind))
+            group = value.get("group") or group
+    are_texts = all(isinstance(part, str) for part in (name, space, kind, group))
     if not are_texts or not name or kind in ("User", "Group"):
         return None
     cluster = reference.cluster or kind in _CLUSTER_WIDE
-    return reference.target_group, kind, "" if cluster else space, name
+    return group, kind, "" if cluster else space, name
 
 
 def _unresolved(

@@ -16,7 +16,7 @@ def termination_grace_period_on_training_pool(
 
     With `terminationGracePeriod` Karpenter may evict pods that say `do-not-disrupt`, and kills them at the deadline
     (karpenter.sh/v1 NodePool): drift then ends running jobs. Nodes of Capacity Blocks want one: their end is known,
-    and without a deadline the pods get no signal before EC2 takes the node.
+    and without a deadline the pods get no signal before EC2 takes the node. Nodes of EKS Auto Mode always have one.
 
     ## Fails
 
@@ -38,6 +38,7 @@ def termination_grace_period_on_training_pool(
     """
     if (
         pool.termination_grace is not None
+        and not pool.auto
         and world.accelerated(pool)
         and not world.block(pool)
     ):

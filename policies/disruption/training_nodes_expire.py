@@ -15,7 +15,7 @@ def training_nodes_expire(pool: NodePool, world: World) -> Iterator[Finding]:
 
     Expiration starts to drain a node at its age, whatever runs there and whatever the disruption budgets say; the
     default is 720h (karpenter.sh/v1 NodePool `expireAfter`). A job that runs longer hangs in the drain or is
-    killed.
+    killed. Nodes of EKS Auto Mode always expire: what counts there is how long a job then goes on (HLT045).
 
     ## Fails
 
@@ -29,6 +29,8 @@ def training_nodes_expire(pool: NodePool, world: World) -> Iterator[Finding]:
         kind: NodePool
         spec: {template: {spec: {expireAfter: Never}}}
     """
+    if pool.auto:
+        return  # they always do, at 504h: HLT045
     after = pool.expire_after or ("720h" if world.plan.closed else "Never")
     if after != "Never" and not placeholder(after) and world.accelerated(pool):
         yield Finding(

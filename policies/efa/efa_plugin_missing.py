@@ -30,13 +30,15 @@ def efa_plugin_missing(plan: Plan, world: World) -> Iterator[Finding]:
     """
     if not plan.closed or not plan.of(HelmRelease) or world.releases(*_OFFER):
         return
-    work = next((work for work in world.works if work.efa), None)
-    if work is not None:
+    for work in world.works:
+        if not work.efa or (work.pools and all(pool.auto for pool in work.pools)):
+            continue  # nodes of EKS Auto Mode have the plugin (aws/eks-charts#1359)
         yield Finding(
             f"job `{work.name}` asks for EFA, and no EFA device plugin is installed",
             work.place(EFA),
             help="install the chart `aws-efa-k8s-device-plugin`",
         )
+        return
 
 
 _OFFER = ("aws-efa-k8s-device-plugin", "aws-dranet")

@@ -10,7 +10,7 @@ from compiler.model.offers import GroupPool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.subjects.cluster.plan import Cluster, Subnet
-from compiler.subjects.pools.plan import NodeClass, NodePool
+from compiler.subjects.pools.plan import NodePool
 
 _KEPT = 5
 _PODS = 1
@@ -120,6 +120,6 @@ def _of_node(pool: NodePool, instance: InstanceType, kept: Warm, world: World) -
     if isinstance(pool, GroupPool):
         others = instance.efa_interfaces - 1 if pool.efa else 0
         return taken(instance, kept, _PODS, efa=False) + max(others, 0)
-    node_class = world.plan.named(NodeClass, pool.node_class)
+    node_class = world.node_class(pool)
     has_efa = node_class is not None and node_class.efa > 0
     return taken(instance, kept, _PODS, efa=has_efa)

@@ -27,7 +27,7 @@ def auto_mode_label_on_karpenter(pool: NodePool) -> Iterator[Finding]:
         spec:
           template: {spec: {requirements: [{key: karpenter.k8s.aws/instance-category, operator: In, values: [p]}]}}
     """
-    if not pool.node_class:
+    if pool.auto or not pool.node_class:
         return  # Auto Mode has a NodeClass of its own
     for index, requirement in enumerate(pool.requirements):
         if requirement.key.startswith("eks.amazonaws.com/instance-"):

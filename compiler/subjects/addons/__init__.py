@@ -51,11 +51,11 @@ def _first_ready(waiting: Mapping[str, AddOn], ordered: Mapping[str, AddOn]) -> 
 def wanted(context: Context, by: str) -> Iterator[AddOn]:
     """The add-ons of a cluster that are installed in one way, in order."""
     for addon in addons().values():
-        if addon.by == by and addon.wanted(context):
+        if addon.by == by and addon.runs(context):
             yield addon
 
 
 def used(context: Context) -> frozenset[str]:
     """The components of the release that a cluster uses."""
-    running = [addon for addon in addons().values() if addon.wanted(context)]
+    running = [addon for addon in addons().values() if addon.runs(context)]
     return frozenset(_CLUSTER).union(addon.component for addon in running)

@@ -10,6 +10,7 @@ from compiler.catalog import InstanceType
 from compiler.dataclass import dataclass
 from compiler.resolve.context import SPEC, Context
 from compiler.source import Route
+from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.queues.plan import QueueManager
 
 HELM = "helm"
@@ -24,7 +25,7 @@ BOOTSTRAP = "bootstrap"
 """Installed once, by a command of the bootstrap."""
 
 OURS = "set by Trainyard"
-CONTROLLERS = "controllers"
+CRDS, CONTROLLERS = "crds", "controllers"
 
 EVERYWHERE = [{"operator": "Exists"}]
 """An agent runs on every pool, whatever its taints: a list of them would be another one with each pool that comes."""
@@ -132,6 +133,7 @@ class AddOn:
     ``stage`` is the Kustomization that carries it. ``crds_of`` names the component whose chart carries its CRDs, where
     its own does not. ``stays``: Flux never deletes it. ``budget``: labels of the pods of which one always stays, where
     the chart makes no PodDisruptionBudget. ``patches``: texts of YAML that are merged into upstream's manifests.
+    ``in_auto_mode``: EKS Auto Mode has it by itself, on the nodes or beside the control plane.
     """
 
     component: str
@@ -149,3 +151,12 @@ class AddOn:
     role: Role | None = None
     budget: Mapping[str, str] = field(default_factory=dict)
     patches: tuple[str, ...] = ()
+    in_auto_mode: bool = False
+
+    def runs(self, context: Context) -> bool:
+        """Whether the cluster installs it: where it is wanted, and EKS Auto Mode does not bring it by itself."""
+        return self.is_ours(context) and self.wanted(context)
+
+    def is_ours(self, context: Context) -> bool:
+        """Whether EKS Auto Mode does not bring it by itself."""
+        return not (self.in_auto_mode and ClusterSection.of(context.spec).auto_mode)

@@ -44,6 +44,7 @@ def rights(context: Context) -> Sequence[dict[str, object]]:
 
 ADD_ON = AddOn(
     component="aws-ebs-csi-driver",
+    in_auto_mode=True,
     by=EKS,
     wanted=wanted,
     at=SPEC / "storage",

@@ -53,6 +53,7 @@ def values(setting: Setting) -> dict[str, Any]:
 
 ADD_ON = AddOn(
     component="aws-efa-k8s-device-plugin",
+    in_auto_mode=True,
     wanted=wanted,
     values=values,
     reach=("tolerations",),

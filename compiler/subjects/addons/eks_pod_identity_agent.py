@@ -5,6 +5,7 @@ from compiler.subjects.addons.addon import EKS, AddOn, Daemon
 
 ADD_ON = AddOn(
     component="eks-pod-identity-agent",
+    in_auto_mode=True,
     by=EKS,
     at=SPEC,
     after=("kube-proxy",),

@@ -47,6 +47,7 @@ def values(setting: Setting) -> dict[str, Any]:
 
 ADD_ON = AddOn(
     component="karpenter",
+    in_auto_mode=True,
     values=values,
     crds_of="karpenter-crd",
     # karpenter v1.14.1 charts/karpenter/values.yaml: podAntiAffinity keeps its pods on two nodes.

@@ -3,6 +3,6 @@
 They come before the pools, in a Kustomization that prunes nothing: Flux would delete every node with them.
 """
 
-from compiler.subjects.addons.addon import AddOn
+from compiler.subjects.addons.addon import CRDS, AddOn
 
-ADD_ON = AddOn(component="karpenter-crd", stage="crds", stays=True)
+ADD_ON = AddOn(component="karpenter-crd", stage=CRDS, stays=True, in_auto_mode=True)

@@ -5,6 +5,7 @@ from compiler.subjects.addons.addon import EKS, AddOn, Daemon
 
 ADD_ON = AddOn(
     component="kube-proxy",
+    in_auto_mode=True,
     by=EKS,
     at=SPEC,
     after=("vpc-cni",),

@@ -27,6 +27,7 @@ def values(setting: Setting) -> dict[str, Any]:
 
 ADD_ON = AddOn(
     component="neuron-helm-chart",
+    in_auto_mode=True,
     wanted=wanted,
     values=values,
     reach=("devicePlugin", "tolerations"),

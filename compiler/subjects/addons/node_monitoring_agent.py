@@ -49,6 +49,7 @@ def _has_dcgm(instance: InstanceType) -> bool:
 
 ADD_ON = AddOn(
     component="eks-node-monitoring-agent",
+    in_auto_mode=True,
     wanted=wanted,
     at=SPEC / "health",
     values=values,

@@ -18,6 +18,7 @@ def wanted(context: Context) -> bool:
 
 ADD_ON = AddOn(
     component="node-problem-detector",
+    in_auto_mode=True,
     by=MANIFESTS,
     wanted=wanted,
     at=SPEC / "health" / "problemDetector",

@@ -59,6 +59,7 @@ def _sharing(context: Context) -> dict[str, Any]:
 
 ADD_ON = AddOn(
     component="nvidia-device-plugin",
+    in_auto_mode=True,
     wanted=wanted,
     values=values,
     reach=("tolerations",),

@@ -17,6 +17,7 @@ def values(setting: Setting) -> dict[str, Any]:
 
 ADD_ON = AddOn(
     component="vpc-cni",
+    in_auto_mode=True,
     by=EKS,
     at=SPEC,
     values=values,

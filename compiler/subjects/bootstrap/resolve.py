@@ -18,6 +18,7 @@ from compiler.subjects.cluster.resolve import (
     drivers,
     role_name,
 )
+from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.delivery.resolve import (
     flux_folder,
     git_secret,
@@ -43,6 +44,8 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
     """Everything that must exist before Flux can work."""
     spec, flux = context.spec, DeliverySection.of(context.spec).flux
     queue = interruption_queue(context.name)
+    auto_mode = ClusterSection.of(spec).auto_mode is not None
+    owner = "auto_mode" if auto_mode else "karpenter"
     partition, region, account_id = context.partition, spec.region, spec.account
     return Bootstrap(
         at=SPEC,
@@ -50,7 +53,7 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
         region=region,
         partition=partition,
         account=account_id,
-        node_role=node_role(context.name),
+        node_role=node_role(context),
         interruption_queue=queue,
         instance_profile=instance_profile(context),
         queue=iam.interruption_queue(partition, region, account_id, queue),
@@ -62,14 +65,15 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
             account_id,
             context.name,
             queue,
-            node_role=node_role(context.name),
+            node_role=node_role(context),
         ),
-        node_policies=tuple(iam.node_role_policies(partition)),
+        node_policies=tuple(iam.node_role_policies(partition, owner)),
         interruption_rules=iam.interruption_rules(),
         bucket_role=role_name(context, "aws-mountpoint-s3-csi-driver"),
         access=access_entries(context),
         drivers=drivers(context),
         zones=tuple(sorted(context.catalog.regions.get(region, ()))),
+        auto_mode=auto_mode,
         placement_groups=_placement_groups(context, pools),
         eksctl_version=context.release.version("eksctl"),
         flux_version=context.release.version("flux"),

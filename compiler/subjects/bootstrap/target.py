@@ -125,11 +125,18 @@ def _rendered(name: str, **values: Any) -> str:
 
 
 def stack(boot: Bootstrap) -> dict[str, Any]:
-    """CloudFormation: Karpenter's roles, its interruption queue with its rules, the role of buckets."""
+    """CloudFormation: Karpenter's roles, its interruption queue with its rules, the role of buckets. With EKS Auto Mode
+    there is no controller of Karpenter, and no queue."""
+    description = f"What cluster {boot.cluster} needs before it exists"
+    node_trust = _trust("ec2.amazonaws.com")
+    # What the policy of buckets is follows with each bucket, see ``_bucket``.
+    bucket_role = _role(boot.bucket_role, boot.controller_trust, [])
+    if boot.auto_mode:
+        nodes = _role(boot.node_role, node_trust, list(boot.node_policies))
+        return template(description, {"NodeRole": nodes, "BucketRole": bucket_role})
     policies = [{"Ref": f"{_logical(name)}Policy"} for name in boot.controller_policies]
     queue = dict(boot.queue)
     queue_policy = queue.pop("policy")
-    node_trust = _trust("ec2.amazonaws.com")
     resources: dict[str, Any] = {
         "NodeRole": _role(boot.node_role, node_trust, list(boot.node_policies)),
         "ControllerRole": _role(boot.controller_role, boot.controller_trust, policies),
@@ -167,9 +174,8 @@ def stack(boot: Bootstrap) -> dict[str, Any]:
                 "Roles": [{"Ref": "NodeRole"}],
             },
         }
-    # What its policy is follows with each bucket, see ``_bucket``.
-    resources["BucketRole"] = _role(boot.bucket_role, boot.controller_trust, [])
-    return template(f"What cluster {boot.cluster} needs before it exists", resources)
+    resources["BucketRole"] = bucket_role
+    return template(description, resources)
 
 
 def stacks(boot: Bootstrap) -> Iterator[Artifact]:
@@ -263,6 +269,19 @@ def _rights(boot: Bootstrap, bucket: str) -> list[dict[str, Any]]:
 
 
 def _driver(boot: Bootstrap, driver: PodIdentity) -> dict[str, Any]:
+    """A role with its association, or the association with a role that another stack makes."""
+    if driver.role_arn is not None:
+        association = {
+            "ClusterName": boot.cluster,
+            "Namespace": driver.namespace,
+            "ServiceAccount": driver.service_account,
+            "RoleArn": driver.role_arn,
+        }
+        resource = {
+            "Type": "AWS::EKS::PodIdentityAssociation",
+            "Properties": association,
+        }
+        return {"Association": resource}
     role = {
         "AssumeRolePolicyDocument": dict(boot.controller_trust),
         "ManagedPolicyArns": list(driver.policy_arns),

@@ -40,6 +40,8 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
     auto_mode = body.follow("autoModeConfig", "enabled").flag()
     if body / "outpost":
         auto_mode = False
+    pools = body.follow("autoModeConfig", "nodePools")
+    auto_pools = pools.texts() if pools.value is not None else None
     yield Cluster(
         at=body.at,
         name=name_of(body),
@@ -52,6 +54,8 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
         access=tuple(access),
         node_groups=tuple(_groups(body, _zones(subnets))),
         auto_mode=auto_mode,
+        auto_pools=auto_pools,
+        auto_node_role=body.follow("autoModeConfig", "nodeRoleARN").text(),
         log_types=body.follow("cloudWatch", "clusterLogging", "enableTypes").texts(),
         origins={
             "region": (metadata / "region").at,

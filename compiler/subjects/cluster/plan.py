@@ -78,7 +78,8 @@ class AccessEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster(PlanNode):
-    """eksctl.io/v1alpha5 ClusterConfig."""
+    """eksctl.io/v1alpha5 ClusterConfig. ``auto_pools`` and ``auto_node_role`` are those of EKS Auto Mode: its own node
+    pools, ``None`` where they are left to eksctl, and the ARN of the role of all nodes."""
 
     single: ClassVar[bool] = True
 
@@ -92,6 +93,8 @@ class Cluster(PlanNode):
     access: tuple[AccessEntry, ...] = ()
     node_groups: tuple[NodeGroup, ...] = ()
     auto_mode: bool | None = False
+    auto_pools: tuple[str, ...] | None = None
+    auto_node_role: str | None = None
     log_types: tuple[str, ...] = ()
 
 
@@ -119,7 +122,8 @@ class Bootstrap(PlanNode):
     ``queue``: properties of the interruption queue, and its ``policy``. ``access``: who may enter the cluster, beside
     its nodes; each by a stack of its own. ``instance_profile``: one of the nodes' role, where Karpenter makes none.
     ``drivers``: pod identities of add-ons that only some clusters have. ``zones``: all that the Region has.
-    ``terraform``: the state of its modules, where Terraform makes what CloudFormation does else.
+    ``terraform``: the state of its modules, where Terraform makes what CloudFormation does else. ``auto_mode``: EKS
+    Auto Mode runs the nodes, so that there is no controller of Karpenter and no queue.
     """
 
     carried: ClassVar[bool] = False
@@ -144,6 +148,7 @@ class Bootstrap(PlanNode):
     access: tuple[AccessEntry, ...] = ()
     drivers: tuple[PodIdentity, ...] = ()
     zones: tuple[str, ...] = ()
+    auto_mode: bool = False
     placement_groups: tuple[PlacementGroup, ...] = ()
     eksctl_version: str = ""
     flux_version: str = ""

@@ -47,6 +47,6 @@ def _principals(context: Context) -> Iterator[tuple[Route, str]]:
 
 
 def node_role_arn(context: Context) -> str:
-    """The ARN of the IAM role of Karpenter's nodes."""
+    """The ARN of the IAM role of the nodes."""
     account = context.spec.account
-    return f"arn:{context.partition}:iam::{account}:role/{node_role(context.name)}"
+    return f"arn:{context.partition}:iam::{account}:role/{node_role(context)}"

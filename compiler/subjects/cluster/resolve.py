@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
@@ -33,13 +34,17 @@ SYSTEM = "system"
 def resolve(context: Context) -> Iterator[PlanNode]:
     """The cluster, as eksctl creates it."""
     check_principals(context)
+    if ClusterSection.of(context.spec).auto_mode is not None:
+        from compiler.subjects.cluster.auto_mode import check_auto_mode
+
+        check_auto_mode(context)
     yield context.once(cluster)
 
 
 def cluster(context: Context) -> Cluster:
     """eksctl's ClusterConfig."""
     spec = context.spec
-    return Cluster(
+    whole = Cluster(
         at=SPEC,
         name=context.name,
         region=spec.region,
@@ -51,14 +56,33 @@ def cluster(context: Context) -> Cluster:
             "name": SPEC,
             "access": AT_EKS / "admins",
             "addons": AT_EKS / "addons",
+            "auto_mode": AT_EKS / "autoMode",
         },
         tags={**spec.tags, "karpenter.sh/discovery": context.name},
         addons=_addons(context.once(setting)),
-        pod_identities=_identities(context),
-        access=(_nodes_entry(context),),
-        node_groups=(_system(context),),
         auto_mode=False,
         log_types=("api", "audit", "authenticator"),
+    )
+    if ClusterSection.of(spec).auto_mode is not None:
+        return _with_auto_mode(context, whole)
+    return replace(
+        whole,
+        pod_identities=_identities(context),
+        access=(AccessEntry(node_role_arn(context), "EC2_LINUX"),),
+        node_groups=(_system(context),),
+    )
+
+
+def _with_auto_mode(context: Context, whole: Cluster) -> Cluster:
+    """A cluster whose nodes EKS runs. EKS makes the access entry of the role that the node pools of its own have (EKS
+    user guide, create-node-class: considerations), and all other nodes have that role as well."""
+    from compiler.subjects.cluster.auto_mode import POOLS
+
+    return replace(
+        whole,
+        auto_mode=True,
+        auto_pools=POOLS,
+        auto_node_role=node_role_arn(context),
     )
 
 
@@ -107,7 +131,7 @@ def _identities(context: Context) -> tuple[PodIdentity, ...]:
     identities = []
     for addon in addons.addons().values():
         role = addon.role
-        if role is not None and role.own:
+        if role is not None and role.own and addon.is_ours(context):
             arn = prefix + role.named(context.name)
             identities.append(
                 PodIdentity(role.namespace, role.service_account, role_arn=arn)
@@ -116,8 +140,11 @@ def _identities(context: Context) -> tuple[PodIdentity, ...]:
 
 
 def drivers(context: Context) -> tuple[PodIdentity, ...]:
-    """Those of charts that only some clusters have."""
-    identities = []
+    """Those of charts that only some clusters have. With EKS Auto Mode also those that eksctl else binds: it wants the
+    add-on of the pod identity agent for that, which Auto Mode has without one (v0.230.0, cmdutils/configfile.go)."""
+    identities: list[PodIdentity] = []
+    if ClusterSection.of(context.spec).auto_mode is not None:
+        identities += _identities(context)
     for addon in addons.wanted(context, HELM):
         role = addon.role
         if role is not None and role.managed:
@@ -130,10 +157,6 @@ def role_name(context: Context, component: str) -> str:
     """The name of the role that the bootstrap makes for an add-on."""
     role = addons.addons()[component].role
     return role.named(context.name) if role is not None else ""
-
-
-def _nodes_entry(context: Context) -> AccessEntry:
-    return AccessEntry(node_role_arn(context), "EC2_LINUX")
 
 
 def _system(context: Context) -> NodeGroup:

@@ -20,8 +20,10 @@ from compiler.spec.types import (
 
 if TYPE_CHECKING:
     from compiler.subjects.cluster.forms.addon_settings import AddonSettings
+    from compiler.subjects.cluster.forms.auto_mode import AutoMode
 else:
     (AddonSettings,) = later("cluster.forms.addon_settings", "AddonSettings")
+    (AutoMode,) = later("cluster.forms.auto_mode", "AutoMode")
 
 
 class ApiServer(SpecModel):
@@ -100,6 +102,12 @@ class Eks(SpecModel):
         examples=[{"instanceType": "m7i.2xlarge", "nodes": 2}],
     )
 
+    auto_mode: AutoMode | None = Field(
+        None,
+        description="Whether EKS launches, patches and repairs the nodes (EKS Auto Mode); unset: Karpenter does, which "
+        "runs in the cluster.",
+        examples=[{}],
+    )
     addons: dict[AddonName, AddonSettings] = Field(
         {},
         description="EKS add-ons beside those of every cluster, and what is changed of those, by name.",
@@ -132,6 +140,11 @@ class ClusterSection(Section):
     def eks(self) -> Eks:
         """What only EKS has."""
         return self.platform.eks
+
+    @property
+    def auto_mode(self) -> AutoMode | None:
+        """How EKS Auto Mode runs the nodes, where it does."""
+        return self.platform.eks.auto_mode
 
 
 SECTION = ClusterSection

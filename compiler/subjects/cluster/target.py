@@ -91,6 +91,7 @@ def _origins(cluster: Cluster) -> dict[tuple[Key, ...], Route]:
         ("availabilityZones",): cluster.where("network"),
         ("accessConfig",): cluster.where("access"),
         ("addons",): cluster.where("addons"),
+        ("autoModeConfig",): cluster.where("auto_mode"),
     }
     for index, addon in enumerate(cluster.addons):
         places["addons", index] = cluster.where("addons") / addon.name
@@ -109,26 +110,42 @@ def cluster_config(cluster: Cluster) -> Body:
         "tags": dict(cluster.tags),
     }
     identities = [_identity(identity) for identity in cluster.pod_identities]
-    entries = [_entry(entry) for entry in cluster.access]
+    access: Body = {"authenticationMode": "API"}
+    if cluster.access:
+        access["accessEntries"] = [_entry(entry) for entry in cluster.access]
     addons = [_addon(addon) for addon in cluster.addons]
     groups = [_group(group) for group in cluster.node_groups]
     log_types = list(cluster.log_types)
     sections = given(
         vpc=_vpc(network),
         availabilityZones=list(network.zones) if network.vpc is None else None,
-        iam={"withOIDC": True, "podIdentityAssociations": identities},
-        accessConfig={"authenticationMode": "API", "accessEntries": entries},
+        iam=given(withOIDC=True, podIdentityAssociations=identities),
+        accessConfig=access,
         addonsConfig={"disableDefaultAddons": True},
         addons=addons,
         managedNodeGroups=groups,
         cloudWatch=given(clusterLogging=given(enableTypes=log_types)),
-        autoModeConfig=_enabled(cluster.auto_mode),
+        autoModeConfig=_auto_mode(cluster),
     )
     return {
         "apiVersion": "eksctl.io/v1alpha5",
         "kind": "ClusterConfig",
         "metadata": metadata,
         **sections,
+    }
+
+
+def _auto_mode(cluster: Cluster) -> Body | None:
+    """EKS Auto Mode: whether, and the node pools that EKS brings with the role of their nodes. An empty list of them
+    means none, and is written."""
+    if cluster.auto_mode is None:
+        return None
+    pools = cluster.auto_pools
+    named = {} if pools is None else {"nodePools": list(pools)}
+    return {
+        "enabled": cluster.auto_mode,
+        **named,
+        **given(nodeRoleARN=cluster.auto_node_role),
     }
 
 

@@ -13,7 +13,7 @@ from compiler.resolve.context import SPEC, Context
 from compiler.resolve.versions import own_place, own_versions
 from compiler.source import Route
 from compiler.subjects import addons
-from compiler.subjects.addons.addon import HELM, KUSTOMIZE, AddOn, Setting
+from compiler.subjects.addons.addon import CRDS, HELM, KUSTOMIZE, AddOn, Setting
 from compiler.subjects.delivery.plan import (
     GitSource,
     HelmRelease,
@@ -43,8 +43,17 @@ def resolve(context: Context) -> Iterator[PlanNode]:
             ("source.toolkit.fluxcd.io/v1", "GitRepository", FLUX, flux.source)
         )
     yield root_stage(context)
-    yield stage(context, "crds", None, prune=False)
-    yield stage(context, "controllers", "crds", timeout=Duration.minutes(15))
+    before = None
+    if _has_crds(context, charts):
+        before = CRDS
+        yield stage(context, before, None, prune=False)
+    yield stage(context, "controllers", before, timeout=Duration.minutes(15))
+
+
+def _has_crds(context: Context, charts: Iterable[AddOn]) -> bool:
+    """Whether anything is installed before the controllers: EKS Auto Mode has the CRDs of Karpenter by itself."""
+    in_charts = any(addon.stage == CRDS for addon in charts)
+    return in_charts or any(addons.wanted(context, KUSTOMIZE))
 
 
 def setting(context: Context) -> Setting:
@@ -88,7 +97,7 @@ def _upstream_folders(context: Context) -> Iterator[PlanNode]:
             branch=upstream.branch,
             commit=upstream.commit,
             interval=Duration(3600),
-            folder="crds",  # a stage before: it is there when the folder is applied
+            folder=CRDS,  # a stage before: it is there when the folder is applied
         )
         yield Stage(
             at=addon.at,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from compiler.plan import PlanNode
 from compiler.resolve.context import SPEC, Context
+from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.delivery.stages import stage
 from compiler.subjects.health.plan import (
     BurnIn,
@@ -105,6 +106,16 @@ def detectors(context: Context, pools: dict[str, Pool]) -> tuple[ProblemDetector
     """The node-problem-detector over the kernel log of GPU nodes, for fatal Xids only."""
     has_gpus = any(pool.instance.gpus for pool in pools.values())
     if not HealthSection.of(context.spec).health.problem_detector or not has_gpus:
+        return ()
+    if ClusterSection.of(context.spec).auto_mode is not None:
+        context.derive(
+            "health",
+            "problemDetector",
+            "none",
+            "EKS Auto Mode has the node monitoring agent on every node, and repairs what it reports; that a pod reads "
+            "the kernel log of its locked image no source says",
+            "EKS user guide, node-health",
+        )
         return ()
     at = SPEC / "health" / "problemDetector"
     codes = [str(code) for code in context.catalog.xids.fatal()]

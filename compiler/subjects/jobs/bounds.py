@@ -10,6 +10,7 @@ from compiler.catalog import allocatable
 from compiler.diagnostics.diagnostic import listed
 from compiler.plan.units import Duration, Quantity
 from compiler.resolve.context import Context
+from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.jobs.binding import Job, mount_of
 from compiler.subjects.jobs.model import checkpoint_bytes
 from compiler.subjects.jobs.spec import Mount
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 def check_job(context: Context, job: Job, stored: Mapping[str, Storage]) -> None:
     """A job against its pool and its storage."""
     _block(context, job)
+    _life(context, job)
     _checkpoint(context, job, stored)
     _precision(context, job)
     _scratch(context, job)
@@ -76,6 +78,23 @@ def _block(context: Context, job: Job) -> None:
             job.at / "timeout",
             f"write at most `{left}`, or remove it: the end of the block is the limit",
             source="EC2 user guide, Capacity Blocks; karpenter v1.14.1, capacityreservation/expiration",
+        )
+
+
+def _life(context: Context, job: Job) -> None:
+    """A node of EKS Auto Mode ends at its age, whatever runs on it."""
+    auto, timeout = ClusterSection.of(context.spec).auto_mode, job.spec.timeout
+    if auto is None or timeout is None:
+        return
+    whole = Duration(auto.expire_after.seconds + auto.grace.seconds)
+    if timeout > whole:
+        context.fault(
+            "RES192",
+            f"job `{job.spec.name}` may take {timeout}, and a node of EKS Auto Mode lives {whole} at most",
+            job.at / "timeout",
+            f"write at most `{auto.grace}`, for which every node waits, and let the next job "
+            "resume; or remove `autoMode`",
+            source="EKS user guide, auto-security: maximum lifetime of 21 days",
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
 from compiler.source import Route
 from compiler.subjects.jobs.binding import Job
@@ -112,16 +113,28 @@ def _checkpoint(context: Context, job: Job) -> list[EnvVar]:
 
 def _network(context: Context, job: Job) -> list[EnvVar]:
     """Only what the plugin does not choose itself: it sets provider, protocol, tuner and topology by instance type."""
-    if not job.pool.efa or not has_peers(job.spec) or not job.pool.instance.gpus:
+    if not job.pool.efa or not has_peers(job.spec):
         return []
-    return variable(
-        context,
-        job,
-        "NCCL_NET",
-        _PLUGIN,
-        "without the EFA plugin NCCL stops, rather than use TCP",
-        "aws-ofi-nccl v1.21.1 nccl_ofi_interface_nvidia.cpp (this name in all versions)",
-    )
+    variables = []
+    if job.pool.instance.gpus:
+        variables += variable(
+            context,
+            job,
+            "NCCL_NET",
+            _PLUGIN,
+            "without the EFA plugin NCCL stops, rather than use TCP",
+            "aws-ofi-nccl v1.21.1 nccl_ofi_interface_nvidia.cpp (this name in all versions)",
+        )
+    if job.pool.share.huge_pages == Quantity(0):
+        variables += variable(
+            context,
+            job,
+            "FI_EFA_USE_HUGE_PAGE",
+            "0",
+            "pods of nodes of EKS Auto Mode ask for no huge pages, of which nothing says how many there are",
+            "libfabric fi_efa(7)",
+        )
+    return variables
 
 
 _PLUGIN = "AWS Libfabric"

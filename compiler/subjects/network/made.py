@@ -29,7 +29,7 @@ def _always(context: Context) -> bool:
 def _has_addon(component: str) -> Callable[[Context], bool]:
     def wanted(context: Context) -> bool:
         addon = addons.addons().get(component)
-        return addon is not None and addon.wanted(context)
+        return addon is not None and addon.runs(context)
 
     return wanted
 

@@ -30,6 +30,18 @@ class MadeSubnet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PolicySwitch(PlanNode):
+    """The ConfigMap by which EKS Auto Mode enforces network policies, which it does not without (EKS user guide,
+    auto-net-pol, commit 01385604)."""
+
+    carried: ClassVar[bool] = False
+    single: ClassVar[bool] = True
+
+    name: str = "amazon-vpc-cni"
+    namespace: str = "kube-system"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MadeNetwork(PlanNode):
     """A VPC with its subnets, routes, endpoints and the security group of the nodes, in a CloudFormation stack of its
     own. No manifest carries it.

@@ -32,6 +32,10 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         from compiler.subjects.network.made import made_network
 
         yield context.once(made_network)
+    if ClusterSection.of(context.spec).auto_mode is not None:
+        from compiler.subjects.network.plan import PolicySwitch
+
+        yield PolicySwitch(at=AT_EKS / "autoMode")
 
 
 def _one_enforcer(context: Context) -> None:

@@ -15,12 +15,13 @@ from compiler.subjects.addons.addon import OURS, Daemon
 
 
 def daemons(context: Context, instance: InstanceType) -> list[Daemon]:
-    """The DaemonSets that may land on a node of a type."""
+    """The DaemonSets that may land on a node of a type. Those that EKS Auto Mode replaces by programs of its nodes are
+    among them: what the programs take is not published, and so much is kept free for them."""
     return [
         daemon
         for addon in addons.addons().values()
         for daemon in addon.daemons
-        if daemon.on(instance) and (daemon.kept or addon.wanted(context))
+        if daemon.on(instance) and (daemon.kept or addon.runs(context))
     ]
 
 
@@ -30,7 +31,7 @@ def running(context: Context, instance: InstanceType) -> list[Daemon]:
         daemon
         for addon in addons.addons().values()
         for daemon in addon.daemons
-        if daemon.on(instance) and addon.wanted(context)
+        if daemon.on(instance) and addon.runs(context)
     ]
 
 

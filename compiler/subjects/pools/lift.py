@@ -1,4 +1,4 @@
-"""Lift: EC2NodeClass, NodePool and NodeOverlay."""
+"""Lift: EC2NodeClass, the NodeClass of EKS Auto Mode, NodePool and NodeOverlay."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from compiler.subjects.pools.plan import (
     CAPACITY_TYPE,
     INSTANCE_TYPE,
     ZONE,
+    AutoNodeClass,
     BlockDevice,
     Budget,
     NetworkInterface,
@@ -71,6 +72,51 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
     )
 
 
+def auto_node_class(body: Reader) -> Iterator[PlanNode]:
+    """NodeClass of EKS Auto Mode (EKS user guide, create-node-class)."""
+    spec = body / "spec"
+    group, storage = spec / "placementGroupSelector", spec / "ephemeralStorage"
+    interfaces = spec.follow("advancedNetworking", "networkInterfaces")
+    first = interfaces.items()[:1]
+    prefixes = [(entry / "secondaryIPv4PrefixCount").integer() for entry in first]
+    size = (storage / "size").quantity()
+    ephemeral = None
+    if size is not None:
+        ephemeral = BlockDevice(
+            "",
+            size,
+            iops=(storage / "iops").integer(),
+            throughput=(storage / "throughput").integer(),
+        )
+    yield AutoNodeClass(
+        at=body.at,
+        name=name_of(body),
+        role=(spec / "role").text(),
+        instance_profile=(spec / "instanceProfile").text(),
+        origins={
+            "interfaces": interfaces.at,
+            "placement_group": group.at,
+            "reservations": (spec / "capacityReservationSelectorTerms").at,
+            "block_devices": storage.at,
+            "subnets": (spec / "subnetSelectorTerms").at,
+            "security_groups": (spec / "securityGroupSelectorTerms").at,
+            "role": (spec / "role").at,
+        },
+        subnets=_terms(spec / "subnetSelectorTerms"),
+        security_groups=_terms(spec / "securityGroupSelectorTerms"),
+        reservations=_terms(spec / "capacityReservationSelectorTerms"),
+        placement_group=(group / "name").text() or (group / "id").text(),
+        interfaces=tuple(_interfaces(interfaces)),
+        tags=(spec / "tags").strings(),
+        annotations=annotations_of(body),
+        prune=pruned(body),
+        ephemeral=ephemeral,
+        prefixes=prefixes[0] if prefixes else None,
+        snat_policy=(spec / "snatPolicy").text(),
+        network_policy=(spec / "networkPolicy").text(),
+    )
+
+
 _CUT = regex(r"^\s*nvidia-smi mig -cgi (\S+) -C\s*$", re.MULTILINE)
 _OF_KUBELET = ("NodeConfig", "kubelet", "nodeadm.d")
 
@@ -119,8 +165,8 @@ def _devices(devices: Reader) -> Iterator[BlockDevice]:
             )
 
 
-# Groups of node classes that are EC2NodeClasses; those of EKS Auto Mode are others.
-_OURS = (None, "karpenter.k8s.aws")
+# Groups of node classes: those without are Karpenter's own.
+_KARPENTER, _AUTO_MODE = (None, "karpenter.k8s.aws"), "eks.amazonaws.com"
 
 
 def node_pool(body: Reader) -> Iterator[PlanNode]:
@@ -129,13 +175,16 @@ def node_pool(body: Reader) -> Iterator[PlanNode]:
     template, disruption = spec.follow("template", "spec"), spec / "disruption"
     labels = spec.follow("template", "metadata", "labels")
     ref = template / "nodeClassRef"
-    node_class = (ref / "name").word() if (ref / "group").value in _OURS else ""
+    auto = (ref / "group").value == _AUTO_MODE
+    known = auto or (ref / "group").value in _KARPENTER
+    node_class = (ref / "name").word() if known else ""
     requirements = template / "requirements"
     budgets = [_budget(budget) for budget in (disruption / "budgets").items()]
     yield NodePool(
         at=body.at,
         name=name_of(body),
         node_class=node_class,
+        auto=auto,
         unread=unread(limits=spec / "limits", replicas=spec / "replicas"),
         origins={
             "limits": (spec / "limits").at,
@@ -208,6 +257,7 @@ def _place(requirements: Reader, key: str) -> Route:
 
 KINDS = {
     "karpenter.k8s.aws/EC2NodeClass": node_class,
+    "eks.amazonaws.com/NodeClass": auto_node_class,
     "karpenter.sh/NodePool": node_pool,
     "karpenter.sh/NodeOverlay": node_overlay,
 }

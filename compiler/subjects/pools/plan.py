@@ -147,6 +147,21 @@ class NodeClass(PlanNode):
         return sum(interface.type != "interface" for interface in self.interfaces)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutoNodeClass(NodeClass):
+    """eks.amazonaws.com/v1 NodeClass, of EKS Auto Mode: it chooses no image, no user data and no use of NVMe disks.
+
+    ``ephemeral``: what pods, images and logs lie on, where no NVMe disks take its place. ``prefixes``: blocks of 16
+    addresses of pods on the first interface, where ``interfaces`` says all of them (EKS user guide,
+    device-management-efa, commit 43d79bdb).
+    """
+
+    ephemeral: BlockDevice | None = None
+    prefixes: int | None = None
+    snat_policy: str | None = None
+    network_policy: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """A disruption budget: how many nodes (``"1"`` or ``"10%"``), for which reasons (all if empty), and from when by
@@ -161,11 +176,13 @@ class Budget:
 class NodePool(PlanNode):
     """karpenter.sh/v1 NodePool. ``replicas`` makes it static; ``limits`` are totals over all its nodes.
 
-    ``prune`` off keeps it, and so its nodes, when it leaves git.
+    ``prune`` off keeps it, and so its nodes, when it leaves git. ``auto``: EKS Auto Mode launches its nodes, and
+    ``node_class`` is one of its own kind.
     """
 
     name: str
     node_class: str
+    auto: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
     startup_taints: tuple[Taint, ...] = ()
@@ -279,6 +296,7 @@ __all__ = [
     "POOL_LABEL",
     "RESERVATION_LABEL",
     "ZONE",
+    "AutoNodeClass",
     "BlockDevice",
     "Budget",
     "NetworkInterface",

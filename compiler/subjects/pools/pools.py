@@ -12,6 +12,7 @@ from compiler.imported import imported
 from compiler.plan.units import Duration, Quantity
 from compiler.resolve.context import SPEC, Context, unique
 from compiler.source import Route
+from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.pools import spec as spec_nodes
 from compiler.subjects.pools.plan import NODEPOOL_LABEL, POOL_LABEL, Taint, Toleration
@@ -532,13 +533,16 @@ def _explain(context: Context, pool: Pool) -> None:
         "only jobs may land on these nodes",
     )
     if instance.nvme_gb:
+        source = "karpenter.k8s.aws/v1 EC2NodeClass instanceStorePolicy"
+        if ClusterSection.of(context.spec).auto_mode is not None:
+            source = "EKS user guide, automode-learn-instances: considerations"
         context.settle(
             target,
             "localStorage",
             spec.local_storage,
             pool.local_storage,
             f"{instance.nvme_gb} GB of NVMe hold images and /tmp",
-            "karpenter.k8s.aws/v1 EC2NodeClass instanceStorePolicy",
+            source,
             at=pool.at / "localStorage",
         )
 

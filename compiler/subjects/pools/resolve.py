@@ -9,6 +9,7 @@ from compiler.plan import PlanNode
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
 from compiler.resolve.versions import OF_THE_PLATFORM, own_versions
+from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.jobs.plan import HUGEPAGES
 from compiler.subjects.jobs.stopping import BLOCK_DRAIN
 from compiler.subjects.network.spec import NetworkSection
@@ -53,8 +54,13 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     """The nodes of every pool, and what jobs can get of one."""
     pools = context.once(resolve_pools)
     check_pools(context, pools)
+    auto_mode = ClusterSection.of(context.spec).auto_mode is not None
     for pool in pools.values():
-        if pool.managed:
+        if auto_mode:
+            from compiler.subjects.pools.auto import auto_nodes
+
+            yield from auto_nodes(context, pool)
+        elif pool.managed:
             from compiler.subjects.pools.groups import node_groups
 
             yield from node_groups(context, pool)
@@ -107,7 +113,7 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
         name=pool.name,
         origins=origins,
         ami_alias=context.version("ami"),
-        role=None if profile else node_role(context.name),
+        role=None if profile else node_role(context),
         instance_profile=profile,
         subnets=_subnets(context, pool),
         security_groups=(cluster_group, *_security_groups(context)),
@@ -126,9 +132,10 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
     )
 
 
-def node_role(cluster: str) -> str:
-    """The name of the IAM role of Karpenter's nodes."""
-    return f"KarpenterNodeRole-{cluster}"
+def node_role(context: Context) -> str:
+    """The name of the IAM role of the nodes that Karpenter or EKS Auto Mode launches."""
+    owner = "AutoMode" if ClusterSection.of(context.spec).auto_mode else "Karpenter"
+    return f"{owner}NodeRole-{context.name}"
 
 
 def instance_profile(context: Context) -> str | None:
@@ -136,6 +143,8 @@ def instance_profile(context: Context) -> str | None:
     v1.14 documentation, private clusters)."""
     if not NetworkSection.of(context.spec).network.is_isolated:
         return None
+    if ClusterSection.of(context.spec).auto_mode is not None:
+        return None  # EKS makes it, from outside of the VPC
     return f"KarpenterNodeInstanceProfile-{context.name}"
 
 
@@ -314,13 +323,14 @@ def _explain(context: Context, pool: Pool) -> None:
         f"{pool.nodes} nodes of {pool.instance.name}, no more",
         follows=pool.at / "nodes",
     )
-    context.derive(
-        target,
-        "expireAfter",
-        "Never",
-        "a node that ends by its age ends the gang on it",
-        "karpenter.sh/v1 NodePool, v1.14.1",
-    )
+    if ClusterSection.of(context.spec).auto_mode is None:
+        context.derive(
+            target,
+            "expireAfter",
+            "Never",
+            "a node that ends by its age ends the gang on it",
+            "karpenter.sh/v1 NodePool, v1.14.1",
+        )
     if pool.efa:
         layout = pool.instance.efa_layout()
         context.derive(

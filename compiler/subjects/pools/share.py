@@ -10,6 +10,7 @@ from compiler.catalog.capacity import huge_pages_mib
 from compiler.dataclass import dataclass
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
+from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.jobs.plan import EFA, HUGEPAGES
 from compiler.subjects.pools.daemons import daemons, total
 from compiler.subjects.pools.spec import NodePool
@@ -69,7 +70,8 @@ def share_of(
         context.derive(f"pool/{pool.name}", "share", amounts, step.what, step.source)
     cpu_milli = left.cpu_milli - agents.cpu_milli
     memory_mib = left.memory_mib - agents.memory_mib
-    pages_mib = huge_pages_mib(instance) if has_driver else 0
+    has_pages = has_driver and ClusterSection.of(context.spec).auto_mode is None
+    pages_mib = huge_pages_mib(instance) if has_pages else 0
     accelerators, resource = instance.accelerators, instance.accelerator_resource
     if pool.sharing is not None:
         from compiler.subjects.pools.sharing import shares_of

@@ -1,4 +1,5 @@
-"""Target: Karpenter's EC2NodeClass, NodePool and NodeOverlay (karpenter-provider-aws v1.14.1)."""
+"""Target: Karpenter's EC2NodeClass, NodePool and NodeOverlay (karpenter-provider-aws v1.14.1), and the NodeClass of EKS
+Auto Mode (EKS user guide, create-node-class, read 2026-11)."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
 from compiler.source import Key, Route
 from compiler.subjects.pools.plan import (
+    AutoNodeClass,
     BlockDevice,
     NetworkInterface,
     NodeClass,
@@ -27,6 +29,9 @@ def lower(plan: Plan) -> Iterator[Manifest]:
     for node in plan.of(NodeClass):
         body = node_class(node)
         yield Manifest(body, path(FOLDER, body), node.at, _class_origins(node))
+    for auto in plan.of(AutoNodeClass):
+        body = auto_node_class(auto)
+        yield Manifest(body, path(FOLDER, body), auto.at, _auto_origins(auto))
     for pool in plan.of(NodePool):
         body = node_pool(pool)
         yield Manifest(body, path(FOLDER, body), pool.at, _pool_origins(pool))
@@ -49,6 +54,15 @@ def _class_origins(node: NodeClass) -> Places:
     if "ami_alias" in node.origins:
         places["spec", "amiSelectorTerms"] = node.where("ami_alias")
     return places
+
+
+def _auto_origins(node: AutoNodeClass) -> Places:
+    return {
+        ("spec", "advancedNetworking"): node.where("interfaces"),
+        ("spec", "capacityReservationSelectorTerms"): node.where("reservations"),
+        ("spec", "placementGroupSelector"): node.where("placement_group"),
+        ("spec", "ephemeralStorage"): node.where("block_devices"),
+    }
 
 
 def _pool_origins(pool: NodePool) -> Places:
@@ -88,6 +102,44 @@ def node_class(node: NodeClass) -> Body:
         tags=dict(node.tags),
     )
     return {**metadata, "spec": spec}
+
+
+def auto_node_class(node: AutoNodeClass) -> Body:
+    """eks.amazonaws.com/v1 NodeClass."""
+    annotations = dict(node.annotations)
+    if not node.prune:
+        annotations.update(NO_PRUNE)
+    metadata = head(
+        "eks.amazonaws.com/v1", "NodeClass", node.name, annotations=annotations
+    )
+    spec = given(
+        role=node.role,
+        instanceProfile=node.instance_profile,
+        subnetSelectorTerms=_terms(node.subnets),
+        securityGroupSelectorTerms=_terms(node.security_groups),
+        capacityReservationSelectorTerms=_terms(node.reservations),
+        placementGroupSelector=given(name=node.placement_group),
+        snatPolicy=node.snat_policy,
+        networkPolicy=node.network_policy,
+        ephemeralStorage=_ephemeral(node.ephemeral),
+        advancedNetworking=given(networkInterfaces=_auto_interfaces(node)),
+        tags=dict(node.tags),
+    )
+    return {**metadata, "spec": spec}
+
+
+def _ephemeral(volume: BlockDevice | None) -> Body:
+    if volume is None:
+        return {}
+    return given(size=str(volume.size), iops=volume.iops, throughput=volume.throughput)
+
+
+def _auto_interfaces(node: AutoNodeClass) -> list[Body]:
+    """The interfaces, the first of which has the addresses of pods."""
+    interfaces = _interfaces(node.interfaces)
+    if interfaces and node.prefixes is not None:
+        interfaces[0]["secondaryIPv4PrefixCount"] = node.prefixes
+    return interfaces
 
 
 def _user_data(mig: tuple[str, ...]) -> str | None:
@@ -205,11 +257,10 @@ def _device(device: BlockDevice) -> Body:
 def node_pool(pool: NodePool) -> Body:
     """karpenter.sh/v1 NodePool. A static pool has ``replicas`` and no consolidation."""
     annotations = None if pool.prune else NO_PRUNE
-    node_class_ref = {
-        "group": "karpenter.k8s.aws",
-        "kind": "EC2NodeClass",
-        "name": pool.node_class,
-    }
+    group, kind = ("karpenter.k8s.aws", "EC2NodeClass")
+    if pool.auto:
+        group, kind = ("eks.amazonaws.com", "NodeClass")
+    node_class_ref = {"group": group, "kind": kind, "name": pool.node_class}
     template = given(
         metadata=given(labels=dict(pool.labels)),
         spec=given(

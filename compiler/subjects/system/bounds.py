@@ -14,7 +14,9 @@ _REQUESTS = (
 
 
 def check_system(context: Context) -> None:
-    """Whether the system's nodes have room for what runs on them."""
+    """Whether the system's nodes have room for what runs on them. With EKS Auto Mode there are as many as it takes."""
+    if ClusterSection.of(context.spec).auto_mode is not None:
+        return
     system, at = (
         ClusterSection.of(context.spec).eks.system_nodes,
         AT_EKS / "systemNodes",

@@ -60,7 +60,7 @@ def _controllers(context: Context) -> list[Controller]:
     return [
         controller
         for addon in addons.addons().values()
-        if addon.controllers and addon.wanted(context)
+        if addon.controllers and addon.runs(context)
         for controller in addon.controllers
     ]
 

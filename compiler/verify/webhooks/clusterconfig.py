@@ -36,6 +36,8 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
             "add node groups later by `eksctl create nodegroup`, or write `enabled: false`",
             key=True,
         )
+    if at(body, "autoModeConfig") is not None:
+        yield from _auto_mode(body)
     names = set()
     for field, index, group in groups:
         path = (field, index)
@@ -46,6 +48,58 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         names.add(name)
         yield from _group(path, group)
         yield from _subnets((*path, "subnets"), group, body)
+
+
+# eksctl v0.230.0, known_addons.go: default add-ons that are not default with Auto Mode
+_CORE_NETWORKING = ("vpc-cni", "kube-proxy", "coredns")
+_POOLS = ("general-purpose", "system")
+
+
+def _auto_mode(body: Body) -> Iterator[Fault]:
+    """pkg/apis/eksctl.io/v1alpha5/auto_mode.go, and pkg/ctl/cmdutils/configfile.go of add-ons and associations."""
+    here: Path = ("autoModeConfig",)
+    config = at(body, "autoModeConfig")
+    enabled = at(config, "enabled") is True
+    pools = at(config, "nodePools")
+    named = [
+        field
+        for field in ("nodeRoleARN", "permissionsBoundaryARN")
+        if at(config, field)
+    ]
+    if not enabled:
+        others = [*named, *(["nodePools"] if pools else [])]
+        if others:
+            message = f"`{others[0]}` stands beside Auto Mode that is off"
+            yield refused((*here, others[0]), message, "remove it", key=True)
+        return
+    if at(body, "outpost") is not None:
+        message = "Auto Mode of a cluster on Outposts"
+        yield refused((*here, "enabled"), message, "write `enabled: false`")
+    if pools == [] and named:
+        message = f"`{named[0]}` stands beside no node pools"
+        yield refused((*here, named[0]), message, "remove it", key=True)
+    for index, pool in enumerate(pools if isinstance(pools, list) else ()):
+        if pool not in _POOLS and not placeholder(str(pool)):
+            help = nearest(str(pool), _POOLS, "write `general-purpose` or `system`")
+            message = f"EKS brings no node pool `{pool}`"
+            yield refused((*here, "nodePools", index), message, help)
+        elif pool in pools[:index]:
+            message = f"node pool `{pool}` is named twice"
+            yield refused((*here, "nodePools", index), message, "remove one of them")
+    yield from _without_core_networking(body)
+
+
+def _without_core_networking(body: Body) -> Iterator[Fault]:
+    """Nodes of Auto Mode have network and DNS; only Fargate and hybrid nodes need the add-ons."""
+    if items(body, "fargateProfiles") or at(body, "remoteNetworkConfig") is not None:
+        return
+    for index, addon in enumerate(items(body, "addons")):
+        if addon.get("name") in _CORE_NETWORKING:
+            yield refused(
+                ("addons", index, "name"),
+                f"a cluster with Auto Mode is not created with add-on `{addon['name']}`",
+                "remove it: nodes of Auto Mode have it",
+            )
 
 
 def _zones(body: Body) -> Iterator[Fault]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from compiler.manifest import Body
 from compiler.output.body import at, items
+from compiler.plan.units import Duration
 from compiler.verify.fault import Fault, Path, refused
 from compiler.verify.syntax import SYNTAXES
 from compiler.verify.webhooks import Lookup
@@ -20,6 +21,9 @@ _TEMPLATE: Path = ("spec", "template")
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     yield from crd_rules(at(body, "spec") or {})
     template = at(body, *_TEMPLATE)
+    ref = at(template, "spec", "nodeClassRef")
+    if isinstance(ref, dict) and ref.get("group") == _AUTO_MODE:
+        yield from _life(at(template, "spec"))
     for key, value in (at(template, "metadata", "labels") or {}).items():
         path = (*_TEMPLATE, "metadata", "labels", key)
         yield from _syntax(path, "label-key", key)
@@ -33,6 +37,39 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
             yield from _syntax((*path, "values", place), "label-value", value)
     for field in ("taints", "startupTaints"):
         yield from _taints((*_TEMPLATE, "spec", field), items(template, "spec", field))
+
+
+# The API server of EKS Auto Mode: "the sum of expireAfter and terminationGracePeriod (defaulted to 24h) may not exceed
+# 21 days" (aws-controllers-k8s/test-infra#1000, 2026-06; EKS user guide, auto-security). Where `expireAfter` is left
+# out, it has 336h (EKS user guide, create-node-pool).
+_AUTO_MODE = "eks.amazonaws.com"
+_LIFE, _AGE, _GRACE = 504 * 3600, "336h", "24h"
+
+
+def _life(spec: Body) -> Iterator[Fault]:
+    age = str(spec.get("expireAfter", _AGE))
+    grace = str(spec.get("terminationGracePeriod", _GRACE))
+    field = "expireAfter" if "expireAfter" in spec else "terminationGracePeriod"
+    path = (*_TEMPLATE, "spec", field)
+    if age == "Never":
+        yield refused(
+            path,
+            "a node of EKS Auto Mode lives 504h at most",
+            "write `480h` or less, which leaves 24h for `terminationGracePeriod`",
+        )
+        return
+    try:
+        seconds = Duration.parse(age).seconds + Duration.parse(grace).seconds
+    except ValueError:
+        return  # the schema has its own fault
+    if seconds <= _LIFE:
+        return
+    yield refused(
+        path,
+        f"a node of EKS Auto Mode lives 504h at most, and `expireAfter` {age} with `terminationGracePeriod` {grace} is "
+        "more",
+        "write less: together they are 504h at most",
+    )
 
 
 def _taints(path: Path, taints: list[Body]) -> Iterator[Fault]:

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.pools.plan import NodePool
+
+
+@rule("PLC074")
+def karpenter_label_on_auto_mode(pool: NodePool) -> Iterator[Finding]:
+    """A node pool of EKS Auto Mode selects by a label of Karpenter.
+
+    Auto Mode calls the labels of instances `eks.amazonaws.com/instance-…` (EKS user guide, create-node-pool: supported
+    labels). No type has one of Karpenter's `karpenter.k8s.aws/instance-…`, so none is left.
+
+    ## Fails
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          disruption: {budgets: [{nodes: "0", reasons: [Drifted]}]}
+          template:
+            spec:
+              nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: default}
+              requirements: [{key: karpenter.k8s.aws/instance-category, operator: In, values: [p]}]
+
+    ## Passes
+
+        apiVersion: karpenter.sh/v1
+        kind: NodePool
+        spec:
+          disruption: {budgets: [{nodes: "0", reasons: [Drifted]}]}
+          template:
+            spec:
+              nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: default}
+              requirements: [{key: eks.amazonaws.com/instance-category, operator: In, values: [p]}]
+    """
+    if not pool.auto:
+        return
+    for index, requirement in enumerate(pool.requirements):
+        if requirement.key.startswith("karpenter.k8s.aws/instance-"):
+            yield Finding(
+                f"`{requirement.key}` is a label of Karpenter",
+                pool.where("requirements") / index,
+                help=f"write `eks.amazonaws.com/{requirement.key.partition('/')[2]}`",
+            )
