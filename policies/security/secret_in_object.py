@@ -116,23 +116,29 @@ def _in_object(manifest: Manifest, *, judged: bool) -> Iterator[Finding]:
     if kind == "Secret" and not group:
         yield from _secret(manifest)
         return
-    body: Any
-    path: Place
-    by_name = group != "external-secrets.io"
-    body, path = manifest.body, ()
+    secrets = _found(manifest.body, (), by_name=group != "external-secrets.io")
     if judged:
-        body, path = _without_names(manifest.body.get("metadata")), ("metadata",)
-    for place, what in _found(body, path, by_name=by_name):
+        secrets = _in_metadata(manifest.body.get("metadata"))
+    for place, what in secrets:
         yield _finding(manifest, place, what)
 
 
-def _without_names(metadata: Any) -> Any:
-    """Metadata without what has the form of a name of DNS, and so of no token."""
-    if not isinstance(metadata, dict):
-        return metadata
-    return {key: metadata[key] for key in metadata if key not in _NAMES}
+def _in_metadata(metadata: Any) -> Iterator[tuple[Place, str]]:
+    """All but what has the form of a name of DNS, and so of no token. It is asked of every job of a set."""
+    for field, values in metadata.items() if isinstance(metadata, dict) else ():
+        if field in _NAMES:
+            continue
+        path = ("metadata", field)
+        if field not in _TEXTS or not isinstance(values, dict):
+            yield from _found(values, path, by_name=True)
+            continue
+        for key, text in values.items():
+            what = _of_text(str(key), text) if isinstance(text, str) else ""
+            if what:
+                yield (*path, key), what
 
 
+_TEXTS = ("labels", "annotations")
 _NAMES = ("name", "namespace")
 
 
