@@ -67,7 +67,7 @@ def check(context: Context, job: Job, kind: str) -> None:
 
 
 def _check_plugin(context: Context, job: Job, name: str) -> None:
-    """PyTorch's image on Docker Hub has CUDA and NCCL, and neither libfabric nor aws-ofi-nccl (pytorch v2.13.0,
+    """PyTorch's image on Docker Hub has CUDA and NCCL, and neither libfabric nor aws-ofi-nccl (pytorch 01343dcd,
     Dockerfile): with the plugin asked for by name NCCL stops. What NVIDIA's image of JAX has its name does not say."""
     image, pool = job.spec.image, job.pool
     talks = has_peers(job.spec) and pool.efa and pool.instance.gpus
@@ -80,7 +80,7 @@ def _check_plugin(context: Context, job: Job, name: str) -> None:
             f"`{image}` of `{name}` has no EFA plugin: NCCL stops",
             job.at / "runtime",
             "name one with libfabric and aws-ofi-nccl under `image`, or take one node",
-            source="pytorch/pytorch v2.13.0, Dockerfile",
+            source="pytorch/pytorch 01343dcd, Dockerfile",
         )
 
 
