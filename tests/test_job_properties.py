@@ -83,7 +83,14 @@ def stock(draw: st.DrawFn) -> dict[str, Any]:
     if draw(st.booleans()):
         keys["mounts"] = MOUNTS
     runtime = draw(st.sampled_from(["torch-distributed", "jax-distributed"]))
-    base = {"image": None, "command": ["python", "t.py"], "runtime": runtime}
+    image = draw(st.sampled_from([None, "registry.test/a:1"]))
+    base: dict[str, Any] = {
+        "image": image,
+        "command": ["python", "t.py"],
+        "runtime": runtime,
+    }
+    if image is None:  # PyTorch's has no plugin for EFA (RES208)
+        base["nodes"] = 1
     return spec(pool=POOL, storage=STORAGE, job={**base, **keys})
 
 

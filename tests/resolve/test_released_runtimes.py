@@ -30,6 +30,7 @@ from compiler.subjects.jobs.spec import Job
 from compiler.verify import verify
 
 STORAGE = [{"name": "data", "fsxLustre": {"existing": {**FSX, "version": "2.15"}}}]
+IMAGE = "registry.test/train:1.0"
 NAMES = sorted(
     name
     for choice in get_args(Job.model_fields["runtime"].annotation)
@@ -41,7 +42,7 @@ def stock(name: str = "torch-distributed", **job: Any) -> dict[str, Any]:
     """A spec whose job uses a released runtime, with what a job has beside."""
     base: dict[str, Any] = {
         "runtime": name,
-        "image": None,
+        "image": IMAGE,
         "command": ["python", "train.py"],
         "mounts": [{"storage": "data", "path": "/data"}],
         "secrets": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}],
@@ -93,9 +94,9 @@ class TestEveryOne:
         body = released_runtimes()[name].body
         (job,) = body["spec"]["template"]["spec"]["replicatedJobs"]
         (container,) = job["template"]["spec"]["template"]["spec"]["containers"]
-        assert job_of(stock(name)).image == container["image"]
-        own = "registry.test/train:1.0"
-        assert job_of(stock(name, image=own)).image == own
+        alone = stock(name, image=None, nodes=1)
+        assert job_of(alone).image == container["image"]
+        assert job_of(stock(name)).image == IMAGE
 
 
 def test_jobs_share_it() -> None:
@@ -138,6 +139,13 @@ def test_what_a_train_job_cannot_say_is_an_error(
     job: dict[str, Any], code: str
 ) -> None:
     assert [fault.code for fault in resolved(stock(**job))[1]] == [code]
+
+
+def test_pytorchs_own_image_cannot_talk_over_efa() -> None:
+    faults = resolved(stock(image=None))[1]
+    assert [fault.code for fault in faults] == ["RES208"]
+    assert resolved(stock(image=None, nodes=1))[1] == []
+    assert resolved(stock("jax-distributed", image=None))[1] == []
 
 
 def test_another_trainer_has_another_runtime() -> None:
