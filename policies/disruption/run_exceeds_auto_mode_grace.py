@@ -40,6 +40,6 @@ def run_exceeds_auto_mode_grace(work: Work, world: World) -> Iterator[Finding]:
             f"job `{work.name}` may run for {Duration(deadline)}, and a node of pool `{pool.name}` that has reached "
             f"its age waits {Duration(grace)}",
             work.where("deadline"),
-            help="raise `terminationGracePeriod`, or lower the deadline",
+            help="let nodes wait longer (`platform.eks.autoMode`), or lower the deadline",
         )
         return

@@ -37,6 +37,16 @@ NODE_CLASS: dict[str, Any] = {
         "securityGroupSelectorTerms": [{"tags": {"a": "b"}}],
     },
 }
+AUTO_NODE_CLASS: dict[str, Any] = {
+    "apiVersion": "eks.amazonaws.com/v1",
+    "kind": "NodeClass",
+    "metadata": {"name": "gpu"},
+    "spec": {
+        "role": "nodes",
+        "subnetSelectorTerms": [{"tags": {"a": "b"}}],
+        "securityGroupSelectorTerms": [{"tags": {"a": "b"}}],
+    },
+}
 VOLUME: dict[str, Any] = {
     "apiVersion": "v1",
     "kind": "PersistentVolume",
@@ -231,6 +241,7 @@ SOUND = {
         RUNTIME,
         TRAIN_JOB,
         NODE_CLASS,
+        AUTO_NODE_CLASS,
         VOLUME,
         SECRET,
         CONFIG,
@@ -715,6 +726,12 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
         [("spec/template/spec/taints", [{"key": "k", "effect": "NoSchedule"}] * 2)],
         "SCH011",
         "spec.template.spec.taints[1]",
+    ),
+    (
+        "NodeClass",
+        [("spec/instanceProfile", "nodes")],
+        "SCH011",
+        "spec.instanceProfile",
     ),
     # Kueue
     (
