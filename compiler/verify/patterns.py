@@ -87,6 +87,10 @@ _WORDS: dict[str, tuple[str, str]] = {
     r"^oci://.*$": ("an address that begins with `oci://`", "`oci://ghcr.io/x/y`"),
     r"^[^/]*$": ("text without `/`", "`main`"),
     r"^[\-._a-zA-Z0-9]+$": ("letters, digits, `-`, `_` and `.`", "`ca.crt`"),
+    r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$": (
+        "the reason of a condition: letters, digits, `_`, `,` and `:`, a letter first",
+        "`MinimumReplicasAvailable`",
+    ),
 }
 _SHORT = 24
 """Characters of a pattern that are read at a glance."""

@@ -294,3 +294,65 @@ def test_a_reader_takes_any_value_for_any_type(value: Any) -> None:
         assert isinstance(each.items(), list)
         each.quantity()
         each.duration()
+
+
+RAY_JOB = """
+apiVersion: ray.io/v1
+kind: RayJob
+metadata: {{name: tune, namespace: a, labels: {{kueue.x-k8s.io/queue-name: q}}}}
+spec:
+  entrypoint: python train.py --epochs 3
+  rayClusterSpec:
+    enableInTreeAutoscaling: {scales}
+    headGroupSpec:
+      template:
+        spec: {{containers: [{{name: head, resources: {{limits: {head}}}}}]}}
+    workerGroupSpecs:
+      - groupName: gpu
+        replicas: 3
+        numOfHosts: 2
+        template:
+          spec:
+            containers:
+              - name: worker
+                resources: {{limits: {{memory: 8Gi, nvidia.com/gpu: 8}}}}
+              - {{name: logs}}
+"""
+
+
+def ray_job(*, scales: str = "false", head: str = "{cpu: 2}") -> Workload:
+    (workload,) = read(RAY_JOB.format(scales=scales, head=head)).of(Workload)
+    return workload
+
+
+def test_the_pods_of_a_ray_job_are_one_gang() -> None:
+    """Its head is a node of it only with accelerators; how many workers an autoscaler makes is unknown."""
+    assert (ray_job().nodes, ray_job().queue) == (6, "q")
+    assert [part.beside for part in ray_job().pods] == [True, False]
+    assert ray_job(head="{nvidia.com/gpu: 8}").nodes == 7
+    assert ray_job(scales="true").nodes is None
+
+
+def test_what_kuberay_makes_of_a_pod() -> None:
+    """The head runs the entrypoint, and Ray's containers get shared memory (kuberay v1.6.2, common/pod.go)."""
+    head, worker = (part.pod for part in ray_job().pods)
+    assert head.containers[0].command == (
+        "/bin/sh",
+        "-c",
+        "python train.py --epochs 3",
+    )
+    ray, logs = worker.containers
+    assert ray.command == ()
+    assert [mount.path for mount in ray.mounts] == ["/dev/shm"]
+    assert logs.mounts == ()
+    (volume,) = worker.volumes
+    assert (volume.medium, volume.size) == ("Memory", Quantity.gib(8))
+
+
+def test_a_ray_cluster_is_no_gang() -> None:
+    """Jobs come to it."""
+    body = yaml.safe_load(RAY_JOB.format(scales="false", head="{cpu: 2}"))
+    body |= {"kind": "RayCluster", "spec": body["spec"]["rayClusterSpec"]}
+    (workload,) = read(yaml.safe_dump(body)).of(Workload)
+    assert workload.nodes is None
+    assert [part.name for part in workload.pods] == ["head", "gpu"]
