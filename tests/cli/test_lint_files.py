@@ -147,7 +147,7 @@ spec: {nodeLabels: {karpenter.sh/nodepool: p5}}
         "apps/v1\nkind: StatefulSet",
         "kueue.x-k8s.io/v1beta2\nkind: Workload",
         "batch.volcano.example/v1\nkind: Job",
-        "eks.amazonaws.com/v1\nkind: NodeClass",
+        "eks.amazonaws.com/v1alpha1\nkind: NodeDiagnostic",
         "kustomize.config.k8s.io/v1beta1\nkind: Kustomization",
         "bitnami.com/v1alpha1\nkind: SealedSecret",
     ],

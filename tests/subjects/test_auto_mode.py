@@ -273,6 +273,24 @@ def test_a_run_that_no_node_can_end_is_refused(timeout: str, found: set[str]) ->
     assert {fault.code for fault in faults_of(auto(job={"timeout": timeout}))} == found
 
 
+def test_terraform_makes_the_role_of_the_nodes_as_cloudformation_does() -> None:
+    tool = {"tool": "terraform", "state": {"bucket": "terraform-state-111122223333"}}
+    written = files(plan_of(auto(bootstrap=tool)))
+    name = "bootstrap/terraform/cluster/main.tf.json"
+    (main,) = (main for path, main in written.items() if str(path).endswith(name))
+    made = main["resource"]
+    role = made["aws_iam_role"]["node_role"]["name"]
+    assert role.startswith("AutoModeNodeRole-")
+    policies = [
+        policy["policy_arn"].rpartition("/")[2]
+        for policy in made["aws_iam_role_policy_attachment"].values()
+    ]
+    assert policies == [
+        "AmazonEKSWorkerNodeMinimalPolicy",
+        "AmazonEC2ContainerRegistryPullOnly",
+    ]
+
+
 def test_autos_families_are_those_of_the_guide() -> None:
     catalog = load_catalog()
     known = {"p5.48xlarge": True, "g6e.48xlarge": True, "trn2.48xlarge": True}
