@@ -26,11 +26,11 @@ from compiler.subjects.delivery.resolve import (
 from compiler.subjects.delivery.spec import DeliverySection
 from compiler.subjects.delivery.stages import folder
 from compiler.subjects.namespaces.people import access_entries
-from compiler.subjects.pools.pools import Pool, placement_group, resolve_pools
-from compiler.subjects.pools.resolve import (
+from compiler.subjects.pools.karpenter import (
     instance_profile,
     node_role,
 )
+from compiler.subjects.pools.pools import Pool, placement_group, resolve_pools
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:

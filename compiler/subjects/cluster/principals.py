@@ -8,7 +8,7 @@ from compiler.resolve.context import SPEC, Context
 from compiler.source import Route
 from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.namespaces.spec import NamespacesSection
-from compiler.subjects.pools.resolve import node_role
+from compiler.subjects.pools.karpenter import node_role
 
 AT_EKS = SPEC / "platform" / "eks"
 

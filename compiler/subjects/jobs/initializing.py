@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.plan.units import Quantity
@@ -27,9 +26,6 @@ from compiler.subjects.jobs.plan import (
     patched,
 )
 from compiler.subjects.storage.resolve import resolve_storage
-
-if TYPE_CHECKING:
-    pass
 
 VOLUME, WORKSPACE = "initializer", "/workspace"
 _IMAGE = "ghcr.io/kubeflow/trainer/{}-initializer:v{}"

@@ -19,6 +19,7 @@ from compiler.subjects.cluster.principals import AT_EKS
 from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.jobs.stopping import BLOCK_DRAIN
 from compiler.subjects.pools.daemons import daemons
+from compiler.subjects.pools.karpenter import node_classes, node_pools
 from compiler.subjects.pools.plan import (
     AutoNodeClass,
     Budget,
@@ -26,7 +27,6 @@ from compiler.subjects.pools.plan import (
     NodePool,
 )
 from compiler.subjects.pools.pools import GPU_PRESENT, Pool
-from compiler.subjects.pools.resolve import node_classes, node_pools
 
 _NODE_CLASS = "EKS user guide, create-node-class"
 _LEARN = "EKS user guide, automode-learn-instances"
