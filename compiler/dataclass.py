@@ -8,6 +8,8 @@ fields. Type checkers see the standard one; ``dataclasses.fields`` and ``replace
 from __future__ import annotations
 
 import dataclasses
+import operator
+from collections.abc import Callable
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -142,13 +144,21 @@ def _initializer(fields: tuple[Any, ...], frozen: bool, completed: bool) -> Any:
     return scope["__init__"]
 
 
+def _comparison(compare: Callable[[Any, Any], bool]) -> Any:
+    """A method that compares objects of one class by their fields; of others it knows nothing (``NotImplemented``)."""
+
+    def method(self: Any, other: Any) -> Any:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return compare(self._compared(self), self._compared(other))
+
+    return method
+
+
 class _Compared:
     """Compared, hashed and shown by fields."""
 
-    def __eq__(self: Any, other: Any) -> Any:
-        if other.__class__ is not self.__class__:
-            return NotImplemented
-        return self._compared(self) == self._compared(other)
+    __eq__ = _comparison(operator.eq)
 
     def __hash__(self: Any) -> int:
         return hash(self._compared(self))
@@ -162,25 +172,10 @@ class _Compared:
 class _Ordered:
     """Ordered by fields, among objects of one class."""
 
-    def __lt__(self: Any, other: Any) -> Any:
-        if other.__class__ is not self.__class__:
-            return NotImplemented
-        return self._compared(self) < self._compared(other)
-
-    def __le__(self: Any, other: Any) -> Any:
-        if other.__class__ is not self.__class__:
-            return NotImplemented
-        return self._compared(self) <= self._compared(other)
-
-    def __gt__(self: Any, other: Any) -> Any:
-        if other.__class__ is not self.__class__:
-            return NotImplemented
-        return self._compared(self) > self._compared(other)
-
-    def __ge__(self: Any, other: Any) -> Any:
-        if other.__class__ is not self.__class__:
-            return NotImplemented
-        return self._compared(self) >= self._compared(other)
+    __lt__ = _comparison(operator.lt)
+    __le__ = _comparison(operator.le)
+    __gt__ = _comparison(operator.gt)
+    __ge__ = _comparison(operator.ge)
 
 
 class _Frozen:

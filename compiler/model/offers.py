@@ -6,7 +6,7 @@ pkg/providers/instancetype/types.go; EKS Auto Mode has the same under ``eks.amaz
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from operator import ge, gt, le, lt
 
@@ -190,6 +190,14 @@ FACTS: dict[str, Fact] = {
     },
 }
 """What the catalog says of a type, by the label that Karpenter gives its nodes."""
+
+
+def instance_labels(pool: NodePool, domain: str) -> Iterator[tuple[Route, str]]:
+    """The place and the name, without its domain, of each label of instances of a domain that a pool requires."""
+    for index, requirement in enumerate(pool.requirements):
+        if requirement.key.startswith(f"{domain}instance-"):
+            name = requirement.key.removeprefix(domain)
+            yield pool.where("requirements") / index, name
 
 
 def instance_values(pool: NodePool, name: str) -> tuple[str, ...] | None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.model.offers import AUTO_MODE, KARPENTER, instance_labels
 from compiler.policy.rule import Finding, rule
 from compiler.subjects.pools.plan import NodePool
 
@@ -29,10 +30,9 @@ def auto_mode_label_on_karpenter(pool: NodePool) -> Iterator[Finding]:
     """
     if pool.auto or not pool.node_class:
         return  # Auto Mode has a NodeClass of its own
-    for index, requirement in enumerate(pool.requirements):
-        if requirement.key.startswith("eks.amazonaws.com/instance-"):
-            yield Finding(
-                f"`{requirement.key}` is a label of EKS Auto Mode",
-                pool.where("requirements") / index,
-                help=f"write `karpenter.k8s.aws/{requirement.key.partition('/')[2]}`",
-            )
+    for place, name in instance_labels(pool, AUTO_MODE):
+        yield Finding(
+            f"`{AUTO_MODE}{name}` is a label of EKS Auto Mode",
+            place,
+            help=f"write `{KARPENTER}{name}`",
+        )

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.model.offers import AUTO_MODE, KARPENTER, instance_labels
 from compiler.policy.rule import Finding, rule
 from compiler.subjects.pools.plan import NodePool
 
@@ -37,10 +38,9 @@ def karpenter_label_on_auto_mode(pool: NodePool) -> Iterator[Finding]:
     """
     if not pool.auto:
         return
-    for index, requirement in enumerate(pool.requirements):
-        if requirement.key.startswith("karpenter.k8s.aws/instance-"):
-            yield Finding(
-                f"`{requirement.key}` is a label of Karpenter",
-                pool.where("requirements") / index,
-                help=f"write `eks.amazonaws.com/{requirement.key.partition('/')[2]}`",
-            )
+    for place, name in instance_labels(pool, KARPENTER):
+        yield Finding(
+            f"`{KARPENTER}{name}` is a label of Karpenter",
+            place,
+            help=f"write `{AUTO_MODE}{name}`",
+        )

@@ -332,38 +332,36 @@ def _diagnose(node: BurnIn) -> Iterator[dict[str, Any]]:
     """DCGM's diagnostics of each GPU, where the pool asks for them."""
     if not node.level:
         return
-    variables = {
-        "LEVEL": str(node.level),
-        "NVIDIA_VISIBLE_DEVICES": "all",
-        "NVIDIA_DRIVER_CAPABILITIES": "compute,utility",
-    }
-    yield {
-        "name": "diagnose",
-        "image": node.dcgm,
-        "command": ["/bin/bash", "-c", _DIAGNOSE],
-        "env": [{"name": name, "value": value} for name, value in variables.items()],
-        "securityContext": {"privileged": True},
-        "volumeMounts": [{"name": "work", "mountPath": "/work", "readOnly": True}],
-    }
+    variables = {"LEVEL": str(node.level)}
+    yield _with_devices("diagnose", node.dcgm, _DIAGNOSE, variables)
 
 
 def _test(node: BurnIn) -> dict[str, Any]:
-    """All devices of the node, without asking the device plugins for them: jobs do, and must find them free."""
     variables = {
         "GPUS": str(node.gpus),
         "EFA": str(node.efa),
         "LD_LIBRARY_PATH": _LIBRARIES,
+    }
+    container = _with_devices("test", node.image, _TEST, variables)
+    container["volumeMounts"].append({"name": "shm", "mountPath": "/dev/shm"})
+    return container
+
+
+def _with_devices(
+    name: str, image: str, script: str, variables: Mapping[str, str]
+) -> dict[str, Any]:
+    """A container with all devices of the node, without asking the device plugins for them: jobs do, and must find
+    them free."""
+    env = {
+        **variables,
         "NVIDIA_VISIBLE_DEVICES": "all",
         "NVIDIA_DRIVER_CAPABILITIES": "compute,utility",
     }
     return {
-        "name": "test",
-        "image": node.image,
-        "command": ["/bin/bash", "-c", _TEST],
-        "env": [{"name": name, "value": value} for name, value in variables.items()],
+        "name": name,
+        "image": image,
+        "command": ["/bin/bash", "-c", script],
+        "env": [{"name": key, "value": value} for key, value in env.items()],
         "securityContext": {"privileged": True},
-        "volumeMounts": [
-            {"name": "work", "mountPath": "/work", "readOnly": True},
-            {"name": "shm", "mountPath": "/dev/shm"},
-        ],
+        "volumeMounts": [{"name": "work", "mountPath": "/work", "readOnly": True}],
     }

@@ -31,7 +31,6 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
     spec = body / "spec"
     images = spec / "amiSelectorTerms"
     aliases = _texts(images, "alias")
-    group = spec / "placementGroupSelector"
     hops = spec.follow("metadataOptions", "httpPutResponseHopLimit")
     has_user_data = bool(spec / "userData")
     mig = slices_of((spec / "userData").word())
@@ -46,19 +45,15 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
         ami_parameters=_texts(images, "ssmParameter"),
         origins={
             "interfaces": (spec / "networkInterfaces").at,
-            "placement_group": group.at,
-            "reservations": (spec / "capacityReservationSelectorTerms").at,
             "block_devices": (spec / "blockDeviceMappings").at,
             "instance_store": (spec / "instanceStorePolicy").at,
             "ami_alias": images.at,
-            "subnets": (spec / "subnetSelectorTerms").at,
-            "security_groups": (spec / "securityGroupSelectorTerms").at,
-            "role": (spec / "role").at,
+            **_selected_at(spec),
         },
         subnets=_terms(spec / "subnetSelectorTerms"),
         security_groups=_terms(spec / "securityGroupSelectorTerms"),
         reservations=_terms(spec / "capacityReservationSelectorTerms"),
-        placement_group=(group / "name").text() or (group / "id").text(),
+        placement_group=_placement_group(spec),
         interfaces=tuple(_interfaces(spec / "networkInterfaces")),
         instance_store=(spec / "instanceStorePolicy").text(),
         block_devices=tuple(_devices(spec / "blockDeviceMappings")),
@@ -72,10 +67,27 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
     )
 
 
+def _selected_at(spec: Reader) -> dict[str, Route]:
+    """Where both kinds of node classes say what they select, and their role."""
+    return {
+        "placement_group": (spec / "placementGroupSelector").at,
+        "reservations": (spec / "capacityReservationSelectorTerms").at,
+        "subnets": (spec / "subnetSelectorTerms").at,
+        "security_groups": (spec / "securityGroupSelectorTerms").at,
+        "role": (spec / "role").at,
+    }
+
+
+def _placement_group(spec: Reader) -> str | None:
+    """The name or the id of the placement group."""
+    group = spec / "placementGroupSelector"
+    return (group / "name").text() or (group / "id").text()
+
+
 def auto_node_class(body: Reader) -> Iterator[PlanNode]:
     """NodeClass of EKS Auto Mode (EKS user guide, create-node-class)."""
     spec = body / "spec"
-    group, storage = spec / "placementGroupSelector", spec / "ephemeralStorage"
+    storage = spec / "ephemeralStorage"
     interfaces = spec.follow("advancedNetworking", "networkInterfaces")
     first = interfaces.items()[:1]
     prefixes = [(entry / "secondaryIPv4PrefixCount").integer() for entry in first]
@@ -95,17 +107,13 @@ def auto_node_class(body: Reader) -> Iterator[PlanNode]:
         instance_profile=(spec / "instanceProfile").text(),
         origins={
             "interfaces": interfaces.at,
-            "placement_group": group.at,
-            "reservations": (spec / "capacityReservationSelectorTerms").at,
             "block_devices": storage.at,
-            "subnets": (spec / "subnetSelectorTerms").at,
-            "security_groups": (spec / "securityGroupSelectorTerms").at,
-            "role": (spec / "role").at,
+            **_selected_at(spec),
         },
         subnets=_terms(spec / "subnetSelectorTerms"),
         security_groups=_terms(spec / "securityGroupSelectorTerms"),
         reservations=_terms(spec / "capacityReservationSelectorTerms"),
-        placement_group=(group / "name").text() or (group / "id").text(),
+        placement_group=_placement_group(spec),
         interfaces=tuple(_interfaces(interfaces)),
         tags=(spec / "tags").strings(),
         annotations=annotations_of(body),

@@ -80,20 +80,12 @@ def _pool_origins(pool: NodePool) -> Places:
 
 def node_class(node: NodeClass) -> Body:
     """karpenter.k8s.aws/v1 EC2NodeClass."""
-    annotations = dict(node.annotations)
-    if not node.prune:
-        annotations.update(NO_PRUNE)
-    metadata = head(
-        "karpenter.k8s.aws/v1", "EC2NodeClass", node.name, annotations=annotations
-    )
+    metadata = _class_head("karpenter.k8s.aws/v1", "EC2NodeClass", node)
     spec = given(
         role=node.role,
         instanceProfile=node.instance_profile,
         amiSelectorTerms=[{"alias": node.ami_alias}] if node.ami_alias else None,
-        subnetSelectorTerms=_terms(node.subnets),
-        securityGroupSelectorTerms=_terms(node.security_groups),
-        capacityReservationSelectorTerms=_terms(node.reservations),
-        placementGroupSelector=given(name=node.placement_group),
+        **_selectors(node),
         networkInterfaces=_interfaces(node.interfaces),
         instanceStorePolicy=node.instance_store,
         blockDeviceMappings=_devices(node.block_devices),
@@ -106,19 +98,11 @@ def node_class(node: NodeClass) -> Body:
 
 def auto_node_class(node: AutoNodeClass) -> Body:
     """eks.amazonaws.com/v1 NodeClass."""
-    annotations = dict(node.annotations)
-    if not node.prune:
-        annotations.update(NO_PRUNE)
-    metadata = head(
-        "eks.amazonaws.com/v1", "NodeClass", node.name, annotations=annotations
-    )
+    metadata = _class_head("eks.amazonaws.com/v1", "NodeClass", node)
     spec = given(
         role=node.role,
         instanceProfile=node.instance_profile,
-        subnetSelectorTerms=_terms(node.subnets),
-        securityGroupSelectorTerms=_terms(node.security_groups),
-        capacityReservationSelectorTerms=_terms(node.reservations),
-        placementGroupSelector=given(name=node.placement_group),
+        **_selectors(node),
         snatPolicy=node.snat_policy,
         networkPolicy=node.network_policy,
         ephemeralStorage=_ephemeral(node.ephemeral),
@@ -126,6 +110,23 @@ def auto_node_class(node: AutoNodeClass) -> Body:
         tags=dict(node.tags),
     )
     return {**metadata, "spec": spec}
+
+
+def _class_head(api_version: str, kind: str, node: NodeClass) -> Body:
+    annotations = dict(node.annotations)
+    if not node.prune:
+        annotations.update(NO_PRUNE)
+    return head(api_version, kind, node.name, annotations=annotations)
+
+
+def _selectors(node: NodeClass) -> Body:
+    """What both kinds of node classes select nodes' surroundings by."""
+    return {
+        "subnetSelectorTerms": _terms(node.subnets),
+        "securityGroupSelectorTerms": _terms(node.security_groups),
+        "capacityReservationSelectorTerms": _terms(node.reservations),
+        "placementGroupSelector": given(name=node.placement_group),
+    }
 
 
 def _ephemeral(volume: BlockDevice | None) -> Body:

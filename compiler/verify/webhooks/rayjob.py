@@ -78,9 +78,10 @@ def _pods(path: Path, group: Any, name: str) -> Iterator[Fault]:
 
 def _size(path: Path, group: dict[str, Any], name: str) -> Iterator[Fault]:
     least, most = group.get("minReplicas"), group.get("maxReplicas")
-    if least is not None and most is not None and least > most:
-        message = f"{name} has `minReplicas` {least} above `maxReplicas` {most}"
-        yield refused((*path, "minReplicas"), message, f"write at most {most}")
+    if least is None or most is None or least <= most:
+        return
+    message = f"{name} has `minReplicas` {least} above `maxReplicas` {most}"
+    yield refused((*path, "minReplicas"), message, f"write at most {most}")
 
 
 def _queued(
