@@ -198,25 +198,29 @@ def test_what_may_change_is_as_the_standard_one(made_before: int) -> None:
     assert "twice='aa', total=3" in shown[0]
 
 
+def ordered(make: Any) -> Any:
+    """A class with an order."""
+
+    @make(frozen=True, slots=True, order=True)
+    class Size:
+        """A size."""
+
+        mib: int
+        name: str = ""
+
+    return Size
+
+
 def test_what_has_an_order_is_as_the_standard_one() -> None:
     orders = []
-    for make in (dataclass, dataclasses.dataclass):
-
-        @make(frozen=True, slots=True, order=True)  # type: ignore[call-overload, untyped-decorator, unused-ignore]
-        class Size:
-            """A size."""
-
-            mib: int
-            name: str = ""
-
-        sizes = [Size(2), Size(1, "b"), Size(1, "a")]
-        orders.append(str(sorted(sizes)).replace("orders.<locals>", ""))
-        assert Size(1) < Size(2)
-        assert Size(2) <= Size(2)
-        assert Size(2) > Size(1, "x")
-        assert Size(1) >= Size(1)
+    for size in (ordered(dataclass), ordered(dataclasses.dataclass)):
+        orders.append(str(sorted([size(2), size(1, "b"), size(1, "a")])))
+        assert size(1) < size(2)
+        assert size(2) <= size(2)
+        assert size(2) > size(1, "x")
+        assert size(1) >= size(1)
         with pytest.raises(TypeError, match="not supported"):
-            sorted([Size(1), 1])
+            sorted([size(1), 1])
     assert orders[0] == orders[1]
 
 
