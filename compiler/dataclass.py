@@ -81,20 +81,34 @@ def _first_initializer(cls: Any, fields: tuple[Any, ...], frozen: bool) -> Any:
     def initialize(self: Any, *args: Any, **kwargs: Any) -> None:
         nonlocal left
         left -= 1
-        values = dict(zip(positional, args, strict=False))
+        values = dict(
+            zip(
+                positional,
+                args,
+                strict=False,
+            )
+        )
         fits = len(args) <= len(positional) and kwargs.keys().isdisjoint(values)
         values |= kwargs
         if left < 0 or not fits or not _fill(self, fields, values):
             cls.__init__ = _initializer(fields, frozen, completed is not None)
             cls.__init__.__qualname__ = f"{cls.__qualname__}.__init__"
-            cls.__init__(self, *args, **kwargs)
+            cls.__init__(
+                self,
+                *args,
+                **kwargs,
+            )
         elif completed is not None:
             completed(self)
 
     return initialize
 
 
-def _fill(instance: Any, fields: tuple[Any, ...], values: dict[str, Any]) -> bool:
+def _fill(
+    instance: Any,
+    fields: tuple[Any, ...],
+    values: dict[str, Any],
+) -> bool:
     """Set each field to its value or default; whether every field has one, and every value a field."""
     for field in fields:
         if field.init and field.name in values:
@@ -111,7 +125,11 @@ def _fill(instance: Any, fields: tuple[Any, ...], values: dict[str, Any]) -> boo
     return not values
 
 
-def _initializer(fields: tuple[Any, ...], frozen: bool, completed: bool) -> Any:
+def _initializer(
+    fields: tuple[Any, ...],
+    frozen: bool,
+    completed: bool,
+) -> Any:
     """``__init__`` with the parameters and defaults that a dataclass of these fields has."""
     scope: dict[str, Any] = {"_set": object.__setattr__, "_absent": dataclasses.MISSING}
     parameters, body = ["self"], []

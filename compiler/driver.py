@@ -73,7 +73,11 @@ def check(
     compilations = _compile_all(sources, policies, options, lowered, current)
     outcome = Outcome(compilations, diagnostics)
     has_folder = any(os.path.isdir(path) for path in paths)
-    _excuse(outcome, policies.config, everything=has_folder)
+    _excuse(
+        outcome,
+        policies.config,
+        everything=has_folder,
+    )
     return outcome
 
 
@@ -117,7 +121,11 @@ def _excuse(outcome: Outcome, config: Config, *, everything: bool) -> None:
         compilation.plan is not None or compilation.current is not None
         for compilation in compilations
     )
-    kept, excused = config.excuse(findings, judged=judged, everything=everything)
+    kept, excused = config.excuse(
+        findings,
+        judged=judged,
+        everything=everything,
+    )
     known = {id(finding) for finding in findings}
     outcome.diagnostics += [finding for finding in kept if id(finding) not in known]
     gone = {id(finding) for finding in excused}
@@ -147,7 +155,13 @@ def _passes(
         return faults
     lowered(done.manifests)
     catalog = load_catalog(options.catalog)
-    verdict = judge(artifacts, setting_of(plan), catalog, policies, plan=plan)
+    verdict = judge(
+        artifacts,
+        setting_of(plan),
+        catalog,
+        policies,
+        plan=plan,
+    )
     findings = traced(verdict.diagnostics, artifacts)
     if plan.waiting:
         findings += _on_waiting(plan, artifacts, findings, catalog, policies)
@@ -209,11 +223,21 @@ def _on_waiting(
     """What is found in what cannot be written yet, as it will be beside all that is written."""
     known = set(map(_named, plan.nodes))
     later = [node for node in plan.waiting if _named(node) not in known]
-    whole = replace(plan, nodes=(*plan.nodes, *later), waiting=())
+    whole = replace(
+        plan,
+        nodes=(*plan.nodes, *later),
+        waiting=(),
+    )
     written = {artifact.id for artifact in artifacts}
     more = [artifact for artifact in lower(whole) if artifact.id not in written]
     everything = [*artifacts, *more]
-    verdict = judge(everything, setting_of(plan), catalog, policies, plan=whole)
+    verdict = judge(
+        everything,
+        setting_of(plan),
+        catalog,
+        policies,
+        plan=whole,
+    )
     found = traced(verdict.diagnostics, everything)
     return [finding for finding in found if finding not in findings]
 
@@ -241,7 +265,11 @@ def setting_of(plan: Plan, artifacts: Sequence[Artifact] = ()) -> Setting:
         external |= made_elsewhere(bodies)
     bootstrap = plan.one(Bootstrap)
     folder = bootstrap.path if bootstrap is not None else ""
-    return Setting(external=external, others=artifacts, folder=folder)
+    return Setting(
+        external=external,
+        others=artifacts,
+        folder=folder,
+    )
 
 
 def traced(

@@ -52,7 +52,13 @@ def judge(
     else:
         carried = reread(meant, plan)
     applied = policies.rules if rules is None else rules
-    findings = run(carried, catalog, applied, policies.config, objects(meant))
+    findings = run(
+        carried,
+        catalog,
+        applied,
+        policies.config,
+        objects(meant),
+    )
     if not setting.closed:
         findings = _visible(findings, faults, known)
     return Verdict(meant, [*faults, *findings])

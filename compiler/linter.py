@@ -259,7 +259,16 @@ def _findings_alone(
     return [finding for finding in placed if finding.span not in faults]
 
 
-_ALONE = frozenset(map(name_of, (*RESOURCES, Recipe, Step)))
+_ALONE = frozenset(
+    map(
+        name_of,
+        (
+            *RESOURCES,
+            Recipe,
+            Step,
+        ),
+    )
+)
 
 
 def _on_what_is_alone(policies: Policies) -> list[Rule]:
@@ -317,4 +326,11 @@ def _placed(
         if other is not None:
             places.append((Document(other.node).span(Route(route[1:])), label))
     related = tuple(places)
-    return replace(finding, span=span, object=str(ref), at=at, related=related, also=())
+    return replace(
+        finding,
+        span=span,
+        object=str(ref),
+        at=at,
+        related=related,
+        also=(),
+    )

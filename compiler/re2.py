@@ -28,7 +28,12 @@ _ONLY_OTHERS = {
     regex(r"(?:[*+?]|\{\d+(?:,\d*)?\})\+"): "a possessive repetition",
 }
 _BACK_REFERENCE = regex(r"\\(?:([1-9])(?![0-7])|.)", re.DOTALL)
-_VALUES = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "U": re.NOFLAG}
+_VALUES = {
+    "i": re.IGNORECASE,
+    "m": re.MULTILINE,
+    "s": re.DOTALL,
+    "U": re.NOFLAG,
+}
 _NOT_OTHER = (
     r"[^\x00-\x1f\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f"
     r"\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"

@@ -89,7 +89,12 @@ class Synthesis:
             with open(self._stderr, "wb") as stderr:
                 # -P: beside the program lie modules named like those of the standard library.
                 self._process = subprocess.Popen(  # noqa: S603 - our own program
-                    [sys.executable, "-P", str(_PROGRAM), self.folder],
+                    [
+                        sys.executable,
+                        "-P",
+                        str(_PROGRAM),
+                        self.folder,
+                    ],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=stderr,
@@ -113,7 +118,11 @@ class Synthesis:
             _write(path, text)
             # A process that has ended is reported when its answer is missed.
             with suppress(BrokenPipeError):
-                print(path, file=process.stdin, flush=True)
+                print(
+                    path,
+                    file=process.stdin,
+                    flush=True,
+                )
             self._asked.append(chunk)
 
     def _new(self, manifests: Iterable[Manifest]) -> Iterator[tuple[Manifest, str]]:
@@ -206,7 +215,11 @@ def _write(path: str, text: str) -> None:
     try:
         Path(path).write_text(text, encoding="utf-8")
     except OSError as fault:  # of a full disk alone nobody would know which
-        raise OSError(fault.errno, fault.strerror, path) from None
+        raise OSError(
+            fault.errno,
+            fault.strerror,
+            path,
+        ) from None
 
 
 def _chunks(

@@ -51,10 +51,18 @@ def known_runs(done: Compilation) -> list[Run]:
     if done.runs is not None:
         return done.runs
     assert done.plan is not None
-    return submitted(done.plan, done.manifests, Words(done.document))
+    return submitted(
+        done.plan,
+        done.manifests,
+        Words(done.document),
+    )
 
 
-def _head(done: Compilation, plan: Plan, base: Path) -> bytes:
+def _head(
+    done: Compilation,
+    plan: Plan,
+    base: Path,
+) -> bytes:
     """What the folder was written from. Whatever an edit of the spec may change has a line between that it cannot."""
     head = {
         "spec": _spec_file(done, base),
@@ -63,7 +71,11 @@ def _head(done: Compilation, plan: Plan, base: Path) -> bytes:
         "trainyard": __version__,
         "facts": {source.name: source.date for source in load_catalog().sources[:4]},
     }
-    text = json.dumps(head, indent=1, ensure_ascii=False)
+    text = json.dumps(
+        head,
+        indent=1,
+        ensure_ascii=False,
+    )
     # Names of files that are not UTF-8 hold lone surrogates, which JSON can only escape.
     return text.encode(errors="backslashreplace") + b"\n"
 
@@ -101,7 +113,11 @@ class Prepared:
     taken: bool = False
 
 
-def prepare(done: Compilation, options: Options, cdk8s: Synthesis) -> Prepared:
+def prepare(
+    done: Compilation,
+    options: Options,
+    cdk8s: Synthesis,
+) -> Prepared:
     """Render a compilation and hold it against its folder; nothing is written.
 
     Where cdk8s ran from the start, it has had the objects since they were lowered.
@@ -113,7 +129,11 @@ def prepare(done: Compilation, options: Options, cdk8s: Synthesis) -> Prepared:
     faults = refused(done) if changes.stale else []
     if faults:
         return Prepared({}, tree.TreeDiff(diagnostics=tuple(faults)))
-    return Prepared(files, changes, taken=cdk8s.busy)
+    return Prepared(
+        files,
+        changes,
+        taken=cdk8s.busy,
+    )
 
 
 def write(
@@ -168,7 +188,11 @@ def orphans(
     ]
 
 
-def _spec_elsewhere(manifest: Path, base: Path, read: Sequence[Path]) -> bool:
+def _spec_elsewhere(
+    manifest: Path,
+    base: Path,
+    read: Sequence[Path],
+) -> bool:
     """Whether the spec that a folder was written from still stands where this run does not look."""
     try:
         file = base / str(json.loads(read_bytes(manifest))["spec"])

@@ -158,4 +158,8 @@ def built() -> str:
 
 
 if __name__ == "__main__":
-    (DATA / "instances.json").write_text(built(), "utf-8", newline="\n")
+    (DATA / "instances.json").write_text(
+        built(),
+        "utf-8",
+        newline="\n",
+    )

@@ -22,7 +22,12 @@ _HUGE_PAGE_MIB = 2
 _HUGE_PAGES_OF_A_VCPU = 110
 _EFA_CONFIG = "efa-config, which `efa_installer.sh --minimal` of the AL2023 AMI installs; measured on p3dn, p4de and p5"
 _KARPENTER = "karpenter-provider-aws v1.14.1 types.go"
-_CPU_BANDS = ((0, 1000, 60), (1000, 2000, 10), (2000, 4000, 5), (4000, 1 << 31, 2.5))
+_CPU_BANDS = (
+    (0, 1000, 60),
+    (1000, 2000, 10),
+    (2000, 4000, 5),
+    (4000, 1 << 31, 2.5),
+)
 _DEFAULT_PODS = 110
 
 

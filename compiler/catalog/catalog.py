@@ -161,7 +161,12 @@ class Catalog:
                 for component in release.components.values()
             )
         listed += (
-            Source(f"Xids: {xids.name}", xids.source, xids.version, xids.date)
+            Source(
+                f"Xids: {xids.name}",
+                xids.source,
+                xids.version,
+                xids.date,
+            )
             for xids in self.xids.lists.values()
         )
         listed.append(Source(*runtimes_source()))

@@ -12,7 +12,11 @@ from typing import NamedTuple
 DRIVER = "ebs.csi.aws.com"
 _API = "EC2 API, CreateVolume (botocore 1.44.5)"
 _GUIDE = "EBS user guide, general-purpose"
-_SIZES, _IOPS, _THROUGHPUT = (1, 65536), (3000, 80000), (125, 2000)
+_SIZES, _IOPS, _THROUGHPUT = (
+    (1, 65536),
+    (3000, 80000),
+    (125, 2000),
+)
 _IOPS_A_GIB, _IOPS_A_MIB = 500, 4
 
 

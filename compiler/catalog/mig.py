@@ -20,7 +20,12 @@ class Profile:
     eighths: int
 
 
-def _profiles(small: int, large: int, half: int, whole: int) -> tuple[Profile, ...]:
+def _profiles(
+    small: int,
+    large: int,
+    half: int,
+    whole: int,
+) -> tuple[Profile, ...]:
     """The profiles of a GPU by the GB of an eighth, a quarter, a half, and all of its memory."""
     return (
         Profile(f"1g.{small}gb", 7, 1),

@@ -28,11 +28,29 @@ def read_overlay(path: Path) -> tuple[Facts | None, list[Diagnostic]]:
         facts = json.loads(read_bytes(path))
     except OSError as fault:
         message = f"{file} cannot be read: {fault.strerror}"
-        return None, [error("CAT001", message, help=_HELP)]
+        return None, [
+            error(
+                "CAT001",
+                message,
+                help=_HELP,
+            )
+        ]
     except RecursionError:
-        return None, [error("CAT002", f"{file} is nested too deeply", help=_HELP)]
+        return None, [
+            error(
+                "CAT002",
+                f"{file} is nested too deeply",
+                help=_HELP,
+            )
+        ]
     except ValueError as fault:
-        return None, [error("CAT002", f"{file} is not JSON: {fault}", help=_HELP)]
+        return None, [
+            error(
+                "CAT002",
+                f"{file} is not JSON: {fault}",
+                help=_HELP,
+            )
+        ]
     faults = _faults(facts)
     if faults:
         return None, [error("CAT002", f"{file}: {what}", help=_HELP) for what in faults]
@@ -175,7 +193,11 @@ def merge(base: Facts, overlay: Facts) -> Facts:
     """
     regions, rows = overlay["regions"], overlay["instances"]
     instances = {
-        name: _merge_row(base["instances"].get(name, {}), rows.get(name, {}), regions)
+        name: _merge_row(
+            base["instances"].get(name, {}),
+            rows.get(name, {}),
+            regions,
+        )
         for name in sorted({*base["instances"], *rows})
     }
     zone_ids = _without(base["zone_ids"], regions)
@@ -195,13 +217,22 @@ def _without(by_region: Facts, regions: Facts) -> dict[str, Any]:
     }
 
 
-def _merge_row(base: Facts, row: Facts, regions: Facts) -> Facts:
+def _merge_row(
+    base: Facts,
+    row: Facts,
+    regions: Facts,
+) -> Facts:
     before = zone_letters(base.get("zones", ""))
     zones = {**_without(before, regions), **zone_letters(row.get("zones", ""))}
     offered = [f"{region}:{letters}" for region, letters in sorted(zones.items())]
     stated = _fields_of(row)
     unknown = [field for field in base.get("unknown", ()) if field not in stated]
-    return {**base, **row, "zones": " ".join(offered), "unknown": unknown}
+    return {
+        **base,
+        **row,
+        "zones": " ".join(offered),
+        "unknown": unknown,
+    }
 
 
 _FIELDS = {

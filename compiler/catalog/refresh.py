@@ -42,7 +42,11 @@ class CatalogPatch:
     def write(self, path: Path) -> Diagnostic | None:
         """Write the overlay; what went wrong, if anything (``CAT005``)."""
         try:
-            path.write_text(self.text, "utf-8", newline="\n")
+            path.write_text(
+                self.text,
+                "utf-8",
+                newline="\n",
+            )
         except OSError as fault:
             return error(
                 "CAT005",
@@ -95,7 +99,11 @@ def refresh(
     for region in dict.fromkeys(regions):
         try:
             answer = _ask_region(client_factory(region), families)
-        except (failures.BotoCoreError, failures.ClientError, garbled) as fault:
+        except (
+            failures.BotoCoreError,
+            failures.ClientError,
+            garbled,
+        ) as fault:
             faults.append(
                 error(
                     "CAT004",
@@ -115,7 +123,12 @@ def refresh(
     for name, entry in rows.items():
         entry["zones"] = zone_text(offered.get(name, {}))
     text = _text(rows, zones, ids, account, today)
-    return CatalogPatch(text, len(rows), tuple(zones), tuple(faults))
+    return CatalogPatch(
+        text,
+        len(rows),
+        tuple(zones),
+        tuple(faults),
+    )
 
 
 @dataclass(frozen=True, slots=True)

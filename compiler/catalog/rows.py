@@ -11,7 +11,14 @@ Info = Mapping[str, Any]
 """One element of DescribeInstanceTypes' ``InstanceTypes``, of the stored or of the live answer."""
 
 # A count of 0 GPUs is written all the same: a slice of a GPU is not the same as none.
-_DEFAULTS: tuple[Any, ...] = (None, False, 0, "", [], "amd64")
+_DEFAULTS: tuple[Any, ...] = (
+    None,
+    False,
+    0,
+    "",
+    [],
+    "amd64",
+)
 # Neuron documentation 2.29.0, Trainium2 architecture: 96 GiB a device (EC2's stored answer says 512), and by default
 # two physical cores make a logical one (logical-neuroncore-config).
 _NEURON: Mapping[str, Mapping[str, Any]] = {
@@ -49,7 +56,11 @@ def row(info: Info) -> dict[str, Any]:
     }
 
 
-def wanted(name: str, info: Info, families: Iterable[str]) -> bool:
+def wanted(
+    name: str,
+    info: Info,
+    families: Iterable[str],
+) -> bool:
     """Whether a type belongs in the catalog: accelerated, HPC, or of a family that is asked for."""
     family = name.partition(".")[0]
     if "NeuronInfo" in info or family.startswith("hpc") or family in families:
@@ -113,7 +124,14 @@ def _cards(cards: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
         if runs and runs[-1][2:] == [count, types]:
             runs[-1][1] = index
         else:
-            runs.append([index, index, count, types])
+            runs.append(
+                [
+                    index,
+                    index,
+                    count,
+                    types,
+                ]
+            )
     return runs
 
 

@@ -41,7 +41,12 @@ def _order(instance: InstanceType) -> tuple[str, int, str]:
 def source_rows(catalog: Catalog) -> list[tuple[str, str, str, str]]:
     """One row a source: what, from where, version, date."""
     return [
-        (source.name, source.url_or_package, source.version, source.date)
+        (
+            source.name,
+            source.url_or_package,
+            source.version,
+            source.date,
+        )
         for source in catalog.sources
     ]
 

@@ -60,7 +60,11 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=_Verbatim,
         epilog=EXIT_CODES,
     )
-    top.add_argument("--version", action="version", version=f"trainyard {__version__}")
+    top.add_argument(
+        "--version",
+        action="version",
+        version=f"trainyard {__version__}",
+    )
     _common(top, default=False)
     # Without `prog`, argparse formats a usage for it, and loads four libraries of compression on its way.
     commands = top.add_subparsers(
@@ -79,7 +83,11 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _command(commands: Commands, name: str, help: str) -> argparse.ArgumentParser:
+def _command(
+    commands: Commands,
+    name: str,
+    help: str,
+) -> argparse.ArgumentParser:
     description = f"{help[0].upper()}{help[1:]}."
     command = commands.add_parser(
         name, help=help, description=description, formatter_class=_Formatter
@@ -96,7 +104,12 @@ def _common(parser: argparse.ArgumentParser, default: object) -> None:
         (("-q", "--quiet"), "findings only, no progress and no summary"),
         (("-v", "--verbose"), "say more: every file, and where a fault arose"),
     ):
-        parser.add_argument(*flags, action="store_true", default=default, help=help)
+        parser.add_argument(
+            *flags,
+            action="store_true",
+            default=default,
+            help=help,
+        )
 
 
 def _judging(command: argparse.ArgumentParser) -> None:
@@ -335,7 +348,12 @@ def _drill(commands: Commands) -> None:
         metavar="NODE",
         help="the node, by its name in Kubernetes; one without a job",
     )
-    command.add_argument("--xid", type=int, metavar="N", help="the Xid (default: 79)")
+    command.add_argument(
+        "--xid",
+        type=int,
+        metavar="N",
+        help="the Xid (default: 79)",
+    )
     _rules_and_facts(command)
     command.set_defaults(fail_on="error")
 

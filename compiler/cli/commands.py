@@ -108,7 +108,11 @@ def run_check(options: argparse.Namespace) -> int:
 
 def _report(options: argparse.Namespace, done: Outcome) -> int:
     diagnostics = done.all()
-    report_diagnostics(options, diagnostics, excused=done.excused)
+    report_diagnostics(
+        options,
+        diagnostics,
+        excused=done.excused,
+    )
     if not diagnostics:
         names = [compilation.name for compilation in done.compilations]
         shown = ", ".join(names)
@@ -125,7 +129,11 @@ def run_report(options: argparse.Namespace) -> int:
     from compiler.driver import check
 
     settings = _options(options, explained=True)
-    done = check(options.paths, settings, current=lambda _: None)
+    done = check(
+        options.paths,
+        settings,
+        current=lambda _: None,
+    )
     out(text(done, settings))
     return exit_code(options, done.all())
 
@@ -138,7 +146,11 @@ def run_lint(options: argparse.Namespace) -> int:
     formats(options)
     done = lint(options.paths, _options(options))
     diagnostics = done.all()
-    report_diagnostics(options, diagnostics, excused=done.excused)
+    report_diagnostics(
+        options,
+        diagnostics,
+        excused=done.excused,
+    )
     for line in done.coverage.lines(findings=bool(diagnostics)):
         say(options, line)
     return exit_code(options, diagnostics)
@@ -174,7 +186,11 @@ def _compile_all(options: argparse.Namespace, cdk8s: Synthesis) -> int:
         done.diagnostics += orphans(done, settings, options.paths)
     code = exit_code(options, done.all())
     if done.failed or code != CLEAN:
-        report_diagnostics(options, done.all(), excused=done.excused)
+        report_diagnostics(
+            options,
+            done.all(),
+            excused=done.excused,
+        )
         say(options, "nothing was written")
         return code or FINDINGS
     return _write_all(options, done, settings, cdk8s)
@@ -198,7 +214,11 @@ def _write_all(
             changes = write(compilation, prepared, settings, cdk8s)
         done.diagnostics += changes.diagnostics
         written.append((settings.output / compilation.name, changes))
-    report_diagnostics(options, done.all(), excused=done.excused)
+    report_diagnostics(
+        options,
+        done.all(),
+        excused=done.excused,
+    )
     lines = ["nothing was written"] if refused else _lines(options, written)
     for line in lines:
         say(options, line)
@@ -236,7 +256,11 @@ def _lines(
     ]
 
 
-def _changes(options: argparse.Namespace, folder: Path, changes: Any) -> list[str]:
+def _changes(
+    options: argparse.Namespace,
+    folder: Path,
+    changes: Any,
+) -> list[str]:
     if changes.failed:
         return [f"{folder}: not written"]
     if not changes.stale:
@@ -301,7 +325,12 @@ def run_explain(options: argparse.Namespace) -> int:
                 f"there is no code or object `{options.subject}`: "
                 f"`trainyard explain --spec {options.subject}` explains a key of the spec"
             )
-        text = explain_object(options.subject, options.field, options.paths, settings)
+        text = explain_object(
+            options.subject,
+            options.field,
+            options.paths,
+            settings,
+        )
     out(visible(text))
     return CLEAN
 
@@ -369,7 +398,12 @@ def _refresh(options: argparse.Namespace) -> int:
     if isinstance(clients, Diagnostic):
         _complain([clients])
         return USAGE
-    patch = refresh(clients, options.region, date.today(), caller_account())
+    patch = refresh(
+        clients,
+        options.region,
+        date.today(),
+        caller_account(),
+    )
     if patch.faults:
         _complain(patch.faults)
         return USAGE
@@ -388,7 +422,13 @@ def _complain(diagnostics: Iterable[Diagnostic]) -> None:
     from compiler import __version__
     from compiler.diagnostics.render import render
 
-    err(render("text", list(diagnostics), tool_version=__version__))
+    err(
+        render(
+            "text",
+            list(diagnostics),
+            tool_version=__version__,
+        )
+    )
 
 
 def _print_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
@@ -407,14 +447,24 @@ def run_drill(options: argparse.Namespace) -> int:
     from compiler.diagnostics import Severity
     from compiler.driver import check
 
-    done = check(options.paths, _options(options), current=lambda _: None)
+    done = check(
+        options.paths,
+        _options(options),
+        current=lambda _: None,
+    )
     faults = [fault for fault in done.all() if fault.severity == Severity.ERROR]
     if faults:
         _complain(faults)
         return FINDINGS
     compiled = [compilation.plan for compilation in done.compilations]
     plans = [plan for plan in compiled if plan is not None]
-    out(text(plans, options.node, options.xid))
+    out(
+        text(
+            plans,
+            options.node,
+            options.xid,
+        )
+    )
     return CLEAN
 
 

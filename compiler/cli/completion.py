@@ -50,7 +50,11 @@ _KEYS = "trainyard explain --spec 2>/dev/null | sed '1d; s/ .*//; s/\\[\\]//g'"
 def script(shell: str, parser: argparse.ArgumentParser) -> str:
     """The completion script of ``bash``, ``zsh`` or ``fish``."""
     commands = _commands(parser)
-    return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](commands)
+    return {
+        "bash": _bash,
+        "zsh": _zsh,
+        "fish": _fish,
+    }[shell](commands)
 
 
 def _bash(commands: dict[str, argparse.ArgumentParser]) -> str:

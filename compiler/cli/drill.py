@@ -12,7 +12,11 @@ from compiler.spec.types import SUBDOMAIN
 from compiler.subjects.health.drill import XID, NoDrillError, drill, steps
 
 
-def text(plans: Sequence[Plan], node: str, xid: int | None) -> str:
+def text(
+    plans: Sequence[Plan],
+    node: str,
+    xid: int | None,
+) -> str:
     """The manifest of one cluster's drill.
 
     Raises ``UsageError`` for several clusters, and where nothing would follow.

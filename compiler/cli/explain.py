@@ -43,7 +43,12 @@ def explain_code(subject: str, options: Options) -> str | None:
     former = {alias: rule.slug for rule in rules for alias in rule.aliases}
     pages = [(page.code, page.slug, "", page.text) for page in load_pages().values()]
     pages += [
-        (rule.code, rule.slug, _level(rule), inspect.cleandoc(rule.doc))
+        (
+            rule.code,
+            rule.slug,
+            _level(rule),
+            inspect.cleandoc(rule.doc),
+        )
         for rule in rules
     ]
     slugs = (subject, former.get(subject))
@@ -155,7 +160,11 @@ def _is_within(name: str, field: str) -> bool:
     return not field or name == field or name.startswith((f"{field}.", f"{field}["))
 
 
-def _explain_in(done: Compilation, subject: str, field: str) -> str:
+def _explain_in(
+    done: Compilation,
+    subject: str,
+    field: str,
+) -> str:
     """What is known of an object of a cluster; empty where it has none of this name."""
     rows = []
     for derived in _derived_values(done):
@@ -168,7 +177,11 @@ def _explain_in(done: Compilation, subject: str, field: str) -> str:
     return _explain_places(done, subject, field)
 
 
-def _explain_places(done: Compilation, subject: str, field: str) -> str:
+def _explain_places(
+    done: Compilation,
+    subject: str,
+    field: str,
+) -> str:
     """What is written: the line of the spec behind it and behind each of its fields."""
     for artifact in done.artifacts:
         if str(artifact.ref) == subject:

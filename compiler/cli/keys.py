@@ -90,11 +90,19 @@ def _of_a_name(path: str, known: dict[str, Key]) -> Key | None:
 def _offer(asked: str, known: dict[str, Key]) -> str:
     """The keys that may be meant: those that are written nearly so, then those of the same name elsewhere."""
     last = asked.rpartition(".")[2]
-    close = near(f"spec.{asked.removeprefix('spec.')}", known, limit=1)
+    close = near(
+        f"spec.{asked.removeprefix('spec.')}",
+        known,
+        limit=1,
+    )
     if not close:
         close = [path for path in known if path.rpartition(".")[2] == last]
     if not close:
-        names = near(last, [key.name for key in known.values()], limit=1)
+        names = near(
+            last,
+            [key.name for key in known.values()],
+            limit=1,
+        )
         close = [path for path in known if path.rpartition(".")[2] in names]
     if not close:
         return "`trainyard explain --spec` lists all"
@@ -118,5 +126,9 @@ def _bounds() -> dict[str, tuple[str, str, str]]:
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
         if len(cells) == _BOUND_CELLS and cells[0].startswith("`"):
             key, bound, source, holders = cells
-            bounds[key.strip("`")] = (bound, source, holders)
+            bounds[key.strip("`")] = (
+                bound,
+                source,
+                holders,
+            )
     return bounds

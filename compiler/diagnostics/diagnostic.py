@@ -54,7 +54,12 @@ class Diagnostic:
         places = [(document.span(at), label) for at, label in self.also]
         related = (*self.related, *places)
         span = document.span(self.at, key=self.key)
-        return replace(self, span=span, related=related, also=())
+        return replace(
+            self,
+            span=span,
+            related=related,
+            also=(),
+        )
 
 
 def error(

@@ -9,7 +9,11 @@ ALIKE = 0.75
 a word of four passes; `prometheus` for `priorities` (0.6) does not."""
 
 
-def near(word: str, names: Iterable[str], limit: int = 3) -> list[str]:
+def near(
+    word: str,
+    names: Iterable[str],
+    limit: int = 3,
+) -> list[str]:
     """The names nearest to a word, best first: what differs only in case or separators, then letters in another order
     (a slip of the fingers), then what is alike."""
     plain = _plain(word)

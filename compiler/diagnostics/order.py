@@ -12,7 +12,13 @@ def sort(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """By file, line, column, code and message; those without a place come first; exact duplicates go."""
     unique: dict[tuple[object, ...], Diagnostic] = {}
     for item in diagnostics:
-        rest = (item.severity, item.object, item.label, item.help, item.notes)
+        rest = (
+            item.severity,
+            item.object,
+            item.label,
+            item.help,
+            item.notes,
+        )
         unique.setdefault((*_key(item), *rest), item)
     return sorted(unique.values(), key=_key)
 

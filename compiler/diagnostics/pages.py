@@ -47,6 +47,10 @@ def split_pages(text: str) -> list[Page]:
     headings = list(_HEADING.finditer(text))
     ends = [*(heading.start() for heading in headings[1:]), len(text)]
     return [
-        Page(heading[1], heading[2], text[heading.end() : end].strip())
+        Page(
+            heading[1],
+            heading[2],
+            text[heading.end() : end].strip(),
+        )
         for heading, end in zip(headings, ends, strict=True)
     ]

@@ -18,8 +18,18 @@ from pathlib import Path
 
 _AT_FDCWD = -100  # linux/fcntl.h
 _RENAME_EXCHANGE = 2  # linux/fs.h
-_NO_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
-_NO_LINK = (errno.EPERM, errno.EXDEV, errno.EMLINK, errno.ENOTSUP, errno.ENOSYS)
+_NO_EXCHANGE = (
+    errno.ENOSYS,
+    errno.EINVAL,
+    errno.ENOTSUP,
+)
+_NO_LINK = (
+    errno.EPERM,
+    errno.EXDEV,
+    errno.EMLINK,
+    errno.ENOTSUP,
+    errno.ENOSYS,
+)
 
 
 @contextmanager
@@ -56,7 +66,11 @@ def recover(root: Path) -> None:
             shutil.rmtree(leftover)
 
 
-def replace(root: Path, files: Mapping[str, bytes], keep: Iterable[str]) -> None:
+def replace(
+    root: Path,
+    files: Mapping[str, bytes],
+    keep: Iterable[str],
+) -> None:
     """Make ``root`` hold ``files`` and, untouched, what is at the paths of ``keep``. Raises ``OSError``.
 
     Call with the lock held and after ``recover``.
@@ -166,4 +180,8 @@ def exchange(first: Path, second: Path) -> bool:
     code = ctypes.get_errno()
     if code in _NO_EXCHANGE:
         return False
-    raise OSError(code, os.strerror(code), str(first))
+    raise OSError(
+        code,
+        os.strerror(code),
+        str(first),
+    )

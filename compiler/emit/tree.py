@@ -225,7 +225,15 @@ def _compare(
     foreign: list[str] = []
     for path in sorted(entries.keys() - files.keys()):
         (removed if state.is_ours(path) else foreign).append(path)
-    in_the_way = _in_the_way(files, {*added, *changed, *unchanged}, foreign)
+    in_the_way = _in_the_way(
+        files,
+        {
+            *added,
+            *changed,
+            *unchanged,
+        },
+        foreign,
+    )
     return TreeDiff(
         tuple(added),
         tuple(changed),
@@ -246,7 +254,11 @@ def _stands(root: Path) -> bool:
         if obstacle == root:
             return False
         reason = os.strerror(errno.ENOTDIR)
-        raise NotADirectoryError(errno.ENOTDIR, reason, str(obstacle)) from None
+        raise NotADirectoryError(
+            errno.ENOTDIR,
+            reason,
+            str(obstacle),
+        ) from None
     return True
 
 
@@ -261,7 +273,11 @@ def _scan(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
                 yield path, entry.stat(follow_symlinks=False)
 
 
-def _holds(state: _Comparison, path: str, wanted: bytes) -> bool:
+def _holds(
+    state: _Comparison,
+    path: str,
+    wanted: bytes,
+) -> bool:
     """Whether what stands at a path is what is wanted."""
     entry = state.entries[path]
     if not stat.S_ISREG(entry.st_mode) or entry.st_size != len(wanted):

@@ -105,7 +105,11 @@ def _ordered(body: Mapping[str, Any], first: tuple[str, ...]) -> dict[str, Any]:
     return ordered | dict(body)
 
 
-def _mapping(body: Mapping[str, Any], indent: str, lines: list[str]) -> None:
+def _mapping(
+    body: Mapping[str, Any],
+    indent: str,
+    lines: list[str],
+) -> None:
     for key, value in body.items():
         if type(key) is not str:
             raise TypeError(f"key {key!r} is not a string")
@@ -115,7 +119,12 @@ def _mapping(body: Mapping[str, Any], indent: str, lines: list[str]) -> None:
         _entry(f"{indent}{name}:", value, indent, lines)
 
 
-def _entry(head: str, value: Any, indent: str, lines: list[str]) -> None:
+def _entry(
+    head: str,
+    value: Any,
+    indent: str,
+    lines: list[str],
+) -> None:
     """A key with its value, on one line or on those below."""
     if isinstance(value, Mapping) and value:
         lines.append(head)

@@ -21,17 +21,33 @@ def judged(rules: Sequence[Rule], config: Config) -> list[Diagnostic]:
 def _judge_rule(rule: Rule, config: Config) -> Iterator[Diagnostic]:
     for number, text in enumerate(rule.fails, 1):
         which = f"example {number} under `Fails`"
-        yield from _example(rule, which, text, config, finds=True)
+        yield from _example(
+            rule,
+            which,
+            text,
+            config,
+            finds=True,
+        )
     for number, text in enumerate(rule.passes, 1):
         which = f"example {number} under `Passes`"
-        yield from _example(rule, which, text, config, finds=False)
+        yield from _example(
+            rule,
+            which,
+            text,
+            config,
+            finds=False,
+        )
 
 
 def _example(
     rule: Rule, which: str, text: str, config: Config, *, finds: bool
 ) -> Iterator[Diagnostic]:
     try:
-        reported = findings(text, (rule,), config_for(rule, text, config))
+        reported = findings(
+            text,
+            (rule,),
+            config_for(rule, text, config),
+        )
     except UnusableExampleError as fault:
         yield _fault(
             rule,
@@ -60,9 +76,18 @@ def _example(
         )
 
 
-def _fault(rule: Rule, message: str, help: str) -> Diagnostic:
+def _fault(
+    rule: Rule,
+    message: str,
+    help: str,
+) -> Diagnostic:
     span = line_of(Path(rule.file), rule.check.__code__.co_firstlineno)
-    return error("POL020", message, span=span, help=help)
+    return error(
+        "POL020",
+        message,
+        span=span,
+        help=help,
+    )
 
 
 __all__ = ["judged"]

@@ -86,7 +86,11 @@ def _list(base: list[Any], change: list[Any]) -> list[Any]:
     return laid
 
 
-def _position(items: list[Any], change: Mapping[str, Any], position: int) -> int | None:
+def _position(
+    items: list[Any],
+    change: Mapping[str, Any],
+    position: int,
+) -> int | None:
     """The item that a change is about: of the same name, or at the same place where it has none."""
     key = next((key for key in _KEYS if key in change), None)
     if key is None:

@@ -75,13 +75,27 @@ def base_set() -> tuple[Body, ...]:
     return tuple(yaml.safe_load_all((_DATA / "set.yaml").read_text(encoding="utf-8")))
 
 
-def findings(text: str, rules: Sequence[Rule], config: Config) -> list[Diagnostic]:
+def findings(
+    text: str,
+    rules: Sequence[Rule],
+    config: Config,
+) -> list[Diagnostic]:
     """What rules find in an example. Raises ``UnusableExampleError``."""
     plan, manifests = lifted(text)
-    return run(plan, load_catalog(), tuple(rules), config, manifests)
+    return run(
+        plan,
+        load_catalog(),
+        tuple(rules),
+        config,
+        manifests,
+    )
 
 
-def config_for(rule: Rule, text: str, config: Config) -> Config:
+def config_for(
+    rule: Rule,
+    text: str,
+    config: Config,
+) -> Config:
     """The settings under which an example of a rule is judged: the rule is on, with the parameters of the example.
 
     Raises ``UnusableExampleError`` for parameters that the rule does not have, or not with such a value.
@@ -126,7 +140,11 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
     if _TEMPLATE.search(text):
         return from_template(text), []
     if _DOCKERFILE.search(text):
-        file = Artifact(path="Dockerfile", format="dockerfile", text=text)
+        file = Artifact(
+            path="Dockerfile",
+            format="dockerfile",
+            text=text,
+        )
         return lifted_plan([file], closed=False), []
     try:
         documents = [document for document in yaml.safe_load_all(text) if document]

@@ -44,9 +44,21 @@ def changed_fields(
     ``manifests``: the objects as they would be written now, by reference (``Kind/[namespace/]name``).
     """
     if run.kind != job.kind:
-        return [Change("kind", run.kind, job.kind, job.at / "apiGroup")]
+        return [
+            Change(
+                "kind",
+                run.kind,
+                job.kind,
+                job.at / "apiGroup",
+            )
+        ]
     new = manifests[f"{job.kind}/{job.namespace}/{job.name}"]
-    path = object_path(JOBS, run.kind, run.object, run.namespace)
+    path = object_path(
+        JOBS,
+        run.kind,
+        run.object,
+        run.namespace,
+    )
     old = committed.manifest(f"{run.kind}/{run.namespace}/{run.object}", path, new)
     if old is None:
         return []
@@ -72,12 +84,21 @@ def _of_runtime(
         yield from _differences(runtime.body["spec"], new, names)
 
 
-def _differences(old: Any, new: Manifest, names: Mapping[str, str]) -> Iterator[Change]:
+def _differences(
+    old: Any,
+    new: Manifest,
+    names: Mapping[str, str],
+) -> Iterator[Change]:
     start = ("spec",)
     differences = _walk(old, new.body["spec"], start, start, names)
     for path, shown, before, after in differences:
         if path != _NAMES_ITS_CONTENT:
-            yield Change(str(Route(shown)), before, after, new.origin(path))
+            yield Change(
+                str(Route(shown)),
+                before,
+                after,
+                new.origin(path),
+            )
 
 
 def _walk(
@@ -87,7 +108,13 @@ def _walk(
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in sorted({*old, *new}):
             before, after = old.get(key), new.get(key)
-            yield from _walk(before, after, (*path, key), (*shown, key), names)
+            yield from _walk(
+                before,
+                after,
+                (*path, key),
+                (*shown, key),
+                names,
+            )
     elif _has_names(old) and _has_names(new):
         before_by_name = {item["name"]: item for item in old}
         after_by_name = {item["name"]: item for item in new}

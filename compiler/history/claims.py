@@ -28,7 +28,11 @@ def keep_claim_sizes(
 def _keep_size(new: Manifest, committed: Committed) -> Manifest:
     if new.body["kind"] != _KIND or committed.holds(new):
         return new
-    old = committed.manifest(str(new.ref), new.path, new)
+    old = committed.manifest(
+        str(new.ref),
+        new.path,
+        new,
+    )
     if old is None:
         return new
     before, now = _size(old.body), _size(new.body)

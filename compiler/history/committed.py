@@ -86,7 +86,13 @@ class Committed:
         if "jobs" in self.index:  # as Trainyard 0.1 remembered them
             return []
         known = {
-            object_path(JOBS, run.kind, run.object, run.namespace) for run in self.runs
+            object_path(
+                JOBS,
+                run.kind,
+                run.object,
+                run.namespace,
+            )
+            for run in self.runs
         }
         for path in self.broken_runs:
             namespace, _, name = Path(path).stem.partition(".")
@@ -164,7 +170,12 @@ class Committed:
         data = self._read(path)
         return self._body(path, data) if data else None
 
-    def manifest(self, ref: str, path: str, like: Manifest) -> Manifest | None:
+    def manifest(
+        self,
+        ref: str,
+        path: str,
+        like: Manifest,
+    ) -> Manifest | None:
         """The object at a path as it stands there, with the places of ``like``; ``None`` where it cannot be read."""
         try:
             data = self._read(path)

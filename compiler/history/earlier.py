@@ -56,7 +56,13 @@ def earlier_runs(
             landing = run.landing
             if run.pool and not landing:
                 landing = landed(run.pool)
-            earlier.append(replace(run, landing=landing, state=LEFT))
+            earlier.append(
+                replace(
+                    run,
+                    landing=landing,
+                    state=LEFT,
+                )
+            )
     return earlier
 
 
@@ -74,7 +80,11 @@ def lost_needs(
     ]
 
 
-def _lost_by(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[tuple[str, str]]:
+def _lost_by(
+    run: Run,
+    spec: ClusterSpec,
+    plan: Plan,
+) -> Iterator[tuple[str, str]]:
     """Section of the spec and words for each thing that a run needs and would lose."""
     pools = {pool.name: pool.nodes.max for pool in PoolsSection.of(spec).node_pools}
     if plan.named(Namespace, run.namespace) is None:
@@ -153,7 +163,11 @@ def _lost_quota(run: Run, plan: Plan) -> Iterator[tuple[str, str]]:
                 )
 
 
-def _needed_error(section: str, thing: str, runs: Sequence[Run]) -> Diagnostic:
+def _needed_error(
+    section: str,
+    thing: str,
+    runs: Sequence[Run],
+) -> Diagnostic:
     objects = [run.object for run in runs]
     need = f"{len(runs)} runs need it"
     if len(runs) == 1:

@@ -80,21 +80,44 @@ def hold(
 
         held.diagnostics += groups_made_anew(held.manifests, committed)
     in_doubt = _keep_jobs(held, committed, words, spec)
-    held.runs = submitted(held.plan, held.manifests, words)
+    held.runs = submitted(
+        held.plan,
+        held.manifests,
+        words,
+    )
     remembered = [run for run in committed.runs if run.job not in in_doubt]
 
     def landed_on(pool: str) -> Landing:
         return committed_landing(committed, pool, held.manifests)
 
-    earlier = earlier_runs(remembered, held.runs, spec.spec, landed_on)
-    needs = lost_needs(earlier, spec.spec, held.plan)
+    earlier = earlier_runs(
+        remembered,
+        held.runs,
+        spec.spec,
+        landed_on,
+    )
+    needs = lost_needs(
+        earlier,
+        spec.spec,
+        held.plan,
+    )
     held.diagnostics += needs or earlier_runs_note(earlier)
-    held.diagnostics += ended_runs_faults(earlier, held.runs, spec.spec)
+    held.diagnostics += ended_runs_faults(
+        earlier,
+        held.runs,
+        spec.spec,
+    )
     held.runs += earlier
     held.plan, held.manifests = with_needs(
         held.plan, held.manifests, earlier, committed
     )
-    held.steps = steps(held.plan, held.manifests, committed, held.runs, catalog)
+    held.steps = steps(
+        held.plan,
+        held.manifests,
+        committed,
+        held.runs,
+        catalog,
+    )
     held.diagnostics += reported(held.steps, spec.spec)
     severities = {diagnostic.severity for diagnostic in held.diagnostics}
     if Severity.ERROR not in severities:
@@ -151,12 +174,20 @@ def _keep_jobs(
         second[job.source_name] = _second_run_error(job, run, changes)
     held.diagnostics += second.values()
     if stay:
-        held.plan, held.manifests = with_kept(held.plan, held.manifests, stay)
+        held.plan, held.manifests = with_kept(
+            held.plan,
+            held.manifests,
+            stay,
+        )
         held.diagnostics.append(kept_as_submitted(list(stay.values())))
     return in_doubt | set(second)
 
 
-def _matching_run(runs: Sequence[Run], job: TrainJob, manifest: Manifest) -> Run:
+def _matching_run(
+    runs: Sequence[Run],
+    job: TrainJob,
+    manifest: Manifest,
+) -> Run:
     """The run that a job asks for. Two branches may have submitted one each: the merged spec asks for one of them, and
     the other goes on."""
     for run in runs:
@@ -165,7 +196,11 @@ def _matching_run(runs: Sequence[Run], job: TrainJob, manifest: Manifest) -> Run
     return runs[-1]
 
 
-def _second_run_error(job: TrainJob, run: Run, changes: Sequence[Change]) -> Diagnostic:
+def _second_run_error(
+    job: TrainJob,
+    run: Run,
+    changes: Sequence[Change],
+) -> Diagnostic:
     at, label = job.at, "what has changed cannot be changed in a TrainJob that exists"
     if changes:
         at = changes[0].at
@@ -251,7 +286,11 @@ def _gone(runs: Sequence[Run], spec: TrainingCluster) -> list[Run]:
     ]
 
 
-def _same_work(job: TrainJob, work: str, gone: Sequence[Run]) -> Run | None:
+def _same_work(
+    job: TrainJob,
+    work: str,
+    gone: Sequence[Run],
+) -> Run | None:
     """The run of a job that the spec no longer has, and that did what a job of another name would do."""
     for run in gone:
         if run.work == work and job.rerun <= run.rerun:

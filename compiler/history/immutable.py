@@ -100,7 +100,12 @@ _FIXED = [
 
 RULES: Mapping[str, Sequence[Rule]] = {
     "NodePool": [
-        Rule(("spec", "replicas"), _NEW_POOL, _KARPENTER, presence=True),
+        Rule(
+            ("spec", "replicas"),
+            _NEW_POOL,
+            _KARPENTER,
+            presence=True,
+        ),
         Rule((*_NODE_CLASS, "group"), _NEW_CLUSTER, _KARPENTER),
         Rule((*_NODE_CLASS, "kind"), _NEW_CLUSTER, _KARPENTER),
     ],

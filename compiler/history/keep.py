@@ -42,11 +42,21 @@ class Kept:
     files: tuple[Manifest, ...] = ()
 
 
-def kept(committed: Committed, run: Run, job: TrainJob, new: Manifest) -> Kept | None:
+def kept(
+    committed: Committed,
+    run: Run,
+    job: TrainJob,
+    new: Manifest,
+) -> Kept | None:
     """The job as it was submitted; ``None`` where its files are not as they were written."""
     if (run.namespace, run.kind) != (job.namespace, job.kind):
         return None
-    path = object_path(JOBS, run.kind, run.object, run.namespace)
+    path = object_path(
+        JOBS,
+        run.kind,
+        run.object,
+        run.namespace,
+    )
     old = committed.manifest(f"{run.kind}/{run.namespace}/{run.object}", path, new)
     if old is None or run.made not in ("", digest(old.body["spec"])):
         return None
@@ -68,7 +78,12 @@ def kept(committed: Committed, run: Run, job: TrainJob, new: Manifest) -> Kept |
         rerun=job.rerun,
         patched=job.patched,
     )
-    files = kept_files(committed, objects[-1], run.namespace, new)
+    files = kept_files(
+        committed,
+        objects[-1],
+        run.namespace,
+        new,
+    )
     return Kept(node, ran, objects, tuple(files))
 
 
@@ -91,7 +106,11 @@ def kept_files(
     return files
 
 
-def kept_runtime(committed: Committed, name: str, like: Manifest) -> Manifest | None:
+def kept_runtime(
+    committed: Committed,
+    name: str,
+    like: Manifest,
+) -> Manifest | None:
     """A runtime as it was written."""
     path = object_path(RUNTIMES, _RUNTIME, name)
     return committed.manifest(f"{_RUNTIME}/{name}", path, like)

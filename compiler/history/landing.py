@@ -16,7 +16,11 @@ from compiler.subjects.pools.plan import (
 )
 
 Landing = dict[str, list[str]]
-_OFFERED = {"instanceTypes": INSTANCE_TYPE, "zones": ZONE, "capacity": CAPACITY_TYPE}
+_OFFERED = {
+    "instanceTypes": INSTANCE_TYPE,
+    "zones": ZONE,
+    "capacity": CAPACITY_TYPE,
+}
 _WORDS = {
     "instanceTypes": "instance type",
     "zones": "zone",

@@ -57,7 +57,12 @@ def _needs(
     ref = f"ClusterTrainingRuntime/{run.runtime}"
     runtime = known.get(ref)
     if run.kind != TRAIN_JOB:  # its pods are its own
-        path = object_path(JOBS, run.kind, run.object, run.namespace)
+        path = object_path(
+            JOBS,
+            run.kind,
+            run.object,
+            run.namespace,
+        )
         own = f"{run.kind}/{run.namespace}/{run.object}"
         runtime = committed.manifest(own, path, like)
     elif run.runtime and runtime is None:

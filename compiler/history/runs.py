@@ -139,7 +139,11 @@ def _indented(value: object, line: str) -> str:
     return json.dumps(value)
 
 
-def submitted(plan: Plan, manifests: Sequence[Manifest], words: Words) -> list[Run]:
+def submitted(
+    plan: Plan,
+    manifests: Sequence[Manifest],
+    words: Words,
+) -> list[Run]:
     """The run of each job of a plan."""
     objects = job_manifests(manifests)
     runtimes = {
@@ -228,7 +232,11 @@ def _read(path: str) -> Run | None:
         run = Run(**words)
         if not _is_sound(run):
             return None
-        return replace(run, storage=tuple(run.storage), fallbacks=tuple(run.fallbacks))
+        return replace(
+            run,
+            storage=tuple(run.storage),
+            fallbacks=tuple(run.fallbacks),
+        )
     except UNREADABLE:
         return None
 
@@ -249,10 +257,19 @@ def _is_sound(run: Run) -> bool:
         run.priority,
     )
     landing = [value for values in run.landing.values() for value in values]
-    names = (*texts, *run.storage, *run.fallbacks, *landing)
+    names = (
+        *texts,
+        *run.storage,
+        *run.fallbacks,
+        *landing,
+    )
     if not all(isinstance(name, str) for name in names):
         return False
-    counts = (run.rerun, run.nodes, *run.accelerators.values())
+    counts = (
+        run.rerun,
+        run.nodes,
+        *run.accelerators.values(),
+    )
     if not all(type(count) is int for count in counts):
         return False
     return run.state in _STATES and run.kind in JOB_KINDS

@@ -73,7 +73,14 @@ def steps(
     for name, (before, after) in sorted(changes.items()):
         component = newest.components.get(name)
         if component is not None and component.version_of is None:
-            version_steps.append(newest.step(name, before, after, runs=going_on))
+            version_steps.append(
+                newest.step(
+                    name,
+                    before,
+                    after,
+                    runs=going_on,
+                )
+            )
     return version_steps
 
 
@@ -84,7 +91,11 @@ def _of_object(
     now = pinned(manifest.body)
     if not now or committed.mentions(manifest.path, now.values()):
         return
-    old = committed.manifest(str(manifest.ref), manifest.path, manifest)
+    old = committed.manifest(
+        str(manifest.ref),
+        manifest.path,
+        manifest,
+    )
     before = pinned(old.body) if old is not None else {}
     for component, version in now.items():
         earlier = before.get(component, version)

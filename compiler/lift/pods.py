@@ -168,7 +168,11 @@ def container(body: Reader) -> Container:
     hook = body.follow("lifecycle", "preStop")
     command = hook.follow("exec", "command").texts()
     requests, limits = resources / "requests", resources / "limits"
-    unknown = unread(requests=requests, limits=limits, claims=resources / "claims")
+    unknown = unread(
+        requests=requests,
+        limits=limits,
+        claims=resources / "claims",
+    )
     if hook and not command:
         unknown |= {"pre_stop"}
     return Container(
@@ -220,7 +224,12 @@ def _variable(body: dict[str, Any]) -> EnvVar:
     source = body.get("valueFrom")
     secret = at(source, "secretKeyRef") if source is not None else None
     if secret is not None:
-        return EnvVar(name, None, _text(at(secret, "name")), _text(at(secret, "key")))
+        return EnvVar(
+            name,
+            None,
+            _text(at(secret, "name")),
+            _text(at(secret, "key")),
+        )
     path = _text(at(source, "fieldRef", "fieldPath")) if source is not None else None
     if path is not None:
         return EnvVar(name, pod_field=path)
@@ -253,7 +262,12 @@ def _volume(body: Reader) -> Volume:
     if kind == "ephemeral":
         spec = source.follow("volumeClaimTemplate", "spec")
         size = spec.follow("resources", "requests", "storage").quantity()
-        return Volume(name, kind, (spec / "storageClassName").word(), size=size)
+        return Volume(
+            name,
+            kind,
+            (spec / "storageClassName").word(),
+            size=size,
+        )
     what = (source / _SOURCES.get(kind, "name")).word()
     if kind == "hostPath":
         return Volume(

@@ -180,13 +180,21 @@ def _joined(parts: Sequence[str]) -> str:
 def _counted(counts: Counter[str]) -> str:
     """Counts in words, the most frequent first."""
     by_name = sorted(counts.items())
-    by_count = sorted(by_name, key=lambda entry: entry[1], reverse=True)
+    by_count = sorted(
+        by_name,
+        key=lambda entry: entry[1],
+        reverse=True,
+    )
     shown = ", ".join(f"{count} {name}" for name, count in by_count[:_SHOWN])
     more = len(counts) - _SHOWN
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def _plural(count: int, one: str, several: str = "") -> str:
+def _plural(
+    count: int,
+    one: str,
+    several: str = "",
+) -> str:
     if count == 1:
         return f"1 {one}"
     return f"{count} {several or f'{one}s'}"

@@ -16,7 +16,11 @@ from compiler.output.body import at, items, texts
 
 _APPLIED = ("resources", "components", "bases", "crds")
 _WITH_SELECTOR = frozenset(
-    {("apps", "Deployment"), ("apps", "DaemonSet"), ("apps", "StatefulSet")}
+    {
+        ("apps", "Deployment"),
+        ("apps", "DaemonSet"),
+        ("apps", "StatefulSet"),
+    }
 )
 
 
@@ -69,8 +73,16 @@ class Kustomizations:
         if isinstance(spec.get("template"), dict):
             spec["template"] = _labelled(spec["template"], labels)
         body = {**manifest.body, "spec": spec}
-        manifest = Manifest(body, path=manifest.path, key=manifest.key)
-        return LintObject(manifest, item.text, item.where)
+        manifest = Manifest(
+            body,
+            path=manifest.path,
+            key=manifest.key,
+        )
+        return LintObject(
+            manifest,
+            item.text,
+            item.where,
+        )
 
     def _labels(self, file: str) -> dict[str, str]:
         """The labels that the first kustomization with any adds to the selectors of a file's objects."""

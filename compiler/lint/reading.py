@@ -141,7 +141,11 @@ def _read_dockerfile(file: SourceFile, reading: Reading) -> None:
         lines.append(ScalarNode(span, line, line))
     whole = Span(file, 1, 1, 1, 1)
     text = Text(file, [Document(SequenceNode(whole, lines))])
-    artifact = Artifact(path=file.name, format="dockerfile", text=file.text)
+    artifact = Artifact(
+        path=file.name,
+        format="dockerfile",
+        text=file.text,
+    )
     reading.files.add(file.name)
     reading.alone.append(LintArtifact(artifact, text, Route((0,))))
 
@@ -187,7 +191,13 @@ def _read_alone(
         where = Route((number,))
         if form.recognised(body):
             key = str(number) if number else ""
-            artifact = Artifact(body, file.name, format=name, text=file.text, key=key)
+            artifact = Artifact(
+                body,
+                file.name,
+                format=name,
+                text=file.text,
+                key=key,
+            )
             reading.alone.append(LintArtifact(artifact, text, where))
         else:
             _unpack(body, text, where, reading)
@@ -197,7 +207,12 @@ def _read_alone(
 _OURS = "trainyard.dev/"
 
 
-def _unpack(body: Any, text: Text, where: Route, reading: Reading) -> None:
+def _unpack(
+    body: Any,
+    text: Text,
+    where: Route,
+    reading: Reading,
+) -> None:
     """The object in a value, or each item of a ``List``."""
     problem = no_object(body)
     if problem is not None:
@@ -223,10 +238,19 @@ def _add_object(
     """An object as it is meant to be; one without a known ``apiVersion`` is left out."""
     right = meant(body.get("apiVersion", ""), body["kind"])
     if right is not None:
-        fault = unknown_kind(body.get("apiVersion", ""), body["kind"], right)
+        fault = unknown_kind(
+            body.get("apiVersion", ""),
+            body["kind"],
+            right,
+        )
         span = Document(text.node(where)).span(Route(fault.path))
         reading.diagnostics.append(
-            error(fault.code, fault.message, span=span, help=fault.help)
+            error(
+                fault.code,
+                fault.message,
+                span=span,
+                help=fault.help,
+            )
         )
         body["apiVersion"], body["kind"] = right
     if "apiVersion" not in body:
@@ -234,7 +258,12 @@ def _add_object(
     path = text.file.name
     key = f"{path}:{len(reading.objects)}"
     form = recognised(body) or "kubernetes"
-    manifest = Manifest(body, path=path, key=key, format=form)
+    manifest = Manifest(
+        body,
+        path=path,
+        key=key,
+        format=form,
+    )
     reading.objects.append(LintObject(manifest, text, where))
 
 

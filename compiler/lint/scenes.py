@@ -40,7 +40,11 @@ class Scene:
     rivals: bool = False
 
 
-def scenes(objects: Sequence[LintObject], roots: Roots, near: Near) -> list[Scene]:
+def scenes(
+    objects: Sequence[LintObject],
+    roots: Roots,
+    near: Near,
+) -> list[Scene]:
     """The scenes of a cluster: one, but for files of which one or another is applied."""
     by_file: dict[str, list[LintObject]] = {}
     for item in objects:
@@ -81,7 +85,11 @@ def _objects(
     return list(chain.from_iterable(chosen))
 
 
-def _is_near_any(file: str, others: Iterable[str], near: Near) -> bool:
+def _is_near_any(
+    file: str,
+    others: Iterable[str],
+    near: Near,
+) -> bool:
     return any(near(file, other) for other in others)
 
 

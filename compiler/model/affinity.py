@@ -55,10 +55,19 @@ def affinities(plan: Plan, manifests: Sequence[Manifest]) -> Iterator[Affinity]:
         if not bodies:
             bodies = {manifest.id: manifest.body for manifest in manifests}
         spec = Route((*pod.at, "spec"))
-        body = value(bodies.get(str(spec[0])), *spec[1:], "affinity")
+        body = value(
+            bodies.get(str(spec[0])),
+            *spec[1:],
+            "affinity",
+        )
         if body is not None:
             at = Route((*spec, "affinity"))
-            yield Affinity(title, pod, _node_terms(body, at), _pod_terms(body, at))
+            yield Affinity(
+                title,
+                pod,
+                _node_terms(body, at),
+                _pod_terms(body, at),
+            )
 
 
 def _templates(plan: Plan) -> Iterator[tuple[str, Pod]]:

@@ -50,7 +50,11 @@ def _most_nodes(pool: NodePool, world: Reading) -> int | None:
 def gangs_of(flavor: Flavor, world: Reading) -> list[Work]:
     """The jobs that may only run on a flavor, the largest first."""
     gangs = [work for work in world.works if work.nodes and _runs_only_on(work, flavor)]
-    return sorted(gangs, key=lambda work: work.nodes or 0, reverse=True)
+    return sorted(
+        gangs,
+        key=lambda work: work.nodes or 0,
+        reverse=True,
+    )
 
 
 def _runs_only_on(work: Work, flavor: Flavor) -> bool:
@@ -79,7 +83,11 @@ def placement(blocks: Sequence[int], gangs: Sequence[int]) -> Sizes | None:
         for block, room in enumerate(free):
             if room < gang or room in free[:block]:
                 continue  # too small, or as large as a block that was tried
-            left = (*free[:block], room - gang, *free[block + 1 :])
+            left = (
+                *free[:block],
+                room - gang,
+                *free[block + 1 :],
+            )
             rest = place(left, index + 1)
             if rest is not None:
                 return (block, *rest)

@@ -64,18 +64,30 @@ def find_choices(
     )
 
 
-def meets(nodes: Nodes, pool: NodePool, terms: PoolTerms) -> bool:
+def meets(
+    nodes: Nodes,
+    pool: NodePool,
+    terms: PoolTerms,
+) -> bool:
     """Whether nodes of a pool may be as one of the terms wants them; without terms every one is."""
     if not terms:
         return True
     return any(_meets_all(nodes, pool, term) for term in terms)
 
 
-def _meets_all(nodes: Nodes, pool: NodePool, term: tuple[Requirement, ...]) -> bool:
+def _meets_all(
+    nodes: Nodes,
+    pool: NodePool,
+    term: tuple[Requirement, ...],
+) -> bool:
     return all(_holds(nodes, pool, requirement) for requirement in term)
 
 
-def _holds(nodes: Nodes, pool: NodePool, requirement: Requirement) -> bool:
+def _holds(
+    nodes: Nodes,
+    pool: NodePool,
+    requirement: Requirement,
+) -> bool:
     key = requirement.key
     if requirement.operator == "DoesNotExist":
         launched = key == NODEPOOL_LABEL and not isinstance(pool, GroupPool)
@@ -103,7 +115,11 @@ def _follow_group(
     return [_add_flavor(nodes, choice, flavor) for choice, flavor in pairs]
 
 
-def _add_flavor(nodes: Nodes, choice: Choice, flavor: Flavor) -> Choice:
+def _add_flavor(
+    nodes: Nodes,
+    choice: Choice,
+    flavor: Flavor,
+) -> Choice:
     """A choice with the labels and tolerations of one more flavor. It is named for the last flavor with labels."""
     wanted = flavor.node_labels
     named = flavor
@@ -156,7 +172,11 @@ def describes_nodes(nodes: Nodes) -> bool:
     return any(nodes.accelerated(pool) for pool in nodes.pools)
 
 
-def conflicts_with_flavor(work: Work, nodes: Nodes, key: str) -> bool:
+def conflicts_with_flavor(
+    work: Work,
+    nodes: Nodes,
+    key: str,
+) -> bool:
     """Whether a flavor of the job's queue says a label that the job selects, and some pool has it as the job wants: the
     job and the flavor are then at odds, not the job and the pools."""
     if work.queue is None:
@@ -216,14 +236,22 @@ def _may_be_large(
     )
 
 
-def _may_have_device(nodes: Nodes, pool: NodePool, resource: str) -> bool:
+def _may_have_device(
+    nodes: Nodes,
+    pool: NodePool,
+    resource: str,
+) -> bool:
     types = nodes.types(pool)
     if not types:
         return not without_accelerators(pool)
     return any(instance.accelerator_resource == resource for instance in types)
 
 
-def _is_pinned(nodes: Nodes, pool: NodePool, flavor: Flavor | None) -> bool:
+def _is_pinned(
+    nodes: Nodes,
+    pool: NodePool,
+    flavor: Flavor | None,
+) -> bool:
     """Whether a pool certainly has every label of a flavor that has some."""
     if flavor is None or not flavor.node_labels:
         return False
@@ -244,7 +272,11 @@ def _prefer_tolerated_pools(
     return replace(choice, pools=pools) if pools else choice
 
 
-def repelling_taint(pool: NodePool, reach: Tolerations, asks: Resources) -> str:
+def repelling_taint(
+    pool: NodePool,
+    reach: Tolerations,
+    asks: Resources,
+) -> str:
     """The first taint of a pool that repels a pod, or nothing. EKS adds a toleration for each device that a pod asks
     for, where the key of the taint is its name (Kubernetes, ExtendedResourceToleration)."""
     for taint in untolerated(pool.taints, reach):

@@ -54,4 +54,9 @@ def _of_torchtitan(work: Work) -> Iterator[Degree]:
             if last != f"{name}-parallel-degree":
                 continue
             if text is not None and text.isdigit() and int(text):
-                yield Degree(name, option, int(text), given=True)
+                yield Degree(
+                    name,
+                    option,
+                    int(text),
+                    given=True,
+                )

@@ -22,7 +22,11 @@ class File:
     at: Route
 
 
-def file_of(work: Work, world: Reading, path: str) -> File | None:
+def file_of(
+    work: Work,
+    world: Reading,
+    path: str,
+) -> File | None:
     """The file at a path; ``None`` where no ConfigMap of the set has it (core/v1 ConfigMapVolumeSource, subPath)."""
     if work.pod is None or work.main is None:
         return None
@@ -46,7 +50,12 @@ def _key(mount: Mount, path: str) -> str:
     return name if folder == posixpath.normpath(mount.path) else ""
 
 
-def _entry(world: Reading, namespace: str, name: str, key: str) -> File | None:
+def _entry(
+    world: Reading,
+    namespace: str,
+    name: str,
+    key: str,
+) -> File | None:
     files = world.plan.named(FileSet, name, namespace)
     if files is not None and key in files.files:
         return File(files.files[key], files.where(f"files.{key}"))

@@ -51,7 +51,11 @@ def node_room(
     takes both off where an overlay says the pages.
     """
     if world.own_kubelet(pool):
-        return Room(instance.vcpus * 1000, instance.memory_mib, ())
+        return Room(
+            instance.vcpus * 1000,
+            instance.memory_mib,
+            (),
+        )
     overhead = 0 if isinstance(pool, GroupPool) else world.memory_overhead
     key = instance.name, huge_pages, overhead
     if key not in world.rooms:
@@ -66,16 +70,32 @@ def _node_room(
         return _allocatable(instance, huge_pages, overhead)
     expected = _allocatable(instance, False, overhead)
     real = _allocatable(instance, huge_pages, 0)
-    return min(expected, real, key=lambda room: room.memory_mib)
+    return min(
+        expected,
+        real,
+        key=lambda room: room.memory_mib,
+    )
 
 
-def _allocatable(instance: InstanceType, huge_pages: bool, overhead: float) -> Room:
-    left = allocatable(instance, huge_pages=huge_pages, vm_overhead=overhead)
+def _allocatable(
+    instance: InstanceType,
+    huge_pages: bool,
+    overhead: float,
+) -> Room:
+    left = allocatable(
+        instance,
+        huge_pages=huge_pages,
+        vm_overhead=overhead,
+    )
     notes = []
     for step in left.steps:
         amounts = ", ".join(step.amounts)
         notes.append(f"{step.what}: {amounts}")
-    return Room(left.cpu_milli, left.memory_mib, tuple(notes))
+    return Room(
+        left.cpu_milli,
+        left.memory_mib,
+        tuple(notes),
+    )
 
 
 def exceeds_node(work: Work, world: Reading) -> bool:
@@ -136,14 +156,22 @@ def pool_room(work: Work, world: Reading) -> int | None:
     return most
 
 
-def _choice_room(work: Work, choice: Choice, world: Reading) -> int | None:
+def _choice_room(
+    work: Work,
+    choice: Choice,
+    world: Reading,
+) -> int | None:
     by_pool = room_by_pool(work, choice, world)
     if not by_pool:
         return None
     return max(sum(by_pool.values()) - _room_on_excluded(work, choice, world), 0)
 
 
-def _room_on_excluded(work: Work, choice: Choice, world: Reading) -> int:
+def _room_on_excluded(
+    work: Work,
+    choice: Choice,
+    world: Reading,
+) -> int:
     """The room on nodes that the job itself excludes, each of which is taken for one of its pool's."""
     if work.pod is None or not work.pod.excluded_nodes:
         return 0
@@ -154,7 +182,11 @@ def _room_on_excluded(work: Work, choice: Choice, world: Reading) -> int:
     return len(work.pod.excluded_nodes) * max(per_node)
 
 
-def room_by_pool(work: Work, choice: Choice, world: Reading) -> dict[str, int] | None:
+def room_by_pool(
+    work: Work,
+    choice: Choice,
+    world: Reading,
+) -> dict[str, int] | None:
     """How many nodes of the job each pool of a choice has room for, by its name; ``None`` is unknown."""
     by_pool: dict[str, int] = {}
     for pool, instance in choice.offers:
@@ -171,7 +203,12 @@ def pods_of_node(
 ) -> int | None:
     """How many of the job's pods a node can hold, DaemonSets left out; ``None`` if the job asks for nothing that
     counts."""
-    room = node_room(pool, instance, world, huge_pages=HUGEPAGES in work.asks)
+    room = node_room(
+        pool,
+        instance,
+        world,
+        huge_pages=HUGEPAGES in work.asks,
+    )
     capacity = {
         "cpu": Quantity(room.cpu_milli),
         "memory": Quantity.mib(room.memory_mib),
@@ -203,7 +240,13 @@ def quota_shortfall(work: Work, world: Reading) -> Shortfall | None:
         of_pools: list[Shortfall] = []
         flavors = selectable_flavors(work, group, world)
         for flavor in flavors:
-            shortfall = _flavor_shortfall(work, work.nodes, work.queue, flavor, world)
+            shortfall = _flavor_shortfall(
+                work,
+                work.nodes,
+                work.queue,
+                flavor,
+                world,
+            )
             if shortfall is None:
                 break
             shortfalls.append(shortfall)
@@ -268,7 +311,11 @@ def selectable_flavors(
         for key, value in work.selector.items()
         if key in keys and not placeholder(value)
     }
-    pairs = zip(group.flavors, flavors, strict=True)
+    pairs = zip(
+        group.flavors,
+        flavors,
+        strict=True,
+    )
     return [quotas for quotas, flavor in pairs if _may_select(flavor, wanted)]
 
 
@@ -313,7 +360,11 @@ def _flavor_shortfall(
             continue
         if quota.resource == HUGEPAGES and exceeds_huge_pages(work, world):
             continue  # the quota is that of its nodes
-        most = world.borrowable(queue, flavor.flavor, quota.resource)
+        most = world.borrowable(
+            queue,
+            flavor.flavor,
+            quota.resource,
+        )
         if most is not None and asked > most:
             shortfalls.append(Shortfall(quota, asked, most))
     return min(shortfalls, key=_device_order, default=None)

@@ -207,7 +207,12 @@ class Nodes:
         network = cluster.network
         return {*network.zones, *(subnet.zone for subnet in network.subnets)}
 
-    def has_label(self, pool: NodePool, key: str, value: str) -> bool | None:
+    def has_label(
+        self,
+        pool: NodePool,
+        key: str,
+        value: str,
+    ) -> bool | None:
         """Whether nodes of a pool carry a label; ``None`` if that cannot be known."""
         if key not in FACTS:
             return has_label(pool, (), key, value)

@@ -117,7 +117,11 @@ def admits(requirement: Requirement, value: str | None) -> bool:
     return True
 
 
-def _compare(operator: str, value: str, values: tuple[str, ...]) -> bool:
+def _compare(
+    operator: str,
+    value: str,
+    values: tuple[str, ...],
+) -> bool:
     if not values or not values[0].isdigit() or not value.isdigit():
         return True
     compare = _COMPARISONS[operator]
@@ -355,7 +359,11 @@ def _equal(have: str, wanted: str) -> bool | None:
     return None if placeholder(have) or placeholder(wanted) else False
 
 
-def place(pool: NodePool, key: str, value: str) -> Route:
+def place(
+    pool: NodePool,
+    key: str,
+    value: str,
+) -> Route:
     """Where a pool requires a value of a label; the pool where that is not written."""
     requirements = pool.requirements if "requirements" in pool.origins else ()
     for index, bound in enumerate(requirements):

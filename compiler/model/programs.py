@@ -35,13 +35,25 @@ def programs(
         yield from _said(job, f"job `{job.identity.name}`", hints)
     for runtime in plan.of(Runtime):
         for replicated in runtime.jobs:
-            yield from _of_pod(replicated.pod, f"runtime `{runtime.name}`", hints)
+            yield from _of_pod(
+                replicated.pod,
+                f"runtime `{runtime.name}`",
+                hints,
+            )
     for workload in plan.of(Workload):
         for part in workload.pods:
-            yield from _of_pod(part.pod, title_of(workload), hints)
+            yield from _of_pod(
+                part.pod,
+                title_of(workload),
+                hints,
+            )
 
 
-def _of_pod(pod: Pod, title: str, hints: tuple[str, ...]) -> Iterator[Program]:
+def _of_pod(
+    pod: Pod,
+    title: str,
+    hints: tuple[str, ...],
+) -> Iterator[Program]:
     for container in (*pod.init_containers, *pod.containers):
         yield from _said(container, title, hints)
 

@@ -173,7 +173,11 @@ class Reading(Nodes):
             _can_apply(patch, runtime) for patch in job.patches
         ):
             return None
-        return effective_pod(job, runtime, merge_resources=self._merge_resources)
+        return effective_pod(
+            job,
+            runtime,
+            merge_resources=self._merge_resources,
+        )
 
     def _join(
         self,
@@ -241,8 +245,16 @@ class Reading(Nodes):
         if instance is None:
             return (), (), ()
         requirement = Requirement(INSTANCE_TYPE, "In", (instance.name,))
-        pool = NodePool(name=instance.name, node_class="", requirements=(requirement,))
-        return (), ((pool, instance),), (instance,)
+        pool = NodePool(
+            name=instance.name,
+            node_class="",
+            requirements=(requirement,),
+        )
+        return (
+            (),
+            ((pool, instance),),
+            (instance,),
+        )
 
     def _queue(self, job: TrainJob) -> ClusterQueue | None:
         """The ClusterQueue of a job; one without a queue goes to the LocalQueue ``default`` (kueue v0.19.2)."""
@@ -444,7 +456,11 @@ def _lendable(quota: Quota | None) -> Quantity:
     return quota.nominal if quota.lending is None else min(quota.nominal, quota.lending)
 
 
-def _quota(queue: ClusterQueue | Cohort, flavor: str, resource: str) -> Quota | None:
+def _quota(
+    queue: ClusterQueue | Cohort,
+    flavor: str,
+    resource: str,
+) -> Quota | None:
     for quotas in queue.flavors():
         if quotas.flavor == flavor:
             quota = quotas.of(resource)

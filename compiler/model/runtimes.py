@@ -19,18 +19,38 @@ def released_runtime(name: str, at: Route) -> Runtime | None:
     if runtime is None:
         return None
     jobs = tuple(_job(job, at) for job in runtime.jobs)
-    return replace(runtime, at=at, origins={}, jobs=jobs)
+    return replace(
+        runtime,
+        at=at,
+        origins={},
+        jobs=jobs,
+    )
 
 
 def _job(job: ReplicatedJob, at: Route) -> ReplicatedJob:
-    return replace(job, at=at, origins={}, pod=_pod(job.pod, at))
+    return replace(
+        job,
+        at=at,
+        origins={},
+        pod=_pod(job.pod, at),
+    )
 
 
 def _pod(pod: Pod, at: Route) -> Pod:
     containers = tuple(
-        replace(container, at=at, origins={}) for container in pod.containers
+        replace(
+            container,
+            at=at,
+            origins={},
+        )
+        for container in pod.containers
     )
-    return replace(pod, at=at, origins={}, containers=containers)
+    return replace(
+        pod,
+        at=at,
+        origins={},
+        containers=containers,
+    )
 
 
 @cache

@@ -69,7 +69,11 @@ def _of_pod(pod: Pod, title: str) -> Iterator[Said]:
         yield from _said(container, title, container.image or "")
 
 
-def _said(node: TrainJob | Container, title: str, image: str) -> Iterator[Said]:
+def _said(
+    node: TrainJob | Container,
+    title: str,
+    image: str,
+) -> Iterator[Said]:
     if not node.command and not node.args:
         return
     before = len(node.command)

@@ -42,6 +42,10 @@ def boot_scripts(manifest: Manifest) -> Iterator[BootScript]:
                 yield from _script(command, at / "preBootstrapCommands" / line, title)
 
 
-def _script(text: Any, at: Route, title: str) -> Iterator[BootScript]:
+def _script(
+    text: Any,
+    at: Route,
+    title: str,
+) -> Iterator[BootScript]:
     if isinstance(text, str):
         yield BootScript(text, at, title)

@@ -55,7 +55,11 @@ def follow(
             return
         if key == "{}":
             for name, value in body.items() if isinstance(body, dict) else ():
-                yield from follow(value, pattern[depth + 1 :], (*start, name))
+                yield from follow(
+                    value,
+                    pattern[depth + 1 :],
+                    (*start, name),
+                )
             return
         if not isinstance(body, dict):
             return

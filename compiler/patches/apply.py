@@ -110,7 +110,12 @@ def _apply(patch: ObjectPatch, manifest: Manifest) -> Diagnostic | None:
             for index, operation in enumerate(patch.operations):
                 operate(draft, operation, at / index)
         else:
-            merge(draft, patch.merge, manifest.ref.group, at)
+            merge(
+                draft,
+                patch.merge,
+                manifest.ref.group,
+                at,
+            )
         _keep_identity(manifest, draft, at)
     except PatchError as fault:
         return error(
@@ -167,7 +172,11 @@ def _value(body: Any, path: Path) -> Any:
     return body
 
 
-def _nearest_place(draft: Draft, path: Path, at: Route) -> Route:
+def _nearest_place(
+    draft: Draft,
+    path: Path,
+    at: Route,
+) -> Route:
     """The line of the patch that sets a field, or its container."""
     for end in range(len(path), 0, -1):
         route = draft.origins.get(path[:end])

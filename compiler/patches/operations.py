@@ -20,7 +20,13 @@ def operate(draft: Draft, operation: Operation, at: Route) -> None:
 
 
 def _add(draft: Draft, operation: Operation, at: Route) -> None:
-    _insert(draft, operation.path, operation.value, at / "path", at / "value")
+    _insert(
+        draft,
+        operation.path,
+        operation.value,
+        at / "path",
+        at / "value",
+    )
 
 
 def _insert(
@@ -34,11 +40,22 @@ def _insert(
 
 
 def _remove(draft: Draft, operation: Operation, at: Route) -> None:
-    draft.remove(_existing(draft, operation.path, at / "path"), at / "path")
+    draft.remove(
+        _existing(
+            draft,
+            operation.path,
+            at / "path",
+        ),
+        at / "path",
+    )
 
 
 def _replace(draft: Draft, operation: Operation, at: Route) -> None:
-    path = _existing(draft, operation.path, at / "path")
+    path = _existing(
+        draft,
+        operation.path,
+        at / "path",
+    )
     value = operation.value
     draft.put(path, value, at / "value")
 
@@ -48,17 +65,39 @@ def _move(draft: Draft, operation: Operation, at: Route) -> None:
     origin = _existing(draft, operation.origin, place)
     value = draft.at(origin)
     draft.remove(origin, place)
-    _insert(draft, operation.path, value, at / "path", at)
+    _insert(
+        draft,
+        operation.path,
+        value,
+        at / "path",
+        at,
+    )
 
 
 def _copy(draft: Draft, operation: Operation, at: Route) -> None:
-    origin = _existing(draft, operation.origin, at / "from")
+    origin = _existing(
+        draft,
+        operation.origin,
+        at / "from",
+    )
     value = draft.at(origin)
-    _insert(draft, operation.path, value, at / "path", at)
+    _insert(
+        draft,
+        operation.path,
+        value,
+        at / "path",
+        at,
+    )
 
 
 def _test(draft: Draft, operation: Operation, at: Route) -> None:
-    value = draft.at(_existing(draft, operation.path, at / "path"))
+    value = draft.at(
+        _existing(
+            draft,
+            operation.path,
+            at / "path",
+        )
+    )
     if value != operation.value or type(value) is not type(operation.value):
         raise PatchError(
             "RES086",
@@ -78,29 +117,54 @@ _OPERATIONS: dict[str, Callable[[Draft, Operation, Route], None]] = {
 }
 
 
-def _existing(draft: Draft, pointer: str, at: Route) -> Path:
+def _existing(
+    draft: Draft,
+    pointer: str,
+    at: Route,
+) -> Path:
     """The path of something that is there."""
     return _path(draft, pointer, at, new=False)
 
 
-def _new(draft: Draft, pointer: str, at: Route) -> Path:
+def _new(
+    draft: Draft,
+    pointer: str,
+    at: Route,
+) -> Path:
     """The path of something that may be added: what would hold it is there."""
     return _path(draft, pointer, at, new=True)
 
 
-def _path(draft: Draft, pointer: str, at: Route, *, new: bool) -> Path:
+def _path(
+    draft: Draft,
+    pointer: str,
+    at: Route,
+    *,
+    new: bool,
+) -> Path:
     path: Path = ()
     tokens = pointer.split("/")[1:]
     for place, token in enumerate(tokens):
         last = new and place == len(tokens) - 1
-        key = _key(draft, path, token, last=last)
+        key = _key(
+            draft,
+            path,
+            token,
+            last=last,
+        )
         if key is None:
             raise _missing(draft, pointer, path, token, at)
         path = (*path, key)
     return path
 
 
-def _key(draft: Draft, path: Path, token: str, *, last: bool) -> Key | None:
+def _key(
+    draft: Draft,
+    path: Path,
+    token: str,
+    *,
+    last: bool,
+) -> Key | None:
     """The key that a token of a pointer stands for; ``None`` where there is no such. ``last``: it may be a new one."""
     value = draft.at(path)
     name = token.replace("~1", "/").replace("~0", "~")

@@ -27,9 +27,21 @@ class Renamed:
     names: dict[tuple[str, str, str], str] = field(default_factory=dict)
     reach: dict[tuple[str, str], Reach] = field(default_factory=dict)
 
-    def name(self, kind: str, namespace: str, name: str) -> str:
+    def name(
+        self,
+        kind: str,
+        namespace: str,
+        name: str,
+    ) -> str:
         """The name that the object of a kind has now."""
-        return self.names.get((kind, namespace, name), name)
+        return self.names.get(
+            (
+                kind,
+                namespace,
+                name,
+            ),
+            name,
+        )
 
     def text(self, text: str) -> str:
         """A text with every new name."""
@@ -95,8 +107,17 @@ def _rename(names: Renamed, manifest: Manifest) -> None:
     names.names[ref.kind, ref.namespace, ref.name] = name
     body = _with_name(body, ref.name, name)
     folder, _, _ = manifest.path.rpartition("/")
-    path = object_path(folder, ref.kind, name, ref.namespace)
-    names.manifests[id(manifest)] = replace(manifest, body=body, path=path)
+    path = object_path(
+        folder,
+        ref.kind,
+        name,
+        ref.namespace,
+    )
+    names.manifests[id(manifest)] = replace(
+        manifest,
+        body=body,
+        path=path,
+    )
 
 
 def _with_runtimes(body: Any, names: Renamed) -> Any:
@@ -107,7 +128,11 @@ def _with_runtimes(body: Any, names: Renamed) -> Any:
     return body
 
 
-def _with_name(value: Any, before: str, after: str) -> Any:
+def _with_name(
+    value: Any,
+    before: str,
+    after: str,
+) -> Any:
     """A value with one name instead of another, in every text: variables of the rendezvous have the job's."""
     if isinstance(value, str):
         return value.replace(before, after)

@@ -55,11 +55,19 @@ class PlanNode:
     carried: ClassVar[bool] = True
     single: ClassVar[bool] = False
 
-    at: Route = field(default=ROOT, compare=False, repr=False)
+    at: Route = field(
+        default=ROOT,
+        compare=False,
+        repr=False,
+    )
     origins: Mapping[str, Route] = field(
         default_factory=dict, compare=False, repr=False
     )
-    unread: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    unread: frozenset[str] = field(
+        default=frozenset(),
+        compare=False,
+        repr=False,
+    )
 
     def where(self, name: str) -> Route:
         """The place of a field, or of the node where the field has none of its own."""
@@ -69,4 +77,8 @@ class PlanNode:
     def identity(self) -> Identity:
         """What it is; two plans are compared by it."""
         namespace = getattr(self, "namespace", "")
-        return Identity(type(self).__name__, namespace, getattr(self, "name", ""))
+        return Identity(
+            type(self).__name__,
+            namespace,
+            getattr(self, "name", ""),
+        )

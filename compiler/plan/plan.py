@@ -107,7 +107,11 @@ class Plan:
     @cached_property
     def _by_name(self) -> dict[tuple[type[PlanNode], str, str], PlanNode]:
         return {
-            (type(node), getattr(node, "namespace", ""), name): node
+            (
+                type(node),
+                getattr(node, "namespace", ""),
+                name,
+            ): node
             for node in self.nodes
             if (name := getattr(node, "name", ""))
         }

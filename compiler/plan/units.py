@@ -22,7 +22,11 @@ _DECIMAL = {
     "E": 10**18,
     "": 1,
 }
-_SMALL = {"n": 10**9, "u": 10**6, "m": 10**3}
+_SMALL = {
+    "n": 10**9,
+    "u": 10**6,
+    "m": 10**3,
+}
 _DURATION = regex(rf"{DURATION}\Z")
 
 

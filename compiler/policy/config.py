@@ -161,7 +161,12 @@ def load_config(
         reader.settings(settings.root)
     if exceptions is not None:
         reader.exceptions(exceptions.root)
-    config = Config(reader.levels, reader.params, tuple(reader.allowed), today)
+    config = Config(
+        reader.levels,
+        reader.params,
+        tuple(reader.allowed),
+        today,
+    )
     return config, reader.faults
 
 
@@ -179,8 +184,21 @@ class _Reader:
         self.allowed: list[PolicyException] = []
         self._given: list[tuple[int, tuple[str, ...], Severity | None]] = []
 
-    def fault(self, code: str, message: str, span: Span, help: str) -> None:
-        self.faults.append(error(code, message, span=span, help=help))
+    def fault(
+        self,
+        code: str,
+        message: str,
+        span: Span,
+        help: str,
+    ) -> None:
+        self.faults.append(
+            error(
+                code,
+                message,
+                span=span,
+                help=help,
+            )
+        )
 
     def open(self, path: Path) -> Document | None:
         if not os.path.lexists(path):

@@ -112,7 +112,11 @@ def _subject(node: Any) -> str:
     """The id of the object that a rule was run on; empty for one on all of them."""
     if isinstance(node, Manifest):
         return node.id
-    at = getattr(node.job if isinstance(node, Work) else node, "at", ())
+    at = getattr(
+        node.job if isinstance(node, Work) else node,
+        "at",
+        (),
+    )
     return str(at[0]) if at else ""
 
 

@@ -60,7 +60,11 @@ class KeptRules:
         except (OSError, SyntaxError, ValueError):
             return
         if stamp is not None and rows:
-            self._used[path] = (stamp, code, rows)
+            self._used[path] = (
+                stamp,
+                code,
+                rows,
+            )
 
     def write(self) -> None:
         """Keep what the next run needs, whole or not at all; nothing where Python keeps no code, or may not."""
@@ -216,7 +220,13 @@ def _read(file: Path) -> Mapping[str, Entry]:
         defined, entries = marshal.loads(data[len(MAGIC_NUMBER) :])  # noqa: S302  # as Python reads its own
         if any(_stamp(_file_of(name)) != stamp for name, stamp in defined.items()):
             return {}
-    except (OSError, EOFError, ValueError, TypeError, AttributeError):
+    except (
+        OSError,
+        EOFError,
+        ValueError,
+        TypeError,
+        AttributeError,
+    ):
         return {}
     kept: Any = entries
     return kept if isinstance(kept, dict) else {}

@@ -79,7 +79,11 @@ def _is_same_folder(folder: Path, other: Path) -> bool:
     return folder.resolve() == other.resolve()
 
 
-def _own(folder: Path, base: Path, faults: list[Diagnostic]) -> Iterator[Rule]:
+def _own(
+    folder: Path,
+    base: Path,
+    faults: list[Diagnostic],
+) -> Iterator[Rule]:
     """The rules of an adopter's folder, without unchanged copies of built-in ones; faults are added to ``faults``."""
     if _is_same_folder(folder, base):
         paths = [Path(file) for file in _files(folder, _builtin_folders(base))]
@@ -94,7 +98,11 @@ def _own(folder: Path, base: Path, faults: list[Diagnostic]) -> Iterator[Rule]:
             faults += read(path)[1]
 
 
-def _is_copy(path: Path, folder: Path, base: Path) -> bool:
+def _is_copy(
+    path: Path,
+    folder: Path,
+    base: Path,
+) -> bool:
     """Whether a file is a built-in one as it came, in its place."""
     name = path.relative_to(folder)
     return _is_builtin_place(name) and path.is_file() and _same(path, base / name)

@@ -232,7 +232,11 @@ def examples(doc: str, section: str) -> tuple[str, ...]:
 
     indent = "" if doc.startswith("\n") else _indent(doc)
     parts = _SECTION.split(textwrap.dedent(f"{indent}{doc}"))
-    sections = zip(parts[1::2], parts[2::2], strict=True)
+    sections = zip(
+        parts[1::2],
+        parts[2::2],
+        strict=True,
+    )
     bodies = [text for name, text in sections if name == section]
     blocks: list[list[str]] = [[]]
     for line in "\n".join(bodies).splitlines():

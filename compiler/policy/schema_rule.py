@@ -49,7 +49,12 @@ def _wrong(document: Document) -> list[Diagnostic]:
     """What is wrong with the rule of a document."""
     data = document.root.to_python()
     faults = [
-        error("POL013", message, span=document.span(at, key=key), help=help)
+        error(
+            "POL013",
+            message,
+            span=document.span(at, key=key),
+            help=help,
+        )
         for message, at, key, help in _faults(data)
     ]
     return faults or _unmatched(data["match"], document)
@@ -158,7 +163,11 @@ def _unmatched(match: Mapping[str, str], document: Document) -> list[Diagnostic]
     right = meant(match["apiVersion"], match["kind"])
     if right is None:
         return []
-    fault = unknown_kind(match["apiVersion"], match["kind"], right)
+    fault = unknown_kind(
+        match["apiVersion"],
+        match["kind"],
+        right,
+    )
     return [
         error(
             "POL016",

@@ -64,7 +64,11 @@ def _part(
     yield from folded(f"{title} ({len(rows)})", table(header, rows))
 
 
-def _without(text: str, name: str, run: str) -> str:
+def _without(
+    text: str,
+    name: str,
+    run: str,
+) -> str:
     """A text that is the same for all objects that differ in their names alone."""
     if run:
         text = text.replace(run, _RUN)

@@ -40,7 +40,11 @@ def section(subject: Subject) -> Iterator[str]:
     yield from table(header, (_row(subject, job, landings) for job in jobs))
 
 
-def _row(subject: Subject, job: TrainJob, landings: dict[str, str]) -> tuple[str, ...]:
+def _row(
+    subject: Subject,
+    job: TrainJob,
+    landings: dict[str, str],
+) -> tuple[str, ...]:
     landing = ", else ".join(landings[pool] for pool in (job.pool, *job.fallbacks))
     asked = ", ".join(
         f"{amount} {resource}" for resource, amount in job.requests.items()

@@ -44,7 +44,11 @@ def _rows(subject: Subject) -> Iterator[tuple[str, ...]]:
         yield pool.name, pool.name, str(pool.nodes.max), "0", *asked
 
 
-def _borrows(subject: Subject, queue: Queue, quota: PoolQuota) -> int:
+def _borrows(
+    subject: Subject,
+    queue: Queue,
+    quota: PoolQuota,
+) -> int:
     """Nodes of a pool that a queue may get from its cohort, which are no more than the others lend."""
     if queue.cohort is None:
         return 0

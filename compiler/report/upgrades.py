@@ -46,4 +46,8 @@ def _asked(step: VersionStep, upgrade: Upgrade) -> Iterator[str]:
     yield ""
     for text in upgrade.steps:
         yield f"- [ ] {text}"
-    yield from ("", f"Source: {'; '.join(upgrade.sources)}.", "")
+    yield from (
+        "",
+        f"Source: {'; '.join(upgrade.sources)}.",
+        "",
+    )

@@ -75,7 +75,15 @@ class Context:
         """Report an error; ``source`` is where the rule is written."""
         notes = (f"source: {source}",) if source else ()
         self.diagnostics.append(
-            error(code, message, at, help=help, label=label, key=key, notes=notes)
+            error(
+                code,
+                message,
+                at,
+                help=help,
+                label=label,
+                key=key,
+                notes=notes,
+            )
         )
 
     def doubt(
@@ -83,7 +91,15 @@ class Context:
     ) -> None:
         """Report a warning: what is likely wrong, and not certain."""
         notes = (f"source: {source}",) if source else ()
-        self.diagnostics.append(warning(code, message, at, help=help, notes=notes))
+        self.diagnostics.append(
+            warning(
+                code,
+                message,
+                at,
+                help=help,
+                notes=notes,
+            )
+        )
 
     def derive(
         self,
@@ -115,7 +131,14 @@ class Context:
     ) -> T:
         """The spec's value, or the derived one where it has none; ``explain`` shows which."""
         if given is None:
-            self.derive(target, name, derived, reason, source, follows=follows)
+            self.derive(
+                target,
+                name,
+                derived,
+                reason,
+                source,
+                follows=follows,
+            )
             return derived
         self.given(target, name, given, "set by the spec", at)
         return given
@@ -125,7 +148,15 @@ class Context:
     ) -> None:
         """Record a value that the spec sets, for ``explain``."""
         if self.explained:
-            self.derived.append(Derived(target, name, str(value), reason, at=at))
+            self.derived.append(
+                Derived(
+                    target,
+                    name,
+                    str(value),
+                    reason,
+                    at=at,
+                )
+            )
 
     def find(
         self, code: str, what: str, name: str, known: Mapping[str, T], at: Route
@@ -198,7 +229,13 @@ class Context:
                 known.append(name)
         return tuple(known)
 
-    def in_region(self, zone: str, at: Route, *, key: bool = False) -> bool:
+    def in_region(
+        self,
+        zone: str,
+        at: Route,
+        *,
+        key: bool = False,
+    ) -> bool:
         """Whether a zone is one of the region's; a fault if it is not. Where they are not known, its name decides."""
         region = self.spec.region
         known = self.catalog.regions.get(region)
@@ -262,7 +299,11 @@ _LISTS = {
 }
 
 
-def near_help(name: str, known: Iterable[str], what: str) -> str:
+def near_help(
+    name: str,
+    known: Iterable[str],
+    what: str,
+) -> str:
     """What to write instead of a name that does not exist."""
     names = list(known)
     near = meant(name, names)

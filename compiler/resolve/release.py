@@ -30,8 +30,19 @@ def choose_release(
         release = catalog.release(spec.release)
     if release is None:
         fact = f"release `{spec.release}` is unknown"
-        help = near_help(str(spec.release), catalog.releases, "release")
-        return None, [error("RES001", fact, SPEC / "release", help=help)]
+        help = near_help(
+            str(spec.release),
+            catalog.releases,
+            "release",
+        )
+        return None, [
+            error(
+                "RES001",
+                fact,
+                SPEC / "release",
+                help=help,
+            )
+        ]
     faults = [*_components(spec, release), *_unsupported(spec, release)]
     return release, [*faults, *_apart(spec, release)]
 
@@ -43,16 +54,33 @@ def _components(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
         if name in OF_THE_PLATFORM:
             key = str(Route(OF_THE_PLATFORM[name][1:]))
             fact = f"`{name}` is no component that is installed in the cluster"
-            yield error("RES080", fact, at, key=True, help=f"write it as `{key}`")
+            yield error(
+                "RES080",
+                fact,
+                at,
+                key=True,
+                help=f"write it as `{key}`",
+            )
         elif name not in release.components:
             fact = f"release {release.name} has no component `{name}`"
             help = near_help(name, release.components, "component")
-            yield error("RES080", fact, at, key=True, help=help)
+            yield error(
+                "RES080",
+                fact,
+                at,
+                key=True,
+                help=help,
+            )
         elif component.version is not None:
             help = _not_by_itself(release.components[name])
             if help:
                 fact = f"the version of `{name}` cannot be set by itself"
-                yield error("RES081", fact, at / "version", help=help)
+                yield error(
+                    "RES081",
+                    fact,
+                    at / "version",
+                    help=help,
+                )
 
 
 def _not_by_itself(component: Component) -> str:
@@ -77,7 +105,12 @@ def _unsupported(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
         if help:
             help = f"{help}, or remove it to use the release's"
             fact = f"{name} `{version}` is not supported by release {release.name}"
-            yield error("RES002", fact, own_place(spec, name), help=help)
+            yield error(
+                "RES002",
+                fact,
+                own_place(spec, name),
+                help=help,
+            )
 
 
 def _supported(component: Component, version: str) -> str:

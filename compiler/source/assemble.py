@@ -327,7 +327,12 @@ def _whole(
     files.update(dict.fromkeys(part.file for part in parts))
     stem, _ = os.path.splitext(os.path.basename(cluster.file.name))
     document = Document(root)
-    source = SpecSource(cluster.name or stem, cluster.file.name, document, tuple(files))
+    source = SpecSource(
+        cluster.name or stem,
+        cluster.file.name,
+        document,
+        tuple(files),
+    )
     return source, included
 
 
@@ -346,8 +351,16 @@ def _splice(
         parts_of_kind = [part for part in parts if part.kind == kind]
         items.update(_extended(items.get(key), key, parts_of_kind, root, diagnostics))
     place = spec if spec is not None else root
-    whole = MappingNode(place.span, items, key_span=place.key_span)
-    return MappingNode(root.span, {**root.items, "spec": whole}, key_span=root.key_span)
+    whole = MappingNode(
+        place.span,
+        items,
+        key_span=place.key_span,
+    )
+    return MappingNode(
+        root.span,
+        {**root.items, "spec": whole},
+        key_span=root.key_span,
+    )
 
 
 def _is_absent_or(wanted: type[Node], node: Node | None) -> bool:
@@ -388,8 +401,18 @@ def _extended(
             )
             continue
         items.append(
-            MappingNode(spec.span, {"name": name, **spec.items}, key_span=spec.key_span)
+            MappingNode(
+                spec.span,
+                {"name": name, **spec.items},
+                key_span=spec.key_span,
+            )
         )
     place = node if node is not None else root
     span = place.span if node is not None else first_character(root)
-    return {key: SequenceNode(span, items, key_span=place.key_span)}
+    return {
+        key: SequenceNode(
+            span,
+            items,
+            key_span=place.key_span,
+        )
+    }

@@ -130,12 +130,22 @@ class Composer:
         help: str,
         related: tuple[tuple[Span, str], ...] = (),
     ) -> None:
-        fault = error(code, message, span=span, help=help)
+        fault = error(
+            code,
+            message,
+            span=span,
+            help=help,
+        )
         if related:
             fault = replace(fault, related=related)
         self._diagnostics.append(fault)
 
-    def _node(self, event: Any, key: Span | None, depth: int) -> Node:
+    def _node(
+        self,
+        event: Any,
+        key: Span | None,
+        depth: int,
+    ) -> Node:
         """The node that begins with an event; ``key`` is the place of its key."""
         if type(event) is AliasEvent:
             return self._alias(event, key, depth)
@@ -154,7 +164,12 @@ class Composer:
         self._anchors[event.anchor] = (node, self._count - before + 1)
         return node
 
-    def _value(self, event: Any, key: Span | None, depth: int) -> Node:
+    def _value(
+        self,
+        event: Any,
+        key: Span | None,
+        depth: int,
+    ) -> Node:
         if type(event) is ScalarEvent:
             return self._scalar(event, key)
         if depth >= MAX_DEPTH:
@@ -163,7 +178,12 @@ class Composer:
             return self._mapping(event, key, depth)
         return self._list(event, key, depth)
 
-    def _short_form(self, event: Any, key: Span | None, depth: int) -> Node:
+    def _short_form(
+        self,
+        event: Any,
+        key: Span | None,
+        depth: int,
+    ) -> Node:
         """A value with a tag of the format: a mapping of one key. A scalar of it is text."""
         if depth >= MAX_DEPTH:
             self._too_deep(self._span(event))
@@ -173,11 +193,20 @@ class Composer:
             self._anchors[anchor] = None
         if type(event) is ScalarEvent:
             span = self._span(event)
-            inner: Node = ScalarNode(span, event.value, event.value, True)
+            inner: Node = ScalarNode(
+                span,
+                event.value,
+                event.value,
+                True,
+            )
         else:
             inner = self._node(event, None, depth + 1)
         self._count += 1
-        node = MappingNode(inner.span, {name: inner}, key_span=key)
+        node = MappingNode(
+            inner.span,
+            {name: inner},
+            key_span=key,
+        )
         if anchor is not None:
             self._anchors[anchor] = (node, self._count - before + 1)
         return node
@@ -185,17 +214,38 @@ class Composer:
     def _scalar(self, event: ScalarEvent, key: Span | None) -> ScalarNode:
         text = event.value
         if event.style:
-            return ScalarNode(self._span(event), text, text, True, key_span=key)
+            return ScalarNode(
+                self._span(event),
+                text,
+                text,
+                True,
+                key_span=key,
+            )
         if text not in self._values:
             self._values[text] = resolve(text)
         value = self._values[text]
         if not text and key is not None:  # nothing was written: show the key
-            return ScalarNode(key, value, text, key_span=key)
+            return ScalarNode(
+                key,
+                value,
+                text,
+                key_span=key,
+            )
         span = self._span(event)
         if type(value) is Refusal:
-            self._error(value.code, f"`{_short(text)}` {value.fact}", span, value.help)
+            self._error(
+                value.code,
+                f"`{_short(text)}` {value.fact}",
+                span,
+                value.help,
+            )
             value = text
-        return ScalarNode(span, value, text, key_span=key)
+        return ScalarNode(
+            span,
+            value,
+            text,
+            key_span=key,
+        )
 
     def _list(
         self, event: CollectionStartEvent, key: Span | None, depth: int
@@ -207,7 +257,11 @@ class Composer:
             items.append(node(item, None, depth + 1))
             item = next_event()
         last = items[-1].span if items else None
-        return SequenceNode(self._whole(event, item, last), items, key_span=key)
+        return SequenceNode(
+            self._whole(event, item, last),
+            items,
+            key_span=key,
+        )
 
     def _mapping(
         self, event: CollectionStartEvent, key: Span | None, depth: int
@@ -219,7 +273,11 @@ class Composer:
         first = next_event()
         while not isinstance(first, CollectionEndEvent):
             name, place = self._key(first, depth)
-            value = node(next_event(), place, depth + 1)
+            value = node(
+                next_event(),
+                place,
+                depth + 1,
+            )
             last = value.span
             if name is None:
                 if type(first) is ScalarEvent and first.value == "<<":
@@ -231,9 +289,18 @@ class Composer:
             first = next_event()
         for value in merged:
             _merge(items, value)
-        return MappingNode(self._whole(event, first, last), items, key_span=key)
+        return MappingNode(
+            self._whole(event, first, last),
+            items,
+            key_span=key,
+        )
 
-    def _whole(self, start: Any, end: Any, last: Span | None) -> Span:
+    def _whole(
+        self,
+        start: Any,
+        end: Any,
+        last: Span | None,
+    ) -> Span:
         """From the first to the last character; a block's own end mark lies at the next token."""
         span = self._span(start)
         if start.flow_style or last is None:
@@ -241,7 +308,13 @@ class Composer:
             return Span(
                 self._file, span.line, span.column, mark.line + 1, mark.column + 1
             )
-        return Span(self._file, span.line, span.column, last.end_line, last.end_column)
+        return Span(
+            self._file,
+            span.line,
+            span.column,
+            last.end_line,
+            last.end_column,
+        )
 
     def _key(self, event: Any, depth: int) -> tuple[str | None, Span]:
         """The name of a key (``None``: there is none, the value is left out) and its place."""
@@ -274,7 +347,12 @@ class Composer:
         elif type(value) is Refusal:
             shown = _short(name)
             help = f'quote the key: `"{shown}"`'
-            self._error(value.code, f"key `{shown}` {value.fact}", span, help)
+            self._error(
+                value.code,
+                f"key `{shown}` {value.fact}",
+                span,
+                help,
+            )
         elif name:
             help = f'quote the key: `"{name}"`'
             self._error("YML012", f"key `{name}` is not a string", span, help)
@@ -282,7 +360,12 @@ class Composer:
             help = "write a name before the colon"
             self._error("YML012", "a key is empty", span, help)
 
-    def _complex_key(self, event: NodeEvent, span: Span, depth: int) -> str | None:
+    def _complex_key(
+        self,
+        event: NodeEvent,
+        span: Span,
+        depth: int,
+    ) -> str | None:
         node = self._node(event, span, depth + 1)
         text = text_node(node)
         if type(event) is AliasEvent and text is not None:
@@ -294,10 +377,20 @@ class Composer:
         self._error("YML013", "a key is a list, a mapping or an alias", span, help)
         return None
 
-    def _alias(self, event: Any, key: Span | None, depth: int) -> Node:
+    def _alias(
+        self,
+        event: Any,
+        key: Span | None,
+        depth: int,
+    ) -> Node:
         """A copy of what the anchor names, standing at the alias."""
         span, name = self._span(event), event.anchor
-        null = ScalarNode(span, None, "", key_span=key)
+        null = ScalarNode(
+            span,
+            None,
+            "",
+            key_span=key,
+        )
         if name not in self._anchors:
             self._error(
                 "YML004",
@@ -322,9 +415,17 @@ class Composer:
                     span, node.value, node.text, node.quoted, key_span=key
                 )
             case MappingNode():
-                return MappingNode(span, node.items, key_span=key)
+                return MappingNode(
+                    span,
+                    node.items,
+                    key_span=key,
+                )
             case SequenceNode():
-                return SequenceNode(span, node.items, key_span=key)
+                return SequenceNode(
+                    span,
+                    node.items,
+                    key_span=key,
+                )
         raise TypeError(node)
 
     def _is_too_much(self, size: int, span: Span) -> bool:
@@ -374,7 +475,12 @@ class Composer:
             help,
         )
 
-    def _duplicate(self, name: str, place: Span, first: Node) -> None:
+    def _duplicate(
+        self,
+        name: str,
+        place: Span,
+        first: Node,
+    ) -> None:
         message = f"duplicate key `{_short(name)}`"
         related: tuple[tuple[Span, str], ...] = ()
         if first.key_span is not None:

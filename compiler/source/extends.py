@@ -54,7 +54,11 @@ class Extender:
             merged = merge(merged, items["spec"])
         if merged is not None:
             items["spec"] = merged
-        return MappingNode(root.span, items, key_span=root.key_span)
+        return MappingNode(
+            root.span,
+            items,
+            key_span=root.key_span,
+        )
 
     def _paths(self, extends: Node) -> list[ScalarNode]:
         nodes = extends.items if isinstance(extends, SequenceNode) else [extends]
@@ -103,8 +107,21 @@ class Extender:
             self._report("YML037", message, node, help)
         return None
 
-    def _report(self, code: str, message: str, node: Node, help: str) -> None:
-        self.found.append(error(code, message, span=node.span, help=help))
+    def _report(
+        self,
+        code: str,
+        message: str,
+        node: Node,
+        help: str,
+    ) -> None:
+        self.found.append(
+            error(
+                code,
+                message,
+                span=node.span,
+                help=help,
+            )
+        )
 
 
 def _is_path(text: str) -> bool:
@@ -120,7 +137,12 @@ def _at(node: Node, fault: Diagnostic) -> Diagnostic:
     help = fault.help
     if fault.code == "YML020":
         help = "check the path; it is relative to this file"
-    return replace(fault, span=node.span, label="named as a base here", help=help)
+    return replace(
+        fault,
+        span=node.span,
+        label="named as a base here",
+        help=help,
+    )
 
 
 def _pick(headers: list[Header]) -> Header | None:

@@ -82,7 +82,11 @@ def read_header(
     return header, faults  # a cluster is judged as a whole, with its spec
 
 
-def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
+def did_you_mean(
+    word: str,
+    known: Iterable[str],
+    otherwise: str = "",
+) -> str:
     """A help text with the nearest known word."""
     return meant(word, known) or otherwise
 
@@ -90,7 +94,13 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
 def first_character(node: Node) -> Span:
     """One character at the start of a node."""
     span = node.span
-    return Span(span.file, span.line, span.column, span.line, span.column + 1)
+    return Span(
+        span.file,
+        span.line,
+        span.column,
+        span.line,
+        span.column + 1,
+    )
 
 
 def _text(node: Node | None) -> str:
@@ -116,7 +126,11 @@ def _check_value(
             code,
             f"unknown {key} `{shown}`",
             span=node.span,
-            help=did_you_mean(_text(node), known, f"use {choices}"),
+            help=did_you_mean(
+                _text(node),
+                known,
+                f"use {choices}",
+            ),
         )
 
 
@@ -148,7 +162,12 @@ def _check_part(header: Header, section: str) -> Iterator[Diagnostic]:
 
 def _check_base(header: Header) -> Iterator[Diagnostic]:
     """Only its spec is merged, so nothing beside it may be lost without a word either."""
-    yield from _unknown(header, header.root, (*_ROOT_KEYS, "extends"), header.kind)
+    yield from _unknown(
+        header,
+        header.root,
+        (*_ROOT_KEYS, "extends"),
+        header.kind,
+    )
     yield from _check_metadata(header, ("name",))
     if header.root.child("extends") is None or header.root.child("spec") is not None:
         yield from _check_spec(header, "the `spec` of a cluster")

@@ -53,7 +53,13 @@ def included(document: Document) -> list[Included]:
             at = Route(("spec", _KEY, index))
             for place, node in enumerate(path.objects):
                 file = node.span.file.name
-                objects.append(Included(at / place, file, node.to_python()))
+                objects.append(
+                    Included(
+                        at / place,
+                        file,
+                        node.to_python(),
+                    )
+                )
     return objects
 
 
@@ -67,13 +73,25 @@ def with_included(
         return root, set()
     files: set[str] = set()
     nodes = [_read_path(node, files, faults) for node in paths.items]
-    listed = SequenceNode(paths.span, nodes, key_span=paths.key_span)
+    listed = SequenceNode(
+        paths.span,
+        nodes,
+        key_span=paths.key_span,
+    )
     spec = root.items["spec"]
     assert isinstance(spec, MappingNode)
     items = {**spec.items, _KEY: listed}
-    whole = MappingNode(spec.span, items, key_span=spec.key_span)
+    whole = MappingNode(
+        spec.span,
+        items,
+        key_span=spec.key_span,
+    )
     with_files = {**root.items, "spec": whole}
-    return MappingNode(root.span, with_files, key_span=root.key_span), files
+    return MappingNode(
+        root.span,
+        with_files,
+        key_span=root.key_span,
+    ), files
 
 
 def _paths(root: Node) -> SequenceNode | None:
@@ -84,7 +102,11 @@ def _paths(root: Node) -> SequenceNode | None:
     return paths if isinstance(paths, SequenceNode) else None
 
 
-def _read_path(node: Node, files: set[str], faults: list[Diagnostic]) -> Node:
+def _read_path(
+    node: Node,
+    files: set[str],
+    faults: list[Diagnostic],
+) -> Node:
     """A path with its objects; what is no text is left for the spec's own check."""
     if not isinstance(node, ScalarNode) or not isinstance(node.value, str):
         return node
@@ -213,7 +235,12 @@ def _no_object(node: Node) -> Diagnostic | None:
         help = "write a name without `/`"
     else:
         return None
-    return error("YML048", fact, span=first_character(node), help=help)
+    return error(
+        "YML048",
+        fact,
+        span=first_character(node),
+        help=help,
+    )
 
 
 def _text(node: Node, key: str) -> str:

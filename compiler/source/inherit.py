@@ -32,14 +32,27 @@ def inherit(root: MappingNode) -> tuple[MappingNode, list[Diagnostic]]:
             sections[key] = heirs.whole()
             diagnostics += heirs.diagnostics
     items = dict(root.items)
-    items["spec"] = MappingNode(spec.span, sections, key_span=spec.key_span)
-    return MappingNode(root.span, items, key_span=root.key_span), diagnostics
+    items["spec"] = MappingNode(
+        spec.span,
+        sections,
+        key_span=spec.key_span,
+    )
+    return MappingNode(
+        root.span,
+        items,
+        key_span=root.key_span,
+    ), diagnostics
 
 
 class _Heirs:
     """The items of one list, each merged over the one that it extends."""
 
-    def __init__(self, what: str, place: SequenceNode, defaults: Node | None) -> None:
+    def __init__(
+        self,
+        what: str,
+        place: SequenceNode,
+        defaults: Node | None,
+    ) -> None:
         self._what = what
         self._place = place
         self._defaults = defaults if isinstance(defaults, MappingNode) else None
@@ -54,7 +67,11 @@ class _Heirs:
     def whole(self) -> SequenceNode:
         """The list; of one in which nothing is inherited the same items."""
         items = list(map(self._with_defaults, self._place.items))
-        return SequenceNode(self._place.span, items, key_span=self._place.key_span)
+        return SequenceNode(
+            self._place.span,
+            items,
+            key_span=self._place.key_span,
+        )
 
     def _with_defaults(self, item: Node) -> Node:
         if not isinstance(item, MappingNode):
@@ -92,7 +109,13 @@ class _Heirs:
             return None
         return self._flattened(base, chain)
 
-    def _report(self, code: str, message: str, node: Node, help: str) -> None:
+    def _report(
+        self,
+        code: str,
+        message: str,
+        node: Node,
+        help: str,
+    ) -> None:
         fault = error(
             code,
             message,
@@ -132,4 +155,8 @@ def _upon(
             items[key] = _upon(dict(below.items), value)
         else:
             items[key] = value
-    return MappingNode(over.span, items, key_span=over.key_span)
+    return MappingNode(
+        over.span,
+        items,
+        key_span=over.key_span,
+    )

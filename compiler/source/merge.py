@@ -41,7 +41,11 @@ def _merge_mappings(base: MappingNode | None, over: MappingNode) -> MappingNode:
             items.pop(key, None)
         else:
             items[key] = merge(items.get(key), value)
-    return MappingNode(over.span, items, key_span=over.key_span)
+    return MappingNode(
+        over.span,
+        items,
+        key_span=over.key_span,
+    )
 
 
 def _merge_named(
@@ -57,7 +61,11 @@ def _merge_named(
     for name, item in base:
         items += above.pop(name, [item])
     items += chain.from_iterable(above.values())
-    return SequenceNode(place.span, items, key_span=place.key_span)
+    return SequenceNode(
+        place.span,
+        items,
+        key_span=place.key_span,
+    )
 
 
 def _named(node: SequenceNode) -> list[tuple[str, Node]] | None:

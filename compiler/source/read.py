@@ -163,7 +163,11 @@ def _bounded(handle: RawIOBase) -> bytes:
 def _unreadable(name: str, fault: OSError | ValueError) -> Diagnostic:
     if isinstance(fault, FileNotFoundError | NotADirectoryError):
         help = "check the path; it is relative to the working directory"
-        return error("YML020", f"no file `{name}`", help=help)
+        return error(
+            "YML020",
+            f"no file `{name}`",
+            help=help,
+        )
     if isinstance(fault, IsADirectoryError):
         message = f"`{name}` is a directory, not a file"
         return error("YML021", message, help="name a file in it")
@@ -173,14 +177,22 @@ def _unreadable(name: str, fault: OSError | ValueError) -> Diagnostic:
         reason = fault.strerror or reason
         if fault.errno not in (errno.EINVAL, errno.ELOOP):
             help = "check its owner and mode"
-    return error("YML022", f"cannot read `{name}`: {reason.lower()}", help=help)
+    return error(
+        "YML022",
+        f"cannot read `{name}`: {reason.lower()}",
+        help=help,
+    )
 
 
 def _wrong_kind(data: bytes, name: str) -> Diagnostic | None:
     """UTF-16, UTF-32 (with or without mark) or no text at all."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return error("YML016", f"`{name}` is {encoding}, not UTF-8", help=_SAVE)
+            return error(
+                "YML016",
+                f"`{name}` is {encoding}, not UTF-8",
+                help=_SAVE,
+            )
     start = data.find(b"\0")
     if start < 0:
         return None
@@ -203,7 +215,11 @@ def _is_wide(head: bytes) -> bool:
     return not any(head[0::2]) or not any(head[1::2])
 
 
-def _not_utf8(data: bytes, name: str, fault: UnicodeDecodeError) -> Diagnostic:
+def _not_utf8(
+    data: bytes,
+    name: str,
+    fault: UnicodeDecodeError,
+) -> Diagnostic:
     return error(
         "YML016",
         f"`{name}` is not UTF-8",
@@ -213,7 +229,12 @@ def _not_utf8(data: bytes, name: str, fault: UnicodeDecodeError) -> Diagnostic:
     )
 
 
-def _span(data: bytes, name: str, offset: int, width: int) -> Span:
+def _span(
+    data: bytes,
+    name: str,
+    offset: int,
+    width: int,
+) -> Span:
     """The place of a byte, in a text where every wrong byte is shown as U+FFFD."""
     before = _with_lf(data[:offset].decode("utf-8-sig", "replace"))
     text = _with_lf(data[: offset + 4096].decode("utf-8-sig", "replace"))

@@ -53,10 +53,18 @@ def routes_below(
     yield path, at
     if isinstance(value, Mapping):
         for key, inside in value.items():
-            yield from routes_below(inside, (*path, key), at / key)
+            yield from routes_below(
+                inside,
+                (*path, key),
+                at / key,
+            )
     elif isinstance(value, list):
         for index, inside in enumerate(value):
-            yield from routes_below(inside, (*path, index), at / index)
+            yield from routes_below(
+                inside,
+                (*path, index),
+                at / index,
+            )
 
 
 ROOT = Route()

@@ -81,7 +81,11 @@ class Shapes:
         for route, node in documents[0].routes():
             routes[node.span.line, node.span.column] = (route, node)
         numbers: dict[Route, int] = {}
-        places = zip(_places(text), scalars, strict=True)
+        places = zip(
+            _places(text),
+            scalars,
+            strict=True,
+        )
         for number, (place, scalar) in enumerate(places):
             if place not in routes:
                 return None
@@ -89,7 +93,11 @@ class Shapes:
             if not _is_whole(scalar, node):
                 return None
             numbers[route] = number
-        return Part(values[0], Route(), numbers)
+        return Part(
+            values[0],
+            Route(),
+            numbers,
+        )
 
 
 def _is_whole(scalar: str, node: Node) -> bool:
@@ -120,7 +128,12 @@ class Part:
 
     __slots__ = ("_entries", "_keys", "_values", "first", "last")
 
-    def __init__(self, value: Any, route: Route, numbers: Mapping[Route, int]) -> None:
+    def __init__(
+        self,
+        value: Any,
+        route: Route,
+        numbers: Mapping[Route, int],
+    ) -> None:
         depth = len(route)
         inside = [number for other, number in numbers.items() if other[:depth] == route]
         self.first = min(inside, default=0)
@@ -154,10 +167,20 @@ class Part:
                 items.append(entry[0])
         if self._keys is None:
             return items
-        return dict(zip(self._keys, items, strict=True))
+        return dict(
+            zip(
+                self._keys,
+                items,
+                strict=True,
+            )
+        )
 
 
-def _entry(value: Any, route: Route, numbers: Mapping[Route, int]) -> Any:
+def _entry(
+    value: Any,
+    route: Route,
+    numbers: Mapping[Route, int],
+) -> Any:
     if route in numbers:
         return numbers[route]
     if isinstance(value, dict | list) and value:

@@ -115,7 +115,12 @@ def _path(
         return None  # no name, which is reported
     path = key.default.format(cluster=cluster.value, name=name.value)
     # It is in no file: whatever is said of it is said of the item's name.
-    return ScalarNode(name.span, path, path, key_span=name.key_span)
+    return ScalarNode(
+        name.span,
+        path,
+        path,
+        key_span=name.key_span,
+    )
 
 
 def _read(
@@ -163,11 +168,23 @@ def _lines(path: str, faults: list[Diagnostic]) -> list[ScalarNode]:
     lines = []
     for number, line in enumerate(file.text.splitlines(), 1):
         place = Span(file, number, 1, number, len(line) + 1)
-        lines.append(ScalarNode(place, line, line, True, key_span=place))
+        lines.append(
+            ScalarNode(
+                place,
+                line,
+                line,
+                True,
+                key_span=place,
+            )
+        )
     return lines
 
 
-def _replaced(node: Node, route: Sequence[Key], new: Node) -> Node:
+def _replaced(
+    node: Node,
+    route: Sequence[Key],
+    new: Node,
+) -> Node:
     """A tree with another node at a route; what is shared with other specs stays as it is."""
     if not route:
         return new
@@ -178,6 +195,10 @@ def _replaced(node: Node, route: Sequence[Key], new: Node) -> Node:
         return dataclasses.replace(node, items={**node.items, str(key): put})
     if isinstance(node, SequenceNode):
         number = int(key)
-        items = [*node.items[:number], put, *node.items[number + 1 :]]
+        items = [
+            *node.items[:number],
+            put,
+            *node.items[number + 1 :],
+        ]
         return dataclasses.replace(node, items=items)
     return node

@@ -106,7 +106,11 @@ _TEXT_OR_NUMBER = ["string", "integer"]
 _LIKE_QUANTITIES = ["64Gi", "500m", 90]
 
 
-def _meant(text: str, fits: Callable[[str], object], example: str) -> str:
+def _meant(
+    text: str,
+    fits: Callable[[str], object],
+    example: str,
+) -> str:
     """What to write instead: what was probably meant, or else what it should look like."""
     meant = next((candidate for candidate in _slips(text) if fits(candidate)), None)
     return f"write `{meant}`" if meant else f"write it like `{example}`"

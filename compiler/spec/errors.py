@@ -82,7 +82,11 @@ def _meant(key: str) -> str:
     return f"did you mean `{key}`?"
 
 
-def explain(details: ErrorDetails, model: type[BaseModel], data: Any) -> Diagnostic:
+def explain(
+    details: ErrorDetails,
+    model: type[BaseModel],
+    data: Any,
+) -> Diagnostic:
     """The diagnostic of one pydantic error in ``data``, which was validated as ``model``."""
     at, of_key = _route(details["loc"], data), "[key]" in details["loc"]
     kind, context = details["type"], details.get("ctx") or {}
@@ -111,7 +115,12 @@ def explain(details: ErrorDetails, model: type[BaseModel], data: Any) -> Diagnos
     if kind in _WANTED:
         field = _field(model, at)
         required = field is not None and field.is_required()
-        help = _type_help(kind, value, model_at(model, at), required=required)
+        help = _type_help(
+            kind,
+            value,
+            model_at(model, at),
+            required=required,
+        )
         message = f"{_name(at)} is {kind_of(value)}, not {_WANTED[kind]}"
         return error("SPC003", message, at, help=help)
     if kind == "literal_error":
@@ -119,7 +128,12 @@ def explain(details: ErrorDetails, model: type[BaseModel], data: Any) -> Diagnos
     if kind in _BOUND:
         fact, help = (text.format(**context) for text in _BOUND[kind])
         message = f"{_name(at)} {_shown(value)}, {fact}"
-        return error("SPC004", message, at, help=f"write {help}")
+        return error(
+            "SPC004",
+            message,
+            at,
+            help=f"write {help}",
+        )
     return error(
         "SPC005",
         f"{_name(at)}: {details['msg'].lower()}",
@@ -264,7 +278,13 @@ def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
     outer = _one_too_high(owner, str(at[-1]))
     if outer is not None:
         help = f"write it under `{outer}`"
-    return error("SPC002", f"unknown key `{at[-1]}`", at, help=help, key=True)
+    return error(
+        "SPC002",
+        f"unknown key `{at[-1]}`",
+        at,
+        help=help,
+        key=True,
+    )
 
 
 def _one_too_high(owner: type[BaseModel] | None, key: str) -> str | None:
@@ -298,7 +318,11 @@ def _type_help(
     return f"write {_WANTED[kind]}"
 
 
-def _shape_help(kind: str, value: Any, owner: type[BaseModel] | None) -> str:
+def _shape_help(
+    kind: str,
+    value: Any,
+    owner: type[BaseModel] | None,
+) -> str:
     """What to write where a list or a mapping is wanted; ``owner`` is the model of the mapping or of the items."""
     if owner is not None:
         return _model_help(kind, value, owner)
@@ -312,7 +336,11 @@ def _shape_help(kind: str, value: Any, owner: type[BaseModel] | None) -> str:
     return f"write {_WANTED[kind]}"
 
 
-def _model_help(kind: str, value: Any, owner: type[BaseModel]) -> str:
+def _model_help(
+    kind: str,
+    value: Any,
+    owner: type[BaseModel],
+) -> str:
     fields = _fields(owner)
     required = [key for key, field in fields.items() if field.is_required()]
     if len(required) == 1 and isinstance(value, str | int | float):
@@ -325,7 +353,11 @@ def _model_help(kind: str, value: Any, owner: type[BaseModel]) -> str:
     return f"write a {shape} with {keys}"
 
 
-def _choice(at: Route, value: Any, expected: str) -> Diagnostic:
+def _choice(
+    at: Route,
+    value: Any,
+    expected: str,
+) -> Diagnostic:
     words = expected.replace(" or ", ", ").split(", ")
     choices = [word.strip("' ") for word in words]
     wanted = listed(choices)
@@ -333,4 +365,9 @@ def _choice(at: Route, value: Any, expected: str) -> Diagnostic:
         wanted = f"one of {wanted}"
     help = meant(str(value), choices) or f"write {wanted}"
     shown = f"`{value}`" if isinstance(value, str) else kind_of(value)
-    return error("SPC004", f"{_name(at)} is {shown}, not {wanted}", at, help=help)
+    return error(
+        "SPC004",
+        f"{_name(at)} is {shown}, not {wanted}",
+        at,
+        help=help,
+    )

@@ -117,7 +117,11 @@ def _with_defaults() -> type[BaseModel]:
         if not field.is_required():
             default = field.get_default(call_default_factory=True)
         fields[name] = (field.rebuild_annotation(), default)
-    defaults: Any = create_model("JobDefaults", __base__=SpecModel, **fields)
+    defaults: Any = create_model(
+        "JobDefaults",
+        __base__=SpecModel,
+        **fields,
+    )
     return create_model(
         "WithDefaults", __base__=SpecModel, job_defaults=(defaults, ...)
     )
@@ -130,5 +134,12 @@ def _without_repeats(
     unique: dict[object, Diagnostic] = {}
     for fault in faults:
         span = document.span(fault.at or Route(), key=fault.key)
-        unique.setdefault((fault.code, fault.message, str(span)), fault)
+        unique.setdefault(
+            (
+                fault.code,
+                fault.message,
+                str(span),
+            ),
+            fault,
+        )
     return list(unique.values())

@@ -94,7 +94,12 @@ def keys(model: type[BaseModel], above: str = "") -> list[Key]:
     """The keys of one model, in order."""
     declared = get_type_hints(model, include_extras=True)
     return [
-        Key(f"{above}{field.alias or name}", field.alias or name, field, declared[name])
+        Key(
+            f"{above}{field.alias or name}",
+            field.alias or name,
+            field,
+            declared[name],
+        )
         for name, field in model.model_fields.items()
     ]
 

@@ -17,7 +17,11 @@ from compiler.spec.later import stood_for
 from compiler.subjects.jobs.launchers.filling import FILLING, OF_RUNTIME
 
 _BASE = "TrainingClusterBase"
-KINDS = ("TrainingCluster", _BASE, *documents())
+KINDS = (
+    "TrainingCluster",
+    _BASE,
+    *documents(),
+)
 API_VERSION = "trainyard.dev/v1alpha1"
 _DEFINITIONS = "#/$defs/"
 _PARTIAL = (
@@ -141,7 +145,11 @@ def _unless_filled(required: list[str]) -> dict[str, Any]:
 
 def _unless(key: str, schema: dict[str, Any]) -> dict[str, Any]:
     """A schema that holds where a key is not given."""
-    return {"if": {"required": [key]}, "then": {}, "else": schema}
+    return {
+        "if": {"required": [key]},
+        "then": {},
+        "else": schema,
+    }
 
 
 def _but_name(schema: dict[str, Any]) -> list[str]:

@@ -27,4 +27,14 @@ def lower(plan: Plan) -> list[Artifact]:
     from compiler.targets.terraform import State, modules
 
     bucket, region = boot.terraform.bucket, boot.terraform.region
-    return list(modules(artifacts, State(boot.cluster, boot.region, bucket, region)))
+    return list(
+        modules(
+            artifacts,
+            State(
+                boot.cluster,
+                boot.region,
+                bucket,
+                region,
+            ),
+        )
+    )

@@ -80,7 +80,12 @@ def quantities(resources: Mapping[str, Quantity]) -> dict[str, str]:
 def taints(values: Iterable[Taint]) -> list[Body]:
     """core/v1 Taints."""
     return [
-        given(key=taint.key, value=taint.value, effect=taint.effect) for taint in values
+        given(
+            key=taint.key,
+            value=taint.value,
+            effect=taint.effect,
+        )
+        for taint in values
     ]
 
 
@@ -98,7 +103,12 @@ def tolerations(values: Iterable[Toleration]) -> list[Body]:
     ]
 
 
-def path(folder: str, body: Body, *, flat: bool = False) -> str:
+def path(
+    folder: str,
+    body: Body,
+    *,
+    flat: bool = False,
+) -> str:
     """Where an object is written: ``folder/[namespace.]kind-name.yaml``; ``flat`` where all are of one namespace.
 
     No folder is a namespace's own: what moves to another namespace would empty it, and git takes that for a folder
@@ -106,10 +116,20 @@ def path(folder: str, body: Body, *, flat: bool = False) -> str:
     """
     metadata = body["metadata"]
     namespace = None if flat else metadata.get("namespace")
-    return object_path(folder, body["kind"], metadata["name"], namespace or "")
+    return object_path(
+        folder,
+        body["kind"],
+        metadata["name"],
+        namespace or "",
+    )
 
 
-def object_path(folder: str, kind: str, name: str, namespace: str = "") -> str:
+def object_path(
+    folder: str,
+    kind: str,
+    name: str,
+    namespace: str = "",
+) -> str:
     """The path of an object's file; no namespace has a dot in its name."""
     file = f"{kind.lower()}-{name}.yaml"
     return f"{folder}/{namespace}.{file}" if namespace else f"{folder}/{file}"

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 _SEPARATOR = "---\n"
 
 
-def differing(app: cdk8s.App, name: str, path: str) -> list[int]:
+def differing(
+    app: cdk8s.App,
+    name: str,
+    path: str,
+) -> list[int]:
     """The objects of a file that cdk8s makes otherwise than they are written there, by their number in it.
 
     ``Include`` makes an ``ApiObject`` of each document of a file in one call over jsii; one call an object costs twice
@@ -30,7 +34,11 @@ def differing(app: cdk8s.App, name: str, path: str) -> list[int]:
     """
     import cdk8s
 
-    chart = cdk8s.Chart(app, name, disable_resource_name_hashes=True)
+    chart = cdk8s.Chart(
+        app,
+        name,
+        disable_resource_name_hashes=True,
+    )
     cdk8s.Include(chart, "objects", url=path)
     charted = {_key(body): body for body in chart.to_json()}
     with open(path, encoding="utf-8") as file:
@@ -94,7 +102,13 @@ def serve() -> None:
 
     app = cdk8s.App()
     for number, line in enumerate(sys.stdin):
-        answer = json.dumps(differing(app, str(number), line.removesuffix("\n")))
+        answer = json.dumps(
+            differing(
+                app,
+                str(number),
+                line.removesuffix("\n"),
+            )
+        )
         try:
             sys.stdout.write(f"{answer}\n")
             sys.stdout.flush()

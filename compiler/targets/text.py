@@ -11,7 +11,11 @@ from pathlib import Path
 from typing import Any
 
 
-def rendered(package: str, name: str, **values: Any) -> str:
+def rendered(
+    package: str,
+    name: str,
+    **values: Any,
+) -> str:
     """A template of the folder ``templates`` of a package with these values; one that it has not is an error."""
     text: str = _environment(package).get_template(name).render(**values)
     return text

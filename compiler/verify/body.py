@@ -19,7 +19,12 @@ from compiler.verify.walk import LATER, Sound, walk
 Lookup = Callable[[str, str, str, str], Body | None]  # group, kind, namespace, name
 
 
-def nothing(group: str, kind: str, namespace: str, name: str) -> Body | None:
+def nothing(
+    group: str,
+    kind: str,
+    namespace: str,
+    name: str,
+) -> Body | None:
     """The lookup of an object that stands alone."""
     return None
 
@@ -174,10 +179,18 @@ def _name_faults(schema: Schema, body: Body) -> list[Fault]:
         return [Fault(NAME, "NAM006", ("metadata",), "`metadata` is missing", help)]
     if not isinstance(metadata, dict):
         return []  # reported by the schema
-    return name_faults(body, metadata, namespaced=schema.namespaced)
+    return name_faults(
+        body,
+        metadata,
+        namespaced=schema.namespaced,
+    )
 
 
-def _unknown_kind(schemas: Schemas, api_version: str, kind: str) -> Fault:
+def _unknown_kind(
+    schemas: Schemas,
+    api_version: str,
+    kind: str,
+) -> Fault:
     message = f"no schema of `{kind}` in `{api_version}` is known"
     help = nearest(api_version, schemas.served().get(kind, ()))
     return Fault(

@@ -40,10 +40,22 @@ def evaluate(
             Fault(CEL, "SCH009", (), message, "install `trainyard[cel]`", warning=True)
         ]
     before = _ABSENT if old is None else defaulted(root, old)
-    return list(_evaluate(root, defaulted(root, body), before, ()))
+    return list(
+        _evaluate(
+            root,
+            defaulted(root, body),
+            before,
+            (),
+        )
+    )
 
 
-def _evaluate(node: Node, value: Any, old: Any, path: Path) -> Iterator[Fault]:
+def _evaluate(
+    node: Node,
+    value: Any,
+    old: Any,
+    path: Path,
+) -> Iterator[Fault]:
     for rule in node.rules:
         is_transition = _OLD.search(rule) is not None
         if is_transition and old is _ABSENT:
@@ -62,7 +74,12 @@ def _evaluate(node: Node, value: Any, old: Any, path: Path) -> Iterator[Fault]:
         old_items = _by_key(node, old)
         for index, item in enumerate(value):
             old_item = old_items.get(_key(node, item), _ABSENT)
-            yield from _evaluate(node.items, item, old_item, (*path, index))
+            yield from _evaluate(
+                node.items,
+                item,
+                old_item,
+                (*path, index),
+            )
 
 
 def _by_key(node: Node, old: Any) -> dict[Any, Any]:
@@ -78,7 +95,12 @@ def _key(node: Node, item: Any) -> Any:
     return tuple(str(item.get(name)) for name in node.list_keys)
 
 
-def _fault_of(rule: str, value: Any, old: Any, path: Path) -> Fault | None:
+def _fault_of(
+    rule: str,
+    value: Any,
+    old: Any,
+    path: Path,
+) -> Fault | None:
     """The fault of one rule, if it does not hold."""
     try:
         program = _program(rule)
@@ -106,7 +128,12 @@ def _fault_of(rule: str, value: Any, old: Any, path: Path) -> Fault | None:
     return Fault(CEL, "SCH008", path, message, help)
 
 
-def _not_evaluated(rule: str, step: str, problem: Exception, path: Path) -> Fault:
+def _not_evaluated(
+    rule: str,
+    step: str,
+    problem: Exception,
+    path: Path,
+) -> Fault:
     message = f"the rule `{_short(rule)}` cannot be {step} here: {problem}"
     help = "the API server will say; nothing to change here"
     return Fault(CEL, "SCH009", path, message, help)

@@ -151,7 +151,11 @@ _TAINTS: Raw = {
 """eksctl "handles unmarshalling both map[string]string and []NodeGroupTaint", and its schema has only the list."""
 
 
-def _corrected(name: str, definition: Raw, later: Raw) -> Raw:
+def _corrected(
+    name: str,
+    definition: Raw,
+    later: Raw,
+) -> Raw:
     """A definition without what is not required after all, and with the names of the fields that come later."""
     corrected = dict(definition)
     exempt = _NOT_REQUIRED.get(name, ())

@@ -30,14 +30,23 @@ def cycles(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
     yield from _faults(objects, _parents(objects), "parentName")
 
 
-def _dependencies(objects: ObjectSet, group: str, kind: str) -> Edges:
+def _dependencies(
+    objects: ObjectSet,
+    group: str,
+    kind: str,
+) -> Edges:
     edges: Edges = {}
     for identity, manifest in objects.of_kind(group, kind):
         edges[identity] = []
         for index, item in enumerate(items(manifest.body, "spec", "dependsOn")):
             path = ("spec", "dependsOn", index, "name")
             namespace = str(item.get("namespace") or identity[2])
-            target = (group, kind, namespace, str(item.get("name")))
+            target = (
+                group,
+                kind,
+                namespace,
+                str(item.get("name")),
+            )
             edges[identity].append((path, target))
     return edges
 

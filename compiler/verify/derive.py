@@ -131,7 +131,12 @@ def derive(
         kinds = frozenset({"RayJob"})
         yield from _crd_files(kuberay, kinds, "kuberay", "v1.6.2", KUBERAY)
     for derived in from_crd(documented.NODE_CLASS):
-        yield _file(derived, documented.PROJECT, documented.RELEASE, documented.SOURCE)
+        yield _file(
+            derived,
+            documented.PROJECT,
+            documented.RELEASE,
+            documented.SOURCE,
+        )
     yield from _core_files(shared_folder / "crds" / CORE_SOURCE)
     folder = shared_folder / "aws" / EKSCTL_SOURCE
     later = json.loads(
@@ -190,7 +195,12 @@ def _file(
     derived: Raw, project: str, release: str, source: str, variant: str = ""
 ) -> tuple[str, Raw]:
     schema, defs = shared(derived["schema"])
-    name = file_name(derived["group"], derived["version"], derived["kind"], variant)
+    name = file_name(
+        derived["group"],
+        derived["version"],
+        derived["kind"],
+        variant,
+    )
     return name, {
         **derived,
         "project": project,
@@ -251,9 +261,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--kuberay", type=Path, help="folder with the CRDs of KubeRay 1.6.2"
     )
-    parser.add_argument("--into", type=Path, default=DATA)
+    parser.add_argument(
+        "--into",
+        type=Path,
+        default=DATA,
+    )
     options = parser.parse_args(arguments)
-    files = derive(options.shared, options.trainer, options.kuberay)
+    files = derive(
+        options.shared,
+        options.trainer,
+        options.kuberay,
+    )
     count = write(files, options.into)
     sys.stdout.write(f"{count} schemas in {options.into}\n")
     return 0

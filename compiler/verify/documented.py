@@ -56,9 +56,21 @@ _SPEC = _object(
     role=_TEXT,
     instanceProfile=_TEXT,
     subnetSelectorTerms=_BY_ID_OR_TAGS,
-    securityGroupSelectorTerms=_list(_object(id=_TEXT, name=_TEXT, tags=_TAGS)),
+    securityGroupSelectorTerms=_list(
+        _object(
+            id=_TEXT,
+            name=_TEXT,
+            tags=_TAGS,
+        )
+    ),
     podSubnetSelectorTerms=_BY_ID_OR_TAGS,
-    podSecurityGroupSelectorTerms=_list(_object(id=_TEXT, name=_TEXT, tags=_TAGS)),
+    podSecurityGroupSelectorTerms=_list(
+        _object(
+            id=_TEXT,
+            name=_TEXT,
+            tags=_TAGS,
+        )
+    ),
     capacityReservationSelectorTerms=_list(
         _object(
             id=_TEXT,

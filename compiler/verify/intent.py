@@ -36,7 +36,11 @@ def intended(body: Body, faults: Iterable[Fault]) -> tuple[Body, set[Path]]:
     return body, known
 
 
-def _correct(parent: Any, key: Any, fault: Fault) -> bool:
+def _correct(
+    parent: Any,
+    key: Any,
+    fault: Fault,
+) -> bool:
     """Correct the value at a key, or remove it; whether it is known what was meant."""
     if fault.instead:
         parent[key] = fault.instead[0]

@@ -90,7 +90,13 @@ def _of_volumes(pod: Any, start: Path) -> Iterator[Reference]:
                 continue
             name = str(at(volume, field))
             for index, item in enumerate(items(volume, "items")):
-                place = (*start, *path, "items", index, "key")
+                place = (
+                    *start,
+                    *path,
+                    "items",
+                    index,
+                    "key",
+                )
                 yield place, kind, name, item.get("key")
 
 
@@ -102,5 +108,10 @@ def _of_variables(
         for path, source in sources:
             ref = at(source, field)
             if ref is not None and not at(ref, "optional"):
-                place = (*start, *path, field, "key")
+                place = (
+                    *start,
+                    *path,
+                    field,
+                    "key",
+                )
                 yield place, kind, str(at(ref, "name")), at(ref, "key")

@@ -183,7 +183,12 @@ class _Names:
         close: list[str] = []
         distant: list[str] = []
         for name in self.declared(target):
-            identity = (group, kind, namespace, name)
+            identity = (
+                group,
+                kind,
+                namespace,
+                name,
+            )
             if (
                 identity in self._used
                 or identity == own
@@ -296,7 +301,11 @@ def _is_slip(one: str, other: str) -> bool:
     this, that = _without_common_end(one[start:], other[start:])
     if not (this + that).isalpha():
         return False
-    longer = max(one, other, key=len)
+    longer = max(
+        one,
+        other,
+        key=len,
+    )
     before = longer[: start + 1].rpartition("-")[2]
     after = longer[start + 1 :].partition("-")[0]
     if len(before + after) < _LONG:

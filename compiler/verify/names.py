@@ -61,7 +61,11 @@ _NAME: Path = ("metadata", "name")
 _NAMESPACE: Path = ("metadata", "namespace")
 
 
-def _namespace_faults(kind: str, namespace: str, namespaced: bool) -> Iterator[Fault]:
+def _namespace_faults(
+    kind: str,
+    namespace: str,
+    namespaced: bool,
+) -> Iterator[Fault]:
     syntax = SYNTAXES["dns-label"]
     if not namespaced and kind != "ClusterConfig":
         # The API server drops it (k8s.io/apiserver v0.36, EnsureObjectNamespaceMatchesRequestNamespace).
@@ -71,7 +75,13 @@ def _namespace_faults(kind: str, namespace: str, namespaced: bool) -> Iterator[F
         )
     elif not syntax.accepts(namespace):
         help = f"use {syntax.help}"
-        yield Fault(NAME, syntax.code, _NAMESPACE, syntax.breach(namespace), help)
+        yield Fault(
+            NAME,
+            syntax.code,
+            _NAMESPACE,
+            syntax.breach(namespace),
+            help,
+        )
 
 
 def _name_faults(kind: str, name: str) -> Iterator[Fault]:
@@ -95,7 +105,12 @@ def _name_faults(kind: str, name: str) -> Iterator[Fault]:
         )
 
 
-def too_long(path: Path, name: str, most: int, why: str) -> Fault:
+def too_long(
+    path: Path,
+    name: str,
+    most: int,
+    why: str,
+) -> Fault:
     """The fault of a name that is valid by itself and too long for what is made of it."""
     message = f"`{name}` has {len(name)} characters, at most {most} fit: {why}"
     return Fault(
@@ -107,7 +122,11 @@ def too_long(path: Path, name: str, most: int, why: str) -> Fault:
     )
 
 
-def characters_added(job: str, replicas: int, pods: int) -> int:
+def characters_added(
+    job: str,
+    replicas: int,
+    pods: int,
+) -> int:
     """Characters that a JobSet adds to its own name for a pod: ``-node-0-3-abcde`` is 15.
 
     A Job is named JOBSET-JOB-INDEX and its pod JOB-INDEX plus a suffix of six.
@@ -115,7 +134,11 @@ def characters_added(job: str, replicas: int, pods: int) -> int:
     return len(_last_pod(job, replicas, pods)) + POD_SUFFIX
 
 
-def _last_pod(job: str, replicas: int, pods: int) -> str:
+def _last_pod(
+    job: str,
+    replicas: int,
+    pods: int,
+) -> str:
     return f"-{job}-{max(replicas, 1) - 1}-{max(pods, 1) - 1}"
 
 

@@ -61,7 +61,12 @@ class Node:
         "unique",
     )
 
-    def __init__(self, raw: Raw, table: NodeTable, strict: bool) -> None:
+    def __init__(
+        self,
+        raw: Raw,
+        table: NodeTable,
+        strict: bool,
+    ) -> None:
         self.raw, self._table, self.strict = raw, table, strict
         kinds = raw.get("type", ())
         if isinstance(kinds, str):
@@ -168,8 +173,20 @@ def _tests(raw: Raw) -> tuple[Test, ...]:
         tests.append(_pattern(raw["pattern"]))
     limit = _INT_RANGE.get(raw.get("format", ""))
     if limit is not None:
-        tests.append(_number(-limit, "at least", operator.ge))
-        tests.append(_number(limit - 1, "at most", operator.le))
+        tests.append(
+            _number(
+                -limit,
+                "at least",
+                operator.ge,
+            )
+        )
+        tests.append(
+            _number(
+                limit - 1,
+                "at most",
+                operator.le,
+            )
+        )
     tests += [test(raw[key]) for key, test in _BOUND_TESTS.items() if key in raw]
     return tuple(tests)
 
@@ -192,7 +209,11 @@ def _enum(values: list[Any]) -> Test:
         from compiler.verify.fault import nearest  # error path only
 
         message = f"`{value}` is not one of {listed(values)}"
-        help = nearest(str(value), map(str, values), "write one of them")
+        help = nearest(
+            str(value),
+            map(str, values),
+            "write one of them",
+        )
         return "SCH004", message, help
 
     return test
@@ -225,7 +246,11 @@ def _pattern(pattern: str) -> Test:
     return test
 
 
-def _number(bound: float, words: str, holds: Callable[[Any, Any], bool]) -> Test:
+def _number(
+    bound: float,
+    words: str,
+    holds: Callable[[Any, Any], bool],
+) -> Test:
     def test(value: Any) -> Breach | None:
         if value.__class__ not in (int, float) or holds(value, bound):
             return None

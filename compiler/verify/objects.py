@@ -27,7 +27,13 @@ class ObjectSet:
     def __contains__(self, identity: Identity) -> bool:
         return identity in self._by_identity
 
-    def find(self, group: str, kind: str, namespace: str, name: str) -> Body | None:
+    def find(
+        self,
+        group: str,
+        kind: str,
+        namespace: str,
+        name: str,
+    ) -> Body | None:
         """The body of an object of the set."""
         manifest = self._by_identity.get((group, kind, namespace, name))
         return None if manifest is None else manifest.body
@@ -56,4 +62,9 @@ def identity_of(body: Body) -> Identity:
     name = str(metadata.get("name") or "")
     if kind == "ClusterConfig":
         name = ref_of(body).name
-    return (group, kind, str(metadata.get("namespace") or ""), name)
+    return (
+        group,
+        kind,
+        str(metadata.get("namespace") or ""),
+        name,
+    )

@@ -187,7 +187,11 @@ def _restricted(spec: Any) -> Iterator[Breach]:
         yield from _hardened((*place, "securityContext"), own, pod)
 
 
-def _hardened(place: Path, own: Any, pod: Any) -> Iterator[Breach]:
+def _hardened(
+    place: Path,
+    own: Any,
+    pod: Any,
+) -> Iterator[Breach]:
     """What the level wants every container to say, by itself or by its pod."""
     if at(own, "allowPrivilegeEscalation") is not False:
         yield (
@@ -225,7 +229,11 @@ def _hardened(place: Path, own: Any, pod: Any) -> Iterator[Breach]:
         )
 
 
-def _either(own: Any, pod: Any, field: str) -> Any:
+def _either(
+    own: Any,
+    pod: Any,
+    field: str,
+) -> Any:
     """What a container says, or else its pod."""
     value = at(own, field)
     return at(pod, field) if value is None else value

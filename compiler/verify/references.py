@@ -147,7 +147,12 @@ REFERENCES: dict[tuple[str, str], tuple[Reference, ...]] = {
 _POD = ("spec", "template", "spec")
 _REPLICATED = ("replicatedJobs", "*", "template", "spec", "template", "spec")
 _RAY_CLUSTER = ("spec", "rayClusterSpec")
-RUNTIME_PODS: tuple[str, ...] = ("spec", "template", "spec", *_REPLICATED)
+RUNTIME_PODS: tuple[str, ...] = (
+    "spec",
+    "template",
+    "spec",
+    *_REPLICATED,
+)
 """Where a runtime keeps pod specs; what the pods of a cluster-wide one use is its jobs' matter."""
 # where a kind keeps pod specs: a path, or several
 POD_SPECS: dict[tuple[str, str], tuple[tuple[str, ...], ...]] = {
@@ -155,7 +160,13 @@ POD_SPECS: dict[tuple[str, str], tuple[tuple[str, ...], ...]] = {
     ("apps", "Deployment"): (_POD,),
     ("apps", "DaemonSet"): (_POD,),
     ("batch", "Job"): (_POD,),
-    ("batch", "CronJob"): (("spec", "jobTemplate", *_POD),),
+    ("batch", "CronJob"): (
+        (
+            "spec",
+            "jobTemplate",
+            *_POD,
+        ),
+    ),
     (JOBSET, "JobSet"): (("spec", *_REPLICATED),),
     (KUBEFLOW, "PyTorchJob"): (
         ("spec", "pytorchReplicaSpecs", "{}", "template", "spec"),
@@ -202,7 +213,11 @@ POD_REFERENCES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("imagePullSecrets", "*"), "", "Secret"),
     (("priorityClassName",), "scheduling.k8s.io", "PriorityClass"),
     *(
-        ((part, "*", *inner), "", kind)
+        (
+            (part, "*", *inner),
+            "",
+            kind,
+        )
         for part in ("containers", "initContainers")
         for inner, kind in (
             (("env", "*", "valueFrom", "secretKeyRef"), "Secret"),
@@ -316,7 +331,15 @@ def pod_references(
             if not isinstance(name, str) or not name or _optional_secret(spec, tail):
                 continue
             space = "" if kind == "PriorityClass" else namespace
-            yield place, (group, kind, space, name)
+            yield (
+                place,
+                (
+                    group,
+                    kind,
+                    space,
+                    name,
+                ),
+            )
 
 
 def _optional_secret(spec: Any, tail: Path) -> bool:
@@ -326,7 +349,11 @@ def _optional_secret(spec: Any, tail: Path) -> bool:
 _CLUSTER_WIDE = ("ClusterRole", "ClusterTrainingRuntime", "ClusterSecretStore")
 
 
-def _target(reference: Reference, value: Any, namespace: str) -> Identity | None:
+def _target(
+    reference: Reference,
+    value: Any,
+    namespace: str,
+) -> Identity | None:
     kind, space, name = reference.target_kind, namespace, value
     group = reference.target_group
     if isinstance(value, dict):
@@ -364,7 +391,11 @@ def _missing(
     return Fault(REFERENCE, "REF001", path, message, _near(objects, target))
 
 
-def is_built_in(group: str, kind: str, name: str) -> bool:
+def is_built_in(
+    group: str,
+    kind: str,
+    name: str,
+) -> bool:
     """Whether every cluster has the object."""
     if kind == "ClusterRole" and name.startswith("system:"):
         return True

@@ -14,7 +14,12 @@ from compiler.verify.structure import Raw, from_crd, shared
 DATA = Path(__file__).parent / "data"
 
 
-def file_name(group: str, version: str, kind: str, variant: str = "") -> str:
+def file_name(
+    group: str,
+    version: str,
+    kind: str,
+    variant: str = "",
+) -> str:
     """``karpenter.sh_v1_NodePool.json``; core kinds have an empty group; a variant of an older release ends in
     ``@2.1``.
     """
@@ -73,7 +78,13 @@ class Schemas:
         """One more derived schema, in the form of ``structure.from_crd``. The first of a kind and version stays."""
         key = (_api_version(derived["group"], derived["version"]), derived["kind"])
         root, defs = shared(derived["schema"])
-        schema = _schema({**derived, "schema": root, "defs": defs})
+        schema = _schema(
+            {
+                **derived,
+                "schema": root,
+                "defs": defs,
+            }
+        )
         self._known.setdefault(key, (schema,))
 
     def find(self, api_version: str, kind: str) -> tuple[Schema, ...]:

@@ -129,7 +129,12 @@ def structure(schema: Raw) -> Raw:
     return {key: out[key] for key in sorted(out)}
 
 
-def _convert(out: Raw, keyword: str, value: Any, schema: Raw) -> None:
+def _convert(
+    out: Raw,
+    keyword: str,
+    value: Any,
+    schema: Raw,
+) -> None:
     match keyword:
         case "type":
             out["type"] = value
@@ -148,7 +153,12 @@ def _convert(out: Raw, keyword: str, value: Any, schema: Raw) -> None:
             _convert_extension(out, keyword, value, schema)
 
 
-def _convert_extension(out: Raw, keyword: str, value: Any, schema: Raw) -> None:
+def _convert_extension(
+    out: Raw,
+    keyword: str,
+    value: Any,
+    schema: Raw,
+) -> None:
     if keyword == "x-kubernetes-list-type":
         if value in ("map", "set"):
             out["list"] = value
@@ -241,7 +251,11 @@ def shared(schema: Raw, least: int = 60) -> tuple[Raw, list[Raw]]:
     return fold(schema, top=True), defs
 
 
-def _count(node: Raw, counts: dict[str, int], least: int) -> None:
+def _count(
+    node: Raw,
+    counts: dict[str, int],
+    least: int,
+) -> None:
     text = json.dumps(node, sort_keys=True)
     if len(text) >= least:
         counts[text] = counts.get(text, 0) + 1

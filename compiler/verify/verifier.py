@@ -68,7 +68,11 @@ def verify(
         faults.append((copy, _duplicate(other, copy)))
     faults += absent_keys(objects)
     faults += claims_of_default_class(objects)
-    faults += link(objects, closed=closed, external=external)
+    faults += link(
+        objects,
+        closed=closed,
+        external=external,
+    )
     if not closed:
         faults += loose_ends(objects, near)
         faults += refused_pods(objects)
@@ -106,7 +110,12 @@ def _unverified(manifest: Manifest, schemas: Schemas) -> Iterator[Fault]:
 def _or_released(find: Lookup) -> Lookup:
     """A lookup that also has the runtimes of Trainer, which every cluster with Trainer has."""
 
-    def lookup(group: str, kind: str, namespace: str, name: str) -> Body | None:
+    def lookup(
+        group: str,
+        kind: str,
+        namespace: str,
+        name: str,
+    ) -> Body | None:
         body = find(group, kind, namespace, name)
         if body is not None or (group, kind) != (TRAINER, "ClusterTrainingRuntime"):
             return body

@@ -44,7 +44,11 @@ _NAMES = {
 }
 
 
-def walk(root: Node, body: Any, sound: Sound | None = None) -> list[Fault]:
+def walk(
+    root: Node,
+    body: Any,
+    sound: Sound | None = None,
+) -> list[Fault]:
     """All structural faults of a body. ``sound``: what is known of its parts already, and learnt."""
     faults: list[Fault] = []
     _walk(root, body, None, faults, set() if sound is None else sound)
@@ -85,13 +89,23 @@ def _walk(
         sound.add((id(node), id(value)))
 
 
-def _test(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None:
+def _test(
+    node: Node,
+    value: Any,
+    trail: Trail,
+    faults: list[Fault],
+) -> None:
     for test in node.tests:
         if (breach := test(value)) is not None:
             faults.append(_breach(node, value, breach, trail))  # noqa: PERF401  nearly always none
 
 
-def _breach(node: Node, value: Any, breach: Breach, trail: Trail) -> Fault:
+def _breach(
+    node: Node,
+    value: Any,
+    breach: Breach,
+    trail: Trail,
+) -> Fault:
     code, message, help = breach
     layer = NAME if code.startswith("NAM") else SCHEMA
     near = ""
@@ -135,7 +149,11 @@ def _object(
             faults.append(_missing(node, key, trail))
 
 
-def _wrong_key(syntax: Syntax, key: str, trail: Trail) -> Fault:
+def _wrong_key(
+    syntax: Syntax,
+    key: str,
+    trail: Trail,
+) -> Fault:
     path = path_of((trail, key))
     help = f"use {syntax.help}"
     return Fault(
@@ -148,7 +166,11 @@ def _wrong_key(syntax: Syntax, key: str, trail: Trail) -> Fault:
     )
 
 
-def _missing(node: Node, key: str, trail: Trail) -> Fault:
+def _missing(
+    node: Node,
+    key: str,
+    trail: Trail,
+) -> Fault:
     path = (*path_of(trail), key)
     help = _choices(node, key) or f"add `{key}`"
     return Fault(
@@ -160,7 +182,11 @@ def _missing(node: Node, key: str, trail: Trail) -> Fault:
     )
 
 
-def _has_null(node: Node, key: str, value: dict[str, Any]) -> bool:
+def _has_null(
+    node: Node,
+    key: str,
+    value: dict[str, Any],
+) -> bool:
     """Whether a key has a null that counts as its value."""
     if key not in value:
         return False
@@ -204,7 +230,11 @@ def _duplicates(
             faults.append(Fault(LIST, "SCH007", path, message, help))
 
 
-def _identity(node: Node, child: Node | None, item: Any) -> Any:
+def _identity(
+    node: Node,
+    child: Node | None,
+    item: Any,
+) -> Any:
     if node.unique == "set":
         return item.__class__, _hashable(item)
     key_values = []
@@ -269,7 +299,11 @@ def _misfit(keyword: str, held: int) -> str:
     return ""
 
 
-def _unknown(node: Node, key: str, trail: Trail) -> Fault:
+def _unknown(
+    node: Node,
+    key: str,
+    trail: Trail,
+) -> Fault:
     parent = trail[1] if trail is not None else ""
     message = f"unknown field `{key}`"
     if isinstance(parent, str) and parent:
@@ -280,14 +314,26 @@ def _unknown(node: Node, key: str, trail: Trail) -> Fault:
         help = nearest(key, node.names, "remove it: the API knows no such field here")
         near = like(key, node.names)
     path = path_of((trail, key))
-    return Fault(UNKNOWN, "SCH001", path, message, help, key=True, meant=near)
+    return Fault(
+        UNKNOWN,
+        "SCH001",
+        path,
+        message,
+        help,
+        key=True,
+        meant=near,
+    )
 
 
 LATER = "remove it, or take a later release"
 """The help for a field that the release at hand does not have yet; ``body`` adds the name of the release."""
 
 
-def _wrong_type(node: Node, value: Any, trail: Trail) -> Fault:
+def _wrong_type(
+    node: Node,
+    value: Any,
+    trail: Trail,
+) -> Fault:
     wanted = _wanted(node.classes)
     got = "null" if value is None else _name_of(value.__class__)
     help = f"write {wanted}"

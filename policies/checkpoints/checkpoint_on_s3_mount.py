@@ -62,7 +62,11 @@ def checkpoint_on_s3_mount(work: Work, world: World) -> Iterator[Finding]:
             )
 
 
-def _bucket(work: Work, world: World, claim: str) -> str:
+def _bucket(
+    work: Work,
+    world: World,
+    claim: str,
+) -> str:
     """The general purpose bucket behind a claim; empty where it is another storage."""
     for volume in world.storage.volumes(work.namespace, {claim}) if claim else ():
         name = str(volume.attributes.get("bucketName") or volume.handle or "")

@@ -88,7 +88,12 @@ def _is_other(name: str, known: set[str]) -> bool:
     return bool(name) and name != "*" and not placeholder(name) and name not in known
 
 
-def _finding(who: str, said: str, names: set[str], at: Route) -> Finding:
+def _finding(
+    who: str,
+    said: str,
+    names: set[str],
+    at: Route,
+) -> Finding:
     cluster = min(names)
     return Finding(
         f"{who} is for cluster `{said}`, and the cluster of the set is `{cluster}`",

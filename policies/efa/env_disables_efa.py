@@ -83,7 +83,12 @@ def _known(work: Work) -> dict[str, str]:
     return known
 
 
-def _finding(work: Work, name: str, what: str, label: str) -> Finding:
+def _finding(
+    work: Work,
+    name: str,
+    what: str,
+    label: str,
+) -> Finding:
     return Finding(
         f"{what} in {work.title}",
         work.where_env(name),

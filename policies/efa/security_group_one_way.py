@@ -44,7 +44,11 @@ def security_group_one_way(group: SecurityGroupStack) -> Iterator[Finding]:
 
         network: {create: {nat: single}}
     """
-    names = (group.logical, group.name or "", group.description or "")
+    names = (
+        group.logical,
+        group.name or "",
+        group.description or "",
+    )
     if "rules" in group.unread or not any("efa" in name.lower() for name in names):
         return
     own = [rule for rule in group.rules if _is_own(group, rule)]

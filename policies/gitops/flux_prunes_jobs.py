@@ -41,7 +41,11 @@ def flux_prunes_jobs(stage: Stage, world: World) -> Iterator[Finding]:
     )
 
 
-def _carries(stage: Stage, job: TrainJob, world: World) -> bool:
+def _carries(
+    stage: Stage,
+    job: TrainJob,
+    world: World,
+) -> bool:
     """Of several stages only one that is certainly over the job's folder."""
     if job.at and world.paths.get(str(job.at[0])):
         return world.carries(stage.path, job.at)

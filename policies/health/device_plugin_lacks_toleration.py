@@ -68,7 +68,11 @@ def device_plugin_lacks_toleration(
                 break
 
 
-def _needs(pool: NodePool, device: str, world: World) -> bool:
+def _needs(
+    pool: NodePool,
+    device: str,
+    world: World,
+) -> bool:
     """Whether jobs on a pool ask for a device."""
     return any(work.asks.get(device) for work in world.works_on(pool))
 

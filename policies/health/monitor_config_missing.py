@@ -122,7 +122,11 @@ def _mount_path(mount: Mapping[str, Any]) -> str:
     return str(mount.get("mountPath")).rstrip("/")
 
 
-def _config_map(namespace: str, name: Any, world: World) -> Mapping[str, Any] | None:
+def _config_map(
+    namespace: str,
+    name: Any,
+    world: World,
+) -> Mapping[str, Any] | None:
     """The body of a ConfigMap; ``None`` where the set does not have it."""
     for manifest in world.manifests:
         ref = manifest.ref
@@ -157,7 +161,11 @@ def _of_chart(release: HelmRelease) -> Iterator[Finding]:
                 )
 
 
-def _finding(file: str, why: str, at: Route) -> Finding:
+def _finding(
+    file: str,
+    why: str,
+    at: Route,
+) -> Finding:
     return Finding(
         f"the node-problem-detector reads `{file}`, and {why}",
         at,

@@ -53,7 +53,11 @@ def ecr_registry_invalid(work: Work, world: World) -> Iterator[Finding]:
         yield from _found(work, world, container)
 
 
-def _found(work: Work, world: World, node: Work | Container) -> Iterator[Finding]:
+def _found(
+    work: Work,
+    world: World,
+    node: Work | Container,
+) -> Iterator[Finding]:
     image = node.image or ""
     host, slash, _ = image.partition("/")
     if not slash or placeholder(host) or host in _PUBLIC:

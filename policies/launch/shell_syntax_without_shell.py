@@ -106,7 +106,11 @@ def _read(work: Work) -> tuple[Route, tuple[str, ...], tuple[str, ...]]:
     return node.where("command"), tuple(node.command), (*node.command, *args)
 
 
-def _shell(work: Work, words: tuple[str, ...], place: Route) -> Iterator[Finding]:
+def _shell(
+    work: Work,
+    words: tuple[str, ...],
+    place: Route,
+) -> Iterator[Finding]:
     shell, line = program(words), _line_at(words)
     if line is None:
         if len(words) > 1 and re.search(r"\s", words[1].strip()):

@@ -105,7 +105,11 @@ def _room(subnets: list[Subnet]) -> int | None:
     return room
 
 
-def _addresses(pool: NodePool, kept: Warm, world: World) -> int:
+def _addresses(
+    pool: NodePool,
+    kept: Warm,
+    world: World,
+) -> int:
     """What all nodes of a pool take at least; 0 where its size or its types are not known."""
     asked: list[int] = []
     for instance in world.types(pool):
@@ -116,10 +120,20 @@ def _addresses(pool: NodePool, kept: Warm, world: World) -> int:
     return min(asked, default=0)
 
 
-def _of_node(pool: NodePool, instance: InstanceType, kept: Warm, world: World) -> int:
+def _of_node(
+    pool: NodePool,
+    instance: InstanceType,
+    kept: Warm,
+    world: World,
+) -> int:
     if isinstance(pool, GroupPool):
         others = instance.efa_interfaces - 1 if pool.efa else 0
         return taken(instance, kept, _PODS, efa=False) + max(others, 0)
     node_class = world.node_class(pool)
     has_efa = node_class is not None and node_class.efa > 0
-    return taken(instance, kept, _PODS, efa=has_efa)
+    return taken(
+        instance,
+        kept,
+        _PODS,
+        efa=has_efa,
+    )

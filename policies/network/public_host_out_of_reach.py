@@ -84,7 +84,11 @@ def _images(work: Work, world: World) -> Iterator[Finding]:
         yield from _image(work, container, world.region)
 
 
-def _image(work: Work, node: Work | Container, region: str | None) -> Iterator[Finding]:
+def _image(
+    work: Work,
+    node: Work | Container,
+    region: str | None,
+) -> Iterator[Finding]:
     image = node.image or ""
     host = _registry(image)
     if not image or placeholder(host):

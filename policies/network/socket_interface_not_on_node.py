@@ -46,7 +46,12 @@ def socket_interface_not_on_node(work: Work) -> Iterator[Finding]:
             )
 
 
-def _meets(given: str, *, host: bool, alone: bool) -> bool:
+def _meets(
+    given: str,
+    *,
+    host: bool,
+    alone: bool,
+) -> bool:
     """Whether a value leaves an interface that exists."""
     interfaces = ["ens5", "enp71s0", "eth0"] if host else ["eth0"]
     if alone:
@@ -60,7 +65,12 @@ def _meets(given: str, *, host: bool, alone: bool) -> bool:
     return bool(matched) or any(name.startswith(common) for name in names)
 
 
-def _named(interface: str, names: list[str], *, whole: bool) -> bool:
+def _named(
+    interface: str,
+    names: list[str],
+    *,
+    whole: bool,
+) -> bool:
     if whole:
         return interface in names
     return interface.startswith(tuple(names))

@@ -98,7 +98,11 @@ def _is_own(affinity: Affinity, term: PodTerm) -> bool:
     return _has(affinity.pod.labels, term.labels)
 
 
-def _other(mine: Workload, jobs: list[Workload], term: PodTerm) -> str:
+def _other(
+    mine: Workload,
+    jobs: list[Workload],
+    term: PodTerm,
+) -> str:
     """The name of another job of the namespace that has pods with the labels."""
     if term.narrowed or not term.labels:
         return ""

@@ -46,17 +46,29 @@ def instance_type_not_in_zone(pool: NodePool, world: World) -> Iterator[Finding]
     yield Finding(
         f"`{types[0].name}` is not offered in {listed(zones)}",
         pool.where("zones"),
-        help=_elsewhere(world, types[0], sorted(offered)),
+        help=_elsewhere(
+            world,
+            types[0],
+            sorted(offered),
+        ),
         severity=_severity(world, region, sorted(offered)),
     )
 
 
-def _severity(world: World, region: str, where: list[str]) -> Severity | None:
+def _severity(
+    world: World,
+    region: str,
+    where: list[str],
+) -> Severity | None:
     """A warning where names of zones differ by account, and the type is in some zone of the region."""
     return None if not where or world.catalog.knows_names(region) else Severity.WARNING
 
 
-def _elsewhere(world: World, instance: InstanceType, where: list[str]) -> str:
+def _elsewhere(
+    world: World,
+    instance: InstanceType,
+    where: list[str],
+) -> str:
     if not where:
         return f"it is offered in {', '.join(sorted(instance.zones))}"
     region = where[0][:-1]

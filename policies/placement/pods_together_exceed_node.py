@@ -97,8 +97,16 @@ def pods_together_exceed_node(plan: Plan, world: World) -> Iterator[Finding]:
                 continue
             if not bodies:
                 bodies = {manifest.id: manifest.body for manifest in world.manifests}
-            group = _Group(affinity, term.labels, bodies.get(str(term.at[0])))
-            yield from group.judged(term.at, by_place, world.catalog)
+            group = _Group(
+                affinity,
+                term.labels,
+                bodies.get(str(term.at[0])),
+            )
+            yield from group.judged(
+                term.at,
+                by_place,
+                world.catalog,
+            )
 
 
 class _Group:
@@ -143,7 +151,14 @@ def _roles(body: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
     for field, specs in mapping(body, "spec").items():
         if str(field).endswith("ReplicaSpecs") and isinstance(specs, dict):
             for role, spec in specs.items():
-                yield ("spec", str(field), str(role)), spec
+                yield (
+                    (
+                        "spec",
+                        str(field),
+                        str(role),
+                    ),
+                    spec,
+                )
 
 
 def _gpus(role: Any) -> int:

@@ -58,7 +58,11 @@ def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
             )
 
 
-def _flavor_is_lost(work: Work, world: World, key: str) -> bool:
+def _flavor_is_lost(
+    work: Work,
+    world: World,
+    key: str,
+) -> bool:
     """Whether a flavor of the job's queue wants the same label and no pool has it, which is reported for the flavor."""
     queued = work.queue.flavors() if work.queue else ()
     flavors = [world.plan.named(Flavor, quotas.flavor) for quotas in queued]
@@ -75,6 +79,12 @@ def _reached(work: Work, world: World) -> tuple[NodePool, ...]:
     named = world.plan.named(NodePool, work.selector.get(NODEPOOL_LABEL))
     if named is not None:
         return (named,)
-    choices = find_choices(world, {}, work.queue, work.asks, None)
+    choices = find_choices(
+        world,
+        {},
+        work.queue,
+        work.asks,
+        None,
+    )
     pools = {pool.name: pool for choice in choices for pool in choice.pools}
     return tuple(pools.values())

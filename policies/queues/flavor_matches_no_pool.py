@@ -56,7 +56,11 @@ def flavor_matches_no_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
     )
 
 
-def _help(key: str, wanted: str, world: World) -> str:
+def _help(
+    key: str,
+    wanted: str,
+    world: World,
+) -> str:
     """What to select instead of a label that no pool has."""
     if key != NODEPOOL_LABEL:
         names = listed(pool.name for pool in world.pools)

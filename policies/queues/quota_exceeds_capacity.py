@@ -71,7 +71,11 @@ def _quotas(flavor: Flavor, world: World) -> list[tuple[ClusterQueue, Quota]]:
     ]
 
 
-def _devices_of_node(pools: list[NodePool], resource: str, world: World) -> int:
+def _devices_of_node(
+    pools: list[NodePool],
+    resource: str,
+    world: World,
+) -> int:
     sizes = {
         instance.accelerators
         for pool in pools
@@ -81,7 +85,11 @@ def _devices_of_node(pools: list[NodePool], resource: str, world: World) -> int:
     return sizes.pop() if len(sizes) == 1 else 1
 
 
-def _room(pool: NodePool, resource: str, world: World) -> int | None:
+def _room(
+    pool: NodePool,
+    resource: str,
+    world: World,
+) -> int | None:
     """Thousandths of a resource that a pool may have; ``None`` is unknown. Only devices are counted: what pods can
     get of CPU and memory is less than a node's, by an amount that quotas leave out or not."""
     amounts = []

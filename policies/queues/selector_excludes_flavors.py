@@ -76,6 +76,10 @@ def _without_pools(flavors: list[Flavor], world: World) -> bool:
     return bool(world.pools) and not enough
 
 
-def _unlike(flavor: Flavor, selector: dict[str, str], keys: set[str]) -> set[str]:
+def _unlike(
+    flavor: Flavor,
+    selector: dict[str, str],
+    keys: set[str],
+) -> set[str]:
     """The labels, of some keys, for which a flavor has another value than a node selector."""
     return {key for key in keys if flavor.node_labels.get(key) != selector[key]}

@@ -41,7 +41,11 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
         if _passed_over(choice, own):
             continue
         taints = [
-            repelling_taint(pool, (*own, *choice.tolerations), work.asks)
+            repelling_taint(
+                pool,
+                (*own, *choice.tolerations),
+                work.asks,
+            )
             for pool in choice.pools
         ]
         if taints and all(taints):
@@ -93,7 +97,12 @@ def _passed_over(choice: Choice, reach: tuple[Toleration, ...]) -> bool:
     )
 
 
-def _taint(pod: Pod, choice: Choice, asks: Resources, world: World) -> str:
+def _taint(
+    pod: Pod,
+    choice: Choice,
+    asks: Resources,
+    world: World,
+) -> str:
     """A taint that keeps a pod off every node that a flavor sends it to for certain, or nothing."""
     labels = choice.flavor.node_labels if choice.flavor else {}
     reach = (*pod.tolerations, *choice.tolerations)

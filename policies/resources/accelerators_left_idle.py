@@ -68,7 +68,11 @@ def accelerators_left_idle(work: Work, world: World) -> Iterator[Finding]:
         )
 
 
-def _part(other: Work, work: Work, node: int) -> int:
+def _part(
+    other: Work,
+    work: Work,
+    node: int,
+) -> int:
     """The accelerators that a job takes of a node beside another one; 0 where it takes whole nodes or other pools."""
     if other.accelerator is None or other.gang or other.accelerator[1] >= node:
         return 0

@@ -45,7 +45,12 @@ def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
     )
     for room in reported:
         asked = work.asks[room.resource]
-        most = _limit(work, world, room.resource, room.text)
+        most = _limit(
+            work,
+            world,
+            room.resource,
+            room.text,
+        )
         yield Finding(
             f"{work.title} asks for {asked} of `{room.resource}` a node, and pods can get {room.text} of "
             f"`{room.type}`",
@@ -74,10 +79,29 @@ def _rooms(work: Work, world: World) -> tuple[_Room, _Room]:
     cpus: list[_Room] = []
     memories: list[_Room] = []
     for pool, instance in work.offers:
-        milli, mib, steps = node_room(pool, instance, world, huge_pages=pages)
-        cpus.append(_Room("cpu", f"{milli}m", Quantity(milli), steps, instance.name))
+        milli, mib, steps = node_room(
+            pool,
+            instance,
+            world,
+            huge_pages=pages,
+        )
+        cpus.append(
+            _Room(
+                "cpu",
+                f"{milli}m",
+                Quantity(milli),
+                steps,
+                instance.name,
+            )
+        )
         memories.append(
-            _Room("memory", _rounded(mib), Quantity.mib(mib), steps, instance.name)
+            _Room(
+                "memory",
+                _rounded(mib),
+                Quantity.mib(mib),
+                steps,
+                instance.name,
+            )
         )
     return max(cpus, key=_amount), max(memories, key=_amount)
 
@@ -91,7 +115,12 @@ def _is_exceeded(work: Work, room: _Room) -> bool:
     return asked is not None and asked > room.amount
 
 
-def _limit(work: Work, world: World, resource: str, text: str) -> str:
+def _limit(
+    work: Work,
+    world: World,
+    resource: str,
+    text: str,
+) -> str:
     """The most that a job can ask for, where all is known that runs on the nodes."""
     names = [pool.labels.get(POOL_LABEL, pool.name) for pool in work.pools]
     shares = [world.plan.named(NodeShare, name) for name in names]

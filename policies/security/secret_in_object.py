@@ -116,7 +116,11 @@ def _in_object(manifest: Manifest, *, judged: bool) -> Iterator[Finding]:
     if kind == "Secret" and not group:
         yield from _secret(manifest)
         return
-    secrets = _found(manifest.body, (), by_name=group != "external-secrets.io")
+    secrets = _found(
+        manifest.body,
+        (),
+        by_name=group != "external-secrets.io",
+    )
     if judged:
         secrets = _in_metadata(manifest.body.get("metadata"))
     for place, what in secrets:
@@ -142,7 +146,11 @@ _TEXTS = ("labels", "annotations")
 _NAMES = ("name", "namespace")
 
 
-def _finding(manifest: Manifest, path: Place, what: str) -> Finding:
+def _finding(
+    manifest: Manifest,
+    path: Place,
+    what: str,
+) -> Finding:
     return Finding(
         f"{what} is in git, in {manifest.ref.kind} `{manifest.ref.name}`",
         Route((manifest.id, *path)),
@@ -178,11 +186,20 @@ def _public(key: str, value: str) -> bool:
     return key in ("username", "known_hosts", "address", "url", "audience")
 
 
-def _found(node: Any, path: Place, *, by_name: bool) -> Iterator[tuple[Place, str]]:
+def _found(
+    node: Any,
+    path: Place,
+    *,
+    by_name: bool,
+) -> Iterator[tuple[Place, str]]:
     """Each place with a secret, and what it is."""
     if isinstance(node, list):
         for index, item in enumerate(node):
-            yield from _found(item, (*path, index), by_name=by_name)
+            yield from _found(
+                item,
+                (*path, index),
+                by_name=by_name,
+            )
         return
     if not isinstance(node, dict):
         if isinstance(node, str):

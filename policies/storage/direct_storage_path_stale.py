@@ -55,7 +55,11 @@ def _commands(plan: Plan) -> Iterator[tuple[str, TrainJob | Container]]:
                 yield title_of(workload), container
 
 
-def _stale(title: str, word: str, at: Route) -> Iterator[Finding]:
+def _stale(
+    title: str,
+    word: str,
+    at: Route,
+) -> Iterator[Finding]:
     for old, new in _MOVED.items():
         if old in word:
             yield Finding(

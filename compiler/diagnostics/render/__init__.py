@@ -35,7 +35,12 @@ def render(
     """
     module = import_module(f"{__name__}.{format}")
     shown = [_without_secrets(item) for item in sort(diagnostics)]
-    text: str = module.render(shown, tool_version=tool_version, color=color, **more)
+    text: str = module.render(
+        shown,
+        tool_version=tool_version,
+        color=color,
+        **more,
+    )
     return text
 
 
@@ -44,4 +49,9 @@ def _without_secrets(item: Diagnostic) -> Diagnostic:
     notes = tuple(map(masked, item.notes))
     if (message, help, notes) == (item.message, item.help, item.notes):
         return item
-    return replace(item, message=message, help=help, notes=notes)
+    return replace(
+        item,
+        message=message,
+        help=help,
+        notes=notes,
+    )

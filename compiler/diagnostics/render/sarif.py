@@ -57,7 +57,11 @@ def render(
             {"executionSuccessful": True, "toolExecutionNotifications": notes}
         ]
     run["results"] = [_result(item, indices[item.code], seen) for item in worst]
-    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    log = {
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [run],
+    }
     return json.dumps(log, indent=2) + "\n"
 
 
@@ -65,7 +69,11 @@ def _worst(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
     """As many as a run may have, errors before warnings before notes, in the order of their places."""
     if len(diagnostics) <= MAX_RESULTS:
         return diagnostics
-    worst_first = sorted(diagnostics, key=lambda item: item.severity, reverse=True)
+    worst_first = sorted(
+        diagnostics,
+        key=lambda item: item.severity,
+        reverse=True,
+    )
     chosen = set(map(id, worst_first[:MAX_RESULTS]))
     return [item for item in diagnostics if id(item) in chosen]
 
@@ -83,7 +91,11 @@ def _rule(code: str, page: Page | None) -> dict[str, Any]:
     }
 
 
-def _result(item: Diagnostic, rule: int, seen: Counter[str]) -> dict[str, Any]:
+def _result(
+    item: Diagnostic,
+    rule: int,
+    seen: Counter[str],
+) -> dict[str, Any]:
     inside = f"in {item.object}" if item.object else ""
     parts = [
         item.message,
@@ -144,7 +156,15 @@ def _fingerprint(item: Diagnostic, seen: Counter[str]) -> str:
         file = item.span.file.name
         words = item.span.file.line(item.span.line)[:_LINE].split()
         line = " ".join(words)
-    text = "\0".join([item.code, file, line, item.message, item.object])
+    text = "\0".join(
+        [
+            item.code,
+            file,
+            line,
+            item.message,
+            item.object,
+        ]
+    )
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     seen[digest] += 1
     return f"{digest}:{seen[digest]}"

@@ -91,7 +91,12 @@ def _block(item: Diagnostic, paint: Paint) -> Iterator[str]:
         yield _tail("help", item.help, gutter, paint)
 
 
-def _tail(kind: str, text: str, gutter: int, paint: Paint) -> str:
+def _tail(
+    kind: str,
+    text: str,
+    gutter: int,
+    paint: Paint,
+) -> str:
     blank, sign = " " * gutter, paint("=", "frame")
     first, *rest = map(printable, text.split("\n"))
     indent = " " * len(f"{blank} = {kind}: ")
@@ -154,7 +159,11 @@ def _measure(line: str, span: Span) -> tuple[str, int, int]:
     return expand(line).rstrip(), start, max(1, width)
 
 
-def _cut(line: str, start: int, width: int) -> tuple[str, int, int]:
+def _cut(
+    line: str,
+    start: int,
+    width: int,
+) -> tuple[str, int, int]:
     """A window of ``WIDTH`` columns around the mark, with ``...`` where something was left out."""
     if columns(line) <= WIDTH:
         return line, start, width

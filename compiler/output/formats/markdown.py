@@ -43,12 +43,20 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
     diagnostics: list[Diagnostic] = []
     for page in artifacts:
         at, name = Route((page.id,)), str(page.ref)
-        faults = _faults(page, files | folders, setting.folder)
+        faults = _faults(
+            page,
+            files | folders,
+            setting.folder,
+        )
         diagnostics += [replace(fault, at=at, object=name) for fault in faults]
     return diagnostics
 
 
-def _faults(page: Artifact, written: set[str], folder: str) -> Iterator[Diagnostic]:
+def _faults(
+    page: Artifact,
+    written: set[str],
+    folder: str,
+) -> Iterator[Diagnostic]:
     text = page.content
     yield from _links(page.path, text, written)
     parts = _FENCE.split(text)  # prose, language, block, "", prose, …
@@ -63,7 +71,11 @@ def _faults(page: Artifact, written: set[str], folder: str) -> Iterator[Diagnost
             yield from shell_faults(page.path, block, written, folder)
 
 
-def _links(path: str, text: str, written: set[str]) -> Iterator[Diagnostic]:
+def _links(
+    path: str,
+    text: str,
+    written: set[str],
+) -> Iterator[Diagnostic]:
     for target in _LINK.findall(text):
         if _URL.match(target):
             continue
@@ -121,7 +133,12 @@ def _files(
         yield _absent(path, f"a command of `{path}` names `{word}`", place, written)
 
 
-def _absent(path: str, what: str, place: str, written: set[str]) -> Diagnostic:
+def _absent(
+    path: str,
+    what: str,
+    place: str,
+    written: set[str],
+) -> Diagnostic:
     return error(
         "REF001",
         f"{what}, and no such file is written",

@@ -46,6 +46,11 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
     diagnostics: list[Diagnostic] = []
     for script in artifacts:
         at, name = Route((script.id,)), str(script.ref)
-        faults = shell_faults(script.path, script.content, files, setting.folder)
+        faults = shell_faults(
+            script.path,
+            script.content,
+            files,
+            setting.folder,
+        )
         diagnostics += [replace(fault, at=at, object=name) for fault in faults]
     return diagnostics

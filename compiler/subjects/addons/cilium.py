@@ -64,7 +64,15 @@ ADD_ON = AddOn(
     values=values,
     at=SPEC / "network" / "cilium",
     reach=("tolerations",),
-    daemons=(Daemon("cilium", _CPU, _MEMORY, OURS, kept=False),),
+    daemons=(
+        Daemon(
+            "cilium",
+            _CPU,
+            _MEMORY,
+            OURS,
+            kept=False,
+        ),
+    ),
     controllers=(
         Controller(
             "cilium-operator",

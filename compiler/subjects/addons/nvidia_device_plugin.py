@@ -25,7 +25,11 @@ def wanted(context: Context) -> bool:
 
 def values(setting: Setting) -> dict[str, Any]:
     """nvidia-device-plugin 0.20.0 chart values. MOFED mounts would fight the EFA plugin for /dev/infiniband."""
-    present = {"key": GPU_PRESENT, "operator": "In", "values": ["true"]}
+    present = {
+        "key": GPU_PRESENT,
+        "operator": "In",
+        "values": ["true"],
+    }
     return {
         **_sharing(setting.context),
         "gfd": {"enabled": False},
@@ -63,5 +67,13 @@ ADD_ON = AddOn(
     wanted=wanted,
     values=values,
     reach=("tolerations",),
-    daemons=(Daemon("nvidia-device-plugin", 50, 128, OURS, on=on_gpus),),
+    daemons=(
+        Daemon(
+            "nvidia-device-plugin",
+            50,
+            128,
+            OURS,
+            on=on_gpus,
+        ),
+    ),
 )

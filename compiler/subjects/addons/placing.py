@@ -16,7 +16,11 @@ APART = (ZONE, HOSTNAME)
 BUDGET = {"enabled": True, "minAvailable": 1}
 
 
-def labels(chart: str, release: str, **more: str) -> dict[str, str]:
+def labels(
+    chart: str,
+    release: str,
+    **more: str,
+) -> dict[str, str]:
     """What a chart's Deployment selects its pods by."""
     return {
         "app.kubernetes.io/name": chart,

@@ -75,7 +75,11 @@ class StorageNeeds:
     made: MadeBucket | MadeFileSystem | None = None
     disk: str = ""
     volume: str = ""
-    at: Route = field(default=ROOT, compare=False, repr=False)
+    at: Route = field(
+        default=ROOT,
+        compare=False,
+        repr=False,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,11 @@ from compiler.subjects.pools.share import ROOT_GIB
 from compiler.subjects.storage.resolve import Storage, resolve_storage
 
 
-def account(context: Context, pools: dict[str, Pool], cluster: Cluster) -> Account:
+def account(
+    context: Context,
+    pools: dict[str, Pool],
+    cluster: Cluster,
+) -> Account:
     """What the account must have: by pool, by storage, and for the cluster itself.
 
     There are no totals, so that no pool changes the page of another one.
@@ -41,11 +45,23 @@ def account(context: Context, pools: dict[str, Pool], cluster: Cluster) -> Accou
 def _of_storage(storage: Storage) -> StorageNeeds:
     spec, at = storage.spec, storage.at
     if spec.existing_lustre is not None:
-        return StorageNeeds(spec.name, file_system=spec.existing_lustre.id, at=at)
+        return StorageNeeds(
+            spec.name,
+            file_system=spec.existing_lustre.id,
+            at=at,
+        )
     if spec.disk is not None:
-        return StorageNeeds(spec.name, disk=spec.disk.each, at=at)
+        return StorageNeeds(
+            spec.name,
+            disk=spec.disk.each,
+            at=at,
+        )
     if spec.existing_disk is not None:
-        return StorageNeeds(spec.name, volume=spec.existing_disk.id, at=at)
+        return StorageNeeds(
+            spec.name,
+            volume=spec.existing_disk.id,
+            at=at,
+        )
     key = storage.made.key if storage.made is not None else None
     return StorageNeeds(
         spec.name, bucket=storage.bucket, key=key, made=storage.made, at=at
@@ -93,7 +109,11 @@ def _of_pool(pool: Pool) -> PoolNeeds:
         nodes=pool.nodes,
         static=pool.static,
         block=pool.block,
-        quotas=(vcpus, _disks(_root_gib(pool)), interfaces),
+        quotas=(
+            vcpus,
+            _disks(_root_gib(pool)),
+            interfaces,
+        ),
         devices=_devices(pool),
         purchase=_purchase(pool) if spec.reservations else None,
         managed=pool.managed,

@@ -40,7 +40,11 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     yield bootstrap(context, pools, needs)
 
 
-def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Bootstrap:
+def bootstrap(
+    context: Context,
+    pools: dict[str, Pool],
+    needs: Account,
+) -> Bootstrap:
     """Everything that must exist before Flux can work."""
     spec, flux = context.spec, DeliverySection.of(context.spec).flux
     queue = interruption_queue(context.name)
@@ -110,6 +114,11 @@ def _placement_groups(
         if pool.placement and name:
             at, strategy = pool.at / "placement", pool.placement
             groups.append(
-                PlacementGroup(at=at, name=name, pool=pool.name, strategy=strategy)
+                PlacementGroup(
+                    at=at,
+                    name=name,
+                    pool=pool.name,
+                    strategy=strategy,
+                )
             )
     return tuple(groups)

@@ -35,25 +35,56 @@ def lower(plan: Plan) -> Iterator[Artifact]:
         return
     yield _page("README.md", lambda: _readme(plan, boot), boot)
     at = boot.where("cluster")
-    yield Artifact(stack(boot), f"{FOLDER}/stack.yaml", at, format="cloudformation")
+    yield Artifact(
+        stack(boot),
+        f"{FOLDER}/stack.yaml",
+        at,
+        format="cloudformation",
+    )
     yield from stacks(boot)
     if boot.terraform is not None:
-        yield _script("terraform", boot.where("terraform"), boot=boot)
+        yield _script(
+            "terraform",
+            boot.where("terraform"),
+            boot=boot,
+        )
     if _made(boot):
-        yield _script("storage", boot.where("drivers"), boot=boot)
+        yield _script(
+            "storage",
+            boot.where("drivers"),
+            boot=boot,
+        )
     network = plan.one(MadeNetwork)
     if network is not None:
-        yield _script("network", network.at, boot=boot, network=network)
+        yield _script(
+            "network",
+            network.at,
+            boot=boot,
+            network=network,
+        )
     for pool in boot.needs.pools:
-        yield _page(f"pools/{pool.pool}.md", _pool_page(plan, boot, pool), boot)
+        yield _page(
+            f"pools/{pool.pool}.md",
+            _pool_page(plan, boot, pool),
+            boot,
+        )
     for storage in boot.needs.storage:
         page = _storage_page(boot, storage)
         yield _page(f"storage/{storage.name}.md", page, boot)
 
 
-def _page(name: str, text: Callable[[], str], boot: Bootstrap) -> Artifact:
+def _page(
+    name: str,
+    text: Callable[[], str],
+    boot: Bootstrap,
+) -> Artifact:
     """A page. Its text is made when it is written: Jinja takes a tenth of the time of a check."""
-    return Artifact(path=f"{FOLDER}/{name}", at=boot.at, text=text, format="markdown")
+    return Artifact(
+        path=f"{FOLDER}/{name}",
+        at=boot.at,
+        text=text,
+        format="markdown",
+    )
 
 
 def _readme(plan: Plan, boot: Bootstrap) -> str:
@@ -76,7 +107,11 @@ def _made(boot: Bootstrap) -> bool:
     return any(storage.made is not None for storage in boot.needs.storage)
 
 
-def _script(name: str, at: Route, **values: Any) -> Artifact:
+def _script(
+    name: str,
+    at: Route,
+    **values: Any,
+) -> Artifact:
     """A script, whose text is made when it is written, as that of a page is."""
     return Artifact(
         path=f"{FOLDER}/{name}.sh",
@@ -86,7 +121,11 @@ def _script(name: str, at: Route, **values: Any) -> Artifact:
     )
 
 
-def _pool_page(plan: Plan, boot: Bootstrap, pool: PoolNeeds) -> Callable[[], str]:
+def _pool_page(
+    plan: Plan,
+    boot: Bootstrap,
+    pool: PoolNeeds,
+) -> Callable[[], str]:
     groups = {group.pool: group for group in boot.placement_groups}
     return lambda: _rendered(
         "pool.md.j2",
@@ -130,16 +169,32 @@ def stack(boot: Bootstrap) -> dict[str, Any]:
     description = f"What cluster {boot.cluster} needs before it exists"
     node_trust = _trust("ec2.amazonaws.com")
     # What the policy of buckets is follows with each bucket, see ``_bucket``.
-    bucket_role = _role(boot.bucket_role, boot.controller_trust, [])
+    bucket_role = _role(
+        boot.bucket_role,
+        boot.controller_trust,
+        [],
+    )
     if boot.auto_mode:
-        nodes = _role(boot.node_role, node_trust, list(boot.node_policies))
+        nodes = _role(
+            boot.node_role,
+            node_trust,
+            list(boot.node_policies),
+        )
         return template(description, {"NodeRole": nodes, "BucketRole": bucket_role})
     policies = [{"Ref": f"{_logical(name)}Policy"} for name in boot.controller_policies]
     queue = dict(boot.queue)
     queue_policy = queue.pop("policy")
     resources: dict[str, Any] = {
-        "NodeRole": _role(boot.node_role, node_trust, list(boot.node_policies)),
-        "ControllerRole": _role(boot.controller_role, boot.controller_trust, policies),
+        "NodeRole": _role(
+            boot.node_role,
+            node_trust,
+            list(boot.node_policies),
+        ),
+        "ControllerRole": _role(
+            boot.controller_role,
+            boot.controller_trust,
+            policies,
+        ),
         "InterruptionQueue": {
             "Type": "AWS::SQS::Queue",
             "Properties": {"QueueName": boot.interruption_queue, **queue},
@@ -224,7 +279,11 @@ def _trust(service: str) -> dict[str, Any]:
     return {"Version": "2012-10-17", "Statement": [statement]}
 
 
-def _role(name: str, trust: Any, policies: list[Any]) -> dict[str, Any]:
+def _role(
+    name: str,
+    trust: Any,
+    policies: list[Any],
+) -> dict[str, Any]:
     return {
         "Type": "AWS::IAM::Role",
         "Properties": {
@@ -240,8 +299,18 @@ def _bucket(boot: Bootstrap, storage: StorageNeeds) -> dict[str, Any]:
     if storage.key is not None:
         # Mountpoint for Amazon S3 1.22, doc/CONFIGURATION.md: buckets encrypted with a KMS key.
         actions = ["kms:GenerateDataKey", "kms:Decrypt"]
-        rights += [{"Effect": "Allow", "Action": actions, "Resource": storage.key}]
-    return role_policy(f"bucket-{storage.name}", boot.bucket_role, rights)
+        rights += [
+            {
+                "Effect": "Allow",
+                "Action": actions,
+                "Resource": storage.key,
+            }
+        ]
+    return role_policy(
+        f"bucket-{storage.name}",
+        boot.bucket_role,
+        rights,
+    )
 
 
 def _rights(boot: Bootstrap, bucket: str) -> list[dict[str, Any]]:
@@ -286,7 +355,12 @@ def _driver(boot: Bootstrap, driver: PodIdentity) -> dict[str, Any]:
         "AssumeRolePolicyDocument": dict(boot.controller_trust),
         "ManagedPolicyArns": list(driver.policy_arns),
     }
-    return pod_identity(role, boot.cluster, driver.namespace, driver.service_account)
+    return pod_identity(
+        role,
+        boot.cluster,
+        driver.namespace,
+        driver.service_account,
+    )
 
 
 def _entry(boot: Bootstrap, entry: AccessEntry) -> dict[str, Any]:

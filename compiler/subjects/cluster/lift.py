@@ -171,7 +171,12 @@ def _entry(body: Reader) -> AccessEntry:
     )
 
 
-def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGroup:
+def _group(
+    body: Reader,
+    subnets: Mapping[str, str],
+    *,
+    managed: bool,
+) -> NodeGroup:
     """``subnets`` are zones by the key or id of their subnet."""
     zones, zones_at = (body / "availabilityZones").texts(), body / "availabilityZones"
     chosen = (body / "subnets").texts()

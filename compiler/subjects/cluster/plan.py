@@ -73,7 +73,11 @@ class AccessEntry:
     type: str = "STANDARD"
     policy: str | None = None
     groups: tuple[str, ...] = ()
-    at: Route = field(default=ROOT, compare=False, repr=False)
+    at: Route = field(
+        default=ROOT,
+        compare=False,
+        repr=False,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -108,11 +108,21 @@ def _addons(setting: Setting) -> tuple[Addon, ...]:
                 key=True,
             )
         elif name not in ours:
-            installed.append(Addon(name, context.build(name), settings.values))
+            installed.append(
+                Addon(
+                    name,
+                    context.build(name),
+                    settings.values,
+                )
+            )
     return tuple(installed)
 
 
-def _addon(setting: Setting, addon: AddOn, own: Mapping[str, Any]) -> Addon:
+def _addon(
+    setting: Setting,
+    addon: AddOn,
+    own: Mapping[str, Any],
+) -> Addon:
     context, name = setting.context, addon.component
     at = AT_EKS / "addons" / name / "values"
     build = context.build(name)
@@ -134,7 +144,11 @@ def _identities(context: Context) -> tuple[PodIdentity, ...]:
         if role is not None and role.own and addon.is_ours(context):
             arn = prefix + role.named(context.name)
             identities.append(
-                PodIdentity(role.namespace, role.service_account, role_arn=arn)
+                PodIdentity(
+                    role.namespace,
+                    role.service_account,
+                    role_arn=arn,
+                )
             )
     return tuple(sorted(identities, key=attrgetter("namespace", "service_account")))
 
@@ -149,7 +163,13 @@ def drivers(context: Context) -> tuple[PodIdentity, ...]:
         role = addon.role
         if role is not None and role.managed:
             arns = role.policy_arns(context.partition)
-            identities.append(PodIdentity(role.namespace, role.service_account, arns))
+            identities.append(
+                PodIdentity(
+                    role.namespace,
+                    role.service_account,
+                    arns,
+                )
+            )
     return tuple(identities)
 
 

@@ -47,7 +47,12 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     if _has_crds(context, charts):
         before = CRDS
         yield stage(context, before, None, prune=False)
-    yield stage(context, "controllers", before, timeout=Duration.minutes(15))
+    yield stage(
+        context,
+        "controllers",
+        before,
+        timeout=Duration.minutes(15),
+    )
 
 
 def _has_crds(context: Context, charts: Iterable[AddOn]) -> bool:
@@ -64,7 +69,11 @@ def setting(context: Context) -> Setting:
 def _release(setting: Setting, addon: AddOn) -> HelmRelease:
     context = setting.context
     chart = context.release.chart(addon.component)
-    values, places = chart_values(context, addon.component, addon.values(setting))
+    values, places = chart_values(
+        context,
+        addon.component,
+        addon.values(setting),
+    )
     return HelmRelease(
         at=addon.at,
         name=addon.component,

@@ -24,7 +24,11 @@ class NoDrillError(Exception):
     """Nothing would come of it; the message says why, and what to write instead."""
 
 
-def drill(plan: Plan, node: str, xid: int = XID) -> Manifest:
+def drill(
+    plan: Plan,
+    node: str,
+    xid: int = XID,
+) -> Manifest:
     """The Job that writes one line to the kernel's log of a node.
 
     Raises ``NoDrillError`` where no detector reads it, or none acts on this Xid.
@@ -44,7 +48,11 @@ def drill(plan: Plan, node: str, xid: int = XID) -> Manifest:
     return _job(tainter, node, message)
 
 
-def _job(tainter: ConditionTainter, node: str, message: str) -> Manifest:
+def _job(
+    tainter: ConditionTainter,
+    node: str,
+    message: str,
+) -> Manifest:
     """It runs on the node whatever its taints are, and is gone ten minutes later."""
     name = f"drill-{node.partition('.')[0]}"
     body = head("batch/v1", "Job", name, tainter.namespace)

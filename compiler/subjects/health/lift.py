@@ -68,7 +68,13 @@ def _monitors(data: Reader) -> tuple[ProblemMonitor, ...]:
         parsed = _json(entry.word()) if key.endswith(".json") else None
         if isinstance(parsed, dict) and "plugin" in parsed and "rules" in parsed:
             body = Reader(parsed, Route())
-            monitors.append(_monitor(key.removesuffix(".json"), body, entry.at))
+            monitors.append(
+                _monitor(
+                    key.removesuffix(".json"),
+                    body,
+                    entry.at,
+                )
+            )
     return tuple(monitors)
 
 
@@ -79,7 +85,11 @@ def _json(text: str) -> Any:
         return None
 
 
-def _monitor(name: str, body: Reader, at: Route) -> ProblemMonitor:
+def _monitor(
+    name: str,
+    body: Reader,
+    at: Route,
+) -> ProblemMonitor:
     skips = body.follow("pluginConfig", "skip_initial_status").flag()
     rules = [_rule(rule) for rule in (body / "rules").items()]
     conditions = [_condition(item) for item in (body / "conditions").items()]

@@ -30,13 +30,25 @@ def lower(plan: Plan) -> Iterator[Manifest]:
     """ConfigMap, DaemonSet and RBAC of each detector and each tainter."""
     for detector in plan.of(ProblemDetector):
         for body in detector_bodies(detector):
-            yield Manifest(body, path(FOLDER, body), detector.at)
+            yield Manifest(
+                body,
+                path(FOLDER, body),
+                detector.at,
+            )
     for burn_in in plan.of(BurnIn):
         for body in burn_in_bodies(burn_in):
-            yield Manifest(body, path(FOLDER, body), burn_in.at)
+            yield Manifest(
+                body,
+                path(FOLDER, body),
+                burn_in.at,
+            )
     for tainter in plan.of(ConditionTainter):
         for body in tainter_bodies(tainter):
-            yield Manifest(body, path(FOLDER, body), tainter.at)
+            yield Manifest(
+                body,
+                path(FOLDER, body),
+                tainter.at,
+            )
 
 
 def detector_bodies(detector: ProblemDetector) -> list[Body]:
@@ -69,7 +81,11 @@ def _around(data: dict[str, str], access: Access) -> list[Body]:
     config_map = head("v1", "ConfigMap", name, namespace, annotations=NO_SUBSTITUTION)
     config_map["data"] = data
     service_account = head("v1", "ServiceAccount", name, namespace)
-    return [config_map, service_account, *access_bodies(access)]
+    return [
+        config_map,
+        service_account,
+        *access_bodies(access),
+    ]
 
 
 def _program(name: str) -> dict[str, str]:
@@ -188,7 +204,13 @@ def tainter_bodies(tainter: ConditionTainter) -> list[Body]:
         at=tainter.at,
         name=name,
         namespace="",
-        rules=(PolicyRule(("",), ("nodes",), ("get", "list", "patch")),),
+        rules=(
+            PolicyRule(
+                ("",),
+                ("nodes",),
+                ("get", "list", "patch"),
+            ),
+        ),
         subjects=(Subject("ServiceAccount", name, namespace),),
     )
     return [*_around(data, access), _deployment(tainter, _digest(data))]
@@ -280,7 +302,13 @@ def burn_in_bodies(node: BurnIn) -> Iterator[Body]:
         at=node.at,
         name=name,
         namespace="",
-        rules=(PolicyRule(("",), ("nodes",), ("get", "patch")),),
+        rules=(
+            PolicyRule(
+                ("",),
+                ("nodes",),
+                ("get", "patch"),
+            ),
+        ),
         subjects=(Subject("ServiceAccount", name, namespace),),
     )
     yield from _around(data, access)
@@ -295,7 +323,11 @@ def _burn_in_set(node: BurnIn, digest: str) -> Body:
         "priorityClassName": "system-node-critical",
         "nodeSelector": dict(node.node_selector),
         "tolerations": [{"operator": "Exists"}],
-        "initContainers": [_step(node, "needed"), *_diagnose(node), _test(node)],
+        "initContainers": [
+            _step(node, "needed"),
+            *_diagnose(node),
+            _test(node),
+        ],
         "containers": [_step(node, "passed")],
         "volumes": [
             {"name": "app", "configMap": {"name": node.name}},

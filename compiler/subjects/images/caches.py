@@ -32,7 +32,13 @@ def resolve_caches(context: Context) -> Mapping[str, MadeCache]:
     declared = ImagesSection.of(context.spec).image_caches
     at = SPEC / "imageCaches"
     names = (cache.registry for cache in declared)
-    unique(context, "image cache", names, at, key="registry")
+    unique(
+        context,
+        "image cache",
+        names,
+        at,
+        key="registry",
+    )
     caches: dict[str, MadeCache] = {}
     for index, cache in enumerate(declared):
         here = at / index

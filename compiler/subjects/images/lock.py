@@ -37,12 +37,22 @@ def locked(
         values[key] = value
     if len(values) < len(_LINES):
         lacking = next(key for key in _LINES if key not in values)
-        _unreadable(context, spec, at / "lock" / 0, f"it has no line `{lacking}: …`")
+        _unreadable(
+            context,
+            spec,
+            at / "lock" / 0,
+            f"it has no line `{lacking}: …`",
+        )
         return None, None
     return values["digest"], values["recipe"]
 
 
-def _unreadable(context: Context, spec: forms.Image, at: Route, why: str) -> None:
+def _unreadable(
+    context: Context,
+    spec: forms.Image,
+    at: Route,
+    why: str,
+) -> None:
     context.fault(
         "RES148",
         f"the lock of image `{spec.name}` cannot be read: {why}",

@@ -48,7 +48,11 @@ def made_image(
     arch = _arch(context, spec, at)
     check_requirements(context, spec, at)
     check_versions(context, spec, at)
-    check_key(context, spec.repository.kms_key, at / "repository")
+    check_key(
+        context,
+        spec.repository.kms_key,
+        at / "repository",
+    )
     recipe = _recipe(context, spec, at)
     digest, built = locked(context, spec, at)
     repository = context.settle(
@@ -61,7 +65,14 @@ def made_image(
     )
     project = _build(context, spec, at, arch)
     if digest is not None and built != recipe.digest:
-        _built_of_another(context, project, spec, at, f"{built}", recipe.digest)
+        _built_of_another(
+            context,
+            project,
+            spec,
+            at,
+            f"{built}",
+            recipe.digest,
+        )
     made = MadeImage(
         at=at,
         name=spec.name,
@@ -94,7 +105,11 @@ def made_image(
     return recipe, made
 
 
-def _arch(context: Context, spec: forms.Image, at: Route) -> str:
+def _arch(
+    context: Context,
+    spec: forms.Image,
+    at: Route,
+) -> str:
     said = arch_of(spec.base)
     why = "the name of the base says so"
     if said is None:
@@ -130,13 +145,21 @@ def _built_of_another(
     )
 
 
-def lock_path(context: Context, spec: forms.Image, at: Route) -> str:
+def lock_path(
+    context: Context,
+    spec: forms.Image,
+    at: Route,
+) -> str:
     """The file that keeps the digest, from the root of the repository."""
     text = context.texts.get(at / "lock")
     return text.path if text else f"images/{context.name}/{spec.name}.lock"
 
 
-def _recipe(context: Context, spec: forms.Image, at: Route) -> Recipe:
+def _recipe(
+    context: Context,
+    spec: forms.Image,
+    at: Route,
+) -> Recipe:
     requirements = context.texts.get(at / "requirements")
     copies = []
     for index, source in enumerate(spec.sources):
@@ -195,7 +218,11 @@ def _registry(context: Context) -> str:
     return f"{account}.dkr.ecr.{region}.amazonaws.com{suffix}"
 
 
-def _base(context: Context, spec: forms.Image, at: Route) -> str:
+def _base(
+    context: Context,
+    spec: forms.Image,
+    at: Route,
+) -> str:
     """The base as it is pulled: where its registry has a cache, from there. A digest is the same in both."""
     host, path = registry_and_path(spec.base)
     cache = context.once(resolve_caches).get(host)
@@ -274,7 +301,12 @@ def _build(
     )
 
 
-def _no_source(context: Context, spec: forms.Image, what: str, at: Route) -> None:
+def _no_source(
+    context: Context,
+    spec: forms.Image,
+    what: str,
+    at: Route,
+) -> None:
     url = DeliverySection.of(context.spec).flux.url
     fact = "the spec does not say which it is"
     if url is not None:

@@ -61,7 +61,11 @@ def requirements(lines: Sequence[str]) -> Iterator[Requirement]:
         parts = []
 
 
-def check_requirements(context: Context, spec: forms.Image, at: Route) -> None:
+def check_requirements(
+    context: Context,
+    spec: forms.Image,
+    at: Route,
+) -> None:
     """Every requirement of an image's file is pinned and has a hash; none replaces PyTorch or NCCL of the base."""
     file = context.texts.get(at / "requirements")
     if file is None or not file.there:

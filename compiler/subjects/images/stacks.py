@@ -76,10 +76,20 @@ def image_stack(made: MadeImage) -> Artifact:
         (*repository, "LifecyclePolicy"): made.where("keep"),
         (*repository, "EncryptionConfiguration"): made.where("key"),
         project: made.where("project"),
-        (*project, "Environment", "Type"): made.where("arch"),
+        (
+            *project,
+            "Environment",
+            "Type",
+        ): made.where("arch"),
     }
     path = f"{STACKS}/{made.stack}.yaml"
-    return Artifact(body, path, made.at, origins, format="cloudformation")
+    return Artifact(
+        body,
+        path,
+        made.at,
+        origins,
+        format="cloudformation",
+    )
 
 
 def cache_stack(made: MadeCache) -> Artifact:
@@ -101,7 +111,13 @@ def cache_stack(made: MadeCache) -> Artifact:
         (*at, "CredentialArn"): made.where("secret"),
     }
     path = f"{STACKS}/cache-{made.name}.yaml"
-    return Artifact(body, path, made.at, origins, format="cloudformation")
+    return Artifact(
+        body,
+        path,
+        made.at,
+        origins,
+        format="cloudformation",
+    )
 
 
 def _repository(made: MadeImage) -> dict[str, Any]:
@@ -201,7 +217,11 @@ def _statements(made: MadeImage) -> Iterator[dict[str, Any]]:
 
 
 def _allow(actions: tuple[str, ...], resource: Any) -> dict[str, Any]:
-    return {"Effect": "Allow", "Action": list(actions), "Resource": resource}
+    return {
+        "Effect": "Allow",
+        "Action": list(actions),
+        "Resource": resource,
+    }
 
 
 def _project(made: MadeImage, project: Project) -> dict[str, Any]:

@@ -32,14 +32,23 @@ class Use(NamedTuple):
     torch: str | None = None
 
 
-def with_images(context: Context, job: Job, pool: Pool, at: Route) -> Use:
+def with_images(
+    context: Context,
+    job: Job,
+    pool: Pool,
+    at: Route,
+) -> Use:
     """What a job runs of the images of the spec.
 
     A name of no image is a fault, and so is an image for another architecture than the pool's.
     """
     used: list[Image] = []
     changes: dict[str, object] = {}
-    image = _named(context, job.image, at / "image")
+    image = _named(
+        context,
+        job.image,
+        at / "image",
+    )
     if image is not None:
         used.append(image)
         changes["image"] = _reference(image)
@@ -59,10 +68,18 @@ def with_images(context: Context, job: Job, pool: Pool, at: Route) -> Use:
         _waits(context, job, name, at / "image")
     if not changes:
         return Use(job)
-    return Use(job.model_copy(update=changes), bool(waits), _torch(image))
+    return Use(
+        job.model_copy(update=changes),
+        bool(waits),
+        _torch(image),
+    )
 
 
-def _named(context: Context, name: str, at: Route) -> Image | None:
+def _named(
+    context: Context,
+    name: str,
+    at: Route,
+) -> Image | None:
     """The image of a name; ``None`` for a reference, and for a name of none, which is a fault."""
     if not is_name(name):
         return None
@@ -107,7 +124,12 @@ def _torch(image: Image | None) -> str | None:
     return image.spec.contents.torch or versions_of(image.spec.base).torch
 
 
-def _waits(context: Context, job: Job, image: str, at: Route) -> None:
+def _waits(
+    context: Context,
+    job: Job,
+    image: str,
+    at: Route,
+) -> None:
     """A job whose image was never built is not written at all: pods without an image hold nodes that are paid for."""
     made = context.once(resolve_images)[image].made
     build = f"run `bash {folder(context)}/bootstrap/images.sh build {image}`, and commit `{made.lock}`"

@@ -35,7 +35,11 @@ def plugin_of(spec: forms.Image) -> str | None:
     return bundled(contents.efa_installer) if contents.efa_installer else None
 
 
-def check_versions(context: Context, spec: forms.Image, at: Route) -> None:
+def check_versions(
+    context: Context,
+    spec: forms.Image,
+    at: Route,
+) -> None:
     """Versions that never work together; each derived one has its reason."""
     said, contents = versions_of(spec.base), spec.contents
     target = f"image/{spec.name}"
@@ -90,7 +94,11 @@ def check_versions(context: Context, spec: forms.Image, at: Route) -> None:
         )
 
 
-def _check_installer(context: Context, spec: forms.Image, at: Route) -> None:
+def _check_installer(
+    context: Context,
+    spec: forms.Image,
+    at: Route,
+) -> None:
     wish, nccl = spec.efa_installer, spec.contents.nccl
     installer = wish.version if wish is not None else spec.contents.efa_installer
     if installer is None or nccl is None or spec.env.get(SYNC_VARIABLE) == "0":
@@ -107,7 +115,12 @@ def _check_installer(context: Context, spec: forms.Image, at: Route) -> None:
     )
 
 
-def _check_nccl(context: Context, nccl: str | None, plugin: str, at: Route) -> None:
+def _check_nccl(
+    context: Context,
+    nccl: str | None,
+    plugin: str,
+    at: Route,
+) -> None:
     if nccl is None:
         return
     least = least_nccl(plugin)
@@ -122,5 +135,17 @@ def _check_nccl(context: Context, nccl: str | None, plugin: str, at: Route) -> N
         )
 
 
-def _contradict(context: Context, fact: str, at: Route, help: str, source: str) -> None:
-    context.fault("RES145", fact, at, help, source=source)
+def _contradict(
+    context: Context,
+    fact: str,
+    at: Route,
+    help: str,
+    source: str,
+) -> None:
+    context.fault(
+        "RES145",
+        fact,
+        at,
+        help,
+        source=source,
+    )

@@ -17,7 +17,11 @@ CREDENTIALS = (
 """v4.1.0"""
 
 
-def workflow(made: MadeImage, recipe: Recipe, build: Workflow) -> Artifact:
+def workflow(
+    made: MadeImage,
+    recipe: Recipe,
+    build: Workflow,
+) -> Artifact:
     """GitHub documentation: OpenID Connect in Amazon Web Services; workflow syntax; a push with the token of a run
     starts no other run."""
     path = f"bootstrap/images/{made.name}/workflow.yaml"
@@ -48,10 +52,20 @@ def workflow(made: MadeImage, recipe: Recipe, build: Workflow) -> Artifact:
         (*job, "runs-on"): made.where("project"),
         (*job, "timeout-minutes"): made.where("project"),
     }
-    return Artifact(body, path, made.at, origins, format="workflow")
+    return Artifact(
+        body,
+        path,
+        made.at,
+        origins,
+        format="workflow",
+    )
 
 
-def _paths(made: MadeImage, recipe: Recipe, build: Workflow) -> list[str]:
+def _paths(
+    made: MadeImage,
+    recipe: Recipe,
+    build: Workflow,
+) -> list[str]:
     """What starts a build: the Dockerfile, and what is copied, as a file or as all in a folder."""
     paths = [made.dockerfile]
     if recipe.requirements is not None:
@@ -61,7 +75,11 @@ def _paths(made: MadeImage, recipe: Recipe, build: Workflow) -> list[str]:
     return list(dict.fromkeys(paths))
 
 
-def _steps(made: MadeImage, build: Workflow, path: str) -> list[dict[str, Any]]:
+def _steps(
+    made: MadeImage,
+    build: Workflow,
+    path: str,
+) -> list[dict[str, Any]]:
     copy = f".github/workflows/{build.file}"
     compiled = f"{build.folder}/{path}"
     tagged = {"COMMIT": "${{ github.sha }}"}

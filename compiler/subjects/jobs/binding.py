@@ -87,7 +87,11 @@ def bound_jobs(context: Context) -> list[Job]:
     return jobs
 
 
-def _check_references(context: Context, job: spec_jobs.Job, at: Route) -> None:
+def _check_references(
+    context: Context,
+    job: spec_jobs.Job,
+    at: Route,
+) -> None:
     """The priority and the storage that a job names are declared."""
     priorities = QueuesSection.of(context.spec).priorities
     known = {priority.name: priority for priority in priorities}
@@ -149,7 +153,11 @@ def _settle(
     )
 
 
-def _check_variables(context: Context, job: spec_jobs.Job, at: Route) -> None:
+def _check_variables(
+    context: Context,
+    job: spec_jobs.Job,
+    at: Route,
+) -> None:
     known = set(job.env)
     for index, secret in enumerate(job.secrets):
         if secret.env in known:
@@ -162,7 +170,11 @@ def _check_variables(context: Context, job: spec_jobs.Job, at: Route) -> None:
         known.add(secret.env)
 
 
-def _check_names(context: Context, job: spec_jobs.Job, at: Route) -> None:
+def _check_names(
+    context: Context,
+    job: spec_jobs.Job,
+    at: Route,
+) -> None:
     """core/v1 PodSpec: the names of volumes are unique, and those of containers."""
     volumes = [volume.name for volume in job.volumes]
     _check_unique(context, job, "volume", volumes, "dshm", at / "volumes")
@@ -194,7 +206,11 @@ def _check_unique(
         known.add(name)
 
 
-def _check_mounts(context: Context, job: spec_jobs.Job, at: Route) -> None:
+def _check_mounts(
+    context: Context,
+    job: spec_jobs.Job,
+    at: Route,
+) -> None:
     """The API server refuses a pod with two mounts at one path, long after it accepted the job."""
     known = {"/dev/shm": "the shared memory that every pod has"}
     for index, mount in enumerate(job.mounts):
@@ -209,7 +225,11 @@ def _check_mounts(context: Context, job: spec_jobs.Job, at: Route) -> None:
         known.setdefault(path, "another mount")
 
 
-def _check_checkpoint(context: Context, job: spec_jobs.Job, at: Route) -> None:
+def _check_checkpoint(
+    context: Context,
+    job: spec_jobs.Job,
+    at: Route,
+) -> None:
     """A job that cannot save, or is ended before it does for the first time, leaves nothing behind."""
     if job.checkpoint is None:
         return
@@ -295,7 +315,12 @@ def _pools(
         only = _only(context, job, "pool", pools, at)
         return () if only is None else (only,)
     if len(job.pool) == 1:
-        pool = _pool(context, job.pool[0], pools, at / "pool")
+        pool = _pool(
+            context,
+            job.pool[0],
+            pools,
+            at / "pool",
+        )
         return () if pool is None else (pool,)
     from compiler.subjects.jobs.fallbacks import agreed
 

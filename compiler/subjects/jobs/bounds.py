@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     from compiler.subjects.pools.forms.reservations import Block
 
 
-def check_job(context: Context, job: Job, stored: Mapping[str, Storage]) -> None:
+def check_job(
+    context: Context,
+    job: Job,
+    stored: Mapping[str, Storage],
+) -> None:
     """A job against its pool and its storage."""
     _block(context, job)
     _life(context, job)
@@ -55,7 +59,13 @@ def _one_share(context: Context, job: Job) -> None:
         )
     if own is not None and own > 1:
         at = job.at / "resources" / "accelerators"
-        context.fault("RES174", f"{what} and asks for {own}", at, help, source=_MIG)
+        context.fault(
+            "RES174",
+            f"{what} and asks for {own}",
+            at,
+            help,
+            source=_MIG,
+        )
 
 
 _MIG = "NVIDIA MIG user guide, deployment considerations; NVIDIA/k8s-device-plugin v0.20.0, README"
@@ -110,7 +120,11 @@ def _seconds(block: Block | None) -> int | None:
 _STATE = "arXiv:1910.02054, section 3.1; FSx for Lustre user guide, ssd-storage"
 
 
-def _checkpoint(context: Context, job: Job, stored: Mapping[str, Storage]) -> None:
+def _checkpoint(
+    context: Context,
+    job: Job,
+    stored: Mapping[str, Storage],
+) -> None:
     """Whether a checkpoint of the model fits its file system, and is written before the next one is due."""
     model, saves = job.spec.model, job.spec.checkpoint
     if model is None or saves is None:
@@ -152,7 +166,11 @@ def _checkpoint(context: Context, job: Job, stored: Mapping[str, Storage]) -> No
             return
 
 
-def _storage_of(job: Job, path: str, stored: Mapping[str, Storage]) -> Storage | None:
+def _storage_of(
+    job: Job,
+    path: str,
+    stored: Mapping[str, Storage],
+) -> Storage | None:
     """The storage that a path of the job's pods lies in."""
     mount = mount_of(job.spec, path)
     return stored.get(mount.storage) if isinstance(mount, Mount) else None
@@ -279,7 +297,11 @@ def _scratch(context: Context, job: Job) -> None:
     """core/v1: a pod that asks for more ephemeral storage than a node has is never placed."""
     asked = job.spec.resources.ephemeral_storage
     storage_gib = _storage_gib(job.pool)
-    left = allocatable(job.pool.instance, huge_pages=False, storage_gib=storage_gib)
+    left = allocatable(
+        job.pool.instance,
+        huge_pages=False,
+        storage_gib=storage_gib,
+    )
     most = Quantity.gib(left.ephemeral_gib)
     check_volumes(context, job, most)
     if asked is not None and asked > most:

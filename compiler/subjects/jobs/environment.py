@@ -59,7 +59,11 @@ def environment(context: Context, job: Job) -> tuple[EnvVar, ...]:
     spec = job.spec
     variables = [EnvVar(name, value) for name, value in spec.env.items()]
     variables += [
-        EnvVar(secret.env, secret=secret.secret, key=secret.key)
+        EnvVar(
+            secret.env,
+            secret=secret.secret,
+            key=secret.key,
+        )
         for secret in spec.secrets
     ]
     variables += _checkpoint(context, job)

@@ -113,8 +113,16 @@ def _unlike(
     own = job.resources
     gang = job.nodes > 1
     fields: list[tuple[str, object, object]] = [
-        ("the architecture", f"`{one.arch}`", f"`{two.arch}`"),
-        ("`accelerators`", _kind(first), _kind(other)),
+        (
+            "the architecture",
+            f"`{one.arch}`",
+            f"`{two.arch}`",
+        ),
+        (
+            "`accelerators`",
+            _kind(first),
+            _kind(other),
+        ),
     ]
     if own.accelerators is None:
         fields.append(
@@ -135,7 +143,11 @@ def _unlike(
             yield field, of_first, of_other
 
 
-def _help(field: str, first: Pool, other: Pool) -> str:
+def _help(
+    field: str,
+    first: Pool,
+    other: Pool,
+) -> str:
     """What makes a job the same on both pools, where anything does."""
     if field == "`topology`":
         for pool in (first, other):

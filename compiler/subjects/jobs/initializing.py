@@ -104,7 +104,13 @@ def check(context: Context, job: Job, kind: str) -> None:
     )
 
 
-def _taken(context: Context, job: Job, path: str, key: str, index: int) -> None:
+def _taken(
+    context: Context,
+    job: Job,
+    path: str,
+    key: str,
+    index: int,
+) -> None:
     context.fault(
         "RES031",
         f"job `{job.spec.name}` mounts something at `{path}`, where its initializers write",
@@ -162,7 +168,11 @@ def with_initializers(
     at = job.at / "initializer"
     storage = _storage(context, job)
     volume = Volume(VOLUME, "persistentVolumeClaim", storage)
-    mount = Mount(VOLUME, WORKSPACE, sub_path=f"initializer-{job.spec.name}")
+    mount = Mount(
+        VOLUME,
+        WORKSPACE,
+        sub_path=f"initializer-{job.spec.name}",
+    )
     names = [f"{name}-initializer" for name in given.parts()]
     version = context.version("trainer")
     first = [
@@ -172,7 +182,13 @@ def with_initializers(
     _explain(context, job, storage, version)
     mounting = Pod(
         at=at,
-        containers=(Container(at=at, name="node", mounts=(mount,)),),
+        containers=(
+            Container(
+                at=at,
+                name="node",
+                mounts=(mount,),
+            ),
+        ),
         volumes=(volume,),
     )
     nodes = [_after(part, tuple(names), mounting) for part in replicated]
@@ -206,18 +222,37 @@ def _initializer(
         annotations={"karpenter.sh/do-not-disrupt": "true"},
         pull_secrets=pod.pull_secrets,
     )
-    return ReplicatedJob(at=at, name=name, step=name, pod=own, backoff_limit=_RETRIES)
+    return ReplicatedJob(
+        at=at,
+        name=name,
+        step=name,
+        pod=own,
+        backoff_limit=_RETRIES,
+    )
 
 
-def _after(part: ReplicatedJob, names: tuple[str, ...], mounting: Pod) -> ReplicatedJob:
+def _after(
+    part: ReplicatedJob,
+    names: tuple[str, ...],
+    mounting: Pod,
+) -> ReplicatedJob:
     """A part that mounts what was downloaded, and starts after it."""
     pod = patched(part.pod, mounting)
     places = {**pod.origins, f"volumes.{VOLUME}": mounting.at}
     depends_on = part.depends_on if part.ready_after else (*part.depends_on, *names)
-    return replace(part, pod=replace(pod, origins=places), depends_on=depends_on)
+    return replace(
+        part,
+        pod=replace(pod, origins=places),
+        depends_on=depends_on,
+    )
 
 
-def _explain(context: Context, job: Job, storage: str, version: str) -> None:
+def _explain(
+    context: Context,
+    job: Job,
+    storage: str,
+    version: str,
+) -> None:
     context.derive(
         job.target,
         "initializer.volume",

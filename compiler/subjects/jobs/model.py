@@ -184,7 +184,12 @@ def _held(
     )
 
 
-def _enough(fixed: float, divided: float, memory: int, count: int) -> int | None:
+def _enough(
+    fixed: float,
+    divided: float,
+    memory: int,
+    count: int,
+) -> int | None:
     """The fewest nodes that hold what is divided among them, beside what each accelerator holds in any case."""
     left = memory - fixed
     if not divided or left <= 0:

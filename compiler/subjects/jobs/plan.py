@@ -225,7 +225,11 @@ class Runtime(PlanNode):
     @property
     def identity(self) -> Identity:
         """Without the hash of our own ones; several runtimes of one pool share it."""
-        return Identity("Runtime", self.namespace, _HASH.sub("", self.name))
+        return Identity(
+            "Runtime",
+            self.namespace,
+            _HASH.sub("", self.name),
+        )
 
     @property
     def main(self) -> str:
@@ -310,7 +314,11 @@ class TrainJob(PlanNode):
     def identity(self) -> Identity:
         """By the name that the spec gives it: that of its object carries a hash of what it runs."""
         name = self.labels.get(SPEC_NAME, self.name)
-        return Identity(self.kind, self.namespace, name)
+        return Identity(
+            self.kind,
+            self.namespace,
+            name,
+        )
 
     def asks(self, resource: str) -> Quantity | None:
         """What a node of the job asks of a resource, by limit or else request; ``None`` if not at all."""
@@ -494,14 +502,26 @@ def effective_pod(
     pod = replicated.pod
     main = pod.container(runtime.main)
     if main is not None and job.trainer:
-        pod = _with_container(pod, _trained(main, job, merge_resources=merge_resources))
+        pod = _with_container(
+            pod,
+            _trained(
+                main,
+                job,
+                merge_resources=merge_resources,
+            ),
+        )
     for patch in job.patches:
         if patch.job == replicated.name:
             pod = patched(pod, patch.pod)
     return pod
 
 
-def _trained(main: Container, job: TrainJob, *, merge_resources: bool) -> Container:
+def _trained(
+    main: Container,
+    job: TrainJob,
+    *,
+    merge_resources: bool,
+) -> Container:
     requests, limits = job.requests, job.limits
     if merge_resources or not (requests or limits):
         requests = {**main.requests, **requests}

@@ -123,7 +123,11 @@ def name_of(name: str) -> str:
     return f"{name}-{released_runtimes()[name].version}"
 
 
-def runtime(context: Context, job: Job, name: str) -> Runtime:
+def runtime(
+    context: Context,
+    job: Job,
+    name: str,
+) -> Runtime:
     """The released runtime. Each of those that a job may name has one replicated job, of one container."""
     at = job.at / "runtime"
     body = _body(name)
@@ -156,7 +160,11 @@ def _body(name: str) -> dict[str, Any]:
 def _replicated(item: dict[str, Any], at: Route) -> ReplicatedJob:
     template = item["template"]
     containers = [
-        Container(at=at, name=container["name"], image=container["image"])
+        Container(
+            at=at,
+            name=container["name"],
+            image=container["image"],
+        )
         for container in template["spec"]["template"]["spec"]["containers"]
     ]
     return ReplicatedJob(
@@ -178,7 +186,11 @@ def patch(pod: Pod, mounting: Pod | None) -> Pod:
         volumes = (*volumes, *mounting.volumes)
         for volume in mounting.volumes:
             places[f"volumes.{volume.name}"] = mounting.at
-    container = Container(at=main.at, name=main.name, mounts=mounts)
+    container = Container(
+        at=main.at,
+        name=main.name,
+        mounts=mounts,
+    )
     return replace(
         pod,
         containers=(container,),

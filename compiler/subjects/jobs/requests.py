@@ -189,7 +189,11 @@ def shared_memory(
     )
 
 
-def processes(context: Context, job: Job, asked: dict[str, Quantity]) -> int:
+def processes(
+    context: Context,
+    job: Job,
+    asked: dict[str, Quantity],
+) -> int:
     """Processes a node: one an accelerator, one a logical NeuronCore, or one."""
     resource = job.pool.share.resource
     count, reason, source = 1, "one process", ""

@@ -95,7 +95,11 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         _judge_later(context, waiting)
 
 
-def check_others(context: Context, job: Job, storages: Mapping[str, Storage]) -> None:
+def check_others(
+    context: Context,
+    job: Job,
+    storages: Mapping[str, Storage],
+) -> None:
     """Each of the pools that are tried later, as if the job ran there; what was said of the first is not repeated."""
     reported = len(context.diagnostics)
     known = list(context.diagnostics)
@@ -194,7 +198,12 @@ def _pod(
         **placement,
         **spec.annotations,
     }
-    shared_memory_volume = Volume(_SHM, "emptyDir", medium="Memory", size=shared)
+    shared_memory_volume = Volume(
+        _SHM,
+        "emptyDir",
+        medium="Memory",
+        size=shared,
+    )
     return Pod(
         at=job.at,
         containers=(_container(context, job, files),),
@@ -354,7 +363,11 @@ def _init_containers(
     return tuple(containers)
 
 
-def _container(context: Context, job: Job, files: FileSet | None) -> Container:
+def _container(
+    context: Context,
+    job: Job,
+    files: FileSet | None,
+) -> Container:
     return Container(
         at=job.at,
         name="node",
@@ -533,7 +546,12 @@ def _identity(
     spec = job.spec
     variables = [(item.name, item.value, item.secret, item.key) for item in env]
     mounts: list[tuple[object, ...]] = [
-        (mount.storage, mount.path, mount.read_only) for mount in spec.mounts
+        (
+            mount.storage,
+            mount.path,
+            mount.read_only,
+        )
+        for mount in spec.mounts
     ]
     mounts += [(name, str(size)) for name, size in own.items()]
     asked_milli = {name: quantity.milli for name, quantity in asked.items()}
@@ -705,7 +723,12 @@ def _patches(
     named = context.release.has("trainer.runtimePatches", context.version("trainer"))
     manager = MANAGER if named else ""
     return tuple(
-        Patch(at=pod.at, job=replicated.name, pod=pod, manager=manager)
+        Patch(
+            at=pod.at,
+            job=replicated.name,
+            pod=pod,
+            manager=manager,
+        )
         for replicated in job_runtime.jobs
         if replicated.step not in INITIALIZERS
     )
@@ -717,13 +740,29 @@ def _mounting(context: Context, job: Job) -> Pod:
     storages = context.once(resolve_storage)
     mounts, volumes = [], []
     for name, mount in zip(_volume_names(job), job.spec.mounts, strict=True):
-        mounts.append(Mount(name, mount.path, mount.read_only))
+        mounts.append(
+            Mount(
+                name,
+                mount.path,
+                mount.read_only,
+            )
+        )
         volumes.append(_volume_of(storages, name, mount.storage))
     return Pod(
         at=at,
-        containers=(Container(at=at, name="node", mounts=tuple(mounts)),),
+        containers=(
+            Container(
+                at=at,
+                name="node",
+                mounts=tuple(mounts),
+            ),
+        ),
         init_containers=tuple(
-            Container(at=at, name=init.name, mounts=tuple(mounts))
+            Container(
+                at=at,
+                name=init.name,
+                mounts=tuple(mounts),
+            )
             for init in job.spec.init_containers
         ),
         volumes=tuple(volumes),
@@ -740,12 +779,21 @@ def _own_volumes(patched: Pod | None) -> dict[str, Quantity]:
     }
 
 
-def _volume_of(storages: Mapping[str, Storage], name: str, storage: str) -> Volume:
+def _volume_of(
+    storages: Mapping[str, Storage],
+    name: str,
+    storage: str,
+) -> Volume:
     """The volume of a mounted storage: its claim, or one that is made for the pod."""
     known = storages.get(storage)
     disk = known.spec.disk if known is not None else None
     if disk is not None and disk.each == "pod":
-        return Volume(name, "ephemeral", f"ebs-{storage}", size=disk.size)
+        return Volume(
+            name,
+            "ephemeral",
+            f"ebs-{storage}",
+            size=disk.size,
+        )
     return Volume(name, "persistentVolumeClaim", storage)
 
 

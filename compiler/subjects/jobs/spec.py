@@ -321,7 +321,15 @@ class Job(SpecModel):
     volumes: list[JobVolume] = Field(
         [],
         description="Volumes beside storage, and where they appear in every container of the job.",
-        examples=[[{"name": "cache", "path": "/cache", "nodeLocal": {"size": "2Ti"}}]],
+        examples=[
+            [
+                {
+                    "name": "cache",
+                    "path": "/cache",
+                    "nodeLocal": {"size": "2Ti"},
+                }
+            ]
+        ],
     )
     files: Annotated[dict[FilePath, Word], AfterValidator(_of_one_config_map)] = Field(
         {},

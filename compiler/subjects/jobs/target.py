@@ -59,7 +59,13 @@ _ONE_LIST = ("RayJob",)
 Places = dict[tuple[Key, ...], Route]
 _JOBS = ("spec", "template", "spec", "replicatedJobs")
 _POD = ("template", "spec", "template", "spec")
-_PATCHES = ("spec", "runtimePatches", 0, "trainingRuntimeSpec", *_JOBS[1:])
+_PATCHES = (
+    "spec",
+    "runtimePatches",
+    0,
+    "trainingRuntimeSpec",
+    *_JOBS[1:],
+)
 
 
 def lower(plan: Plan) -> Iterator[Manifest]:
@@ -77,12 +83,23 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         places: Places = {
             ("data", key): files.where(f"files.{key}") for key in files.files
         }
-        yield Manifest(body, path(JOBS, body), files.at, places)
+        yield Manifest(
+            body,
+            path(JOBS, body),
+            files.at,
+            places,
+        )
     for job in plan.of(TrainJob):
         if job.kind != TRAIN_JOB:
             continue
         body = job_body(job, overrides=old)
-        yield Manifest(body, path(JOBS, body), job.at, _job_origins(job, old), _WORDS)
+        yield Manifest(
+            body,
+            path(JOBS, body),
+            job.at,
+            _job_origins(job, old),
+            _WORDS,
+        )
 
 
 def runtime_body(runtime: Runtime) -> Body:
@@ -338,7 +355,11 @@ def job_body(job: TrainJob, *, overrides: bool) -> Body:
     return {**metadata, "spec": spec}
 
 
-def job_head(job: TrainJob, api: str, own: Runtime | None = None) -> Body:
+def job_head(
+    job: TrainJob,
+    api: str,
+    own: Runtime | None = None,
+) -> Body:
     """apiVersion, kind and metadata of a job; ``own``: the pods that its object has itself."""
     labels = dict(job.labels)
     if job.queue:
@@ -387,7 +408,12 @@ def _job_annotations(job: TrainJob, own: Runtime | None) -> Body:
     values = [variable.value or "" for variable in job.env]
     for source in job.initializers:
         values += [source.uri or "", *(item.value or "" for item in source.env)]
-    texts = [*job.command, *job.args, *values, *job.annotations.values()]
+    texts = [
+        *job.command,
+        *job.args,
+        *values,
+        *job.annotations.values(),
+    ]
     if own is not None:
         texts += chain.from_iterable(_texts(part.pod) for part in own.jobs)
     return unsubstituted(annotations, texts)
@@ -425,7 +451,16 @@ def _runtime_origins(runtime: Runtime) -> Places:
     failure = ("spec", "template", "spec", "failurePolicy")
     places: Places = {(*failure, "maxRestarts"): runtime.where("max_restarts")}
     for index, job in enumerate(runtime.jobs):
-        places.update(pod_origins((*_JOBS, index, *_POD), job.pod))
+        places.update(
+            pod_origins(
+                (
+                    *_JOBS,
+                    index,
+                    *_POD,
+                ),
+                job.pod,
+            )
+        )
     return places
 
 
@@ -446,7 +481,12 @@ def pod_origins(spec: tuple[Key, ...], pod: Pod) -> Places:
         places[(*spec, "imagePullSecrets")] = pod.where("pull_secrets")
     for key in pod.annotations:
         if f"annotations.{key}" in pod.origins:
-            here = (*spec[:-1], "metadata", "annotations", key)
+            here = (
+                *spec[:-1],
+                "metadata",
+                "annotations",
+                key,
+            )
             places[here] = pod.where(f"annotations.{key}")
     for index, volume in enumerate(pod.volumes):
         if f"volumes.{volume.name}" in pod.origins:
@@ -511,7 +551,16 @@ def _job_origins(job: TrainJob, old: bool) -> Places:
     places["spec", patches] = job.where("patches")
     for index, patch in enumerate(job.patches):
         if patch.pod.origins:  # all of the job's own pod, over a released runtime
-            places.update(pod_origins((*_PATCHES, index, *_POD), patch.pod))
+            places.update(
+                pod_origins(
+                    (
+                        *_PATCHES,
+                        index,
+                        *_POD,
+                    ),
+                    patch.pod,
+                )
+            )
     for source in job.initializers:
         places["spec", "initializer", source.name] = source.at
     return places
@@ -537,7 +586,16 @@ def program_origins(container: tuple[Key, ...], job: TrainJob) -> Places:
     places: Places = {(*container, field): job.where(field) for field in _OF_CONTAINER}
     places[(*container, "resources")] = job.where("requests")
     places.update(_env_origins((*container, "env"), job))
-    places.update(_limit_origins((*container, "resources", "limits"), job))
+    places.update(
+        _limit_origins(
+            (
+                *container,
+                "resources",
+                "limits",
+            ),
+            job,
+        )
+    )
     return places
 
 

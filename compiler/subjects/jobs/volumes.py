@@ -28,18 +28,37 @@ if TYPE_CHECKING:
 _LONGEST_KEY = 253  # apimachinery 0.35, IsConfigMapKey
 
 
-def volumes_of(job: Job, files: FileSet | None, own: str) -> tuple[Volume, ...]:
+def volumes_of(
+    job: Job,
+    files: FileSet | None,
+    own: str,
+) -> tuple[Volume, ...]:
     """The volumes of a job's pods, without storage and the one that is ``own`` to every pod."""
     volumes = [_volume(volume) for volume in job.spec.volumes]
     if files is not None:
-        volumes.append(Volume(files_volume(job, own), "configMap", files.name))
+        volumes.append(
+            Volume(
+                files_volume(job, own),
+                "configMap",
+                files.name,
+            )
+        )
     return tuple(volumes)
 
 
-def mounts_of(job: Job, files: FileSet | None, own: str) -> tuple[Mount, ...]:
+def mounts_of(
+    job: Job,
+    files: FileSet | None,
+    own: str,
+) -> tuple[Mount, ...]:
     """Where the volumes of :func:`volumes_of` appear in each container."""
     mounts = [
-        Mount(volume.name, volume.path, volume.read_only) for volume in job.spec.volumes
+        Mount(
+            volume.name,
+            volume.path,
+            volume.read_only,
+        )
+        for volume in job.spec.volumes
     ]
     if files is not None:
         volume = files_volume(job, own)
@@ -76,9 +95,18 @@ def _volume(given: JobVolume) -> Volume:
         return Volume(name, kind, given.secret.secret_name)
     if given.empty_dir is not None:
         medium, size = given.empty_dir.medium or "", given.empty_dir.size_limit
-        return Volume(name, kind, medium=medium, size=size)
+        return Volume(
+            name,
+            kind,
+            medium=medium,
+            size=size,
+        )
     if given.node_local is not None:
-        return Volume(name, "emptyDir", size=given.node_local.size)
+        return Volume(
+            name,
+            "emptyDir",
+            size=given.node_local.size,
+        )
     assert given.host_path is not None, "exactly one of the keys is given"
     return Volume(
         name, kind, given.host_path.path, host_type=given.host_path.type or ""
@@ -194,7 +222,12 @@ def _on_disk(volume: JobVolume) -> Quantity:
     return directory.size_limit
 
 
-def _no_disks(context: Context, job: Job, volume: JobVolume, at: Route) -> None:
+def _no_disks(
+    context: Context,
+    job: Job,
+    volume: JobVolume,
+    at: Route,
+) -> None:
     pool = job.pool
     if pool.instance.nvme_gb:
         why = f"pool `{pool.name}` does not use them"
@@ -211,7 +244,12 @@ def _no_disks(context: Context, job: Job, volume: JobVolume, at: Route) -> None:
     )
 
 
-def _check_host(context: Context, job: Job, volume: JobVolume, at: Route) -> None:
+def _check_host(
+    context: Context,
+    job: Job,
+    volume: JobVolume,
+    at: Route,
+) -> None:
     """Pod Security refuses host paths at the level `baseline` (Kubernetes, Pod Security Standards)."""
     declared = NamespacesSection.of(context.spec).namespaces
     levels = {namespace.name: namespace.pod_security for namespace in declared}
@@ -239,7 +277,14 @@ def check_paths(context: Context, job: Job) -> None:
         known.setdefault(posixpath.normpath(mount.path), "another mount")
     for index, volume in enumerate(job.spec.volumes):
         at = job.at / "volumes" / index / "path"
-        _check_path(context, job, f"volume `{volume.name}`", volume.path, at, known)
+        _check_path(
+            context,
+            job,
+            f"volume `{volume.name}`",
+            volume.path,
+            at,
+            known,
+        )
         known.setdefault(posixpath.normpath(volume.path), "another volume")
     for path in sorted(job.spec.files):
         at = job.at / "files" / path
@@ -262,7 +307,12 @@ def _check_path(
         )
 
 
-def _check_folder(context: Context, job: Job, path: str, at: Route) -> bool:
+def _check_folder(
+    context: Context,
+    job: Job,
+    path: str,
+    at: Route,
+) -> bool:
     """Whether the folder of a file can be made.
 
     A file is mounted by itself, and the container runtime makes its folder. It cannot do that below another file, or in

@@ -48,7 +48,11 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     yield from service_accounts(routes)
     yield from access(context)
     chained = NetworkSection.of(context.spec).network.cilium is not None
-    yield from network_policies(routes, chained=chained, asking=_asking(context))
+    yield from network_policies(
+        routes,
+        chained=chained,
+        asking=_asking(context),
+    )
     yield from pod_priorities()
     yield stage(context, "platform", "controllers")
 
@@ -91,7 +95,12 @@ def namespaces(
     for name, at in routes.items():
         # Training pods need nothing that the `baseline` Pod Security Standard forbids.
         labels = {TRAINING: "true", _ENFORCED: levels.get(name, "baseline")}
-        yield Namespace(at=at, name=name, labels=labels, prune=False)
+        yield Namespace(
+            at=at,
+            name=name,
+            labels=labels,
+            prune=False,
+        )
 
 
 _ENFORCED = "pod-security.kubernetes.io/enforce"
@@ -150,10 +159,18 @@ def access(context: Context) -> Iterator[Access]:
 
 _READ = ("get", "list", "watch")
 _RULES = (
-    PolicyRule(("trainer.kubeflow.org",), ("trainjobs",), (*_READ, "delete")),
+    PolicyRule(
+        ("trainer.kubeflow.org",),
+        ("trainjobs",),
+        (*_READ, "delete"),
+    ),
     PolicyRule(("jobset.x-k8s.io",), ("jobsets",), _READ),
     PolicyRule(("kueue.x-k8s.io",), ("workloads", "localqueues"), _READ),
-    PolicyRule(("",), ("pods", "pods/log", "events", "configmaps"), _READ),
+    PolicyRule(
+        ("",),
+        ("pods", "pods/log", "events", "configmaps"),
+        _READ,
+    ),
     PolicyRule(("",), ("pods/exec",), ("create",)),
 )
 
@@ -163,7 +180,11 @@ def _more_rules(context: Context) -> Iterator[PolicyRule]:
     groups = {job.api_group for job in JobsSection.of(context.spec).jobs}
     for group, resources in _JOBS_OF_GROUPS.items():
         if group in groups:
-            yield PolicyRule((group,), resources, (*_READ, "delete"))
+            yield PolicyRule(
+                (group,),
+                resources,
+                (*_READ, "delete"),
+            )
 
 
 _JOBS_OF_GROUPS = {

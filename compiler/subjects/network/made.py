@@ -124,7 +124,12 @@ def made_network(context: Context) -> MadeNetwork:
                 f"its zones are {listed(zones)}; add it to `zones`, or remove it",
                 key=True,
             )
-    subnets = _subnets(context, cidr, zones, public=nat != "none")
+    subnets = _subnets(
+        context,
+        cidr,
+        zones,
+        public=nat != "none",
+    )
     _within(context, cidr)
     _apart(context, subnets)
     return MadeNetwork(
@@ -210,7 +215,11 @@ def _apart(context: Context, subnets: tuple[MadeSubnet, ...]) -> None:
             blocks[name] = subnet.public
             places[name] = _AT
     for name, other in overlapping(blocks):
-        at = max(places[name], places[other], key=len)
+        at = max(
+            places[name],
+            places[other],
+            key=len,
+        )
         context.fault(
             "RES150",
             f"the blocks of {name} (`{blocks[name]}`) and {other} (`{blocks[other]}`) overlap",

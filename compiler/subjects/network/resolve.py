@@ -63,7 +63,12 @@ def network(context: Context) -> Network:
             _is_of_region(context, zone_id, _AT / "zoneIds" / zone)
     if spec.existing is not None:
         fits_existing(context, spec.existing, pools)
-        return _existing(context, spec.existing, _AT / "existing", reached)
+        return _existing(
+            context,
+            spec.existing,
+            _AT / "existing",
+            reached,
+        )
     if spec.is_made:
         from compiler.subjects.network.made import made_network
 
@@ -72,7 +77,12 @@ def network(context: Context) -> Network:
         return _made(made, reached)
     cidr, zones = new_vpc(context)
     fits(context, cidr, zones, pools)
-    return Network(at=_AT, cidr=cidr, zones=zones, **reached)
+    return Network(
+        at=_AT,
+        cidr=cidr,
+        zones=zones,
+        **reached,
+    )
 
 
 def _reached(context: Context) -> dict[str, Any]:
@@ -124,7 +134,11 @@ def _made(made: MadeNetwork, reached: dict[str, Any]) -> Network:
     from compiler.subjects.network.plan import VPC_ID
 
     subnets = [
-        Subnet(at=subnet.at, zone=subnet.zone, cidr=subnet.private)
+        Subnet(
+            at=subnet.at,
+            zone=subnet.zone,
+            cidr=subnet.private,
+        )
         for subnet in made.subnets
     ]
     for subnet in made.subnets:
@@ -133,7 +147,12 @@ def _made(made: MadeNetwork, reached: dict[str, Any]) -> Network:
                 at=subnet.at, zone=subnet.zone, cidr=subnet.public, public=True
             )
             subnets.append(public)
-    return Network(at=_AT, vpc=VPC_ID, subnets=tuple(subnets), **reached)
+    return Network(
+        at=_AT,
+        vpc=VPC_ID,
+        subnets=tuple(subnets),
+        **reached,
+    )
 
 
 def _existing(
@@ -144,9 +163,18 @@ def _existing(
     for index, subnet in enumerate(given.subnets):
         here = at / "subnets" / index
         context.in_region(subnet.zone, here / "zone")
-        _takes_eks(context, subnet.zone, here / "zone")
+        _takes_eks(
+            context,
+            subnet.zone,
+            here / "zone",
+        )
         subnets.append(
-            Subnet(at=here, zone=subnet.zone, id=subnet.id, public=subnet.public)
+            Subnet(
+                at=here,
+                zone=subnet.zone,
+                id=subnet.id,
+                public=subnet.public,
+            )
         )
     subnets.sort(key=lambda subnet: subnet.public)
     return Network(
@@ -170,7 +198,13 @@ def _is_of_region(context: Context, zone_id: str, at: Route) -> None:
         )
 
 
-def _takes_eks(context: Context, zone: str, at: Route, *, key: bool = False) -> None:
+def _takes_eks(
+    context: Context,
+    zone: str,
+    at: Route,
+    *,
+    key: bool = False,
+) -> None:
     """A fault for a zone in which EKS takes no subnet; no fault where it is not known which zone a name is."""
     zone_id = context.zone_id(zone)
     if zone_id in WITHOUT_EKS:

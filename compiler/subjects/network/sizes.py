@@ -67,7 +67,11 @@ def fits(
     _have_room(context, rooms, pools)
 
 
-def fits_made(context: Context, made: MadeNetwork, pools: dict[str, Pool]) -> None:
+def fits_made(
+    context: Context,
+    made: MadeNetwork,
+    pools: dict[str, Pool],
+) -> None:
     """The same for a VPC of the bootstrap, whose endpoints have an address in each zone."""
     rooms: list[_Room] = []
     for subnet in made.subnets:
@@ -111,7 +115,11 @@ def _addresses(subnet: Subnet) -> int | None:
     return None if subnet.cidr is None else usable(subnet.cidr)
 
 
-def _have_room(context: Context, rooms: list[_Room], pools: dict[str, Pool]) -> None:
+def _have_room(
+    context: Context,
+    rooms: list[_Room],
+    pools: dict[str, Pool],
+) -> None:
     """The nodes of each zone against its addresses, then those that may be in several against all of theirs."""
     enough = {
         room.zone: room
@@ -148,7 +156,11 @@ def _have_room_together(
     )
 
 
-def _has_room(context: Context, room: _Room, pools: list[Pool]) -> bool:
+def _has_room(
+    context: Context,
+    room: _Room,
+    pools: list[Pool],
+) -> bool:
     """Whether the nodes that are in one zone alone have their addresses.
 
     A fault where not even nodes and their training pods fit, the least there is; a doubt where they do, and what the
@@ -197,7 +209,12 @@ def _with_warm(context: Context, pools: list[Pool]) -> int | None:
     total = 0
     for pool in pools:
         each = [
-            taken(instance, kept, _PODS, efa=pool.efa and not pool.managed)
+            taken(
+                instance,
+                kept,
+                _PODS,
+                efa=pool.efa and not pool.managed,
+            )
             for instance in pool.instances
         ]
         total += pool.nodes * (max(each) + _of_efa(pool))

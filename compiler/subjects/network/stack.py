@@ -52,15 +52,29 @@ def network_stack(made: MadeNetwork) -> Artifact:
         f"The network of cluster {made.cluster}", resources, Parameters=_zones(made)
     )
     body["Outputs"] = _outputs(made)
-    return Artifact(body, PATH, made.at, origins, format="cloudformation")
+    return Artifact(
+        body,
+        PATH,
+        made.at,
+        origins,
+        format="cloudformation",
+    )
 
 
 def _resource(kind: str, **properties: Any) -> dict[str, Any]:
     return {"Type": f"AWS::EC2::{kind}", "Properties": given(**properties)}
 
 
-def _tags(made: MadeNetwork, what: str, **more: str) -> list[dict[str, str]]:
-    tags = {**made.tags, **more, "Name": f"{made.cluster}-{what}"}
+def _tags(
+    made: MadeNetwork,
+    what: str,
+    **more: str,
+) -> list[dict[str, str]]:
+    tags = {
+        **made.tags,
+        **more,
+        "Name": f"{made.cluster}-{what}",
+    }
     return tag_list(dict(sorted(tags.items())))
 
 
@@ -94,7 +108,11 @@ def _way_out(made: MadeNetwork) -> Resources:
             VpcId=_VPC,
             InternetGatewayId={"Ref": "InternetGateway"},
         ),
-        "PublicRoutes": _resource("RouteTable", VpcId=_VPC, Tags=_tags(made, "public")),
+        "PublicRoutes": _resource(
+            "RouteTable",
+            VpcId=_VPC,
+            Tags=_tags(made, "public"),
+        ),
         "PublicRoute": {
             **_resource(
                 "Route",
@@ -109,7 +127,11 @@ def _way_out(made: MadeNetwork) -> Resources:
         name = zone_name(subnet.zone)
         # An address of a VPC waits for its gateway (template reference, AWS::EC2::EIP).
         resources[f"NatAddress{name}"] = {
-            **_resource("EIP", Domain="vpc", Tags=_tags(made, f"nat-{subnet.zone}")),
+            **_resource(
+                "EIP",
+                Domain="vpc",
+                Tags=_tags(made, f"nat-{subnet.zone}"),
+            ),
             "DependsOn": "InternetAttachment",
         }
         resources[f"NatGateway{name}"] = _resource(
@@ -136,7 +158,11 @@ def _subnet(made: MadeNetwork, subnet: MadeSubnet) -> Resources:
             VpcId=_VPC,
             AvailabilityZone={"Ref": f"Zone{name}"},
             CidrBlock=subnet.private,
-            Tags=_tags(made, f"private-{zone}", **_role("internal-elb")),
+            Tags=_tags(
+                made,
+                f"private-{zone}",
+                **_role("internal-elb"),
+            ),
         ),
         f"PrivateRoutes{name}": _resource(
             "RouteTable", VpcId=_VPC, Tags=_tags(made, f"private-{zone}")
@@ -164,7 +190,11 @@ def _subnet(made: MadeNetwork, subnet: MadeSubnet) -> Resources:
             CidrBlock=subnet.public,
             # eksctl 0.230.0, pkg/vpc, validatePublicSubnet
             MapPublicIpOnLaunch=True,
-            Tags=_tags(made, f"public-{zone}", **_role("elb")),
+            Tags=_tags(
+                made,
+                f"public-{zone}",
+                **_role("elb"),
+            ),
         )
         resources[f"PublicSubnetRoutes{name}"] = _resource(
             "SubnetRouteTableAssociation",
@@ -188,7 +218,11 @@ def _groups(made: MadeNetwork) -> Resources:
             VpcId=_VPC,
             SecurityGroupIngress=from_vpc,
             SecurityGroupEgress=[{"IpProtocol": "-1", "CidrIp": _EVERYWHERE}],
-            Tags=_tags(made, "nodes", **{NODES_TAG: made.cluster}),
+            Tags=_tags(
+                made,
+                "nodes",
+                **{NODES_TAG: made.cluster},
+            ),
         ),
         "NodesFromItself": _resource(
             "SecurityGroupIngress", **itself, SourceSecurityGroupId=own
@@ -208,7 +242,12 @@ def _groups(made: MadeNetwork) -> Resources:
     return resources
 
 
-def _ports(made: MadeNetwork, first: int, last: int, what: str) -> dict[str, Any]:
+def _ports(
+    made: MadeNetwork,
+    first: int,
+    last: int,
+    what: str,
+) -> dict[str, Any]:
     return {
         "Description": f"{what} from the VPC",
         "IpProtocol": "tcp",

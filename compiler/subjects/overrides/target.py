@@ -20,7 +20,13 @@ def lower(plan: Plan) -> Iterator[Manifest]:
     for node in plan.of(IncludedObject):
         body = guarded(deepcopy(dict(node.body)))
         path = _path(node, body)
-        yield Manifest(body, path, node.at, key=node.file, whole=node.at)
+        yield Manifest(
+            body,
+            path,
+            node.at,
+            key=node.file,
+            whole=node.at,
+        )
 
 
 def _path(node: IncludedObject, body: Body) -> str:
@@ -28,4 +34,9 @@ def _path(node: IncludedObject, body: Body) -> str:
     ref = ref_of(body)
     kind = f"{ref.kind}.{ref.group}" if ref.group else ref.kind
     name = _UNFIT.sub("_", ref.name)[:_LONGEST]
-    return object_path(node.folder, kind, name, ref.namespace)
+    return object_path(
+        node.folder,
+        kind,
+        name,
+        ref.namespace,
+    )

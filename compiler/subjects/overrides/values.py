@@ -83,7 +83,13 @@ def _laid_over(
 def _places(change: Change) -> Places:
     if change.after is _ABSENT:
         return {change.path: change.at}
-    return dict(routes_below(change.after, change.path, change.at))
+    return dict(
+        routes_below(
+            change.after,
+            change.path,
+            change.at,
+        )
+    )
 
 
 def _nothing_to_remove(context: Context, component: str, change: Change) -> None:

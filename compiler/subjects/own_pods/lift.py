@@ -340,7 +340,12 @@ def ray_job(body: Reader) -> Iterator[PlanNode]:
     cluster = spec / "rayClusterSpec"
     head = cluster / "headGroupSpec"
     parts = [
-        ReplicatedJob(at=head.at, name="head", step=HEAD, pod=pod(head / "template"))
+        ReplicatedJob(
+            at=head.at,
+            name="head",
+            step=HEAD,
+            pod=pod(head / "template"),
+        )
     ]
     groups = (cluster / "workerGroupSpecs").items()
     workers = [_group(group) for group in groups]

@@ -58,15 +58,29 @@ def _manifest(job: TrainJob, runtime: Runtime) -> Manifest:
     for start, replicated in zip(pods, whole.jobs, strict=True):
         places.update(pod_origins(start, replicated.pod))
         names = [container.name for container in replicated.pod.containers]
-        here = (*start, "containers", names.index(runtime.main))
+        here = (
+            *start,
+            "containers",
+            names.index(runtime.main),
+        )
         places.update(program_origins(here, job))
         words += [(*here, "command"), (*here, "args")]
     for field, name in _FIELDS.get(job.kind, {}).items():
         places["spec", *field] = _where(job, runtime, name)
-    return Manifest(body, path(JOBS, body), job.at, places, tuple(words))
+    return Manifest(
+        body,
+        path(JOBS, body),
+        job.at,
+        places,
+        tuple(words),
+    )
 
 
-def _where(job: TrainJob, runtime: Runtime, name: str) -> Route:
+def _where(
+    job: TrainJob,
+    runtime: Runtime,
+    name: str,
+) -> Route:
     node = runtime if name == "max_restarts" else job
     return node.where(name)
 
@@ -148,7 +162,11 @@ def _run_policy(job: TrainJob, runtime: Runtime) -> Body:
     )
 
 
-def _replicas(key: str, spec: Body, runtime: Runtime) -> _Spec:
+def _replicas(
+    key: str,
+    spec: Body,
+    runtime: Runtime,
+) -> _Spec:
     """Replicas by role. Their restart policy stands beside the pod's template, and the operator writes it into it."""
     specs: Body = {}
     pods: list[_Path] = []
@@ -251,7 +269,11 @@ def _without_program(pod: Pod, main: str) -> Pod:
     containers = []
     for container in pod.containers:
         if container.name == main:
-            container = replace(container, command=(), args=())
+            container = replace(
+                container,
+                command=(),
+                args=(),
+            )
         containers.append(container)
     return replace(pod, containers=tuple(containers))
 

@@ -128,7 +128,11 @@ def _disks(pool: Pool) -> Iterator[_Refused]:
             )
 
 
-def _node_class(context: Context, pool: Pool, whole: NodeClass) -> AutoNodeClass:
+def _node_class(
+    context: Context,
+    pool: Pool,
+    whole: NodeClass,
+) -> AutoNodeClass:
     """What EKS Auto Mode has of a node class. Tags of the spec are left out: the role of the cluster, which launches
     the nodes, may set none of its own (EKS user guide, auto-learn-iam: custom tags)."""
     known = {field.name: getattr(whole, field.name) for field in fields(NodeClass)}
@@ -143,7 +147,11 @@ def _node_class(context: Context, pool: Pool, whole: NodeClass) -> AutoNodeClass
     )
     return AutoNodeClass(
         **known,
-        ephemeral=replace(whole.block_devices[0], device="", encrypted=True),
+        ephemeral=replace(
+            whole.block_devices[0],
+            device="",
+            encrypted=True,
+        ),
         prefixes=_prefixes(context, pool),
     )
 
@@ -167,7 +175,11 @@ def _prefixes(context: Context, pool: Pool) -> int | None:
     return prefixes
 
 
-def _node_pool(context: Context, pool: Pool, whole: NodePool) -> NodePool:
+def _node_pool(
+    context: Context,
+    pool: Pool,
+    whole: NodePool,
+) -> NodePool:
     grace, expire_after = _life(context, pool)
     requirements = [
         requirement
@@ -219,4 +231,8 @@ def _budgets(pool: Pool) -> tuple[Budget, ...]:
     drifted = Budget("0", ("Drifted",))
     if pool.static:
         return (drifted,)
-    return (Budget("100%", ("Empty",)), drifted, Budget("0", ("Underutilized",)))
+    return (
+        Budget("100%", ("Empty",)),
+        drifted,
+        Budget("0", ("Underutilized",)),
+    )

@@ -41,7 +41,11 @@ def _node_group(
     context: Context, pool: Pool, part: Part, ami_release: str | None
 ) -> NodeGroup:
     spec, at = pool.spec, pool.at
-    labels = {POOL_LABEL: pool.name, **part.labels, **spec.labels}
+    labels = {
+        POOL_LABEL: pool.name,
+        **part.labels,
+        **spec.labels,
+    }
     if pool.instance.gpus:
         labels[GPU_PRESENT] = "true"
     if spec.sharing is not None:

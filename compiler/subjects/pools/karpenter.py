@@ -55,7 +55,12 @@ def node_classes(context: Context, pool: Pool) -> tuple[NodeClass, ...]:
             reservations = (SelectorTerm(id=part.reservation),)
         origins = {**whole.origins, "reservations": part.at_reservation}
         classes.append(
-            replace(whole, name=part.name, reservations=reservations, origins=origins)
+            replace(
+                whole,
+                name=part.name,
+                reservations=reservations,
+                origins=origins,
+            )
         )
     return tuple(classes)
 
@@ -182,7 +187,11 @@ def node_pools(context: Context, pool: Pool) -> tuple[NodePool, ...]:
     return tuple(_of_part(whole, pool, part) for part in parts(pool))
 
 
-def _of_part(whole: NodePool, pool: Pool, part: Part) -> NodePool:
+def _of_part(
+    whole: NodePool,
+    pool: Pool,
+    part: Part,
+) -> NodePool:
     return replace(
         whole,
         name=part.name,
@@ -190,7 +199,11 @@ def _of_part(whole: NodePool, pool: Pool, part: Part) -> NodePool:
         labels={**whole.labels, **part.labels},
         limits=_limits(pool, part.nodes),
         replicas=part.nodes if pool.static else None,
-        origins={**whole.origins, "limits": part.at_nodes, "replicas": part.at_nodes},
+        origins={
+            **whole.origins,
+            "limits": part.at_nodes,
+            "replicas": part.at_nodes,
+        },
     )
 
 

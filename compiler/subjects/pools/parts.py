@@ -32,7 +32,16 @@ def parts(pool: Pool) -> tuple[Part, ...]:
     at, reservations = pool.at_capacity, pool.spec.reservations
     if not pool.split:
         only = reservations[0].id if reservations else None
-        return (Part(pool.name, only, pool.nodes, {}, at, pool.at / "nodes"),)
+        return (
+            Part(
+                pool.name,
+                only,
+                pool.nodes,
+                {},
+                at,
+                pool.at / "nodes",
+            ),
+        )
     node_pools = []
     for index, reservation in enumerate(reservations):
         here = at / "reservations" / index

@@ -22,7 +22,11 @@ from compiler.subjects.pools.spec import PoolsSection
 GPU_PRESENT = "nvidia.com/gpu.present"
 BURN_IN_TAINT = "trainyard.dev/burn-in"
 # What the levels of `dcgmi diag` normally take (NVIDIA DCGM 4.6, command line reference, dcgmi diag).
-DIAGNOSTICS = {0: Duration(0), 2: Duration.minutes(2), 3: Duration.minutes(15)}
+DIAGNOSTICS = {
+    0: Duration(0),
+    2: Duration.minutes(2),
+    3: Duration.minutes(15),
+}
 """What new nodes of a pool with a test have until they pass it."""
 ULTRASERVERS = ("p6e-gb200", "p6e-gb300")
 """Families of which every node is part of an UltraServer of NVIDIA (EKS user guide, ml-eks-nvidia-ultraserver; PCS user
@@ -139,7 +143,12 @@ class Pool:
     def tolerations(self) -> tuple[Toleration, ...]:
         """What a pod needs to land here."""
         return tuple(
-            Toleration(taint.key, "Equal", taint.value, taint.effect)
+            Toleration(
+                taint.key,
+                "Equal",
+                taint.value,
+                taint.effect,
+            )
             for taint in self.taints
         )
 
@@ -157,7 +166,11 @@ def resolve_pools(context: Context) -> dict[str, Pool]:
     return pools
 
 
-def _pool(context: Context, spec: spec_nodes.NodePool, at: Route) -> Pool | None:
+def _pool(
+    context: Context,
+    spec: spec_nodes.NodePool,
+    at: Route,
+) -> Pool | None:
     instances = _instances(context, spec, at)
     if not instances:
         return None
@@ -177,7 +190,13 @@ def _pool(context: Context, spec: spec_nodes.NodePool, at: Route) -> Pool | None
         )
         return None
     disks = spec.local_storage or ("raid0" if instance.nvme_gb else "none")
-    placement = _placement(context, spec, instance, at, efa=efa)
+    placement = _placement(
+        context,
+        spec,
+        instance,
+        at,
+        efa=efa,
+    )
     taints = _taints(context, spec, instance, at)
     share_of: NodeShare = imported(context.platform.node_share)
     shares = [share_of(context, spec, known, efa=efa) for known in instances]
@@ -280,7 +299,11 @@ def _shared(
     return False
 
 
-def _known(context: Context, instance: InstanceType, at: Route) -> bool:
+def _known(
+    context: Context,
+    instance: InstanceType,
+    at: Route,
+) -> bool:
     """Whether jobs can get what the type has. Without the network layout a guess would launch nodes without EFA."""
     if instance.family in ULTRASERVERS:
         context.fault(
@@ -335,7 +358,12 @@ def _zones(
     return tuple(pool.zones) if all(fit) else ()
 
 
-def _takes(context: Context, instance: InstanceType, zone: str, at: Route) -> bool:
+def _takes(
+    context: Context,
+    instance: InstanceType,
+    zone: str,
+    at: Route,
+) -> bool:
     """Whether a zone takes nodes of a type, as far as is known; a fault if it does not."""
     network = _network_zones(context)
     if not context.in_region(zone, at) or not _offered(context, instance, zone, at):
@@ -351,7 +379,12 @@ def _takes(context: Context, instance: InstanceType, zone: str, at: Route) -> bo
     return True
 
 
-def _offered(context: Context, instance: InstanceType, zone: str, at: Route) -> bool:
+def _offered(
+    context: Context,
+    instance: InstanceType,
+    zone: str,
+    at: Route,
+) -> bool:
     """Whether a zone may have a type. An error only where it is known which zone a name is in the spec's account."""
     region = context.spec.region
     offered = instance.zones.get(region, ())
@@ -428,7 +461,13 @@ def _derived_zone(
     else:
         choices = listed(candidates or network or known) or f"a zone of {region}"
         help = f"add `zones:` with one of {choices}"
-    context.fault("RES006", f"pool `{pool.name}` names no zone", at, help, key=True)
+    context.fault(
+        "RES006",
+        f"pool `{pool.name}` names no zone",
+        at,
+        help,
+        key=True,
+    )
     return ()
 
 

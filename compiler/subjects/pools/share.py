@@ -67,7 +67,13 @@ def share_of(
     agents = total(daemons(context, instance))
     for step in (*left.steps, agents):
         amounts = ", ".join(f"-{amount}" for amount in step.amounts)
-        context.derive(f"pool/{pool.name}", "share", amounts, step.what, step.source)
+        context.derive(
+            f"pool/{pool.name}",
+            "share",
+            amounts,
+            step.what,
+            step.source,
+        )
     cpu_milli = left.cpu_milli - agents.cpu_milli
     memory_mib = left.memory_mib - agents.memory_mib
     has_pages = has_driver and ClusterSection.of(context.spec).auto_mode is None
@@ -93,8 +99,16 @@ def share_of(
 
 def smallest(one: Share, other: Share) -> Share:
     """What jobs can get of nodes of either of two types, which have as many accelerators."""
-    cpu_left, memory_left = map(min, one.left, other.left)
-    cpu_agents, memory_agents = map(max, one.agents, other.agents)
+    cpu_left, memory_left = map(
+        min,
+        one.left,
+        other.left,
+    )
+    cpu_agents, memory_agents = map(
+        max,
+        one.agents,
+        other.agents,
+    )
     return replace(
         one,
         cpu=min(one.cpu, other.cpu),

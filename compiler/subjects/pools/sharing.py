@@ -44,13 +44,24 @@ def shares_of(sharing: Sharing | None, instance: InstanceType) -> Shares | None:
         return None
     if sharing.time_slicing is not None:
         replicas = sharing.time_slicing.replicas
-        return Shares(SHARED, replicas, 64 // replicas, f"time-slicing-{replicas}")
+        return Shares(
+            SHARED,
+            replicas,
+            64 // replicas,
+            f"time-slicing-{replicas}",
+        )
     name = sharing.mig.profile if sharing.mig is not None else ""
     profile = profile_of(instance, name)
     if profile is None:
         return None
     resource = f"nvidia.com/mig-{name}"
-    return Shares(resource, profile.count, 8 * profile.eighths, "mig-mixed", name)
+    return Shares(
+        resource,
+        profile.count,
+        8 * profile.eighths,
+        "mig-mixed",
+        name,
+    )
 
 
 def plugin_config(sharing: Sharing) -> tuple[str, str]:

@@ -28,17 +28,37 @@ def lower(plan: Plan) -> Iterator[Manifest]:
     """A class and a NodePool for every pool, and an overlay where Karpenter has to know more."""
     for node in plan.of(NodeClass):
         body = node_class(node)
-        yield Manifest(body, path(FOLDER, body), node.at, _class_origins(node))
+        yield Manifest(
+            body,
+            path(FOLDER, body),
+            node.at,
+            _class_origins(node),
+        )
     for auto in plan.of(AutoNodeClass):
         body = auto_node_class(auto)
-        yield Manifest(body, path(FOLDER, body), auto.at, _auto_origins(auto))
+        yield Manifest(
+            body,
+            path(FOLDER, body),
+            auto.at,
+            _auto_origins(auto),
+        )
     for pool in plan.of(NodePool):
         body = node_pool(pool)
-        yield Manifest(body, path(FOLDER, body), pool.at, _pool_origins(pool))
+        yield Manifest(
+            body,
+            path(FOLDER, body),
+            pool.at,
+            _pool_origins(pool),
+        )
     for overlay in plan.of(NodeOverlay):
         body = node_overlay(overlay)
         places: Places = {("spec", "capacity"): overlay.where("capacity")}
-        yield Manifest(body, path(FOLDER, body), overlay.at, places)
+        yield Manifest(
+            body,
+            path(FOLDER, body),
+            overlay.at,
+            places,
+        )
 
 
 def _class_origins(node: NodeClass) -> Places:
@@ -72,9 +92,21 @@ def _pool_origins(pool: NodePool) -> Places:
         ("spec", "replicas"): pool.where("replicas"),
         (*template, "taints"): pool.where("taints"),
         ("spec", "template", "metadata", "labels"): pool.where("labels"),
-        (*template, "requirements", 0): pool.where("instance_types"),
-        (*template, "requirements", 1): pool.where("zones"),
-        (*template, "requirements", 2): pool.where("capacity_types"),
+        (
+            *template,
+            "requirements",
+            0,
+        ): pool.where("instance_types"),
+        (
+            *template,
+            "requirements",
+            1,
+        ): pool.where("zones"),
+        (
+            *template,
+            "requirements",
+            2,
+        ): pool.where("capacity_types"),
     }
 
 
@@ -112,11 +144,20 @@ def auto_node_class(node: AutoNodeClass) -> Body:
     return {**metadata, "spec": spec}
 
 
-def _class_head(api_version: str, kind: str, node: NodeClass) -> Body:
+def _class_head(
+    api_version: str,
+    kind: str,
+    node: NodeClass,
+) -> Body:
     annotations = dict(node.annotations)
     if not node.prune:
         annotations.update(NO_PRUNE)
-    return head(api_version, kind, node.name, annotations=annotations)
+    return head(
+        api_version,
+        kind,
+        node.name,
+        annotations=annotations,
+    )
 
 
 def _selectors(node: NodeClass) -> Body:
@@ -132,7 +173,11 @@ def _selectors(node: NodeClass) -> Body:
 def _ephemeral(volume: BlockDevice | None) -> Body:
     if volume is None:
         return {}
-    return given(size=str(volume.size), iops=volume.iops, throughput=volume.throughput)
+    return given(
+        size=str(volume.size),
+        iops=volume.iops,
+        throughput=volume.throughput,
+    )
 
 
 def _auto_interfaces(node: AutoNodeClass) -> list[Body]:
@@ -261,7 +306,11 @@ def node_pool(pool: NodePool) -> Body:
     group, kind = ("karpenter.k8s.aws", "EC2NodeClass")
     if pool.auto:
         group, kind = ("eks.amazonaws.com", "NodeClass")
-    node_class_ref = {"group": group, "kind": kind, "name": pool.node_class}
+    node_class_ref = {
+        "group": group,
+        "kind": kind,
+        "name": pool.node_class,
+    }
     template = given(
         metadata=given(labels=dict(pool.labels)),
         spec=given(

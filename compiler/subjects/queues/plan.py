@@ -188,5 +188,9 @@ class QueueManager(PlanNode):
 
 def queue_of(plan: Plan, job: TrainJob) -> ClusterQueue | None:
     """The ClusterQueue that a job is admitted by, through its LocalQueue."""
-    local = plan.named(LocalQueue, job.queue, job.namespace)
+    local = plan.named(
+        LocalQueue,
+        job.queue,
+        job.namespace,
+    )
     return plan.named(ClusterQueue, local.cluster_queue) if local else None

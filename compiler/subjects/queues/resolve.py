@@ -103,7 +103,13 @@ def resolve_queues(context: Context) -> dict[str, Queue]:
         here = at / index
         _check_references(context, spec, here)
         quota = _quota(context, spec, pools, here / "quota")
-        queue = Queue(spec.name, here, tuple(spec.namespaces), quota, spec)
+        queue = Queue(
+            spec.name,
+            here,
+            tuple(spec.namespaces),
+            quota,
+            spec,
+        )
         queues.setdefault(spec.name, queue)
     _check_spares(context, queues.values())
     return queues
@@ -126,7 +132,11 @@ def _check_spares(context: Context, queues: Iterable[Queue]) -> None:
                 )
 
 
-def _check_references(context: Context, queue: spec_queues.Queue, at: Route) -> None:
+def _check_references(
+    context: Context,
+    queue: spec_queues.Queue,
+    at: Route,
+) -> None:
     """The cohort and the namespaces that a queue names are declared, where the spec declares any."""
     declared = QueuesSection.of(context.spec).cohorts
     cohorts = {cohort.name: cohort for cohort in declared}
@@ -173,7 +183,13 @@ def _implicit(context: Context, pool: Pool) -> Queue:
         name=pool.name,
         at=pool.at,
         namespaces=tuple(namespaces),
-        quota=((pool, quota, pool.at),),
+        quota=(
+            (
+                pool,
+                quota,
+                pool.at,
+            ),
+        ),
         spec=spec,
         implicit=True,
     )
@@ -196,7 +212,13 @@ def _quota(
 ) -> tuple[tuple[Pool, spec_queues.PoolQuota, Route], ...]:
     """The quotas of a queue that name a pool which could be resolved."""
     what = f"quota of queue `{queue.name}` in pool"
-    unique(context, what, (quota.pool for quota in queue.quota), at, key="pool")
+    unique(
+        context,
+        what,
+        (quota.pool for quota in queue.quota),
+        at,
+        key="pool",
+    )
     declared = {pool.name for pool in PoolsSection.of(context.spec).node_pools}
     bound = []
     for index, quota in enumerate(queue.quota):
@@ -237,7 +259,13 @@ def cluster_queue(context: Context, queue: Queue) -> ClusterQueue:
     groups: tuple[ResourceGroup, ...] = ()
     if flavors:
         at = queue.place("quota")
-        groups = (ResourceGroup(at=at, covered=resources, flavors=flavors),)
+        groups = (
+            ResourceGroup(
+                at=at,
+                covered=resources,
+                flavors=flavors,
+            ),
+        )
     return ClusterQueue(
         at=queue.at,
         name=queue.name,
@@ -262,7 +290,11 @@ def cluster_queue(context: Context, queue: Queue) -> ClusterQueue:
     )
 
 
-def _explain_quota(context: Context, queue: Queue, resources: tuple[str, ...]) -> None:
+def _explain_quota(
+    context: Context,
+    queue: Queue,
+    resources: tuple[str, ...],
+) -> None:
     for pool, quota, _ in queue.quota:
         amounts = [
             f"{pool.share.of(resource) * quota.nodes} {resource}"
@@ -347,7 +379,11 @@ def _flavor_quotas(
                 origins=origins,
             )
         )
-    return FlavorQuotas(at=at, flavor=pool.name, quotas=tuple(quotas))
+    return FlavorQuotas(
+        at=at,
+        flavor=pool.name,
+        quotas=tuple(quotas),
+    )
 
 
 def _limit(per_node: Quantity, nodes: int | None) -> Quantity | None:

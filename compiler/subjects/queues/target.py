@@ -29,7 +29,11 @@ def lower(plan: Plan) -> Iterator[Manifest]:
     """Everything of the queues but the manager's configuration, which its Helm release carries."""
     for topology in plan.of(Topology):
         body = topology_body(topology)
-        yield Manifest(body, path(FOLDER, body), topology.at)
+        yield Manifest(
+            body,
+            path(FOLDER, body),
+            topology.at,
+        )
     for flavor in plan.of(Flavor):
         body = flavor_body(flavor)
         yield Manifest(
@@ -40,10 +44,20 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         )
     for cohort in plan.of(Cohort):
         body = cohort_body(cohort)
-        yield Manifest(body, path(FOLDER, body), cohort.at, cohort_origins(cohort))
+        yield Manifest(
+            body,
+            path(FOLDER, body),
+            cohort.at,
+            cohort_origins(cohort),
+        )
     for queue in plan.of(ClusterQueue):
         body = cluster_queue_body(queue)
-        yield Manifest(body, path(FOLDER, body), queue.at, queue_origins(queue))
+        yield Manifest(
+            body,
+            path(FOLDER, body),
+            queue.at,
+            queue_origins(queue),
+        )
     for local in plan.of(LocalQueue):
         body = local_queue_body(local)
         yield Manifest(
@@ -54,7 +68,11 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         )
     for priority in plan.of(WorkloadPriority):
         body = priority_body(priority)
-        yield Manifest(body, path(FOLDER, body), priority.at)
+        yield Manifest(
+            body,
+            path(FOLDER, body),
+            priority.at,
+        )
 
 
 def topology_body(topology: Topology) -> Body:
@@ -190,7 +208,12 @@ def queue_origins(queue: ClusterQueue) -> dict[tuple[Key, ...], Route]:
 def local_queue_body(queue: LocalQueue) -> Body:
     """LocalQueue."""
     return {
-        **head(API, "LocalQueue", queue.name, queue.namespace),
+        **head(
+            API,
+            "LocalQueue",
+            queue.name,
+            queue.namespace,
+        ),
         "spec": {"clusterQueue": queue.cluster_queue},
     }
 

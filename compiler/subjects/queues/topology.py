@@ -53,11 +53,19 @@ def topologies(pools: Iterable[Pool]) -> Iterator[Topology]:
     """Each topology that some pool has, its levels widest first, down to the host."""
     names = {topology_name(pool) for pool in pools}
     for name in sorted(name for name in names if name is not None):
-        yield Topology(at=SPEC / "nodePools", name=name, levels=_levels(name))
+        yield Topology(
+            at=SPEC / "nodePools",
+            name=name,
+            levels=_levels(name),
+        )
 
 
 def _levels(topology: str) -> tuple[str, ...]:
     """The levels of a topology follow from its name alone."""
     reservation = (RESERVATION_LABEL,) if topology.startswith(_RESERVATIONS) else ()
     network = NETWORK_LAYERS if topology.endswith(_NETWORK) else ()
-    return (*reservation, *network, HOSTNAME)
+    return (
+        *reservation,
+        *network,
+        HOSTNAME,
+    )

@@ -72,7 +72,11 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     yield stage(context, "secrets", "platform", wait=False)
 
 
-def _external(secret: Secret, namespace: str, at: Route) -> ExternalSecret:
+def _external(
+    secret: Secret,
+    namespace: str,
+    at: Route,
+) -> ExternalSecret:
     stored = secret.secrets_manager
     name = stored.existing.name
     keys = {key: (name, part) for key, part in stored.keys.items()}
@@ -95,7 +99,11 @@ def _external(secret: Secret, namespace: str, at: Route) -> ExternalSecret:
     )
 
 
-def _access(context: Context, secret: Secret, at: Route) -> SecretAccess:
+def _access(
+    context: Context,
+    secret: Secret,
+    at: Route,
+) -> SecretAccess:
     spec, stored = context.spec, secret.secrets_manager.existing
     # Six random characters follow the name in the ARN (Secrets Manager user guide, auth-and-access).
     arn = f"arn:{context.partition}:secretsmanager:{spec.region}:{spec.account}:secret:{stored.name}-??????"
@@ -124,7 +132,14 @@ def _check_job(
     """What a job takes of the Secrets that are made here: in its namespace, the keys that there are, logins as such."""
     for index, variable in enumerate(job.spec.secrets):
         at = job.at / "secrets" / index
-        secret = _made(context, job, variable.secret, at / "secret", made, declared)
+        secret = _made(
+            context,
+            job,
+            variable.secret,
+            at / "secret",
+            made,
+            declared,
+        )
         keys = secret.secrets_manager.keys if secret is not None else {}
         if keys and variable.key not in keys:
             context.fault(

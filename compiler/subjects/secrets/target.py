@@ -37,7 +37,11 @@ def lower(plan: Plan) -> Iterator[Artifact]:
     """
     for store in plan.of(SecretStore):
         body = store_body(store)
-        yield Manifest(body, path(FOLDER, body), store.at)
+        yield Manifest(
+            body,
+            path(FOLDER, body),
+            store.at,
+        )
     for secret in plan.of(ExternalSecret):
         body = secret_body(secret)
         places: dict[tuple[Key, ...], Route] = {
@@ -46,7 +50,12 @@ def lower(plan: Plan) -> Iterator[Artifact]:
             ("spec", "refreshInterval"): secret.where("refresh"),
             ("spec", "target", "template"): secret.where("type"),
         }
-        yield Manifest(body, path(FOLDER, body), secret.at, places)
+        yield Manifest(
+            body,
+            path(FOLDER, body),
+            secret.at,
+            places,
+        )
     key = plan.one(SopsKey)
     if key is not None:
         yield _stack("sops", "How Flux decrypts Secrets", _decryption(key), key.at)
@@ -66,7 +75,12 @@ def lower(plan: Plan) -> Iterator[Artifact]:
     for access in plan.of(SecretAccess):
         description = f"What External Secrets may do with secret {access.stored}"
         resources = {"Policy": _policy(reader, access)}
-        yield _stack(f"secret-{access.name}", description, resources, access.at)
+        yield _stack(
+            f"secret-{access.name}",
+            description,
+            resources,
+            access.at,
+        )
 
 
 def store_body(store: SecretStore) -> Body:
@@ -74,7 +88,13 @@ def store_body(store: SecretStore) -> Body:
     (external-secrets v2.9.0, docs/provider/aws-access.md)."""
     aws = {"service": store.service, "region": store.region}
     return {
-        **head(API, "SecretStore", store.name, store.namespace, annotations=NO_PRUNE),
+        **head(
+            API,
+            "SecretStore",
+            store.name,
+            store.namespace,
+            annotations=NO_PRUNE,
+        ),
         "spec": {"provider": {"aws": aws}},
     }
 
@@ -117,7 +137,12 @@ def _stack(
     name: str, description: str, resources: dict[str, Any], at: Route
 ) -> Artifact:
     body = template(description, resources)
-    return Artifact(body, f"{STACKS}/{name}.yaml", at, format="cloudformation")
+    return Artifact(
+        body,
+        f"{STACKS}/{name}.yaml",
+        at,
+        format="cloudformation",
+    )
 
 
 _ENCRYPTED = "^(data|stringData)$"
@@ -170,7 +195,14 @@ def _decryption(key: SopsKey) -> dict[str, Any]:
     }
     role = {"AssumeRolePolicyDocument": dict(key.trust), "Policies": [policy]}
     account = ("flux-system", "kustomize-controller")
-    return {**made, **pod_identity(role, key.cluster, *account)}
+    return {
+        **made,
+        **pod_identity(
+            role,
+            key.cluster,
+            *account,
+        ),
+    }
 
 
 def _role(reader: SecretReader) -> dict[str, Any]:
@@ -178,7 +210,12 @@ def _role(reader: SecretReader) -> dict[str, Any]:
         "RoleName": reader.role,
         "AssumeRolePolicyDocument": dict(reader.trust),
     }
-    return pod_identity(role, reader.cluster, reader.namespace, reader.service_account)
+    return pod_identity(
+        role,
+        reader.cluster,
+        reader.namespace,
+        reader.service_account,
+    )
 
 
 def _policy(reader: SecretReader, access: SecretAccess) -> dict[str, Any]:
@@ -197,4 +234,8 @@ def _policy(reader: SecretReader, access: SecretAccess) -> dict[str, Any]:
         statements.append(
             {"Effect": "Allow", "Action": ["kms:Decrypt"], "Resource": access.kms_key}
         )
-    return role_policy(f"secret-{access.name}", reader.role, statements)
+    return role_policy(
+        f"secret-{access.name}",
+        reader.role,
+        statements,
+    )

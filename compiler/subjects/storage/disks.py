@@ -115,7 +115,12 @@ def class_name(storage: str) -> str:
     return f"ebs-{storage}"
 
 
-def disk_zone(context: Context, name: str, disk: CreatedDisk, at: Route) -> str | None:
+def disk_zone(
+    context: Context,
+    name: str,
+    disk: CreatedDisk,
+    at: Route,
+) -> str | None:
     """The zone of volumes that stay: a volume never leaves its zone. One of a pod is made where the pod is."""
     if disk.each == "pod":
         return None
@@ -145,7 +150,11 @@ def disk_zone(context: Context, name: str, disk: CreatedDisk, at: Route) -> str 
     return zones[0]
 
 
-def disk_claim(storage: Storage, disk: CreatedDisk, namespace: str) -> VolumeClaim:
+def disk_claim(
+    storage: Storage,
+    disk: CreatedDisk,
+    namespace: str,
+) -> VolumeClaim:
     """The claim of a namespace on its volume."""
     return VolumeClaim(
         at=storage.at,

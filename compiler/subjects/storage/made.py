@@ -72,7 +72,11 @@ def made_bucket(
             "versions that nobody reads are paid for like current ones",
             at=here / "noncurrentDays",
         )
-    _transitions(context, lifecycle.transitions, here / "transitions")
+    _transitions(
+        context,
+        lifecycle.transitions,
+        here / "transitions",
+    )
     return MadeBucket(
         at=at,
         name=name,
@@ -133,7 +137,11 @@ def _bucket_name(
             )
 
 
-def _transitions(context: Context, moves: list[Transition], at: Route) -> None:
+def _transitions(
+    context: Context,
+    moves: list[Transition],
+    at: Route,
+) -> None:
     for index, move in enumerate(moves):
         least = _LEAST_DAYS.get(move.to, 0)
         if move.days < least:
@@ -166,7 +174,11 @@ def _transitions(context: Context, moves: list[Transition], at: Route) -> None:
             )
 
 
-def check_key(context: Context, key: str | None, at: Route) -> None:
+def check_key(
+    context: Context,
+    key: str | None,
+    at: Route,
+) -> None:
     """A key serves its own Region (KMS developer guide, multi-Region keys have an ARN in each)."""
     if key is None:
         return
@@ -401,7 +413,12 @@ def _backups(context: Context, spec: CreatedLustre, at: Route) -> None:
         )
 
 
-def _zone(context: Context, name: str, spec: CreatedLustre, at: Route) -> str:
+def _zone(
+    context: Context,
+    name: str,
+    spec: CreatedLustre,
+    at: Route,
+) -> str:
     """The zone of its subnet; empty where none can be known."""
     pools = context.once(resolve_pools)
     zones = sorted({zone for pool in pools.values() for zone in pool.zones})
@@ -429,7 +446,11 @@ def _zone(context: Context, name: str, spec: CreatedLustre, at: Route) -> str:
     return ""
 
 
-def _subnet(context: Context, zone: str, at: Route) -> tuple[str | None, str | None]:
+def _subnet(
+    context: Context,
+    zone: str,
+    at: Route,
+) -> tuple[str | None, str | None]:
     """The VPC and the private subnet of a zone; none of a VPC that eksctl makes, whose ids nobody knows yet."""
     network = NetworkSection.of(context.spec).network
     if not zone:
@@ -454,5 +475,11 @@ def _subnet(context: Context, zone: str, at: Route) -> tuple[str | None, str | N
             return None, None
         message = f"the VPC that eksctl makes has a subnet in {listed(known)}, and none is certain in `{zone}`"
         help = f"take one of these, or add `{zone}` to `network.create.zones`"
-    context.fault("RES128", message, place, help, source="FSx API, SubnetIds")
+    context.fault(
+        "RES128",
+        message,
+        place,
+        help,
+        source="FSx API, SubnetIds",
+    )
     return None, None

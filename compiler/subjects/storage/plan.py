@@ -124,7 +124,11 @@ class Repository:
     imports: tuple[str, ...]
     exports: tuple[str, ...]
     import_on_create: bool
-    at: Route = field(default=ROOT, compare=False, repr=False)
+    at: Route = field(
+        default=ROOT,
+        compare=False,
+        repr=False,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,7 +68,11 @@ def _folder(path: str) -> str:
     return path.rstrip("/") or "/"
 
 
-def _place(context: Context, link: DataRepository, at: Route) -> str | None:
+def _place(
+    context: Context,
+    link: DataRepository,
+    at: Route,
+) -> str | None:
     """The place in S3, which ends with a slash; ``None`` where it names no bucket."""
     if link.s3 is not None:
         return f"{link.s3.rstrip('/')}/"
@@ -87,7 +91,11 @@ def _place(context: Context, link: DataRepository, at: Route) -> str | None:
         )
         return None
     item = stored[name]
-    bucket = item.bucket(context.name, context.spec.account, context.spec.region)
+    bucket = item.bucket(
+        context.name,
+        context.spec.account,
+        context.spec.region,
+    )
     prefix = item.s3.prefix.strip("/") if item.s3 is not None else ""
     return f"s3://{bucket}/{prefix}/" if prefix else f"s3://{bucket}/"
 

@@ -96,7 +96,12 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         if cache is not None and cache.storage is not None:
             from compiler.subjects.storage.disks import check_cache
 
-            check_cache(context, cache.storage, storages, storage.at)
+            check_cache(
+                context,
+                cache.storage,
+                storages,
+                storage.at,
+            )
 
 
 def resolve_storage(context: Context) -> dict[str, Storage]:
@@ -107,12 +112,28 @@ def resolve_storage(context: Context) -> dict[str, Storage]:
     storages = {}
     for index, item in enumerate(declared):
         here = at / index
-        bucket = item.bucket(context.name, context.spec.account, context.spec.region)
-        storage = Storage(item, here, bucket=bucket)
+        bucket = item.bucket(
+            context.name,
+            context.spec.account,
+            context.spec.region,
+        )
+        storage = Storage(
+            item,
+            here,
+            bucket=bucket,
+        )
         if item.fsx_lustre is not None:
-            check_file_system(context, item.fsx_lustre, storage.place)
+            check_file_system(
+                context,
+                item.fsx_lustre,
+                storage.place,
+            )
         made, zone = _made(context, storage), _disk_zone(context, storage)
-        storages[item.name] = replace(storage, made=made, disk_zone=zone)
+        storages[item.name] = replace(
+            storage,
+            made=made,
+            disk_zone=zone,
+        )
     return storages
 
 
@@ -124,10 +145,21 @@ def _made(context: Context, storage: Storage) -> MadeBucket | MadeFileSystem | N
     from compiler.subjects.storage.made import made_bucket, made_file_system
 
     if lustre is not None:
-        return made_file_system(context, storage.spec.name, lustre, storage.place)
+        return made_file_system(
+            context,
+            storage.spec.name,
+            lustre,
+            storage.place,
+        )
     if bucket is not None:
         name = storage.bucket or ""
-        return made_bucket(context, storage.spec.name, name, bucket, storage.place)
+        return made_bucket(
+            context,
+            storage.spec.name,
+            name,
+            bucket,
+            storage.place,
+        )
     return None
 
 
@@ -137,10 +169,19 @@ def _disk_zone(context: Context, storage: Storage) -> str | None:
         return None
     from compiler.subjects.storage.disks import disk_zone
 
-    return disk_zone(context, storage.spec.name, disk, storage.place)
+    return disk_zone(
+        context,
+        storage.spec.name,
+        disk,
+        storage.place,
+    )
 
 
-def volumes(context: Context, storage: Storage, namespace: str) -> tuple[PlanNode, ...]:
+def volumes(
+    context: Context,
+    storage: Storage,
+    namespace: str,
+) -> tuple[PlanNode, ...]:
     """The PersistentVolume and the claim through which a namespace's pods mount a storage. The EBS CSI driver makes the
     volume of a claim, and both of one that is each pod's own."""
     disk = storage.spec.disk
@@ -160,7 +201,12 @@ def volumes(context: Context, storage: Storage, namespace: str) -> tuple[PlanNod
     if existing is not None:
         source = _fsx(context, existing, name)
     elif storage.bucket is not None and s3 is not None:
-        source = _s3(context, storage.bucket, s3.prefix, name)
+        source = _s3(
+            context,
+            storage.bucket,
+            s3.prefix,
+            name,
+        )
         if s3.cache is not None:
             source.attributes.update(_cached(s3.cache))
     else:
@@ -241,7 +287,11 @@ class _Source(NamedTuple):
     mount_options: tuple[str, ...]
 
 
-def _fsx(context: Context, fsx: spec_storage.FsxLustre, name: str) -> _Source:
+def _fsx(
+    context: Context,
+    fsx: spec_storage.FsxLustre,
+    name: str,
+) -> _Source:
     # The driver mounts whatever `dnsname` says, an address too: names have none in other VPCs (its issue 357).
     host = fsx.address
     if not host:
@@ -250,7 +300,12 @@ def _fsx(context: Context, fsx: spec_storage.FsxLustre, name: str) -> _Source:
             suffix = "amazonaws.com.cn"
         host = f"{fsx.id}.fsx.{region}.{suffix}"
     # kubernetes-sigs/aws-fsx-csi-driver, static provisioning: volumeHandle is unique; dnsname and mountname.
-    return _lustre(fsx.id, host, fsx.mount_name, name)
+    return _lustre(
+        fsx.id,
+        host,
+        fsx.mount_name,
+        name,
+    )
 
 
 def _made_fsx(name: str) -> _Source:
@@ -259,9 +314,19 @@ def _made_fsx(name: str) -> _Source:
     return _lustre(id, host, mount_name, name)
 
 
-def _lustre(id: str, host: str, mount_name: str, name: str) -> _Source:
+def _lustre(
+    id: str,
+    host: str,
+    mount_name: str,
+    name: str,
+) -> _Source:
     attributes = {"dnsname": host, "mountname": mount_name}
-    return _Source(FSX_DRIVER, f"{id}--{name}", attributes, ("flock", "noatime"))
+    return _Source(
+        FSX_DRIVER,
+        f"{id}--{name}",
+        attributes,
+        ("flock", "noatime"),
+    )
 
 
 def _cached(cache: BucketCache) -> dict[str, str]:
@@ -275,10 +340,24 @@ def _cached(cache: BucketCache) -> dict[str, str]:
     }
 
 
-def _s3(context: Context, bucket: str, prefix: str, name: str) -> _Source:
+def _s3(
+    context: Context,
+    bucket: str,
+    prefix: str,
+    name: str,
+) -> _Source:
     # awslabs/mountpoint-s3-csi-driver, static provisioning: bucketName in volumeAttributes, options as flags.
     attributes = {"bucketName": bucket}
-    options = [f"region {context.spec.region}", "allow-delete", "allow-other"]
+    options = [
+        f"region {context.spec.region}",
+        "allow-delete",
+        "allow-other",
+    ]
     if prefix:
         options.append(f"prefix {prefix.rstrip('/')}/")
-    return _Source(S3_DRIVER, f"{bucket}--{name}", attributes, tuple(options))
+    return _Source(
+        S3_DRIVER,
+        f"{bucket}--{name}",
+        attributes,
+        tuple(options),
+    )

@@ -104,7 +104,11 @@ class Lustre(SpecModel):
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
-        existing_or_created(self.existing, self.create, "file system")
+        existing_or_created(
+            self.existing,
+            self.create,
+            "file system",
+        )
         return self
 
 
@@ -181,7 +185,12 @@ class Storage(SpecModel):
         """The bucket that the bootstrap makes."""
         return self.s3.create if self.s3 is not None else None
 
-    def bucket(self, cluster: str, account: str, region: str) -> str | None:
+    def bucket(
+        self,
+        cluster: str,
+        account: str,
+        region: str,
+    ) -> str | None:
         """The name of its bucket, if it is one; a bucket's name is its own in the whole partition (S3 user guide,
         bucketnamingrules), so that one of ours holds what makes it so."""
         if self.s3 is None:
@@ -193,7 +202,11 @@ class Storage(SpecModel):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        kinds = [self.lustre, self.s3, self.ebs]
+        kinds = [
+            self.lustre,
+            self.s3,
+            self.ebs,
+        ]
         if kinds.count(None) != len(kinds) - 1:
             raise fault(
                 f"storage `{self.name}` is not exactly one kind",

@@ -66,10 +66,20 @@ def _artifact(
     **sections: Any,
 ) -> Artifact:
     whose = f"storage {made.name} of cluster {made.cluster}"
-    body = template(f"{description}, {whose}", resources, **given(**sections))
+    body = template(
+        f"{description}, {whose}",
+        resources,
+        **given(**sections),
+    )
     body["Outputs"] = dict(outputs)
     path = f"{STACKS}/{made.stack}.yaml"
-    return Artifact(body, path, made.at, origins, format="cloudformation")
+    return Artifact(
+        body,
+        path,
+        made.at,
+        origins,
+        format="cloudformation",
+    )
 
 
 def _bucket(bucket: MadeBucket) -> dict[str, Any]:
@@ -186,7 +196,13 @@ def snapshot_stack(made: MadeSnapshots) -> Artifact:
     body = template(what, resources)
     path = f"{STACKS}/snapshots-{made.name}.yaml"
     origins: Origins = {("Resources", "Policy", "Properties"): made.at}
-    return Artifact(body, path, made.at, origins, format="cloudformation")
+    return Artifact(
+        body,
+        path,
+        made.at,
+        origins,
+        format="cloudformation",
+    )
 
 
 def file_system_stack(made: MadeFileSystem) -> Artifact:
@@ -327,12 +343,20 @@ def _tcp(first: int, last: int) -> dict[str, Any]:
     return {"IpProtocol": "tcp", "FromPort": first, "ToPort": last}
 
 
-def _ingress(group: Any, source: Any, allowed: Mapping[str, Any]) -> dict[str, Any]:
+def _ingress(
+    group: Any,
+    source: Any,
+    allowed: Mapping[str, Any],
+) -> dict[str, Any]:
     properties = {"GroupId": group, "SourceSecurityGroupId": source, **allowed}
     return {"Type": "AWS::EC2::SecurityGroupIngress", "Properties": properties}
 
 
-def _egress(group: Any, target: Any, allowed: Mapping[str, Any]) -> dict[str, Any]:
+def _egress(
+    group: Any,
+    target: Any,
+    allowed: Mapping[str, Any],
+) -> dict[str, Any]:
     properties = {"GroupId": group, "DestinationSecurityGroupId": target, **allowed}
     return {"Type": "AWS::EC2::SecurityGroupEgress", "Properties": properties}
 

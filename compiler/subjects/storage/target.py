@@ -67,7 +67,11 @@ def lower(plan: Plan) -> Iterator[Artifact]:
         )
     for claim in plan.of(VolumeClaim):
         body = claim_body(claim)
-        yield Manifest(body, path(claim.folder, body), claim.at)
+        yield Manifest(
+            body,
+            path(claim.folder, body),
+            claim.at,
+        )
 
 
 def volume_body(volume: PersistentVolume) -> Body:
@@ -96,7 +100,11 @@ def volume_body(volume: PersistentVolume) -> Body:
 
 
 def _affinity(zone: str) -> Body:
-    expression = {"key": ZONE, "operator": "In", "values": [zone]}
+    expression = {
+        "key": ZONE,
+        "operator": "In",
+        "values": [zone],
+    }
     return {"required": {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}}
 
 

@@ -35,7 +35,11 @@ class Needs:
     each_memory: int
 
 
-def needs(context: Context, instance: InstanceType, nodes: int) -> Needs:
+def needs(
+    context: Context,
+    instance: InstanceType,
+    nodes: int,
+) -> Needs:
     """What the system asks for on so many nodes of a type."""
     agents = _agents(context, instance)
     pods, cpu, memory = nodes * agents.pods, nodes * agents.cpu, nodes * agents.memory

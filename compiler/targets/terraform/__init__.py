@@ -75,7 +75,12 @@ def module(stack: Artifact, state: State) -> Artifact:
                 **part.arguments,
                 **_meta(resource, part, resources),
             }
-            at = ("Resources", logical, "Properties", part.of)
+            at = (
+                "Resources",
+                logical,
+                "Properties",
+                part.of,
+            )
             place = ("resource", part.type, label)
             origins[place] = stack.origin(at if part.of else at[:2])
             if not part.suffix:
@@ -103,7 +108,13 @@ def module(stack: Artifact, state: State) -> Artifact:
         if content:
             rendered_module[section] = content
     path = f"{FOLDER}/{name}/main.tf.json"
-    return Artifact(rendered_module, path, stack.at, origins, format="terraform")
+    return Artifact(
+        rendered_module,
+        path,
+        stack.at,
+        origins,
+        format="terraform",
+    )
 
 
 def _kept(rendered: Mapping[str, Mapping[str, Any]]) -> str:
@@ -121,10 +132,18 @@ def _address(logical: str, kind: str) -> str:
     return f"{TYPES[kind][0]}.{identifier(logical)}"
 
 
-def _parts(logical: str, resource: Mapping[str, Any], names: Names) -> Iterator[Part]:
+def _parts(
+    logical: str,
+    resource: Mapping[str, Any],
+    names: Names,
+) -> Iterator[Part]:
     kind = resource["Type"]
     make = TYPES[kind][1]
-    yield from make(resource.get("Properties", {}), names, _address(logical, kind))
+    yield from make(
+        resource.get("Properties", {}),
+        names,
+        _address(logical, kind),
+    )
 
 
 def _arguments_from(

@@ -32,7 +32,11 @@ Make = Callable[[Properties, Names, str], Iterator[Part]]
 def _plain(type: str, **arguments: str) -> Make:
     """A type whose arguments are its properties under other names; tags are a map."""
 
-    def make(properties: Properties, names: Names, address: str) -> Iterator[Part]:
+    def make(
+        properties: Properties,
+        names: Names,
+        address: str,
+    ) -> Iterator[Part]:
         known = {**arguments, "tags": "Tags"}
         unknown = properties.keys() - set(known.values())
         if unknown:
@@ -100,7 +104,11 @@ def _rule_alone(way: str, peer: str) -> Make:
     )
 
 
-def _role(properties: Properties, names: Names, address: str) -> Iterator[Part]:
+def _role(
+    properties: Properties,
+    names: Names,
+    address: str,
+) -> Iterator[Part]:
     role = given(
         name=properties.get("RoleName"),
         assume_role_policy=names.text(properties["AssumeRolePolicyDocument"]),
@@ -114,14 +122,26 @@ def _role(properties: Properties, names: Names, address: str) -> Iterator[Part]:
         yield Part(kind, attached, f"_{number}", "ManagedPolicyArns")
     for policy in properties.get("Policies", []):
         document = names.text(policy["PolicyDocument"])
-        own = {"role": reference, "name": policy["PolicyName"], "policy": document}
+        own = {
+            "role": reference,
+            "name": policy["PolicyName"],
+            "policy": document,
+        }
         yield Part("aws_iam_role_policy", own, f"_{policy['PolicyName']}", "Policies")
 
 
-def _document(type: str, document: str, **arguments: str) -> Make:
+def _document(
+    type: str,
+    document: str,
+    **arguments: str,
+) -> Make:
     """A type with a policy, which is JSON in a text."""
 
-    def make(properties: Properties, names: Names, address: str) -> Iterator[Part]:
+    def make(
+        properties: Properties,
+        names: Names,
+        address: str,
+    ) -> Iterator[Part]:
         values = {
             argument: names.value(properties[name])
             for argument, name in arguments.items()
@@ -132,20 +152,32 @@ def _document(type: str, document: str, **arguments: str) -> Make:
     return make
 
 
-def _queue_policy(properties: Properties, names: Names, address: str) -> Iterator[Part]:
+def _queue_policy(
+    properties: Properties,
+    names: Names,
+    address: str,
+) -> Iterator[Part]:
     (queue,) = properties["Queues"]
     policy = names.text(properties["PolicyDocument"])
     arguments = {"queue_url": names.value(queue), "policy": policy}
     yield Part("aws_sqs_queue_policy", arguments)
 
 
-def _profile(properties: Properties, names: Names, address: str) -> Iterator[Part]:
+def _profile(
+    properties: Properties,
+    names: Names,
+    address: str,
+) -> Iterator[Part]:
     (role,) = properties["Roles"]
     name = properties["InstanceProfileName"]
     yield Part("aws_iam_instance_profile", {"name": name, "role": names.value(role)})
 
 
-def _event_rule(properties: Properties, names: Names, address: str) -> Iterator[Part]:
+def _event_rule(
+    properties: Properties,
+    names: Names,
+    address: str,
+) -> Iterator[Part]:
     pattern = names.text(properties["EventPattern"])
     yield Part("aws_cloudwatch_event_rule", {"event_pattern": pattern})
     for target in properties["Targets"]:
@@ -157,7 +189,11 @@ def _event_rule(properties: Properties, names: Names, address: str) -> Iterator[
         yield Part("aws_cloudwatch_event_target", arguments, "", "Targets")
 
 
-def _bucket(properties: Properties, names: Names, address: str) -> Iterator[Part]:
+def _bucket(
+    properties: Properties,
+    names: Names,
+    address: str,
+) -> Iterator[Part]:
     bucket = {"bucket": f"${{{address}.id}}"}
     own = given(bucket=properties["BucketName"], tags=names.value(_tagged(properties)))
     yield Part("aws_s3_bucket", own)
@@ -229,7 +265,11 @@ def _lifecycle(rule: Properties) -> dict[str, Any]:
     return rendered
 
 
-def _file_system(properties: Properties, names: Names, address: str) -> Iterator[Part]:
+def _file_system(
+    properties: Properties,
+    names: Names,
+    address: str,
+) -> Iterator[Part]:
     lustre = properties["LustreConfiguration"]
     metadata = lustre.get("MetadataConfiguration")
     metadata_block = None
@@ -257,7 +297,11 @@ def _file_system(properties: Properties, names: Names, address: str) -> Iterator
     yield Part("aws_fsx_lustre_file_system", names.value(arguments))
 
 
-def _association(properties: Properties, names: Names, address: str) -> Iterator[Part]:
+def _association(
+    properties: Properties,
+    names: Names,
+    address: str,
+) -> Iterator[Part]:
     s3 = properties.get("S3", {})
     policies = {
         argument: {"events": s3[name]["Events"]}
@@ -278,7 +322,11 @@ def _association(properties: Properties, names: Names, address: str) -> Iterator
     yield Part("aws_fsx_data_repository_association", names.value(arguments))
 
 
-def _repository(properties: Properties, names: Names, address: str) -> Iterator[Part]:
+def _repository(
+    properties: Properties,
+    names: Names,
+    address: str,
+) -> Iterator[Part]:
     encryption = properties["EncryptionConfiguration"]
     scan = properties["ImageScanningConfiguration"]["ScanOnPush"]
     arguments = given(
@@ -297,7 +345,11 @@ def _repository(properties: Properties, names: Names, address: str) -> Iterator[
     yield Part("aws_ecr_lifecycle_policy", kept, of="LifecyclePolicy")
 
 
-def _cache(properties: Properties, names: Names, address: str) -> Iterator[Part]:
+def _cache(
+    properties: Properties,
+    names: Names,
+    address: str,
+) -> Iterator[Part]:
     arguments = given(
         ecr_repository_prefix=properties["EcrRepositoryPrefix"],
         upstream_registry_url=properties["UpstreamRegistryUrl"],
@@ -306,7 +358,11 @@ def _cache(properties: Properties, names: Names, address: str) -> Iterator[Part]
     yield Part("aws_ecr_pull_through_cache_rule", names.value(arguments))
 
 
-def _project(properties: Properties, names: Names, address: str) -> Iterator[Part]:
+def _project(
+    properties: Properties,
+    names: Names,
+    address: str,
+) -> Iterator[Part]:
     source, environment = properties["Source"], properties["Environment"]
     auth = source.get("Auth")
     logs = properties["LogsConfig"]["CloudWatchLogs"]
@@ -342,7 +398,11 @@ def _project(properties: Properties, names: Names, address: str) -> Iterator[Par
     yield Part("aws_codebuild_project", names.value(arguments))
 
 
-def _entry(properties: Properties, names: Names, address: str) -> Iterator[Part]:
+def _entry(
+    properties: Properties,
+    names: Names,
+    address: str,
+) -> Iterator[Part]:
     own = given(
         cluster_name=properties["ClusterName"],
         principal_arn=properties["PrincipalArn"],
@@ -364,7 +424,11 @@ def _entry(properties: Properties, names: Names, address: str) -> Iterator[Part]
         yield Part(kind, associated, f"_{number}", "AccessPolicies")
 
 
-def _snapshots(properties: Properties, names: Names, address: str) -> Iterator[Part]:
+def _snapshots(
+    properties: Properties,
+    names: Names,
+    address: str,
+) -> Iterator[Part]:
     details = properties["PolicyDetails"]
     schedules = [
         {
@@ -392,7 +456,11 @@ def _snapshots(properties: Properties, names: Names, address: str) -> Iterator[P
     yield Part("aws_dlm_lifecycle_policy", names.value(arguments))
 
 
-def _key(properties: Properties, names: Names, address: str) -> Iterator[Part]:
+def _key(
+    properties: Properties,
+    names: Names,
+    address: str,
+) -> Iterator[Part]:
     arguments = given(
         description=properties["Description"],
         enable_key_rotation=properties["EnableKeyRotation"],

@@ -26,8 +26,24 @@ def replicated_jobs(
     for index, job in enumerate(items(spec, "replicatedJobs")):
         here = (*path, "replicatedJobs", index)
         volumes = claims | added.get(str(job.get("name")), frozenset())
-        yield from _job_spec((*here, "template", "spec"), job, volumes, reported)
-        yield from _annotations((*here, "template", "spec"), job)
+        yield from _job_spec(
+            (
+                *here,
+                "template",
+                "spec",
+            ),
+            job,
+            volumes,
+            reported,
+        )
+        yield from _annotations(
+            (
+                *here,
+                "template",
+                "spec",
+            ),
+            job,
+        )
         dependencies = items(job, "dependsOn")
         yield from _dependencies(
             (*here, "dependsOn"), dependencies, earlier, first=index == 0
@@ -61,7 +77,11 @@ def _annotations(path: Path, job: dict[str, Any]) -> Iterator[Fault]:
     replicas = int(job.get("replicas") or 1)
     inner = ("template", "metadata", "annotations")
     annotations = at(spec, *inner)
-    yield from topology((*path, *inner), annotations, parallelism * replicas)
+    yield from topology(
+        (*path, *inner),
+        annotations,
+        parallelism * replicas,
+    )
 
 
 def claimed(spec: Any) -> set[str]:
@@ -95,10 +115,22 @@ def _dependencies(
         name = dependency.get("name")
         if name not in earlier:
             message = f"replicated job `{name}` does not stand before this one"
-            yield refused((*path, index, "name"), message, "put it earlier in the list")
+            yield refused(
+                (
+                    *path,
+                    index,
+                    "name",
+                ),
+                message,
+                "put it earlier in the list",
+            )
 
 
-def _policy_targets(path: Path, spec: Any, jobs: set[str]) -> Iterator[Fault]:
+def _policy_targets(
+    path: Path,
+    spec: Any,
+    jobs: set[str],
+) -> Iterator[Fault]:
     places: list[Path] = [("successPolicy",)]
     for number, _ in enumerate(items(spec, "failurePolicy", "rules")):
         places.append(("failurePolicy", "rules", number))
@@ -107,7 +139,12 @@ def _policy_targets(path: Path, spec: Any, jobs: set[str]) -> Iterator[Fault]:
         for index, name in enumerate(names or ()):
             if name not in jobs:
                 yield refused(
-                    (*path, *place, "targetReplicatedJobs", index),
+                    (
+                        *path,
+                        *place,
+                        "targetReplicatedJobs",
+                        index,
+                    ),
                     f"replicated job `{name}` is not one of this JobSet",
                     help=nearest(str(name), jobs, "name one of its `replicatedJobs`"),
                 )

@@ -37,7 +37,12 @@ def rules(spec: dict[str, Any]) -> Iterator[Fault]:
     if isinstance(group, dict) and len({"name", "id"} & set(group)) != 1:
         what = "both `name` and `id`" if group else "neither `name` nor `id`"
         message = f"the placement group is given by {what}"
-        yield breaks(("spec", "placementGroupSelector"), message, "give one", key=True)
+        yield breaks(
+            ("spec", "placementGroupSelector"),
+            message,
+            "give one",
+            key=True,
+        )
     if spec.get("connectionTracking") == {}:
         yield breaks(
             ("spec", "connectionTracking"),
@@ -63,7 +68,12 @@ def _role(spec: dict[str, Any]) -> Iterator[Fault]:
             else "neither `role` nor `instanceProfile`"
         )
         help = "keep one" if given else "write `role:` with the role of the nodes"
-        yield breaks(("spec", *given[1:]), what, help, key=True)
+        yield breaks(
+            ("spec", *given[1:]),
+            what,
+            help,
+            key=True,
+        )
     elif spec[given[0]] == "":
         yield breaks(
             ("spec", given[0]),
@@ -81,7 +91,14 @@ def _images(spec: dict[str, Any], terms: list[dict[str, Any]]) -> Iterator[Fault
         if alone and others:
             message = f"a term with `{alone}` also has `{others[0]}`"
             yield breaks(
-                (*path, index, others[0]), message, f"keep `{alone}`", key=True
+                (
+                    *path,
+                    index,
+                    others[0],
+                ),
+                message,
+                f"keep `{alone}`",
+                key=True,
             )
     if aliased and len(terms) > 1:
         yield breaks(
@@ -98,7 +115,11 @@ def _images(spec: dict[str, Any], terms: list[dict[str, Any]]) -> Iterator[Fault
         yield breaks(path, message, "write `amiFamily: AL2023`", key=True)
 
 
-def _alias(path: Path, alias: str, family: Any) -> Iterator[Fault]:
+def _alias(
+    path: Path,
+    alias: str,
+    family: Any,
+) -> Iterator[Fault]:
     match = _ALIAS.match(alias)
     if match is None:
         message = f"alias `{alias}` says no version"
@@ -132,7 +153,14 @@ def _disks(disks: list[dict[str, Any]]) -> Iterator[Fault]:
         if isinstance(volume, dict) and not {"snapshotID", "volumeSize"} & set(volume):
             message = "a volume without size or snapshot"
             yield breaks(
-                (*path, index, "ebs"), message, "write `volumeSize:`", key=True
+                (
+                    *path,
+                    index,
+                    "ebs",
+                ),
+                message,
+                "write `volumeSize:`",
+                key=True,
             )
 
 
@@ -150,7 +178,12 @@ def _kubelet(kubelet: dict[str, Any]) -> Iterator[Fault]:
             path = ("spec", "kubelet", field, key)
             if key not in _RESERVABLE:
                 message = f"`{key}` cannot be reserved"
-                yield breaks(path, message, nearest(key, _RESERVABLE), key=True)
+                yield breaks(
+                    path,
+                    message,
+                    nearest(key, _RESERVABLE),
+                    key=True,
+                )
             elif str(amount).startswith("-"):
                 yield breaks(path, f"{amount} is negative", "write 0 or more")
 

@@ -27,7 +27,11 @@ def pod_spec(
     seen: dict[str, Path] = {}
     for field in ("initContainers", "containers"):
         for index, container in enumerate(items(spec, field)):
-            here = (*path, field, index)
+            here = (
+                *path,
+                field,
+                index,
+            )
             yield from _name(here, str(container.get("name")), seen)
             yield from _mounts(here, container, own_volumes | volumes)
             yield from resources((*here, "resources"), container.get("resources"))
@@ -96,7 +100,11 @@ def tolerations(path: Path, values: list[dict[str, Any]]) -> Iterator[Fault]:
             )
 
 
-def _name(path: Path, name: str, seen: dict[str, Path]) -> Iterator[Fault]:
+def _name(
+    path: Path,
+    name: str,
+    seen: dict[str, Path],
+) -> Iterator[Fault]:
     first = seen.setdefault(name, path)
     if first[-2] != path[-2]:  # within one list the schema's list keys report it
         message = f"container `{name}` is also in `{first[-2]}`"
@@ -112,7 +120,11 @@ def _mounts(
         name, place = mount.get("name"), mount.get("mountPath")
         if name not in volumes:
             message = f"volume `{name}` is not one of this pod"
-            help = nearest(str(name), map(str, volumes), "add it to `volumes`")
+            help = nearest(
+                str(name),
+                map(str, volumes),
+                "add it to `volumes`",
+            )
             yield refused((*here, "name"), message, help)
         if places.setdefault(place, index) != index:
             message = f"`{place}` is mounted twice"
@@ -130,7 +142,13 @@ def resources(path: Path, requirements: Any) -> Iterator[Fault]:
 @lru_cache(maxsize=1024)
 def _are_right(limits: Amounts, requests: Amounts) -> bool:
     """Whether amounts have no fault: most jobs of a set ask for the same."""
-    return not list(_resource_faults((), dict(limits), dict(requests)))
+    return not list(
+        _resource_faults(
+            (),
+            dict(limits),
+            dict(requests),
+        )
+    )
 
 
 def _resource_faults(
@@ -142,12 +160,40 @@ def _resource_faults(
         if not _is_resource(name):
             field = "limits" if limit is not None else "requests"
             message = f"`{name}` is not a resource of a container"
-            yield refused((*path, field, name), message, _device(name), key=True)
-        yield from _amount((*path, "limits", name), name, limit)
-        yield from _amount((*path, "requests", name), name, request)
+            yield refused(
+                (*path, field, name),
+                message,
+                _device(name),
+                key=True,
+            )
+        yield from _amount(
+            (
+                *path,
+                "limits",
+                name,
+            ),
+            name,
+            limit,
+        )
+        yield from _amount(
+            (
+                *path,
+                "requests",
+                name,
+            ),
+            name,
+            request,
+        )
         breach = _breach(name, request, limit)
         if breach is not None:
-            yield refused((*path, "requests", name), *breach)
+            yield refused(
+                (
+                    *path,
+                    "requests",
+                    name,
+                ),
+                *breach,
+            )
     has_huge_pages = any(name.startswith("hugepages-") for name in limits)
     if has_huge_pages and names.isdisjoint({"cpu", "memory"}):
         yield refused(
@@ -157,7 +203,11 @@ def _resource_faults(
         )
 
 
-def _breach(name: str, request: Any, limit: Any) -> tuple[str, str] | None:
+def _breach(
+    name: str,
+    request: Any,
+    limit: Any,
+) -> tuple[str, str] | None:
     """What is wrong between a request and its limit, and what to write; ``None`` where nothing is."""
     if not _is_whole(name):
         if request is None or limit is None or not _is_above(request, limit):
@@ -182,7 +232,11 @@ def _is_resource(name: str) -> bool:
     return name in _NATIVE or "/" in name or name.startswith("hugepages-")
 
 
-def _amount(path: Path, name: str, text: Any) -> Iterator[Fault]:
+def _amount(
+    path: Path,
+    name: str,
+    text: Any,
+) -> Iterator[Fault]:
     number = None if text is None else exact(text)
     if number is None:
         return  # a text that is no quantity is reported by the schema's pattern

@@ -76,7 +76,12 @@ def _group(path: Path, group: dict[str, Any]) -> Iterator[Fault]:
         )
     for place, flavor in enumerate(flavors):
         here = (*path, "flavors", place)
-        yield from _flavor(here, covered, flavor, ordered=other is None)
+        yield from _flavor(
+            here,
+            covered,
+            flavor,
+            ordered=other is None,
+        )
 
 
 def _other(covered: list[str], flavors: list[dict[str, Any]]) -> tuple[int, str] | None:
@@ -137,7 +142,12 @@ def _limits_without_cohort(groups: list[dict[str, Any]]) -> Iterator[Fault]:
             if at(resource, field) is not None:
                 message = f"`{field}` without a cohort"
                 help = "name a cohort, or leave it out"
-                yield fault((*path, field), message, help, key=True)
+                yield fault(
+                    (*path, field),
+                    message,
+                    help,
+                    key=True,
+                )
                 return
 
 

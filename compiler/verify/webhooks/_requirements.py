@@ -47,18 +47,40 @@ def rules(spec: dict[str, Any]) -> Iterator[Fault]:
     """Faults of a spec."""
     template: Path = ("spec", "template")
     for key in at(spec, "template", "metadata", "labels") or {}:
-        yield from _key((*template, "metadata", "labels", key), key, written=True)
+        yield from _key(
+            (*template, "metadata", "labels", key),
+            key,
+            written=True,
+        )
     requirements = items(spec, "template", "spec", "requirements")
     for index, requirement in enumerate(requirements):
-        path = (*template, "spec", "requirements", index)
+        path = (
+            *template,
+            "spec",
+            "requirements",
+            index,
+        )
         yield from _key((*path, "key"), str(requirement.get("key")))
         yield from _values(path, requirement)
     for field, value in (at(spec, "template", "spec", "nodeClassRef") or {}).items():
         if value == "":
-            path = (*template, "spec", "nodeClassRef", field)
+            path = (
+                *template,
+                "spec",
+                "nodeClassRef",
+                field,
+            )
             yield breaks(path, f"`{field}` is empty", "name the node class in full")
     for index, budget in enumerate(items(spec, "disruption", "budgets")):
-        yield from _budget(("spec", "disruption", "budgets", index), budget)
+        yield from _budget(
+            (
+                "spec",
+                "disruption",
+                "budgets",
+                index,
+            ),
+            budget,
+        )
     if "replicas" in spec:
         yield from _static(spec)
 
@@ -96,7 +118,12 @@ def _static(spec: dict[str, Any]) -> Iterator[Fault]:
         )
 
 
-def _key(path: Path, key: str, *, written: bool = False) -> Iterator[Fault]:
+def _key(
+    path: Path,
+    key: str,
+    *,
+    written: bool = False,
+) -> Iterator[Fault]:
     domain = key.partition("/")[0]
     if key in _OWN:
         yield breaks(

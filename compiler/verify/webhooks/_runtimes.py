@@ -113,7 +113,13 @@ def _ancestor(path: Path, job: dict[str, Any]) -> Iterator[Fault]:
     if step is None:
         return
     if step not in CONTAINER:
-        label = (*path, "template", "metadata", "labels", ANCESTOR)
+        label = (
+            *path,
+            "template",
+            "metadata",
+            "labels",
+            ANCESTOR,
+        )
         message = f"`{step}` is no step of a TrainJob"
         yield never_works(label, message, f"one of {listed(CONTAINER)}")
         return

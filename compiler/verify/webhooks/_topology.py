@@ -17,7 +17,11 @@ _SLICE_LEVEL, _SLICE_SIZE, _GROUP = (
 )
 
 
-def topology(path: Path, annotations: Any, pods: int = 0) -> Iterator[Fault]:
+def topology(
+    path: Path,
+    annotations: Any,
+    pods: int = 0,
+) -> Iterator[Fault]:
     """Faults of the annotations of a pod template; ``pods`` of it there are, 0 if not known."""
     if not isinstance(annotations, dict):
         return
@@ -58,7 +62,11 @@ def _values(path: Path, given: dict[str, Any]) -> Iterator[Fault]:
         )
 
 
-def _slices(path: Path, given: dict[str, Any], pods: int) -> Iterator[Fault]:
+def _slices(
+    path: Path,
+    given: dict[str, Any],
+    pods: int,
+) -> Iterator[Fault]:
     pair = [name for name in (_SLICE_LEVEL, _SLICE_SIZE) if name in given]
     if len(pair) == 1:
         lacks = _SLICE_SIZE if pair == [_SLICE_LEVEL] else _SLICE_LEVEL

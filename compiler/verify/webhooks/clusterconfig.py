@@ -70,22 +70,48 @@ def _auto_mode(body: Body) -> Iterator[Fault]:
         others = [*named, *(["nodePools"] if pools else [])]
         if others:
             message = f"`{others[0]}` stands beside Auto Mode that is off"
-            yield refused((*here, others[0]), message, "remove it", key=True)
+            yield refused(
+                (*here, others[0]),
+                message,
+                "remove it",
+                key=True,
+            )
         return
     if at(body, "outpost") is not None:
         message = "Auto Mode of a cluster on Outposts"
         yield refused((*here, "enabled"), message, "write `enabled: false`")
     if pools == [] and named:
         message = f"`{named[0]}` stands beside no node pools"
-        yield refused((*here, named[0]), message, "remove it", key=True)
+        yield refused(
+            (*here, named[0]),
+            message,
+            "remove it",
+            key=True,
+        )
     for index, pool in enumerate(pools if isinstance(pools, list) else ()):
         if pool not in _POOLS and not placeholder(str(pool)):
             help = nearest(str(pool), _POOLS, "write `general-purpose` or `system`")
             message = f"EKS brings no node pool `{pool}`"
-            yield refused((*here, "nodePools", index), message, help)
+            yield refused(
+                (
+                    *here,
+                    "nodePools",
+                    index,
+                ),
+                message,
+                help,
+            )
         elif pool in pools[:index]:
             message = f"node pool `{pool}` is named twice"
-            yield refused((*here, "nodePools", index), message, "remove one of them")
+            yield refused(
+                (
+                    *here,
+                    "nodePools",
+                    index,
+                ),
+                message,
+                "remove one of them",
+            )
     yield from _without_core_networking(body)
 
 
@@ -143,7 +169,11 @@ def _group(path: Path, group: Body) -> Iterator[Fault]:
         )
 
 
-def _subnets(path: Path, group: Body, body: Body) -> Iterator[Fault]:
+def _subnets(
+    path: Path,
+    group: Body,
+    body: Body,
+) -> Iterator[Fault]:
     """A subnet is one of ``vpc.subnets``, by its key or its id, or an id that EC2 is asked for (pkg/vpc)."""
     known: dict[str, Any] = {}
     for side in ("private", "public"):
@@ -158,7 +188,11 @@ def _subnets(path: Path, group: Body, body: Body) -> Iterator[Fault]:
             continue
         if not name.startswith("subnet-") and not placeholder(name):
             message = f"`vpc.subnets` has no subnet `{name}`"
-            yield refused((*path, index), message, nearest(name, known))
+            yield refused(
+                (*path, index),
+                message,
+                nearest(name, known),
+            )
 
 
 def _capacity(path: Path, group: Body) -> Iterator[Fault]:

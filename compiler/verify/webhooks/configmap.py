@@ -20,14 +20,24 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     yield from data_keys("binaryData", binary_data)
     for key in sorted(data.keys() & binary_data.keys()):
         message = f"`{key}` is also in `data`"
-        yield refused(("binaryData", key), message, "keep it in one of them", key=True)
+        yield refused(
+            ("binaryData", key),
+            message,
+            "keep it in one of them",
+            key=True,
+        )
     for key, text in data.items():
         if not key.endswith(".json") or not isinstance(text, str):
             continue
         problem = _not_json(text)
         if problem:
             message = f"`{key}` is no JSON: {problem}"
-            yield never_works(("data", key), message, "correct the text", key=True)
+            yield never_works(
+                ("data", key),
+                message,
+                "correct the text",
+                key=True,
+            )
     size = sum(len(str(value).encode()) for value in data.values())
     size += sum(len(str(value)) * 3 // 4 for value in binary_data.values())  # base64
     if size > MOST_BYTES:

@@ -36,7 +36,15 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     yield from crd_rules(spec)
     for field, rules in _ALONE.items():
         for index, term in enumerate(items(spec, field)):
-            yield from _term(("spec", field, index), term, rules)
+            yield from _term(
+                (
+                    "spec",
+                    field,
+                    index,
+                ),
+                term,
+                rules,
+            )
     yield from _evictions(at(spec, "kubelet") or {})
 
 

@@ -20,7 +20,11 @@ _RETRYING = "RetryOnFailure"
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
-    yield from exactly_one(("spec",), spec, ("chart", "chartRef"))
+    yield from exactly_one(
+        ("spec",),
+        spec,
+        ("chart", "chartRef"),
+    )
     if seconds(spec.get("interval")) == 0:
         yield refused(
             ("spec", "interval"),

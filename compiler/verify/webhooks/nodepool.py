@@ -25,18 +25,47 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     if isinstance(ref, dict) and ref.get("group") == _AUTO_MODE:
         yield from _life(at(template, "spec"))
     for key, value in (at(template, "metadata", "labels") or {}).items():
-        path = (*_TEMPLATE, "metadata", "labels", key)
+        path = (
+            *_TEMPLATE,
+            "metadata",
+            "labels",
+            key,
+        )
         yield from _syntax(path, "label-key", key)
         yield from _syntax(path, "label-value", value)
     for index, requirement in enumerate(items(template, "spec", "requirements")):
-        path = (*_TEMPLATE, "spec", "requirements", index)
-        yield from _syntax((*path, "key"), "label-key", requirement.get("key"))
+        path = (
+            *_TEMPLATE,
+            "spec",
+            "requirements",
+            index,
+        )
+        yield from _syntax(
+            (*path, "key"),
+            "label-key",
+            requirement.get("key"),
+        )
         if requirement.get("operator") not in ("In", "NotIn"):
             continue  # compared with a number: the CRD's rules
         for place, value in enumerate(requirement.get("values") or ()):
-            yield from _syntax((*path, "values", place), "label-value", value)
+            yield from _syntax(
+                (
+                    *path,
+                    "values",
+                    place,
+                ),
+                "label-value",
+                value,
+            )
     for field in ("taints", "startupTaints"):
-        yield from _taints((*_TEMPLATE, "spec", field), items(template, "spec", field))
+        yield from _taints(
+            (
+                *_TEMPLATE,
+                "spec",
+                field,
+            ),
+            items(template, "spec", field),
+        )
 
 
 # The API server of EKS Auto Mode: "the sum of expireAfter and terminationGracePeriod (defaulted to 24h) may not exceed
@@ -75,9 +104,19 @@ def _life(spec: Body) -> Iterator[Fault]:
 def _taints(path: Path, taints: list[Body]) -> Iterator[Fault]:
     seen: dict[tuple[str, str], int] = {}
     for index, taint in enumerate(taints):
-        yield from _syntax((*path, index, "key"), "label-key", taint.get("key"))
         yield from _syntax(
-            (*path, index, "value"), "label-value", taint.get("value") or ""
+            (*path, index, "key"),
+            "label-key",
+            taint.get("key"),
+        )
+        yield from _syntax(
+            (
+                *path,
+                index,
+                "value",
+            ),
+            "label-value",
+            taint.get("value") or "",
         )
         identity = (str(taint.get("key")), str(taint.get("effect")))
         if seen.setdefault(identity, index) != index:
@@ -88,7 +127,15 @@ def _taints(path: Path, taints: list[Body]) -> Iterator[Fault]:
             )
 
 
-def _syntax(path: Path, name: str, text: object) -> Iterator[Fault]:
+def _syntax(
+    path: Path,
+    name: str,
+    text: object,
+) -> Iterator[Fault]:
     syntax = SYNTAXES[name]
     if isinstance(text, str) and not syntax.accepts(text):
-        yield refused(path, syntax.breach(text), f"use {syntax.help}")
+        yield refused(
+            path,
+            syntax.breach(text),
+            f"use {syntax.help}",
+        )

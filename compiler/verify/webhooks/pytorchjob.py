@@ -29,27 +29,54 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         if role not in _ROLES:
             message = f"a PyTorchJob has no role `{role}`"
             help = "write `Master` or `Worker`"
-            yield refused((*_REPLICAS, role), message, help, key=True)
+            yield refused(
+                (*_REPLICAS, role),
+                message,
+                help,
+                key=True,
+            )
             continue
         yield from _replica((*_REPLICAS, role), role, spec)
     if at(body, "spec", "elasticPolicy") is not None and "Worker" not in specs:
         message = "`elasticPolicy` needs the role `Worker`, and the job has none"
         help = "write its pods as `Worker`, without a `Master`"
-        yield refused(("spec", "elasticPolicy"), message, help, key=True)
+        yield refused(
+            ("spec", "elasticPolicy"),
+            message,
+            help,
+            key=True,
+        )
 
 
-def _replica(path: Path, role: str, spec: Any) -> Iterator[Fault]:
+def _replica(
+    path: Path,
+    role: str,
+    spec: Any,
+) -> Iterator[Fault]:
     yield from template((*path, "template"), at(spec, "template"))
     pod: Path = ("template", "spec", "containers")
     containers = items(at(spec, *pod[:-1]), pod[-1])
     if not any(container.get("name") == _MAIN for container in containers):
         message = f"role `{role}` has no container `{_MAIN}`"
         help = f"call the container that trains `{_MAIN}`"
-        yield refused((*path, *pod), message, help, key=True)
+        yield refused(
+            (*path, *pod),
+            message,
+            help,
+            key=True,
+        )
     for index, container in enumerate(containers):
         if not container.get("image"):
             message = f"container `{container.get('name')}` has no image"
-            yield refused((*path, *pod, index), message, "write `image`")
+            yield refused(
+                (
+                    *path,
+                    *pod,
+                    index,
+                ),
+                message,
+                "write `image`",
+            )
     count = at(spec, "replicas")
     if role == "Master" and count != 1:
         message = f"role `Master` has {count or 'no'} `replicas`, and needs exactly 1"
@@ -81,10 +108,19 @@ def name_faults(body: Body, specs: Any) -> Iterator[Fault]:
         return
     syntax = SYNTAXES["dns-1035-label"]
     if not syntax.accepts(name):
-        yield refused(("metadata", "name"), syntax.breach(name), f"use {syntax.help}")
+        yield refused(
+            ("metadata", "name"),
+            syntax.breach(name),
+            f"use {syntax.help}",
+        )
     for role, spec in specs.items():
         last = f"-{str(role).lower()}-{max(int(at(spec, 'replicas') or 1), 1) - 1}"
         if len(name) + len(last) > MOST:
             why = f"a pod would be called `{name}{last}`, and that has at most {MOST}"
-            yield too_long(("metadata", "name"), name, MOST - len(last), why)
+            yield too_long(
+                ("metadata", "name"),
+                name,
+                MOST - len(last),
+                why,
+            )
             return

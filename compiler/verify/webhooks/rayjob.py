@@ -32,13 +32,23 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         message = (
             "a RayJob has `rayClusterSpec` or `clusterSelector`, and this one neither"
         )
-        yield refused(("spec",), message, "write `rayClusterSpec`", key=True)
+        yield refused(
+            ("spec",),
+            message,
+            "write `rayClusterSpec`",
+            key=True,
+        )
     yield from _submission(spec, selects=selects)
     if isinstance(cluster, dict):
         yield from _groups(cluster)
     queue = at(body, "metadata", "labels", _QUEUE)
     if queue is not None:
-        yield from _queued(body, spec, cluster, selects=selects)
+        yield from _queued(
+            body,
+            spec,
+            cluster,
+            selects=selects,
+        )
 
 
 def _submission(spec: dict[str, Any], *, selects: bool) -> Iterator[Fault]:
@@ -47,7 +57,12 @@ def _submission(spec: dict[str, Any], *, selects: bool) -> Iterator[Fault]:
         for key in _OWN_SUBMITTER:
             if spec.get(key) is not None:
                 message = f"`{key}` has no place in `SidecarMode`"
-                yield refused(("spec", key), message, "remove it", key=True)
+                yield refused(
+                    ("spec", key),
+                    message,
+                    "remove it",
+                    key=True,
+                )
     if limit > 0 and (selects or mode == "InteractiveMode"):
         what = "`clusterSelector`" if selects else "`InteractiveMode`"
         message = f"`backoffLimit` {limit} has no place beside {what}"
@@ -69,19 +84,31 @@ def _groups(cluster: dict[str, Any]) -> Iterator[Fault]:
         yield from _size(here, group, name)
 
 
-def _pods(path: Path, group: Any, name: str) -> Iterator[Fault]:
+def _pods(
+    path: Path,
+    group: Any,
+    name: str,
+) -> Iterator[Fault]:
     yield from template((*path, "template"), at(group, "template"))
     if not items(at(group, "template", "spec"), "containers"):
         message = f"{name} has no container"
         yield refused((*path, "template"), message, "write the one that runs Ray")
 
 
-def _size(path: Path, group: dict[str, Any], name: str) -> Iterator[Fault]:
+def _size(
+    path: Path,
+    group: dict[str, Any],
+    name: str,
+) -> Iterator[Fault]:
     least, most = group.get("minReplicas"), group.get("maxReplicas")
     if least is None or most is None or least <= most:
         return
     message = f"{name} has `minReplicas` {least} above `maxReplicas` {most}"
-    yield refused((*path, "minReplicas"), message, f"write at most {most}")
+    yield refused(
+        (*path, "minReplicas"),
+        message,
+        f"write at most {most}",
+    )
 
 
 def _queued(
@@ -92,7 +119,12 @@ def _queued(
         if cluster is not None:
             message = "a RayJob with a queue makes a cluster of its own, and this one takes another"
             help = "remove `clusterSelector`"
-            yield refused(("spec", "clusterSelector"), message, help, key=True)
+            yield refused(
+                ("spec", "clusterSelector"),
+                message,
+                help,
+                key=True,
+            )
             return
         yield never_works(
             ("metadata", "labels", _QUEUE),

@@ -25,7 +25,14 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     for index, taint in enumerate(items(spec, "nodeTaints")):
         yield from _effect(("spec", "nodeTaints", index, "effect"), taint.get("effect"))
     for index, toleration in enumerate(items(spec, "tolerations")):
-        yield from _toleration(("spec", "tolerations", index), toleration)
+        yield from _toleration(
+            (
+                "spec",
+                "tolerations",
+                index,
+            ),
+            toleration,
+        )
 
 
 def _toleration(path: Path, toleration: Body) -> Iterator[Fault]:

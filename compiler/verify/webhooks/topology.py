@@ -20,7 +20,11 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     for index, label in enumerate(labels):
         if not syntax.accepts(str(label)):
             path = ("spec", "levels", index, "nodeLabel")
-            yield refused(path, syntax.breach(str(label)), f"use {syntax.help}")
+            yield refused(
+                path,
+                syntax.breach(str(label)),
+                f"use {syntax.help}",
+            )
     lowest = len(labels) - 1
     for index, label in enumerate(labels):
         path = ("spec", "levels", index, "nodeLabel")

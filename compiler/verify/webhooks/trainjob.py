@@ -152,7 +152,11 @@ def _patch(
     inner: Path = ("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
     pod: Path = ("template", "spec", "template")
     for index, job in enumerate(items(patch, *inner)):
-        here = (*path, *inner, index)
+        here = (
+            *path,
+            *inner,
+            index,
+        )
         name = str(job.get("name"))
         if jobs and name not in jobs:
             yield never_works(
@@ -162,7 +166,12 @@ def _patch(
             )
         elif job.get("template"):
             template = at(jobs.get(name), *pod)
-            yield from _pod((*here, *pod), at(job, *pod) or {}, template, claims)
+            yield from _pod(
+                (*here, *pod),
+                at(job, *pod) or {},
+                template,
+                claims,
+            )
 
 
 def _override(
@@ -174,19 +183,38 @@ def _override(
         if jobs and name not in jobs:
             message = f"the runtime has no replicated job `{name}`"
             help = nearest(name, jobs, "name one that it has")
-            yield refused((*path, "targetJobs", index, "name"), message, help)
+            yield refused(
+                (
+                    *path,
+                    "targetJobs",
+                    index,
+                    "name",
+                ),
+                message,
+                help,
+            )
             return
         template = at(jobs.get(name), "template", "spec", "template")
         yield from _pod(path, override, template, claims)
 
 
-def _pod(path: Path, patch: Body, template: Any, claims: set[str]) -> Iterator[Fault]:
+def _pod(
+    path: Path,
+    patch: Body,
+    template: Any,
+    claims: set[str],
+) -> Iterator[Fault]:
     """Faults of a pod patch, against the runtime's pod template if that is known."""
     for field in ("containers", "initContainers"):
         containers = items(template, "spec", field)
         known = {str(container.get("name")) for container in containers}
         for index, container in enumerate(items(patch, "spec", field)):
-            here = (*path, "spec", field, index)
+            here = (
+                *path,
+                "spec",
+                field,
+                index,
+            )
             name = str(container.get("name"))
             if template is not None and name not in known:
                 yield never_works(
@@ -196,13 +224,28 @@ def _pod(path: Path, patch: Body, template: Any, claims: set[str]) -> Iterator[F
                 )
             if container.get("env") and name in _OWN_ENV:
                 message = f"`env` of container `{name}` cannot be patched"
-                yield refused((*here, "env"), message, _env_help(name), key=True)
+                yield refused(
+                    (*here, "env"),
+                    message,
+                    _env_help(name),
+                    key=True,
+                )
             yield from _mounts(here, container, patch, template, claims)
     yield from tolerations(
-        (*path, "spec", "tolerations"), items(patch, "spec", "tolerations")
+        (
+            *path,
+            "spec",
+            "tolerations",
+        ),
+        items(patch, "spec", "tolerations"),
     )
     yield from topology(
-        (*path, "metadata", "annotations"), at(patch, "metadata", "annotations")
+        (
+            *path,
+            "metadata",
+            "annotations",
+        ),
+        at(patch, "metadata", "annotations"),
     )
 
 
@@ -230,7 +273,11 @@ def _mounts(
             )
 
 
-def _names(body: Body, runtime: Body | None, jobs: dict[str, Body]) -> Iterator[Fault]:
+def _names(
+    body: Body,
+    runtime: Body | None,
+    jobs: dict[str, Body],
+) -> Iterator[Fault]:
     """The pods of step `trainer` are as many as nodes; without the runtime it is taken to be called `node`, as
     Trainer's own are. With `mpi` those of `node` are, and one pod has the step.
     """

@@ -104,13 +104,21 @@ _COPIED = (
 )
 
 
-def converted(schema: Raw, definitions: Raw, above: tuple[str, ...] = ()) -> Raw:
+def converted(
+    schema: Raw,
+    definitions: Raw,
+    above: tuple[str, ...] = (),
+) -> Raw:
     """A schema of CloudFormation in the derived form. A definition inside itself may hold anything."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         if name in above:
             return {"any": True}
-        return converted(definitions[name], definitions, (*above, name))
+        return converted(
+            definitions[name],
+            definitions,
+            (*above, name),
+        )
     structure: Raw = {key: schema[key] for key in _COPIED if key in schema}
     pattern = schema.get("pattern", "")
     if pattern and "\\p" not in pattern:  # no classes of Unicode in `re`
@@ -197,7 +205,11 @@ def main() -> int:
     DATA.mkdir(exist_ok=True)
     for resource_type in TYPES:
         structure = derived(resource_type, manager)
-        text = json.dumps(structure, separators=(",", ":"), sort_keys=True)
+        text = json.dumps(
+            structure,
+            separators=(",", ":"),
+            sort_keys=True,
+        )
         (DATA / file_name(resource_type)).write_text(text + "\n")
     write_actions()
     sys.stdout.write(f"{len(TYPES)} structures in {DATA}\n")

@@ -129,20 +129,37 @@ def uses(value: Any, path: Path = ()) -> Iterator[Use]:
                 yield from _used(key, inner, (*place, key))
 
 
-def _used(function: str, value: Any, path: Path) -> Iterator[Use]:
+def _used(
+    function: str,
+    value: Any,
+    path: Path,
+) -> Iterator[Use]:
     match function:
         case "Ref" | "Condition" if isinstance(value, str):
             yield Use(function, value, path)
         case "Fn::GetAtt":
             got = _attribute(value)
             if got is not None:
-                yield Use(function, got[0], path, got[1])
+                yield Use(
+                    function,
+                    got[0],
+                    path,
+                    got[1],
+                )
         case "Fn::If" if isinstance(value, list) and value:
             if isinstance(value[0], str):
-                yield Use("Condition", value[0], (*path, 0))
+                yield Use(
+                    "Condition",
+                    value[0],
+                    (*path, 0),
+                )
         case "Fn::FindInMap" if isinstance(value, list) and value:
             if isinstance(value[0], str):
-                yield Use(function, value[0], (*path, 0))
+                yield Use(
+                    function,
+                    value[0],
+                    (*path, 0),
+                )
         case "Fn::Sub":
             yield from _in_text(value, path)
 

@@ -105,7 +105,11 @@ def _policy_of(
     for path, written in statements(body):
         statement = _statement(Reader(written, Route((*value.at, *path))))
         if in_text:  # no place in it is known
-            statement = replace(statement, at=value.at, origins={})
+            statement = replace(
+                statement,
+                at=value.at,
+                origins={},
+            )
         read.append(statement)
     return AccessPolicy(
         at=value.at,
@@ -458,7 +462,12 @@ def _with_own(
         closed_out |= outgoing
         if any(is_call((body / key).value) for key in _PORTS):
             unread |= {"rules"}
-    return replace(group, rules=tuple(rules), closed_out=closed_out, unread=unread)
+    return replace(
+        group,
+        rules=tuple(rules),
+        closed_out=closed_out,
+        unread=unread,
+    )
 
 
 _READERS: dict[str, Read] = {
@@ -509,4 +518,8 @@ def _with_policies(role: IamRole, policies: list[AccessPolicy]) -> IamRole:
             inline.append(policy)
         elif policy.what == "managed" and policy.logical not in role.managed:
             managed.append(policy.logical)
-    return replace(role, managed=tuple(managed), inline=tuple(inline))
+    return replace(
+        role,
+        managed=tuple(managed),
+        inline=tuple(inline),
+    )

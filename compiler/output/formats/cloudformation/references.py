@@ -61,29 +61,53 @@ def _attributes(
         yield _absent((*path, "Condition"), "condition", condition, conditions)
 
 
-def _unresolved_use(use: Use, body: Body, resources: Body) -> Fault | None:
+def _unresolved_use(
+    use: Use,
+    body: Body,
+    resources: Body,
+) -> Fault | None:
     parameters = _entries(body, "Parameters")
     if use.function == "Ref":
         if use.name in resources or use.name in parameters or use.name in PSEUDO:
             return None
         known = PSEUDO if "::" in use.name else (*resources, *parameters)
-        return _absent(use.path, "resource or parameter", use.name, known)
+        return _absent(
+            use.path,
+            "resource or parameter",
+            use.name,
+            known,
+        )
     if use.function == "Fn::GetAtt":
         return _no_attribute(use, resources)
     if use.function == "Condition":
         conditions = _entries(body, "Conditions")
         if use.name in conditions:
             return None
-        return _absent(use.path, "condition", use.name, conditions)
+        return _absent(
+            use.path,
+            "condition",
+            use.name,
+            conditions,
+        )
     mappings = _entries(body, "Mappings")
     if use.name in mappings:
         return None
-    return _absent(use.path, "mapping", use.name, mappings)
+    return _absent(
+        use.path,
+        "mapping",
+        use.name,
+        mappings,
+    )
 
 
 def _no_attribute(use: Use, resources: Body) -> Fault | None:
     if use.name not in resources:
-        return _absent(use.path, "resource", use.name, resources)
+        return _absent(
+            use.path,
+            "resource",
+            use.name,
+            resources,
+        )
     resource = resources[use.name]
     known = structure(str(resource.get("Type"))) if isinstance(resource, dict) else None
     if known is None or not use.attribute or use.attribute in known.attributes:
@@ -99,7 +123,12 @@ def _no_attribute(use: Use, resources: Body) -> Fault | None:
     )
 
 
-def _absent(path: Path, what: str, name: str, known: Iterable[str]) -> Fault:
+def _absent(
+    path: Path,
+    what: str,
+    name: str,
+    known: Iterable[str],
+) -> Fault:
     return Fault(
         REFERENCE,
         "REF001",
@@ -131,7 +160,11 @@ def _circles(resources: Body, used: Mapping[str, list[Use]]) -> Iterator[Fault]:
             return
 
 
-def _find_circle(start: str, waits: dict[str, list[str]], free: set[str]) -> list[str]:
+def _find_circle(
+    start: str,
+    waits: dict[str, list[str]],
+    free: set[str],
+) -> list[str]:
     """The circle that is met from a resource; ``free`` learns which are in none."""
     stack: list[tuple[str, Iterator[str]]] = [(start, iter(waits[start]))]
     trail = [start]
@@ -150,7 +183,11 @@ def _find_circle(start: str, waits: dict[str, list[str]], free: set[str]) -> lis
     return []
 
 
-def _waits_for(resource: Any, used: list[Use], resources: Body) -> Iterator[str]:
+def _waits_for(
+    resource: Any,
+    used: list[Use],
+    resources: Body,
+) -> Iterator[str]:
     if not isinstance(resource, dict):
         return
     for use in used:

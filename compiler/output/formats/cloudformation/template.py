@@ -137,7 +137,12 @@ def _sections(body: Body) -> Iterator[Fault]:
             yield Fault(SCHEMA, "SCH002", (name,), message, "write a mapping")
 
 
-def _unknown(path: Path, name: str, known: tuple[str, ...], of: str) -> Fault:
+def _unknown(
+    path: Path,
+    name: str,
+    known: tuple[str, ...],
+    of: str,
+) -> Fault:
     return Fault(
         UNKNOWN,
         "SCH001",
@@ -148,7 +153,11 @@ def _unknown(path: Path, name: str, known: tuple[str, ...], of: str) -> Fault:
     )
 
 
-def _too_large(body: Body, size: int, limit: int) -> Iterator[Fault]:
+def _too_large(
+    body: Body,
+    size: int,
+    limit: int,
+) -> Iterator[Fault]:
     if size > limit:
         yield Fault(
             SCHEMA,
@@ -183,7 +192,12 @@ def _resource(name: str, resource: Any) -> Iterator[Fault]:
     unknown = [key for key in resource if key not in _ATTRIBUTES + _OTHER_ATTRIBUTES]
     if not is_call(resource):
         for key in unknown:
-            yield _unknown((*path, key), key, _ATTRIBUTES, f"resource `{name}`")
+            yield _unknown(
+                (*path, key),
+                key,
+                _ATTRIBUTES,
+                f"resource `{name}`",
+            )
     for key in ("DeletionPolicy", "UpdateReplacePolicy"):
         value = resource.get(key)
         if isinstance(value, str) and value not in _KEEPING:
@@ -232,7 +246,11 @@ def _logical_name(path: Path, name: str) -> Iterator[Fault]:
         )
 
 
-def _properties(path: Path, kind: str, properties: Any) -> Iterator[Fault]:
+def _properties(
+    path: Path,
+    kind: str,
+    properties: Any,
+) -> Iterator[Fault]:
     """Faults of a resource's properties, without those of values that CloudFormation fills in."""
     known = structure(kind)
     place = (*path, "Properties")

@@ -51,7 +51,14 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
     for artifact in artifacts:
         at, name = Route((artifact.id,)), str(artifact.ref)
         for line, fault in _faults(artifact):
-            faults.append(replace(fault, at=at / line, object=name, notes=(_SOURCE,)))
+            faults.append(
+                replace(
+                    fault,
+                    at=at / line,
+                    object=name,
+                    notes=(_SOURCE,),
+                )
+            )
     return faults
 
 
@@ -73,7 +80,11 @@ def _faults(artifact: Artifact) -> Iterator[tuple[int, Diagnostic]]:
         )
 
 
-def _fault(path: str, step: Instruction, in_stage: bool) -> Diagnostic | None:
+def _fault(
+    path: str,
+    step: Instruction,
+    in_stage: bool,
+) -> Diagnostic | None:
     if step.name not in INSTRUCTIONS:
         return error(
             "SCH004",

@@ -123,4 +123,10 @@ def instructions(text: str) -> Iterator[Instruction]:
                 document.append(lines[number])
                 number += 1
             number += 1
-        yield Instruction(start, name.upper(), rest, tuple(flags), "\n".join(document))
+        yield Instruction(
+            start,
+            name.upper(),
+            rest,
+            tuple(flags),
+            "\n".join(document),
+        )

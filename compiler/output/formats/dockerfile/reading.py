@@ -60,7 +60,11 @@ def _from(step: Instruction) -> tuple[str, str]:
     return (words[0] if words else ""), name
 
 
-def _recipe(path: str, at: Route, steps: Iterable[Instruction]) -> Recipe | None:
+def _recipe(
+    path: str,
+    at: Route,
+    steps: Iterable[Instruction],
+) -> Recipe | None:
     base, working_dir, requirements, user, digest = "", "", None, 0, ""
     packages: dict[str, str] = {}
     env: dict[str, str] = {}
@@ -148,5 +152,9 @@ def _installer(step: Instruction, at: Route) -> Installer | None:
         words = command.replace('"', " ").split()
         if words[:1] == ["echo"] and len(words) > 2 and _ARCHIVE in words[2]:
             version = words[2].removeprefix(_ARCHIVE).removesuffix(".tar.gz")
-            return Installer(at=at, version=version, sha256=words[1])
+            return Installer(
+                at=at,
+                version=version,
+                sha256=words[1],
+            )
     return None

@@ -81,5 +81,9 @@ def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:
 
 def written(artifact: Artifact) -> bytes:
     """One JSON object over several lines."""
-    text = json.dumps(artifact.body, indent=1, ensure_ascii=False)
+    text = json.dumps(
+        artifact.body,
+        indent=1,
+        ensure_ascii=False,
+    )
     return f"{text}\n".encode()

@@ -112,7 +112,13 @@ def derived(name: str, types: Assembly) -> dict[str, Any]:
     return {
         "type": name,
         "source": f"provider hashicorp/aws {_version(config)}, as cdktf has it (cdktf-cdktf-provider-aws)",
-        "attributes": sorted({"id", *attributes, *arguments}),
+        "attributes": sorted(
+            {
+                "id",
+                *attributes,
+                *arguments,
+            }
+        ),
         "arguments": arguments,
     }
 
@@ -177,7 +183,11 @@ def write(wheel: Path) -> Iterator[str]:
     types = types_of(wheel)
     DATA.mkdir(exist_ok=True)
     for name in TYPES:
-        text = json.dumps(derived(name, types), separators=(",", ":"), sort_keys=True)
+        text = json.dumps(
+            derived(name, types),
+            separators=(",", ":"),
+            sort_keys=True,
+        )
         (DATA / f"{name}.json").write_text(text + "\n")
         yield name
 

@@ -60,12 +60,23 @@ def faults(body: Body, *, closed: bool = False) -> list[Fault]:
     """All faults of a module. ``closed``: it is our own and whole, so that a type without a structure is a fault, and
     so is a reference to what is not in it."""
     reported = [
-        Fault(UNKNOWN, "SCH001", (name,), f"a module has no section `{name}`", key=True)
+        Fault(
+            UNKNOWN,
+            "SCH001",
+            (name,),
+            f"a module has no section `{name}`",
+            key=True,
+        )
         for name in body
         if name not in _SECTIONS and not name.startswith("trainyard.dev/")
     ]
     for place, kind, resource in resources(body):
-        reported += _resource(place, kind, resource, closed=closed)
+        reported += _resource(
+            place,
+            kind,
+            resource,
+            closed=closed,
+        )
     if closed:
         reported += _unresolved(body)
     return reported
@@ -100,7 +111,14 @@ def _resource(
         if closed:
             message = f"the structure of `{kind}` is not known"
             help = nearest(kind, types())
-            yield Fault(SCHEMA, "SCH005", place, message, help, key=True)
+            yield Fault(
+                SCHEMA,
+                "SCH005",
+                place,
+                message,
+                help,
+                key=True,
+            )
         return
     plain = {key: value for key, value in resource.items() if key not in _META}
     yield from _arguments(place, plain, known.arguments, kind)
@@ -109,7 +127,14 @@ def _resource(
         for key in lifecycle:
             if key not in _LIFECYCLE:
                 yield _unknown(
-                    (*place, "lifecycle", key), key, _LIFECYCLE, "`lifecycle`"
+                    (
+                        *place,
+                        "lifecycle",
+                        key,
+                    ),
+                    key,
+                    _LIFECYCLE,
+                    "`lifecycle`",
                 )
 
 
@@ -122,17 +147,38 @@ def _arguments(
         if name in ("dynamic", "//"):
             continue
         if name not in arguments:
-            yield _unknown((*place, name), name, tuple(arguments), f"`{of}`")
+            yield _unknown(
+                (*place, name),
+                name,
+                tuple(arguments),
+                f"`{of}`",
+            )
         elif value is not None:
-            yield from _value((*place, name), value, arguments[name], name)
+            yield from _value(
+                (*place, name),
+                value,
+                arguments[name],
+                name,
+            )
     for name, shape in arguments.items():
         absent = given.get(name) is None and name not in filled
         if shape.get("required") and absent:
             message = f"`{name}` of `{of}` is missing"
-            yield Fault(SCHEMA, "SCH003", (*place, name), message, f"add `{name}`")
+            yield Fault(
+                SCHEMA,
+                "SCH003",
+                (*place, name),
+                message,
+                f"add `{name}`",
+            )
 
 
-def _value(place: Path, value: Any, shape: Shape, name: str) -> Iterator[Fault]:
+def _value(
+    place: Path,
+    value: Any,
+    shape: Shape,
+    name: str,
+) -> Iterator[Fault]:
     form = shape["is"]
     if form == "any" or _is_expression(value):
         return
@@ -144,7 +190,12 @@ def _value(place: Path, value: Any, shape: Shape, name: str) -> Iterator[Fault]:
         yield _wrong(place, value, _CALLED[form])
 
 
-def _blocks(place: Path, value: Any, shape: Shape, name: str) -> Iterator[Fault]:
+def _blocks(
+    place: Path,
+    value: Any,
+    shape: Shape,
+    name: str,
+) -> Iterator[Fault]:
     several = value if isinstance(value, list) else [value]
     if shape["is"] == "block" and len(several) > 1:
         yield _wrong(place, value, "one block")
@@ -157,7 +208,12 @@ def _blocks(place: Path, value: Any, shape: Shape, name: str) -> Iterator[Fault]
             yield _wrong(below, item, "a block")
 
 
-def _collection(place: Path, value: Any, shape: Shape, name: str) -> Iterator[Fault]:
+def _collection(
+    place: Path,
+    value: Any,
+    shape: Shape,
+    name: str,
+) -> Iterator[Fault]:
     wanted, called = (dict, "a mapping") if shape["is"] == "map" else (list, "a list")
     if not isinstance(value, wanted):
         yield _wrong(place, value, called)
@@ -165,7 +221,12 @@ def _collection(place: Path, value: Any, shape: Shape, name: str) -> Iterator[Fa
     entries = value.items() if isinstance(value, dict) else enumerate(value)
     for key, item in entries:
         if item is not None:
-            yield from _value((*place, key), item, shape["of"], name)
+            yield from _value(
+                (*place, key),
+                item,
+                shape["of"],
+                name,
+            )
 
 
 _CALLED = {"string": "a text", "number": "a number", "bool": "`true` or `false`"}
@@ -187,15 +248,31 @@ def _is_expression(value: Any) -> bool:
     return isinstance(value, str) and _EXPRESSION.search(value) is not None
 
 
-def _wrong(place: Path, value: Any, wanted: str) -> Fault:
+def _wrong(
+    place: Path,
+    value: Any,
+    wanted: str,
+) -> Fault:
     shown = type(value).__name__ if isinstance(value, (dict, list)) else repr(value)
     message = f"`{place[-1]}` is {shown}, not {wanted}"
     return Fault(SCHEMA, "SCH002", place, message, f"write {wanted}")
 
 
-def _unknown(place: Path, name: str, known: tuple[str, ...], of: str) -> Fault:
+def _unknown(
+    place: Path,
+    name: str,
+    known: tuple[str, ...],
+    of: str,
+) -> Fault:
     message = f"{of} has no argument `{name}`"
-    return Fault(UNKNOWN, "SCH001", place, message, nearest(name, known), key=True)
+    return Fault(
+        UNKNOWN,
+        "SCH001",
+        place,
+        message,
+        nearest(name, known),
+        key=True,
+    )
 
 
 def expressions(value: Any, place: Path = ()) -> Iterator[tuple[Path, str]]:
@@ -204,7 +281,14 @@ def expressions(value: Any, place: Path = ()) -> Iterator[tuple[Path, str]]:
         for key, item in value.items():
             if key == "depends_on" and isinstance(item, list):
                 for index, address in enumerate(item):
-                    yield (*place, key, index), str(address)
+                    yield (
+                        (
+                            *place,
+                            key,
+                            index,
+                        ),
+                        str(address),
+                    )
             else:
                 yield from expressions(item, (*place, key))
     elif isinstance(value, list):

@@ -114,7 +114,13 @@ def _policy_of(
     for path, written in statements(body):
         statement = _statement(Reader(written, Route((*value.at, *path))))
         # No place in a text is known.
-        read.append(replace(statement, at=value.at, origins={}))
+        read.append(
+            replace(
+                statement,
+                at=value.at,
+                origins={},
+            )
+        )
     return AccessPolicy(
         at=value.at,
         logical=logical,
@@ -292,12 +298,24 @@ def _event_rule(body: Reader, address: str) -> list[CloudResource]:
     except ValueError:
         pattern = {}
     types = Reader(pattern, body.at) / "detail-type"
-    return [EventRule(at=body.at, logical=address, detail_types=types.texts())]
+    return [
+        EventRule(
+            at=body.at,
+            logical=address,
+            detail_types=types.texts(),
+        )
+    ]
 
 
 def _placement_group(body: Reader, address: str) -> list[CloudResource]:
     strategy = _text(body / "strategy")
-    return [PlacementGroupStack(at=body.at, logical=address, strategy=strategy)]
+    return [
+        PlacementGroupStack(
+            at=body.at,
+            logical=address,
+            strategy=strategy,
+        )
+    ]
 
 
 def _access_entry(body: Reader, address: str) -> list[CloudResource]:
@@ -344,7 +362,12 @@ def _security_group(body: Reader, address: str) -> list[CloudResource]:
     return [group]
 
 
-def _rule_within(body: Reader, address: str, *, outgoing: bool) -> SecurityRule:
+def _rule_within(
+    body: Reader,
+    address: str,
+    *,
+    outgoing: bool,
+) -> SecurityRule:
     peers = _several(body / "security_groups")
     peer = address if _flag(body / "self") else None
     if peer is None and peers:
@@ -419,7 +442,11 @@ def _with_policies(
     names = (role.logical, role.name)
     own = [policy for policy in inline if set(policy.holders) & set(names)]
     managed = [arn for whose, arn in links if whose in names]
-    return replace(role, managed=(*role.managed, *managed), inline=tuple(own))
+    return replace(
+        role,
+        managed=(*role.managed, *managed),
+        inline=tuple(own),
+    )
 
 
 def _whole(resource: CloudResource, found: Found) -> CloudResource:
@@ -468,7 +495,14 @@ def _with_rules(group: SecurityGroupStack, found: Found) -> SecurityGroupStack:
                 continue
             closed_out |= outgoing
             peer = _name(body / "referenced_security_group_id")
-            rules.append(_rule(body, "ip_protocol", peer, outgoing=outgoing))
+            rules.append(
+                _rule(
+                    body,
+                    "ip_protocol",
+                    peer,
+                    outgoing=outgoing,
+                )
+            )
     for body, _ in found.get("aws_security_group_rule", ()):
         if _name(body / "security_group_id") != group.logical:
             continue
@@ -477,5 +511,16 @@ def _with_rules(group: SecurityGroupStack, found: Found) -> SecurityGroupStack:
         peer = _name(body / "source_security_group_id")
         if _flag(body / "self"):
             peer = group.logical
-        rules.append(_rule(body, "protocol", peer, outgoing=outgoing))
-    return replace(group, rules=tuple(rules), closed_out=closed_out)
+        rules.append(
+            _rule(
+                body,
+                "protocol",
+                peer,
+                outgoing=outgoing,
+            )
+        )
+    return replace(
+        group,
+        rules=tuple(rules),
+        closed_out=closed_out,
+    )

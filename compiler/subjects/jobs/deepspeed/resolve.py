@@ -27,7 +27,11 @@ _LEAST = {"optimizer": "optimizer", "parameters": "full"}
 _ON_HOST = {"device": "cpu", "pin_memory": True}
 
 
-def with_configuration(context: Context, job: Job, processes: int) -> Job:
+def with_configuration(
+    context: Context,
+    job: Job,
+    processes: int,
+) -> Job:
     """The job with the configuration of DeepSpeed among its files; as it is where it has none, or a faulty one."""
     given = job.spec.deepspeed
     if given is None:
@@ -51,7 +55,11 @@ def with_configuration(context: Context, job: Job, processes: int) -> Job:
             f"remove it, or change {_reason(path)}",
         )
     _check_read(context, job, given)
-    text = json.dumps(_merged(derived, given.config), indent=2, sort_keys=True)
+    text = json.dumps(
+        _merged(derived, given.config),
+        indent=2,
+        sort_keys=True,
+    )
     files = {**job.spec.files, given.path: f"{text}\n"}
     return replace(job, spec=job.spec.model_copy(update={"files": files}))
 
@@ -104,7 +112,11 @@ def _check_offload(context: Context, job: Job, model: Model) -> None:
     )
 
 
-def _of_batch(context: Context, job: Job, processes: int) -> dict[str, Any]:
+def _of_batch(
+    context: Context,
+    job: Job,
+    processes: int,
+) -> dict[str, Any]:
     """The sizes of a batch, all three."""
     given = job.spec.deepspeed
     assert given is not None, "only asked of a job that has it"
@@ -155,14 +167,30 @@ def _of_batch(context: Context, job: Job, processes: int) -> dict[str, Any]:
     }
 
 
-def _shown_ranks(job: Job, ranks: int, copies: int) -> str:
+def _shown_ranks(
+    job: Job,
+    ranks: int,
+    copies: int,
+) -> str:
     if copies == ranks:
         return f"{ranks} ranks"
     return f"{copies} copies of the model ({ranks} ranks, {ranks // copies} for each)"
 
 
-def _derive(context: Context, job: Job, field: str, value: object, why: str) -> None:
-    context.derive(job.target, f"deepspeed.{field}", str(value), why, SOURCE)
+def _derive(
+    context: Context,
+    job: Job,
+    field: str,
+    value: object,
+    why: str,
+) -> None:
+    context.derive(
+        job.target,
+        f"deepspeed.{field}",
+        str(value),
+        why,
+        SOURCE,
+    )
 
 
 def _contradictions(

@@ -82,16 +82,30 @@ class JobSet(OwnPods):
             why = f"the first pod of role {role.name}"
             yield from variable(context, job, variable_name, host, why, _NAMES)
 
-    def runtime(self, context: Context, job: Job, runtime: Runtime) -> Runtime:
+    def runtime(
+        self,
+        context: Context,
+        job: Job,
+        runtime: Runtime,
+    ) -> Runtime:
         """That of the TrainJob: Trainer would make the same JobSet of it."""
-        own = replace(runtime, kind=self.name, nodes=None, settings={})
+        own = replace(
+            runtime,
+            kind=self.name,
+            nodes=None,
+            settings={},
+        )
         if not job.spec.roles:
             return own
         node = program_part(runtime)
         parts = [replace(node, nodes=job.spec.nodes)]
         for index, role in enumerate(job.spec.roles):
             parts.append(_part(node, role, job.at / "roles" / index))
-        return replace(own, jobs=tuple(parts), decisive=(node.name,))
+        return replace(
+            own,
+            jobs=tuple(parts),
+            decisive=(node.name,),
+        )
 
     def explain(self, context: Context, job: Job) -> None:
         context.derive(
@@ -103,7 +117,11 @@ class JobSet(OwnPods):
         )
 
 
-def _part(node: ReplicatedJob, role: Role, at: Route) -> ReplicatedJob:
+def _part(
+    node: ReplicatedJob,
+    role: Role,
+    at: Route,
+) -> ReplicatedJob:
     """The pods of a role: those of the job's nodes, with another program."""
     env = tuple(EnvVar(name, value) for name, value in role.env.items())
     containers = [
@@ -122,7 +140,14 @@ def _part(node: ReplicatedJob, role: Role, at: Route) -> ReplicatedJob:
         for container in node.pod.containers
     ]
     pod = replace(node.pod, containers=tuple(containers))
-    return replace(node, at=at, name=role.name, step=None, pod=pod, nodes=role.nodes)
+    return replace(
+        node,
+        at=at,
+        name=role.name,
+        step=None,
+        pod=pod,
+        nodes=role.nodes,
+    )
 
 
 KIND = JobSet()

@@ -96,7 +96,12 @@ class Kind:
         """The variables that no controller of this kind sets by itself."""
         yield from ()
 
-    def runtime(self, context: Context, job: Job, runtime: Runtime) -> Runtime:
+    def runtime(
+        self,
+        context: Context,
+        job: Job,
+        runtime: Runtime,
+    ) -> Runtime:
         """The runtime of a job, made of the one that its TrainJob would refer to."""
         return runtime
 
@@ -139,7 +144,11 @@ class OwnPods(Kind):
         return _filled(replicated, main, job)
 
 
-def _filled(replicated: ReplicatedJob, main: str, job: TrainJob) -> ReplicatedJob:
+def _filled(
+    replicated: ReplicatedJob,
+    main: str,
+    job: TrainJob,
+) -> ReplicatedJob:
     if replicated.step == TRAINER:
         return replicated
     containers = []

@@ -40,7 +40,12 @@ class PyTorchJob(OwnPods):
         """The name of the first pod, which is its host name too, and that of the Service before it."""
         return f"{name}-master-0"
 
-    def runtime(self, context: Context, job: Job, runtime: Runtime) -> Runtime:
+    def runtime(
+        self,
+        context: Context,
+        job: Job,
+        runtime: Runtime,
+    ) -> Runtime:
         """The pod of the runtime, once for each role."""
         node = program_part(runtime)
         pod = renamed(node.pod, JOB_KINDS[self.name].main)
@@ -49,7 +54,14 @@ class PyTorchJob(OwnPods):
         pod = replace(pod, restart_policy=policy)
         if nodes > 1:
             pod = grouped(pod, "nodes")
-        roles = [ReplicatedJob(at=job.at, name=MASTER, step=TRAINER, pod=pod)]
+        roles = [
+            ReplicatedJob(
+                at=job.at,
+                name=MASTER,
+                step=TRAINER,
+                pod=pod,
+            )
+        ]
         if nodes > 1:
             worker = ReplicatedJob(
                 at=job.at, name=WORKER, step=None, pod=pod, replicas=nodes - 1

@@ -78,7 +78,12 @@ class RayJob(OwnPods):
         """The program says it."""
         return None
 
-    def runtime(self, context: Context, job: Job, runtime: Runtime) -> Runtime:
+    def runtime(
+        self,
+        context: Context,
+        job: Job,
+        runtime: Runtime,
+    ) -> Runtime:
         """The pod of the runtime once for each node, and without its devices for the head."""
         node = program_part(runtime)
         workers = ReplicatedJob(
@@ -88,7 +93,12 @@ class RayJob(OwnPods):
             pod=node.pod,
             replicas=job.spec.nodes,
         )
-        head = ReplicatedJob(at=job.at, name=HEAD_GROUP, step=HEAD, pod=_head(node.pod))
+        head = ReplicatedJob(
+            at=job.at,
+            name=HEAD_GROUP,
+            step=HEAD,
+            pod=_head(node.pod),
+        )
         return replace(
             runtime,
             kind=self.name,
@@ -183,7 +193,12 @@ def _head(pod: Pod) -> Pod:
 
 def _small(containers: tuple[Container, ...]) -> tuple[Container, ...]:
     return tuple(
-        replace(container, requests=_ASKED, limits=_ASKED) for container in containers
+        replace(
+            container,
+            requests=_ASKED,
+            limits=_ASKED,
+        )
+        for container in containers
     )
 
 

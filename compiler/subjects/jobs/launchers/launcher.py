@@ -30,7 +30,12 @@ class Launcher:
     def check(self, context: Context, job: Job) -> None:
         """Report what this launcher cannot do, or does not heed."""
 
-    def check_ignored(self, context: Context, job: Job, *keys: str) -> None:
+    def check_ignored(
+        self,
+        context: Context,
+        job: Job,
+        *keys: str,
+    ) -> None:
         """Warn of keys that this launcher does not heed, by their paths in the job."""
         for key in keys:
             if _is_given(job.spec, key):
@@ -85,7 +90,12 @@ class Launcher:
         """Variables of the program that do not depend on the name of the TrainJob."""
         return []
 
-    def rendezvous(self, context: Context, job: Job, name: str) -> list[EnvVar]:
+    def rendezvous(
+        self,
+        context: Context,
+        job: Job,
+        name: str,
+    ) -> list[EnvVar]:
         """Variables of the program that carry the name of the TrainJob."""
         return []
 

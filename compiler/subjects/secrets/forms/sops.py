@@ -46,5 +46,9 @@ class Sops(SpecModel):
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
-        existing_or_created(self.existing, self.create, "key")
+        existing_or_created(
+            self.existing,
+            self.create,
+            "key",
+        )
         return self

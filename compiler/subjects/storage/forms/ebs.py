@@ -115,5 +115,9 @@ class Ebs(SpecModel):
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
-        existing_or_created(self.existing, self.create, "volume")
+        existing_or_created(
+            self.existing,
+            self.create,
+            "volume",
+        )
         return self

@@ -140,5 +140,9 @@ class S3(SpecModel):
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
-        existing_or_created(self.existing, self.create, "bucket")
+        existing_or_created(
+            self.existing,
+            self.create,
+            "bucket",
+        )
         return self

@@ -134,7 +134,11 @@ def _mpi(job: Job) -> Mpi:
     return given or Mpi.model_construct(ssh_port=2222, sshd="/usr/sbin/sshd")
 
 
-def _replicated(job: Job, name: str, pod: Pod) -> ReplicatedJob:
+def _replicated(
+    job: Job,
+    name: str,
+    pod: Pod,
+) -> ReplicatedJob:
     launches = name == LAUNCHER_JOB
     after = (NODE,) if launches and job.spec.nodes > 1 else ()
     return ReplicatedJob(
@@ -147,7 +151,11 @@ def _replicated(job: Job, name: str, pod: Pod) -> ReplicatedJob:
     )
 
 
-def _with_keys(job: Job, pod: Pod, asked: Mapping[str, Quantity]) -> Pod:
+def _with_keys(
+    job: Job,
+    pod: Pod,
+    asked: Mapping[str, Quantity],
+) -> Pod:
     """The pod with the keys of the job where SSH takes them, and SSH configured for the other pods."""
     at = job.at / "launcher"
     mount = Mount(_SSH_VOLUME, _SSH)
@@ -156,15 +164,30 @@ def _with_keys(job: Job, pod: Pod, asked: Mapping[str, Quantity]) -> Pod:
         at=at,
         name=_SSH_VOLUME,
         image=job.spec.image,
-        command=("/bin/sh", "-c", _copying(_mpi(job))),
+        command=(
+            "/bin/sh",
+            "-c",
+            _copying(_mpi(job)),
+        ),
         requests=share,
         limits=share,
-        mounts=(Mount(_KEYS_VOLUME, _KEYS, read_only=True), mount),
+        mounts=(
+            Mount(
+                _KEYS_VOLUME,
+                _KEYS,
+                read_only=True,
+            ),
+            mount,
+        ),
         run_as_user=_ROOT,
         origins={"image": job.at / "image"},
     )
     containers = [
-        replace(container, mounts=(*container.mounts, mount), run_as_user=_ROOT)
+        replace(
+            container,
+            mounts=(*container.mounts, mount),
+            run_as_user=_ROOT,
+        )
         for container in pod.containers
     ]
     return replace(
@@ -198,7 +221,11 @@ def _serving(job: Job, pod: Pod) -> Pod:
         replace(
             container,
             image=job.spec.image,
-            command=("/bin/sh", "-c", _server(_mpi(job))),
+            command=(
+                "/bin/sh",
+                "-c",
+                _server(_mpi(job)),
+            ),
             origins={
                 **container.origins,
                 "image": job.at / "image",
@@ -296,9 +323,23 @@ def _check_paths(context: Context, job: Job) -> None:
 def _paths(job: Job) -> Iterator[tuple[str, tuple[str | int, ...]]]:
     """Where the job mounts something, and the place of that below the job."""
     for index, mount in enumerate(job.spec.mounts):
-        yield mount.path, ("mounts", index, "path")
+        yield (
+            mount.path,
+            (
+                "mounts",
+                index,
+                "path",
+            ),
+        )
     for index, volume in enumerate(job.spec.volumes):
-        yield volume.path, ("volumes", index, "path")
+        yield (
+            volume.path,
+            (
+                "volumes",
+                index,
+                "path",
+            ),
+        )
 
 
 LAUNCHER = OpenMpi()

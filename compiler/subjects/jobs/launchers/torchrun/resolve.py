@@ -54,7 +54,12 @@ class Torchrun(Launcher):
             follows=follows,
         )
 
-    def rendezvous(self, context: Context, job: Job, name: str) -> list[EnvVar]:
+    def rendezvous(
+        self,
+        context: Context,
+        job: Job,
+        name: str,
+    ) -> list[EnvVar]:
         """torchrun reads each option from PET_*; Trainer injects nodes, rank and master, the rest is said here.
 
         The endpoint is the whole name, as the kubelet writes it into rank 0's own /etc/hosts: torchrun opens the store
@@ -86,7 +91,14 @@ class Torchrun(Launcher):
     def identity(self, job: Job) -> Mapping[str, object]:
         """All of the rendezvous but the name."""
         retries = job.spec.retries.process
-        return {"rendezvous": [DOMAIN, PORT, RENDEZVOUS_SECONDS, retries]}
+        return {
+            "rendezvous": [
+                DOMAIN,
+                PORT,
+                RENDEZVOUS_SECONDS,
+                retries,
+            ]
+        }
 
     def places(self, job: Job) -> Mapping[str, Route]:
         return {f"env.{SHUTDOWN_TIMEOUT}": job.at / "torch"}
@@ -157,7 +169,11 @@ def shutdown_seconds(job: Job) -> int | None:
     if version is None or version < SHUTDOWN_SINCE:
         return None
     seconds = time_to_save(job).seconds
-    return max(seconds - _ENDS, seconds // 2, 1)
+    return max(
+        seconds - _ENDS,
+        seconds // 2,
+        1,
+    )
 
 
 def _torch(job: Job) -> tuple[int, ...] | None:
