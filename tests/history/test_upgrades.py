@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,9 @@ def test_an_upgrade_of_the_release_says_what_restarts(
         before, after = BEFORE.version(name), RELEASE.version(name)
         assert before != after
         assert f"{name} {before} → {after}: restarts " in done.out
+    assert re.search(
+        r"note\[CHG010\]: \d+ components change their versions\n", done.out
+    )
     assert "karpenter-crd" not in done.out
     assert "warning[CHG011]: ami " in done.out
     assert "eksctl upgrade nodegroup" in done.out

@@ -778,14 +778,36 @@ def test_an_image_that_comes_changes_nothing_of_others(tmp_path: Path) -> None:
     }
 
 
+def test_the_user_is_made_before_files_belong_to_it(compilation: Compilation) -> None:
+    text = dockerfile(compilation, "tools")
+    group = text.index(" groupadd --non-unique --gid 10001 trainer")
+    user = text.index(" useradd --no-log-init --non-unique --uid 10001 --gid 10001")
+    assert group < user < text.index("COPY --chown=10001:10001 ")
+    assert text.rstrip().endswith("USER 10001")
+    as_root = dockerfile(compilation, "plain")
+    assert "useradd" not in as_root
+    assert "USER" not in as_root
+
+
 def test_derived_values_have_reasons(compilation: Compilation) -> None:
     derived = {(each.object, each.field): each for each in plan_of(compilation).derived}
     assert derived["image/train", "torch"].value == "2.8.0"
     assert derived["image/train", "cuda"].value == "12.9"
+    assert derived["image/train", "cuda"].reason == "the tag of the base says so"
     assert derived["image/train", "awsOfiNccl"].value == "1.16.3"
     assert derived["image/plain", "arch"].value == "arm64"
     assert derived["image/tools", "user"].value == "10001"
     assert all(each.reason for each in derived.values() if "image/" in each.object)
+
+
+def test_the_spec_may_say_what_a_base_contains(tmp_path: Path) -> None:
+    said = copy.deepcopy(IMAGES)
+    said[2]["contents"] = {"torch": "2.8.0", "cuda": "12.9"}
+    found = compiled(repository(tmp_path / "fleet", with_images(images=said)))
+    derived = {(value.object, value.field): value for value in plan_of(found).derived}
+    torch = derived["image/hub", "torch"]
+    assert (torch.value, torch.reason) == ("2.8.0", "set by the spec")
+    assert ("image/plain", "torch") not in derived
 
 
 def test_what_tags_say() -> None:
