@@ -137,6 +137,15 @@ def test_parts_of_a_folder_join_its_cluster_and_keep_their_places(folder: Path) 
         str(spec.document.span(Route(("spec", "jobs", 1, "missing"))))
         == "s/jobs/a.yaml:4:1"
     )
+    lists_at = {
+        key: str(spec.document.span(Route(("spec", key))))
+        for key in ("jobs", "queues", "nodePools")
+    }
+    assert lists_at == {
+        "jobs": "s/cluster.yaml:7:5",
+        "queues": "s/cluster.yaml:1:1",
+        "nodePools": "s/cluster.yaml:1:1",
+    }
     assert [file.name for file in spec.files] == [
         "s/cluster.yaml",
         "s/jobs/a.yaml",
@@ -221,6 +230,16 @@ def test_two_jobs_of_one_name_show_both_places(folder: Path) -> None:
     assert [(item.code, str(item.span), str(item.related[0][0])) for item in found] == [
         ("YML045", "j.yaml:3:18", "a.yaml:6:17")
     ]
+
+
+def test_a_document_that_names_itself_twice_shows_the_first(folder: Path) -> None:
+    nameless = V + "kind: TrainingJob\nspec: {name: b}\n"
+    named = part("TrainingJob", "a", "{name: b}")
+    write_files(c=CLUSTER, a=named, b=nameless)
+    firsts = [
+        str(item.related[0][0]) for item in assemble(["."])[1] if item.code == "YML035"
+    ]
+    assert firsts == ["a.yaml:3:18", "b.yaml:1:1"]
 
 
 @pytest.mark.parametrize(
