@@ -67,6 +67,14 @@ def breaks(pool: NodePool) -> Iterator[Finding]:
     raise KeyError("gone")
 
 
+@rule("TST008")
+def shared_and_own(work: Work, world: World) -> Iterator[Finding]:
+    """What lies outside of a job is the same for all that use it."""
+    (pool,) = world.plan.of(NodePool)
+    yield Finding(f"`{work.name}` uses a small pool", pool.at)
+    yield Finding(work.name, work.where("nodes"))
+
+
 def reported(*functions: object, config: Config | None = None) -> list[tuple[str, str]]:
     plan, manifests = lifted("jobs: [{name: llama}]")
     found = run(
@@ -97,6 +105,18 @@ def test_parameters_reach_their_rule_only() -> None:
         text.partition(" ")[2]
         for _, text in reported(each_pool, each_work, config=config)
     ] == ["", "given"]
+
+
+def test_what_jobs_share_is_reported_once_and_hides_nothing_after_it() -> None:
+    rest = "image: 'repo:1.0', command: [train]"
+    plan, manifests = lifted(
+        f"jobs: [{{name: llama}}, {{name: b, {rest}}}, {{name: c, {rest}}}]"
+    )
+    found = run(plan, load_catalog(), [made(shared_and_own)], manifests=manifests)
+    shared, *own = found
+    assert "uses a small pool" in shared.message
+    assert shared.notes == ("2 more jobs have it from here",)
+    assert [finding.message for finding in own] == ["llama", "b", "c"]
 
 
 def test_a_broken_rule_is_reported_and_hides_nothing() -> None:
