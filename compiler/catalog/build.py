@@ -102,7 +102,8 @@ def _offerings(folder: Path) -> tuple[dict[str, str], dict[str, set[str]]]:
 
 
 def _curated_facts(
-    curated: Mapping[str, Any], rows: Mapping[str, Any]
+    curated: Mapping[str, Any],
+    rows: Mapping[str, Any],
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for name in rows:
         if name.partition(".")[0] in curated["families"]["amx"]:

@@ -98,7 +98,9 @@ class Catalog:
     """
 
     def __init__(
-        self, facts: Mapping[str, Any], faults: tuple[Diagnostic, ...] = ()
+        self,
+        facts: Mapping[str, Any],
+        faults: tuple[Diagnostic, ...] = (),
     ) -> None:
         self.faults = faults
         self.instance_types: Mapping[str, InstanceType] = InstanceTypes(

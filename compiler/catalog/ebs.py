@@ -30,7 +30,9 @@ class Refusal(NamedTuple):
 
 
 def refusals(
-    size: int | None, iops: int | None, throughput: int | None
+    size: int | None,
+    iops: int | None,
+    throughput: int | None,
 ) -> Iterator[Refusal]:
     """What is refused of a size in GiB, of IOPS, and of a throughput in MiB/s; what is not known is not looked at."""
     for field, value, bounds, unit in (

@@ -165,7 +165,8 @@ def _ask_region(client: Any, families: frozenset[str]) -> _Answer:
 
 
 def _merge_infos(
-    known: Mapping[str, Any] | None, info: Mapping[str, Any]
+    known: Mapping[str, Any] | None,
+    info: Mapping[str, Any],
 ) -> Mapping[str, Any]:
     # A region lists the usage classes that it has itself: Capacity Blocks are not sold everywhere.
     classes = {

@@ -227,7 +227,10 @@ def release_names(folder: Path) -> Iterable[str]:
     return (path.name for path in folder.iterdir() if (path / _RELEASE).is_file())
 
 
-def _read(folder: Path, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def _read(
+    folder: Path,
+    name: str,
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """The release's own file, and those of its components over those of its base."""
     own = {
         path.stem: json.loads(path.read_bytes())
@@ -241,7 +244,10 @@ def _read(folder: Path, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return head, files
 
 
-def _laid_over(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+def _laid_over(
+    base: Mapping[str, Any],
+    own: Mapping[str, Any],
+) -> dict[str, Any]:
     laid = dict(base)
     for key, value in own.items():
         if isinstance(value, dict) and isinstance(laid.get(key), dict):

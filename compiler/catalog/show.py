@@ -23,7 +23,10 @@ HEADER = (
 """``allocatable`` is milli-CPU and MiB in Karpenter's view, huge pages taken on types with EFA."""
 
 
-def rows(catalog: Catalog, filter: str = "") -> list[tuple[str, ...]]:
+def rows(
+    catalog: Catalog,
+    filter: str = "",
+) -> list[tuple[str, ...]]:
     """One row a type, without header. Every word of ``filter`` must match: it is part of the type's or the
     accelerator's name, a region or zone that offers the type, ``efa``, ``block``, ``spot``, ``amx`` or ``arm64``.
     """

@@ -82,12 +82,16 @@ def _templates(plan: Plan) -> Iterator[tuple[str, Pod]]:
             yield f"job `{job.identity.name}`", patch.pod
 
 
-def _node_terms(body: Any, at: Route) -> tuple[tuple[Expression, ...], ...]:
+def _node_terms(
+    body: Any,
+    at: Route,
+) -> tuple[tuple[Expression, ...], ...]:
     place = ("nodeAffinity", _REQUIRED, "nodeSelectorTerms")
-    return tuple(
-        tuple(_expressions(term, Route((*at, *place, index))))
-        for index, term in enumerate(items(body, *place))
-    )
+    terms = []
+    for index, term in enumerate(items(body, *place)):
+        here = Route((*at, *place, index))
+        terms.append(tuple(_expressions(term, here)))
+    return tuple(terms)
 
 
 def _expressions(term: Any, at: Route) -> Iterator[Expression]:
@@ -116,10 +120,11 @@ def _pod_terms(body: Any, at: Route) -> tuple[PodTerm, ...]:
                 ("namespaceSelector",),
             )
         )
+        texts = {str(key): str(text) for key, text in labels.items()}
         terms.append(
             PodTerm(
                 str(term.get("topologyKey", "")),
-                {str(key): str(text) for key, text in labels.items()},
+                texts,
                 narrowed,
                 Route((*at, *place, index)),
             )
@@ -132,7 +137,8 @@ def types_named(affinity: Affinity | None, pod: Pod) -> tuple[str, ...]:
     if INSTANCE_TYPE in pod.node_selector:
         return (pod.node_selector[INSTANCE_TYPE],)
     named: list[str] = []
-    for term in affinity.nodes if affinity is not None else ():
+    terms = affinity.nodes if affinity is not None else ()
+    for term in terms:
         of_term = [
             expression.values
             for expression in term

@@ -24,7 +24,8 @@ def _read_options(words: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
     for part, following in zip_longest(parts, parts[1:], fillvalue="-"):
         if not part.startswith("--") or len(part) == 2:
             continue
-        name, equals, value = part[2:].partition("=")
+        option = part.removeprefix("--")
+        name, equals, value = option.partition("=")
         name = name.replace("_", "-")
         if equals:
             yield name, value.strip("\"'")
@@ -36,7 +37,9 @@ def _read_options(words: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
 
 def _parts(word: str) -> Sequence[str]:
     """The words of a line of shell; a word without spaces as it is."""
-    return word.split() if " " in word or "\n" in word else (word,)
+    if " " in word or "\n" in word:
+        return word.split()
+    return (word,)
 
 
 def launches(words: Sequence[str]) -> bool:

@@ -39,7 +39,8 @@ def _of_megatron(work: Work) -> Iterator[Degree]:
         return
     # These bring degrees of their own, from a file.
     elsewhere = "yaml-cfg" in said.given or "use-checkpoint-args" in said.given
-    for name, option, ranks in zip(NAMES, DEGREES, said.degrees, strict=True):
+    named = zip(NAMES, DEGREES, said.degrees, strict=True)
+    for name, option, ranks in named:
         given = option in said.given
         if given or not elsewhere:
             yield Degree(name, option, ranks, given)

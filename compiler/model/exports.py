@@ -36,13 +36,14 @@ def exported(words: tuple[str, ...]) -> Mapping[str, str | None]:
     values: dict[str, str | None] = {}
     for text in texts:
         for found in re.finditer(_SET, text):
-            name, value = found["name"], found["value"].strip("\"'")
+            name = found["name"]
+            value = found["value"].strip("\"'")
             if not name.startswith(_PREFIXES):
                 continue
             if "VISIBLE" in name and not found["how"]:
                 continue
             is_known = "$" not in value and "`" not in value
-            is_other = name in values and values[name] != value
+            is_other = values.get(name, value) != value
             values[name] = value if is_known and not is_other else None
     return values
 

@@ -82,7 +82,8 @@ class Reading(Nodes):
     @cached_property
     def works(self) -> tuple[Work, ...]:
         """Every TrainJob, joined."""
-        return tuple(self._work(job) for job in self.plan.of(TrainJob))
+        jobs = self.plan.of(TrainJob)
+        return tuple(self._work(job) for job in jobs)
 
     @cached_property
     def pods(self) -> tuple[Work, ...]:
@@ -114,7 +115,8 @@ class Reading(Nodes):
     def _by_runtime(self) -> dict[int, list[Work]]:
         by_runtime: dict[int, list[Work]] = {}
         for work in self.works:
-            by_runtime.setdefault(id(work.runtime), []).append(work)
+            runtime = id(work.runtime)
+            by_runtime.setdefault(runtime, []).append(work)
         return by_runtime
 
     @cached_property
@@ -153,7 +155,10 @@ class Reading(Nodes):
         main = None
         if pod is not None and runtime is not None:
             main = pod.container(runtime.main)
-        pods = [pod, *(patch.pod for patch in job.patches)]
+        patched = [patch.pod for patch in job.patches]
+        pods = [pod, *patched]
+        # Where required node affinity leads is not read.
+        unknown = any(pod and "node_affinity" in pod.unread for pod in pods)
         return self._join(
             job,
             runtime=runtime,
@@ -162,8 +167,7 @@ class Reading(Nodes):
             queue=self._queue(job),
             nodes=_nodes(job, runtime),
             kind=job.kind,
-            # Where required node affinity leads is not read.
-            unknown=any(pod and "node_affinity" in pod.unread for pod in pods),
+            unknown=unknown,
         )
 
     def _pod(self, job: TrainJob, runtime: Runtime | None) -> Pod | None:
@@ -276,13 +280,15 @@ class Reading(Nodes):
         reach = pod.tolerations if pod else patched_tolerations(job)
         if job.queue is not None and queue is None:
             reach = None  # flavors of a queue that is elsewhere may add tolerations
-            pinned = self._pins(selector) or (pod is not None and pod.pools)
+            is_bound = pod is not None and pod.pools
+            pinned = self._pins(selector) or is_bound
             if self.plan.of(ClusterQueue) and not pinned:
                 return ()  # and lead to pools that are elsewhere
         amounts = [(name, amount.milli) for name, amount in asks.items()]
+        labels = sorted(selector.items())
         terms = pod.pools if pod is not None else ()
         key = (
-            tuple(sorted(selector.items())),
+            tuple(labels),
             terms,
             queue.name if queue else "",
             tuple(sorted(amounts)),
@@ -328,7 +334,9 @@ class Reading(Nodes):
                 total += _lendable(_quota(other, flavor, resource))
             for cohort in self.plan.of(Cohort):
                 quota = _quota(cohort, flavor, resource)
-                if quota is not None and self.root(cohort.name) == root:
+                if quota is None:
+                    continue
+                if self.root(cohort.name) == root:
                     total += quota.nominal
             bounds.append(total)
         return min(bounds, default=None)
@@ -336,7 +344,8 @@ class Reading(Nodes):
     @cached_property
     def _knows_all_cohorts(self) -> bool:
         """Whether an open set seems to hold all queues and cohorts: of those that it names none is elsewhere."""
-        queues, cohorts = self.plan.of(ClusterQueue), self.plan.of(Cohort)
+        queues = self.plan.of(ClusterQueue)
+        cohorts = self.plan.of(Cohort)
         for local in self.plan.of(LocalQueue):
             if self.plan.named(ClusterQueue, local.cluster_queue) is None:
                 return False
@@ -352,12 +361,15 @@ class Reading(Nodes):
         while cohort is not None and cohort not in seen:
             seen.append(cohort)
             cohort = self.parents.get(cohort)
-        return seen[-1] if cohort is None and seen else cohort
+        if cohort is None and seen:
+            return seen[-1]
+        return cohort
 
     @cached_property
     def parents(self) -> Mapping[str, str | None]:
         """The parent of each cohort."""
-        return {cohort.name: cohort.parent for cohort in self.plan.of(Cohort)}
+        cohorts = self.plan.of(Cohort)
+        return {cohort.name: cohort.parent for cohort in cohorts}
 
     @cached_property
     def storage(self) -> Storage:
@@ -386,8 +398,11 @@ class Reading(Nodes):
     def carries(self, folder: str, at: Route) -> bool:
         """Whether a Kustomization over a folder of the repository carries an object. Where files are unknown, every
         one may."""
-        file = self.paths.get(str(at[0]), "") if at else ""
-        parts = [part for part in folder.split("/") if part not in ("", ".")]
+        if not at:
+            return True
+        file = self.paths.get(str(at[0]), "")
+        keys = folder.split("/")
+        parts = [part for part in keys if part not in ("", ".")]
         if not file or not parts:
             return True
         inside = f"/{'/'.join(parts)}/" in f"/{file}"
@@ -399,7 +414,8 @@ class Reading(Nodes):
         is left with and without them."""
         if self.plan.closed:
             return True
-        return any(HUGEPAGES in node.capacity for node in self.plan.of(NodeOverlay))
+        overlays = self.plan.of(NodeOverlay)
+        return any(HUGEPAGES in node.capacity for node in overlays)
 
     @cached_property
     def memory_overhead(self) -> float:
@@ -425,9 +441,13 @@ def _landing(choices: tuple[Choice, ...]) -> Landing:
     if all(choice.offers for choice in choices):
         for choice in choices:
             for pool, instance in choice.offers:
-                offers[pool.name, instance.name] = pool, instance
+                offers[pool.name, instance.name] = (pool, instance)
                 types[instance.name] = instance
-    return tuple(pools.values()), tuple(offers.values()), tuple(types.values())
+    return (
+        tuple(pools.values()),
+        tuple(offers.values()),
+        tuple(types.values()),
+    )
 
 
 def _can_apply(patch: Patch, runtime: Runtime) -> bool:
@@ -453,7 +473,9 @@ def _lendable(quota: Quota | None) -> Quantity:
     """The most of a queue's quota that others may borrow."""
     if quota is None:
         return Quantity(0)
-    return quota.nominal if quota.lending is None else min(quota.nominal, quota.lending)
+    if quota.lending is None:
+        return quota.nominal
+    return min(quota.nominal, quota.lending)
 
 
 def _quota(

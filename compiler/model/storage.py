@@ -54,7 +54,8 @@ class Storage:
                 continue
             given = manifest.body.get("parameters")
             texts = given.items() if isinstance(given, dict) else ()
-            parameters[manifest.ref.name] = {str(key): str(text) for key, text in texts}
+            of_class = {str(key): str(text) for key, text in texts}
+            parameters[manifest.ref.name] = of_class
         return parameters
 
     def parameters(self, claim: VolumeClaim) -> Mapping[str, str]:

@@ -189,7 +189,10 @@ def _nearest_place(
 
 
 def _read_back(
-    plan: Plan, artifacts: Sequence[Artifact], changed: set[str], names: Renamed
+    plan: Plan,
+    artifacts: Sequence[Artifact],
+    changed: set[str],
+    names: Renamed,
 ) -> Plan:
     """The plan with the nodes of changed objects as these say them now, so that a report says what is written.
 
@@ -224,7 +227,9 @@ def _object_kind(node: PlanNode) -> str:
 
 
 def _as_written(
-    node: PlanNode, written: Mapping[tuple[str, str, str], PlanNode], names: Renamed
+    node: PlanNode,
+    written: Mapping[tuple[str, str, str], PlanNode],
+    names: Renamed,
 ) -> PlanNode:
     kind, namespace, name = _key(node)
     new = names.name(_object_kind(node), namespace, name)

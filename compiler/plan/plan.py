@@ -74,7 +74,10 @@ class Plan:
         return nodes[-1] if nodes else None
 
     def named(
-        self, kind: type[Node], name: str | None, namespace: str = ""
+        self,
+        kind: type[Node],
+        name: str | None,
+        namespace: str = "",
     ) -> Node | None:
         """The node of a kind and a name."""
         node = self._by_name.get((kind, namespace, name or ""))

@@ -159,7 +159,12 @@ class Context:
             )
 
     def find(
-        self, code: str, what: str, name: str, known: Mapping[str, T], at: Route
+        self,
+        code: str,
+        what: str,
+        name: str,
+        known: Mapping[str, T],
+        at: Route,
     ) -> T | None:
         """The thing of a name, or a fault that says which names there are."""
         thing = known.get(name)
@@ -317,7 +322,12 @@ def near_help(
 
 
 def unique(
-    context: Context, what: str, names: Iterable[str], at: Route, *, key: str = "name"
+    context: Context,
+    what: str,
+    names: Iterable[str],
+    at: Route,
+    *,
+    key: str = "name",
 ) -> None:
     """Report names that are given twice in a list of the spec."""
     first_index: dict[str, int] = {}

@@ -169,7 +169,8 @@ def _holds(parts: Sequence[Header], asked_for: Sequence[Header]) -> bool:
 
 
 def _find(
-    paths: Iterable[str | os.PathLike[str]], faults: list[Diagnostic]
+    paths: Iterable[str | os.PathLike[str]],
+    faults: list[Diagnostic],
 ) -> list[str]:
     """Files by name, each once. Left out: hidden files and folders, ``policies/``, and what Trainyard wrote."""
     files: dict[str, str] = {}
@@ -220,7 +221,9 @@ def _listed(paths: Iterable[str | os.PathLike[str]]) -> str:
 
 
 def _assign(
-    parts: Sequence[Header], clusters: Sequence[Header], faults: list[Diagnostic]
+    parts: Sequence[Header],
+    clusters: Sequence[Header],
+    faults: list[Diagnostic],
 ) -> dict[int, list[Header]]:
     """Parts by the identity of the cluster that they join."""
     joined: dict[int, list[Header]] = {}
@@ -236,7 +239,10 @@ def _assign(
     return joined
 
 
-def _owner(part: Header, folders: dict[str, list[Header]]) -> Header | Diagnostic:
+def _owner(
+    part: Header,
+    folders: dict[str, list[Header]],
+) -> Header | Diagnostic:
     """The cluster of a part: of its own file, its folder, or the nearest folder above."""
     near: list[Header] = []
     for folder in ancestors(_folder(part)):

@@ -316,7 +316,11 @@ class Composer:
             last.end_column,
         )
 
-    def _key(self, event: Any, depth: int) -> tuple[str | None, Span]:
+    def _key(
+        self,
+        event: Any,
+        depth: int,
+    ) -> tuple[str | None, Span]:
         """The name of a key (``None``: there is none, the value is left out) and its place."""
         span = self._span(event)
         if type(event) is not ScalarEvent:

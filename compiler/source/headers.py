@@ -109,7 +109,10 @@ def _text(node: Node | None) -> str:
 
 
 def _check_value(
-    root: MappingNode, key: str, known: tuple[str, ...], code: str
+    root: MappingNode,
+    key: str,
+    known: tuple[str, ...],
+    code: str,
 ) -> Iterator[Diagnostic]:
     node = root.child(key)
     choices = listed(known, " or ")
@@ -173,7 +176,10 @@ def _check_base(header: Header) -> Iterator[Diagnostic]:
         yield from _check_spec(header, "the `spec` of a cluster")
 
 
-def _check_metadata(header: Header, known: tuple[str, ...]) -> Iterator[Diagnostic]:
+def _check_metadata(
+    header: Header,
+    known: tuple[str, ...],
+) -> Iterator[Diagnostic]:
     metadata = header.root.child("metadata")
     if isinstance(metadata, MappingNode):
         yield from _unknown(header, metadata, known, "metadata")
@@ -198,7 +204,10 @@ _ELSEWHERE = {
 
 
 def _unknown(
-    header: Header, node: MappingNode, known: tuple[str, ...], where: str
+    header: Header,
+    node: MappingNode,
+    known: tuple[str, ...],
+    where: str,
 ) -> Iterator[Diagnostic]:
     for key, value in node.items.items():
         if key not in known:

@@ -88,7 +88,11 @@ class _Heirs:
             self._flat[id(item)] = item if base is None else _merged(base, item)
         return self._flat[id(item)]
 
-    def _base(self, item: MappingNode, chain: tuple[str, ...]) -> MappingNode | None:
+    def _base(
+        self,
+        item: MappingNode,
+        chain: tuple[str, ...],
+    ) -> MappingNode | None:
         extends = text_node(item.child(EXTENDS))
         if extends is None:
             return None  # of another type: the spec's own check reports it
@@ -139,7 +143,9 @@ def _merged(base: MappingNode, over: MappingNode) -> MappingNode:
 
 
 def _upon(
-    items: dict[str, Node], over: MappingNode, whole: tuple[str, ...] = ()
+    items: dict[str, Node],
+    over: MappingNode,
+    whole: tuple[str, ...] = (),
 ) -> MappingNode:
     """``over`` upon ``items``: mappings merge by key, but those of ``whole``; all else is replaced, and a null removes
     what is below."""

@@ -52,7 +52,10 @@ def _place(fault: Diagnostic) -> Place | None:
     return fault.span.line, fault.span.column
 
 
-def _settle(document: Document, doubted: AbstractSet[Place | None]) -> set[Place]:
+def _settle(
+    document: Document,
+    doubted: AbstractSet[Place | None],
+) -> set[Place]:
     """Give doubted values their reading; the places of those that have one."""
     settled: set[Place] = set()
     for _, node in document.routes():

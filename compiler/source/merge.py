@@ -49,7 +49,9 @@ def _merge_mappings(base: MappingNode | None, over: MappingNode) -> MappingNode:
 
 
 def _merge_named(
-    base: list[tuple[str, Node]], over: list[tuple[str, Node]], place: SequenceNode
+    base: list[tuple[str, Node]],
+    over: list[tuple[str, Node]],
+    place: SequenceNode,
 ) -> SequenceNode:
     """Items of the base in its order, then the new ones. A name given twice stays so, to be reported as just that."""
     below = dict(reversed(base))  # of two the first

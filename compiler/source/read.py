@@ -62,7 +62,10 @@ def read_stdin() -> tuple[SourceFile | None, list[Diagnostic]]:
     return _decoded(data, _STDIN_SHOWN)
 
 
-def _decoded(data: bytes, name: str) -> tuple[SourceFile | None, list[Diagnostic]]:
+def _decoded(
+    data: bytes,
+    name: str,
+) -> tuple[SourceFile | None, list[Diagnostic]]:
     if len(data) > MAX_BYTES:
         return None, [
             error(
@@ -75,7 +78,8 @@ def _decoded(data: bytes, name: str) -> tuple[SourceFile | None, list[Diagnostic
 
 
 def walk(
-    folder: str, diagnostics: list[Diagnostic]
+    folder: str,
+    diagnostics: list[Diagnostic],
 ) -> Iterator[tuple[str, list[str], list[str]]]:
     """``os.walk``; a folder that cannot be read is a fault, since nobody knows what it holds."""
 
@@ -86,7 +90,10 @@ def walk(
     return os.walk(folder, onerror=report)
 
 
-def decode(data: bytes, name: str) -> tuple[SourceFile | None, list[Diagnostic]]:
+def decode(
+    data: bytes,
+    name: str,
+) -> tuple[SourceFile | None, list[Diagnostic]]:
     """Bytes to text: UTF-8 with or without byte order mark."""
     problem = _wrong_kind(data, name)
     if problem is not None:

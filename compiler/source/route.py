@@ -46,7 +46,9 @@ class Route(tuple[Key, ...]):
 
 
 def routes_below(
-    value: Any, path: tuple[Key, ...], at: Route
+    value: Any,
+    path: tuple[Key, ...],
+    at: Route,
 ) -> Iterator[tuple[tuple[Key, ...], Route]]:
     """The path of a value and of each value inside, with the route of each: ``value`` stands at ``path`` and came
     from ``at``."""

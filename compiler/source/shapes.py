@@ -33,7 +33,9 @@ class Shapes:
     """
 
     def __init__(
-        self, values: Callable[[str], list[Any] | None], scalar: Callable[[str], Any]
+        self,
+        values: Callable[[str], list[Any] | None],
+        scalar: Callable[[str], Any],
     ) -> None:
         self._values = values
         self._scalar = scalar
@@ -146,7 +148,11 @@ class Part:
         self._entries = [_entry(item, route / key, numbers) for key, item in items]
         self._values: dict[tuple[Any, ...], Any] = {}
 
-    def value(self, scalars: Sequence[Any], keys: tuple[Any, ...]) -> Any:
+    def value(
+        self,
+        scalars: Sequence[Any],
+        keys: tuple[Any, ...],
+    ) -> Any:
         """The value with other scalars, which differ where their ``keys`` do; the same object for equal ones."""
         own_keys = keys[self.first : self.last]
         value = self._values.get(own_keys)
@@ -156,7 +162,11 @@ class Part:
                 self._values[own_keys] = value
         return value
 
-    def _new(self, scalars: Sequence[Any], keys: tuple[Any, ...]) -> Any:
+    def _new(
+        self,
+        scalars: Sequence[Any],
+        keys: tuple[Any, ...],
+    ) -> Any:
         items = []
         for entry in self._entries:
             if entry.__class__ is Part:

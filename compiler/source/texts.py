@@ -58,7 +58,8 @@ class TextNode(ScalarNode):
 
 
 def with_texts(
-    document: Document, keys: Sequence[TextKey]
+    document: Document,
+    keys: Sequence[TextKey],
 ) -> tuple[Document, dict[Route, Text], list[Diagnostic]]:
     """A spec with the lines of the files that it names below their paths, these files by the route of their path, and
     what is wrong with the paths."""
@@ -76,7 +77,10 @@ def with_texts(
     return document, texts, faults
 
 
-def _items(document: Document, key: TextKey) -> Iterator[tuple[Route, MappingNode]]:
+def _items(
+    document: Document,
+    key: TextKey,
+) -> Iterator[tuple[Route, MappingNode]]:
     """The mappings that may have the key, each with the route of the key in it."""
     spec = document.root.child("spec")
     places: list[tuple[Route, Node]] = [(Route(("spec",)), spec)] if spec else []

@@ -10,7 +10,10 @@ C = TypeVar("C", bound=Callable[..., Any])
 _SHAPES: dict[Callable[..., Any], dict[str, Any]] = {}
 
 
-def shaped(pattern: str = "", **keywords: Any) -> Callable[[C], C]:
+def shaped(
+    pattern: str = "",
+    **keywords: Any,
+) -> Callable[[C], C]:
     """Say of a check what JSON Schema can say of it: a pattern of the whole text, other keywords, or both.
 
     Whatever the check takes must fit; it may refuse more.

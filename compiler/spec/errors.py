@@ -142,7 +142,10 @@ def explain(
     )
 
 
-def _route(location: tuple[int | str, ...], data: Any) -> Route:
+def _route(
+    location: tuple[int | str, ...],
+    data: Any,
+) -> Route:
     """The place of an error in the data: without what pydantic names the members of a union, and the keys of maps."""
     keys: list[int | str] = []
     for key in location[:-1]:
@@ -189,7 +192,10 @@ def _shown(value: Any) -> str:
     return f"is {value}"
 
 
-def model_at(model: type[BaseModel], at: Route) -> type[BaseModel] | None:
+def model_at(
+    model: type[BaseModel],
+    at: Route,
+) -> type[BaseModel] | None:
     """The model that stands at a route; ``None`` where no model does (a free mapping)."""
     inner: type[BaseModel] | None = model
     named = False  # whether a name of a free mapping comes next
@@ -301,7 +307,11 @@ def _one_too_high(owner: type[BaseModel] | None, key: str) -> str | None:
 
 
 def _type_help(
-    kind: str, value: Any, owner: type[BaseModel] | None, *, required: bool
+    kind: str,
+    value: Any,
+    owner: type[BaseModel] | None,
+    *,
+    required: bool,
 ) -> str:
     if value is None and not required:
         return f"write {_WANTED[kind]}, or remove the key"

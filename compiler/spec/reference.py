@@ -104,7 +104,10 @@ def keys(model: type[BaseModel], above: str = "") -> list[Key]:
     ]
 
 
-def all_keys(model: type[BaseModel] | None = None, above: str = "") -> Iterator[Key]:
+def all_keys(
+    model: type[BaseModel] | None = None,
+    above: str = "",
+) -> Iterator[Key]:
     """Every key of the language, each before the keys inside it."""
     for key in keys(model or language(), above):
         yield key
@@ -212,7 +215,10 @@ _SPOKEN = {
 """What types are called where the words of their own names would say less."""
 
 
-def _kind(declared: Any, name_of: Callable[[type[BaseModel]], str]) -> str:
+def _kind(
+    declared: Any,
+    name_of: Callable[[type[BaseModel]], str],
+) -> str:
     """A type in words: the spec's own types by name, lists and mappings by what they hold."""
     named = next((name for value, name in _NAMED if value == declared), None)
     if named is not None:

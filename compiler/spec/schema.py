@@ -143,7 +143,10 @@ def _unless_filled(required: list[str]) -> dict[str, Any]:
     }
 
 
-def _unless(key: str, schema: dict[str, Any]) -> dict[str, Any]:
+def _unless(
+    key: str,
+    schema: dict[str, Any],
+) -> dict[str, Any]:
     """A schema that holds where a key is not given."""
     return {
         "if": {"required": [key]},
@@ -250,7 +253,10 @@ def _partial(schema: Any) -> Any:
     return partial
 
 
-def _document(kind: str, body: dict[str, Any]) -> dict[str, Any]:
+def _document(
+    kind: str,
+    body: dict[str, Any],
+) -> dict[str, Any]:
     """A document of its own: the fields of a list item, without its name, under ``spec``."""
     definitions = body.pop("$defs", {})
     name = body["properties"].pop("name")
@@ -282,7 +288,10 @@ def _document(kind: str, body: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _example(body: dict[str, Any], required: list[str]) -> dict[str, Any]:
+def _example(
+    body: dict[str, Any],
+    required: list[str],
+) -> dict[str, Any]:
     """The least that a document says by itself, from the examples of its keys."""
     first = body.get("oneOf", [{"required": []}])[0]["required"]
     needed = [*required, *first]

@@ -78,7 +78,10 @@ def _worst(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
     return [item for item in diagnostics if id(item) in chosen]
 
 
-def _rule(code: str, page: Page | None) -> dict[str, Any]:
+def _rule(
+    code: str,
+    page: Page | None,
+) -> dict[str, Any]:
     if page is None:
         return {"id": code, "shortDescription": {"text": code}}
     title = {"text": page.title or page.slug.replace("-", " ")}

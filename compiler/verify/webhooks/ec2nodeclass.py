@@ -49,7 +49,9 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
 
 
 def _term(
-    path: Path, term: dict[str, Any], rules: tuple[tuple[str, frozenset[str]], ...]
+    path: Path,
+    term: dict[str, Any],
+    rules: tuple[tuple[str, frozenset[str]], ...],
 ) -> Iterator[Fault]:
     present = {key for key, value in term.items() if value}
     for alone, excluded in rules:

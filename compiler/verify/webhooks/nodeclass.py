@@ -62,7 +62,8 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
 
 def _interfaces(interfaces: list[Body]) -> Iterator[Fault]:
     """The first interface of the first card has addresses; no other card gives pods any, nor an `efa-only` one."""
-    primary = [entry for entry in interfaces if _place(entry) == (0, 0)]
+    places = [_place(entry) for entry in interfaces]
+    primary = (0, 0) in places
     if interfaces and not primary:
         yield refused(
             _INTERFACES,
