@@ -41,7 +41,9 @@ def refusals(
         ("throughput", throughput, _THROUGHPUT, "MiB/s"),
     ):
         least, most = bounds
-        if value is not None and not least <= value <= most:
+        if value is None:
+            continue
+        if not least <= value <= most:
             what = f"no volume of gp3 has {value} {unit}"
             yield Refusal(field, what, f"write {least} to {most}", _API)
             return
@@ -56,6 +58,9 @@ def refusals(
     if throughput is not None:
         given = iops or _IOPS[0]
         if throughput * _IOPS_A_MIB > given:
-            what = f"a volume of {given} IOPS has at most {given // _IOPS_A_MIB} MiB/s, not {throughput}"
+            limit = given // _IOPS_A_MIB
+            what = (
+                f"a volume of {given} IOPS has at most {limit} MiB/s, not {throughput}"
+            )
             help = f"write `iops: {throughput * _IOPS_A_MIB}` beside it, or less"
             yield Refusal("throughput", what, help, _GUIDE)

@@ -19,7 +19,8 @@ def version_key(version: str) -> tuple[int, ...]:
     """
     numbers: list[int] = []
     number = version.rpartition("@")[2].removeprefix("v")
-    for part in number.split("-")[0].split("+")[0].split("."):
+    release = number.split("-")[0].split("+")[0]
+    for part in release.split("."):
         if not part.isdigit():
             break
         numbers.append(int(part))

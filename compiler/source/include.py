@@ -108,7 +108,9 @@ def _read_path(
     faults: list[Diagnostic],
 ) -> Node:
     """A path with its objects; what is no text is left for the spec's own check."""
-    if not isinstance(node, ScalarNode) or not isinstance(node.value, str):
+    if not isinstance(node, ScalarNode):
+        return node
+    if not isinstance(node.value, str):
         return node
     objects: list[MappingNode] = []
     for path in _files(node, faults):
@@ -126,9 +128,11 @@ def _read_path(
 
 def _files(node: ScalarNode, faults: list[Diagnostic]) -> list[str]:
     """The files that a path stands for: relative to the file that it is written in, and of its repository."""
-    home = os.path.dirname(os.path.abspath(node.span.file.name))
+    file = os.path.abspath(node.span.file.name)
+    home = os.path.dirname(file)
     written = str(node.value)
-    path = os.path.relpath(os.path.normpath(os.path.join(home, written)))
+    whole = os.path.normpath(os.path.join(home, written))
+    path = os.path.relpath(whole)
     if not os.path.exists(path):
         faults.append(
             error(
@@ -139,11 +143,15 @@ def _files(node: ScalarNode, faults: list[Diagnostic]) -> list[str]:
             )
         )
         return []
-    paths = list(_walk(path, faults)) if os.path.isdir(path) else [path]
+    paths = [path]
+    if os.path.isdir(path):
+        paths = list(_walk(path, faults))
     root = repository_of(os.path.realpath(home))
     outside = [file for file in (path, *paths) if not below(root, file)]
     if outside or os.path.isabs(written):
-        shown = written if outside[:1] in ([], [path]) else outside[0]
+        shown = written
+        if outside and outside[0] != path:
+            shown = outside[0]
         faults.append(
             error(
                 "YML047",
@@ -176,13 +184,15 @@ def repository_of(folder: str) -> str:
 def below(root: str, path: str) -> bool:
     """Whether a path, by whatever links, leads to something in a folder."""
     real = os.path.realpath(path)
-    return real == root or real.startswith(os.path.join(root, ""))
+    folder = os.path.join(root, "")
+    return real == root or real.startswith(folder)
 
 
 def _walk(folder: str, faults: list[Diagnostic]) -> Iterator[str]:
     """The YAML files of a folder, hidden ones left out."""
     for parent, folders, names in walk(folder, faults):
-        folders[:] = sorted(name for name in folders if not _is_hidden(name))
+        visible = [name for name in folders if not _is_hidden(name)]
+        folders[:] = sorted(visible)
         for name in sorted(names):
             if is_yaml(name) and not _is_hidden(name):
                 yield os.path.normpath(os.path.join(parent, name))

@@ -85,7 +85,8 @@ class _Heirs:
         """The item upon all that it extends, directly and indirectly; faults are reported once."""
         if id(item) not in self._flat:
             base = self._base(item, chain)
-            self._flat[id(item)] = item if base is None else _merged(base, item)
+            whole = item if base is None else _merged(base, item)
+            self._flat[id(item)] = whole
         return self._flat[id(item)]
 
     def _base(
@@ -98,9 +99,11 @@ class _Heirs:
             return None  # of another type: the spec's own check reports it
         wanted = extends.text
         name = text_node(item.child("name"))
-        chain = (*chain, name.text if name is not None else "")
+        own_name = name.text if name is not None else ""
+        chain = (*chain, own_name)
         if wanted in chain:
-            route = " → ".join([*chain[chain.index(wanted) :], wanted])
+            circle = chain[chain.index(wanted) :]
+            route = " → ".join((*circle, wanted))
             message = f"`extends` goes in a circle: {route}"
             self._report("YML061", message, extends, "remove one of the steps")
             return None
@@ -108,7 +111,8 @@ class _Heirs:
         if base is None:
             others = [other for other in self._named if other not in chain]
             message = f"{self._what} `{wanted}` is not declared"
-            help = meant(wanted, others) or _one_of(others, self._what)
+            question = meant(wanted, others)
+            help = question or _one_of(others, self._what)
             self._report("YML060", message, extends, help)
             return None
         return self._flattened(base, chain)
@@ -131,7 +135,9 @@ class _Heirs:
 
 
 def _one_of(names: list[str], what: str) -> str:
-    return f"write one of {listed(names[:12])}" if names else f"declare the {what}"
+    if not names:
+        return f"declare the {what}"
+    return f"write one of {listed(names[:12])}"
 
 
 def _merged(base: MappingNode, over: MappingNode) -> MappingNode:

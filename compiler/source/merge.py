@@ -23,7 +23,8 @@ def merge(base: Node | None, over: Node) -> Node:
         if base is None or isinstance(base, MappingNode):
             return _merge_mappings(base, over)
     elif isinstance(over, SequenceNode) and isinstance(base, SequenceNode):
-        items, base_items = _named(over), _named(base)
+        items = _named(over)
+        base_items = _named(base)
         if items and base_items:
             return _merge_named(base_items, items, over)
     return over

@@ -106,7 +106,9 @@ class _Reader:
         key = next_event()
         while key.__class__ is ScalarEvent:
             name = key.value
-            if name in mapping or key.anchor is not None or key.tag is not None:
+            if name in mapping:
+                raise _Odd
+            if key.anchor is not None or key.tag is not None:
                 raise _Odd
             if not key.style and (name == "<<" or _scalar(name).__class__ is not str):
                 raise _Odd

@@ -23,7 +23,9 @@ class Route(tuple[Key, ...]):
     __slots__ = ()
 
     def __truediv__(self, key: Key | tuple[Key, ...]) -> Route:
-        return Route((*self, *key)) if isinstance(key, tuple) else Route((*self, key))
+        if isinstance(key, tuple):
+            return Route((*self, *key))
+        return Route((*self, key))
 
     def __str__(self) -> str:
         text = ""

@@ -25,6 +25,8 @@ _QUOTES = "\"'"
 _HEAD = regex(r"(?: *#.*\n)+")  # comments before the first value
 _MOST = 512  # shapes, and different values of one part, that are remembered
 
+_Place = tuple[int, int]  # line and column
+
 
 class Shapes:
     """The shapes that were met, and a template for each that was met twice.
@@ -49,7 +51,8 @@ class Shapes:
             text = text[head.end() :]
         parts = _SCALAR.split(text)
         scalars = parts[2::3]
-        shape = "\0".join(parts[::3]) + "".join(parts[1::3])
+        gaps = "\0".join(parts[::3])
+        shape = gaps + "".join(parts[1::3])
         if shape not in self._templates:
             if not self._met(shape):
                 return None
@@ -61,7 +64,9 @@ class Shapes:
         return template.value(values, tuple(map(_typed, values)))
 
     def _read(self, scalar: str) -> Any:
-        return scalar[1:-1] if scalar[0] in _QUOTES else self._scalar(scalar)
+        if scalar[0] in _QUOTES:
+            return scalar[1:-1]
+        return self._scalar(scalar)
 
     def _met(self, shape: str) -> bool:
         """Whether a shape was met before; now it was."""
@@ -75,13 +80,16 @@ class Shapes:
         """The template of a text; ``None`` where a scalar is less than a whole value, or there is not one document."""
         values = self._values(text)
         documents, _ = parse(SourceFile("", text))
-        if values is None or len(values) != 1 or len(documents) != 1:
+        if values is None:
+            return None
+        if len(values) != 1 or len(documents) != 1:
             return None
         if not isinstance(values[0], dict | list):
             return None
-        routes: dict[tuple[int, int], tuple[Route, Node]] = {}
+        routes: dict[_Place, tuple[Route, Node]] = {}
         for route, node in documents[0].routes():
-            routes[node.span.line, node.span.column] = (route, node)
+            place = (node.span.line, node.span.column)
+            routes[place] = (route, node)
         numbers: dict[Route, int] = {}
         places = zip(
             _places(text),
@@ -117,7 +125,8 @@ def _places(text: str) -> list[tuple[int, int]]:
     for match in _SCALAR.finditer(text):
         start = match.start(2)
         line_start = text.rfind("\n", 0, start) + 1
-        places.append((text.count("\n", 0, start) + 1, start - line_start + 1))
+        line = text.count("\n", 0, start) + 1
+        places.append((line, start - line_start + 1))
     return places
 
 

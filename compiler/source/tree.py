@@ -45,7 +45,8 @@ class SourceFile:
         """Line and column (both 1-based, in characters) of an offset into the text."""
         starts = self._line_starts()
         row = bisect_right(starts, offset)
-        return row, offset - starts[row - 1] + 1
+        start = starts[row - 1]
+        return row, offset - start + 1
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -123,7 +124,8 @@ class MappingNode(Node):
     items: dict[str, Node]
 
     def to_python(self) -> Any:
-        return {key: value.to_python() for key, value in self.items.items()}
+        items = self.items.items()
+        return {key: value.to_python() for key, value in items}
 
     def child(self, key: Key) -> Node | None:
         return self.items.get(key) if isinstance(key, str) else None

@@ -24,7 +24,8 @@ class Later:
     @classmethod
     def model(cls) -> type[SpecModel]:
         """The model itself."""
-        model: type[SpecModel] = getattr(import_module(cls.module), cls.__name__)
+        module = import_module(cls.module)
+        model: type[SpecModel] = getattr(module, cls.__name__)
         return model
 
     @classmethod

@@ -78,7 +78,8 @@ class Key:
     @property
     def examples(self) -> list[str]:
         """Values of it, one for each of its forms, as YAML on one line."""
-        return [flow(value) for value in self.field.examples or [None]]
+        examples = self.field.examples or [None]
+        return [flow(value) for value in examples]
 
     @property
     def together(self) -> str:
@@ -117,7 +118,8 @@ def all_keys(
 
 def models() -> list[type[BaseModel]]:
     """Every model, in the order in which a spec mentions them."""
-    inside = (key.model for key in all_keys() if key.model is not None)
+    below = [key.model for key in all_keys()]
+    inside = [model for model in below if model is not None]
     return list(dict.fromkeys([language(), *inside]))
 
 
@@ -130,9 +132,8 @@ def _together(model: type[BaseModel]) -> str:
         return "exactly one of them"
     if "oneOf" in schema:
         kinds: Any = schema["oneOf"]
-        return (
-            f"exactly one of {listed((kind['required'][0] for kind in kinds), ' and ')}"
-        )
+        required = [kind["required"][0] for kind in kinds]
+        return f"exactly one of {listed(required, ' and ')}"
     if "not" in schema:
         excluded: Any = schema["not"]
         return f"at most one of {listed(excluded['required'], ' and ')}"
@@ -222,8 +223,10 @@ def _kind(
     """A type in words: the spec's own types by name, lists and mappings by what they hold."""
     named = next((name for value, name in _NAMED if value == declared), None)
     if named is not None:
-        return _SPOKEN.get(named) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", named).lower()
-    origin, arguments = get_origin(declared), get_args(declared)
+        words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", named)
+        return _SPOKEN.get(named) or words.lower()
+    origin = get_origin(declared)
+    arguments = get_args(declared)
     if origin is Annotated:
         return _kind(_as_written(arguments), name_of)
     if origin is Literal:
