@@ -34,7 +34,8 @@ def vcpu_quota(instance_type: str, market: str) -> tuple[str, str]:
     name = f"Running On-Demand {family} instances"
     if market == "spot":
         name = f"All {family} Spot Instance Requests"
-    return _facts()["vcpus"][market][family], name
+    codes = _facts()["vcpus"][market]
+    return codes[family], name
 
 
 def other_quota(what: str) -> tuple[str, str, str]:

@@ -110,6 +110,7 @@ def _interfaces(instance: InstanceType, *, efa: bool) -> int:
     if not instance.network_cards:
         return 0
     most = instance.network_cards[0].max_interfaces
-    if efa and 0 in instance.efa_cards[: instance.efa_interfaces]:
+    efa_cards = instance.efa_cards[: instance.efa_interfaces]
+    if efa and 0 in efa_cards:
         most -= 1
     return most

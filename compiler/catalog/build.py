@@ -119,7 +119,8 @@ def _curated_facts(
             yield name, {"amx": True}
     for name in curated["gpudirect_rdma"]:
         yield name, {"gpudirect_rdma": True}
-    for name, (kind, gb_s) in curated["nvlink"].items():
+    nvlinks = curated["nvlink"].items()
+    for name, (kind, gb_s) in nvlinks:
         yield name, {"nvlink": kind, "nvlink_gb_s": gb_s}
     yield from curated["types"].items()
 

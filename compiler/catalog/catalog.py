@@ -70,7 +70,8 @@ class Releases(Mapping[str, Release]):
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._names = tuple(sorted(release_names(folder), key=version_key))
+        names = sorted(release_names(folder), key=version_key)
+        self._names = tuple(names)
         self._read: dict[str, Release] = {}
 
     def __getitem__(self, name: str) -> Release:

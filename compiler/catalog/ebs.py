@@ -45,7 +45,8 @@ def refusals(
             continue
         if not least <= value <= most:
             what = f"no volume of gp3 has {value} {unit}"
-            yield Refusal(field, what, f"write {least} to {most}", _API)
+            help = f"write {least} to {most}"
+            yield Refusal(field, what, help, _API)
             return
     # A volume too small for the base of 3000 IOPS has them all the same.
     if iops is not None and size is not None:

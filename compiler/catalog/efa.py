@@ -86,7 +86,7 @@ def arch_of(image: str) -> str | None:
 
 def numbers(version: str) -> Version:
     """A version as numbers, to compare."""
-    return tuple(int(part) for part in version.split("."))
+    return tuple(map(int, version.split(".")))
 
 
 def bundled(installer: str) -> str | None:

@@ -37,7 +37,9 @@ def _actions() -> dict[str, list[str]]:
 
 def _fill(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, str):
-        return Template(value).safe_substitute(names) if "$" in value else value
+        if "$" not in value:
+            return value
+        return Template(value).safe_substitute(names)
     if isinstance(value, list):
         return [_fill(item, names) for item in value]
     if isinstance(value, dict):

@@ -129,13 +129,17 @@ def _is_sound(key: str, value: Any) -> bool:
     if key in _NUMBERS:
         return _is_count(value) and (value > 0 or key != "neuron_lnc")
     if key == "zones":
-        return isinstance(value, str) and all(map(_ZONES.fullmatch, value.split()))
+        if not isinstance(value, str):
+            return False
+        return all(map(_ZONES.fullmatch, value.split()))
     if key in _TEXTS:
         return isinstance(value, str)
     if key in ("gbps", "gpu_partition"):
         return _is_amount(value)
     if key == "usd":
-        return isinstance(value, dict) and all(map(_is_amount, value.values()))
+        if not isinstance(value, dict):
+            return False
+        return all(map(_is_amount, value.values()))
     if key == "cards":
         return isinstance(value, list) and all(map(_is_card, value))
     if key == "nvme":
@@ -221,10 +225,11 @@ def merge(base: Facts, overlay: Facts) -> Facts:
         for name in sorted({*base["instances"], *rows})
     }
     zone_ids = _without(base["zone_ids"], regions)
+    all_regions = {**base["regions"], **regions}
     return {
         "schema": SCHEMA,
         "sources": [*base["sources"], *overlay["sources"]],
-        "regions": dict(sorted({**base["regions"], **regions}.items())),
+        "regions": dict(sorted(all_regions.items())),
         "zone_ids": {**zone_ids, **overlay.get("zone_ids", {})},
         "accounts": dict.fromkeys(regions, overlay.get("account", "")),
         "instances": instances,
@@ -244,7 +249,8 @@ def _merge_row(
     before = zone_letters(base.get("zones", ""))
     zones = _without(before, regions)
     zones.update(zone_letters(row.get("zones", "")))
-    offered = [f"{region}:{letters}" for region, letters in sorted(zones.items())]
+    by_region = sorted(zones.items())
+    offered = [f"{region}:{letters}" for region, letters in by_region]
     stated = _fields_of(row)
     gaps = base.get("unknown", ())
     unknown = [field for field in gaps if field not in stated]

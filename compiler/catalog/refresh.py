@@ -113,7 +113,8 @@ def refresh(
             )
             continue
         for name, info in answer.infos.items():
-            infos[name] = _merge_infos(infos.get(name), info)
+            known = infos.get(name)
+            infos[name] = _merge_infos(known, info)
         letters = sorted(plain_letters(region, answer.zones))
         zones[region] = "".join(letters)
         ids[region] = {}

@@ -73,7 +73,8 @@ class Pair:
         """Whether the two of them work together, or neither is of this pair."""
         minor = self.version.rpartition(".")[0]
         version = versions.get(self.component, "")
-        return self.wanted(versions) == version.startswith(f"{minor}.")
+        is_of_minor = version.startswith(f"{minor}.")
+        return self.wanted(versions) == is_of_minor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +120,8 @@ class Component:
     def supports(self, version: str) -> bool:
         """Whether the compiler renders for this version: equal to, or a patch of, one that is listed."""
         number = version.removeprefix("v") + "."
-        return any(number.startswith(f"{known}.") for known in self.supported)
+        supported = [f"{known}." for known in self.supported]
+        return number.startswith(tuple(supported))
 
 
 @dataclass(frozen=True, slots=True)

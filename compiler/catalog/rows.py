@@ -143,7 +143,8 @@ def _bandwidth(text: str) -> dict[str, Any]:
     if performance is None:
         return {}
     cards = int(performance["cards"] or 1)
-    gbps = round(float(performance["gbps"]) * cards, 3)
+    rate = float(performance["gbps"])
+    gbps = round(rate * cards, 3)
     return {
         "gbps": int(gbps) if gbps.is_integer() else gbps,
         "burst": bool(performance["burst"]),

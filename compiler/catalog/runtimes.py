@@ -63,6 +63,7 @@ def image_of(name: str) -> str | None:
 def runtimes_source() -> tuple[str, str, str, str]:
     """Where they come from: what, from where, version, date."""
     data = _data()
-    versions = [facts["version"] for facts in data["runtimes"].values()]
+    runtimes = data["runtimes"].values()
+    versions = [facts["version"] for facts in runtimes]
     newest = max(versions, default="")
     return "training runtimes", data["source"], newest, data["date"]

@@ -42,7 +42,8 @@ class XidTable:
         fatal, and its user guide 13 and 31, yet a faulty program raises them on a healthy GPU.
         """
         known = self.lists[source]
-        ignored = {*self.application, *known.actions.get(IGNORE, ())}
+        without_action = known.actions.get(IGNORE, ())
+        ignored = {*self.application, *without_action}
         return tuple(code for code in known.codes if code not in ignored)
 
     @property
@@ -52,7 +53,8 @@ class XidTable:
 
     def action(self, code: int, source: str = "nvidia") -> str | None:
         """What a source asks for at this code (``RESET_GPU``, ``RESTART_BM``…), if it lists the code."""
-        for name, codes in self.lists[source].actions.items():
+        actions = self.lists[source].actions
+        for name, codes in actions.items():
             if code in codes:
                 return name
         return None

@@ -79,7 +79,8 @@ def _templates(plan: Plan) -> Iterator[tuple[str, Pod]]:
             yield f"runtime `{runtime.name}`", replicated.pod
     for job in plan.of(TrainJob):
         for patch in job.patches:
-            yield f"job `{job.identity.name}`", patch.pod
+            title = f"job `{job.identity.name}`"
+            yield title, patch.pod
 
 
 def _node_terms(
@@ -88,7 +89,8 @@ def _node_terms(
 ) -> tuple[tuple[Expression, ...], ...]:
     place = ("nodeAffinity", _REQUIRED, "nodeSelectorTerms")
     terms = []
-    for index, term in enumerate(items(body, *place)):
+    written = items(body, *place)
+    for index, term in enumerate(written):
         here = Route((*at, *place, index))
         terms.append(tuple(_expressions(term, here)))
     return tuple(terms)
@@ -107,7 +109,8 @@ def _expressions(term: Any, at: Route) -> Iterator[Expression]:
 def _pod_terms(body: Any, at: Route) -> tuple[PodTerm, ...]:
     place = ("podAffinity", _REQUIRED)
     terms = []
-    for index, term in enumerate(items(body, *place)):
+    written = items(body, *place)
+    for index, term in enumerate(written):
         selector = value(term, "labelSelector", "matchLabels")
         labels = selector if isinstance(selector, dict) else {}
         narrowed = any(

@@ -92,8 +92,9 @@ def _holds(
 ) -> bool:
     key = requirement.key
     if requirement.operator == "DoesNotExist":
-        is_launched = key == NODEPOOL_LABEL and not isinstance(pool, GroupPool)
-        return key not in pool.labels and not is_launched
+        if key in pool.labels:
+            return False
+        return key != NODEPOOL_LABEL or isinstance(pool, GroupPool)
     values = requirement.values
     return any(nodes.may_match(pool, {key: value}) for value in values)
 
@@ -167,7 +168,9 @@ def _lacks_quota(flavor: FlavorQuotas, asks: Resources) -> bool:
     """Whether a flavor has a quota of nothing for something that is asked for."""
     for quota in flavor.quotas:
         asked = asks.get(quota.resource)
-        if asked is not None and asked.milli and quota.nominal.milli == 0:
+        if asked is None or not asked.milli:
+            continue
+        if quota.nominal.milli == 0:
             return True
     return False
 
@@ -239,7 +242,9 @@ def _may_be_large(
     if not offers:
         return True
     devices = asks[resource].value
-    efa = asks[EFA].value if EFA in asks else 0
+    efa = 0
+    if EFA in asks:
+        efa = asks[EFA].value
     for own_pool, instance in offers:
         if instance.accelerators < devices:
             continue

@@ -21,7 +21,8 @@ def _cached_options(words: tuple[str, ...]) -> tuple[tuple[str, str | None], ...
 
 def _read_options(words: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
     parts = [part for word in words for part in _parts(word)]
-    for part, following in zip_longest(parts, parts[1:], fillvalue="-"):
+    pairs = zip_longest(parts, parts[1:], fillvalue="-")
+    for part, following in pairs:
         if not part.startswith("--") or len(part) == 2:
             continue
         option = part.removeprefix("--")
@@ -56,7 +57,8 @@ def starts(words: Sequence[str], program: str) -> bool:
     pattern = re.compile(rf"{_BEFORE}{program}(?=\s|$)")
     for index, word in enumerate(words):
         is_line = " " in word or "\n" in word
-        if (index == 0 or is_line) and pattern.search(word):
+        may_start = index == 0 or is_line
+        if may_start and pattern.search(word):
             return True
     return False
 

@@ -38,7 +38,8 @@ def _of_megatron(work: Work) -> Iterator[Degree]:
     if said is None:
         return
     # These bring degrees of their own, from a file.
-    elsewhere = "yaml-cfg" in said.given or "use-checkpoint-args" in said.given
+    from_file = ("yaml-cfg", "use-checkpoint-args")
+    elsewhere = any(option in said.given for option in from_file)
     named = zip(NAMES, DEGREES, said.degrees, strict=True)
     for name, option, ranks in named:
         given = option in said.given
@@ -47,7 +48,8 @@ def _of_megatron(work: Work) -> Iterator[Degree]:
 
 
 def _of_torchtitan(work: Work) -> Iterator[Degree]:
-    if not any("parallel" in word and "degree" in word for word in work.words):
+    parallel = [word for word in work.words if "parallel" in word]
+    if not any("degree" in word for word in parallel):
         return
     for option, text in options(work.words):
         last = option.rpartition(".")[2]

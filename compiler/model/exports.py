@@ -30,7 +30,8 @@ def exported(words: tuple[str, ...]) -> Mapping[str, str | None]:
     ``None`` is a value that the shell computes, or one of several. What devices a single program sees is up to that
     program's line: of these only ``export`` counts. Most jobs of a set have the same words.
     """
-    texts = [word for word in words if "=" in word and _has_name(word)]
+    assignments = [word for word in words if "=" in word]
+    texts = [word for word in assignments if _has_name(word)]
     if not texts:
         return _NONE
     values: dict[str, str | None] = {}

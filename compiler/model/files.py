@@ -48,7 +48,9 @@ def _key(mount: Mount, path: str) -> str:
     if mount.sub_path:
         return mount.sub_path if mount.path == path else ""
     folder, name = posixpath.split(path)
-    return name if folder == posixpath.normpath(mount.path) else ""
+    if folder != posixpath.normpath(mount.path):
+        return ""
+    return name
 
 
 def _entry(
@@ -67,7 +69,8 @@ def _entry(
     text = at(manifest.body, "data", key)
     if not isinstance(text, str):
         return None
-    return File(text, Route((manifest.id, "data", key)))
+    place = Route((manifest.id, "data", key))
+    return File(text, place)
 
 
 @lru_cache(maxsize=1)

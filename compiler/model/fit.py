@@ -128,14 +128,17 @@ def certainly_exceeds_huge_pages(work: Work, world: Reading) -> bool:
     """Whether a node of the job asks for more huge pages than there are by measurement and by guide."""
     if not exceeds_huge_pages(work, world):
         return False
-    return work.asks[HUGEPAGES] > Quantity.mib(GUIDE_HUGE_PAGES_MIB)
+    most = Quantity.mib(GUIDE_HUGE_PAGES_MIB)
+    return work.asks[HUGEPAGES] > most
 
 
 def exceeds_huge_pages(work: Work, world: Reading) -> bool:
     """Whether a node of the job asks for more huge pages than EFA's script sets aside."""
     asked = work.asks.get(HUGEPAGES)
     most = huge_pages(work, world)
-    return asked is not None and most is not None and asked > most
+    if asked is None or most is None:
+        return False
+    return asked > most
 
 
 def huge_pages(work: Work, world: Reading) -> Quantity | None:
@@ -305,8 +308,10 @@ def not_offered(pool: NodePool, world: Reading) -> bool:
     if not zones or not types:
         return False
     regions = world.catalog.regions
-    if any(zone not in regions.get(zone[:-1], ()) for zone in zones):
-        return False
+    for zone in zones:
+        region = zone[:-1]
+        if zone not in regions.get(region, ()):
+            return False
     region = zones[0][:-1]
     for instance in types:
         if not instance.zones:

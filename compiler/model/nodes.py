@@ -81,7 +81,8 @@ class Nodes:
             for key, value in labels.items()
             if key in FACTS and not placeholder(value)
         ]
-        wanted = self.catalog.instance(labels.get(INSTANCE_TYPE, ""))
+        name = labels.get(INSTANCE_TYPE, "")
+        wanted = self.catalog.instance(name)
         offers: list[Offer] = []
         for pool in pools:
             fitting = list(self._launchable(pool, wanted))
@@ -99,7 +100,9 @@ class Nodes:
         types = self.types(pool)
         if types or wanted is None:
             return types
-        if named_types(pool, self.catalog) or unmet_requirements(pool, wanted):
+        if named_types(pool, self.catalog):
+            return ()
+        if unmet_requirements(pool, wanted):
             return ()
         return (wanted,)
 

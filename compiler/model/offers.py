@@ -68,7 +68,9 @@ def as_pool(group: NodeGroup) -> GroupPool:
     # Without maxSize eksctl takes the desired capacity. LIM012 reports one that is above maxSize.
     bounds = (group.max_size, group.desired)
     sizes = [size for size in bounds if size is not None]
-    limits = {"nodes": Quantity.of(max(sizes))} if sizes else {}
+    limits = {}
+    if sizes:
+        limits["nodes"] = Quantity.of(max(sizes))
     requirements = []
     if group.instance_types:
         requirements.append(Requirement(INSTANCE_TYPE, "In", group.instance_types))
@@ -339,7 +341,9 @@ def _has_all_sizes(instance: InstanceType | None) -> bool:
     """Whether all sizes of the type's family are in the catalog; general families are there in a few."""
     if instance is None:
         return False
-    return bool(instance.accelerators) or instance.family.startswith("hpc")
+    if instance.accelerators:
+        return True
+    return instance.family.startswith("hpc")
 
 
 def has_label(

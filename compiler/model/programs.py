@@ -32,7 +32,8 @@ def programs(
         if manifest.ref.kind == "ConfigMap":
             yield from _files(manifest, hints)
     for job in plan.of(TrainJob):
-        yield from _said(job, f"job `{job.identity.name}`", hints)
+        title = f"job `{job.identity.name}`"
+        yield from _said(job, title, hints)
     for runtime in plan.of(Runtime):
         for replicated in runtime.jobs:
             yield from _of_pod(
@@ -75,7 +76,8 @@ def _files(
     manifest: Manifest,
     hints: tuple[str, ...],
 ) -> Iterator[Program]:
-    for name, text in mapping(manifest.body, "data").items():
+    data = mapping(manifest.body, "data")
+    for name, text in data.items():
         if not isinstance(text, str):
             continue
         if not str(name).endswith(_FILES):

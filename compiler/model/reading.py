@@ -124,7 +124,8 @@ class Reading(Nodes):
         by_pool: dict[int, list[Work]] = {}
         for work in self.works:
             for pool in work.pools:
-                by_pool.setdefault(id(pool), []).append(work)
+                works = by_pool.setdefault(id(pool), [])
+                works.append(work)
         return by_pool
 
     def work_of(self, job: TrainJob) -> Work:
@@ -147,7 +148,9 @@ class Reading(Nodes):
     def _merge_resources(self) -> bool:
         # Trainer before 2.3 replaced the runtime's resources by resourcesPerNode as a whole.
         version = chart_version(self.plan, TRAINER_CHART)
-        return version is None or version_key(version) >= (2, 3)
+        if version is None:
+            return True
+        return version_key(version) >= (2, 3)
 
     def _work(self, job: TrainJob) -> Work:
         runtime = self._runtime(job)
@@ -240,12 +243,14 @@ class Reading(Nodes):
         """The pools, offers and types of all choices, each once; cached by the choices, which are cached themselves."""
         landing = self._landings.get(id(choices))
         if landing is None:
-            landing = self._landings[id(choices)] = _landing(choices)
+            landing = _landing(choices)
+            self._landings[id(choices)] = landing
         return landing
 
     def _assumed_landing(self, selector: Mapping[str, str]) -> Landing:
         """Where a set without any pool says by a job's own selector on which type it lands: nodes of that type."""
-        instance = self.catalog.instance(selector.get(INSTANCE_TYPE, ""))
+        name = selector.get(INSTANCE_TYPE, "")
+        instance = self.catalog.instance(name)
         if instance is None:
             return (), (), ()
         requirement = Requirement(INSTANCE_TYPE, "In", (instance.name,))
@@ -267,7 +272,9 @@ class Reading(Nodes):
         if not job.namespace:
             return None
         local = self.plan.named(LocalQueue, "default", job.namespace)
-        return self.plan.named(ClusterQueue, local.cluster_queue) if local else None
+        if local is None:
+            return None
+        return self.plan.named(ClusterQueue, local.cluster_queue)
 
     def _choices(
         self,
@@ -353,7 +360,8 @@ class Reading(Nodes):
             return True
         named = {queue.cohort for queue in queues}
         named.update(cohort.parent for cohort in cohorts)
-        return named <= {None, *(cohort.name for cohort in cohorts)}
+        known = {cohort.name for cohort in cohorts}
+        return named <= {None, *known}
 
     def root(self, cohort: str | None) -> str | None:
         """The topmost cohort above one; itself in a cycle."""
@@ -405,7 +413,8 @@ class Reading(Nodes):
         parts = [part for part in keys if part not in ("", ".")]
         if not file or not parts:
             return True
-        inside = f"/{'/'.join(parts)}/" in f"/{file}"
+        inner = "/".join(parts)
+        inside = f"/{inner}/" in f"/{file}"
         return inside or file.startswith(f"{parts[-1]}/")
 
     @cached_property

@@ -94,6 +94,8 @@ def claim_of(work: Work, path: str) -> str:
         return ""
     inner = max(around, key=lambda mount: len(mount.path))
     for volume in work.pod.volumes:
-        if volume.name == inner.volume and volume.type == "persistentVolumeClaim":
+        if volume.name != inner.volume:
+            continue
+        if volume.type == "persistentVolumeClaim":
             return volume.source
     return ""

@@ -52,7 +52,8 @@ def _commands(plan: Plan) -> Iterator[Said]:
             yield from _of_pod(patch.pod, title)
     for runtime in plan.of(Runtime):
         for replicated in runtime.jobs:
-            yield from _of_pod(replicated.pod, f"runtime `{runtime.identity.name}`")
+            title = f"runtime `{runtime.identity.name}`"
+            yield from _of_pod(replicated.pod, title)
     for workload in plan.of(Workload):
         title = title_of(workload)
         for pods in workload.pods:
@@ -80,8 +81,9 @@ def _said(
     said = (*node.command, *node.args)
     for index, words in read_commands(said):
         in_args = index >= before
-        place = node.where("args" if in_args else "command")
-        at = place / (index - before if in_args else index)
+        field = "args" if in_args else "command"
+        number = index - before if in_args else index
+        at = node.where(field) / number
         yield Said(words, at, title, image)
 
 
@@ -132,7 +134,9 @@ def _of_program(words: Sequence[str]) -> Command:
     is_python = re.match(_PYTHON, command[0])
     if is_python and command[1:3] == ["-m", "pip"]:
         command = command[2:]
-    return tuple(command) if command[0] in _PROGRAMS else ()
+    if command[0] not in _PROGRAMS:
+        return ()
+    return tuple(command)
 
 
 def is_pip_install(words: Command) -> bool:

@@ -84,4 +84,6 @@ class Storage:
         for volume in self.volumes(claim.namespace, {claim.name}):
             if claim.volume in ("", volume.name):
                 return volume.driver
-        return "" if claim.volume else self._classes.get(claim.storage_class, "")
+        if claim.volume:
+            return ""
+        return self._classes.get(claim.storage_class, "")

@@ -235,7 +235,9 @@ class Work:
             patched = [patch.pod for patch in self.job.patches]
             pods = [pod for pod in patched if pod.tolerations]
             pod = pods[-1] if pods else None
-        return pod.where("tolerations") if pod is not None else self.job.at
+        if pod is None:
+            return self.job.at
+        return pod.where("tolerations")
 
     @property
     def others(self) -> tuple[tuple[ReplicatedJob, Pod, Resources], ...]:
@@ -294,7 +296,8 @@ class Work:
         pods = [patch.pod for patch in self.job.patches]
         if self.pod is not None:
             pods.append(self.pod)
-        return frozenset().union(*(pod.unread for pod in pods))
+        unread = [pod.unread for pod in pods]
+        return frozenset().union(*unread)
 
     @property
     def complete(self) -> bool:
@@ -318,14 +321,17 @@ class Work:
     @property
     def gang(self) -> bool:
         """Whether the job is known to have more than one node. The pods of our own Indexed Jobs know no other one."""
-        if self.runtime is not None and self.runtime.kind == _INDEXED:
+        runtime = self.runtime
+        if runtime is not None and runtime.kind == _INDEXED:
             return False
         return self.nodes is not None and self.nodes > 1
 
     @property
     def most_nodes(self) -> int | None:
         """The most nodes that the job gets at once, where it may start with fewer."""
-        return self.job.nodes if self.job.least_nodes is not None else None
+        if self.job.least_nodes is None:
+            return None
+        return self.job.nodes
 
     @property
     def shared_memory(self) -> Volume | None:

@@ -248,11 +248,13 @@ def _assign(
     joined: dict[int, list[Header]] = {}
     folders: dict[str, list[Header]] = {}
     for cluster in clusters:
-        folders.setdefault(_folder(cluster), []).append(cluster)
+        beside = folders.setdefault(_folder(cluster), [])
+        beside.append(cluster)
     for part in parts:
         owner = _owner(part, folders)
         if isinstance(owner, Header):
-            joined.setdefault(id(owner), []).append(part)
+            joined_parts = joined.setdefault(id(owner), [])
+            joined_parts.append(part)
         else:
             faults.append(owner)
     return joined
@@ -353,7 +355,8 @@ def _whole(
     root, included = with_included(root, diagnostics)
     files = dict.fromkeys(extender.files)
     files.update(dict.fromkeys(part.file for part in parts))
-    stem, _ = os.path.splitext(os.path.basename(cluster.file.name))
+    file_name = os.path.basename(cluster.file.name)
+    stem, _ = os.path.splitext(file_name)
     document = Document(root)
     source = SpecSource(
         cluster.name or stem,
@@ -377,7 +380,8 @@ def _splice(
     items = dict(spec.items) if isinstance(spec, MappingNode) else {}
     for kind, key in kinds.items():
         parts_of_kind = [part for part in parts if part.kind == kind]
-        items.update(_extended(items.get(key), key, parts_of_kind, root, diagnostics))
+        node = items.get(key)
+        items |= _extended(node, key, parts_of_kind, root, diagnostics)
     place = spec if spec is not None else root
     whole = MappingNode(
         place.span,

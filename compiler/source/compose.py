@@ -525,7 +525,8 @@ def _height(node: Node) -> int:
         values = node.items.values()
         return 1 + max(map(_height, values), default=0)
     if isinstance(node, SequenceNode):
-        return 1 + max(map(_height, node.items), default=0)
+        heights = map(_height, node.items)
+        return 1 + max(heights, default=0)
     return 0
 
 

@@ -81,8 +81,9 @@ class Extender:
         self, node: ScalarNode, path: str, chain: tuple[str, ...]
     ) -> Node | None:
         """The flattened spec of one base."""
+        written = str(node.value)
         folder = os.path.dirname(path)
-        target = os.path.normpath(os.path.join(folder, str(node.value)))
+        target = os.path.normpath(os.path.join(folder, written))
         if target in chain:
             circle = chain[chain.index(target) :]
             route = " → ".join((*circle, target))
@@ -99,7 +100,9 @@ class Extender:
         headers, faults = self._load(target)
         # Those without a place first: they are of the file as a whole.
         for fault in sorted(faults, key=lambda fault: fault.span is not None):
-            placed = _at(node, fault) if fault.span is None else fault
+            placed = fault
+            if fault.span is None:
+                placed = _at(node, fault)
             self.found.append(placed)
         base = _pick(headers)
         if base is not None:

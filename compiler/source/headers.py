@@ -42,7 +42,9 @@ class Header:
         """The place of the name, or of the first character."""
         metadata = self.root.child("metadata")
         name = metadata.child("name") if metadata is not None else None
-        return name.span if name is not None else first_character(self.root)
+        if name is None:
+            return first_character(self.root)
+        return name.span
 
     @property
     def cluster(self) -> ScalarNode | None:

@@ -176,7 +176,8 @@ def _files(node: ScalarNode, faults: list[Diagnostic]) -> list[str]:
 def repository_of(folder: str) -> str:
     """The root of a folder's repository; the folder itself where it is in none."""
     for above in ancestors(folder):
-        if os.path.exists(os.path.join(above, ".git")):
+        repository = os.path.join(above, ".git")
+        if os.path.exists(repository):
             return above
     return folder
 
@@ -195,7 +196,8 @@ def _walk(folder: str, faults: list[Diagnostic]) -> Iterator[str]:
         folders[:] = sorted(visible)
         for name in sorted(names):
             if is_yaml(name) and not _is_hidden(name):
-                yield os.path.normpath(os.path.join(parent, name))
+                path = os.path.join(parent, name)
+                yield os.path.normpath(path)
 
 
 def _is_hidden(name: str) -> bool:
@@ -221,7 +223,8 @@ def _objects(path: str, diagnostics: list[Diagnostic]) -> Iterator[MappingNode]:
 def _items(node: Node) -> Sequence[Node]:
     """A document's objects: of a ``List`` of Kubernetes its items."""
     items = node.child("items")
-    if _text(node, "kind") == "List" and isinstance(items, SequenceNode):
+    is_list = _text(node, "kind") == "List"
+    if is_list and isinstance(items, SequenceNode):
         return items.items
     return [node]
 

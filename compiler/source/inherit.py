@@ -164,7 +164,8 @@ def _upon(
             and isinstance(value, MappingNode)
             and key not in whole
         ):
-            items[key] = _upon(dict(below.items), value)
+            own = dict(below.items)
+            items[key] = _upon(own, value)
         else:
             items[key] = value
     return MappingNode(

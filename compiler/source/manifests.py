@@ -82,7 +82,9 @@ def _read(text: str) -> Value:
     plain = text.replace("_", "")
     if _OCTAL.match(plain):
         return int(plain, 8)
-    return float(plain) if "." in plain else int(plain, 0)
+    if "." in plain:
+        return float(plain)
+    return int(plain, 0)
 
 
 __all__ = ["parse_manifests"]

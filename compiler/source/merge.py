@@ -41,7 +41,8 @@ def _merge_mappings(base: MappingNode | None, over: MappingNode) -> MappingNode:
         if is_null(value):
             items.pop(key, None)
         else:
-            items[key] = merge(items.get(key), value)
+            below = items.get(key)
+            items[key] = merge(below, value)
     return MappingNode(
         over.span,
         items,

@@ -109,7 +109,8 @@ def _after(text: str, lines: int) -> str | None:
     if match is None:
         return None
     lines_before = text.count("\n", 0, match.start())
-    return "\n" * lines_before + text[match.start() :]
+    rest = text[match.start() :]
+    return "\n" * lines_before + rest
 
 
 def _without_gc(work: Callable[[], Any]) -> Any:

@@ -62,7 +62,8 @@ def plain_values(text: str) -> list[Any] | None:
 
 def _values(text: str) -> list[Any] | None:
     try:
-        return list(_Reader(events(text)).documents()) or None
+        documents = _Reader(events(text)).documents()
+        return list(documents) or None
     except (_Odd, yaml.YAMLError):
         return None
 

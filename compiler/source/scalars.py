@@ -85,7 +85,8 @@ def _ambiguous_boolean(text: str) -> Refusal:
 
 def _integer(text: str) -> int | Refusal:
     if len(text) <= _MAX_DIGITS + 1:
-        value = int(text, 16) if "x" in text else int(text)
+        base = 16 if "x" in text else 10
+        value = int(text, base)
         if -(2**63) <= value < 2**64:
             return value
     return Refusal(

@@ -61,7 +61,8 @@ class Shapes:
         if template is None:
             return None
         values = [self._read(scalar) for scalar in scalars]
-        return template.value(values, tuple(map(_typed, values)))
+        typed = tuple(map(_typed, values))
+        return template.value(values, typed)
 
     def _read(self, scalar: str) -> Any:
         if scalar[0] in _QUOTES:
@@ -116,7 +117,9 @@ def _is_whole(scalar: str, node: Node) -> bool:
     written = scalar[1:-1] if quoted else scalar
     if not isinstance(node, ScalarNode):
         return False
-    return node.quoted == quoted and node.text == written
+    if node.quoted != quoted:
+        return False
+    return node.text == written
 
 
 def _places(text: str) -> list[tuple[int, int]]:

@@ -124,7 +124,8 @@ _TAB_INDENT = regex(r" *\t")
 
 def syntax_error(file: SourceFile, fault: MarkedYAMLError) -> Diagnostic:
     """The diagnostic of what the scanner or parser refused, with its own words as a note."""
-    span = _place(file, fault.problem_mark or fault.context_mark)
+    mark = fault.problem_mark or fault.context_mark
+    span = _place(file, mark)
     line = file.line(span.line)
     is_of_tab = "tab" in (fault.problem or "")
     if is_of_tab or _has_tab_before(line, span.column):
@@ -198,7 +199,8 @@ def _joined(fault: MarkedYAMLError, separator: str) -> str:
 def _tab(file: SourceFile, span: Span) -> Diagnostic:
     line = file.line(span.line)
     column = line.find("\t") + 1 or span.column
-    later_lines = file.text.split("\n")[span.line :]
+    lines = file.text.split("\n")
+    later_lines = lines[span.line :]
     indented = [later for later in later_lines if _TAB_INDENT.match(later)]
     more = len(indented)
     notes = (f"{more} later lines have tabs in their indentation too",) if more else ()
@@ -278,7 +280,8 @@ def forbidden_characters(file: SourceFile) -> Iterable[Diagnostic]:
         notes = []
         if count > 1:
             notes.append(f"{count - 1} more of them on this line")
-        if reported == MAX_LINES and len(lines) > reported:
+        is_last = reported == MAX_LINES
+        if is_last and len(lines) > reported:
             rest = len(lines) - reported
             notes.append(f"{rest} more lines have such characters")
         yield _forbidden_character(file, line, tuple(notes))

@@ -120,7 +120,8 @@ def _path(
         return None
     if not isinstance(cluster, ScalarNode):
         return None
-    if not str(name.value).replace("-", "").isalnum():
+    letters = str(name.value).replace("-", "")
+    if not letters.isalnum():
         return None  # no name, which is reported
     path = key.default.format(cluster=cluster.value, name=name.value)
     # It is in no file: whatever is said of it is said of the item's name.
@@ -136,7 +137,8 @@ def _read(
     node: ScalarNode, at: Route, key: TextKey, faults: list[Diagnostic]
 ) -> tuple[TextNode, Text]:
     written = str(node.value)
-    home = os.path.dirname(os.path.abspath(node.span.file.name))
+    file = os.path.abspath(node.span.file.name)
+    home = os.path.dirname(file)
     path = os.path.normpath(os.path.join(home, written))
     root = repository_of(os.path.realpath(home))
     shown = os.path.relpath(path)
@@ -182,7 +184,8 @@ def _lines(path: str, faults: list[Diagnostic]) -> list[ScalarNode]:
     if file is None:
         return []
     lines = []
-    for number, line in enumerate(file.text.splitlines(), 1):
+    texts = file.text.splitlines()
+    for number, line in enumerate(texts, 1):
         end = len(line) + 1
         place = Span(file, number, 1, number, end)
         lines.append(
@@ -208,7 +211,9 @@ def _replaced(
     key = route[0]
     rest = route[1:]
     child = node.child(key)
-    put = new if child is None else _replaced(child, rest, new)
+    put = new
+    if child is not None:
+        put = _replaced(child, rest, new)
     if isinstance(node, MappingNode):
         items_by_key = {**node.items, str(key): put}
         return dataclasses.replace(node, items=items_by_key)

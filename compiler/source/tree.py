@@ -128,7 +128,9 @@ class MappingNode(Node):
         return {key: value.to_python() for key, value in items}
 
     def child(self, key: Key) -> Node | None:
-        return self.items.get(key) if isinstance(key, str) else None
+        if not isinstance(key, str):
+            return None
+        return self.items.get(key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +168,14 @@ class Document:
             return node.span
         is_missing = depth < len(route)
         is_block = node.span.line != node.span.end_line
-        return node.key_span if key or is_missing or is_block else node.span
+        if key or is_missing or is_block:
+            return node.key_span
+        return node.span
 
     def routes(self) -> Iterator[tuple[Route, Node]]:
         """Every node with its route, parents first."""
-        stack: list[tuple[Route, Node]] = [(Route(), self.root)]
+        root = (Route(), self.root)
+        stack: list[tuple[Route, Node]] = [root]
         while stack:
             route, node = stack.pop()
             yield route, node

@@ -347,7 +347,8 @@ def count(value: Any) -> float:
             if isinstance(value, str)
             else None
         )
-        power = {"m": 6, "b": 9, "t": 12}[near[2].lower()] if near else 9
+        powers = {"m": 6, "b": 9, "t": 12}
+        power = powers[near[2].lower()] if near else 9
         raise fault(
             f"a number of parameters is a number, not {kind_of(value)}",
             f"write `{near[1] if near else '8.03'}e{power}`",

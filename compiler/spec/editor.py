@@ -53,5 +53,7 @@ def literal(text: str) -> str:
 def any_case(pattern: str) -> str:
     """A pattern without sets of characters, for small and large letters: ECMA-262 has no flag for it."""
     return re.sub(
-        r"(?<!\\)[a-z]", lambda letter: f"[{letter[0]}{letter[0].upper()}]", pattern
+        r"(?<!\\)[a-z]",
+        lambda letter: f"[{letter[0]}{letter[0].upper()}]",
+        pattern,
     )

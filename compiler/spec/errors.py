@@ -131,7 +131,8 @@ def explain(
             required=required,
         )
         wanted = _WANTED[kind]
-        message = f"{_name(at)} is {kind_of(value)}, not {wanted}"
+        name = _name(at)
+        message = f"{name} is {kind_of(value)}, not {wanted}"
         return error("SPC003", message, at, help=help)
     if kind == "literal_error":
         return _choice(at, value, str(context["expected"]))
@@ -283,7 +284,8 @@ def _missing_help(model: type[BaseModel], at: Route) -> str:
     if not field.description:
         return add
     if field.examples:
-        add += f", like `{flow(field.examples[0])}`"
+        example = flow(field.examples[0])
+        add += f", like `{example}`"
     words = field.description.rstrip(".")
     first = words[0].lower()
     return f"{add}: {first}{words[1:]}"
@@ -298,8 +300,9 @@ def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
     known = keys_of(owner) if owner is not None else []
     where = "this mapping"
     key = str(at[-1])
-    if at.parent and isinstance(at.parent[-1], str):
-        where = f"`{at.parent[-1]}`"
+    owner_key = at.parent[-1] if at.parent else 0
+    if isinstance(owner_key, str):
+        where = f"`{owner_key}`"
     help = meant(key, known) or f"{where} has: {listed(known)}"
     if at.parent == ("metadata",) and key in _OF_KUBERNETES:
         help = "remove it: the objects of a cluster take theirs from `spec`"
@@ -346,7 +349,8 @@ def _type_help(
             text = text.lower()
         return f'quote it: `"{text}"`'
     if kind in ("int_type", "int_from_float"):
-        if isinstance(value, str) and value.strip().isdigit():
+        is_digits = isinstance(value, str) and value.strip().isdigit()
+        if is_digits:
             return f"write `{int(value)}` without quotes"
         if isinstance(value, float) and value.is_integer():
             return f"write `{int(value)}`"
@@ -361,7 +365,8 @@ def _shape_help(
     """What to write where a list or a mapping is wanted; ``owner`` is the model of the mapping or of the items."""
     if owner is not None:
         return _model_help(kind, value, owner)
-    if kind == "list_type" and isinstance(value, str | int):
+    is_words = isinstance(value, str | int)
+    if is_words and kind == "list_type":
         words = ", ".join(str(value).split())
         if len(words) < 40:
             return f"write a list: `[{words}]`"
@@ -400,7 +405,8 @@ def _choice(
     wanted = listed(choices)
     if len(choices) > 1:
         wanted = f"one of {wanted}"
-    help = meant(str(value), choices) or f"write {wanted}"
+    question = meant(str(value), choices)
+    help = question or f"write {wanted}"
     shown = kind_of(value)
     if isinstance(value, str):
         shown = f"`{value}`"

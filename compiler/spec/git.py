@@ -55,7 +55,8 @@ def repository_url(value: Any) -> str:
         near = re.match(r"(\w+)@([\w.-]+):(\S+)\Z", text)
         help = "write it like `https://github.com/org/fleet`"
         if near:
-            help = f"write `ssh://{near[1]}@{near[2]}/{near[3]}`"
+            user, host, path = near.groups()
+            help = f"write `ssh://{user}@{host}/{path}`"
         raise fault(
             f"`{text}` is not the `https://` or `ssh://` URL of a repository",
             help,

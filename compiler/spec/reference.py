@@ -51,7 +51,9 @@ class Key:
         if self.field.is_required():
             return "required"
         value = self.field.get_default(call_default_factory=True, validated_data={})
-        return _default(value) or ("derived" if "derived" in self.description else "")
+        if "derived" in self.description:
+            return _default(value) or "derived"
+        return _default(value)
 
     @property
     def limits(self) -> str:
@@ -235,7 +237,10 @@ def _kind(
     if origin in (Union, types.UnionType):
         return " or ".join(filter(None, dict.fromkeys(inside)))
     if origin is list:
-        return f"list of {'mappings' if inside[0] == 'mapping' else inside[0]}"
+        items = inside[0]
+        if items == "mapping":
+            items = "mappings"
+        return f"list of {items}"
     if origin is dict:
         return f"mapping of {inside[0]} to {inside[1]}"
     model = model_of(declared)

@@ -118,7 +118,8 @@ def _cluster(body: dict[str, Any]) -> dict[str, Any]:
 
 def _let_inherit(definitions: dict[str, Any]) -> None:
     """What a pool that extends another leaves out is there; of a job, also what ``jobDefaults`` may give."""
-    pool, job = definitions["NodePool"], definitions["Job"]
+    pool = definitions["NodePool"]
+    job = definitions["Job"]
     pool |= _unless("extends", {"required": _but_name(pool)})
     whole_job = _unless("extends", _unless_filled(_but_name(job)))
     pool["required"] = job["required"] = ["name"]
@@ -301,4 +302,5 @@ def _example(
 
 def schema_text(kind: str) -> str:
     """The schema as it is printed and committed."""
-    return json.dumps(schema(kind), indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(schema(kind), indent=2, ensure_ascii=False)
+    return text + "\n"

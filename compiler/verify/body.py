@@ -132,7 +132,8 @@ def _own_faults(
 def _schema_without_fault(schemas: Schemas, text: bytes) -> Schema | None:
     """The schema by which a body has no fault, if there is one."""
     body: Body = marshal.loads(text)  # noqa: S302 - written a moment ago, by the only caller
-    candidates = schemas.find(body["apiVersion"], body["kind"])
+    api_version, kind = body["apiVersion"], body["kind"]
+    candidates = schemas.find(api_version, kind)
     schema, faults = _judge(candidates, body)
     return None if faults else schema
 

@@ -79,8 +79,8 @@ def _faults(
         following = ring[1 % len(ring)]
         paths = (path for path, target in edges[start] if target == following)
         path = next(paths)
-        names = [f"`{name}`" for _, _, _, name in [*ring, start]]
-        shown = " → ".join(names)
+        names = [identity[3] for identity in [*ring, start]]
+        shown = " → ".join(f"`{name}`" for name in names)
         message = f"`{field}` goes round in a circle: {shown}"
         if field == "parentName":
             message += ", which stops Kueue for every queue"

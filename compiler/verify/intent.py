@@ -96,6 +96,7 @@ def _size(value: Any) -> int:
     """How many scalars a value holds; an empty mapping or list counts as one."""
     size = 0
     for _, part in walk_values(value):
-        if not part or not isinstance(part, dict | list):
+        is_container = isinstance(part, dict | list)
+        if not part or not is_container:
             size += 1
     return size

@@ -46,7 +46,8 @@ def absent_keys(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
     for manifest in objects.manifests:
         namespace = identity_of(manifest.body)[2]
         for path, kind, name, key in _references(manifest.body):
-            keys = _keys(objects.find("", kind, namespace, name))
+            source = objects.find("", kind, namespace, name)
+            keys = _keys(source)
             if not keys or not isinstance(key, str):
                 continue
             if key not in keys:

@@ -120,7 +120,8 @@ def _misnamed(
         if not names.is_absent(target):
             continue
         unused = names.unused_like(manifest, target)
-        meant = unused or _slip_of(name, names.declared(target))
+        declared = names.declared(target)
+        meant = unused or _slip_of(name, declared)
         if meant:
             reported.add((manifest.id, path))
             fact = "nothing refers to" if unused else "there is"
@@ -169,7 +170,8 @@ class _Names:
         group, kind, _, name = target
         if target in self._objects or not self.declared(target):
             return False
-        if (group, kind) == _RUNTIME and name in released_runtimes():
+        is_runtime = (group, kind) == _RUNTIME
+        if is_runtime and name in released_runtimes():
             return False
         return not is_built_in(group, kind, name)
 
@@ -333,8 +335,8 @@ def _slip_of(word: str, names: Iterable[str]) -> str:
 def _is_slip(one: str, other: str) -> bool:
     """Whether two names differ by one letter, or by two that changed places, in a long part."""
     start = len(posixpath.commonprefix([one, other]))
-    tails = (one[start:], other[start:])
-    this, that = _without_common_end(*tails)
+    one_rest, other_rest = one[start:], other[start:]
+    this, that = _without_common_end(one_rest, other_rest)
     if not (this + that).isalpha():
         return False
     longer = max(
@@ -350,11 +352,11 @@ def _is_slip(one: str, other: str) -> bool:
         return False
     if max(len(this), len(that)) <= 1:
         return this + that != "s"  # a plural is a name of its own
-    return len(this) == 2 and that == "".join(reversed(this))
+    return len(this) == 2 and this == that[::-1]
 
 
 def _without_common_end(one: str, other: str) -> tuple[str, str]:
-    backwards = (one[::-1], other[::-1])
+    backwards = [name[::-1] for name in (one, other)]
     common = posixpath.commonprefix(backwards)
     end = common[::-1]
     return one.removesuffix(end), other.removesuffix(end)

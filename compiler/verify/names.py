@@ -164,4 +164,5 @@ def pod_name_faults(
         return []
     shown = f"`{name}{_last_pod(*job)}-abcde`"
     why = f"a pod would be called {shown}, and that has at most {MOST}"
-    return [too_long(_NAME, name, max(room, 0), why)]
+    most = max(room, 0)
+    return [too_long(_NAME, name, most, why)]

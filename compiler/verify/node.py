@@ -78,7 +78,8 @@ class Node:
         self.classes = _NOTHING.union(*classes)
         self.nullable = bool(raw.get("nullable")) or not kinds
         self.open = bool(raw.get("any"))
-        self.required: tuple[str, ...] = tuple(raw.get("required", ()))
+        required = raw.get("required", ())
+        self.required: tuple[str, ...] = tuple(required)
         self._raw_props: Raw = raw.get("properties", {})
         self.props: dict[str, Node] = {}
         self._raw_extra: Raw | None = raw.get("additionalProperties")
@@ -90,10 +91,12 @@ class Node:
         self.has_default = "default" in raw
         self.default = raw.get("default")
         self.unique: str = raw.get("list", "")
-        self.list_keys: tuple[str, ...] = tuple(raw.get("keys", ()))
+        list_keys = raw.get("keys", ())
+        self.list_keys: tuple[str, ...] = tuple(list_keys)
         syntax = raw.get("keySyntax", "")
         self.key_syntax: Syntax | None = SYNTAXES.get(syntax)
-        self.rules: tuple[str, ...] = tuple(raw.get("rules", ()))
+        rules = raw.get("rules", ())
+        self.rules: tuple[str, ...] = tuple(rules)
         self.branches = tuple(_branches(raw, table))
         self.tests = _tests(raw)
         self._ruled: bool | None = None
@@ -159,7 +162,8 @@ class NodeTable:
         key = (id(raw), strict)
         node = self._nodes.get(key)
         if node is None:
-            node = self._nodes[key] = Node(raw, self, strict)
+            node = Node(raw, self, strict)
+            self._nodes[key] = node
         return node
 
 
@@ -183,7 +187,8 @@ def _tests(raw: Raw) -> tuple[Test, ...]:
     if "enum" in raw:
         tests.append(_enum(raw["enum"]))
     if "syntax" in raw:
-        tests.append(_syntax(SYNTAXES[raw["syntax"]]))
+        syntax = SYNTAXES[raw["syntax"]]
+        tests.append(_syntax(syntax))
     if "pattern" in raw:
         tests.append(_pattern(raw["pattern"]))
     limit = _INT_RANGE.get(raw.get("format", ""))

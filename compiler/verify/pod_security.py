@@ -88,7 +88,8 @@ def _runtimes(objects: ObjectSet) -> Iterator[tuple[str, Manifest]]:
     for identity, job in objects.of_kind(TRAINER, "TrainJob"):
         ref = at(job.body, "spec", "runtimeRef")
         is_cluster_wide = at(ref, "kind") in (None, "ClusterTrainingRuntime")
-        if is_cluster_wide and "securityContext" not in str(job.body.get("spec")):
+        written = str(job.body.get("spec"))
+        if is_cluster_wide and "securityContext" not in written:
             name = str(at(ref, "name"))
             used[identity[2], name] = None
     for namespace, name in used:
@@ -190,7 +191,8 @@ def _contexts(spec: Any) -> Iterator[tuple[Path, Any]]:
 def _restricted(spec: Any) -> Iterator[Breach]:
     yield from _baseline(spec)
     for index, volume in enumerate(items(spec, "volumes")):
-        sources = [key for key in volume if key not in ("name", "hostPath")]
+        ignored = ("name", "hostPath")
+        sources = [key for key in volume if key not in ignored]
         if sources and sources[0] not in _VOLUMES:
             yield (
                 ("volumes", index, sources[0]),

@@ -261,7 +261,13 @@ def link(
     known: set[Identity] = set()
     spaces = _namespaces(objects)
     for ref in external:
-        known.add((ref.group, ref.kind, ref.namespace, ref.name))
+        target = (
+            ref.group,
+            ref.kind,
+            ref.namespace,
+            ref.name,
+        )
+        known.add(target)
         if ref.kind == "Namespace":
             spaces.add(ref.name)
     for manifest in objects.manifests:
@@ -305,7 +311,9 @@ def references(body: dict[str, Any]) -> Iterator[tuple[Path, Identity]]:
             target = _target(reference, value, namespace)
             if target is None:
                 continue
-            place = (*path, "name") if isinstance(value, dict) else path
+            place = path
+            if isinstance(value, dict):
+                place = (*path, "name")
             yield place, target
     for path, spec in pod_specs(body):
         yield from pod_references(spec, path, namespace)

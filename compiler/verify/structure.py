@@ -263,7 +263,8 @@ def _count(
 ) -> None:
     text = json.dumps(node, sort_keys=True)
     if len(text) >= least:
-        counts[text] = counts.get(text, 0) + 1
+        before = counts.get(text, 0)
+        counts[text] = before + 1
         if counts[text] > 1:
             return
     for child in children(node):

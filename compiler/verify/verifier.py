@@ -98,8 +98,9 @@ def verify(
 def _unverified(manifest: Manifest, schemas: Schemas) -> Iterator[Fault]:
     """An object of the adopter's own, of a kind that no schema is known of."""
     ref = manifest.ref
-    is_read = ref.kind == DEFINITION and schemas_of(manifest.body)
-    if is_read or schemas.find(ref.api_version, ref.kind):
+    if ref.kind == DEFINITION and schemas_of(manifest.body):
+        return
+    if schemas.find(ref.api_version, ref.kind):
         return
     kind = f"`{ref.kind}` of `{ref.api_version}`"
     yield Fault(

@@ -96,7 +96,8 @@ def _images(
             aliased.append((index, term))
         selectors = [key for key in ("alias", "id") if key in term]
         alone = selectors[0] if selectors else ""
-        others = sorted(_SELECTORS & set(term) - {alone})
+        keys = set(term) - {alone}
+        others = sorted(keys & _SELECTORS)
         if alone and others:
             message = f"a term with `{alone}` also has `{others[0]}`"
             yield breaks(

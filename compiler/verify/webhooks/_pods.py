@@ -45,7 +45,8 @@ def pod_spec(
     if job and at(spec, "restartPolicy") in (None, "Always"):
         message = "a Job's pods cannot have restart policy `Always`"
         yield refused((*path, "restartPolicy"), message, "use `Never` or `OnFailure`")
-    yield from tolerations((*path, "tolerations"), items(spec, "tolerations"))
+    taints = items(spec, "tolerations")
+    yield from tolerations((*path, "tolerations"), taints)
 
 
 def template(

@@ -53,7 +53,8 @@ def _repeated(
             yield refused(here, message, "keep it in one group")
     for place, flavor in enumerate(items(group, "flavors")):
         name = flavor.get("name")
-        owner = owners.setdefault(("flavor", str(name)), index)
+        flavor_key = ("flavor", str(name))
+        owner = owners.setdefault(flavor_key, index)
         if owner != index:
             message = f"flavor `{name}` is already in resource group {owner}"
             here = (*path, "flavors", place)
@@ -140,7 +141,8 @@ def _flavor(
         here = (*path, "resources", index)
         # What follows the first one out of order is out of order with it.
         is_first = ordered and names[:index] == covered[:index]
-        if is_first and names[index] != covered[index]:
+        is_other = names[index] != covered[index]
+        if is_first and is_other:
             fact = f"resource {index} is `{names[index]}`"
             yield refused(
                 (*here, "name"),

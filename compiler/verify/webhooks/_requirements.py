@@ -92,7 +92,8 @@ def _budget(
     budget: dict[str, Any],
 ) -> Iterator[Fault]:
     """Schedule and duration come in a pair."""
-    given = [field for field in ("schedule", "duration") if field in budget]
+    fields = ("schedule", "duration")
+    given = [field for field in fields if field in budget]
     if len(given) == 1:
         lacks = "duration" if given == ["schedule"] else "schedule"
         message = f"a budget with `{given[0]}` and no `{lacks}`"

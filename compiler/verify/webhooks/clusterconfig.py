@@ -68,7 +68,9 @@ def _auto_mode(body: Body) -> Iterator[Fault]:
         if at(config, field)
     ]
     if not enabled:
-        others = [*named, *(["nodePools"] if pools else [])]
+        others = list(named)
+        if pools:
+            others.append("nodePools")
         if others:
             message = f"`{others[0]}` stands beside Auto Mode that is off"
             yield refused(
@@ -120,7 +122,9 @@ def _auto_mode(body: Body) -> Iterator[Fault]:
 
 def _without_core_networking(body: Body) -> Iterator[Fault]:
     """Nodes of Auto Mode have network and DNS; only Fargate and hybrid nodes need the add-ons."""
-    if items(body, "fargateProfiles") or at(body, "remoteNetworkConfig") is not None:
+    if items(body, "fargateProfiles"):
+        return
+    if at(body, "remoteNetworkConfig") is not None:
         return
     for index, addon in enumerate(items(body, "addons")):
         if addon.get("name") in _CORE_NETWORKING:

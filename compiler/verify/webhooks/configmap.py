@@ -19,7 +19,8 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     binary_data = at(body, "binaryData") or {}
     yield from data_keys("data", data)
     yield from data_keys("binaryData", binary_data)
-    for key in sorted(data.keys() & binary_data.keys()):
+    twice = data.keys() & binary_data.keys()
+    for key in sorted(twice):
         message = f"`{key}` is also in `data`"
         yield refused(
             ("binaryData", key),

@@ -80,6 +80,7 @@ def _interfaces(interfaces: list[Body]) -> Iterator[Fault]:
                 "write `interface`",
             )
         given = [field for field in _ADDRESSES if field in entry]
+        has_none = is_efa_only or entry.get("networkCardIndex") != 0
         if len(given) > 1:
             yield refused(
                 (*path, given[1]),
@@ -87,7 +88,7 @@ def _interfaces(interfaces: list[Body]) -> Iterator[Fault]:
                 "keep one of them",
                 key=True,
             )
-        elif given and (is_efa_only or entry.get("networkCardIndex") != 0):
+        elif given and has_none:
             yield refused(
                 (*path, given[0]),
                 "addresses of pods on an interface that has none",

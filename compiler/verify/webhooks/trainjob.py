@@ -165,7 +165,8 @@ def _patch(
         yield refused((*path, "manager"), message, "write it as `DOMAIN/NAME`")
     inner: Path = ("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
     pod: Path = ("template", "spec", "template")
-    for index, job in enumerate(items(patch, *inner)):
+    patched = items(patch, *inner)
+    for index, job in enumerate(patched):
         here = (
             *path,
             *inner,
@@ -225,7 +226,8 @@ def _pod(
     for field in ("containers", "initContainers"):
         containers = items(template, "spec", field)
         known = {str(container.get("name")) for container in containers}
-        for index, container in enumerate(items(patch, "spec", field)):
+        patched = items(patch, "spec", field)
+        for index, container in enumerate(patched):
             here = (
                 *path,
                 "spec",
@@ -313,7 +315,8 @@ def _names(
         trains = name == "node" or has_step
         replicated.append((name, 1, nodes if trains else 1))
     name = str(at(body, "metadata", "name") or "")
-    yield from pod_name_faults(name, replicated or [("node", 1, nodes)])
+    replicated = replicated or [("node", 1, nodes)]
+    yield from pod_name_faults(name, replicated)
 
 
 def _nodes(body: Body, runtime: Body | None) -> int:
