@@ -53,7 +53,8 @@ def read_overlay(path: Path) -> tuple[Facts | None, list[Diagnostic]]:
         ]
     faults = _faults(facts)
     if faults:
-        return None, [error("CAT002", f"{file}: {what}", help=_HELP) for what in faults]
+        messages = [f"{file}: {what}" for what in faults]
+        return None, [error("CAT002", message, help=_HELP) for message in messages]
     return facts, []
 
 

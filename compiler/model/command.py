@@ -7,19 +7,21 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 
+Option = tuple[str, str | None]  # name and value
 
-def options(words: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
+
+def options(words: Sequence[str]) -> tuple[Option, ...]:
     """The long options of a command and of the shell lines in it: name (with ``-`` for ``_``) and value."""
     return _cached_options(tuple(words))
 
 
 @lru_cache(maxsize=8192)
-def _cached_options(words: tuple[str, ...]) -> tuple[tuple[str, str | None], ...]:
+def _cached_options(words: tuple[str, ...]) -> tuple[Option, ...]:
     """Ten rules ask for the options of every job."""
     return tuple(_read_options(words))
 
 
-def _read_options(words: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
+def _read_options(words: tuple[str, ...]) -> Iterator[Option]:
     parts = [part for word in words for part in _parts(word)]
     pairs = zip_longest(parts, parts[1:], fillvalue="-")
     for part, following in pairs:

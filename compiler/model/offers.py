@@ -316,7 +316,9 @@ def _of_families(
     catalog: Catalog,
 ) -> list[str]:
     """The types of some families, by size if sizes are named. Without sizes none where not every size is known."""
-    by_family: dict[str, list[str]] = {family: [] for family in families}
+    by_family: dict[str, list[str]] = {}
+    for family in families:
+        by_family[family] = []
     complete: set[str] = set()
     for name in catalog.instance_types:
         family = _family_of(name)

@@ -147,7 +147,8 @@ def _files(node: ScalarNode, faults: list[Diagnostic]) -> list[str]:
     if os.path.isdir(path):
         paths = list(_walk(path, faults))
     root = repository_of(os.path.realpath(home))
-    outside = [file for file in (path, *paths) if not below(root, file)]
+    reached = (path, *paths)
+    outside = [file for file in reached if not below(root, file)]
     if outside or os.path.isabs(written):
         shown = written
         if outside and outside[0] != path:

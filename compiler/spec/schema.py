@@ -101,7 +101,8 @@ def _cluster(body: dict[str, Any]) -> dict[str, Any]:
     """With ``extends`` a base may have whatever is missing; pools may stand in documents of their own."""
     definitions = body["$defs"]
     models = definitions.items()
-    definitions |= {_PARTIAL + name: _partial(model) for name, model in models}
+    partials = {_PARTIAL + name: _partial(model) for name, model in models}
+    definitions |= partials
     definitions["ClusterSpec"]["required"].remove("nodePools")
     _let_inherit(definitions)
     for spec in ("ClusterSpec", f"{_PARTIAL}ClusterSpec"):

@@ -88,8 +88,7 @@ def _runtimes(objects: ObjectSet) -> Iterator[tuple[str, Manifest]]:
     for identity, job in objects.of_kind(TRAINER, "TrainJob"):
         ref = at(job.body, "spec", "runtimeRef")
         is_cluster_wide = at(ref, "kind") in (None, "ClusterTrainingRuntime")
-        written = str(job.body.get("spec"))
-        if is_cluster_wide and "securityContext" not in written:
+        if is_cluster_wide and "securityContext" not in str(job.body.get("spec")):
             name = str(at(ref, "name"))
             used[identity[2], name] = None
     for namespace, name in used:

@@ -141,8 +141,7 @@ def _flavor(
         here = (*path, "resources", index)
         # What follows the first one out of order is out of order with it.
         is_first = ordered and names[:index] == covered[:index]
-        is_other = names[index] != covered[index]
-        if is_first and is_other:
+        if is_first and names[index] != covered[index]:
             fact = f"resource {index} is `{names[index]}`"
             yield refused(
                 (*here, "name"),
