@@ -14,7 +14,8 @@ _STANDARD = "Standard (A, C, D, H, I, M, R, T, Z)"
 
 @cache
 def _facts() -> dict[str, Any]:
-    facts: dict[str, Any] = json.loads((DATA / "account.json").read_bytes())
+    text = (DATA / "account.json").read_bytes()
+    facts: dict[str, Any] = json.loads(text)
     return facts
 
 
@@ -28,11 +29,13 @@ def opt_in(region: str) -> bool:
 def vcpu_quota(instance_type: str, market: str) -> tuple[str, str]:
     """Code and name of the quota that counts the vCPUs of a type, ``on-demand`` or ``spot``."""
     letters = re.match(r"[a-z]+", instance_type)
-    family = _facts()["families"].get(letters[0] if letters else "", _STANDARD)
+    first = letters[0] if letters else ""
+    family = _facts()["families"].get(first, _STANDARD)
     name = f"Running On-Demand {family} instances"
     if market == "spot":
         name = f"All {family} Spot Instance Requests"
-    return _facts()["vcpus"][market][family], name
+    codes = _facts()["vcpus"][market]
+    return codes[family], name
 
 
 def other_quota(what: str) -> tuple[str, str, str]:

@@ -35,7 +35,8 @@ class Warm:
 
     def asked(self, pods: int) -> int:
         """The addresses for pods that it wants to have, where it counts addresses."""
-        return max(self.minimum or 0, pods + (self.addresses or 0))
+        addresses = pods + (self.addresses or 0)
+        return max(self.minimum or 0, addresses)
 
 
 def warm(values: Mapping[str, Any]) -> Warm | None:
@@ -83,8 +84,10 @@ def taken(
         return _by_prefix(warm, pods, each, most)
     if warm.by_address:
         addresses = min(warm.asked(pods), each * most)
-        return addresses + max(1, ceil(addresses / each))
-    interfaces = max(1, ceil(pods / each) + warm.interfaces)
+        interfaces = max(1, ceil(addresses / each))
+        return addresses + interfaces
+    interfaces = ceil(pods / each) + warm.interfaces
+    interfaces = max(1, interfaces)
     return min(interfaces, most) * (each + 1)
 
 
@@ -98,7 +101,8 @@ def _by_prefix(
     if warm.by_address:
         prefixes = ceil(warm.asked(pods) / _PREFIX)
     prefixes = min(prefixes, each * most)
-    return prefixes * _PREFIX + max(1, ceil(prefixes / each))
+    interfaces = max(1, ceil(prefixes / each))
+    return prefixes * _PREFIX + interfaces
 
 
 def _interfaces(instance: InstanceType, *, efa: bool) -> int:
@@ -106,6 +110,7 @@ def _interfaces(instance: InstanceType, *, efa: bool) -> int:
     if not instance.network_cards:
         return 0
     most = instance.network_cards[0].max_interfaces
-    if efa and 0 in instance.efa_cards[: instance.efa_interfaces]:
+    efa_cards = instance.efa_cards[: instance.efa_interfaces]
+    if efa and 0 in efa_cards:
         most -= 1
     return most

@@ -12,7 +12,8 @@ from compiler.catalog.instance import InstanceType
 
 @cache
 def _data() -> dict[str, Any]:
-    data: dict[str, Any] = json.loads((DATA / "auto_mode.json").read_bytes())
+    text = (DATA / "auto_mode.json").read_bytes()
+    data: dict[str, Any] = json.loads(text)
     return data
 
 
@@ -25,6 +26,8 @@ def families() -> frozenset[str]:
 def launches(instance: InstanceType) -> bool:
     """Whether EKS Auto Mode launches nodes of a type."""
     data = _data()
-    if instance.vcpus < data["least_vcpus"] or instance.size in data["too_small"]:
+    if instance.vcpus < data["least_vcpus"]:
+        return False
+    if instance.size in data["too_small"]:
         return False
     return instance.family in families()

@@ -30,7 +30,8 @@ def build(
     infos = _read(resources / "instance_types.json.gz")
     offerings = resources / "instance_type_offerings"
     offered, zones = _offerings(offerings / "availability-zone")
-    families = {family for group in curated["families"].values() for family in group}
+    groups = curated["families"].values()
+    families = {family for group in groups for family in group}
     rows = {
         name: row(info) for name, info in infos.items() if wanted(name, info, families)
     }
@@ -41,7 +42,8 @@ def build(
         rows.setdefault(name, {}).update(facts)
     for region, by_type in prices["usd_hour"].items():
         for name in by_type.keys() & rows.keys():
-            rows[name].setdefault("usd", {})[region] = by_type[name]
+            prices_of_type = rows[name].setdefault("usd", {})
+            prices_of_type[region] = by_type[name]
     return {
         "schema": SCHEMA,
         "sources": [*curated["sources"], prices["source"]],
@@ -61,11 +63,12 @@ def _zone_ids(folder: Path) -> dict[str, dict[str, str]]:
     for path in sorted((folder / "availability-zone").glob("*.json.gz")):
         names = _zones_by_types(path)
         ids = _zones_by_types(folder / "availability-zone-id" / path.name)
-        by_letter = {
-            zones[0][-1]: ids[types][0]
-            for types, zones in names.items()
-            if len(zones) == len(ids.get(types, ())) == 1
-        }
+        by_letter = {}
+        for types, zones in names.items():
+            alike = ids.get(types, ())
+            if len(zones) == len(alike) == 1:
+                letter = zones[0][-1]
+                by_letter[letter] = alike[0]
         region = path.name.removesuffix(".json.gz")
         zone_ids[region] = dict(sorted(by_letter.items()))
     return zone_ids
@@ -75,11 +78,14 @@ def _zones_by_types(path: Path) -> dict[frozenset[str], list[str]]:
     """The ordinary zones of a file of offerings, by the types that they have."""
     types_of: dict[str, set[str]] = {}
     for item in _read(path):
-        types_of.setdefault(item["Location"], set()).add(item["InstanceType"])
+        types = types_of.setdefault(item["Location"], set())
+        types.add(item["InstanceType"])
     zones: dict[frozenset[str], list[str]] = {}
     for zone, types in types_of.items():
-        if len(zone.rpartition("-")[2]) <= _PLAIN:
-            zones.setdefault(frozenset(types), []).append(zone)
+        end = zone.rpartition("-")[2]
+        if len(end) <= _PLAIN:
+            alike = zones.setdefault(frozenset(types), [])
+            alike.append(zone)
     return zones
 
 
@@ -95,34 +101,45 @@ def _offerings(folder: Path) -> tuple[dict[str, str], dict[str, set[str]]]:
         locations: set[str] = set()
         for item in _read(path):
             zones = by_type.setdefault(item["InstanceType"], {})
-            zones.setdefault(region, set()).add(item["Location"])
+            names = zones.setdefault(region, set())
+            names.add(item["Location"])
             locations.add(item["Location"])
         regions[region] = plain_letters(region, locations)
-    return {name: zone_text(zones) for name, zones in by_type.items()}, regions
+    texts = {name: zone_text(zones) for name, zones in by_type.items()}
+    return texts, regions
 
 
 def _curated_facts(
-    curated: Mapping[str, Any], rows: Mapping[str, Any]
+    curated: Mapping[str, Any],
+    rows: Mapping[str, Any],
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    with_amx = curated["families"]["amx"]
     for name in rows:
-        if name.partition(".")[0] in curated["families"]["amx"]:
+        if name.partition(".")[0] in with_amx:
             yield name, {"amx": True}
     for name in curated["gpudirect_rdma"]:
         yield name, {"gpudirect_rdma": True}
-    for name, (kind, gb_s) in curated["nvlink"].items():
+    nvlinks = curated["nvlink"].items()
+    for name, (kind, gb_s) in nvlinks:
         yield name, {"nvlink": kind, "nvlink_gb_s": gb_s}
     yield from curated["types"].items()
 
 
 def dump(facts: Mapping[str, Any]) -> str:
     """JSON with one line an entry: small, and a change shows as the lines that changed."""
-    parts = [f" {_json(key)}: {_dump_value(value)}" for key, value in facts.items()]
+    parts = []
+    for key, value in facts.items():
+        text = _dump_value(value)
+        parts.append(f" {_json(key)}: {text}")
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def _dump_value(value: Any) -> str:
     if isinstance(value, dict):
-        lines = [f"  {_json(name)}: {_json(item)}" for name, item in value.items()]
+        lines = []
+        for name, item in value.items():
+            text = _json(item)
+            lines.append(f"  {_json(name)}: {text}")
         return "{\n" + ",\n".join(lines) + "\n }"
     if isinstance(value, list):
         lines = [f"  {_json(item)}" for item in value]
@@ -136,7 +153,9 @@ def _json(value: Any) -> str:
 
 def _read(path: Path) -> Any:
     data = path.read_bytes()
-    return json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
+    if path.suffix == ".gz":
+        data = gzip.decompress(data)
+    return json.loads(data)
 
 
 def known_regions() -> list[str]:
@@ -153,7 +172,8 @@ def built() -> str:
     """The text of the data file, from the installed packages and the curated files."""
     moto = Path(str(import_module("moto").__file__)).parent
     resources = moto / "ec2" / "resources"
-    curated, prices = _read(DATA / "curated.json"), _read(DATA / "prices.json")
+    curated = _read(DATA / "curated.json")
+    prices = _read(DATA / "prices.json")
     return dump(build(resources, curated, prices, known_regions()))
 
 

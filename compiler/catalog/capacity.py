@@ -69,13 +69,15 @@ def max_pods(
     """
     if not instance.network_cards or not instance.ipv4_per_interface:
         return _DEFAULT_PODS
-    interfaces = max(instance.network_cards[0].max_interfaces - reserved_enis, 0)
+    card = instance.network_cards[0]
+    interfaces = max(card.max_interfaces - reserved_enis, 0)
     if not interfaces:
         return 0
+    addresses = interfaces * (instance.ipv4_per_interface - 1)
     if prefix_delegation:
-        pods = interfaces * (instance.ipv4_per_interface - 1) * 16 + 2
+        pods = addresses * 16 + 2
         return min(pods, 110 if instance.vcpus < 30 else 250)
-    return interfaces * (instance.ipv4_per_interface - 1) + 2
+    return addresses + 2
 
 
 def huge_pages_mib(instance: InstanceType) -> int:
@@ -94,7 +96,8 @@ def _kube_reserved_cpu(vcpus: int) -> int:
     reserved = 0.0
     for start, end, rate in _CPU_BANDS:
         if milli > start:
-            reserved += (min(milli, end) - start) * rate / 1000
+            in_band = min(milli, end) - start
+            reserved += in_band * rate / 1000
     return int(reserved)
 
 
@@ -110,8 +113,10 @@ def _steps(
         overhead = ceil(memory * vm_overhead)
         what = f"`vmMemoryOverheadPercent` {vm_overhead:.1%}"
         steps.append(Step(what, 0, overhead, _KARPENTER))
-    cpu, reserved = _kube_reserved_cpu(instance.vcpus), 11 * pods + 255
-    steps.append(Step(f"kubeReserved for {pods} pods", cpu, reserved, _KARPENTER))
+    cpu = _kube_reserved_cpu(instance.vcpus)
+    reserved = 11 * pods + 255
+    what = f"kubeReserved for {pods} pods"
+    steps.append(Step(what, cpu, reserved, _KARPENTER))
     steps.append(Step("evictionHard `memory.available`", 0, 100, _KARPENTER))
     if huge_pages:
         pages = huge_pages_mib(instance)

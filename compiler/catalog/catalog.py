@@ -48,7 +48,9 @@ class InstanceTypes(Mapping[str, InstanceType]):
     def __getitem__(self, name: str) -> InstanceType:
         instance = self._built.get(name)
         if instance is None:
-            instance = self._built[name] = instance_from_row(name, self._rows[name])
+            row = self._rows[name]
+            instance = instance_from_row(name, row)
+            self._built[name] = instance
         return instance
 
     def __contains__(self, name: object) -> bool:
@@ -68,7 +70,8 @@ class Releases(Mapping[str, Release]):
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._names = tuple(sorted(release_names(folder), key=version_key))
+        names = sorted(release_names(folder), key=version_key)
+        self._names = tuple(names)
         self._read: dict[str, Release] = {}
 
     def __getitem__(self, name: str) -> Release:
@@ -76,7 +79,8 @@ class Releases(Mapping[str, Release]):
             raise KeyError(name)
         release = self._read.get(name)
         if release is None:
-            release = self._read[name] = read_release(self._folder, name)
+            release = read_release(self._folder, name)
+            self._read[name] = release
         return release
 
     def __contains__(self, name: object) -> bool:
@@ -98,7 +102,9 @@ class Catalog:
     """
 
     def __init__(
-        self, facts: Mapping[str, Any], faults: tuple[Diagnostic, ...] = ()
+        self,
+        facts: Mapping[str, Any],
+        faults: tuple[Diagnostic, ...] = (),
     ) -> None:
         self.faults = faults
         self.instance_types: Mapping[str, InstanceType] = InstanceTypes(
@@ -140,7 +146,8 @@ class Catalog:
     @property
     def newest_release(self) -> Release:
         """The release of a spec that names none."""
-        return self.releases[list(self.releases)[-1]]
+        newest = list(self.releases)[-1]
+        return self.releases[newest]
 
     @cached_property
     def xids(self) -> XidTable:
@@ -187,4 +194,6 @@ def load_catalog(extra: Path | None = None) -> Catalog:
     if extra is None:
         return Catalog(facts)
     overlay, faults = read_overlay(extra)
-    return Catalog(facts if overlay is None else merge(facts, overlay), tuple(faults))
+    if overlay is not None:
+        facts = merge(facts, overlay)
+    return Catalog(facts, tuple(faults))

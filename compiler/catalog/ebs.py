@@ -30,7 +30,9 @@ class Refusal(NamedTuple):
 
 
 def refusals(
-    size: int | None, iops: int | None, throughput: int | None
+    size: int | None,
+    iops: int | None,
+    throughput: int | None,
 ) -> Iterator[Refusal]:
     """What is refused of a size in GiB, of IOPS, and of a throughput in MiB/s; what is not known is not looked at."""
     for field, value, bounds, unit in (
@@ -39,9 +41,12 @@ def refusals(
         ("throughput", throughput, _THROUGHPUT, "MiB/s"),
     ):
         least, most = bounds
-        if value is not None and not least <= value <= most:
+        if value is None:
+            continue
+        if not least <= value <= most:
             what = f"no volume of gp3 has {value} {unit}"
-            yield Refusal(field, what, f"write {least} to {most}", _API)
+            help = f"write {least} to {most}"
+            yield Refusal(field, what, help, _API)
             return
     # A volume too small for the base of 3000 IOPS has them all the same.
     if iops is not None and size is not None:
@@ -54,6 +59,9 @@ def refusals(
     if throughput is not None:
         given = iops or _IOPS[0]
         if throughput * _IOPS_A_MIB > given:
-            what = f"a volume of {given} IOPS has at most {given // _IOPS_A_MIB} MiB/s, not {throughput}"
+            limit = given // _IOPS_A_MIB
+            what = (
+                f"a volume of {given} IOPS has at most {limit} MiB/s, not {throughput}"
+            )
             help = f"write `iops: {throughput * _IOPS_A_MIB}` beside it, or less"
             yield Refusal("throughput", what, help, _GUIDE)

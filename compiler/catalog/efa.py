@@ -74,7 +74,8 @@ def versions_of(image: str) -> BaseVersions:
     cuda = _CUDA.search(reference)
     if cuda is None:
         return BaseVersions(named["torch"])
-    major, minor = (cuda[1] or cuda[3]), (cuda[2] or cuda[4])
+    major = cuda[1] or cuda[3]
+    minor = cuda[2] or cuda[4]
     return BaseVersions(named["torch"], f"{major}.{minor}")
 
 
@@ -85,7 +86,7 @@ def arch_of(image: str) -> str | None:
 
 def numbers(version: str) -> Version:
     """A version as numbers, to compare."""
-    return tuple(int(part) for part in version.split("."))
+    return tuple(map(int, version.split(".")))
 
 
 def bundled(installer: str) -> str | None:
@@ -96,7 +97,8 @@ def bundled(installer: str) -> str | None:
 def least_nccl(plugin: str) -> Version:
     """The oldest NCCL that a plugin works with."""
     version = numbers(plugin)
-    return next(nccl for since, nccl in LEAST_NCCL if version >= since)
+    fitting = (nccl for since, nccl in LEAST_NCCL if version >= since)
+    return next(fitting)
 
 
 def known_since(instance_type: str) -> Version | None:

@@ -15,7 +15,8 @@ Document = dict[str, Any]
 
 @cache
 def _data() -> dict[str, Any]:
-    data: dict[str, Any] = json.loads((DATA / "iam.json").read_bytes())
+    text = (DATA / "iam.json").read_bytes()
+    data: dict[str, Any] = json.loads(text)
     return data
 
 
@@ -29,17 +30,21 @@ def limited_actions(service: str) -> frozenset[str]:
 @cache
 def _actions() -> dict[str, list[str]]:
     text = (DATA / "iam_actions.json").read_bytes()
-    actions: dict[str, list[str]] = json.loads(text)["actions"]
+    data = json.loads(text)
+    actions: dict[str, list[str]] = data["actions"]
     return actions
 
 
 def _fill(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, str):
-        return Template(value).safe_substitute(names) if "$" in value else value
+        if "$" not in value:
+            return value
+        return Template(value).safe_substitute(names)
     if isinstance(value, list):
         return [_fill(item, names) for item in value]
     if isinstance(value, dict):
-        return {_fill(key, names): _fill(item, names) for key, item in value.items()}
+        pairs = value.items()
+        return {_fill(key, names): _fill(item, names) for key, item in pairs}
     return value
 
 

@@ -115,7 +115,8 @@ def expand_zones(letters: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """The names of zones by region from their letters: ``{"us-east-1": "abf"}``."""
     zones: dict[str, tuple[str, ...]] = {}
     for region, written in letters.items():
-        zones[region] = tuple(region + letter for letter in written)
+        names = [region + letter for letter in written]
+        zones[region] = tuple(names)
     return zones
 
 

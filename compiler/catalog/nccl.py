@@ -40,7 +40,9 @@ def expected(instance: InstanceType, nodes: int) -> Bandwidth | None:
     measured = MEASURED.get(instance.name)
     if nodes == 2 and measured is not None:
         return measured
-    if not instance.nvlink or not instance.gpudirect_rdma or not instance.network_gbps:
+    if not instance.nvlink or not instance.gpudirect_rdma:
+        return None
+    if not instance.network_gbps:
         return None
     message = _LARGE if instance.accelerator_memory_mib >= _ROOM else _SMALL
     return Bandwidth(

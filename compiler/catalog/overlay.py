@@ -53,18 +53,20 @@ def read_overlay(path: Path) -> tuple[Facts | None, list[Diagnostic]]:
         ]
     faults = _faults(facts)
     if faults:
-        return None, [error("CAT002", f"{file}: {what}", help=_HELP) for what in faults]
+        messages = [f"{file}: {what}" for what in faults]
+        return None, [error("CAT002", message, help=_HELP) for message in messages]
     return facts, []
 
 
 def _faults(facts: Any) -> list[str]:
-    if not isinstance(facts, dict) or facts.get("schema") != SCHEMA:
+    is_known = isinstance(facts, dict) and facts.get("schema") == SCHEMA
+    if not is_known:
         return [f"`schema` is not `{SCHEMA}`"]
     faults: list[str] = []
-    sources, regions = facts.get("sources"), facts.get("regions")
+    sources = facts.get("sources")
     if not isinstance(sources, list) or not all(map(_is_source, sources)):
         faults.append("`sources` is not a list of name, address, version and date")
-    if not isinstance(regions, dict) or not all(map(_are_letters, regions.values())):
+    if not _are_regions(facts.get("regions")):
         faults.append("`regions` does not map regions to the letters of their zones")
     if not _are_zone_ids(facts.get("zone_ids", {})):
         faults.append("`zone_ids` does not map regions to the ids of their zones")
@@ -104,7 +106,8 @@ _CARDS = 1000
 def _row_faults(name: str, row: Any) -> list[str]:
     if not isinstance(row, dict):
         return [_malformed(name, "not a mapping")]
-    wrong = {key: value for key, value in row.items() if not _is_sound(key, value)}
+    items = row.items()
+    wrong = {key: value for key, value in items if not _is_sound(key, value)}
     if wrong:
         return [
             _malformed(name, f"`{key}` cannot be {_short(value)}")
@@ -113,7 +116,8 @@ def _row_faults(name: str, row: Any) -> list[str]:
     try:
         instance_from_row(name, row)
     except (KeyError, TypeError, ValueError, AttributeError) as fault:
-        return [_malformed(name, f"{type(fault).__name__}: {fault}")]
+        why = f"{type(fault).__name__}: {fault}"
+        return [_malformed(name, why)]
     return []
 
 
@@ -126,13 +130,17 @@ def _is_sound(key: str, value: Any) -> bool:
     if key in _NUMBERS:
         return _is_count(value) and (value > 0 or key != "neuron_lnc")
     if key == "zones":
-        return isinstance(value, str) and all(map(_ZONES.fullmatch, value.split()))
+        if not isinstance(value, str):
+            return False
+        return all(map(_ZONES.fullmatch, value.split()))
     if key in _TEXTS:
         return isinstance(value, str)
     if key in ("gbps", "gpu_partition"):
         return _is_amount(value)
     if key == "usd":
-        return isinstance(value, dict) and all(map(_is_amount, value.values()))
+        if not isinstance(value, dict):
+            return False
+        return all(map(_is_amount, value.values()))
     if key == "cards":
         return isinstance(value, list) and all(map(_is_card, value))
     if key == "nvme":
@@ -144,12 +152,22 @@ def _is_sound(key: str, value: Any) -> bool:
     return True
 
 
+def _are_regions(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    return all(map(_are_letters, value.values()))
+
+
 def _is_source(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 4 and _is_texts(value)
+    if not isinstance(value, list) or len(value) != 4:
+        return False
+    return _is_texts(value)
 
 
 def _are_letters(value: Any) -> bool:
-    return isinstance(value, str) and re.fullmatch("[a-z]*", value) is not None
+    if not isinstance(value, str):
+        return False
+    return re.fullmatch("[a-z]*", value) is not None
 
 
 def _are_zone_ids(value: Any) -> bool:
@@ -168,21 +186,27 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_amount(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value <= _MOST
+    is_number = type(value) in (int, float)
+    return is_number and 0 <= value <= _MOST
 
 
 def _is_card(value: Any) -> bool:
     """Whether a value is ``[first, last, interfaces, types]``."""
-    if not isinstance(value, list) or len(value) != 4 or not isinstance(value[3], str):
+    if not isinstance(value, list) or len(value) != 4:
         return False
-    return all(_is_count(number) and number < _CARDS for number in value[:3])
+    *numbers, types = value
+    if not isinstance(types, str):
+        return False
+    return all(_is_count(number) and number < _CARDS for number in numbers)
 
 
 def _short(value: Any) -> str:
     if isinstance(value, int) and value > _MOST:
         return "so large"
     text = repr(value)
-    return text if len(text) <= 40 else f"{text[:37]}..."
+    if len(text) <= 40:
+        return text
+    return f"{text[:37]}..."
 
 
 def merge(base: Facts, overlay: Facts) -> Facts:
@@ -191,7 +215,8 @@ def merge(base: Facts, overlay: Facts) -> Facts:
     The overlay's ``regions`` are those whose offerings it states in full: there, a type that it does not name is not
     offered. Fields that EC2's API does not have (prices, NVLink, AMX, GPUDirect) are absent in a refresh and stay.
     """
-    regions, rows = overlay["regions"], overlay["instances"]
+    regions = overlay["regions"]
+    rows = overlay["instances"]
     instances = {
         name: _merge_row(
             base["instances"].get(name, {}),
@@ -201,10 +226,11 @@ def merge(base: Facts, overlay: Facts) -> Facts:
         for name in sorted({*base["instances"], *rows})
     }
     zone_ids = _without(base["zone_ids"], regions)
+    all_regions = {**base["regions"], **regions}
     return {
         "schema": SCHEMA,
         "sources": [*base["sources"], *overlay["sources"]],
-        "regions": dict(sorted({**base["regions"], **regions}.items())),
+        "regions": dict(sorted(all_regions.items())),
         "zone_ids": {**zone_ids, **overlay.get("zone_ids", {})},
         "accounts": dict.fromkeys(regions, overlay.get("account", "")),
         "instances": instances,
@@ -212,9 +238,8 @@ def merge(base: Facts, overlay: Facts) -> Facts:
 
 
 def _without(by_region: Facts, regions: Facts) -> dict[str, Any]:
-    return {
-        region: value for region, value in by_region.items() if region not in regions
-    }
+    items = by_region.items()
+    return {region: value for region, value in items if region not in regions}
 
 
 def _merge_row(
@@ -223,10 +248,13 @@ def _merge_row(
     regions: Facts,
 ) -> Facts:
     before = zone_letters(base.get("zones", ""))
-    zones = {**_without(before, regions), **zone_letters(row.get("zones", ""))}
-    offered = [f"{region}:{letters}" for region, letters in sorted(zones.items())]
+    zones = _without(before, regions)
+    zones.update(zone_letters(row.get("zones", "")))
+    by_region = sorted(zones.items())
+    offered = [f"{region}:{letters}" for region, letters in by_region]
     stated = _fields_of(row)
-    unknown = [field for field in base.get("unknown", ()) if field not in stated]
+    gaps = base.get("unknown", ())
+    unknown = [field for field in gaps if field not in stated]
     return {
         **base,
         **row,

@@ -113,13 +113,20 @@ def refresh(
             )
             continue
         for name, info in answer.infos.items():
-            infos[name] = _merge_infos(infos.get(name), info)
-        zones[region] = "".join(sorted(plain_letters(region, answer.zones)))
-        known = {letter: answer.zones[region + letter] for letter in zones[region]}
-        ids[region] = {letter: zone_id for letter, zone_id in known.items() if zone_id}
+            known = infos.get(name)
+            infos[name] = _merge_infos(known, info)
+        letters = sorted(plain_letters(region, answer.zones))
+        zones[region] = "".join(letters)
+        ids[region] = {}
+        for letter in zones[region]:
+            zone_id = answer.zones[region + letter]
+            if zone_id:
+                ids[region][letter] = zone_id
         for name, zone in answer.offerings:
-            offered.setdefault(name, {}).setdefault(region, set()).add(zone)
-    rows = {name: row(info) for name, info in sorted(infos.items())}
+            by_region = offered.setdefault(name, {})
+            by_region.setdefault(region, set()).add(zone)
+    by_name = sorted(infos.items())
+    rows = {name: row(info) for name, info in by_name}
     for name, entry in rows.items():
         entry["zones"] = zone_text(offered.get(name, {}))
     text = _text(rows, zones, ids, account, today)
@@ -165,7 +172,8 @@ def _ask_region(client: Any, families: frozenset[str]) -> _Answer:
 
 
 def _merge_infos(
-    known: Mapping[str, Any] | None, info: Mapping[str, Any]
+    known: Mapping[str, Any] | None,
+    info: Mapping[str, Any],
 ) -> Mapping[str, Any]:
     # A region lists the usage classes that it has itself: Capacity Blocks are not sold everywhere.
     classes = {
@@ -183,12 +191,15 @@ def _pages(
 
 
 def _reason(fault: Exception) -> str:
-    return " ".join(str(fault).split()).rstrip(".") or type(fault).__name__
+    words = str(fault).split()
+    text = " ".join(words).rstrip(".")
+    return text or type(fault).__name__
 
 
 def _families() -> frozenset[str]:
     text = (DATA / "curated.json").read_bytes()
-    groups: Mapping[str, list[str]] = json.loads(text)["families"]
+    curated = json.loads(text)
+    groups: Mapping[str, list[str]] = curated["families"]
     return frozenset().union(*groups.values())
 
 

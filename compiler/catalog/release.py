@@ -66,13 +66,15 @@ class Pair:
 
     def wanted(self, versions: Mapping[str, str]) -> bool:
         """Whether the versions have the minor that needs it."""
-        return versions.get(self.needed_by, "").startswith(f"{self.minor}.")
+        version = versions.get(self.needed_by, "")
+        return version.startswith(f"{self.minor}.")
 
     def met(self, versions: Mapping[str, str]) -> bool:
         """Whether the two of them work together, or neither is of this pair."""
         minor = self.version.rpartition(".")[0]
         version = versions.get(self.component, "")
-        return self.wanted(versions) == version.startswith(f"{minor}.")
+        is_of_minor = version.startswith(f"{minor}.")
+        return self.wanted(versions) == is_of_minor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,12 +114,14 @@ class Component:
     @property
     def is_eks_add_on(self) -> bool:
         """Whether EKS installs it: there is nothing else to install it from."""
-        return not (self.version or self.version_of or self.chart or self.image)
+        sources = (self.version, self.version_of, self.chart, self.image)
+        return not any(sources)
 
     def supports(self, version: str) -> bool:
         """Whether the compiler renders for this version: equal to, or a patch of, one that is listed."""
-        number = version.removeprefix("v")
-        return any(f"{number}.".startswith(f"{known}.") for known in self.supported)
+        number = version.removeprefix("v") + "."
+        supported = [f"{known}." for known in self.supported]
+        return number.startswith(tuple(supported))
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,10 +228,14 @@ def read_release(folder: Path, name: str) -> Release:
 
 def release_names(folder: Path) -> Iterable[str]:
     """The releases that there are."""
-    return (path.name for path in folder.iterdir() if (path / _RELEASE).is_file())
+    folders = folder.iterdir()
+    return (path.name for path in folders if (path / _RELEASE).is_file())
 
 
-def _read(folder: Path, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def _read(
+    folder: Path,
+    name: str,
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """The release's own file, and those of its components over those of its base."""
     own = {
         path.stem: json.loads(path.read_bytes())
@@ -235,19 +243,26 @@ def _read(folder: Path, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     }
     head = own.pop("release")
     base = head.get("base")
-    files = _read(folder, base)[1] if base is not None else {}
+    files: dict[str, Any] = {}
+    if base is not None:
+        _, files = _read(folder, base)
     for component, facts in own.items():
-        files[component] = _laid_over(files.get(component, {}), facts)
+        known = files.get(component, {})
+        files[component] = _laid_over(known, facts)
     return head, files
 
 
-def _laid_over(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+def _laid_over(
+    base: Mapping[str, Any],
+    own: Mapping[str, Any],
+) -> dict[str, Any]:
     laid = dict(base)
     for key, value in own.items():
-        if isinstance(value, dict) and isinstance(laid.get(key), dict):
-            laid[key] = _laid_over(laid[key], value)
+        below = laid.get(key)
+        if isinstance(value, dict) and isinstance(below, dict):
+            laid[key] = _laid_over(below, value)
         elif key in _APPENDED:
-            laid[key] = [*laid.get(key, ()), *value]
+            laid[key] = [*(below or ()), *value]
         else:
             laid[key] = value
     return laid
@@ -256,8 +271,10 @@ def _laid_over(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any
 def _component(name: str, facts: Mapping[str, Any]) -> Component:
     chart = Chart(**facts["chart"]) if facts.get("chart") else None
     git = GitFolder(**facts["git"]) if facts.get("git") else None
-    crds = {kind: tuple(served) for kind, served in facts.get("crds", {}).items()}
-    pairs = [Pair(component=name, **pair) for pair in facts.get("pairs", ())]
+    served = facts.get("crds", {}).items()
+    crds = {kind: tuple(versions) for kind, versions in served}
+    needs = facts.get("pairs", ())
+    pairs = [Pair(component=name, **need) for need in needs]
     return Component(
         name=name,
         source=facts["source"],

@@ -63,7 +63,9 @@ def wanted(
 ) -> bool:
     """Whether a type belongs in the catalog: accelerated, HPC, or of a family that is asked for."""
     family = name.partition(".")[0]
-    if "NeuronInfo" in info or family.startswith("hpc") or family in families:
+    if "NeuronInfo" in info or family in families:
+        return True
+    if family.startswith("hpc"):
         return True
     gpus = info.get("GpuInfo", {}).get("Gpus", ())
     return any(gpu["Manufacturer"] == "NVIDIA" for gpu in gpus)
@@ -81,11 +83,9 @@ def zone_text(zones: Mapping[str, Iterable[str]]) -> str:
 
 def plain_letters(region: str, zones: Iterable[str]) -> set[str]:
     """The letters of a region's ordinary zones."""
-    return {
-        zone[-1]
-        for zone in zones
-        if len(zone) == len(region) + 1 and zone.startswith(region)
-    }
+    length = len(region) + 1
+    whole = [zone for zone in zones if len(zone) == length]
+    return {zone[-1] for zone in whole if zone.startswith(region)}
 
 
 def _gpus(gpus: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -119,10 +119,12 @@ def _cards(cards: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
     in_order = sorted(cards, key=lambda card: int(card["NetworkCardIndex"]))
     runs: list[list[Any]] = []
     for card in in_order:
-        index, count = card["NetworkCardIndex"], card["MaximumNetworkInterfaces"]
+        index = card["NetworkCardIndex"]
+        count = card["MaximumNetworkInterfaces"]
         types = " ".join(card.get("InterfaceTypes", ("interface",)))
-        if runs and runs[-1][2:] == [count, types]:
-            runs[-1][1] = index
+        last = runs[-1] if runs else []
+        if last[2:] == [count, types]:
+            last[1] = index
         else:
             runs.append(
                 [
@@ -140,7 +142,9 @@ def _bandwidth(text: str) -> dict[str, Any]:
     performance = _PERFORMANCE.match(text)
     if performance is None:
         return {}
-    gbps = round(float(performance["gbps"]) * int(performance["cards"] or 1), 3)
+    cards = int(performance["cards"] or 1)
+    rate = float(performance["gbps"])
+    gbps = round(rate * cards, 3)
     return {
         "gbps": int(gbps) if gbps.is_integer() else gbps,
         "burst": bool(performance["burst"]),
@@ -150,5 +154,6 @@ def _bandwidth(text: str) -> dict[str, Any]:
 def _nvme(storage: Mapping[str, Any]) -> list[int] | None:
     if not storage.get("TotalSizeInGB"):
         return None
-    disks = sum(disk["Count"] for disk in storage.get("Disks", ()))
+    listed = storage.get("Disks", ())
+    disks = sum(disk["Count"] for disk in listed)
     return [storage["TotalSizeInGB"], disks]

@@ -27,7 +27,8 @@ class ReleasedRuntime:
 
 @cache
 def _data() -> dict[str, Any]:
-    data: dict[str, Any] = json.loads((DATA / "runtimes.json").read_bytes())
+    text = (DATA / "runtimes.json").read_bytes()
+    data: dict[str, Any] = json.loads(text)
     return data
 
 
@@ -51,8 +52,10 @@ def image_of(name: str) -> str | None:
     runtime = released_runtimes().get(name)
     if runtime is None:
         return None
-    (job,) = runtime.body["spec"]["template"]["spec"]["replicatedJobs"][-1:]
-    (container,) = job["template"]["spec"]["template"]["spec"]["containers"]
+    job_set = runtime.body["spec"]["template"]["spec"]
+    (job,) = job_set["replicatedJobs"][-1:]
+    pod = job["template"]["spec"]["template"]
+    (container,) = pod["spec"]["containers"]
     image: str = container["image"]
     return image
 
@@ -60,6 +63,7 @@ def image_of(name: str) -> str | None:
 def runtimes_source() -> tuple[str, str, str, str]:
     """Where they come from: what, from where, version, date."""
     data = _data()
-    versions = [facts["version"] for facts in data["runtimes"].values()]
+    runtimes = data["runtimes"].values()
+    versions = [facts["version"] for facts in runtimes]
     newest = max(versions, default="")
     return "training runtimes", data["source"], newest, data["date"]

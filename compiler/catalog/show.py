@@ -23,7 +23,10 @@ HEADER = (
 """``allocatable`` is milli-CPU and MiB in Karpenter's view, huge pages taken on types with EFA."""
 
 
-def rows(catalog: Catalog, filter: str = "") -> list[tuple[str, ...]]:
+def rows(
+    catalog: Catalog,
+    filter: str = "",
+) -> list[tuple[str, ...]]:
     """One row a type, without header. Every word of ``filter`` must match: it is part of the type's or the
     accelerator's name, a region or zone that offers the type, ``efa``, ``block``, ``spot``, ``amx`` or ``arm64``.
     """
@@ -62,11 +65,13 @@ def _matches(instance: InstanceType, word: str) -> bool:
     }
     if word in flags:
         return flags[word]
-    if word in instance.name or word in (instance.accelerator or "").lower():
+    accelerator = (instance.accelerator or "").lower()
+    if word in instance.name or word in accelerator:
         return True
     if word in instance.zones:
         return True
-    return any(word in zones for zones in instance.zones.values())
+    zones_by_region = instance.zones.values()
+    return any(word in zones for zones in zones_by_region)
 
 
 def _row(instance: InstanceType) -> tuple[str, ...]:
@@ -98,7 +103,9 @@ def _accelerators(instance: InstanceType) -> str:
 
 
 def _known(instance: InstanceType, field: str) -> str:
-    return "?" if field in instance.unknown else str(getattr(instance, field) or "-")
+    if field in instance.unknown:
+        return "?"
+    return str(getattr(instance, field) or "-")
 
 
 def _prices(instance: InstanceType) -> str:

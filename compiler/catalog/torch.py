@@ -26,4 +26,6 @@ _NAMED = regex(
 def torch_of(image: str) -> tuple[int, int] | None:
     """Major and minor version of the PyTorch in an image; ``None`` where its tag does not say it."""
     version = _NAMED.search(image)
-    return (int(version[1]), int(version[2])) if version else None
+    if version is None:
+        return None
+    return int(version[1]), int(version[2])

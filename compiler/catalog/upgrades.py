@@ -62,7 +62,9 @@ class Upgrade:
 
     def covers(self, before: str, after: str) -> bool:
         """Whether a step between two versions goes through this change."""
-        return in_range(before, self.before) and in_range(after, self.after)
+        if not in_range(before, self.before):
+            return False
+        return in_range(after, self.after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,8 @@ class VersionStep:
     def _is_a_patch(self) -> bool:
         before = version_key(self.before)
         after = version_key(self.after)
-        return before[:2] == after[:2] and before < after
+        is_minor = before[:2] == after[:2]
+        return is_minor and before < after
 
     def asking(self) -> tuple[Upgrade, ...]:
         """The entries that give the step its verdict."""
@@ -109,8 +112,9 @@ class VersionStep:
     @property
     def restarted(self) -> tuple[str, ...]:
         """What restarts, each once."""
-        texts = (self.restarts, *(upgrade.restarts for upgrade in self.upgrades))
-        return tuple(dict.fromkeys(filter(None, texts)))
+        of_upgrades = [upgrade.restarts for upgrade in self.upgrades]
+        texts = filter(None, (self.restarts, *of_upgrades))
+        return tuple(dict.fromkeys(texts))
 
     def __str__(self) -> str:
         return f"{self.component} {self.before} → {self.after}"

@@ -19,7 +19,8 @@ def version_key(version: str) -> tuple[int, ...]:
     """
     numbers: list[int] = []
     number = version.rpartition("@")[2].removeprefix("v")
-    for part in number.split("-")[0].split("+")[0].split("."):
+    release = number.split("-")[0].split("+")[0]
+    for part in release.split("."):
         if not part.isdigit():
             break
         numbers.append(int(part))
@@ -29,7 +30,8 @@ def version_key(version: str) -> tuple[int, ...]:
 def in_range(version: str, bounds: str) -> bool:
     """Whether a version lies in a range like ``>=0.16 <0.17``; every version lies in the empty one."""
     key = version_key(version)
-    return all(_meets(key, bound) for bound in bounds.split())
+    parts = bounds.split()
+    return all(_meets(key, bound) for bound in parts)
 
 
 def _meets(key: tuple[int, ...], bound: str) -> bool:

@@ -25,7 +25,8 @@ class XidList:
     def codes(self) -> tuple[int, ...]:
         """All codes of the list, sorted."""
         codes: set[int] = set()
-        return tuple(sorted(codes.union(*self.actions.values())))
+        codes.update(*self.actions.values())
+        return tuple(sorted(codes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,10 @@ class XidTable:
         Codes of ``application`` and those that the source itself ignores are left out: the agent calls 109
         fatal, and its user guide 13 and 31, yet a faulty program raises them on a healthy GPU.
         """
-        ignored = {*self.application, *self.lists[source].actions.get(IGNORE, ())}
-        return tuple(code for code in self.lists[source].codes if code not in ignored)
+        known = self.lists[source]
+        without_action = known.actions.get(IGNORE, ())
+        ignored = {*self.application, *without_action}
+        return tuple(code for code in known.codes if code not in ignored)
 
     @property
     def application(self) -> tuple[int, ...]:
@@ -50,7 +53,8 @@ class XidTable:
 
     def action(self, code: int, source: str = "nvidia") -> str | None:
         """What a source asks for at this code (``RESET_GPU``, ``RESTART_BM``…), if it lists the code."""
-        for name, codes in self.lists[source].actions.items():
+        actions = self.lists[source].actions
+        for name, codes in actions.items():
             if code in codes:
                 return name
         return None
@@ -60,8 +64,13 @@ def xids_from_data(data: Mapping[str, Any]) -> XidTable:
     """The table from ``data/xids.json``."""
     lists = {}
     for name, item in data["lists"].items():
-        actions = {action: tuple(codes) for action, codes in item["actions"].items()}
+        given = item["actions"].items()
+        actions = {action: tuple(codes) for action, codes in given}
         lists[name] = XidList(
-            name, item["source"], item["version"], item["date"], actions
+            name,
+            item["source"],
+            item["version"],
+            item["date"],
+            actions,
         )
     return XidTable(lists)

@@ -51,7 +51,8 @@ class Diagnostic:
         """The same diagnostic with its span looked up in the document, if it has none yet."""
         if self.span is not None or self.at is None:
             return self
-        places = [(document.span(at), label) for at, label in self.also]
+        also = self.also
+        places = [(document.span(at), label) for at, label in also]
         related = (*self.related, *places)
         span = document.span(self.at, key=self.key)
         return replace(
@@ -74,7 +75,17 @@ def error(
     key: bool = False,
 ) -> Diagnostic:
     """A diagnostic of severity error."""
-    return Diagnostic(code, Severity.ERROR, message, at, span, label, notes, help, key)
+    return Diagnostic(
+        code,
+        Severity.ERROR,
+        message,
+        at,
+        span,
+        label,
+        notes,
+        help,
+        key,
+    )
 
 
 def warning(
@@ -90,7 +101,15 @@ def warning(
 ) -> Diagnostic:
     """A diagnostic of severity warning."""
     return Diagnostic(
-        code, Severity.WARNING, message, at, span, label, notes, help, key
+        code,
+        Severity.WARNING,
+        message,
+        at,
+        span,
+        label,
+        notes,
+        help,
+        key,
     )
 
 

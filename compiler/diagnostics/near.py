@@ -17,13 +17,16 @@ def near(
     """The names nearest to a word, best first: what differs only in case or separators, then letters in another order
     (a slip of the fingers), then what is alike."""
     plain = _plain(word)
+    letters = sorted(plain)
     ranks = []
     for name in dict.fromkeys(names):
         other = _plain(name)
         alike = likeness(plain, other)
-        if alike >= ALIKE or sorted(other) == sorted(plain):
-            ranks.append((other == plain, sorted(other) == sorted(plain), alike, name))
-    return [name for *_, name in sorted(ranks, reverse=True)[:limit]]
+        same_letters = sorted(other) == letters
+        if alike >= ALIKE or same_letters:
+            ranks.append((other == plain, same_letters, alike, name))
+    best = sorted(ranks, reverse=True)[:limit]
+    return [name for *_, name in best]
 
 
 def meant(word: str, names: Iterable[str]) -> str:
@@ -40,4 +43,5 @@ def likeness(word: str, name: str) -> float:
 
 
 def _plain(text: str) -> str:
-    return "".join(char for char in text.lower() if char.isalnum())
+    letters = filter(str.isalnum, text.lower())
+    return "".join(letters)

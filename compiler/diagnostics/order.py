@@ -19,7 +19,8 @@ def sort(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
             item.help,
             item.notes,
         )
-        unique.setdefault((*_key(item), *rest), item)
+        key = (*_key(item), *rest)
+        unique.setdefault(key, item)
     return sorted(unique.values(), key=_key)
 
 
@@ -28,15 +29,18 @@ def summary(diagnostics: Iterable[Diagnostic]) -> str:
     counts = Counter(item.severity for item in diagnostics)
     parts = []
     for level in reversed(Severity):
-        if counts[level]:
-            plural = "s" if counts[level] > 1 else ""
-            parts.append(f"{counts[level]} {level}{plural}")
+        count = counts[level]
+        if count:
+            plural = "s" if count > 1 else ""
+            parts.append(f"{count} {level}{plural}")
     return ", ".join(parts)
 
 
 def _key(item: Diagnostic) -> tuple[str, int, int, str, str, str]:
     span = item.span
-    place = (span.file.name, span.line, span.column) if span is not None else ("", 0, 0)
+    place = ("", 0, 0)
+    if span is not None:
+        place = (span.file.name, span.line, span.column)
     return (
         *place,
         item.code,

@@ -23,29 +23,27 @@ class Page:
     @property
     def title(self) -> str:
         """The first sentence of the text."""
-        return (
-            self.text.partition("\n\n")[0]
-            .replace("\n", " ")
-            .partition(". ")[0]
-            .rstrip(".")
-        )
+        first_paragraph = self.text.partition("\n\n")[0]
+        in_one_line = first_paragraph.replace("\n", " ")
+        return in_one_line.partition(". ")[0].rstrip(".")
 
 
 @cache
 def load_pages() -> dict[str, Page]:
     """Every page by code, in the order of area and code."""
     pages: dict[str, Page] = {}
-    for area in sorted(Path(__file__).with_name("codes").glob("*.md")):
-        pages.update(
-            (page.code, page) for page in split_pages(area.read_text(encoding="utf-8"))
-        )
+    folder = Path(__file__).with_name("codes")
+    for area in sorted(folder.glob("*.md")):
+        text = area.read_text(encoding="utf-8")
+        pages.update((page.code, page) for page in split_pages(text))
     return pages
 
 
 def split_pages(text: str) -> list[Page]:
     """The pages of one area's text."""
     headings = list(_HEADING.finditer(text))
-    ends = [*(heading.start() for heading in headings[1:]), len(text)]
+    ends = [heading.start() for heading in headings[1:]]
+    ends.append(len(text))
     return [
         Page(
             heading[1],

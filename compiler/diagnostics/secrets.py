@@ -132,7 +132,10 @@ def _possible(text: str) -> list[tuple[str, str]]:
 
 @cache
 def _hints() -> re.Pattern[str]:
-    return re.compile("|".join(hint for _, hints, _ in _FORMS for hint in hints))
+    hints: list[str] = []
+    for _, hints_of_form, _ in _FORMS:
+        hints += hints_of_form
+    return re.compile("|".join(hints))
 
 
 def named(name: str) -> bool:
@@ -162,7 +165,9 @@ def _may_carry(name: str) -> bool:
 def may_have_secret(text: str) -> bool:
     """Whether a text has a hint of a token, or of a name that carries a credential: most have none."""
     small = text.lower()
-    return any(word in small for word in _LAST) or bool(_hints().search(text))
+    if any(word in small for word in _LAST):
+        return True
+    return _hints().search(text) is not None
 
 
 def _worded(name: str) -> str:
@@ -186,8 +191,9 @@ def carried(name: str, value: str) -> str:
         return ""
     if named(name):
         return "a secret" if literal(value) else ""
-    looks_random = _worded(name).endswith(ENDS) and _RANDOM.match(value) is not None
-    return "a secret" if looks_random else ""
+    if not _worded(name).endswith(ENDS):
+        return ""
+    return "a secret" if _RANDOM.match(value) else ""
 
 
 def named_values(text: str) -> list[str]:
@@ -204,9 +210,11 @@ def named_values(text: str) -> list[str]:
         found += re.finditer(_QUOTED, text)
     for assignment in found:
         if _stands_for_itself(assignment):
-            before = re.search(r"\w*$", text[: assignment.start()])
-            name = assignment[0][: assignment.start("after") - assignment.start()]
-            names.append(f"{before[0] if before else ''}{name}")
+            start = assignment.start()
+            before = re.search(r"\w*$", text[:start])
+            beginning = before[0] if before else ""
+            length = assignment.start("after") - start
+            names.append(beginning + assignment[0][:length])
     return names
 
 
@@ -220,17 +228,18 @@ def in_text(text: str) -> str:
 
 
 def _stands_for_itself(assignment: re.Match[str]) -> bool:
-    value, sign = assignment["value"], assignment["sign"]
+    value = assignment["value"]
+    sign = assignment["sign"]
     if not literal(value) or value.startswith(("{", "<", "%")):
         return False
     if assignment["quote"]:
         return True
     if _EXPRESSION.match(value):
         return False
-    before = assignment.string[: assignment.start()].rstrip(" ")
-    is_program = (
-        bool(assignment["after"]) or sign == " = " or before.endswith(("(", ","))
-    )
+    start = assignment.start()
+    before = assignment.string[:start].rstrip(" ")
+    is_argument = before.endswith(("(", ","))
+    is_program = assignment["after"] or sign == " = " or is_argument
     return not (is_program and _IDENTIFIER.match(value))
 
 
@@ -244,7 +253,8 @@ def masked(text: str) -> str:
 
 
 def _hide_value(assignment: re.Match[str]) -> str:
-    text, hidden = assignment[0], "*" * len(assignment["value"])
+    text = assignment[0]
+    hidden = "*" * len(assignment["value"])
     start = assignment.start("value") - assignment.start()
     end = start + len(hidden)
     return text[:start] + hidden + text[end:]

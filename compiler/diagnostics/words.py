@@ -14,6 +14,9 @@ def kind_of(value: Any) -> str:
     if isinstance(value, int | float):
         return f"the number `{value}`"
     if isinstance(value, str):
-        return f"the text `{value if len(value) <= 32 else value[:32] + '…'}`"
+        shown = value
+        if len(value) > 32:
+            shown = value[:32] + "…"
+        return f"the text `{shown}`"
     names: dict[type, str] = {list: "a list", dict: "a mapping"}
     return names.get(type(value)) or "something else"

@@ -31,7 +31,8 @@ def kinds(*, closed: bool = False) -> dict[str, tuple[Lift, ...]]:
         if hasattr(module, "OPEN_ONLY" if closed else "CLOSED_ONLY"):
             continue
         for kind, read in module.KINDS.items():
-            readers[kind] = (*readers.get(kind, ()), read)
+            earlier = readers.get(kind, ())
+            readers[kind] = (*earlier, read)
     return readers
 
 
@@ -56,14 +57,16 @@ def read(manifests: Sequence[Manifest], *, closed: bool) -> list[PlanNode]:
 
 def assembled(nodes: Iterable[PlanNode], *, closed: bool) -> Plan:
     """The plan of nodes that were read."""
-    return Plan(nodes=tuple(_each_once(list(nodes))), closed=closed)
+    unique = tuple(_each_once(list(nodes)))
+    return Plan(nodes=unique, closed=closed)
 
 
 def _each_once(nodes: Sequence[PlanNode]) -> Iterator[PlanNode]:
     """The nodes, and of a kind of which a cluster has one the last: it is what would be applied last."""
     last = {type(node): node for node in nodes if node.single}
     for node in nodes:
-        if not node.single or last[type(node)] is node:
+        is_kept = not node.single or last[type(node)] is node
+        if is_kept:
             yield node
 
 
@@ -80,5 +83,7 @@ def carried(lifted: Plan, plan: Plan) -> Plan:
 def _kind(manifest: Manifest) -> str:
     body = manifest.body
     api_version = body.get("apiVersion")
-    group = api_version.rpartition("/")[0] if isinstance(api_version, str) else ""
+    group = ""
+    if isinstance(api_version, str):
+        group = api_version.rpartition("/")[0]
     return f"{group}/{body.get('kind')}"

@@ -81,7 +81,9 @@ def _required_nodes(
         return None
     if not any(pools):
         return (), hosts.pop()
-    return (tuple(pools), hosts.pop()) if all(pools) else None
+    if not all(pools):
+        return None
+    return tuple(pools), hosts.pop()
 
 
 def _read_term(term: Reader) -> tuple[PoolTerm, tuple[str, ...]] | None:
@@ -102,7 +104,9 @@ def _read_term(term: Reader) -> tuple[PoolTerm, tuple[str, ...]] | None:
             pools.append(Requirement(key, operator, values))
         else:
             return None
-    return (tuple(pools), hosts) if pools or hosts else None
+    if not pools and not hosts:
+        return None
+    return tuple(pools), hosts
 
 
 # What pods may have and the plan has no field for, by the name under which rules look for it.
@@ -116,11 +120,15 @@ _UNREAD = {
 
 def pod(template: Reader) -> Pod:
     """A PodTemplateSpec, or the like of it in a patch."""
-    spec, metadata = template / "spec", template / "metadata"
+    spec = template / "spec"
+    metadata = template / "metadata"
     required = _required_nodes(spec)
-    unread = {name for name, path in _UNREAD.items() if spec.follow(*path)}
-    pools, excluded = required if required is not None else ((), ())
+    paths = _UNREAD.items()
+    unread = {name for name, path in paths if spec.follow(*path)}
+    pools: tuple[PoolTerm, ...] = ()
+    excluded: tuple[str, ...] = ()
     if required is not None:
+        pools, excluded = required
         unread.discard("node_affinity")
     return Pod(
         at=template.at,
@@ -167,7 +175,8 @@ def container(body: Reader) -> Container:
     security = body / "securityContext"
     hook = body.follow("lifecycle", "preStop")
     command = hook.follow("exec", "command").texts()
-    requests, limits = resources / "requests", resources / "limits"
+    requests = resources / "requests"
+    limits = resources / "limits"
     unknown = unread(
         requests=requests,
         limits=limits,
@@ -230,7 +239,9 @@ def _variable(body: dict[str, Any]) -> EnvVar:
             _text(at(secret, "name")),
             _text(at(secret, "key")),
         )
-    path = _text(at(source, "fieldRef", "fieldPath")) if source is not None else None
+    path = None
+    if source is not None:
+        path = _text(at(source, "fieldRef", "fieldPath"))
     if path is not None:
         return EnvVar(name, pod_field=path)
     return _literal(name, _text(body.get("value")))
@@ -247,9 +258,11 @@ def _text(value: Any) -> str | None:
 
 
 def _volume(body: Reader) -> Volume:
-    kinds = [key for key, _ in body.entries() if key != "name"]
+    keys = [key for key, _ in body.entries()]
+    kinds = [key for key in keys if key != "name"]
     kind = kinds[0] if kinds else ""
-    name, source = _name(body), body / kind
+    name = _name(body)
+    source = body / kind
     if kind == "emptyDir":
         size = (source / "sizeLimit").quantity()
         return Volume(
@@ -268,7 +281,8 @@ def _volume(body: Reader) -> Volume:
             (spec / "storageClassName").word(),
             size=size,
         )
-    what = (source / _SOURCES.get(kind, "name")).word()
+    field = _SOURCES.get(kind, "name")
+    what = (source / field).word()
     if kind == "hostPath":
         return Volume(
             name,

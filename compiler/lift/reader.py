@@ -32,7 +32,8 @@ class Reader:
     def follow(self, *keys: Key) -> Reader:
         """Several keys down."""
         value = at(self.value, *keys)
-        return Reader(value, Route((*self.at, *keys)))
+        at_inner = Route((*self.at, *keys))
+        return Reader(value, at_inner)
 
     def text(self) -> str | None:
         """The string."""
@@ -62,7 +63,8 @@ class Reader:
         """The items of a list."""
         if not isinstance(self.value, list):
             return []
-        return [Reader(item, self.at / index) for index, item in enumerate(self.value)]
+        items = enumerate(self.value)
+        return [Reader(item, self.at / index) for index, item in items]
 
     def mappings(self) -> list[dict[str, Any]]:
         """The items of a list, where their places do not matter; what is no mapping is an empty one."""

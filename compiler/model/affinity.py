@@ -79,15 +79,21 @@ def _templates(plan: Plan) -> Iterator[tuple[str, Pod]]:
             yield f"runtime `{runtime.name}`", replicated.pod
     for job in plan.of(TrainJob):
         for patch in job.patches:
-            yield f"job `{job.identity.name}`", patch.pod
+            title = f"job `{job.identity.name}`"
+            yield title, patch.pod
 
 
-def _node_terms(body: Any, at: Route) -> tuple[tuple[Expression, ...], ...]:
+def _node_terms(
+    body: Any,
+    at: Route,
+) -> tuple[tuple[Expression, ...], ...]:
     place = ("nodeAffinity", _REQUIRED, "nodeSelectorTerms")
-    return tuple(
-        tuple(_expressions(term, Route((*at, *place, index))))
-        for index, term in enumerate(items(body, *place))
-    )
+    terms = []
+    written = items(body, *place)
+    for index, term in enumerate(written):
+        here = Route((*at, *place, index))
+        terms.append(tuple(_expressions(term, here)))
+    return tuple(terms)
 
 
 def _expressions(term: Any, at: Route) -> Iterator[Expression]:
@@ -103,7 +109,8 @@ def _expressions(term: Any, at: Route) -> Iterator[Expression]:
 def _pod_terms(body: Any, at: Route) -> tuple[PodTerm, ...]:
     place = ("podAffinity", _REQUIRED)
     terms = []
-    for index, term in enumerate(items(body, *place)):
+    written = items(body, *place)
+    for index, term in enumerate(written):
         selector = value(term, "labelSelector", "matchLabels")
         labels = selector if isinstance(selector, dict) else {}
         narrowed = any(
@@ -116,10 +123,11 @@ def _pod_terms(body: Any, at: Route) -> tuple[PodTerm, ...]:
                 ("namespaceSelector",),
             )
         )
+        texts = {str(key): str(text) for key, text in labels.items()}
         terms.append(
             PodTerm(
                 str(term.get("topologyKey", "")),
-                {str(key): str(text) for key, text in labels.items()},
+                texts,
                 narrowed,
                 Route((*at, *place, index)),
             )
@@ -132,7 +140,8 @@ def types_named(affinity: Affinity | None, pod: Pod) -> tuple[str, ...]:
     if INSTANCE_TYPE in pod.node_selector:
         return (pod.node_selector[INSTANCE_TYPE],)
     named: list[str] = []
-    for term in affinity.nodes if affinity is not None else ():
+    terms = affinity.nodes if affinity is not None else ()
+    for term in terms:
         of_term = [
             expression.values
             for expression in term

@@ -24,7 +24,8 @@ _MOST_STATES = 20_000
 def blocks_of(flavor: Flavor, world: Reading) -> dict[str, int]:
     """The nodes of each block of a flavor, by the value of the widest level of its topology; nothing where some pool
     does not say its value, or how many nodes it has."""
-    topologies = {topology.name: topology for topology in world.plan.of(Topology)}
+    known = world.plan.of(Topology)
+    topologies = {topology.name: topology for topology in known}
     topology = topologies.get(flavor.topology or "")
     if topology is None or not topology.levels:
         return {}
@@ -32,7 +33,9 @@ def blocks_of(flavor: Flavor, world: Reading) -> dict[str, int]:
     for pool in world.pools_of(flavor):
         values = pool.values(topology.levels[0])
         nodes = _most_nodes(pool, world)
-        if nodes is None or values is None or len(values) != 1:
+        if nodes is None or values is None:
+            return {}
+        if len(values) != 1:
             return {}
         blocks[values[0]] += nodes
     return dict(blocks)
@@ -40,7 +43,8 @@ def blocks_of(flavor: Flavor, world: Reading) -> dict[str, int]:
 
 def _most_nodes(pool: NodePool, world: Reading) -> int | None:
     """The most nodes of a pool, of whichever of its types; ``None`` where that of one is unknown."""
-    sizes = [world.most_nodes(pool, instance) for instance in world.types(pool)]
+    types = world.types(pool)
+    sizes = [world.most_nodes(pool, instance) for instance in types]
     known = [size for size in sizes if size is not None]
     if len(known) < len(sizes):
         return None
@@ -49,7 +53,8 @@ def _most_nodes(pool: NodePool, world: Reading) -> int | None:
 
 def gangs_of(flavor: Flavor, world: Reading) -> list[Work]:
     """The jobs that may only run on a flavor, the largest first."""
-    gangs = [work for work in world.works if work.nodes and _runs_only_on(work, flavor)]
+    sized = [work for work in world.works if work.nodes]
+    gangs = [work for work in sized if _runs_only_on(work, flavor)]
     return sorted(
         gangs,
         key=lambda work: work.nodes or 0,
@@ -59,7 +64,9 @@ def gangs_of(flavor: Flavor, world: Reading) -> list[Work]:
 
 def _runs_only_on(work: Work, flavor: Flavor) -> bool:
     for choice in work.choices:
-        if choice.flavor is None or choice.flavor.name != flavor.name:
+        if choice.flavor is None:
+            return False
+        if choice.flavor.name != flavor.name:
             return False
     return bool(work.choices)
 
@@ -68,11 +75,15 @@ def countable(blocks: Sequence[int], gangs: Sequence[int]) -> bool:
     """Whether there are few enough states to search: how many gangs of each size wait, and are in each block."""
     states = 1
     for count in Counter(gangs).values():
-        states *= comb(count + len(blocks), len(blocks))
+        together = count + len(blocks)
+        states *= comb(together, len(blocks))
     return states <= _MOST_STATES
 
 
-def placement(blocks: Sequence[int], gangs: Sequence[int]) -> Sizes | None:
+def placement(
+    blocks: Sequence[int],
+    gangs: Sequence[int],
+) -> Sizes | None:
     """A block for each gang, by its index, so that none spans two; ``None`` without such a placement."""
 
     @cache
@@ -107,15 +118,18 @@ def always_fit(blocks: Sequence[int], gangs: Sequence[int]) -> bool:
             if not roomy:
                 return False
             for room in roomy:
-                sizes = (*_without(free, room), room - gang)
-                if not fit(tuple(sorted(sizes)), waiting):
+                sizes = sorted((*_without(free, room), room - gang))
+                if not fit(tuple(sizes), waiting):
                     return False
         return True
 
-    return fit(tuple(sorted(blocks)), tuple(sorted(gangs)))
+    free = tuple(sorted(blocks))
+    return fit(free, tuple(sorted(gangs)))
 
 
 def _without(sizes: Sizes, size: int) -> Sizes:
     """The sizes without one of this size."""
     index = sizes.index(size)
-    return (*sizes[:index], *sizes[index + 1 :])
+    before = sizes[:index]
+    after = sizes[index + 1 :]
+    return (*before, *after)

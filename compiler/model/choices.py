@@ -53,9 +53,11 @@ def find_choices(
     )
     choices = [Choice(pools, labels=selector)]
     for group in groups_of(queue, asks):
-        choices = _follow_group(nodes, choices, flavors_with_quota(queue, group, asks))
+        flavors = flavors_with_quota(queue, group, asks)
+        choices = _follow_group(nodes, choices, flavors)
     choices = _with_pools(choices)
-    if not terms and not any(label in selector for label in _PINNING_LABELS):
+    is_pinned = any(label in selector for label in _PINNING_LABELS)
+    if not terms and not is_pinned:
         choices = _with_pools(_prefer_device_pools(nodes, choices, asks))
     choices = [_prefer_tolerated_pools(choice, asks, reach) for choice in choices]
     return tuple(
@@ -90,9 +92,11 @@ def _holds(
 ) -> bool:
     key = requirement.key
     if requirement.operator == "DoesNotExist":
-        launched = key == NODEPOOL_LABEL and not isinstance(pool, GroupPool)
-        return key not in pool.labels and not launched
-    return any(nodes.may_match(pool, {key: value}) for value in requirement.values)
+        if key in pool.labels:
+            return False
+        return key != NODEPOOL_LABEL or isinstance(pool, GroupPool)
+    values = requirement.values
+    return any(nodes.may_match(pool, {key: value}) for value in values)
 
 
 def _with_pools(choices: list[Choice]) -> list[Choice]:
@@ -100,7 +104,9 @@ def _with_pools(choices: list[Choice]) -> list[Choice]:
 
 
 def _follow_group(
-    nodes: Nodes, choices: list[Choice], quotas: tuple[FlavorQuotas, ...]
+    nodes: Nodes,
+    choices: list[Choice],
+    quotas: tuple[FlavorQuotas, ...],
 ) -> list[Choice]:
     """Each choice with each flavor of a group; the choices as they are where a flavor is not in the set."""
     flavors = []
@@ -125,8 +131,9 @@ def _add_flavor(
     named = flavor
     if choice.flavor is not None and not wanted:
         named = choice.flavor
+    pools = [pool for pool in choice.pools if nodes.may_match(pool, wanted)]
     return Choice(
-        pools=tuple(pool for pool in choice.pools if nodes.may_match(pool, wanted)),
+        pools=tuple(pools),
         flavor=named,
         tolerations=(*choice.tolerations, *flavor.tolerations),
         labels={**choice.labels, **wanted},
@@ -137,8 +144,9 @@ def groups_of(queue: ClusterQueue | None, asks: Resources) -> tuple[ResourceGrou
     """The resource groups that cover something of what is asked for; all of them if none does."""
     if queue is None:
         return ()
+    names = asks.keys()
     covering = tuple(
-        group for group in queue.groups if not asks.keys().isdisjoint(group.covered)
+        group for group in queue.groups if not names.isdisjoint(group.covered)
     )
     return covering or queue.groups
 
@@ -160,7 +168,9 @@ def _lacks_quota(flavor: FlavorQuotas, asks: Resources) -> bool:
     """Whether a flavor has a quota of nothing for something that is asked for."""
     for quota in flavor.quotas:
         asked = asks.get(quota.resource)
-        if asked is not None and asked.milli and quota.nominal.milli == 0:
+        if asked is None or not asked.milli:
+            continue
+        if quota.nominal.milli == 0:
             return True
     return False
 
@@ -181,8 +191,10 @@ def conflicts_with_flavor(
     job and the flavor are then at odds, not the job and the pools."""
     if work.queue is None:
         return False
-    flavors = [nodes.plan.named(Flavor, quota.flavor) for quota in work.queue.flavors()]
-    if not any(flavor is not None and key in flavor.node_labels for flavor in flavors):
+    quotas = work.queue.flavors()
+    flavors = [nodes.plan.named(Flavor, quota.flavor) for quota in quotas]
+    known = [flavor for flavor in flavors if flavor is not None]
+    if not any(key in flavor.node_labels for flavor in known):
         return False
     if not nodes.pools:
         return True
@@ -195,7 +207,8 @@ def _prefer_device_pools(
 ) -> list[Choice]:
     """Without a pin, a job that asks for a device belongs to pools that have it; none in the set is unknown. A flavor
     whose labels a pool certainly has is a pin. Where nodes are large enough for the job, no other pool is meant."""
-    resource = next((device for device in (GPU, NEURON) if device in asks), None)
+    devices = [device for device in (GPU, NEURON) if device in asks]
+    resource = devices[0] if devices else None
     if resource is None:
         return choices
 
@@ -229,11 +242,15 @@ def _may_be_large(
     if not offers:
         return True
     devices = asks[resource].value
-    efa = asks[EFA].value if EFA in asks else 0
-    return any(
-        instance.accelerators >= devices and nodes.efa_of(pool, instance) >= efa
-        for pool, instance in offers
-    )
+    efa = 0
+    if EFA in asks:
+        efa = asks[EFA].value
+    for own_pool, instance in offers:
+        if instance.accelerators < devices:
+            continue
+        if nodes.efa_of(own_pool, instance) >= efa:
+            return True
+    return False
 
 
 def _may_have_device(
@@ -255,8 +272,9 @@ def _is_pinned(
     """Whether a pool certainly has every label of a flavor that has some."""
     if flavor is None or not flavor.node_labels:
         return False
-    labels = flavor.node_labels.items()
-    return all(nodes.has_label(pool, key, value) for key, value in labels)
+    return all(
+        nodes.has_label(pool, key, value) for key, value in flavor.node_labels.items()
+    )
 
 
 def _prefer_tolerated_pools(

@@ -7,24 +7,28 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 
+Option = tuple[str, str | None]  # name and value
 
-def options(words: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
+
+def options(words: Sequence[str]) -> tuple[Option, ...]:
     """The long options of a command and of the shell lines in it: name (with ``-`` for ``_``) and value."""
     return _cached_options(tuple(words))
 
 
 @lru_cache(maxsize=8192)
-def _cached_options(words: tuple[str, ...]) -> tuple[tuple[str, str | None], ...]:
+def _cached_options(words: tuple[str, ...]) -> tuple[Option, ...]:
     """Ten rules ask for the options of every job."""
     return tuple(_read_options(words))
 
 
-def _read_options(words: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
+def _read_options(words: tuple[str, ...]) -> Iterator[Option]:
     parts = [part for word in words for part in _parts(word)]
-    for part, following in zip_longest(parts, parts[1:], fillvalue="-"):
+    pairs = zip_longest(parts, parts[1:], fillvalue="-")
+    for part, following in pairs:
         if not part.startswith("--") or len(part) == 2:
             continue
-        name, equals, value = part[2:].partition("=")
+        option = part.removeprefix("--")
+        name, equals, value = option.partition("=")
         name = name.replace("_", "-")
         if equals:
             yield name, value.strip("\"'")
@@ -36,7 +40,9 @@ def _read_options(words: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
 
 def _parts(word: str) -> Sequence[str]:
     """The words of a line of shell; a word without spaces as it is."""
-    return word.split() if " " in word or "\n" in word else (word,)
+    if " " in word or "\n" in word:
+        return word.split()
+    return (word,)
 
 
 def launches(words: Sequence[str]) -> bool:
@@ -53,7 +59,8 @@ def starts(words: Sequence[str], program: str) -> bool:
     pattern = re.compile(rf"{_BEFORE}{program}(?=\s|$)")
     for index, word in enumerate(words):
         is_line = " " in word or "\n" in word
-        if (index == 0 or is_line) and pattern.search(word):
+        may_start = index == 0 or is_line
+        if may_start and pattern.search(word):
             return True
     return False
 

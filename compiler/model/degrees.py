@@ -38,15 +38,18 @@ def _of_megatron(work: Work) -> Iterator[Degree]:
     if said is None:
         return
     # These bring degrees of their own, from a file.
-    elsewhere = "yaml-cfg" in said.given or "use-checkpoint-args" in said.given
-    for name, option, ranks in zip(NAMES, DEGREES, said.degrees, strict=True):
+    from_file = ("yaml-cfg", "use-checkpoint-args")
+    elsewhere = any(option in said.given for option in from_file)
+    named = zip(NAMES, DEGREES, said.degrees, strict=True)
+    for name, option, ranks in named:
         given = option in said.given
         if given or not elsewhere:
             yield Degree(name, option, ranks, given)
 
 
 def _of_torchtitan(work: Work) -> Iterator[Degree]:
-    if not any("parallel" in word and "degree" in word for word in work.words):
+    parallel = [word for word in work.words if "parallel" in word]
+    if not any("degree" in word for word in parallel):
         return
     for option, text in options(work.words):
         last = option.rpartition(".")[2]

@@ -23,12 +23,14 @@ class Elastic(NamedTuple):
 def bounds_of(manifest: Manifest) -> Elastic | None:
     """The bounds of an elastic job; ``None`` of any other object, and where they cannot be read."""
     policy = value(manifest.body, "spec", "elasticPolicy")
-    least, most = value(policy, "minReplicas"), value(policy, "maxReplicas")
+    least = value(policy, "minReplicas")
+    most = value(policy, "maxReplicas")
     if most is None:
         most = value(manifest.body, "spec", "pytorchReplicaSpecs", "Worker", "replicas")
     if not isinstance(least, int) or not isinstance(most, int):
         return None
-    return Elastic(least, most, Route((manifest.id, "spec", "elasticPolicy")))
+    at = Route((manifest.id, "spec", "elasticPolicy"))
+    return Elastic(least, most, at)
 
 
 def elastic_works(
@@ -39,7 +41,8 @@ def elastic_works(
     if bounds is None:
         return
     for work in works:
-        if str(work.at[0]) == manifest.id and work.accelerator is not None:
+        is_own = str(work.at[0]) == manifest.id
+        if is_own and work.accelerator is not None:
             yield bounds, work
             return
 
@@ -53,9 +56,12 @@ def workers_that_fit(work: Work, nodes: Nodes) -> int | None:
     for pool in work.pools:
         per_pool = []
         for other, instance in work.offers:
-            most = nodes.most_nodes(pool, instance) if other is pool else None
+            if other is not pool:
+                continue
+            most = nodes.most_nodes(pool, instance)
             if most is not None:
-                per_pool.append(most * (instance.accelerators // asked))
+                pods = instance.accelerators // asked
+                per_pool.append(most * pods)
         if not per_pool:
             return None
         total += max(per_pool)

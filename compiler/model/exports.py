@@ -30,19 +30,21 @@ def exported(words: tuple[str, ...]) -> Mapping[str, str | None]:
     ``None`` is a value that the shell computes, or one of several. What devices a single program sees is up to that
     program's line: of these only ``export`` counts. Most jobs of a set have the same words.
     """
-    texts = [word for word in words if "=" in word and _has_name(word)]
+    assignments = [word for word in words if "=" in word]
+    texts = [word for word in assignments if _has_name(word)]
     if not texts:
         return _NONE
     values: dict[str, str | None] = {}
     for text in texts:
         for found in re.finditer(_SET, text):
-            name, value = found["name"], found["value"].strip("\"'")
+            name = found["name"]
+            value = found["value"].strip("\"'")
             if not name.startswith(_PREFIXES):
                 continue
             if "VISIBLE" in name and not found["how"]:
                 continue
             is_known = "$" not in value and "`" not in value
-            is_other = name in values and values[name] != value
+            is_other = values.get(name, value) != value
             values[name] = value if is_known and not is_other else None
     return values
 

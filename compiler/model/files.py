@@ -36,7 +36,8 @@ def file_of(
         if volume.type == "configMap"
     }
     for mount in work.main.mounts:
-        source, key = sources.get(mount.volume), _key(mount, path)
+        source = sources.get(mount.volume)
+        key = _key(mount, path)
         if source and key:
             return _entry(world, work.namespace, source, key)
     return None
@@ -47,7 +48,9 @@ def _key(mount: Mount, path: str) -> str:
     if mount.sub_path:
         return mount.sub_path if mount.path == path else ""
     folder, name = posixpath.split(path)
-    return name if folder == posixpath.normpath(mount.path) else ""
+    if folder != posixpath.normpath(mount.path):
+        return ""
+    return name
 
 
 def _entry(
@@ -58,12 +61,16 @@ def _entry(
 ) -> File | None:
     files = world.plan.named(FileSet, name, namespace)
     if files is not None and key in files.files:
-        return File(files.files[key], files.where(f"files.{key}"))
+        where = files.where(f"files.{key}")
+        return File(files.files[key], where)
     manifest = _config_maps(world).get((namespace, name))
-    text = at(manifest.body, "data", key) if manifest is not None else None
-    if manifest is None or not isinstance(text, str):
+    if manifest is None:
         return None
-    return File(text, Route((manifest.id, "data", key)))
+    text = at(manifest.body, "data", key)
+    if not isinstance(text, str):
+        return None
+    place = Route((manifest.id, "data", key))
+    return File(text, place)
 
 
 @lru_cache(maxsize=1)

@@ -111,9 +111,11 @@ def exceeds_node(work: Work, world: Reading) -> bool:
     if cpu.milli > max(room.cpu_milli for room in rooms):
         return True
     memory = work.asks.get("memory", Quantity(0))
-    if memory > Quantity.mib(max(room.memory_mib for room in rooms)):
+    largest = max(room.memory_mib for room in rooms)
+    if memory > Quantity.mib(largest):
         return True
-    if work.efa > max(world.efa_of(pool, instance) for pool, instance in work.offers):
+    devices = [world.efa_of(pool, instance) for pool, instance in work.offers]
+    if work.efa > max(devices):
         return True
     if work.accelerator is not None:
         _, asked = work.accelerator
@@ -126,22 +128,28 @@ def certainly_exceeds_huge_pages(work: Work, world: Reading) -> bool:
     """Whether a node of the job asks for more huge pages than there are by measurement and by guide."""
     if not exceeds_huge_pages(work, world):
         return False
-    return work.asks[HUGEPAGES] > Quantity.mib(GUIDE_HUGE_PAGES_MIB)
+    most = Quantity.mib(GUIDE_HUGE_PAGES_MIB)
+    return work.asks[HUGEPAGES] > most
 
 
 def exceeds_huge_pages(work: Work, world: Reading) -> bool:
     """Whether a node of the job asks for more huge pages than EFA's script sets aside."""
     asked = work.asks.get(HUGEPAGES)
     most = huge_pages(work, world)
-    return asked is not None and most is not None and asked > most
+    if asked is None or most is None:
+        return False
+    return asked > most
 
 
 def huge_pages(work: Work, world: Reading) -> Quantity | None:
     """The huge pages that EFA's script sets aside on the largest node of the job, which nobody else does; ``None`` is
     unknown, and where a node configures its system by itself."""
-    if not work.types or any(world.own_kubelet(pool) for pool in work.pools):
+    if not work.types:
         return None
-    return Quantity.mib(max(huge_pages_mib(instance) for instance in work.types))
+    if any(world.own_kubelet(pool) for pool in work.pools):
+        return None
+    most = max(huge_pages_mib(instance) for instance in work.types)
+    return Quantity.mib(most)
 
 
 def pool_room(work: Work, world: Reading) -> int | None:
@@ -164,7 +172,9 @@ def _choice_room(
     by_pool = room_by_pool(work, choice, world)
     if not by_pool:
         return None
-    return max(sum(by_pool.values()) - _room_on_excluded(work, choice, world), 0)
+    room = sum(by_pool.values())
+    taken = _room_on_excluded(work, choice, world)
+    return max(room - taken, 0)
 
 
 def _room_on_excluded(
@@ -194,7 +204,8 @@ def room_by_pool(
         per_node = pods_of_node(work, pool, instance, world)
         if nodes is None or per_node is None:
             return None
-        by_pool[pool.name] = max(nodes * per_node, by_pool.get(pool.name, 0))
+        known = by_pool.get(pool.name, 0)
+        by_pool[pool.name] = max(nodes * per_node, known)
     return by_pool
 
 
@@ -217,24 +228,30 @@ def pods_of_node(
     if work.accelerator is not None:
         resource, _ = work.accelerator
         fits = instance.accelerator_resource == resource
-        capacity[resource] = Quantity.of(instance.accelerators if fits else 0)
-    asked = {name: work.asks[name].milli for name in capacity if work.asks.get(name)}
-    return min(
-        (capacity[name].milli // milli for name, milli in asked.items()), default=None
-    )
+        devices = instance.accelerators if fits else 0
+        capacity[resource] = Quantity.of(devices)
+    counts = []
+    for name, amount in capacity.items():
+        asked = work.asks.get(name)
+        if asked:
+            counts.append(amount.milli // asked.milli)
+    return min(counts, default=None)
 
 
 def exceeds_pool(work: Work, world: Reading) -> bool:
     """Whether the job needs more nodes than its pools have room for."""
     room = pool_room(work, world)
-    return room is not None and work.nodes is not None and work.nodes > room
+    if room is None or work.nodes is None:
+        return False
+    return work.nodes > room
 
 
 def quota_shortfall(work: Work, world: Reading) -> Shortfall | None:
     """What the job's queue can never admit, for want of a quota in every flavor of some resource group."""
     if work.queue is None or work.nodes is None:
         return None
-    landing = {choice.flavor.name for choice in work.choices if choice.flavor}
+    chosen = [choice.flavor for choice in work.choices]
+    landing = {flavor.name for flavor in chosen if flavor}
     for group in work.queue.groups:
         shortfalls: list[Shortfall] = []
         of_pools: list[Shortfall] = []
@@ -263,8 +280,11 @@ def _missing(shortfall: Shortfall) -> int:
 
 def excluding_namespace_label(work: Work, world: Reading) -> str:
     """The label by which the job's queue takes nothing from its namespace; nothing if it may."""
-    queue, name = work.queue, work.job.namespace
-    if queue is None or not queue.namespace_selector or not name or placeholder(name):
+    queue = work.queue
+    name = work.job.namespace
+    if queue is None or not queue.namespace_selector:
+        return ""
+    if not name or placeholder(name):
         return ""
     namespace = world.plan.named(Namespace, name)
     written = namespace.labels if namespace is not None else {}
@@ -283,17 +303,23 @@ def excluding_namespace_label(work: Work, world: Reading) -> str:
 
 def not_offered(pool: NodePool, world: Reading) -> bool:
     """Whether EC2 is known to offer none of a pool's types in any of its zones."""
-    zones, types = pool.zones, world.types(pool)
+    zones = pool.zones
+    types = world.types(pool)
     if not zones or not types:
         return False
     regions = world.catalog.regions
-    if any(zone not in regions.get(zone[:-1], ()) for zone in zones):
-        return False
+    for zone in zones:
+        region = zone[:-1]
+        if zone not in regions.get(region, ()):
+            return False
     region = zones[0][:-1]
-    return all(
-        instance.zones and {*zones}.isdisjoint(instance.zones.get(region, ()))
-        for instance in types
-    )
+    for instance in types:
+        if not instance.zones:
+            return False
+        offered = instance.zones.get(region, ())
+        if not set(zones).isdisjoint(offered):
+            return False
+    return True
 
 
 def selectable_flavors(
@@ -301,7 +327,8 @@ def selectable_flavors(
 ) -> list[FlavorQuotas]:
     """The flavors of a group that the job's node selector leaves: Kueue holds it against their labels, for the keys
     that some flavor of the group has (kueue v0.19.2, flavorassigner). One that is unknown stays."""
-    flavors = [world.plan.named(Flavor, quotas.flavor) for quotas in group.flavors]
+    names = [quotas.flavor for quotas in group.flavors]
+    flavors = [world.plan.named(Flavor, name) for name in names]
     keys: set[str] = set()
     for flavor in flavors:
         if flavor is not None:
@@ -319,7 +346,10 @@ def selectable_flavors(
     return [quotas for quotas, flavor in pairs if _may_select(flavor, wanted)]
 
 
-def _may_select(flavor: Flavor | None, wanted: dict[str, str]) -> bool:
+def _may_select(
+    flavor: Flavor | None,
+    wanted: dict[str, str],
+) -> bool:
     """Whether nothing says that a flavor lacks the labels of a selector."""
     if flavor is None:
         return True
@@ -340,7 +370,8 @@ def _asked_by_all_pods(
         if job.step not in BESIDE_NODES:
             continue
         for container in job.pod.containers:
-            asked = container.requests.get(resource) or container.limits.get(resource)
+            asked = container.requests.get(resource)
+            asked = asked or container.limits.get(resource)
             if asked:
                 milli += asked.milli
     return Quantity(milli)

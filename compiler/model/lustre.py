@@ -66,7 +66,9 @@ def _with_efa(asked: Asked) -> Iterator[Refusal]:
         )
         return
     step = EFA_STEP.get(asked.throughput or 0)
-    if step is not None and asked.size is not None and asked.size % step:
+    if step is None or asked.size is None:
+        return
+    if asked.size % step:
         yield Refusal(
             "size",
             f"has EFA at {asked.throughput} MB/s for each TiB, and {asked.size} GiB",

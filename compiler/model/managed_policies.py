@@ -40,5 +40,7 @@ def attached(manifest: Manifest) -> Iterator[tuple[Route, str]]:
     for path, part in walk_mappings(manifest.body):
         for name in _LISTS:
             arns = part.get(name)
-            for index, arn in enumerate(arns if isinstance(arns, list) else ()):
-                yield Route((manifest.id, *path, name, index)), str(arn)
+            policies = arns if isinstance(arns, list) else ()
+            for index, arn in enumerate(policies):
+                at = Route((manifest.id, *path, name, index))
+                yield at, str(arn)

@@ -38,19 +38,23 @@ class Megatron:
 
 def megatron_of(work: Work) -> Megatron | None:
     """What a job says to Megatron; ``None`` where it says no degree, or one that is not known."""
-    if not any("-parallel-size" in word.replace("_", "-") for word in work.words):
+    words = [word.replace("_", "-") for word in work.words]
+    if not any("-parallel-size" in word for word in words):
         return None
     given = dict(options(work.words))
     if not any(name in given for name in DEGREES):
         return None
-    tensor, pipeline, context = (_number(given.get(name, "1")) for name in DEGREES)
+    texts = [given.get(name, "1") for name in DEGREES]
+    tensor, pipeline, context = map(_number, texts)
     if tensor is None or pipeline is None or context is None:
         return None
     return Megatron(tensor, pipeline, context, given)
 
 
 def _number(text: str | None) -> int | None:
-    return int(text) if text and text.isdigit() and int(text) else None
+    if not text or not text.isdigit():
+        return None
+    return int(text) or None
 
 
 def processes_of(work: Work, said: str | None) -> int:

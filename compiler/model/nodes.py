@@ -61,13 +61,15 @@ class Nodes:
         groups = self.plan.of(NodeGroup)
         if cluster is not None:
             groups = (*cluster.node_groups, *groups)
-        return (*self.plan.of(NodePool), *map(as_pool, groups))
+        group_pools = map(as_pool, groups)
+        return (*self.plan.of(NodePool), *group_pools)
 
     def types(self, pool: NodePool) -> tuple[InstanceType, ...]:
         """The instance types that a pool may launch; () where the facts do not say all of them."""
         types = self._types.get(id(pool))
         if types is None:
-            types = self._types[id(pool)] = types_of(pool, self.catalog)
+            types = types_of(pool, self.catalog)
+            self._types[id(pool)] = types
         return types
 
     def offers(
@@ -79,7 +81,8 @@ class Nodes:
             for key, value in labels.items()
             if key in FACTS and not placeholder(value)
         ]
-        wanted = self.catalog.instance(labels.get(INSTANCE_TYPE, ""))
+        name = labels.get(INSTANCE_TYPE, "")
+        wanted = self.catalog.instance(name)
         offers: list[Offer] = []
         for pool in pools:
             fitting = list(self._launchable(pool, wanted))
@@ -97,7 +100,9 @@ class Nodes:
         types = self.types(pool)
         if types or wanted is None:
             return types
-        if named_types(pool, self.catalog) or unmet_requirements(pool, wanted):
+        if named_types(pool, self.catalog):
+            return ()
+        if unmet_requirements(pool, wanted):
             return ()
         return (wanted,)
 
@@ -139,12 +144,12 @@ class Nodes:
         """Whether the nodes of a pool run AL2023; ``None`` where an image of another name may be anything."""
         node_class = self.node_class(pool)
         if pool.auto:
-            return (
-                False  # Bottlerocket (EKS user guide, ml-node-pools, commit 80436be5)
-            )
+            # Bottlerocket (EKS user guide, ml-node-pools, commit 80436be5)
+            return False
         if node_class is None:
             return None
-        alias, family = node_class.ami_alias or "", node_class.ami_family
+        alias = node_class.ami_alias or ""
+        family = node_class.ami_family
         if not alias and not family:
             return None
         return alias.startswith("al2023@") or family == "AL2023"
@@ -205,7 +210,8 @@ class Nodes:
         if cluster is None or cluster.network is None:
             return set()
         network = cluster.network
-        return {*network.zones, *(subnet.zone for subnet in network.subnets)}
+        of_subnets = {subnet.zone for subnet in network.subnets}
+        return of_subnets.union(network.zones)
 
     def has_label(
         self,

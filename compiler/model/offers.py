@@ -66,8 +66,11 @@ class GroupPool(NodePool):
 def as_pool(group: NodeGroup) -> GroupPool:
     """A node group as a pool, with the labels that EKS and eksctl give its nodes (eksctl 0.230)."""
     # Without maxSize eksctl takes the desired capacity. LIM012 reports one that is above maxSize.
-    sizes = [size for size in (group.max_size, group.desired) if size is not None]
-    limits = {"nodes": Quantity.of(max(sizes))} if sizes else {}
+    bounds = (group.max_size, group.desired)
+    sizes = [size for size in bounds if size is not None]
+    limits = {}
+    if sizes:
+        limits["nodes"] = Quantity.of(max(sizes))
     requirements = []
     if group.instance_types:
         requirements.append(Requirement(INSTANCE_TYPE, "In", group.instance_types))
@@ -122,7 +125,9 @@ def _compare(
     value: str,
     values: tuple[str, ...],
 ) -> bool:
-    if not values or not values[0].isdigit() or not value.isdigit():
+    if not values or not values[0].isdigit():
+        return True
+    if not value.isdigit():
         return True
     compare = _COMPARISONS[operator]
     return compare(int(value), int(values[0]))
@@ -196,7 +201,10 @@ FACTS: dict[str, Fact] = {
 """What the catalog says of a type, by the label that Karpenter gives its nodes."""
 
 
-def instance_labels(pool: NodePool, domain: str) -> Iterator[tuple[Route, str]]:
+def instance_labels(
+    pool: NodePool,
+    domain: str,
+) -> Iterator[tuple[Route, str]]:
     """The place and the name, without its domain, of each label of instances of a domain that a pool requires."""
     for index, requirement in enumerate(pool.requirements):
         if requirement.key.startswith(f"{domain}instance-"):
@@ -254,7 +262,10 @@ def _names(pool: NodePool, catalog: Catalog) -> Iterable[str]:
     return ()
 
 
-def _with_gpus(gpus: tuple[str, ...], catalog: Catalog) -> list[str]:
+def _with_gpus(
+    gpus: tuple[str, ...],
+    catalog: Catalog,
+) -> list[str]:
     """The types with one of some GPUs; none where the catalog does not know one of these."""
     known: set[str | None] = set()
     names = []
@@ -273,8 +284,11 @@ def nonexistent_type(pool: NodePool, catalog: Catalog) -> str:
     """A type that a pool names by family and size and that does not exist, where none of those that it names does."""
     families = instance_values(pool, "family") or ()
     sizes = instance_values(pool, "size") or ()
-    names = [f"{family}.{size}" for family, size in product(families, sizes)]
-    if not names or not all(other_sizes(name, catalog) for name in names):
+    pairs = product(families, sizes)
+    names = [f"{family}.{size}" for family, size in pairs]
+    if not names:
+        return ""
+    if not all(other_sizes(name, catalog) for name in names):
         return ""
     return names[0]
 
@@ -283,10 +297,12 @@ def other_sizes(name: str, catalog: Catalog) -> list[str]:
     """The types of the family of an instance type that is none of them; nothing where that is not certain: general
     families are there only in the sizes that people train on."""
     family = _family_of(name)
-    names = [other for other in catalog.instance_types if _family_of(other) == family]
+    known = catalog.instance_types
+    names = [other for other in known if _family_of(other) == family]
     if name in names:
         return []
-    complete = all(_has_all_sizes(catalog.instance(other)) for other in names)
+    types = map(catalog.instance, names)
+    complete = all(map(_has_all_sizes, types))
     return names if complete else []
 
 
@@ -295,10 +311,14 @@ def _family_of(name: str) -> str:
 
 
 def _of_families(
-    families: tuple[str, ...], sizes: tuple[str, ...] | None, catalog: Catalog
+    families: tuple[str, ...],
+    sizes: tuple[str, ...] | None,
+    catalog: Catalog,
 ) -> list[str]:
     """The types of some families, by size if sizes are named. Without sizes none where not every size is known."""
-    by_family: dict[str, list[str]] = {family: [] for family in families}
+    by_family: dict[str, list[str]] = {}
+    for family in families:
+        by_family[family] = []
     complete: set[str] = set()
     for name in catalog.instance_types:
         family = _family_of(name)
@@ -307,7 +327,8 @@ def _of_families(
             if _has_all_sizes(catalog.instance(name)):
                 complete.add(family)
     if sizes is not None:
-        names = [f"{family}.{size}" for family, size in product(families, sizes)]
+        pairs = product(families, sizes)
+        names = [f"{family}.{size}" for family, size in pairs]
         return [
             name
             for name in names
@@ -322,15 +343,22 @@ def _has_all_sizes(instance: InstanceType | None) -> bool:
     """Whether all sizes of the type's family are in the catalog; general families are there in a few."""
     if instance is None:
         return False
-    return bool(instance.accelerators) or instance.family.startswith("hpc")
+    if instance.accelerators:
+        return True
+    return instance.family.startswith("hpc")
 
 
 def has_label(
-    pool: NodePool, types: tuple[InstanceType, ...], key: str, value: str
+    pool: NodePool,
+    types: tuple[InstanceType, ...],
+    key: str,
+    value: str,
 ) -> bool | None:
     """Whether nodes of a pool carry a label; ``None`` if that cannot be known."""
     if key == NODEPOOL_LABEL:
-        return not isinstance(pool, GroupPool) and _equal(pool.name, value)
+        if isinstance(pool, GroupPool):
+            return False
+        return _equal(pool.name, value)
     if key in pool.labels:
         return _equal(pool.labels[key], value)
     bounds = [bound for bound in pool.requirements if bound.key == key]
@@ -342,11 +370,11 @@ def has_label(
     if key in FACTS and types:
         if unknown:
             return None
-        return any(FACTS[key](instance) == value for instance in types)
+        fact = FACTS[key]
+        return any(fact(instance) == value for instance in types)
     if bounds:
-        required = any(
-            bound.operator == "In" and value in bound.values for bound in bounds
-        )
+        listing = [bound for bound in bounds if bound.operator == "In"]
+        required = any(value in bound.values for bound in listing)
         return True if required else None
     domain = key.rpartition("/")[0]
     return None if domain.endswith(_WRITTEN_BY_OTHERS) else False
@@ -367,7 +395,8 @@ def place(
     """Where a pool requires a value of a label; the pool where that is not written."""
     requirements = pool.requirements if "requirements" in pool.origins else ()
     for index, bound in enumerate(requirements):
-        if bound.key == key and bound.operator == "In" and value in bound.values:
+        is_choice = bound.key == key and bound.operator == "In"
+        if is_choice and value in bound.values:
             at = pool.where("requirements") / index / "values"
             return at / bound.values.index(value)
     return pool.where(_ORIGINS.get(key, "labels"))
@@ -383,8 +412,9 @@ _ORIGINS = {
 def forbids_disruption(pool: NodePool, reason: str) -> bool:
     """Whether a budget of no nodes, at all times, keeps Karpenter from disrupting a pool for a reason."""
     for budget in pool.budgets:
-        always = budget.nodes in ("0", "0%") and not budget.schedule
-        if always and (not budget.reasons or reason in budget.reasons):
+        if budget.schedule or budget.nodes not in ("0", "0%"):
+            continue
+        if not budget.reasons or reason in budget.reasons:
             return True
     return False
 

@@ -32,7 +32,8 @@ def programs(
         if manifest.ref.kind == "ConfigMap":
             yield from _files(manifest, hints)
     for job in plan.of(TrainJob):
-        yield from _said(job, f"job `{job.identity.name}`", hints)
+        title = f"job `{job.identity.name}`"
+        yield from _said(job, title, hints)
     for runtime in plan.of(Runtime):
         for replicated in runtime.jobs:
             yield from _of_pod(
@@ -59,21 +60,32 @@ def _of_pod(
 
 
 def _said(
-    node: TrainJob | Container, title: str, hints: tuple[str, ...]
+    node: TrainJob | Container,
+    title: str,
+    hints: tuple[str, ...],
 ) -> Iterator[Program]:
-    for field, words in (("command", node.command), ("args", node.args)):
+    texts = (("command", node.command), ("args", node.args))
+    for field, words in texts:
         for index, word in enumerate(words):
             if hints[0] in word and _has_all(word, hints):
-                yield Program(title, word, node.where(field) / index)
+                at = node.where(field) / index
+                yield Program(title, word, at)
 
 
-def _files(manifest: Manifest, hints: tuple[str, ...]) -> Iterator[Program]:
-    for name, text in mapping(manifest.body, "data").items():
-        if not isinstance(text, str) or not str(name).endswith(_FILES):
+def _files(
+    manifest: Manifest,
+    hints: tuple[str, ...],
+) -> Iterator[Program]:
+    data = mapping(manifest.body, "data")
+    for name, text in data.items():
+        if not isinstance(text, str):
+            continue
+        if not str(name).endswith(_FILES):
             continue
         if _has_all(text, hints):
             title = f"`{name}` of ConfigMap `{manifest.ref.name}`"
-            yield Program(title, text, Route((manifest.id, "data", name)))
+            at = Route((manifest.id, "data", name))
+            yield Program(title, text, at)
 
 
 def _has_all(text: str, hints: tuple[str, ...]) -> bool:

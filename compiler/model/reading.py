@@ -82,7 +82,8 @@ class Reading(Nodes):
     @cached_property
     def works(self) -> tuple[Work, ...]:
         """Every TrainJob, joined."""
-        return tuple(self._work(job) for job in self.plan.of(TrainJob))
+        jobs = self.plan.of(TrainJob)
+        return tuple(self._work(job) for job in jobs)
 
     @cached_property
     def pods(self) -> tuple[Work, ...]:
@@ -114,7 +115,8 @@ class Reading(Nodes):
     def _by_runtime(self) -> dict[int, list[Work]]:
         by_runtime: dict[int, list[Work]] = {}
         for work in self.works:
-            by_runtime.setdefault(id(work.runtime), []).append(work)
+            runtime = id(work.runtime)
+            by_runtime.setdefault(runtime, []).append(work)
         return by_runtime
 
     @cached_property
@@ -122,7 +124,8 @@ class Reading(Nodes):
         by_pool: dict[int, list[Work]] = {}
         for work in self.works:
             for pool in work.pools:
-                by_pool.setdefault(id(pool), []).append(work)
+                works = by_pool.setdefault(id(pool), [])
+                works.append(work)
         return by_pool
 
     def work_of(self, job: TrainJob) -> Work:
@@ -145,7 +148,9 @@ class Reading(Nodes):
     def _merge_resources(self) -> bool:
         # Trainer before 2.3 replaced the runtime's resources by resourcesPerNode as a whole.
         version = chart_version(self.plan, TRAINER_CHART)
-        return version is None or version_key(version) >= (2, 3)
+        if version is None:
+            return True
+        return version_key(version) >= (2, 3)
 
     def _work(self, job: TrainJob) -> Work:
         runtime = self._runtime(job)
@@ -153,7 +158,10 @@ class Reading(Nodes):
         main = None
         if pod is not None and runtime is not None:
             main = pod.container(runtime.main)
-        pods = [pod, *(patch.pod for patch in job.patches)]
+        patched = [patch.pod for patch in job.patches]
+        pods = [pod, *patched]
+        # Where required node affinity leads is not read.
+        unknown = any(pod and "node_affinity" in pod.unread for pod in pods)
         return self._join(
             job,
             runtime=runtime,
@@ -162,8 +170,7 @@ class Reading(Nodes):
             queue=self._queue(job),
             nodes=_nodes(job, runtime),
             kind=job.kind,
-            # Where required node affinity leads is not read.
-            unknown=any(pod and "node_affinity" in pod.unread for pod in pods),
+            unknown=unknown,
         )
 
     def _pod(self, job: TrainJob, runtime: Runtime | None) -> Pod | None:
@@ -236,12 +243,14 @@ class Reading(Nodes):
         """The pools, offers and types of all choices, each once; cached by the choices, which are cached themselves."""
         landing = self._landings.get(id(choices))
         if landing is None:
-            landing = self._landings[id(choices)] = _landing(choices)
+            landing = _landing(choices)
+            self._landings[id(choices)] = landing
         return landing
 
     def _assumed_landing(self, selector: Mapping[str, str]) -> Landing:
         """Where a set without any pool says by a job's own selector on which type it lands: nodes of that type."""
-        instance = self.catalog.instance(selector.get(INSTANCE_TYPE, ""))
+        name = selector.get(INSTANCE_TYPE, "")
+        instance = self.catalog.instance(name)
         if instance is None:
             return (), (), ()
         requirement = Requirement(INSTANCE_TYPE, "In", (instance.name,))
@@ -263,7 +272,9 @@ class Reading(Nodes):
         if not job.namespace:
             return None
         local = self.plan.named(LocalQueue, "default", job.namespace)
-        return self.plan.named(ClusterQueue, local.cluster_queue) if local else None
+        if local is None:
+            return None
+        return self.plan.named(ClusterQueue, local.cluster_queue)
 
     def _choices(
         self,
@@ -276,13 +287,15 @@ class Reading(Nodes):
         reach = pod.tolerations if pod else patched_tolerations(job)
         if job.queue is not None and queue is None:
             reach = None  # flavors of a queue that is elsewhere may add tolerations
-            pinned = self._pins(selector) or (pod is not None and pod.pools)
+            is_bound = pod is not None and pod.pools
+            pinned = self._pins(selector) or is_bound
             if self.plan.of(ClusterQueue) and not pinned:
                 return ()  # and lead to pools that are elsewhere
         amounts = [(name, amount.milli) for name, amount in asks.items()]
+        labels = sorted(selector.items())
         terms = pod.pools if pod is not None else ()
         key = (
-            tuple(sorted(selector.items())),
+            tuple(labels),
             terms,
             queue.name if queue else "",
             tuple(sorted(amounts)),
@@ -328,7 +341,9 @@ class Reading(Nodes):
                 total += _lendable(_quota(other, flavor, resource))
             for cohort in self.plan.of(Cohort):
                 quota = _quota(cohort, flavor, resource)
-                if quota is not None and self.root(cohort.name) == root:
+                if quota is None:
+                    continue
+                if self.root(cohort.name) == root:
                     total += quota.nominal
             bounds.append(total)
         return min(bounds, default=None)
@@ -336,7 +351,8 @@ class Reading(Nodes):
     @cached_property
     def _knows_all_cohorts(self) -> bool:
         """Whether an open set seems to hold all queues and cohorts: of those that it names none is elsewhere."""
-        queues, cohorts = self.plan.of(ClusterQueue), self.plan.of(Cohort)
+        queues = self.plan.of(ClusterQueue)
+        cohorts = self.plan.of(Cohort)
         for local in self.plan.of(LocalQueue):
             if self.plan.named(ClusterQueue, local.cluster_queue) is None:
                 return False
@@ -344,7 +360,8 @@ class Reading(Nodes):
             return True
         named = {queue.cohort for queue in queues}
         named.update(cohort.parent for cohort in cohorts)
-        return named <= {None, *(cohort.name for cohort in cohorts)}
+        known = {cohort.name for cohort in cohorts}
+        return named <= {None, *known}
 
     def root(self, cohort: str | None) -> str | None:
         """The topmost cohort above one; itself in a cycle."""
@@ -352,12 +369,15 @@ class Reading(Nodes):
         while cohort is not None and cohort not in seen:
             seen.append(cohort)
             cohort = self.parents.get(cohort)
-        return seen[-1] if cohort is None and seen else cohort
+        if cohort is None and seen:
+            return seen[-1]
+        return cohort
 
     @cached_property
     def parents(self) -> Mapping[str, str | None]:
         """The parent of each cohort."""
-        return {cohort.name: cohort.parent for cohort in self.plan.of(Cohort)}
+        cohorts = self.plan.of(Cohort)
+        return {cohort.name: cohort.parent for cohort in cohorts}
 
     @cached_property
     def storage(self) -> Storage:
@@ -386,11 +406,15 @@ class Reading(Nodes):
     def carries(self, folder: str, at: Route) -> bool:
         """Whether a Kustomization over a folder of the repository carries an object. Where files are unknown, every
         one may."""
-        file = self.paths.get(str(at[0]), "") if at else ""
-        parts = [part for part in folder.split("/") if part not in ("", ".")]
+        if not at:
+            return True
+        file = self.paths.get(str(at[0]), "")
+        keys = folder.split("/")
+        parts = [part for part in keys if part not in ("", ".")]
         if not file or not parts:
             return True
-        inside = f"/{'/'.join(parts)}/" in f"/{file}"
+        inner = "/".join(parts)
+        inside = f"/{inner}/" in f"/{file}"
         return inside or file.startswith(f"{parts[-1]}/")
 
     @cached_property
@@ -399,7 +423,8 @@ class Reading(Nodes):
         is left with and without them."""
         if self.plan.closed:
             return True
-        return any(HUGEPAGES in node.capacity for node in self.plan.of(NodeOverlay))
+        overlays = self.plan.of(NodeOverlay)
+        return any(HUGEPAGES in node.capacity for node in overlays)
 
     @cached_property
     def memory_overhead(self) -> float:
@@ -425,9 +450,13 @@ def _landing(choices: tuple[Choice, ...]) -> Landing:
     if all(choice.offers for choice in choices):
         for choice in choices:
             for pool, instance in choice.offers:
-                offers[pool.name, instance.name] = pool, instance
+                offers[pool.name, instance.name] = (pool, instance)
                 types[instance.name] = instance
-    return tuple(pools.values()), tuple(offers.values()), tuple(types.values())
+    return (
+        tuple(pools.values()),
+        tuple(offers.values()),
+        tuple(types.values()),
+    )
 
 
 def _can_apply(patch: Patch, runtime: Runtime) -> bool:
@@ -453,7 +482,9 @@ def _lendable(quota: Quota | None) -> Quantity:
     """The most of a queue's quota that others may borrow."""
     if quota is None:
         return Quantity(0)
-    return quota.nominal if quota.lending is None else min(quota.nominal, quota.lending)
+    if quota.lending is None:
+        return quota.nominal
+    return min(quota.nominal, quota.lending)
 
 
 def _quota(

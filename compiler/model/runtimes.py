@@ -18,12 +18,12 @@ def released_runtime(name: str, at: Route) -> Runtime | None:
     runtime = _lift_released(name)
     if runtime is None:
         return None
-    jobs = tuple(_job(job, at) for job in runtime.jobs)
+    jobs = [_job(job, at) for job in runtime.jobs]
     return replace(
         runtime,
         at=at,
         origins={},
-        jobs=jobs,
+        jobs=tuple(jobs),
     )
 
 
@@ -58,7 +58,8 @@ def _lift_released(name: str) -> Runtime | None:
     manifest = released_runtimes().get(name)
     if manifest is None:
         return None
-    for node in lift_runtime(reader(Manifest(dict(manifest.body)))):
+    body = dict(manifest.body)
+    for node in lift_runtime(reader(Manifest(body))):
         if isinstance(node, Runtime):
             return node
     return None

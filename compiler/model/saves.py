@@ -35,12 +35,15 @@ def saved_paths(work: Work) -> list[Saved]:
     named: list[tuple[str | None, str, Route]] = []
     variable = work.env.get(_VARIABLE)
     if variable:
-        named.append((variable, f"`{_VARIABLE}`", work.where_env(_VARIABLE)))
+        at = work.where_env(_VARIABLE)
+        named.append((variable, f"`{_VARIABLE}`", at))
     for name, given in options(work.words):
         if name in _OPTIONS:
-            named.append((given, f"`--{name}`", work.where_said(f"--{name}")))
+            at = work.where_said(f"--{name}")
+            named.append((given, f"`--{name}`", at))
     for name, given in saved_in_programs(work.words):
-        named.append((given, f"`{name}=`", work.where_said(name)))
+        at = work.where_said(name)
+        named.append((given, f"`{name}=`", at))
     return [
         Saved(path, by, at) for path, by, at in named if path and path.startswith("/")
     ]
@@ -59,13 +62,16 @@ def saved_in_programs(words: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     has the value that its line gives it. Most jobs of a set have the same command, and no program in it."""
     saved: dict[str, str] = {}
     for text in words:
-        if "\n" not in text or not all(hint in text for hint in _PYTHON):
+        if "\n" not in text:
+            continue
+        if not all(hint in text for hint in _PYTHON):
             continue
         for argument, path, constant in re.findall(_ARGUMENT, text):
             path = path or _value_of(constant, text)
             if path:
                 saved.setdefault(path, argument)
-    return tuple((argument, path) for path, argument in saved.items())
+    pairs = saved.items()
+    return tuple((argument, path) for path, argument in pairs)
 
 
 def _value_of(constant: str, text: str) -> str:
@@ -88,6 +94,8 @@ def claim_of(work: Work, path: str) -> str:
         return ""
     inner = max(around, key=lambda mount: len(mount.path))
     for volume in work.pod.volumes:
-        if volume.name == inner.volume and volume.type == "persistentVolumeClaim":
+        if volume.name != inner.volume:
+            continue
+        if volume.type == "persistentVolumeClaim":
             return volume.source
     return ""

@@ -52,7 +52,8 @@ def _commands(plan: Plan) -> Iterator[Said]:
             yield from _of_pod(patch.pod, title)
     for runtime in plan.of(Runtime):
         for replicated in runtime.jobs:
-            yield from _of_pod(replicated.pod, f"runtime `{runtime.identity.name}`")
+            title = f"runtime `{runtime.identity.name}`"
+            yield from _of_pod(replicated.pod, title)
     for workload in plan.of(Workload):
         title = title_of(workload)
         for pods in workload.pods:
@@ -77,10 +78,12 @@ def _said(
     if not node.command and not node.args:
         return
     before = len(node.command)
-    for index, words in read_commands((*node.command, *node.args)):
+    said = (*node.command, *node.args)
+    for index, words in read_commands(said):
         in_args = index >= before
-        place = node.where("args" if in_args else "command")
-        at = place / (index - before if in_args else index)
+        field = "args" if in_args else "command"
+        number = index - before if in_args else index
+        at = node.where(field) / number
         yield Said(words, at, title, image)
 
 
@@ -99,7 +102,8 @@ def _read(words: Command) -> Iterator[tuple[int, Command]]:
     for index, word in enumerate(words):
         if " " not in word:
             continue
-        for line in re.split(_ENDS_COMMAND, re.sub(_CONTINUED, " ", word)):
+        text = re.sub(_CONTINUED, " ", word)
+        for line in re.split(_ENDS_COMMAND, text):
             command = _of_program(_split(line))
             if command:
                 yield index, command
@@ -118,17 +122,21 @@ def _split(line: str) -> Command:
 def _of_program(words: Sequence[str]) -> Command:
     """A command from the name of its program on, without what stands before it; empty for one that is not read."""
     start = 0
-    while start < len(words) and (
-        words[start] in _BEFORE or re.match(_ASSIGNMENT, words[start])
-    ):
+    while start < len(words):
+        word = words[start]
+        if word not in _BEFORE and not re.match(_ASSIGNMENT, word):
+            break
         start += 1
     command = list(words[start:])
     if not command:
         return ()
     command[0] = command[0].rpartition("/")[2]
-    if re.match(_PYTHON, command[0]) and command[1:3] == ["-m", "pip"]:
+    is_python = re.match(_PYTHON, command[0])
+    if is_python and command[1:3] == ["-m", "pip"]:
         command = command[2:]
-    return tuple(command) if command[0] in _PROGRAMS else ()
+    if command[0] not in _PROGRAMS:
+        return ()
+    return tuple(command)
 
 
 def is_pip_install(words: Command) -> bool:
@@ -137,7 +145,8 @@ def is_pip_install(words: Command) -> bool:
         words = words[1:]
     if words[0] not in ("pip", "pip3"):
         return False
-    named = [word for word in words[1:] if not word.startswith("-")]
+    given = words[1:]
+    named = [word for word in given if not word.startswith("-")]
     return named[:1] == ["install"]
 
 

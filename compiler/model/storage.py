@@ -54,7 +54,8 @@ class Storage:
                 continue
             given = manifest.body.get("parameters")
             texts = given.items() if isinstance(given, dict) else ()
-            parameters[manifest.ref.name] = {str(key): str(text) for key, text in texts}
+            of_class = {str(key): str(text) for key, text in texts}
+            parameters[manifest.ref.name] = of_class
         return parameters
 
     def parameters(self, claim: VolumeClaim) -> Mapping[str, str]:
@@ -83,4 +84,6 @@ class Storage:
         for volume in self.volumes(claim.namespace, {claim.name}):
             if claim.volume in ("", volume.name):
                 return volume.driver
-        return "" if claim.volume else self._classes.get(claim.storage_class, "")
+        if claim.volume:
+            return ""
+        return self._classes.get(claim.storage_class, "")

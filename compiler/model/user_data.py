@@ -35,11 +35,12 @@ def boot_scripts(manifest: Manifest) -> Iterator[BootScript]:
             at = Route((manifest.id, key, index))
             override = group.get("overrideBootstrapCommand")
             yield from _script(override, at / "overrideBootstrapCommand", title)
+            at_commands = at / "preBootstrapCommands"
             commands = group.get("preBootstrapCommands")
-            for line, command in enumerate(
-                commands if isinstance(commands, list) else ()
-            ):
-                yield from _script(command, at / "preBootstrapCommands" / line, title)
+            if not isinstance(commands, list):
+                continue
+            for line, command in enumerate(commands):
+                yield from _script(command, at_commands / line, title)
 
 
 def _script(

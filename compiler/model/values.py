@@ -16,7 +16,9 @@ __all__ = ["items", "mapping", "read_tolerations", "seconds", "tolerations", "va
 
 
 def tolerations(
-    agent: HelmRelease | Addon, *path: str, default: tuple[Toleration, ...] = ()
+    agent: HelmRelease | Addon,
+    *path: str,
+    default: tuple[Toleration, ...] = (),
 ) -> tuple[Toleration, ...] | None:
     """The tolerations in the values of a release or an add-on, or else the chart's own; ``None`` where they may be
     written elsewhere."""

@@ -232,9 +232,12 @@ class Work:
         """The place of the tolerations of its pods: in the last patch that has some, or else in the runtime."""
         pod = self.pod
         if pod is None:
-            pods = [patch.pod for patch in self.job.patches if patch.pod.tolerations]
+            patched = [patch.pod for patch in self.job.patches]
+            pods = [pod for pod in patched if pod.tolerations]
             pod = pods[-1] if pods else None
-        return pod.where("tolerations") if pod is not None else self.job.at
+        if pod is None:
+            return self.job.at
+        return pod.where("tolerations")
 
     @property
     def others(self) -> tuple[tuple[ReplicatedJob, Pod, Resources], ...]:
@@ -244,8 +247,13 @@ class Work:
         if self.runtime is None or self.pod is None:
             return ()
         main = self.runtime.trainer()
-        beside = [job for job in self.runtime.jobs if job is not main]
-        return tuple((job, *self._pod_and_asks(job)) for job in beside)
+        jobs = self.runtime.jobs
+        beside = [job for job in jobs if job is not main]
+        others = []
+        for job in beside:
+            pod, asks = self._pod_and_asks(job)
+            others.append((job, pod, asks))
+        return tuple(others)
 
     def _pod_and_asks(self, job: ReplicatedJob) -> tuple[Pod, Resources]:
         pod = job.pod
@@ -288,7 +296,8 @@ class Work:
         pods = [patch.pod for patch in self.job.patches]
         if self.pod is not None:
             pods.append(self.pod)
-        return frozenset().union(*(pod.unread for pod in pods))
+        unread = [pod.unread for pod in pods]
+        return frozenset().union(*unread)
 
     @property
     def complete(self) -> bool:
@@ -312,14 +321,17 @@ class Work:
     @property
     def gang(self) -> bool:
         """Whether the job is known to have more than one node. The pods of our own Indexed Jobs know no other one."""
-        if self.runtime is not None and self.runtime.kind == _INDEXED:
+        runtime = self.runtime
+        if runtime is not None and runtime.kind == _INDEXED:
             return False
         return self.nodes is not None and self.nodes > 1
 
     @property
     def most_nodes(self) -> int | None:
         """The most nodes that the job gets at once, where it may start with fewer."""
-        return self.job.nodes if self.job.least_nodes is not None else None
+        if self.job.least_nodes is None:
+            return None
+        return self.job.nodes
 
     @property
     def shared_memory(self) -> Volume | None:
@@ -340,7 +352,9 @@ class Work:
     def boundless_memory(self) -> bool:
         """Whether /dev/shm is known to grow as far as the node's memory goes."""
         shm = self.shared_memory
-        if shm is None or shm.medium != "Memory" or shm.size is not None:
+        if shm is None or shm.medium != "Memory":
+            return False
+        if shm.size is not None:
             return False
         if self.main is None or not self.complete:
             return False
@@ -356,7 +370,9 @@ class Work:
 
     def _sources(self) -> list[TrainJob | Container]:
         """Where its command, variables and resources may stand: the object, then the container of the runtime."""
-        return [self.job] if self.main is None else [self.job, self.main]
+        if self.main is None:
+            return [self.job]
+        return [self.job, self.main]
 
     def where_env(self, variable: str) -> Route:
         """The place of an environment variable: in the TrainJob, or else in the runtime."""
@@ -373,7 +389,8 @@ class Work:
         or else of the runtime. ``-`` and ``_`` are one."""
         sought = text.replace("_", "-")
         for node in self._sources():
-            for field_name, words in (("args", node.args), ("command", node.command)):
+            texts = (("args", node.args), ("command", node.command))
+            for field_name, words in texts:
                 for index, word in enumerate(words):
                     if sought in word.replace("_", "-"):
                         return node.where(field_name) / index
@@ -381,11 +398,12 @@ class Work:
 
     def where_selected(self, key: str) -> Route:
         """The place of a label in the node selector: in the last patch that has it, or else in the runtime."""
-        pods = [
-            patch.pod for patch in self.job.patches if key in patch.pod.node_selector
-        ]
+        patched = [patch.pod for patch in self.job.patches]
+        pods = [pod for pod in patched if key in pod.node_selector]
         pod = pods[-1] if pods else self.pod
-        return pod.where("node_selector") / key if pod is not None else self.job.at
+        if pod is None:
+            return self.job.at
+        return pod.where("node_selector") / key
 
     def place(self, resource: str) -> Route:
         """The place of what is asked of a resource: in the TrainJob, or else in the runtime."""

@@ -66,7 +66,8 @@ def apply_patches(
             if fault is not None:
                 faults.append(fault)
             elif not same_work(before, manifest.body):
-                reach[id(manifest)] = (*reach.get(id(manifest), ()), patch.at)
+                earlier = reach.get(id(manifest), ())
+                reach[id(manifest)] = (*earlier, patch.at)
     names = rename_changed(_runs(plan, manifests), originals, reach)
     written: list[Artifact] = []
     changed: set[str] = set()
@@ -81,14 +82,16 @@ def apply_patches(
 
 def _runs(plan: Plan, manifests: Sequence[Manifest]) -> list[Manifest]:
     """The jobs and runtimes that the plan names by their content."""
-    names = {(job.kind, job.namespace, job.name) for job in plan.of(TrainJob)}
+    jobs = plan.of(TrainJob)
+    names = {(job.kind, job.namespace, job.name) for job in jobs}
     for runtime in plan.of(Runtime):
         names.add(("ClusterTrainingRuntime", "", runtime.name))
-    return [
-        manifest
-        for manifest in manifests
-        if (manifest.ref.kind, manifest.ref.namespace, manifest.ref.name) in names
-    ]
+    runs = []
+    for manifest in manifests:
+        ref = manifest.ref
+        if (ref.kind, ref.namespace, ref.name) in names:
+            runs.append(manifest)
+    return runs
 
 
 def _no_target(patch: ObjectPatch, manifests: Sequence[Manifest]) -> Diagnostic:
@@ -119,7 +122,10 @@ def _apply(patch: ObjectPatch, manifest: Manifest) -> Diagnostic | None:
         _keep_identity(manifest, draft, at)
     except PatchError as fault:
         return error(
-            fault.code, f"{fault.fact} in `{manifest.ref}`", fault.at, help=fault.help
+            fault.code,
+            f"{fault.fact} in `{manifest.ref}`",
+            fault.at,
+            help=fault.help,
         )
     if draft.body != manifest.body:
         manifest.body = _guarded(draft.body, manifest.body)
@@ -137,7 +143,8 @@ def _guarded(body: Body, before: Body) -> Body:
 def _keep_identity(manifest: Manifest, draft: Draft, at: Route) -> None:
     """Raises ``PatchError`` where a patch changes what the object is, or what makes it run once."""
     for path in _kept_paths(manifest, draft):
-        before, after = _value(manifest.body, path), _value(draft.body, path)
+        before = _value(manifest.body, path)
+        after = _value(draft.body, path)
         if before != after:
             place = _nearest_place(draft, path, at)
             raise PatchError(
@@ -154,7 +161,8 @@ def _kept_paths(manifest: Manifest, draft: Draft) -> Iterator[Path]:
     if manifest.ref.kind in JOB_KINDS and not manifest.key:
         yield from _OF_A_RUN
     ours = _annotations(manifest.body)
-    for key in sorted({*ours, *_annotations(draft.body)}):
+    patched = _annotations(draft.body)
+    for key in sorted({*ours, *patched}):
         if key.startswith(_FLUX) and (is_run or key in ours):
             yield "metadata", "annotations", key
 
@@ -180,7 +188,9 @@ def _nearest_place(
     """The line of the patch that sets a field, or its container."""
     for end in range(len(path), 0, -1):
         route = draft.origins.get(path[:end])
-        if route is not None and route[: len(at)] == at:
+        if route is None:
+            continue
+        if route[: len(at)] == at:
             return route
     return at
 
@@ -189,7 +199,10 @@ def _nearest_place(
 
 
 def _read_back(
-    plan: Plan, artifacts: Sequence[Artifact], changed: set[str], names: Renamed
+    plan: Plan,
+    artifacts: Sequence[Artifact],
+    changed: set[str],
+    names: Renamed,
 ) -> Plan:
     """The plan with the nodes of changed objects as these say them now, so that a report says what is written.
 
@@ -201,16 +214,17 @@ def _read_back(
     for node in lift(manifests, closed=True).nodes:
         if node.at and node.at[0] in changed:
             written[_key(node)] = node
-    nodes = tuple(_as_written(node, written, names) for node in plan.nodes)
+    nodes = [_as_written(node, written, names) for node in plan.nodes]
     derived = tuple(
         replace(value, value=names.text(value.value)) for value in plan.derived
     )
-    return replace(plan, nodes=nodes, derived=derived)
+    return replace(plan, nodes=tuple(nodes), derived=derived)
 
 
 def _key(node: PlanNode) -> tuple[str, str, str]:
     """Class, namespace and name."""
-    namespace, name = getattr(node, "namespace", ""), getattr(node, "name", "")
+    namespace = getattr(node, "namespace", "")
+    name = getattr(node, "name", "")
     return type(node).__name__, str(namespace), str(name)
 
 
@@ -224,7 +238,9 @@ def _object_kind(node: PlanNode) -> str:
 
 
 def _as_written(
-    node: PlanNode, written: Mapping[tuple[str, str, str], PlanNode], names: Renamed
+    node: PlanNode,
+    written: Mapping[tuple[str, str, str], PlanNode],
+    names: Renamed,
 ) -> PlanNode:
     kind, namespace, name = _key(node)
     new = names.name(_object_kind(node), namespace, name)
@@ -234,5 +250,6 @@ def _as_written(
     compared = [field.name for field in fields(node) if field.compare]
     values = {field: getattr(now, field) for field in compared}
     if isinstance(node, TrainJob):
-        values["patched"] = names.reach.get((node.namespace, node.name), ())
+        job = (node.namespace, node.name)
+        values["patched"] = names.reach.get(job, ())
     return replace(node, **values)

@@ -57,7 +57,8 @@ def merge(
     at: Route,
 ) -> None:
     """Merge a patch into an object of an API group. Raises ``PatchError`` where it does not apply."""
-    _Merge(draft, group in _BUILT_IN).mapping((), patch, at)
+    merging = _Merge(draft, group in _BUILT_IN)
+    merging.mapping((), patch, at)
 
 
 class _Merge:
@@ -102,16 +103,20 @@ class _Merge:
             self._draft.put(path, value, at)
 
     def _is(self, path: Path, kind: type) -> bool:
-        return self._draft.has(path) and isinstance(self._draft.at(path), kind)
+        if not self._draft.has(path):
+            return False
+        return isinstance(self._draft.at(path), kind)
 
     def _remove(self, path: Path, at: Route) -> None:
         if self._draft.has(path):
             self._draft.remove(path, at)
             return
         *above, last = path
-        keys = [str(key) for key in self._draft.at(tuple(above))]
+        siblings = self._draft.at(tuple(above))
+        keys = [str(key) for key in siblings]
         help = meant(str(last), keys) or f"there are {listed(keys)}"
-        raise PatchError("RES086", f"there is no `{Route(path)}` to remove", at, help)
+        fact = f"there is no `{Route(path)}` to remove"
+        raise PatchError("RES086", fact, at, help)
 
     def _directed(
         self,
@@ -126,7 +131,8 @@ class _Merge:
             return
         if directive not in ("replace", "merge"):
             raise _directive(f"{_DIRECTIVE}: {directive}", at / _DIRECTIVE)
-        rest = {key: item for key, item in value.items() if key != _DIRECTIVE}
+        rest = dict(value)
+        del rest[_DIRECTIVE]
         if directive == "merge" and self._is(path, dict):
             self.mapping(path, rest, at)
             return
@@ -138,7 +144,9 @@ class _Merge:
         name = str(path[-1])
         if not self._built_in or name not in _KEYS:
             return False
-        if not isinstance(value, list) or not self._is(path, list):
+        if not isinstance(value, list):
+            return False
+        if not self._is(path, list):
             return False
         return all(_key_of(item, name) for item in value)
 
@@ -172,7 +180,9 @@ class _Merge:
     ) -> int | None:
         key = _key_of(item, name)
         for index, other in enumerate(self._draft.at(path)):
-            if isinstance(other, Mapping) and other.get(key) == item[key]:
+            if not isinstance(other, Mapping):
+                continue
+            if other.get(key) == item[key]:
                 return index
         return None
 
@@ -193,7 +203,8 @@ def _no_item(
     at: Route,
 ) -> PatchError:
     key = _key_of(item, name)
-    fact = f"`{Route(path)}` has no item with {key} `{item[key]}` to delete"
+    what = f"item with {key} `{item[key]}`"
+    fact = f"`{Route(path)}` has no {what} to delete"
     return PatchError("RES086", fact, at, "correct the key, or remove the item")
 
 

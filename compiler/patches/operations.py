@@ -98,7 +98,8 @@ def _test(draft: Draft, operation: Operation, at: Route) -> None:
             at / "path",
         )
     )
-    if value != operation.value or type(value) is not type(operation.value):
+    is_of_type = type(value) is type(operation.value)
+    if not is_of_type or value != operation.value:
         raise PatchError(
             "RES086",
             f"`{operation.path}` is `{value}`, not `{operation.value}`",
@@ -183,10 +184,11 @@ def _missing(
     draft: Draft, pointer: str, path: Path, token: str, at: Route
 ) -> PatchError:
     value = draft.at(path)
-    above = "".join(f"/{key}" for key in path) or "the object"
+    above = "".join([f"/{key}" for key in path]) or "the object"
     if isinstance(value, dict):
         keys = [str(key) for key in value]
-        help = meant(token, keys) or f"{above} has {listed(keys[:_SHOWN])}"
+        otherwise = f"{above} has {listed(keys[:_SHOWN])}"
+        help = meant(token, keys) or otherwise
     elif isinstance(value, list):
         help = (
             f"{above} has {len(value)} items, the first is 0; `-` adds one at the end"

@@ -61,7 +61,8 @@ class Draft:
     ) -> None:
         """Set a value whose container is there; it came from ``at``, key by key."""
         *above, last = path
-        self.at(tuple(above))[last] = deepcopy(value)
+        container = self.at(tuple(above))
+        container[last] = deepcopy(value)
         self._forget(path)
         self.origins.update(routes_below(value, path, at))
 
@@ -75,7 +76,8 @@ class Draft:
         *above, index = path
         assert isinstance(index, int)
         self._shift(tuple(above), index, 1)
-        self.at(tuple(above)).insert(index, deepcopy(value))
+        siblings = self.at(tuple(above))
+        siblings.insert(index, deepcopy(value))
         self.origins.update(routes_below(value, path, at))
 
     def remove(self, path: Path, at: Route) -> None:
@@ -131,7 +133,9 @@ def _is_item(
     first: int,
 ) -> bool:
     depth = len(above)
-    if len(path) <= depth or path[:depth] != above:
+    if len(path) <= depth:
+        return False
+    if path[:depth] != above:
         return False
     index = path[depth]
     return isinstance(index, int) and index >= first

@@ -76,7 +76,8 @@ def rename_changed(
     runtimes: dict[str, Reach] = {}
     for manifest in manifests:
         if manifest.ref.kind == _RUNTIME and _differs(manifest, originals):
-            runtimes[manifest.ref.name] = reach.get(id(manifest), ())
+            patches = reach.get(id(manifest), ())
+            runtimes[manifest.ref.name] = patches
             _rename(names, manifest)
     for manifest in manifests:
         if manifest.ref.kind not in JOB_KINDS:
@@ -86,24 +87,28 @@ def rename_changed(
             runtime = manifest.body["spec"]["runtimeRef"]["name"]
         if runtime in runtimes or _differs(manifest, originals):
             key = (manifest.ref.namespace, manifest.ref.name)
-            own = (*runtimes.get(runtime, ()), *reach.get(id(manifest), ()))
+            of_runtime = runtimes.get(runtime, ())
+            own = (*of_runtime, *reach.get(id(manifest), ()))
             names.reach[key] = tuple(dict.fromkeys(own))
             _rename(names, manifest)
     return names
 
 
 def _differs(manifest: Manifest, originals: Mapping[int, Body]) -> bool:
-    return not same_work(originals[id(manifest)], manifest.body)
+    original = originals[id(manifest)]
+    return not same_work(original, manifest.body)
 
 
 def _rename(names: Renamed, manifest: Manifest) -> None:
     """Give an object a name by its content, which has the new names of runtimes already."""
     ref = manifest.ref
     body = _with_runtimes(manifest.body, names)
-    text = json.dumps([ref.name, _work(body)], sort_keys=True)
+    content = [ref.name, _work(body)]
+    text = json.dumps(content, sort_keys=True)
     digest = sha256(text.encode()).hexdigest()
     stem, _, _ = ref.name.rpartition("-")
-    name = f"{stem}-{digest[: _DIGITS[ref.kind]]}"
+    length = _DIGITS[ref.kind]
+    name = f"{stem}-{digest[:length]}"
     names.names[ref.kind, ref.namespace, ref.name] = name
     body = _with_name(body, ref.name, name)
     folder, _, _ = manifest.path.rpartition("/")
@@ -137,7 +142,8 @@ def _with_name(
     if isinstance(value, str):
         return value.replace(before, after)
     if isinstance(value, dict):
-        return {key: _with_name(inside, before, after) for key, inside in value.items()}
+        items = value.items()
+        return {key: _with_name(inside, before, after) for key, inside in items}
     if isinstance(value, list):
         return [_with_name(inside, before, after) for inside in value]
     return value

@@ -35,7 +35,9 @@ def _is_target(patch: ObjectPatch, manifest: Manifest) -> bool:
 
 
 def _matches(pattern: str | None, name: str) -> bool:
-    return pattern is None or re.fullmatch(pattern, name) is not None
+    if pattern is None:
+        return True
+    return re.fullmatch(pattern, name) is not None
 
 
 def _has_labels(selector: str | None, manifest: Manifest) -> bool:
@@ -44,7 +46,8 @@ def _has_labels(selector: str | None, manifest: Manifest) -> bool:
     labels = manifest.body["metadata"].get("labels")
     if not isinstance(labels, dict):
         labels = {}
-    return all(_holds(part.strip(), labels) for part in _COMMA.split(selector))
+    requirements = _COMMA.split(selector)
+    return all(_holds(part.strip(), labels) for part in requirements)
 
 
 def _holds(requirement: str, labels: Mapping[str, str]) -> bool:
@@ -53,11 +56,13 @@ def _holds(requirement: str, labels: Mapping[str, str]) -> bool:
     if in_set:
         key, word, listed_values = in_set.groups()
         values = [value.strip() for value in listed_values.split(",")]
-        return (labels.get(key) in values) == (word == "in")
+        is_in = labels.get(key) in values
+        return is_in == (word == "in")
     for sign in ("!=", "==", "="):
         key, operator, value = requirement.partition(sign)
         if operator:
-            equal = labels.get(key.strip()) == value.strip()
+            label = labels.get(key.strip())
+            equal = label == value.strip()
             return equal == (sign != "!=")
     if requirement.startswith("!"):
         return requirement[1:].strip() not in labels
@@ -69,11 +74,14 @@ def nearest(patch: ObjectPatch, manifests: Sequence[Manifest]) -> str:
     kinds = sorted({manifest.ref.kind for manifest in manifests})
     if patch.kind not in kinds:
         return meant(patch.kind, kinds) or "`trainyard compile` writes no such kind"
-    refs = [manifest.ref for manifest in manifests if manifest.ref.kind == patch.kind]
+    refs = [manifest.ref for manifest in manifests]
+    refs = [ref for ref in refs if ref.kind == patch.kind]
     names = [ref.name for ref in refs]
     if any(_matches(patch.name, name) for name in names):
-        return f"there is {_listed([str(ref) for ref in refs])}"
-    return meant(patch.name or "", names) or f"there is {_listed(names)}"
+        shown = [str(ref) for ref in refs]
+        return f"there is {_listed(shown)}"
+    question = meant(patch.name or "", names)
+    return question or f"there is {_listed(names)}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -31,14 +31,17 @@ def content(value: object) -> str:
         return f"({', '.join(items)})"
     if not is_dataclass(value):
         return repr(value)
-    shown = [field for field in fields(value) if field.repr and _is_set(field, value)]
-    texts = [f"{field.name}={content(getattr(value, field.name))}" for field in shown]
+    shown = [field for field in fields(value) if field.repr]
+    names = [field.name for field in shown if _is_set(field, value)]
+    texts = [f"{name}={content(getattr(value, name))}" for name in names]
     return f"{type(value).__qualname__}({', '.join(texts)})"
 
 
 def _is_set(field: Field[Any], value: object) -> bool:
     """Whether a field is in the content of a value: one of a later version only if it has a value."""
-    return not field.metadata.get("later") or bool(getattr(value, field.name))
+    if not field.metadata.get("later"):
+        return True
+    return bool(getattr(value, field.name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,9 @@ class Derived:
     @property
     def origin(self) -> str:
         """Where the rule comes from, or the value; a rule without either is our own."""
-        return self.source or (str(self.at) if self.at else "default of Trainyard")
+        if self.source:
+            return self.source
+        return str(self.at) if self.at else "default of Trainyard"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -74,15 +76,19 @@ class Plan:
         return nodes[-1] if nodes else None
 
     def named(
-        self, kind: type[Node], name: str | None, namespace: str = ""
+        self,
+        kind: type[Node],
+        name: str | None,
+        namespace: str = "",
     ) -> Node | None:
         """The node of a kind and a name."""
-        node = self._by_name.get((kind, namespace, name or ""))
+        key = (kind, namespace, name or "")
+        node = self._by_name.get(key)
         return cast("Node | None", node)
 
     def with_nodes(self, kind: type[Node], nodes: Iterable[Node]) -> Plan:
         """The same plan with these nodes of a kind instead of its own."""
-        others = (node for node in self.nodes if type(node) is not kind)
+        others = [node for node in self.nodes if type(node) is not kind]
         return dataclasses.replace(self, nodes=(*others, *nodes))
 
     def apart(self) -> tuple[PlanNode, ...]:
@@ -94,27 +100,27 @@ class Plan:
         """The nodes by what they are, so that two plans can be compared."""
         nodes: dict[Identity, tuple[PlanNode, ...]] = {}
         for node in self.nodes:
-            nodes[node.identity] = (*nodes.get(node.identity, ()), node)
+            earlier = nodes.get(node.identity, ())
+            nodes[node.identity] = (*earlier, node)
         return nodes
 
     @cached_property
     def _by_kind(self) -> dict[type[PlanNode], tuple[PlanNode, ...]]:
         lists: dict[type[PlanNode], list[PlanNode]] = {}
         for node in self.nodes:
-            lists.setdefault(type(node), []).append(node)
+            kind = type(node)
+            lists.setdefault(kind, []).append(node)
         return {kind: tuple(nodes) for kind, nodes in lists.items()}
 
     @cached_property
     def _by_name(self) -> dict[tuple[type[PlanNode], str, str], PlanNode]:
-        return {
-            (
-                type(node),
-                getattr(node, "namespace", ""),
-                name,
-            ): node
-            for node in self.nodes
-            if (name := getattr(node, "name", ""))
-        }
+        by_name = {}
+        for node in self.nodes:
+            namespace = getattr(node, "namespace", "")
+            name = getattr(node, "name", "")
+            if name:
+                by_name[type(node), namespace, name] = node
+        return by_name
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Plan):
@@ -122,4 +128,5 @@ class Plan:
         return self._carried() == other._carried()
 
     def _carried(self) -> dict[type[PlanNode], tuple[PlanNode, ...]]:
-        return {kind: nodes for kind, nodes in self._by_kind.items() if kind.carried}
+        kinds = self._by_kind.items()
+        return {kind: nodes for kind, nodes in kinds if kind.carried}

@@ -88,7 +88,8 @@ def _parse(text: str) -> Quantity:
         raise ValueError(f"{text!r} is not a quantity")
     sign, digits, suffix, exponent = matched.groups()
     whole, _, fraction = digits.partition(".")
-    numerator, denominator = int((whole or "0") + fraction), 10 ** len(fraction)
+    numerator = int((whole or "0") + fraction)
+    denominator = 10 ** len(fraction)
     suffix = suffix or ""
     if suffix in _SMALL:
         denominator *= _SMALL[suffix]
@@ -129,7 +130,8 @@ class Duration:
         matched = _DURATION.match(text)
         if not text or matched is None:
             raise ValueError(f"{text!r} is not a duration")
-        hours, minutes, seconds = (int(part or 0) for part in matched.groups())
+        numbers = [int(part or 0) for part in matched.groups()]
+        hours, minutes, seconds = numbers
         return cls(hours * 3600 + minutes * 60 + seconds)
 
     @classmethod
@@ -141,7 +143,8 @@ class Duration:
         hours, rest = divmod(self.seconds, 3600)
         minutes, seconds = divmod(rest, 60)
         text = ""
-        for count, unit in ((hours, "h"), (minutes, "m"), (seconds, "s")):
+        counts = ((hours, "h"), (minutes, "m"), (seconds, "s"))
+        for count, unit in counts:
             if count:
                 text += f"{count}{unit}"
         return text or "0s"

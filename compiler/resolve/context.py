@@ -159,13 +159,19 @@ class Context:
             )
 
     def find(
-        self, code: str, what: str, name: str, known: Mapping[str, T], at: Route
+        self,
+        code: str,
+        what: str,
+        name: str,
+        known: Mapping[str, T],
+        at: Route,
     ) -> T | None:
         """The thing of a name, or a fault that says which names there are."""
         thing = known.get(name)
         if thing is None:
             help = near_help(name, known, what)
-            self.fault(code, f"{what} `{name}` is not declared", at, help)
+            fact = f"{what} `{name}` is not declared"
+            self.fault(code, fact, at, help)
         return thing
 
     def version(self, component: str) -> str:
@@ -202,7 +208,8 @@ class Context:
 
     def catalog_zone(self, zone: str) -> str | None:
         """The catalog's name for a zone of the spec's account; ``None`` where it is not known which zone that is."""
-        given = NetworkSection.of(self.spec).network.zone_ids.get(zone)
+        network = NetworkSection.of(self.spec).network
+        given = network.zone_ids.get(zone)
         if given is None:
             return zone if self.knows_names else None
         for name, zone_id in self.catalog.zone_ids.items():
@@ -212,7 +219,8 @@ class Context:
 
     def zone_id(self, zone: str) -> str | None:
         """The id of a zone of the spec's account, if it is known."""
-        given = NetworkSection.of(self.spec).network.zone_ids.get(zone)
+        network = NetworkSection.of(self.spec).network
+        given = network.zone_ids.get(zone)
         if given is None and self.knows_names:
             return self.catalog.zone_ids.get(zone)
         return given
@@ -241,7 +249,8 @@ class Context:
         known = self.catalog.regions.get(region)
         if known is None or zone in known:
             return True  # an unknown region has its own fault
-        if zone[:-1] != region or (known and self.knows_names):
+        is_known = known and self.knows_names
+        if is_known or zone[:-1] != region:
             self.fault(
                 "RES004",
                 f"zone `{zone}` is not in region `{region}`",
@@ -252,7 +261,8 @@ class Context:
                 key=key,
             )
             return False
-        if known and zone not in NetworkSection.of(self.spec).network.zone_ids:
+        network = NetworkSection.of(self.spec).network
+        if known and zone not in network.zone_ids:
             example = self.catalog.zone_ids.get(known[0], "use1-az1")
             self.doubt(
                 "RES004",
@@ -317,7 +327,12 @@ def near_help(
 
 
 def unique(
-    context: Context, what: str, names: Iterable[str], at: Route, *, key: str = "name"
+    context: Context,
+    what: str,
+    names: Iterable[str],
+    at: Route,
+    *,
+    key: str = "name",
 ) -> None:
     """Report names that are given twice in a list of the spec."""
     first_index: dict[str, int] = {}

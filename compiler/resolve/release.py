@@ -43,16 +43,20 @@ def choose_release(
                 help=help,
             )
         ]
-    faults = [*_components(spec, release), *_unsupported(spec, release)]
-    return release, [*faults, *_apart(spec, release)]
+    faults = list(_components(spec, release))
+    faults += _unsupported(spec, release)
+    faults += _apart(spec, release)
+    return release, faults
 
 
 def _components(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
     """Components that the release does not have, and versions that cannot be set by themselves."""
-    for name, component in OverridesSection.of(spec).components.items():
+    overrides = OverridesSection.of(spec).components
+    for name, component in overrides.items():
         at = SPEC / "components" / name
         if name in OF_THE_PLATFORM:
-            key = str(Route(OF_THE_PLATFORM[name][1:]))
+            below_spec = OF_THE_PLATFORM[name][1:]
+            key = str(Route(below_spec))
             fact = f"`{name}` is no component that is installed in the cluster"
             yield error(
                 "RES080",
@@ -99,7 +103,9 @@ def _unsupported(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
     overrides = OverridesSection.of(spec).components
     for name, version in own_versions(spec).items():
         component = release.components.get(name)
-        if component is None or (name in overrides and _not_by_itself(component)):
+        if component is None:
+            continue
+        if name in overrides and _not_by_itself(component):
             continue
         help = _supported(component, version)
         if help:
@@ -118,7 +124,7 @@ def _supported(component: Component, version: str) -> str:
     if component.supported and not component.supports(version):
         # Any patch is supported, and of Kubernetes the minor version is the whole one.
         patch = "" if component.name == "kubernetes" else ".x"
-        versions = listed(f"{minor}{patch}" for minor in component.supported)
+        versions = listed([f"{minor}{patch}" for minor in component.supported])
         return f"write one of {versions}"
     tested = component.version or component.build
     if tested and _form(version) != _form(tested):
@@ -140,30 +146,32 @@ def _apart(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
             continue
         name, other = pair.component, pair.needed_by
         given = name if name in own else other
+        dependency = f"{name} `{chosen[name]}`"
+        dependent = f"{other} `{chosen[other]}`"
+        needed = f"{name} `{pair.version}` with {other} {pair.minor}"
         yield error(
             "RES034",
-            f"{name} `{chosen[name]}` does not work with {other} `{chosen[other]}`",
+            f"{dependency} does not work with {dependent}",
             own_place(spec, given),
-            help=f"take {name} `{pair.version}` with {other} {pair.minor}, and with no other; "
-            f"left out, {name} follows",
+            help=f"take {needed}, and with no other; left out, {name} follows",
         )
 
 
 def settle_versions(context: Context, used: Container[str]) -> None:
     """Record the version of each component that the cluster uses for ``explain``, with the reason for it."""
     own = own_versions(context.spec)
-    chosen = {
-        name: version for name, version in context.versions.items() if name in used
-    }
-    needed = {
-        pair.component: pair for pair in context.release.pairs if pair.wanted(chosen)
-    }
+    versions = context.versions.items()
+    chosen = {name: version for name, version in versions if name in used}
+    pairs = [pair for pair in context.release.pairs if pair.wanted(chosen)]
+    needed = {pair.component: pair for pair in pairs}
     for name, version in chosen.items():
         reason = f"tested together in release {context.release.name}"
         component = context.release.components[name]
         source = component.source
         if name in needed:
-            reason, source = needed[name].reason, needed[name].source
+            pair = needed[name]
+            reason = pair.reason
+            source = pair.source
         context.settle(
             "cluster",
             name_of_version(component),

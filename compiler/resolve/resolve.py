@@ -62,7 +62,8 @@ def resolve(
         )
     plan = _plan(context)
     context.forget()
-    if any(fault.severity is Severity.ERROR for fault in context.diagnostics):
+    severities = [fault.severity for fault in context.diagnostics]
+    if Severity.ERROR in severities:
         return None, context.diagnostics
     return plan, context.diagnostics
 

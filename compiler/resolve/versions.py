@@ -20,18 +20,21 @@ def own_versions(spec: ClusterSpec) -> dict[str, str]:
     """The versions that a spec gives, by component."""
     eks = ClusterSection.of(spec).eks
     versions: dict[str, str | None] = {}
-    for name, component in OverridesSection.of(spec).components.items():
+    overrides = OverridesSection.of(spec).components
+    for name, component in overrides.items():
         versions[name] = component.version
     for name, addon in eks.addons.items():
         versions[name] = addon.version
     versions["kubernetes"] = eks.version
     versions["ami"] = eks.ami
-    return {name: version for name, version in versions.items() if version is not None}
+    known = versions.items()
+    return {name: version for name, version in known if version is not None}
 
 
 def own_place(spec: ClusterSpec, component: str) -> Route:
     """Where a spec says the version that ``own_versions`` has of a component."""
-    is_add_on = component in ClusterSection.of(spec).eks.addons
+    addons = ClusterSection.of(spec).eks.addons
+    is_add_on = component in addons
     return _place(component, is_add_on)
 
 
@@ -56,7 +59,7 @@ def is_version(key: str) -> bool:
     """Whether a key below ``spec`` has the version of a component, or of the platform."""
     if key in map(_below_spec, OF_THE_PLATFORM.values()):
         return True
-    names = f"{_below_spec(_ADD_ONS)}.", f"{_below_spec(_CHARTS)}."
+    names = (f"{_below_spec(_ADD_ONS)}.", f"{_below_spec(_CHARTS)}.")
     return key.startswith(names) and key.endswith(".version")
 
 

@@ -60,7 +60,8 @@ def assemble(
     entries does not matter. Names are shown as given. Paths that hold documents of items and no cluster stand for the
     clusters that these belong to.
     """
-    paths, library = list(paths), _Library(kinds)
+    paths = list(paths)
+    library = _Library(kinds)
     diagnostics: list[Diagnostic] = []
     headers: list[Header] = []
     unread: dict[str, list[Diagnostic]] = {}
@@ -93,11 +94,18 @@ def assemble(
     sources: list[SpecSource] = []
     for cluster in clusters:
         own_parts = parts.get(id(cluster), [])
-        source, files = _whole(cluster, own_parts, library, diagnostics, kinds)
+        source, files = _whole(
+            cluster,
+            own_parts,
+            library,
+            diagnostics,
+            kinds,
+        )
         sources.append(source)
         for path in files:
             unread.pop(path, None)  # an included file need not be a spec
-    return sources, [*chain.from_iterable(unread.values()), *diagnostics]
+    faults_of_files = chain.from_iterable(unread.values())
+    return sources, [*faults_of_files, *diagnostics]
 
 
 def _clusters(headers: Sequence[Header]) -> list[Header]:
@@ -117,11 +125,14 @@ class _Library:
 
     def load(self, path: str) -> tuple[list[Header], list[Diagnostic]]:
         """The headers of a file."""
-        return self._loaded(os.path.realpath(path), lambda: read(path))
+        real = os.path.realpath(path)
+        return self._loaded(real, lambda: read(path))
 
     def load_given(self, path: str) -> tuple[list[Header], list[Diagnostic]]:
         """The headers of a path of the command line, which may be standard input."""
-        return self._loaded(STDIN, read_stdin) if path == STDIN else self.load(path)
+        if path == STDIN:
+            return self._loaded(STDIN, read_stdin)
+        return self.load(path)
 
     def _loaded(
         self,
@@ -147,7 +158,8 @@ def _around(
     parts: Sequence[Header], library: _Library, diagnostics: list[Diagnostic]
 ) -> list[Header]:
     """What else stands in the folder of the nearest cluster at or above each part."""
-    given = {os.path.realpath(part.file.name) for part in parts}
+    names = [part.file.name for part in parts]
+    given = set(map(os.path.realpath, names))
     homes = {cluster_folder(_folder(part)) for part in parts}
     by_real_path: dict[str, str] = {}
     for home in homes:
@@ -169,13 +181,17 @@ def _holds(parts: Sequence[Header], asked_for: Sequence[Header]) -> bool:
 
 
 def _find(
-    paths: Iterable[str | os.PathLike[str]], faults: list[Diagnostic]
+    paths: Iterable[str | os.PathLike[str]],
+    faults: list[Diagnostic],
 ) -> list[str]:
     """Files by name, each once. Left out: hidden files and folders, ``policies/``, and what Trainyard wrote."""
     files: dict[str, str] = {}
-    for path in sorted(os.path.normpath(os.fspath(path)) for path in paths):
+    given = [os.fspath(path) for path in paths]
+    for path in sorted(map(os.path.normpath, given)):
         unread = len(faults)
-        inside = list(_walk(path, faults)) if os.path.isdir(path) else [path]
+        inside = [path]
+        if os.path.isdir(path):
+            inside = list(_walk(path, faults))
         if not inside and len(faults) == unread:
             faults.append(
                 error(
@@ -185,22 +201,24 @@ def _find(
                 )
             )
         for name in inside:
-            files.setdefault(STDIN if name == STDIN else os.path.realpath(name), name)
+            real = STDIN if name == STDIN else os.path.realpath(name)
+            files.setdefault(real, name)
     return sorted(files.values())
 
 
 def _walk(folder: str, faults: list[Diagnostic]) -> Iterator[str]:
     for parent, folders, names in walk(folder, faults):
-        if _OUTPUT in names and _is_output(os.path.join(parent, _OUTPUT)):
+        manifest = os.path.join(parent, _OUTPUT)
+        if _OUTPUT in names and _is_output(manifest):
             folders.clear()
             continue
         skipped = (_POLICIES,) if parent == folder else ()
-        folders[:] = sorted(
-            name for name in folders if not name.startswith(".") and name not in skipped
-        )
+        visible = [name for name in folders if not name.startswith(".")]
+        folders[:] = sorted(name for name in visible if name not in skipped)
         for name in sorted(names):
             if is_yaml(name) and not name.startswith("."):
-                yield os.path.normpath(os.path.join(parent, name))
+                path = os.path.join(parent, name)
+                yield os.path.normpath(path)
 
 
 def _is_output(manifest: str) -> bool:
@@ -212,31 +230,40 @@ def _is_output(manifest: str) -> bool:
             head = handle.read(512)
     except OSError:
         return False
-    return _MARK in head or head.lstrip(b"{ \n").startswith(b'"trainyard"')
+    start = head.lstrip(b"{ \n")
+    return _MARK in head or start.startswith(b'"trainyard"')
 
 
 def _listed(paths: Iterable[str | os.PathLike[str]]) -> str:
-    return listed(os.fspath(path) for path in paths) or "nothing"
+    names = [os.fspath(path) for path in paths]
+    return listed(names) or "nothing"
 
 
 def _assign(
-    parts: Sequence[Header], clusters: Sequence[Header], faults: list[Diagnostic]
+    parts: Sequence[Header],
+    clusters: Sequence[Header],
+    faults: list[Diagnostic],
 ) -> dict[int, list[Header]]:
     """Parts by the identity of the cluster that they join."""
     joined: dict[int, list[Header]] = {}
     folders: dict[str, list[Header]] = {}
     for cluster in clusters:
-        folders.setdefault(_folder(cluster), []).append(cluster)
+        beside = folders.setdefault(_folder(cluster), [])
+        beside.append(cluster)
     for part in parts:
         owner = _owner(part, folders)
         if isinstance(owner, Header):
-            joined.setdefault(id(owner), []).append(part)
+            joined_parts = joined.setdefault(id(owner), [])
+            joined_parts.append(part)
         else:
             faults.append(owner)
     return joined
 
 
-def _owner(part: Header, folders: dict[str, list[Header]]) -> Header | Diagnostic:
+def _owner(
+    part: Header,
+    folders: dict[str, list[Header]],
+) -> Header | Diagnostic:
     """The cluster of a part: of its own file, its folder, or the nearest folder above."""
     near: list[Header] = []
     for folder in ancestors(_folder(part)):
@@ -262,9 +289,8 @@ def _owner(part: Header, folders: dict[str, list[Header]]) -> Header | Diagnosti
         span=part.at,
         help=f"add `cluster: {choice[0].name}` to its `metadata`",
     )
-    return replace(
-        fact, related=tuple((cluster.at, "one cluster") for cluster in choice)
-    )
+    related = [(cluster.at, "one cluster") for cluster in choice]
+    return replace(fact, related=tuple(related))
 
 
 def _named(
@@ -286,11 +312,14 @@ def _named(
 
 
 def _folder(header: Header) -> str:
-    return os.path.dirname(os.path.abspath(header.file.name))
+    path = os.path.abspath(header.file.name)
+    return os.path.dirname(path)
 
 
 def _title(part: Header) -> str:
-    return f"{part.kind} `{part.name}`" if part.name else part.kind
+    if part.name:
+        return f"{part.kind} `{part.name}`"
+    return part.kind
 
 
 def _check_names(clusters: Sequence[Header], faults: list[Diagnostic]) -> None:
@@ -305,7 +334,8 @@ def _check_names(clusters: Sequence[Header], faults: list[Diagnostic]) -> None:
                 span=cluster.at,
                 help="rename one",
             )
-            faults.append(replace(fact, related=((other.at, "first named here"),)))
+            related = ((other.at, "first named here"),)
+            faults.append(replace(fact, related=related))
 
 
 def _whole(
@@ -325,7 +355,8 @@ def _whole(
     root, included = with_included(root, diagnostics)
     files = dict.fromkeys(extender.files)
     files.update(dict.fromkeys(part.file for part in parts))
-    stem, _ = os.path.splitext(os.path.basename(cluster.file.name))
+    file_name = os.path.basename(cluster.file.name)
+    stem, _ = os.path.splitext(file_name)
     document = Document(root)
     source = SpecSource(
         cluster.name or stem,
@@ -349,7 +380,8 @@ def _splice(
     items = dict(spec.items) if isinstance(spec, MappingNode) else {}
     for kind, key in kinds.items():
         parts_of_kind = [part for part in parts if part.kind == kind]
-        items.update(_extended(items.get(key), key, parts_of_kind, root, diagnostics))
+        node = items.get(key)
+        items |= _extended(node, key, parts_of_kind, root, diagnostics)
     place = spec if spec is not None else root
     whole = MappingNode(
         place.span,
@@ -384,10 +416,13 @@ def _extended(
         if isinstance(name, ScalarNode):
             names[name.value] = name
     for part in parts:
-        spec, metadata = part.root.child("spec"), part.root.child("metadata")
+        spec = part.root.child("spec")
+        metadata = part.root.child("metadata")
         name = metadata.child("name") if metadata is not None else None
-        if not isinstance(spec, MappingNode) or not isinstance(name, ScalarNode):
+        if not isinstance(spec, MappingNode):
             continue  # reading the header has reported it
+        if not isinstance(name, ScalarNode):
+            continue
         first = names.setdefault(name.value, name)
         if first is not name:
             fact = error(

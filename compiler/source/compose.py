@@ -161,7 +161,8 @@ class Composer:
         self._anchors[event.anchor] = None  # until it ends
         before = self._count
         node = self._value(event, key, depth)
-        self._anchors[event.anchor] = (node, self._count - before + 1)
+        size = self._count - before + 1
+        self._anchors[event.anchor] = (node, size)
         return node
 
     def _value(
@@ -187,7 +188,9 @@ class Composer:
         """A value with a tag of the format: a mapping of one key. A scalar of it is text."""
         if depth >= MAX_DEPTH:
             self._too_deep(self._span(event))
-        name, anchor, before = self._tags[event.tag], event.anchor, self._count
+        name = self._tags[event.tag]
+        anchor = event.anchor
+        before = self._count
         event.tag = event.anchor = None
         if anchor is not None:
             self._anchors[anchor] = None
@@ -208,7 +211,8 @@ class Composer:
             key_span=key,
         )
         if anchor is not None:
-            self._anchors[anchor] = (node, self._count - before + 1)
+            size = self._count - before + 1
+            self._anchors[anchor] = (node, size)
         return node
 
     def _scalar(self, event: ScalarEvent, key: Span | None) -> ScalarNode:
@@ -306,7 +310,11 @@ class Composer:
         if start.flow_style or last is None:
             mark = end.end_mark
             return Span(
-                self._file, span.line, span.column, mark.line + 1, mark.column + 1
+                self._file,
+                span.line,
+                span.column,
+                mark.line + 1,
+                mark.column + 1,
             )
         return Span(
             self._file,
@@ -316,7 +324,11 @@ class Composer:
             last.end_column,
         )
 
-    def _key(self, event: Any, depth: int) -> tuple[str | None, Span]:
+    def _key(
+        self,
+        event: Any,
+        depth: int,
+    ) -> tuple[str | None, Span]:
         """The name of a key (``None``: there is none, the value is left out) and its place."""
         span = self._span(event)
         if type(event) is not ScalarEvent:
@@ -372,7 +384,8 @@ class Composer:
             return text.text
         start = max(0, span.column - 2)
         help = "use a string as key"
-        if "{{" in self._file.line(span.line)[start : span.column + 1]:
+        line = self._file.line(span.line)
+        if "{{" in line[start : span.column + 1]:
             help = "quote the value; template expressions are not expanded"
         self._error("YML013", "a key is a list, a mapping or an alias", span, help)
         return None
@@ -384,7 +397,8 @@ class Composer:
         depth: int,
     ) -> Node:
         """A copy of what the anchor names, standing at the alias."""
-        span, name = self._span(event), event.anchor
+        span = self._span(event)
+        name = event.anchor
         null = ScalarNode(
             span,
             None,
@@ -464,7 +478,9 @@ class Composer:
 
     def _tagged(self, event: Any) -> None:
         tag = event.tag.replace("tag:yaml.org,2002:", "!!")
-        close = near(tag, self._tags, limit=1) if self._tags else []
+        close = []
+        if self._tags:
+            close = near(tag, self._tags, limit=1)
         help = "remove the tag; quote the value if it is text"
         if close:
             help = f"did you mean `{close[0]}`?"
@@ -506,11 +522,15 @@ def _merge(items: dict[str, Node], merged: Node) -> None:
 def _height(node: Node) -> int:
     """Levels of nesting at and below a node."""
     if isinstance(node, MappingNode):
-        return 1 + max(map(_height, node.items.values()), default=0)
+        values = node.items.values()
+        return 1 + max(map(_height, values), default=0)
     if isinstance(node, SequenceNode):
-        return 1 + max(map(_height, node.items), default=0)
+        heights = map(_height, node.items)
+        return 1 + max(heights, default=0)
     return 0
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    if len(text) <= 60:
+        return text
+    return f"{text[:57]}..."

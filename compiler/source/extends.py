@@ -47,7 +47,8 @@ class Extender:
         path = os.path.normpath(header.file.name)
         merged: Node | None = None
         for base in self._paths(extends):
-            spec = self._base_spec(base, path, (*chain, path))
+            chain_here = (*chain, path)
+            spec = self._base_spec(base, path, chain_here)
             if spec is not None:
                 merged = merge(merged, spec)
         if "spec" in items:
@@ -80,9 +81,12 @@ class Extender:
         self, node: ScalarNode, path: str, chain: tuple[str, ...]
     ) -> Node | None:
         """The flattened spec of one base."""
-        target = os.path.normpath(os.path.join(os.path.dirname(path), str(node.value)))
+        written = str(node.value)
+        folder = os.path.dirname(path)
+        target = os.path.normpath(os.path.join(folder, written))
         if target in chain:
-            route = " → ".join([*chain[chain.index(target) :], target])
+            circle = chain[chain.index(target) :]
+            route = " → ".join((*circle, target))
             message = f"`extends` goes in a circle: {route}"
             self._report("YML038", message, node, "remove one of the steps")
             return None
@@ -96,7 +100,9 @@ class Extender:
         headers, faults = self._load(target)
         # Those without a place first: they are of the file as a whole.
         for fault in sorted(faults, key=lambda fault: fault.span is not None):
-            placed = _at(node, fault) if fault.span is None else fault
+            placed = fault
+            if fault.span is None:
+                placed = _at(node, fault)
             self.found.append(placed)
         base = _pick(headers)
         if base is not None:

@@ -42,7 +42,9 @@ class Header:
         """The place of the name, or of the first character."""
         metadata = self.root.child("metadata")
         name = metadata.child("name") if metadata is not None else None
-        return name.span if name is not None else first_character(self.root)
+        if name is None:
+            return first_character(self.root)
+        return name.span
 
     @property
     def cluster(self) -> ScalarNode | None:
@@ -68,7 +70,8 @@ def read_header(
     api_version = root.child("apiVersion")
     if api_version is None or _text(api_version).startswith(_GROUP):
         # Of a third-party API the kind is no fault of its own.
-        faults += _check_value(root, "kind", (CLUSTER, BASE, *kinds), "YML032")
+        kind_names = (CLUSTER, BASE, *kinds)
+        faults += _check_value(root, "kind", kind_names, "YML032")
     if faults:
         return None, faults
     kind = str(root.items["kind"].to_python())
@@ -109,7 +112,10 @@ def _text(node: Node | None) -> str:
 
 
 def _check_value(
-    root: MappingNode, key: str, known: tuple[str, ...], code: str
+    root: MappingNode,
+    key: str,
+    known: tuple[str, ...],
+    code: str,
 ) -> Iterator[Diagnostic]:
     node = root.child(key)
     choices = listed(known, " or ")
@@ -169,11 +175,15 @@ def _check_base(header: Header) -> Iterator[Diagnostic]:
         header.kind,
     )
     yield from _check_metadata(header, ("name",))
-    if header.root.child("extends") is None or header.root.child("spec") is not None:
+    has_bases = header.root.child("extends") is not None
+    if not has_bases or header.root.child("spec") is not None:
         yield from _check_spec(header, "the `spec` of a cluster")
 
 
-def _check_metadata(header: Header, known: tuple[str, ...]) -> Iterator[Diagnostic]:
+def _check_metadata(
+    header: Header,
+    known: tuple[str, ...],
+) -> Iterator[Diagnostic]:
     metadata = header.root.child("metadata")
     if isinstance(metadata, MappingNode):
         yield from _unknown(header, metadata, known, "metadata")
@@ -182,10 +192,11 @@ def _check_metadata(header: Header, known: tuple[str, ...]) -> Iterator[Diagnost
 def _check_spec(header: Header, fields: str) -> Iterator[Diagnostic]:
     spec = header.root.child("spec")
     if not isinstance(spec, MappingNode):
+        place = spec.span if spec is not None else first_character(header.root)
         yield error(
             "YML034",
             f"`{header.kind}` has no mapping under `spec`",
-            span=spec.span if spec is not None else first_character(header.root),
+            span=place,
             help=f"write the fields of {fields} under `spec:`",
         )
 
@@ -198,11 +209,15 @@ _ELSEWHERE = {
 
 
 def _unknown(
-    header: Header, node: MappingNode, known: tuple[str, ...], where: str
+    header: Header,
+    node: MappingNode,
+    known: tuple[str, ...],
+    where: str,
 ) -> Iterator[Diagnostic]:
     for key, value in node.items.items():
         if key not in known:
-            help = _ELSEWHERE.get((header.kind, key)) or did_you_mean(key, known)
+            help = _ELSEWHERE.get((header.kind, key))
+            help = help or did_you_mean(key, known)
             if key == "extends":
                 help = "only clusters and their bases have `extends`"
             yield error(

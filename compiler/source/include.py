@@ -108,7 +108,9 @@ def _read_path(
     faults: list[Diagnostic],
 ) -> Node:
     """A path with its objects; what is no text is left for the spec's own check."""
-    if not isinstance(node, ScalarNode) or not isinstance(node.value, str):
+    if not isinstance(node, ScalarNode):
+        return node
+    if not isinstance(node.value, str):
         return node
     objects: list[MappingNode] = []
     for path in _files(node, faults):
@@ -126,9 +128,11 @@ def _read_path(
 
 def _files(node: ScalarNode, faults: list[Diagnostic]) -> list[str]:
     """The files that a path stands for: relative to the file that it is written in, and of its repository."""
-    home = os.path.dirname(os.path.abspath(node.span.file.name))
+    file = os.path.abspath(node.span.file.name)
+    home = os.path.dirname(file)
     written = str(node.value)
-    path = os.path.relpath(os.path.normpath(os.path.join(home, written)))
+    whole = os.path.normpath(os.path.join(home, written))
+    path = os.path.relpath(whole)
     if not os.path.exists(path):
         faults.append(
             error(
@@ -139,11 +143,16 @@ def _files(node: ScalarNode, faults: list[Diagnostic]) -> list[str]:
             )
         )
         return []
-    paths = list(_walk(path, faults)) if os.path.isdir(path) else [path]
+    paths = [path]
+    if os.path.isdir(path):
+        paths = list(_walk(path, faults))
     root = repository_of(os.path.realpath(home))
-    outside = [file for file in (path, *paths) if not below(root, file)]
+    reached = (path, *paths)
+    outside = [file for file in reached if not below(root, file)]
     if outside or os.path.isabs(written):
-        shown = written if outside[:1] in ([], [path]) else outside[0]
+        shown = written
+        if outside and outside[0] != path:
+            shown = outside[0]
         faults.append(
             error(
                 "YML047",
@@ -168,7 +177,8 @@ def _files(node: ScalarNode, faults: list[Diagnostic]) -> list[str]:
 def repository_of(folder: str) -> str:
     """The root of a folder's repository; the folder itself where it is in none."""
     for above in ancestors(folder):
-        if os.path.exists(os.path.join(above, ".git")):
+        repository = os.path.join(above, ".git")
+        if os.path.exists(repository):
             return above
     return folder
 
@@ -176,16 +186,19 @@ def repository_of(folder: str) -> str:
 def below(root: str, path: str) -> bool:
     """Whether a path, by whatever links, leads to something in a folder."""
     real = os.path.realpath(path)
-    return real == root or real.startswith(os.path.join(root, ""))
+    folder = os.path.join(root, "")
+    return real == root or real.startswith(folder)
 
 
 def _walk(folder: str, faults: list[Diagnostic]) -> Iterator[str]:
     """The YAML files of a folder, hidden ones left out."""
     for parent, folders, names in walk(folder, faults):
-        folders[:] = sorted(name for name in folders if not _is_hidden(name))
+        visible = [name for name in folders if not _is_hidden(name)]
+        folders[:] = sorted(visible)
         for name in sorted(names):
             if is_yaml(name) and not _is_hidden(name):
-                yield os.path.normpath(os.path.join(parent, name))
+                path = os.path.join(parent, name)
+                yield os.path.normpath(path)
 
 
 def _is_hidden(name: str) -> bool:
@@ -211,7 +224,8 @@ def _objects(path: str, diagnostics: list[Diagnostic]) -> Iterator[MappingNode]:
 def _items(node: Node) -> Sequence[Node]:
     """A document's objects: of a ``List`` of Kubernetes its items."""
     items = node.child("items")
-    if _text(node, "kind") == "List" and isinstance(items, SequenceNode):
+    is_list = _text(node, "kind") == "List"
+    if is_list and isinstance(items, SequenceNode):
         return items.items
     return [node]
 

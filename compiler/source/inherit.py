@@ -85,18 +85,25 @@ class _Heirs:
         """The item upon all that it extends, directly and indirectly; faults are reported once."""
         if id(item) not in self._flat:
             base = self._base(item, chain)
-            self._flat[id(item)] = item if base is None else _merged(base, item)
+            whole = item if base is None else _merged(base, item)
+            self._flat[id(item)] = whole
         return self._flat[id(item)]
 
-    def _base(self, item: MappingNode, chain: tuple[str, ...]) -> MappingNode | None:
+    def _base(
+        self,
+        item: MappingNode,
+        chain: tuple[str, ...],
+    ) -> MappingNode | None:
         extends = text_node(item.child(EXTENDS))
         if extends is None:
             return None  # of another type: the spec's own check reports it
         wanted = extends.text
         name = text_node(item.child("name"))
-        chain = (*chain, name.text if name is not None else "")
+        own_name = name.text if name is not None else ""
+        chain = (*chain, own_name)
         if wanted in chain:
-            route = " → ".join([*chain[chain.index(wanted) :], wanted])
+            circle = chain[chain.index(wanted) :]
+            route = " → ".join((*circle, wanted))
             message = f"`extends` goes in a circle: {route}"
             self._report("YML061", message, extends, "remove one of the steps")
             return None
@@ -104,7 +111,8 @@ class _Heirs:
         if base is None:
             others = [other for other in self._named if other not in chain]
             message = f"{self._what} `{wanted}` is not declared"
-            help = meant(wanted, others) or _one_of(others, self._what)
+            question = meant(wanted, others)
+            help = question or _one_of(others, self._what)
             self._report("YML060", message, extends, help)
             return None
         return self._flattened(base, chain)
@@ -127,7 +135,9 @@ class _Heirs:
 
 
 def _one_of(names: list[str], what: str) -> str:
-    return f"write one of {listed(names[:12])}" if names else f"declare the {what}"
+    if not names:
+        return f"declare the {what}"
+    return f"write one of {listed(names[:12])}"
 
 
 def _merged(base: MappingNode, over: MappingNode) -> MappingNode:
@@ -139,7 +149,9 @@ def _merged(base: MappingNode, over: MappingNode) -> MappingNode:
 
 
 def _upon(
-    items: dict[str, Node], over: MappingNode, whole: tuple[str, ...] = ()
+    items: dict[str, Node],
+    over: MappingNode,
+    whole: tuple[str, ...] = (),
 ) -> MappingNode:
     """``over`` upon ``items``: mappings merge by key, but those of ``whole``; all else is replaced, and a null removes
     what is below."""
@@ -152,7 +164,8 @@ def _upon(
             and isinstance(value, MappingNode)
             and key not in whole
         ):
-            items[key] = _upon(dict(below.items), value)
+            own = dict(below.items)
+            items[key] = _upon(own, value)
         else:
             items[key] = value
     return MappingNode(

@@ -32,7 +32,8 @@ def parse_manifests(
     another format that is written in YAML 1.1, see ``Composer``."""
     documents, faults = parse(file, tags=tags)
     faults = [fault for fault in faults if fault.code != _MERGE_KEY]
-    doubted = {_place(fault) for fault in faults if fault.code in _AMBIGUOUS} - {None}
+    ambiguous = [fault for fault in faults if fault.code in _AMBIGUOUS]
+    doubted = set(map(_place, ambiguous)) - {None}
     if not doubted:
         return documents, faults
     settled = set()
@@ -52,17 +53,23 @@ def _place(fault: Diagnostic) -> Place | None:
     return fault.span.line, fault.span.column
 
 
-def _settle(document: Document, doubted: AbstractSet[Place | None]) -> set[Place]:
+def _settle(
+    document: Document,
+    doubted: AbstractSet[Place | None],
+) -> set[Place]:
     """Give doubted values their reading; the places of those that have one."""
     settled: set[Place] = set()
     for _, node in document.routes():
         place = node.span.line, node.span.column
-        if isinstance(node, ScalarNode) and not node.quoted and place in doubted:
-            try:
-                node.value = _read(node.text)
-            except ValueError:
-                continue  # `089`: no reader takes it for what was meant
-            settled.add(place)
+        if not isinstance(node, ScalarNode) or node.quoted:
+            continue
+        if place not in doubted:
+            continue
+        try:
+            node.value = _read(node.text)
+        except ValueError:
+            continue  # `089`: no reader takes it for what was meant
+        settled.add(place)
     return settled
 
 
@@ -75,7 +82,9 @@ def _read(text: str) -> Value:
     plain = text.replace("_", "")
     if _OCTAL.match(plain):
         return int(plain, 8)
-    return float(plain) if "." in plain else int(plain, 0)
+    if "." in plain:
+        return float(plain)
+    return int(plain, 0)
 
 
 __all__ = ["parse_manifests"]

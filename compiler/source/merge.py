@@ -23,7 +23,8 @@ def merge(base: Node | None, over: Node) -> Node:
         if base is None or isinstance(base, MappingNode):
             return _merge_mappings(base, over)
     elif isinstance(over, SequenceNode) and isinstance(base, SequenceNode):
-        items, base_items = _named(over), _named(base)
+        items = _named(over)
+        base_items = _named(base)
         if items and base_items:
             return _merge_named(base_items, items, over)
     return over
@@ -40,7 +41,8 @@ def _merge_mappings(base: MappingNode | None, over: MappingNode) -> MappingNode:
         if is_null(value):
             items.pop(key, None)
         else:
-            items[key] = merge(items.get(key), value)
+            below = items.get(key)
+            items[key] = merge(below, value)
     return MappingNode(
         over.span,
         items,
@@ -49,7 +51,9 @@ def _merge_mappings(base: MappingNode | None, over: MappingNode) -> MappingNode:
 
 
 def _merge_named(
-    base: list[tuple[str, Node]], over: list[tuple[str, Node]], place: SequenceNode
+    base: list[tuple[str, Node]],
+    over: list[tuple[str, Node]],
+    place: SequenceNode,
 ) -> SequenceNode:
     """Items of the base in its order, then the new ones. A name given twice stays so, to be reported as just that."""
     below = dict(reversed(base))  # of two the first

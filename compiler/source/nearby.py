@@ -26,7 +26,8 @@ def cluster_folder(folder: str) -> str | None:
     for above in ancestors(folder):
         if any(_holds_cluster(path) for path in _files(above)):
             return above
-        if os.path.exists(os.path.join(above, ".git")):
+        repository = os.path.join(above, ".git")
+        if os.path.exists(repository):
             return None
     return None
 

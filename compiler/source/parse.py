@@ -72,13 +72,15 @@ def _documents(
         if rest is None:
             break
         try:
-            composer = Composer(file, events(rest, pure=pure), diagnostics, tags)
+            next_event = events(rest, pure=pure)
+            composer = Composer(file, next_event, diagnostics, tags)
             documents.extend(composer.documents())
             return documents
         except yaml.MarkedYAMLError as fault:
             diagnostics.append(syntax_error(file, fault))
             mark = fault.problem_mark or fault.context_mark
-            rest = _after(text, mark.line + 1 if mark is not None else 0)
+            next_line = mark.line + 1 if mark is not None else 0
+            rest = _after(text, next_line)
         except TooDeep as stop:
             rest = _after(text, stop.line)
         except TooMany:
@@ -107,7 +109,8 @@ def _after(text: str, lines: int) -> str | None:
     if match is None:
         return None
     lines_before = text.count("\n", 0, match.start())
-    return "\n" * lines_before + text[match.start() :]
+    rest = text[match.start() :]
+    return "\n" * lines_before + rest
 
 
 def _without_gc(work: Callable[[], Any]) -> Any:

@@ -62,7 +62,8 @@ def plain_values(text: str) -> list[Any] | None:
 
 def _values(text: str) -> list[Any] | None:
     try:
-        return list(_Reader(events(text)).documents()) or None
+        documents = _Reader(events(text)).documents()
+        return list(documents) or None
     except (_Odd, yaml.YAMLError):
         return None
 
@@ -106,7 +107,9 @@ class _Reader:
         key = next_event()
         while key.__class__ is ScalarEvent:
             name = key.value
-            if name in mapping or key.anchor is not None or key.tag is not None:
+            if name in mapping:
+                raise _Odd
+            if key.anchor is not None or key.tag is not None:
                 raise _Odd
             if not key.style and (name == "<<" or _scalar(name).__class__ is not str):
                 raise _Odd

@@ -62,7 +62,10 @@ def read_stdin() -> tuple[SourceFile | None, list[Diagnostic]]:
     return _decoded(data, _STDIN_SHOWN)
 
 
-def _decoded(data: bytes, name: str) -> tuple[SourceFile | None, list[Diagnostic]]:
+def _decoded(
+    data: bytes,
+    name: str,
+) -> tuple[SourceFile | None, list[Diagnostic]]:
     if len(data) > MAX_BYTES:
         return None, [
             error(
@@ -75,7 +78,8 @@ def _decoded(data: bytes, name: str) -> tuple[SourceFile | None, list[Diagnostic
 
 
 def walk(
-    folder: str, diagnostics: list[Diagnostic]
+    folder: str,
+    diagnostics: list[Diagnostic],
 ) -> Iterator[tuple[str, list[str], list[str]]]:
     """``os.walk``; a folder that cannot be read is a fault, since nobody knows what it holds."""
 
@@ -86,7 +90,10 @@ def walk(
     return os.walk(folder, onerror=report)
 
 
-def decode(data: bytes, name: str) -> tuple[SourceFile | None, list[Diagnostic]]:
+def decode(
+    data: bytes,
+    name: str,
+) -> tuple[SourceFile | None, list[Diagnostic]]:
     """Bytes to text: UTF-8 with or without byte order mark."""
     problem = _wrong_kind(data, name)
     if problem is not None:
@@ -110,10 +117,12 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     wait for its writer, and a device may never end."""
     status = os.stat(path)
     is_regular = stat.S_ISREG(status.st_mode)
-    if not is_regular and not os.fspath(path).startswith(_HANDED):
-        number = errno.EISDIR if stat.S_ISDIR(status.st_mode) else errno.EINVAL
+    name = os.fspath(path)
+    if not is_regular and not name.startswith(_HANDED):
+        is_folder = stat.S_ISDIR(status.st_mode)
+        number = errno.EISDIR if is_folder else errno.EINVAL
         reason = f"it is {_kind(status.st_mode)}, and only regular files are read"
-        raise OSError(number, reason, os.fspath(path))
+        raise OSError(number, reason, name)
     if is_regular and status.st_size <= MAX_BYTES:
         data = _at_once(path, status.st_size)
         if len(data) == status.st_size:
@@ -125,7 +134,8 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 def _at_once(path: str | os.PathLike[str], size: int) -> bytes:
     """The first bytes of a file: all of them and no more, if it has the size that it had. A set has thousands of files,
     and an object for each takes as long as to read it."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    binary = getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, os.O_RDONLY | binary)
     try:
         return os.read(descriptor, size + 1)
     finally:
@@ -212,7 +222,9 @@ def _is_wide(head: bytes) -> bool:
     """Whether every other byte is zero, as in ASCII text of UTF-16 or UTF-32."""
     if len(head) < 4 or len(head) % 2:
         return False
-    return not any(head[0::2]) or not any(head[1::2])
+    if not any(head[0::2]):
+        return True
+    return not any(head[1::2])
 
 
 def _not_utf8(
@@ -236,8 +248,10 @@ def _span(
     width: int,
 ) -> Span:
     """The place of a byte, in a text where every wrong byte is shown as U+FFFD."""
-    before = _with_lf(data[:offset].decode("utf-8-sig", "replace"))
-    text = _with_lf(data[: offset + 4096].decode("utf-8-sig", "replace"))
+    read_before = data[:offset].decode("utf-8-sig", "replace")
+    before = _with_lf(read_before)
+    around = data[: offset + 4096].decode("utf-8-sig", "replace")
+    text = _with_lf(around)
     file = SourceFile(name, text.replace("\0", "\ufffd"))
     line = before.count("\n") + 1
     column = len(before) - before.rfind("\n")

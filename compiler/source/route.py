@@ -23,7 +23,9 @@ class Route(tuple[Key, ...]):
     __slots__ = ()
 
     def __truediv__(self, key: Key | tuple[Key, ...]) -> Route:
-        return Route((*self, *key)) if isinstance(key, tuple) else Route((*self, key))
+        if isinstance(key, tuple):
+            return Route((*self, *key))
+        return Route((*self, key))
 
     def __str__(self) -> str:
         text = ""
@@ -46,7 +48,9 @@ class Route(tuple[Key, ...]):
 
 
 def routes_below(
-    value: Any, path: tuple[Key, ...], at: Route
+    value: Any,
+    path: tuple[Key, ...],
+    at: Route,
 ) -> Iterator[tuple[tuple[Key, ...], Route]]:
     """The path of a value and of each value inside, with the route of each: ``value`` stands at ``path`` and came
     from ``at``."""

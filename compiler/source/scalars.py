@@ -85,7 +85,8 @@ def _ambiguous_boolean(text: str) -> Refusal:
 
 def _integer(text: str) -> int | Refusal:
     if len(text) <= _MAX_DIGITS + 1:
-        value = int(text, 16) if "x" in text else int(text)
+        base = 16 if "x" in text else 10
+        value = int(text, base)
         if -(2**63) <= value < 2**64:
             return value
     return Refusal(
@@ -123,7 +124,8 @@ def _ambiguous_number(text: str) -> Refusal | None:
             "is a base-60 number to YAML 1.1 readers and text to YAML 1.2 readers",
             f"write {quoted}",
         )
-    if _BINARY.match(text) or (_HEX_1_1.match(text) and not _HEX.match(text)):
+    is_hex = _HEX_1_1.match(text) and not _HEX.match(text)
+    if is_hex or _BINARY.match(text):
         return Refusal(
             "YML009",
             "is a number to YAML 1.1 readers and text to YAML 1.2 readers",
@@ -142,7 +144,8 @@ def _leading_zero(text: str, quoted: str) -> Refusal:
     """``010`` is 8 in YAML 1.1 and 10 in YAML 1.2; ``012345678901`` (an account id) loses its zero."""
     digits = text.lstrip("+-").replace("_", "")
     number = digits.lstrip("0") or "0"
-    if set(digits) <= set("01234567") and len(digits) < 24:
+    is_octal = set(digits) <= set("01234567")
+    if is_octal and len(digits) < 24:
         octal = str(int(digits, 8))
         either = f"`{number}`"
         if octal != number:

@@ -25,6 +25,8 @@ _QUOTES = "\"'"
 _HEAD = regex(r"(?: *#.*\n)+")  # comments before the first value
 _MOST = 512  # shapes, and different values of one part, that are remembered
 
+_Place = tuple[int, int]  # line and column
+
 
 class Shapes:
     """The shapes that were met, and a template for each that was met twice.
@@ -33,7 +35,9 @@ class Shapes:
     """
 
     def __init__(
-        self, values: Callable[[str], list[Any] | None], scalar: Callable[[str], Any]
+        self,
+        values: Callable[[str], list[Any] | None],
+        scalar: Callable[[str], Any],
     ) -> None:
         self._values = values
         self._scalar = scalar
@@ -47,7 +51,8 @@ class Shapes:
             text = text[head.end() :]
         parts = _SCALAR.split(text)
         scalars = parts[2::3]
-        shape = "\0".join(parts[::3]) + "".join(parts[1::3])
+        gaps = "\0".join(parts[::3])
+        shape = gaps + "".join(parts[1::3])
         if shape not in self._templates:
             if not self._met(shape):
                 return None
@@ -56,10 +61,13 @@ class Shapes:
         if template is None:
             return None
         values = [self._read(scalar) for scalar in scalars]
-        return template.value(values, tuple(map(_typed, values)))
+        typed = tuple(map(_typed, values))
+        return template.value(values, typed)
 
     def _read(self, scalar: str) -> Any:
-        return scalar[1:-1] if scalar[0] in _QUOTES else self._scalar(scalar)
+        if scalar[0] in _QUOTES:
+            return scalar[1:-1]
+        return self._scalar(scalar)
 
     def _met(self, shape: str) -> bool:
         """Whether a shape was met before; now it was."""
@@ -73,13 +81,16 @@ class Shapes:
         """The template of a text; ``None`` where a scalar is less than a whole value, or there is not one document."""
         values = self._values(text)
         documents, _ = parse(SourceFile("", text))
-        if values is None or len(values) != 1 or len(documents) != 1:
+        if values is None:
+            return None
+        if len(values) != 1 or len(documents) != 1:
             return None
         if not isinstance(values[0], dict | list):
             return None
-        routes: dict[tuple[int, int], tuple[Route, Node]] = {}
+        routes: dict[_Place, tuple[Route, Node]] = {}
         for route, node in documents[0].routes():
-            routes[node.span.line, node.span.column] = (route, node)
+            place = (node.span.line, node.span.column)
+            routes[place] = (route, node)
         numbers: dict[Route, int] = {}
         places = zip(
             _places(text),
@@ -106,7 +117,9 @@ def _is_whole(scalar: str, node: Node) -> bool:
     written = scalar[1:-1] if quoted else scalar
     if not isinstance(node, ScalarNode):
         return False
-    return node.quoted == quoted and node.text == written
+    if node.quoted != quoted:
+        return False
+    return node.text == written
 
 
 def _places(text: str) -> list[tuple[int, int]]:
@@ -115,7 +128,8 @@ def _places(text: str) -> list[tuple[int, int]]:
     for match in _SCALAR.finditer(text):
         start = match.start(2)
         line_start = text.rfind("\n", 0, start) + 1
-        places.append((text.count("\n", 0, start) + 1, start - line_start + 1))
+        line = text.count("\n", 0, start) + 1
+        places.append((line, start - line_start + 1))
     return places
 
 
@@ -146,7 +160,11 @@ class Part:
         self._entries = [_entry(item, route / key, numbers) for key, item in items]
         self._values: dict[tuple[Any, ...], Any] = {}
 
-    def value(self, scalars: Sequence[Any], keys: tuple[Any, ...]) -> Any:
+    def value(
+        self,
+        scalars: Sequence[Any],
+        keys: tuple[Any, ...],
+    ) -> Any:
         """The value with other scalars, which differ where their ``keys`` do; the same object for equal ones."""
         own_keys = keys[self.first : self.last]
         value = self._values.get(own_keys)
@@ -156,7 +174,11 @@ class Part:
                 self._values[own_keys] = value
         return value
 
-    def _new(self, scalars: Sequence[Any], keys: tuple[Any, ...]) -> Any:
+    def _new(
+        self,
+        scalars: Sequence[Any],
+        keys: tuple[Any, ...],
+    ) -> Any:
         items = []
         for entry in self._entries:
             if entry.__class__ is Part:

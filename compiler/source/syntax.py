@@ -124,12 +124,16 @@ _TAB_INDENT = regex(r" *\t")
 
 def syntax_error(file: SourceFile, fault: MarkedYAMLError) -> Diagnostic:
     """The diagnostic of what the scanner or parser refused, with its own words as a note."""
-    span = _place(file, fault.problem_mark or fault.context_mark)
+    mark = fault.problem_mark or fault.context_mark
+    span = _place(file, mark)
     line = file.line(span.line)
-    if "tab" in (fault.problem or "") or _has_tab_before(line, span.column):
+    is_of_tab = "tab" in (fault.problem or "")
+    if is_of_tab or _has_tab_before(line, span.column):
         return _tab(file, span)
-    fact, help, label = _wording(fault, line[span.column - 1 : span.column])
-    notes = (*_no_spaces(file, fault), f"the YAML parser says: {_spoken(fault)}")
+    character = line[span.column - 1 : span.column]
+    fact, help, label = _wording(fault, character)
+    spoken = f"the YAML parser says: {_spoken(fault)}"
+    notes = (*_no_spaces(file, fault), spoken)
     problem = error(
         "YML002",
         fact,
@@ -152,13 +156,15 @@ _NO_SPACE = regex("[\u00a0\u1680\u2000-\u200d\u202f\u205f\u2060\u3000\ufeff]")
 def _no_spaces(file: SourceFile, fault: MarkedYAMLError) -> Iterator[str]:
     """What looks like a space in the lines where the parser began and gave up, and in the one before."""
     marks = (fault.context_mark, fault.problem_mark)
-    rows = {_place(file, mark).line for mark in marks if mark is not None}
+    known = [mark for mark in marks if mark is not None]
+    rows = {_place(file, mark).line for mark in known}
     last = max(rows, default=1)
     rows.add(max(1, last - 1))
     for row in sorted(rows):
         match = _NO_SPACE.search(file.line(row))
         if match is not None:
-            character, column = f"U+{ord(match[0]):04X}", match.start() + 1
+            character = f"U+{ord(match[0]):04X}"
+            column = match.start() + 1
             yield f"character {character} at {row}:{column} looks like a space and is none to YAML"
 
 
@@ -191,16 +197,26 @@ def _joined(fault: MarkedYAMLError, separator: str) -> str:
 
 
 def _tab(file: SourceFile, span: Span) -> Diagnostic:
-    column = file.line(span.line).find("\t") + 1 or span.column
-    later_lines = file.text.split("\n")[span.line :]
-    more = sum(_TAB_INDENT.match(line) is not None for line in later_lines)
+    line = file.line(span.line)
+    column = line.find("\t") + 1 or span.column
+    lines = file.text.split("\n")
+    later_lines = lines[span.line :]
+    indented = [later for later in later_lines if _TAB_INDENT.match(later)]
+    more = len(indented)
     notes = (f"{more} later lines have tabs in their indentation too",) if more else ()
+    place = Span(
+        file,
+        span.line,
+        column,
+        span.line,
+        column + 1,
+    )
     return error(
         "YML003",
         "a tab in the indentation",
         notes=notes,
         help="indent with spaces",
-        span=Span(file, span.line, column, span.line, column + 1),
+        span=place,
     )
 
 
@@ -214,7 +230,8 @@ def _place(file: SourceFile, mark: Mark | None) -> Span:
             1,
             2,
         )
-    row, column = mark.line + 1, mark.column + 1
+    row = mark.line + 1
+    column = mark.column + 1
     lines = file.text.count("\n") + 1
     if row >= lines and not file.line(row):
         while row > 1 and not file.line(row).strip():
@@ -248,19 +265,23 @@ MAX_LINES = 100
 def has_forbidden(text: str) -> bool:
     """Whether a text has characters that are forbidden. One class of characters is sought six times as fast as what may
     begin a line, so that is looked at only where it can be."""
-    return _SUSPECT.search(text) is not None and FORBIDDEN.search(text) is not None
+    if _SUSPECT.search(text) is None:
+        return False
+    return FORBIDDEN.search(text) is not None
 
 
 def forbidden_characters(file: SourceFile) -> Iterable[Diagnostic]:
     """A diagnostic for the first character of each line that no YAML text may hold (or that only YAML 1.1 takes for a
     line end), with the number of those after it."""
     matches = FORBIDDEN.finditer(file.text)
-    lines = Counter(file.position(match.start())[0] for match in matches)
+    starts = [match.start() for match in matches]
+    lines = Counter(file.position(start)[0] for start in starts)
     for reported, (line, count) in enumerate(lines.items(), 1):
         notes = []
         if count > 1:
             notes.append(f"{count - 1} more of them on this line")
-        if reported == MAX_LINES and len(lines) > reported:
+        is_last = reported == MAX_LINES
+        if is_last and len(lines) > reported:
             rest = len(lines) - reported
             notes.append(f"{rest} more lines have such characters")
         yield _forbidden_character(file, line, tuple(notes))
@@ -276,7 +297,8 @@ def _forbidden_character(
     why = "cannot stand in a YAML file"
     if match[0] in _BREAKS:
         why = "ends a line in YAML 1.1 and not in YAML 1.2"
-    code, column = ord(match[0]), match.start() + 1
+    code = ord(match[0])
+    column = match.start() + 1
     return error(
         "YML018",
         f"character U+{code:04X} {why}",

@@ -58,7 +58,8 @@ class TextNode(ScalarNode):
 
 
 def with_texts(
-    document: Document, keys: Sequence[TextKey]
+    document: Document,
+    keys: Sequence[TextKey],
 ) -> tuple[Document, dict[Route, Text], list[Diagnostic]]:
     """A spec with the lines of the files that it names below their paths, these files by the route of their path, and
     what is wrong with the paths."""
@@ -76,21 +77,26 @@ def with_texts(
     return document, texts, faults
 
 
-def _items(document: Document, key: TextKey) -> Iterator[tuple[Route, MappingNode]]:
+def _items(
+    document: Document,
+    key: TextKey,
+) -> Iterator[tuple[Route, MappingNode]]:
     """The mappings that may have the key, each with the route of the key in it."""
     spec = document.root.child("spec")
-    places: list[tuple[Route, Node]] = [(Route(("spec",)), spec)] if spec else []
+    places: list[tuple[Route, Node]] = []
+    if spec:
+        places.append((Route(("spec",)), spec))
     for part in key.keys[:-1]:
         below_it: list[tuple[Route, Node]] = []
         for route, node in places:
             if part is None:
                 items = node.items if isinstance(node, SequenceNode) else []
-                below_it += [
-                    (route / number, item) for number, item in enumerate(items)
-                ]
-            else:
-                child = node.child(part)
-                below_it += [(route / part, child)] if child is not None else []
+                numbered = enumerate(items)
+                below_it += [(route / number, item) for number, item in numbered]
+                continue
+            child = node.child(part)
+            if child is not None:
+                below_it.append((route / part, child))
         places = below_it
     last = key.keys[-1]
     assert last is not None
@@ -107,11 +113,15 @@ def _path(
         return node
     if node is not None or not key.default:
         return None
-    name, metadata = item.child("name"), document.root.child("metadata")
+    name = item.child("name")
+    metadata = document.root.child("metadata")
     cluster = metadata.child("name") if metadata is not None else None
-    if not isinstance(name, ScalarNode) or not isinstance(cluster, ScalarNode):
+    if not isinstance(name, ScalarNode):
         return None
-    if not str(name.value).replace("-", "").isalnum():
+    if not isinstance(cluster, ScalarNode):
+        return None
+    letters = str(name.value).replace("-", "")
+    if not letters.isalnum():
         return None  # no name, which is reported
     path = key.default.format(cluster=cluster.value, name=name.value)
     # It is in no file: whatever is said of it is said of the item's name.
@@ -126,13 +136,15 @@ def _path(
 def _read(
     node: ScalarNode, at: Route, key: TextKey, faults: list[Diagnostic]
 ) -> tuple[TextNode, Text]:
-    home = os.path.dirname(os.path.abspath(node.span.file.name))
-    path = os.path.normpath(os.path.join(home, str(node.value)))
+    written = str(node.value)
+    file = os.path.abspath(node.span.file.name)
+    home = os.path.dirname(file)
+    path = os.path.normpath(os.path.join(home, written))
     root = repository_of(os.path.realpath(home))
     shown = os.path.relpath(path)
     lines: list[ScalarNode] = []
     there = os.path.exists(path)
-    if os.path.isabs(str(node.value)) or not below(root, path):
+    if os.path.isabs(written) or not below(root, path):
         faults.append(
             error(
                 "YML047",
@@ -153,11 +165,17 @@ def _read(
     elif there and key.lines:
         lines = _lines(shown, faults)
     whole = TextNode(
-        node.span, node.value, node.text, node.quoted, lines, key_span=node.key_span
+        node.span,
+        node.value,
+        node.text,
+        node.quoted,
+        lines,
+        key_span=node.key_span,
     )
-    from_root = os.path.relpath(os.path.realpath(path), root).replace(os.sep, "/")
+    from_root = os.path.relpath(os.path.realpath(path), root)
+    posix_path = from_root.replace(os.sep, "/")
     values = tuple(str(line.value) for line in lines)
-    return whole, Text(at, from_root, there, values)
+    return whole, Text(at, posix_path, there, values)
 
 
 def _lines(path: str, faults: list[Diagnostic]) -> list[ScalarNode]:
@@ -166,8 +184,10 @@ def _lines(path: str, faults: list[Diagnostic]) -> list[ScalarNode]:
     if file is None:
         return []
     lines = []
-    for number, line in enumerate(file.text.splitlines(), 1):
-        place = Span(file, number, 1, number, len(line) + 1)
+    texts = file.text.splitlines()
+    for number, line in enumerate(texts, 1):
+        end = len(line) + 1
+        place = Span(file, number, 1, number, end)
         lines.append(
             ScalarNode(
                 place,
@@ -188,11 +208,15 @@ def _replaced(
     """A tree with another node at a route; what is shared with other specs stays as it is."""
     if not route:
         return new
-    key, rest = route[0], route[1:]
+    key = route[0]
+    rest = route[1:]
     child = node.child(key)
-    put = new if child is None else _replaced(child, rest, new)
+    put = new
+    if child is not None:
+        put = _replaced(child, rest, new)
     if isinstance(node, MappingNode):
-        return dataclasses.replace(node, items={**node.items, str(key): put})
+        items_by_key = {**node.items, str(key): put}
+        return dataclasses.replace(node, items=items_by_key)
     if isinstance(node, SequenceNode):
         number = int(key)
         items = [

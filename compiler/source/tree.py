@@ -45,7 +45,8 @@ class SourceFile:
         """Line and column (both 1-based, in characters) of an offset into the text."""
         starts = self._line_starts()
         row = bisect_right(starts, offset)
-        return row, offset - starts[row - 1] + 1
+        start = starts[row - 1]
+        return row, offset - start + 1
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -123,10 +124,13 @@ class MappingNode(Node):
     items: dict[str, Node]
 
     def to_python(self) -> Any:
-        return {key: value.to_python() for key, value in self.items.items()}
+        items = self.items.items()
+        return {key: value.to_python() for key, value in items}
 
     def child(self, key: Key) -> Node | None:
-        return self.items.get(key) if isinstance(key, str) else None
+        if not isinstance(key, str):
+            return None
+        return self.items.get(key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +168,14 @@ class Document:
             return node.span
         is_missing = depth < len(route)
         is_block = node.span.line != node.span.end_line
-        return node.key_span if key or is_missing or is_block else node.span
+        if key or is_missing or is_block:
+            return node.key_span
+        return node.span
 
     def routes(self) -> Iterator[tuple[Route, Node]]:
         """Every node with its route, parents first."""
-        stack: list[tuple[Route, Node]] = [(Route(), self.root)]
+        root = (Route(), self.root)
+        stack: list[tuple[Route, Node]] = [root]
         while stack:
             route, node = stack.pop()
             yield route, node

@@ -71,15 +71,17 @@ def prefix(value: Any) -> str:
         return ""
     text = as_text(value, "a prefix", "runs/llama")
     if re.match(r"(s3|https?)://|arn:", text):
-        path = re.sub(r"\A(?:\w+://|arn:.*:::)", "", text).partition("/")[2]
+        uri = re.sub(r"\A(?:\w+://|arn:.*:::)", "", text)
+        path = uri.partition("/")[2]
         raise fault(
             f"`{text}` names a bucket too",
             f"write the bucket under `bucket:`, and `prefix: {path or '...'}`",
             source=_PREFIX,
         )
     parts = text.rstrip("/").split("/")
-    if "" in parts or "." in parts or ".." in parts:
-        near = "/".join(part for part in parts if part not in ("", ".", ".."))
+    odd = ("", ".", "..")
+    if any(part in odd for part in parts):
+        near = "/".join([part for part in parts if part not in odd])
         raise fault(
             f"`{text}` is no prefix that Mountpoint can show: a part of it is empty, `.` or `..`",
             f"write `{near}/`" if near else "remove it to mount the whole bucket",
@@ -91,9 +93,10 @@ def prefix(value: Any) -> str:
             "take a prefix without them, like `runs/llama`",
             source=_PREFIX,
         )
-    if len(text.encode()) > _LONGEST_KEY:
+    length = len(text.encode())
+    if length > _LONGEST_KEY:
         raise fault(
-            f"`{text[:32]}…` has {len(text.encode())} bytes, and a key has at most {_LONGEST_KEY}",
+            f"`{text[:32]}…` has {length} bytes, and a key has at most {_LONGEST_KEY}",
             "take a shorter prefix",
             source="S3 user guide, object-keys",
         )

@@ -79,19 +79,26 @@ def matched(
     whole = rf"(?:{pattern})\Z"  # compiled by `re` when first needed: a spec has few of these types
 
     def fits(text: str) -> bool:
-        return len(text) <= longest and re.match(whole, text, re.ASCII) is not None
+        if len(text) > longest:
+            return False
+        return re.match(whole, text, re.ASCII) is not None
 
     def check(value: Any) -> str:
-        text = "" if empty and value == "" else as_text(value, what, example, fits)
+        text = ""
+        if not empty or value != "":
+            text = as_text(value, what, example, fits)
         if len(text) > longest:
+            shown = f"`{text[:32]}…` has {len(text)} characters"
             raise fault(
-                f"`{text[:32]}…` has {len(text)} characters, {what} has at most {longest}",
+                f"{shown}, {what} has at most {longest}",
                 "shorten it",
                 source=source,
             )
         if not fits(text):
             raise fault(
-                f"`{text}` is not {what}", _meant(text, fits, example), source=source
+                f"`{text}` is not {what}",
+                _meant(text, fits, example),
+                source=source,
             )
         return text
 
@@ -112,7 +119,8 @@ def _meant(
     example: str,
 ) -> str:
     """What to write instead: what was probably meant, or else what it should look like."""
-    meant = next((candidate for candidate in _slips(text) if fits(candidate)), None)
+    fitting = (candidate for candidate in _slips(text) if fits(candidate))
+    meant = next(fitting, None)
     return f"write `{meant}`" if meant else f"write it like `{example}`"
 
 
@@ -150,7 +158,8 @@ def quantity(value: Any) -> QuantityValue:
             f"a quantity is text or a whole number, not {kind_of(value)}",
             f'quote it: `"{value}"`',
         )
-    if isinstance(value, bool) or not isinstance(value, str | int):
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    if not is_number and not isinstance(value, str):
         raise fault(
             f"a quantity is a number with a unit, not {kind_of(value)}",
             "write it like `64Gi` or `90`",
@@ -172,11 +181,10 @@ def _quantity_help(text: str) -> str:
     near = re.match(
         r"\s*([0-9]+(?:\.[0-9]+)?)\s*(k|m|g|t)i?b?\s*\Z", text, re.IGNORECASE
     )
-    return (
-        f"write `{near[1]}{near[2].upper()}i`"
-        if near
-        else "write a number with a unit, like `64Gi`, `500m` or `90`"
-    )
+    if near is None:
+        return "write a number with a unit, like `64Gi`, `500m` or `90`"
+    unit = near[2].upper()
+    return f"write `{near[1]}{unit}i`"
 
 
 @shaped(_ABOVE_0, type=_TEXT_OR_NUMBER, exclusiveMinimum=0, examples=_LIKE_QUANTITIES)
@@ -262,10 +270,12 @@ def pages(value: Any) -> QuantityValue:
     """A quantity of bytes in whole huge pages; 0 is none."""
     if quantity(value) == QuantityValue(0):
         return QuantityValue(0)
-    total, page = size(value), 2 * 1024**2
+    total = size(value)
+    page = 2 * 1024**2
     if total.value % page:
         # core/v1 ResourceRequirements: hugepages-2Mi is a multiple of its page (validation of Kubernetes 1.35).
-        more = QuantityValue.mib(2 * (total.value // page + 1))
+        pages_above = total.value // page + 1
+        more = QuantityValue.mib(2 * pages_above)
         raise fault(
             f"`{value}` is not a whole number of 2 MiB pages",
             f"write `{more}`",
@@ -305,8 +315,10 @@ def _duration_help(text: str) -> str:
     near = re.match(
         r"\s*(\d+(?:\.\d+)?)\s*(?!ms\b|mo)([smhdw])[a-z]*\s*\Z", text.lower()
     )
-    seconds = float(near[1]) * _UNITS[near[2]] if near else 0.0
-    if not near or not seconds or not seconds.is_integer():
+    if near is None:
+        return _LIKE
+    seconds = float(near[1]) * _UNITS[near[2]]
+    if not seconds or not seconds.is_integer():
         return _LIKE
     why = ": Kubernetes has no unit for days" if near[2] in "dw" else ""
     return f"write `{DurationValue(int(seconds))}`{why}"
@@ -335,7 +347,8 @@ def count(value: Any) -> float:
             if isinstance(value, str)
             else None
         )
-        power = {"m": 6, "b": 9, "t": 12}[near[2].lower()] if near else 9
+        powers = {"m": 6, "b": 9, "t": 12}
+        power = powers[near[2].lower()] if near else 9
         raise fault(
             f"a number of parameters is a number, not {kind_of(value)}",
             f"write `{near[1] if near else '8.03'}e{power}`",
@@ -369,7 +382,8 @@ def region(value: Any) -> str:
     text = as_text(value, "a Region", "us-west-2")
     if _ZONE.match(text):
         raise fault(
-            f"`{text}` is an Availability Zone, not a Region", f"write `{text[:-1]}`"
+            f"`{text}` is an Availability Zone, not a Region",
+            f"write `{text[:-1]}`",
         )
     if not _REGION.match(text):
         raise fault(
@@ -413,7 +427,8 @@ def cidr(value: Any) -> str:
             f"`{text}` is not an IPv4 block", "write an IPv4 block, like `10.0.0.0/16`"
         )
     if "/" not in text:
-        whole = f"{text}/{16 if text.endswith('.0') else 32}"
+        length = 16 if text.endswith(".0") else 32
+        whole = f"{text}/{length}"
         raise fault(
             f"`{text}` is not a CIDR block: it has no prefix length", _cidr_help(whole)
         )
@@ -421,8 +436,9 @@ def cidr(value: Any) -> str:
         return str(IPv4Network(text))
     except ValueError as problem:
         why = str(problem)
+        why = why[:1].lower() + why[1:]
         raise fault(
-            f"`{text}` is not a CIDR block: {why[:1].lower()}{why[1:]}",
+            f"`{text}` is not a CIDR block: {why}",
             _cidr_help(text),
         ) from None
 
@@ -610,9 +626,10 @@ def image(value: Any) -> str:
             f"write `{meant}`" if meant else "write it like `registry/name:tag`",
             source=_REFERENCE,
         )
-    if len(parts["name"]) > _LONGEST_NAME:
+    length = len(parts["name"])
+    if length > _LONGEST_NAME:
         raise fault(
-            f"the name of image `{text[:32]}…` has {len(parts['name'])} characters, and may have "
+            f"the name of image `{text[:32]}…` has {length} characters, and may have "
             f"{_LONGEST_NAME}",
             "shorten it",
             source=_REFERENCE,

@@ -26,7 +26,8 @@ def one_at_most(*keys: str) -> ConfigDict:
 
 def needed(**keys: str) -> ConfigDict:
     """The configuration of a model in which a key needs another one, for editors."""
-    extra: JsonDict = {"dependentRequired": {key: [keys[key]] for key in keys}}
+    others: JsonDict = {key: [other] for key, other in keys.items()}
+    extra: JsonDict = {"dependentRequired": others}
     return ConfigDict(json_schema_extra=extra)
 
 
@@ -42,8 +43,9 @@ class OneOf(SpecModel):
     def _exactly_one(self) -> Self:
         given = self.given()
         if len(given) != 1:
-            keys = [field.alias or name for name, field in _fields(self)]
-            both = " and ".join(f"`{key}`" for key in given)
+            declared = _fields(self)
+            keys = [field.alias or name for name, field in declared]
+            both = " and ".join([f"`{key}`" for key in given])
             fact = f"both {both} are given" if given else "nothing is given"
             raise fault(fact, f"write exactly one of {listed(keys)}")
         return self

@@ -28,7 +28,8 @@ def documents(
 @cache
 def lists(platform: Platform = EKS) -> Mapping[str, str]:
     """Each kind with its list of the spec."""
-    return {kind: section for kind, (section, _) in _declared(platform).items()}
+    declared = _declared(platform).items()
+    return {kind: section for kind, (section, _) in declared}
 
 
 @cache

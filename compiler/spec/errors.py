@@ -39,6 +39,7 @@ _BOUND = {
     "string_too_short": ("below the minimum of {min_length}", "at least {min_length}"),
     "string_too_long": ("above the maximum of {max_length}", "at most {max_length}"),
 }
+_OF_KUBERNETES = ("namespace", "labels", "annotations")
 
 
 def explain_all(
@@ -46,7 +47,10 @@ def explain_all(
 ) -> list[Diagnostic]:
     """Every fault of a document once: a key that is only misspelt is unknown, and not missing too."""
     data = document.root.to_python()
-    faults = [_as_written(explain(detail, model, data), document) for detail in details]
+    faults = []
+    for detail in details:
+        fault = explain(detail, model, data)
+        faults.append(_as_written(fault, document))
     misspelt = {
         (fault.at.parent, fault.help)
         for fault in faults
@@ -70,7 +74,8 @@ def _as_written(item: Diagnostic, document: Document) -> Diagnostic:
         return item
     if type(node.value) not in (int, float):
         return item
-    value, text = str(node.value), node.text
+    value = str(node.value)
+    text = node.text
     return replace(
         item,
         message=item.message.replace(f"`{value}`", f"`{text}`"),
@@ -88,8 +93,10 @@ def explain(
     data: Any,
 ) -> Diagnostic:
     """The diagnostic of one pydantic error in ``data``, which was validated as ``model``."""
-    at, of_key = _route(details["loc"], data), "[key]" in details["loc"]
-    kind, context = details["type"], details.get("ctx") or {}
+    at = _route(details["loc"], data)
+    of_key = "[key]" in details["loc"]
+    kind = details["type"]
+    context = details.get("ctx") or {}
     value = _lookup(data, at)
     if kind == "missing":
         return error(
@@ -102,8 +109,10 @@ def explain(
     if kind == "extra_forbidden":
         return _unknown(at, model)
     if kind == "spec_value":
-        at = at / str(context["key"]) if context["key"] else at
-        notes = (f"source: {context['source']}",) if context["source"] else ()
+        if context["key"]:
+            at = at / str(context["key"])
+        source = context["source"]
+        notes = (f"source: {source}",) if source else ()
         return error(
             "SPC005",
             str(context["fact"]),
@@ -121,12 +130,16 @@ def explain(
             model_at(model, at),
             required=required,
         )
-        message = f"{_name(at)} is {kind_of(value)}, not {_WANTED[kind]}"
+        wanted = _WANTED[kind]
+        name = _name(at)
+        message = f"{name} is {kind_of(value)}, not {wanted}"
         return error("SPC003", message, at, help=help)
     if kind == "literal_error":
         return _choice(at, value, str(context["expected"]))
     if kind in _BOUND:
-        fact, help = (text.format(**context) for text in _BOUND[kind])
+        fact, help = _BOUND[kind]
+        fact = fact.format(**context)
+        help = help.format(**context)
         message = f"{_name(at)} {_shown(value)}, {fact}"
         return error(
             "SPC004",
@@ -142,7 +155,10 @@ def explain(
     )
 
 
-def _route(location: tuple[int | str, ...], data: Any) -> Route:
+def _route(
+    location: tuple[int | str, ...],
+    data: Any,
+) -> Route:
     """The place of an error in the data: without what pydantic names the members of a union, and the keys of maps."""
     keys: list[int | str] = []
     for key in location[:-1]:
@@ -156,7 +172,9 @@ def _route(location: tuple[int | str, ...], data: Any) -> Route:
             data = data[key] if key < len(data) else None
         elif data is None:
             keys.append(key)
-    keys += [key for key in location[-1:] if key != "[key]"]
+    last = location[-1:]
+    if last != ("[key]",):
+        keys += last
     return Route(tuple(keys))
 
 
@@ -165,8 +183,10 @@ def _name(at: Route) -> str:
     if not at:
         return "the document"
     if isinstance(at[-1], int):
-        owner = next((key for key in reversed(at) if isinstance(key, str)), "the list")
-        return f"item {at[-1] + 1} of `{owner}`"
+        names = [key for key in at if isinstance(key, str)]
+        owner = names[-1] if names else "the list"
+        number = at[-1] + 1
+        return f"item {number} of `{owner}`"
     return f"`{at[-1]}`"
 
 
@@ -174,10 +194,12 @@ def _lookup(data: Any, at: Route) -> Any:
     for key in at:
         if key == 0 and isinstance(data, Mapping):
             continue  # a list of one, written as its item
-        if isinstance(key, int) and isinstance(data, Sequence) and key < len(data):
-            data = data[key]
+        if isinstance(key, int) and isinstance(data, Sequence):
+            data = data[key] if key < len(data) else None
+        elif isinstance(data, Mapping):
+            data = data.get(key)
         else:
-            data = data.get(key) if isinstance(data, Mapping) else None
+            data = None
     return data
 
 
@@ -185,11 +207,15 @@ def _shown(value: Any) -> str:
     if isinstance(value, str):
         return f"has {len(value)} characters"
     if isinstance(value, list | dict):
-        return f"has {len(value)} {'item' if len(value) == 1 else 'items'}"
+        noun = "item" if len(value) == 1 else "items"
+        return f"has {len(value)} {noun}"
     return f"is {value}"
 
 
-def model_at(model: type[BaseModel], at: Route) -> type[BaseModel] | None:
+def model_at(
+    model: type[BaseModel],
+    at: Route,
+) -> type[BaseModel] | None:
     """The model that stands at a route; ``None`` where no model does (a free mapping)."""
     inner: type[BaseModel] | None = model
     named = False  # whether a name of a free mapping comes next
@@ -211,7 +237,8 @@ def holds(annotation: Any, kind: type) -> bool:
     """Whether a type is a ``list`` or a ``dict``, or may be one."""
     if get_origin(annotation) is kind:
         return True
-    return any(get_origin(member) is kind for member in get_args(annotation))
+    members = get_args(annotation)
+    return any(get_origin(member) is kind for member in members)
 
 
 def inner_model(annotation: Any) -> type[BaseModel] | None:
@@ -257,9 +284,11 @@ def _missing_help(model: type[BaseModel], at: Route) -> str:
     if not field.description:
         return add
     if field.examples:
-        add += f", like `{flow(field.examples[0])}`"
+        example = flow(field.examples[0])
+        add += f", like `{example}`"
     words = field.description.rstrip(".")
-    return f"{add}: {words[0].lower()}{words[1:]}"
+    first = words[0].lower()
+    return f"{add}: {first}{words[1:]}"
 
 
 def _kind(annotation: Any) -> str:
@@ -270,12 +299,14 @@ def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
     owner = model_at(model, at.parent)
     known = keys_of(owner) if owner is not None else []
     where = "this mapping"
-    if at.parent and isinstance(at.parent[-1], str):
-        where = f"`{at.parent[-1]}`"
-    help = meant(str(at[-1]), known) or f"{where} has: {listed(known)}"
-    if at.parent == ("metadata",) and at[-1] in ("namespace", "labels", "annotations"):
+    key = str(at[-1])
+    owner_key = at.parent[-1] if at.parent else 0
+    if isinstance(owner_key, str):
+        where = f"`{owner_key}`"
+    help = meant(key, known) or f"{where} has: {listed(known)}"
+    if at.parent == ("metadata",) and key in _OF_KUBERNETES:
         help = "remove it: the objects of a cluster take theirs from `spec`"
-    outer = _one_too_high(owner, str(at[-1]))
+    outer = _one_too_high(owner, key)
     if outer is not None:
         help = f"write it under `{outer}`"
     return error(
@@ -301,17 +332,25 @@ def _one_too_high(owner: type[BaseModel] | None, key: str) -> str | None:
 
 
 def _type_help(
-    kind: str, value: Any, owner: type[BaseModel] | None, *, required: bool
+    kind: str,
+    value: Any,
+    owner: type[BaseModel] | None,
+    *,
+    required: bool,
 ) -> str:
     if value is None and not required:
         return f"write {_WANTED[kind]}, or remove the key"
     if kind in ("list_type", "dict_type", "model_type"):
         return _shape_help(kind, value, owner)
-    if kind == "string_type" and isinstance(value, bool | int | float):
-        text = str(value).lower() if isinstance(value, bool) else str(value)
+    is_scalar = isinstance(value, bool | int | float)
+    if kind == "string_type" and is_scalar:
+        text = str(value)
+        if isinstance(value, bool):
+            text = text.lower()
         return f'quote it: `"{text}"`'
     if kind in ("int_type", "int_from_float"):
-        if isinstance(value, str) and value.strip().isdigit():
+        is_digits = isinstance(value, str) and value.strip().isdigit()
+        if is_digits:
             return f"write `{int(value)}` without quotes"
         if isinstance(value, float) and value.is_integer():
             return f"write `{int(value)}`"
@@ -326,7 +365,8 @@ def _shape_help(
     """What to write where a list or a mapping is wanted; ``owner`` is the model of the mapping or of the items."""
     if owner is not None:
         return _model_help(kind, value, owner)
-    if kind == "list_type" and isinstance(value, str | int):
+    is_words = isinstance(value, str | int)
+    if is_words and kind == "list_type":
         words = ", ".join(str(value).split())
         if len(words) < 40:
             return f"write a list: `[{words}]`"
@@ -342,8 +382,10 @@ def _model_help(
     owner: type[BaseModel],
 ) -> str:
     fields = _fields(owner)
-    required = [key for key, field in fields.items() if field.is_required()]
-    if len(required) == 1 and isinstance(value, str | int | float):
+    declared = fields.items()
+    required = [key for key, field in declared if field.is_required()]
+    is_scalar = isinstance(value, str | int | float)
+    if is_scalar and len(required) == 1:
         item = f"{{{required[0]}: {value}}}"
         if kind == "model_type":
             return f"write `{item}`"
@@ -363,8 +405,11 @@ def _choice(
     wanted = listed(choices)
     if len(choices) > 1:
         wanted = f"one of {wanted}"
-    help = meant(str(value), choices) or f"write {wanted}"
-    shown = f"`{value}`" if isinstance(value, str) else kind_of(value)
+    question = meant(str(value), choices)
+    help = question or f"write {wanted}"
+    shown = kind_of(value)
+    if isinstance(value, str):
+        shown = f"`{value}`"
     return error(
         "SPC004",
         f"{_name(at)} is {shown}, not {wanted}",

@@ -15,7 +15,8 @@ _FOLDER = r"[A-Za-z0-9._/-]+"
 def repository_path(value: Any) -> str:
     """A folder inside the repository, without `./` and `/` around it."""
     text = as_text(value, "a folder of the repository", "clusters/seoul")
-    parts = [part for part in text.split("/") if part not in ("", ".")]
+    names = text.split("/")
+    parts = [part for part in names if part not in ("", ".")]
     if (
         text.startswith("/")
         or ".." in parts
@@ -52,11 +53,10 @@ def repository_url(value: Any) -> str:
         )
     if not re.fullmatch(_REPOSITORY, text):
         near = re.match(r"(\w+)@([\w.-]+):(\S+)\Z", text)
-        help = (
-            f"write `ssh://{near[1]}@{near[2]}/{near[3]}`"
-            if near
-            else "write it like `https://github.com/org/fleet`"
-        )
+        help = "write it like `https://github.com/org/fleet`"
+        if near:
+            user, host, path = near.groups()
+            help = f"write `ssh://{user}@{host}/{path}`"
         raise fault(
             f"`{text}` is not the `https://` or `ssh://` URL of a repository",
             help,
@@ -95,7 +95,8 @@ def branch(value: Any) -> str:
         )
     for pattern, why in _NO_BRANCH:
         anywhere = pattern.startswith("[^")
-        matched = re.search(pattern, text) if anywhere else re.match(pattern, text)
+        find = re.search if anywhere else re.match
+        matched = find(pattern, text)
         if matched:
             raise fault(
                 f"`{text}` is no branch of git: it {why}",

@@ -141,7 +141,8 @@ def tag_key(value: Any) -> str:
     """The key of an AWS tag."""
     text = as_text(value, "a tag's key", "cost-center")
     # EC2 refuses `aws:`; Karpenter's EC2NodeClass refuses the others (CRD v1.14.1, spec.tags) or sets them itself.
-    if re.match(_OF_OTHERS, text) or len(text) > _LONGEST_KEY:
+    is_of_others = re.match(_OF_OTHERS, text)
+    if is_of_others or len(text) > _LONGEST_KEY:
         raise fault(
             f"`{text[:64]}` is no tag that you may set",
             f"write a key of your own of at most {_LONGEST_KEY} characters",

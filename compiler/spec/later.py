@@ -24,7 +24,8 @@ class Later:
     @classmethod
     def model(cls) -> type[SpecModel]:
         """The model itself."""
-        model: type[SpecModel] = getattr(import_module(cls.module), cls.__name__)
+        module = import_module(cls.module)
+        model: type[SpecModel] = getattr(module, cls.__name__)
         return model
 
     @classmethod
@@ -41,7 +42,10 @@ class Later:
 
 
 @cache
-def later(module: str, *names: str) -> tuple[type[Later], ...]:
+def later(
+    module: str,
+    *names: str,
+) -> tuple[type[Later], ...]:
     """What stands for models of a module below ``compiler.subjects``, by their names."""
     path = f"compiler.subjects.{module}"
     return tuple(type(name, (Later,), {"module": path}) for name in names)

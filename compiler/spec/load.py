@@ -29,7 +29,8 @@ _SPEC = Route(("spec",))
 def platform_of(document: Document) -> Platform:
     """The platform that a spec names by its key in ``spec.platform``; EKS where it names none that is known."""
     node, depth = document.node(_SPEC / "platform")
-    if depth == len(_SPEC) + 1 and isinstance(node, MappingNode):
+    exists = depth == len(_SPEC) + 1
+    if exists and isinstance(node, MappingNode):
         for name in node.items:
             if name in PLATFORMS:
                 return PLATFORMS[name]
@@ -57,10 +58,13 @@ def load(
 def _of_platform(fault: Diagnostic, platform: Platform) -> Diagnostic:
     """A key that only other platforms have is not unknown: it says what to write instead."""
     key = fault.at[-1] if fault.at else ""
-    if fault.code != "SPC002" or fault.at != _SPEC / key or key not in _all_keys():
+    if fault.code != "SPC002" or fault.at != _SPEC / key:
+        return fault
+    if key not in _all_keys():
         return fault
     keys = listed(sorted(_keys(platform.subjects)))
-    help = platform.instead.get(str(key), f"remove it; the platform has {keys}")
+    otherwise = f"remove it; the platform has {keys}"
+    help = platform.instead.get(str(key), otherwise)
     return replace(
         fault,
         code="SPC006",
@@ -133,7 +137,8 @@ def _without_repeats(
     """A value that several jobs inherit is wrong once, where it stands."""
     unique: dict[object, Diagnostic] = {}
     for fault in faults:
-        span = document.span(fault.at or Route(), key=fault.key)
+        at = fault.at or Route()
+        span = document.span(at, key=fault.key)
         unique.setdefault(
             (
                 fault.code,

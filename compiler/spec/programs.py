@@ -63,9 +63,13 @@ def program(words: list[str]) -> list[str]:
             source=_COMMAND,
         )
     if re.search(r"\s", first):
+        help = _SHELL
+        if _splits(first):
+            words_of_first = ", ".join(first.split()[:6])
+            help = f"write `[{words_of_first}]`"
         raise fault(
             f"the program of the command is `{_short(first)}`, spaces and all: no shell splits it",
-            f"write `[{', '.join(first.split()[:6])}]`" if _splits(first) else _SHELL,
+            help,
             source=_COMMAND,
         )
     if re.match(_NO_PROGRAM, first):
@@ -94,7 +98,9 @@ def _splits(text: str) -> bool:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 48 else f"{text[:48]}…"
+    if len(text) <= 48:
+        return text
+    return f"{text[:48]}…"
 
 
 _PATH = r"/[^\0:]*"
@@ -141,7 +147,8 @@ def mount_path(value: Any) -> str:
     path = "/" + posixpath.normpath(text).lstrip("/")
     for folder in _OF_THE_KERNEL:
         # /dev/shm has a fault of its own, in words of its own.
-        if f"{path}/".startswith(f"{folder}/") and path != "/dev/shm":
+        is_inside = f"{path}/".startswith(f"{folder}/")
+        if is_inside and path != "/dev/shm":
             raise fault(
                 f"`{text}` lies in `{folder}`, which is the kernel's: a volume there hides devices, or no pod starts",
                 _ELSEWHERE,

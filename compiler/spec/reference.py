@@ -51,7 +51,9 @@ class Key:
         if self.field.is_required():
             return "required"
         value = self.field.get_default(call_default_factory=True, validated_data={})
-        return _default(value) or ("derived" if "derived" in self.description else "")
+        if "derived" in self.description:
+            return _default(value) or "derived"
+        return _default(value)
 
     @property
     def limits(self) -> str:
@@ -78,7 +80,8 @@ class Key:
     @property
     def examples(self) -> list[str]:
         """Values of it, one for each of its forms, as YAML on one line."""
-        return [flow(value) for value in self.field.examples or [None]]
+        examples = self.field.examples or [None]
+        return [flow(value) for value in examples]
 
     @property
     def together(self) -> str:
@@ -104,7 +107,10 @@ def keys(model: type[BaseModel], above: str = "") -> list[Key]:
     ]
 
 
-def all_keys(model: type[BaseModel] | None = None, above: str = "") -> Iterator[Key]:
+def all_keys(
+    model: type[BaseModel] | None = None,
+    above: str = "",
+) -> Iterator[Key]:
     """Every key of the language, each before the keys inside it."""
     for key in keys(model or language(), above):
         yield key
@@ -114,7 +120,8 @@ def all_keys(model: type[BaseModel] | None = None, above: str = "") -> Iterator[
 
 def models() -> list[type[BaseModel]]:
     """Every model, in the order in which a spec mentions them."""
-    inside = (key.model for key in all_keys() if key.model is not None)
+    below = [key.model for key in all_keys()]
+    inside = [model for model in below if model is not None]
     return list(dict.fromkeys([language(), *inside]))
 
 
@@ -127,9 +134,8 @@ def _together(model: type[BaseModel]) -> str:
         return "exactly one of them"
     if "oneOf" in schema:
         kinds: Any = schema["oneOf"]
-        return (
-            f"exactly one of {listed((kind['required'][0] for kind in kinds), ' and ')}"
-        )
+        required = [kind["required"][0] for kind in kinds]
+        return f"exactly one of {listed(required, ' and ')}"
     if "not" in schema:
         excluded: Any = schema["not"]
         return f"at most one of {listed(excluded['required'], ' and ')}"
@@ -212,12 +218,17 @@ _SPOKEN = {
 """What types are called where the words of their own names would say less."""
 
 
-def _kind(declared: Any, name_of: Callable[[type[BaseModel]], str]) -> str:
+def _kind(
+    declared: Any,
+    name_of: Callable[[type[BaseModel]], str],
+) -> str:
     """A type in words: the spec's own types by name, lists and mappings by what they hold."""
     named = next((name for value, name in _NAMED if value == declared), None)
     if named is not None:
-        return _SPOKEN.get(named) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", named).lower()
-    origin, arguments = get_origin(declared), get_args(declared)
+        words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", named)
+        return _SPOKEN.get(named) or words.lower()
+    origin = get_origin(declared)
+    arguments = get_args(declared)
     if origin is Annotated:
         return _kind(_as_written(arguments), name_of)
     if origin is Literal:
@@ -226,7 +237,10 @@ def _kind(declared: Any, name_of: Callable[[type[BaseModel]], str]) -> str:
     if origin in (Union, types.UnionType):
         return " or ".join(filter(None, dict.fromkeys(inside)))
     if origin is list:
-        return f"list of {'mappings' if inside[0] == 'mapping' else inside[0]}"
+        items = inside[0]
+        if items == "mapping":
+            items = "mappings"
+        return f"list of {items}"
     if origin is dict:
         return f"mapping of {inside[0]} to {inside[1]}"
     model = model_of(declared)

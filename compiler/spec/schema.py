@@ -89,7 +89,8 @@ def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
 def schema(kind: str) -> dict[str, Any]:
     """The schema of a whole document of a kind (JSON Schema 2020-12)."""
     if kind in documents():
-        body = _document(kind, _schema_of(documents()[kind][1]))
+        _, model = documents()[kind]
+        body = _document(kind, _schema_of(model))
     else:
         cluster = _schema_of(language())
         body = _base(cluster) if kind == _BASE else _cluster(cluster)
@@ -99,9 +100,9 @@ def schema(kind: str) -> dict[str, Any]:
 def _cluster(body: dict[str, Any]) -> dict[str, Any]:
     """With ``extends`` a base may have whatever is missing; pools may stand in documents of their own."""
     definitions = body["$defs"]
-    definitions |= {
-        _PARTIAL + name: _partial(model) for name, model in definitions.items()
-    }
+    models = definitions.items()
+    partials = {_PARTIAL + name: _partial(model) for name, model in models}
+    definitions |= partials
     definitions["ClusterSpec"]["required"].remove("nodePools")
     _let_inherit(definitions)
     for spec in ("ClusterSpec", f"{_PARTIAL}ClusterSpec"):
@@ -118,7 +119,8 @@ def _cluster(body: dict[str, Any]) -> dict[str, Any]:
 
 def _let_inherit(definitions: dict[str, Any]) -> None:
     """What a pool that extends another leaves out is there; of a job, also what ``jobDefaults`` may give."""
-    pool, job = definitions["NodePool"], definitions["Job"]
+    pool = definitions["NodePool"]
+    job = definitions["Job"]
     pool |= _unless("extends", {"required": _but_name(pool)})
     whole_job = _unless("extends", _unless_filled(_but_name(job)))
     pool["required"] = job["required"] = ["name"]
@@ -143,7 +145,10 @@ def _unless_filled(required: list[str]) -> dict[str, Any]:
     }
 
 
-def _unless(key: str, schema: dict[str, Any]) -> dict[str, Any]:
+def _unless(
+    key: str,
+    schema: dict[str, Any],
+) -> dict[str, Any]:
     """A schema that holds where a key is not given."""
     return {
         "if": {"required": [key]},
@@ -160,9 +165,9 @@ def _with_defaults(definitions: dict[str, Any], spec: str) -> None:
     """``jobDefaults`` of a spec: any part of a job that another can inherit."""
     part = definitions[f"{_PARTIAL}Job"]
     keys = part["properties"]
-    inherited = {
-        name: value for name, value in keys.items() if name not in NEVER_INHERITED
-    }
+    inherited = dict(keys)
+    for name in NEVER_INHERITED:
+        inherited.pop(name, None)
     definitions["JobDefaults"] = {
         **part,
         "title": "JobDefaults",
@@ -250,7 +255,10 @@ def _partial(schema: Any) -> Any:
     return partial
 
 
-def _document(kind: str, body: dict[str, Any]) -> dict[str, Any]:
+def _document(
+    kind: str,
+    body: dict[str, Any],
+) -> dict[str, Any]:
     """A document of its own: the fields of a list item, without its name, under ``spec``."""
     definitions = body.pop("$defs", {})
     name = body["properties"].pop("name")
@@ -282,13 +290,18 @@ def _document(kind: str, body: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _example(body: dict[str, Any], required: list[str]) -> dict[str, Any]:
+def _example(
+    body: dict[str, Any],
+    required: list[str],
+) -> dict[str, Any]:
     """The least that a document says by itself, from the examples of its keys."""
-    first = body.get("oneOf", [{"required": []}])[0]["required"]
-    needed = [*required, *first]
-    return {key: body["properties"][key]["examples"][0] for key in needed}
+    first = body.get("oneOf", [{"required": []}])[0]
+    needed = [*required, *first["required"]]
+    properties = body["properties"]
+    return {key: properties[key]["examples"][0] for key in needed}
 
 
 def schema_text(kind: str) -> str:
     """The schema as it is printed and committed."""
-    return json.dumps(schema(kind), indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(schema(kind), indent=2, ensure_ascii=False)
+    return text + "\n"

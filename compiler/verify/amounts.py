@@ -43,5 +43,6 @@ def _amount(text: str) -> Fraction | None:
     if match is None:
         return None
     number, suffix, power = match.groups()
-    factor = _FACTORS.get(suffix, Fraction(1)) * Fraction(10) ** int(power or 0)
-    return Fraction(number.removesuffix(".")) * factor
+    factor = _FACTORS.get(suffix, Fraction(1))
+    scale = Fraction(10) ** int(power or 0)
+    return Fraction(number.removesuffix(".")) * factor * scale

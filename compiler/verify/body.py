@@ -18,6 +18,8 @@ from compiler.verify.walk import LATER, Sound, walk
 
 Lookup = Callable[[str, str, str, str], Body | None]  # group, kind, namespace, name
 
+_OF_SHAPE = (SCHEMA, UNKNOWN)
+
 
 def nothing(
     group: str,
@@ -48,16 +50,29 @@ def validate_body(
     that are without fault, if any of them is the same object as one of this.
     """
     for key in ("apiVersion", "kind"):
-        if not isinstance(body.get(key), str) or not body[key]:
+        text = body.get(key)
+        if not isinstance(text, str) or not text:
             return [_missing(key)]
-    api_version, kind = body["apiVersion"], body["kind"]
+    api_version: str = body["apiVersion"]
+    kind: str = body["kind"]
     candidates = schemas.find(api_version, kind)
     if not candidates:
         return [_unknown_kind(schemas, api_version, kind)] if closed else []
-    schema, faults = _own_faults(schemas, candidates, body, sound)
-    shape = [fault for fault in faults if fault.layer in (SCHEMA, UNKNOWN)]
-    faults += _webhook_faults(schema, body, shape, lookup)
-    if cel and not any(fault.layer == SCHEMA for fault in faults):
+    schema, faults = _own_faults(
+        schemas,
+        candidates,
+        body,
+        sound,
+    )
+    shape = [fault for fault in faults if fault.layer in _OF_SHAPE]
+    faults += _webhook_faults(
+        schema,
+        body,
+        shape,
+        lookup,
+    )
+    breaks_schema = any(fault.layer == SCHEMA for fault in faults)
+    if cel and not breaks_schema:
         from compiler.verify.cel import evaluate
 
         faults += evaluate(schema.root, body, old)
@@ -81,7 +96,8 @@ def _webhook_faults(
     meant, known = intended(body, shape)
     if not has_shape(walk(schema.root, meant)):
         return []
-    faulty = [*(fault.path for fault in shape), *neighbors(shape, known)]
+    faulty = [fault.path for fault in shape]
+    faulty += neighbors(shape, known)
     faults = webhooks.check(meant, lookup)
     return [fault for fault in faults if not _is_inside(fault.path, faulty)]
 
@@ -92,7 +108,10 @@ def _is_inside(path: Path, places: Iterable[Path]) -> bool:
 
 
 def _own_faults(
-    schemas: Schemas, candidates: tuple[Schema, ...], body: Body, sound: Sound | None
+    schemas: Schemas,
+    candidates: tuple[Schema, ...],
+    body: Body,
+    sound: Sound | None,
 ) -> tuple[Schema, list[Fault]]:
     """The schema to judge a body by, and the faults by schema and names. They depend on nothing but the body, and most
     objects of a cluster are the same in all clusters of a fleet, so bodies without fault are remembered. A job is
@@ -113,17 +132,23 @@ def _own_faults(
 def _schema_without_fault(schemas: Schemas, text: bytes) -> Schema | None:
     """The schema by which a body has no fault, if there is one."""
     body: Body = marshal.loads(text)  # noqa: S302 - written a moment ago, by the only caller
-    schema, faults = _judge(schemas.find(body["apiVersion"], body["kind"]), body)
+    api_version, kind = body["apiVersion"], body["kind"]
+    candidates = schemas.find(api_version, kind)
+    schema, faults = _judge(candidates, body)
     return None if faults else schema
 
 
 def _judge(
-    candidates: tuple[Schema, ...], body: Body, sound: Sound | None = None
+    candidates: tuple[Schema, ...],
+    body: Body,
+    sound: Sound | None = None,
 ) -> tuple[Schema, list[Fault]]:
     schema, structural = _best_schema(candidates, body, sound)
     faults = []
     for fault in structural:
-        if webhooks.fills(body, fault) or _is_of_sops(body, fault):
+        if webhooks.fills(body, fault):
+            continue
+        if _is_of_sops(body, fault):
             continue
         if fault.help == LATER:
             fault = _with_release(schema, fault)
@@ -133,15 +158,20 @@ def _judge(
 
 def _is_of_sops(body: Body, fault: Fault) -> bool:
     """Whether a fault is about what SOPS adds to a file that it encrypts, and who decrypts it takes away."""
+    if fault.path[:1] != ("sops",):
+        return False
     metadata = body.get("sops")
-    return (
-        fault.path[:1] == ("sops",) and isinstance(metadata, dict) and "mac" in metadata
-    )
+    return isinstance(metadata, dict) and "mac" in metadata
 
 
-def corrected(body: Body, schemas: Schemas = BUILTIN) -> tuple[Body, set[Path]]:
+def corrected(
+    body: Body,
+    schemas: Schemas = BUILTIN,
+) -> tuple[Body, set[Path]]:
     """The body as it was meant, and the places of faults of which that is known."""
-    candidates = schemas.find(str(body.get("apiVersion")), str(body.get("kind")))
+    api_version = str(body.get("apiVersion"))
+    kind = str(body.get("kind"))
+    candidates = schemas.find(api_version, kind)
     if not candidates:
         return body, set()
     _, faults = _best_schema(candidates, body)
@@ -157,7 +187,9 @@ def _with_release(schema: Schema, fault: Fault) -> Fault:
 
 
 def _best_schema(
-    candidates: tuple[Schema, ...], body: Body, sound: Sound | None = None
+    candidates: tuple[Schema, ...],
+    body: Body,
+    sound: Sound | None = None,
 ) -> tuple[Schema, list[Fault]]:
     """The schema that understands most of a body, and the faults by it."""
     best, *others = candidates
@@ -192,7 +224,8 @@ def _unknown_kind(
     kind: str,
 ) -> Fault:
     message = f"no schema of `{kind}` in `{api_version}` is known"
-    help = nearest(api_version, schemas.served().get(kind, ()))
+    versions = schemas.served().get(kind, ())
+    help = nearest(api_version, versions)
     return Fault(
         SCHEMA,
         "SCH010",

@@ -29,7 +29,9 @@ def available() -> bool:
 
 
 def evaluate(
-    root: Node, body: dict[str, Any], old: dict[str, Any] | None = None
+    root: Node,
+    body: dict[str, Any],
+    old: dict[str, Any] | None = None,
 ) -> list[Fault]:
     """Faults of all rules of a kind on a body, and of its update rules against the old body if there is one."""
     if not root.ruled:
@@ -60,31 +62,35 @@ def _evaluate(
         is_transition = _OLD.search(rule) is not None
         if is_transition and old is _ABSENT:
             continue
-        fault = _fault_of(rule, value, old if is_transition else _ABSENT, path)
+        before = old if is_transition else _ABSENT
+        fault = _fault_of(rule, value, before, path)
         if fault is not None:
             yield fault
     if isinstance(value, dict):
-        before = old if isinstance(old, dict) else {}
+        old_body = old if isinstance(old, dict) else {}
         for key, item in value.items():
             child = node.child(key)
             if child is not None and child.ruled:
-                old_item = before.get(key, _ABSENT)
-                yield from _evaluate(child, item, old_item, (*path, key))
-    elif isinstance(value, list) and node.items is not None and node.items.ruled:
-        old_items = _by_key(node, old)
-        for index, item in enumerate(value):
-            old_item = old_items.get(_key(node, item), _ABSENT)
-            yield from _evaluate(
-                node.items,
-                item,
-                old_item,
-                (*path, index),
-            )
+                old_item = old_body.get(key, _ABSENT)
+                place = (*path, key)
+                yield from _evaluate(child, item, old_item, place)
+        return
+    if not isinstance(value, list):
+        return
+    item_node = node.items
+    if item_node is None or not item_node.ruled:
+        return
+    old_items = _by_key(node, old)
+    for index, item in enumerate(value):
+        old_item = old_items.get(_key(node, item), _ABSENT)
+        place = (*path, index)
+        yield from _evaluate(item_node, item, old_item, place)
 
 
 def _by_key(node: Node, old: Any) -> dict[Any, Any]:
     """Old items by their list-map keys. Items of other lists have no old value (structural-merge-diff semantics)."""
-    if node.unique != "map" or not isinstance(old, list):
+    is_map = node.unique == "map"
+    if not is_map or not isinstance(old, list):
         return {}
     return {_key(node, item): item for item in old}
 
@@ -92,7 +98,8 @@ def _by_key(node: Node, old: Any) -> dict[Any, Any]:
 def _key(node: Node, item: Any) -> Any:
     if not isinstance(item, dict):
         return None
-    return tuple(str(item.get(name)) for name in node.list_keys)
+    parts = [item.get(name) for name in node.list_keys]
+    return tuple(map(str, parts))
 
 
 def _fault_of(
@@ -134,7 +141,8 @@ def _not_evaluated(
     problem: Exception,
     path: Path,
 ) -> Fault:
-    message = f"the rule `{_short(rule)}` cannot be {step} here: {problem}"
+    shown = _short(rule)
+    message = f"the rule `{shown}` cannot be {step} here: {problem}"
     help = "the API server will say; nothing to change here"
     return Fault(CEL, "SCH009", path, message, help)
 

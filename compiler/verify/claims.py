@@ -30,7 +30,9 @@ def claims_of_default_class(objects: ObjectSet) -> Iterator[tuple[Manifest, Faul
         if not isinstance(name, str):
             continue
         volume = objects.find("", "PersistentVolume", "", name)
-        if volume is None or at(manifest.body, "spec", "storageClassName") is not None:
+        if volume is None:
+            continue
+        if at(manifest.body, "spec", "storageClassName") is not None:
             continue
         if not at(volume, "spec", "storageClassName"):
             message = f"claim gets the default class `{defaults[0]}`, and volume `{name}` has none: never bound"

@@ -58,34 +58,42 @@ class CoreDefinitions:
 
     def _node(self, node: Raw) -> Raw:
         if "$ref" in node:
-            return self._resolve(node["$ref"].rpartition("/")[2])
-        derived = {key: value for key, value in node.items() if key not in _RESOLVED}
+            name = node["$ref"].rpartition("/")[2]
+            return self._resolve(name)
+        derived = dict(node)
+        for key in _RESOLVED:
+            derived.pop(key, None)
         kinds = _kinds(node)
         if kinds:
-            derived["type"] = kinds[0] if len(kinds) == 1 else kinds
+            only = len(kinds) == 1
+            derived["type"] = kinds[0] if only else kinds
         if "properties" in node:
             properties = node["properties"].items()
             derived["properties"] = {
                 name: self._node(prop) for name, prop in properties
             }
         for key in ("items", "additionalProperties"):
-            if isinstance(node.get(key), dict):
-                derived[key] = self._node(node[key])
+            schema = node.get(key)
+            if isinstance(schema, dict):
+                derived[key] = self._node(schema)
         if not kinds or _is_raw_object(kinds, derived):
             derived["x-kubernetes-preserve-unknown-fields"] = True
         return derived
 
     @staticmethod
     def _strict(name: str, node: Raw) -> Raw:
-        for field, extra in FIELDS.get(name, {}).items():
-            node["properties"][field] = {**node["properties"][field], **extra}
-        for field, default in DEFAULTS.get(name, {}).items():
-            node["properties"][field] = {
-                **node["properties"][field],
-                "default": default,
-            }
+        extras = FIELDS.get(name, {})
+        for field, extra in extras.items():
+            declared = node["properties"][field]
+            node["properties"][field] = {**declared, **extra}
+        defaults = DEFAULTS.get(name, {})
+        for field, default in defaults.items():
+            declared = node["properties"][field]
+            node["properties"][field] = {**declared, "default": default}
         if name in REQUIRED:
-            node["required"] = sorted({*node.get("required", ()), *REQUIRED[name]})
+            required = set(node.get("required", ()))
+            required.update(REQUIRED[name])
+            node["required"] = sorted(required)
         return node
 
 
@@ -112,7 +120,9 @@ _NOT_REQUIRED = {"RemoteNetworkConfig": {"vpcGatewayID"}}
 
 
 def from_eksctl(
-    document: dict[str, Any], kind: str, newer: dict[str, Any] | None = None
+    document: dict[str, Any],
+    kind: str,
+    newer: dict[str, Any] | None = None,
 ) -> Raw:
     """The derived schema of eksctl's ``kind``; its defaults are texts for its web page, so they are left out.
     ``newer``: the document of a later state, whose additional fields are marked as ``later``."""
@@ -130,13 +140,15 @@ def from_eksctl(
         branches = schema.get("oneOf", ())
         if len(branches) == 1:
             return _joined(node(branches[0]), schema)
-        derived = {key: value for key, value in schema.items() if key != "default"}
+        derived = dict(schema)
+        derived.pop("default", None)
         if "properties" in schema:
             properties = schema["properties"].items()
             derived["properties"] = {name: node(prop) for name, prop in properties}
         for key in ("items", "additionalProperties"):
-            if isinstance(schema.get(key), dict) and schema[key]:
-                derived[key] = node(schema[key])
+            below = schema.get(key)
+            if isinstance(below, dict) and below:
+                derived[key] = node(below)
         if not derived.get("type") and "properties" not in derived:
             derived["x-kubernetes-preserve-unknown-fields"] = True
         return derived
@@ -159,13 +171,13 @@ def _corrected(
     """A definition without what is not required after all, and with the names of the fields that come later."""
     corrected = dict(definition)
     exempt = _NOT_REQUIRED.get(name, ())
-    required = [
-        field for field in definition.get("required", ()) if field not in exempt
-    ]
+    declared = definition.get("required", ())
+    required = [field for field in declared if field not in exempt]
     corrected.pop("required", None)
     if required:
         corrected["required"] = required
-    added = later.get("properties", {}).keys() - definition.get("properties", {}).keys()
+    later_fields = later.get("properties", {}).keys()
+    added = later_fields - definition.get("properties", {}).keys()
     if added:
         corrected["later"] = sorted(added)
     return corrected
@@ -173,8 +185,10 @@ def _corrected(
 
 def _joined(form: Raw, beside: Raw) -> Raw:
     """A schema that is one of a single form, together with the fields that stand beside the form."""
-    if not beside.get("properties"):
+    fields_beside = beside.get("properties")
+    if not fields_beside:
         return form
-    properties = {**form.get("properties", {}), **beside["properties"]}
-    required = [*form.get("required", ()), *beside.get("required", ())]
+    properties = {**form.get("properties", {}), **fields_beside}
+    required = list(form.get("required", ()))
+    required += beside.get("required", ())
     return {**form, "properties": properties, "required": required}

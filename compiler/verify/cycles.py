@@ -26,7 +26,8 @@ def cycles(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
     """One fault a cycle, on its first member by name. A cohort that is its own parent is Kueue's webhook's
     matter."""
     for group, kind in _FLUX:
-        yield from _faults(objects, _dependencies(objects, group, kind), "dependsOn")
+        dependencies = _dependencies(objects, group, kind)
+        yield from _faults(objects, dependencies, "dependsOn")
     yield from _faults(objects, _parents(objects), "parentName")
 
 
@@ -38,7 +39,8 @@ def _dependencies(
     edges: Edges = {}
     for identity, manifest in objects.of_kind(group, kind):
         edges[identity] = []
-        for index, item in enumerate(items(manifest.body, "spec", "dependsOn")):
+        dependencies = items(manifest.body, "spec", "dependsOn")
+        for index, item in enumerate(dependencies):
             path = ("spec", "dependsOn", index, "name")
             namespace = str(item.get("namespace") or identity[2])
             target = (
@@ -57,8 +59,9 @@ def _parents(objects: ObjectSet) -> Edges:
         edges[identity] = []
         parent = at(manifest.body, "spec", "parentName")
         if isinstance(parent, str) and parent:
+            path = ("spec", "parentName")
             target = (*_COHORT, "", parent)
-            edges[identity].append((("spec", "parentName"), target))
+            edges[identity].append((path, target))
     return edges
 
 
@@ -74,13 +77,22 @@ def _faults(
             continue
         reported.update(ring)
         following = ring[1 % len(ring)]
-        path = next(path for path, target in edges[start] if target == following)
-        shown = " → ".join(f"`{identity[3]}`" for identity in [*ring, start])
+        paths = (path for path, target in edges[start] if target == following)
+        path = next(paths)
+        names = [identity[3] for identity in [*ring, start]]
+        shown = " → ".join(f"`{name}`" for name in names)
         message = f"`{field}` goes round in a circle: {shown}"
         if field == "parentName":
             message += ", which stops Kueue for every queue"
         help = f"remove `{field}` from one of them"
-        yield objects.manifest(start), Fault(REFERENCE, "REF003", path, message, help)
+        fault = Fault(
+            REFERENCE,
+            "REF003",
+            path,
+            message,
+            help,
+        )
+        yield objects.manifest(start), fault
 
 
 def _ring(start: Identity, edges: Edges) -> list[Identity]:

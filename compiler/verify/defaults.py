@@ -17,7 +17,10 @@ def defaulted(node: Node, value: Any) -> Any:
     return value
 
 
-def _object(node: Node, value: dict[str, Any]) -> dict[str, Any]:
+def _object(
+    node: Node,
+    value: dict[str, Any],
+) -> dict[str, Any]:
     stored: dict[str, Any] = {}
     for key, item in value.items():
         child = node.child(key)
@@ -27,6 +30,8 @@ def _object(node: Node, value: dict[str, Any]) -> dict[str, Any]:
             stored[key] = defaulted(child, item)
     for name in node.names:
         prop = node.prop(name)
-        if name not in stored and prop is not None and prop.has_default:
+        if name in stored or prop is None:
+            continue
+        if prop.has_default:
             stored[name] = defaulted(prop, prop.default)
     return stored

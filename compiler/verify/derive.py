@@ -220,7 +220,10 @@ def _source(folder: Path) -> str:
     )
 
 
-def write(files: Iterator[tuple[str, Raw]], target: Path) -> int:
+def write(
+    files: Iterator[tuple[str, Raw]],
+    target: Path,
+) -> int:
     """Write derived files, compact and in a stable order; the number written."""
     target.mkdir(parents=True, exist_ok=True)
     count = 0
@@ -273,7 +276,8 @@ def main(arguments: list[str] | None = None) -> int:
         options.kuberay,
     )
     count = write(files, options.into)
-    sys.stdout.write(f"{count} schemas in {options.into}\n")
+    summary = f"{count} schemas in {options.into}\n"
+    sys.stdout.write(summary)
     return 0
 
 

@@ -107,7 +107,9 @@ def nearest(
     names = sorted(names)
     if question := meant(word, names):
         return question
-    return f"known: {listed(names)}" if 0 < len(names) <= _CHOICES else otherwise
+    if 0 < len(names) <= _CHOICES:
+        return f"known: {listed(names)}"
+    return otherwise
 
 
 _CHOICES = 12

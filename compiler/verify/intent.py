@@ -15,7 +15,10 @@ from compiler.verify.fault import Fault, Path
 _SHAPE = ("SCH001", "SCH002")
 
 
-def intended(body: Body, faults: Iterable[Fault]) -> tuple[Body, set[Path]]:
+def intended(
+    body: Body,
+    faults: Iterable[Fault],
+) -> tuple[Body, set[Path]]:
     """The body as it was meant, and the places where that is known.
 
     An unknown field gets the name that it is nearly called, a value the type that is wanted; what is unknown is
@@ -27,9 +30,11 @@ def intended(body: Body, faults: Iterable[Fault]) -> tuple[Body, set[Path]]:
     body = deepcopy(body)
     known: set[Path] = set()
     for fault in wrong:
-        parent = at(body, *fault.path[:-1])
-        key = fault.path[-1] if fault.path else ""
-        if not isinstance(parent, dict | list) or is_placeholder(at(parent, key)):
+        *above, key = fault.path or ("",)
+        parent = at(body, *above)
+        if not isinstance(parent, dict | list):
+            continue
+        if is_placeholder(at(parent, key)):
             continue
         if _correct(parent, key, fault):
             known.add(fault.path)
@@ -58,16 +63,18 @@ def is_placeholder(value: Any) -> bool:
     return isinstance(value, str) and placeholder(value)
 
 
-def neighbors(faults: Iterable[Fault], known: set[Path]) -> list[Path]:
+def neighbors(
+    faults: Iterable[Fault],
+    known: set[Path],
+) -> list[Path]:
     """The places that depend on an unknown value: request and limit of one resource depend on each other,
     and so do the fields of an item."""
-    return [
-        fault.path[:-2]
-        for fault in faults
-        if fault.code == "SCH002"
-        and fault.path not in known
-        and len(fault.path) > _DEEP
-    ]
+    places = []
+    for fault in faults:
+        is_unknown = fault.code == "SCH002" and fault.path not in known
+        if is_unknown and len(fault.path) > _DEEP:
+            places.append(fault.path[:-2])
+    return places
 
 
 _DEEP = 3  # an object, its `spec` and a field are no neighbours
@@ -75,16 +82,21 @@ _DEEP = 3  # an object, its `spec` and a field are no neighbours
 
 def has_shape(faults: Iterable[Fault]) -> bool:
     """Whether a body with these faults has the shape of its schema, as far as types go."""
-    return not any(fault.code in ("SCH002", "SCH013") for fault in faults)
+    codes = {fault.code for fault in faults}
+    return codes.isdisjoint(("SCH002", "SCH013"))
 
 
 def misfit(body: Any, faults: Iterable[Fault]) -> int:
     """How much of a body a schema does not understand, in scalars."""
-    return sum(_size(at(body, *fault.path)) for fault in faults)
+    misunderstood = [at(body, *fault.path) for fault in faults]
+    return sum(map(_size, misunderstood))
 
 
 def _size(value: Any) -> int:
     """How many scalars a value holds; an empty mapping or list counts as one."""
-    return sum(
-        not part or not isinstance(part, dict | list) for _, part in walk_values(value)
-    )
+    size = 0
+    for _, part in walk_values(value):
+        is_container = isinstance(part, dict | list)
+        if not part or not is_container:
+            size += 1
+    return size

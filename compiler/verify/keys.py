@@ -39,14 +39,18 @@ Reference = tuple[Path, str, str, Any]
 
 def absent_keys(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
     """Faults of keys. An object without any key may be filled by a controller, and is not judged."""
-    declared = chain.from_iterable(objects.of_kind("", kind) for kind in _WITH_KEYS)
+    sources = (objects.of_kind("", kind) for kind in _WITH_KEYS)
+    declared = chain.from_iterable(sources)
     if next(declared, None) is None:
         return
     for manifest in objects.manifests:
         namespace = identity_of(manifest.body)[2]
         for path, kind, name, key in _references(manifest.body):
-            keys = _keys(objects.find("", kind, namespace, name))
-            if keys and isinstance(key, str) and key not in keys:
+            source = objects.find("", kind, namespace, name)
+            keys = _keys(source)
+            if not keys or not isinstance(key, str):
+                continue
+            if key not in keys:
                 message = f"{kind} `{name}` has no key `{key}`"
                 help = nearest(key, keys, "add the key")
                 yield (
@@ -114,4 +118,5 @@ def _of_variables(
                     field,
                     "key",
                 )
-                yield place, kind, str(at(ref, "name")), at(ref, "key")
+                name = str(at(ref, "name"))
+                yield place, kind, name, at(ref, "key")

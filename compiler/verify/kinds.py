@@ -73,16 +73,25 @@ def meant(
     versions = served.get(kind, [])
     if not versions:
         return _other_kind(group, kind, served)
-    in_group = [known for known in versions if _group(known) == (group or api_version)]
+    own_group = group or api_version
+    in_group = [known for known in versions if _group(known) == own_group]
     if in_group:
-        return None if _is_newer(version, in_group) else (in_group[0], kind)
-    if _is_served(group, served) or like(group or api_version, map(_group, versions)):
+        if _is_newer(version, in_group):
+            return None
+        return in_group[0], kind
+    if _is_served(group, served):
+        return versions[0], kind
+    if like(own_group, map(_group, versions)):
         return versions[0], kind
     return None
 
 
-def _is_served(group: str, served: dict[str, list[str]]) -> bool:
-    return any(group in map(_group, versions) for versions in served.values())
+def _is_served(
+    group: str,
+    served: dict[str, list[str]],
+) -> bool:
+    known = served.values()
+    return any(group in map(_group, versions) for versions in known)
 
 
 def _other_kind(
@@ -130,7 +139,8 @@ def _is_newer(version: str, known: list[str]) -> bool:
     rank = _rank(version)
     if rank is None:
         return False
-    ranks = (_rank(api_version.rpartition("/")[2]) for api_version in known)
+    versions = [api_version.rpartition("/")[2] for api_version in known]
+    ranks = map(_rank, versions)
     return all(rank > (other or rank) for other in ranks)
 
 
@@ -140,7 +150,8 @@ def _rank(version: str) -> tuple[int, int, int] | None:
     if match is None:
         return None
     major, stage, minor = match.groups()
-    return _STAGES[stage], int(major), int(minor or 0)
+    number = int(minor or 0)
+    return _STAGES[stage], int(major), number
 
 
 __all__ = ["meant", "unknown_kind"]

@@ -62,13 +62,17 @@ Space = tuple[str, str, str]
 def beside(one: str, other: str) -> bool:
     """Whether two files lie in one folder, or one of them above the other: what is in folders beside each other, like
     the examples of a project, need not belong together."""
-    folders = [posixpath.dirname(path.replace("\\", "/")) for path in (one, other)]
+    paths = [path.replace("\\", "/") for path in (one, other)]
+    folders = list(map(posixpath.dirname, paths))
     if not all(folders):
         return True
     return posixpath.commonpath(folders) in folders
 
 
-def loose_ends(objects: ObjectSet, near: Near) -> Iterator[tuple[Manifest, Fault]]:
+def loose_ends(
+    objects: ObjectSet,
+    near: Near,
+) -> Iterator[tuple[Manifest, Fault]]:
     """References into nothing that are meant for an object of the set.
 
     Such an object has nearly the name that is written, and nothing refers to it; or the name is one slip of the pen
@@ -79,7 +83,8 @@ def loose_ends(objects: ObjectSet, near: Near) -> Iterator[tuple[Manifest, Fault
     named: Named = []
     for manifest in objects.manifests:
         body = manifest.body
-        targets = (*references(body), *_of_runtime(body, namespaces))
+        targets = list(references(body))
+        targets += _of_runtime(body, namespaces)
         named += [(manifest, path, target) for path, target in targets]
     shared = _shared(objects, namespaces)
     yield from _misnamed(objects, named, shared, near)
@@ -95,25 +100,33 @@ def _shared(
         name = identity[3]
         if name not in namespaces:
             targets = _of_runtime(manifest.body, {name: {""}})
-            shared.update((kind, name) for _, (_, kind, _, name) in targets)
+            for _, (_, kind, _, target) in targets:
+                shared.add((kind, target))
     return shared
 
 
 def _misnamed(
-    objects: ObjectSet, named: Named, shared: set[tuple[str, str]], near: Near
+    objects: ObjectSet,
+    named: Named,
+    shared: set[tuple[str, str]],
+    near: Near,
 ) -> Iterator[tuple[Manifest, Fault]]:
     names = _Names(objects, named, shared, near)
     reported: set[tuple[str, Path]] = set()
     for manifest, path, target in named:
         _, kind, _, name = target
-        if (manifest.id, path) in reported or not names.is_absent(target):
+        if (manifest.id, path) in reported:
+            continue
+        if not names.is_absent(target):
             continue
         unused = names.unused_like(manifest, target)
-        meant = unused or _slip_of(name, names.declared(target))
+        declared = names.declared(target)
+        meant = unused or _slip_of(name, declared)
         if meant:
             reported.add((manifest.id, path))
             fact = "nothing refers to" if unused else "there is"
-            message = f"there is no `{kind}` `{name}`, and {fact} `{meant}`"
+            absence = f"there is no `{kind}` `{name}`"
+            message = f"{absence}, and {fact} `{meant}`"
             help = f"write `{meant}`, or declare `{name}`"
             yield (
                 manifest,
@@ -143,8 +156,9 @@ class _Names:
         self._used = {target for _, _, target in named}
         self._declared: dict[Space, list[str]] = {}
         for identity in objects.identities():
-            self._declared.setdefault(identity[:3], []).append(identity[3])
-        absent = (target for target in self._used if target not in objects)
+            space = identity[:3]
+            self._declared.setdefault(space, []).append(identity[3])
+        absent = [target for target in self._used if target not in objects]
         self._absences = Counter(target[:3] for target in absent)
 
     def declared(self, target: Identity) -> list[str]:
@@ -156,7 +170,8 @@ class _Names:
         group, kind, _, name = target
         if target in self._objects or not self.declared(target):
             return False
-        if (group, kind) == _RUNTIME and name in released_runtimes():
+        is_runtime = (group, kind) == _RUNTIME
+        if is_runtime and name in released_runtimes():
             return False
         return not is_built_in(group, kind, name)
 
@@ -168,7 +183,8 @@ class _Names:
         if len(close) <= _FEW:
             alone = self._are_alone(target, close)
             alike = like(name, close, _LOOSELY if alone else _CLOSELY)
-            if not alike and alone and self._are_paired(target, close[0]):
+            is_open = not alike and alone
+            if is_open and self._are_paired(target, close[0]):
                 alike = close[0]
         if not alike and len(distant) <= _FEW:
             alike = like(name, distant, _NEARLY)
@@ -196,33 +212,44 @@ class _Names:
             ):
                 continue
             path = self._objects.manifest(identity).path
-            (close if self._near(manifest.path, path) else distant).append(name)
+            is_near = self._near(manifest.path, path)
+            names = close if is_near else distant
+            names.append(name)
         return close, distant
 
     def _are_alone(self, target: Identity, unused: list[str]) -> bool:
         """Whether one name is absent and one is unused, of a kind of which a set is mostly whole."""
         if target[:2] not in _PAIRED:
             return False
-        return len(unused) == 1 and self._absences[target[:3]] == 1
+        if len(unused) != 1:
+            return False
+        return self._absences[target[:3]] == 1
 
     def _are_paired(self, target: Identity, unused: str) -> bool:
         """Whether two names that are not alike can be meant for one another."""
         if _is_shortened(target[3], unused):
             return True
-        return target[:2] in _BESIDE and len(self.declared(target)) == 1
+        if target[:2] not in _BESIDE:
+            return False
+        return len(self.declared(target)) == 1
 
 
 def _misplaced(
-    objects: ObjectSet, named: Named, shared: set[tuple[str, str]]
+    objects: ObjectSet,
+    named: Named,
+    shared: set[tuple[str, str]],
 ) -> Iterator[tuple[Manifest, Fault]]:
     """Claims of a pod that are not in its namespace, but once in another one, where nothing refers to them."""
-    used = {target for _, _, target in named if target[1] == "PersistentVolumeClaim"}
+    targets = {target for _, _, target in named}
+    used = {target for target in targets if target[1] == "PersistentVolumeClaim"}
     claims = dict(objects.of_kind("", "PersistentVolumeClaim"))
     misplaced_jobs = _misplaced_jobs(objects)
     for target in sorted(used):
         _, kind, wanted, name = target
+        if target in objects or (kind, name) in shared:
+            continue
         namesakes = [identity for identity in claims if identity[3] == name]
-        if target in objects or len(namesakes) != 1 or (kind, name) in shared:
+        if len(namesakes) != 1:
             continue
         other = namesakes[0]
         namespace = other[2]
@@ -236,14 +263,22 @@ def _misplaced(
         message = f"nothing here refers to claim `{name}`, and pods of namespace `{wanted}` want one"
         place = ("metadata", "namespace")
         help = f"write `namespace: {wanted}`"
-        yield claims[other], Fault(REFERENCE, "REF001", place, message, help)
+        fault = Fault(
+            REFERENCE,
+            "REF001",
+            place,
+            message,
+            help,
+        )
+        yield claims[other], fault
 
 
 def _misplaced_jobs(objects: ObjectSet) -> set[tuple[str, str]]:
     """The namespaces of jobs whose queue is in another one, and those: it is the job that is misplaced (QUE018)."""
     namespaces: dict[str, set[str]] = {}
     for identity, _ in objects.of_kind(KUEUE, "LocalQueue"):
-        namespaces.setdefault(identity[3], set()).add(identity[2])
+        _, _, namespace, name = identity
+        namespaces.setdefault(name, set()).add(namespace)
     misplaced: set[tuple[str, str]] = set()
     for identity, job in objects.of_kind(TRAINER, "TrainJob"):
         queue = at(job.body, "metadata", "labels", "kueue.x-k8s.io/queue-name")
@@ -274,8 +309,10 @@ def _namespaces_of_jobs(objects: ObjectSet) -> dict[str, set[str]]:
     for identity, job in objects.of_kind(TRAINER, "TrainJob"):
         ref = at(job.body, "spec", "runtimeRef")
         name = at(ref, "name")
-        if at(ref, "kind") in (None, _RUNTIME[1]) and isinstance(name, str):
-            namespaces.setdefault(name, set()).add(identity[2])
+        is_cluster_wide = at(ref, "kind") in (None, _RUNTIME[1])
+        if is_cluster_wide and isinstance(name, str):
+            own = identity[2]
+            namespaces.setdefault(name, set()).add(own)
     return namespaces
 
 
@@ -298,7 +335,8 @@ def _slip_of(word: str, names: Iterable[str]) -> str:
 def _is_slip(one: str, other: str) -> bool:
     """Whether two names differ by one letter, or by two that changed places, in a long part."""
     start = len(posixpath.commonprefix([one, other]))
-    this, that = _without_common_end(one[start:], other[start:])
+    one_rest, other_rest = one[start:], other[start:]
+    this, that = _without_common_end(one_rest, other_rest)
     if not (this + that).isalpha():
         return False
     longer = max(
@@ -306,18 +344,19 @@ def _is_slip(one: str, other: str) -> bool:
         other,
         key=len,
     )
-    before = longer[: start + 1].rpartition("-")[2]
-    after = longer[start + 1 :].partition("-")[0]
+    through = longer[: start + 1]
+    before = through.rpartition("-")[2]
+    rest = longer[start + 1 :]
+    after = rest.partition("-")[0]
     if len(before + after) < _LONG:
         return False
-    if len(this) <= 1 and len(that) <= 1:
+    if max(len(this), len(that)) <= 1:
         return this + that != "s"  # a plural is a name of its own
     return len(this) == 2 and this == that[::-1]
 
 
 def _without_common_end(one: str, other: str) -> tuple[str, str]:
-    common = posixpath.commonprefix([one[::-1], other[::-1]])
-    return (
-        one.removesuffix(common[::-1]),
-        other.removesuffix(common[::-1]),
-    )
+    backwards = [name[::-1] for name in (one, other)]
+    common = posixpath.commonprefix(backwards)
+    end = common[::-1]
+    return one.removesuffix(end), other.removesuffix(end)

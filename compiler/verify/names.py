@@ -45,10 +45,12 @@ def name_faults(
 ) -> list[Fault]:
     """Faults of an object's name and namespace."""
     faults: list[Fault] = []
-    kind, name = body["kind"], metadata.get("name")
+    kind = body["kind"]
+    name = metadata.get("name")
+    is_generated = name is None and metadata.get("generateName")
     if isinstance(name, str) and name:
         faults += _name_faults(kind, name)
-    elif name == "" or (name is None and not metadata.get("generateName")):
+    elif name in ("", None) and not is_generated:
         message = f"a `{kind}` without a name"
         faults.append(Fault(NAME, "NAM006", _NAME, message, "write `metadata.name`"))
     namespace = metadata.get("namespace")
@@ -87,7 +89,8 @@ def _namespace_faults(
 def _name_faults(kind: str, name: str) -> Iterator[Fault]:
     syntax = SYNTAXES[NAME_SYNTAX.get(kind, "dns-subdomain")]
     if not syntax.accepts(name):
-        code = "NAM002" if len(name) > syntax.longest else syntax.code
+        is_too_long = len(name) > syntax.longest
+        code = "NAM002" if is_too_long else syntax.code
         yield Fault(
             NAME,
             code,
@@ -112,7 +115,8 @@ def too_long(
     why: str,
 ) -> Fault:
     """The fault of a name that is valid by itself and too long for what is made of it."""
-    message = f"`{name}` has {len(name)} characters, at most {most} fit: {why}"
+    length = f"`{name}` has {len(name)} characters"
+    message = f"{length}, at most {most} fit: {why}"
     return Fault(
         NAME,
         "NAM002",
@@ -139,14 +143,20 @@ def _last_pod(
     replicas: int,
     pods: int,
 ) -> str:
-    return f"-{job}-{max(replicas, 1) - 1}-{max(pods, 1) - 1}"
+    last_replica = max(replicas, 1) - 1
+    last_pod = max(pods, 1) - 1
+    return f"-{job}-{last_replica}-{last_pod}"
 
 
-def pod_name_faults(name: str, jobs: Iterable[tuple[str, int, int]]) -> list[Fault]:
+def pod_name_faults(
+    name: str,
+    jobs: Iterable[tuple[str, int, int]],
+) -> list[Fault]:
     """The fault of a JobSet's or TrainJob's name, by its replicated jobs (name, replicas, pods of each), if pods'
     names are too long.
     """
-    tightest = min(((MOST - characters_added(*job), job) for job in jobs), default=None)
+    rooms = [(MOST - characters_added(*job), job) for job in jobs]
+    tightest = min(rooms, default=None)
     if tightest is None or len(name) > MOST:  # a longer name is wrong by itself
         return []
     room, job = tightest
@@ -154,4 +164,5 @@ def pod_name_faults(name: str, jobs: Iterable[tuple[str, int, int]]) -> list[Fau
         return []
     shown = f"`{name}{_last_pod(*job)}-abcde`"
     why = f"a pod would be called {shown}, and that has at most {MOST}"
-    return [too_long(_NAME, name, max(room, 0), why)]
+    most = max(room, 0)
+    return [too_long(_NAME, name, most, why)]

@@ -15,6 +15,7 @@ from compiler.verify.syntax import SYNTAXES, Syntax
 
 Breach = tuple[str, str, str]  # code, fact, help
 Test = Callable[[Any], Breach | None]
+Sized = type[str] | type[list[Any]] | type[dict[str, Any]]
 
 CLASSES: dict[str, frozenset[type]] = {
     "object": frozenset({dict}),
@@ -67,26 +68,35 @@ class Node:
         table: NodeTable,
         strict: bool,
     ) -> None:
-        self.raw, self._table, self.strict = raw, table, strict
+        self.raw = raw
+        self._table = table
+        self.strict = strict
         kinds = raw.get("type", ())
         if isinstance(kinds, str):
             kinds = (kinds,)
-        self.classes = _NOTHING.union(*map(CLASSES.__getitem__, kinds))
+        classes = [CLASSES[kind] for kind in kinds]
+        self.classes = _NOTHING.union(*classes)
         self.nullable = bool(raw.get("nullable")) or not kinds
         self.open = bool(raw.get("any"))
-        self.required: tuple[str, ...] = tuple(raw.get("required", ()))
+        required = raw.get("required", ())
+        self.required: tuple[str, ...] = tuple(required)
         self._raw_props: Raw = raw.get("properties", {})
         self.props: dict[str, Node] = {}
         self._raw_extra: Raw | None = raw.get("additionalProperties")
         self._raw_items: Raw | None = raw.get("items")
-        self.defaulted = frozenset(
-            name for name in self.required if "default" in self._raw_props.get(name, ())
-        )
-        self.has_default, self.default = "default" in raw, raw.get("default")
+        defaulted = {
+            name for name, prop in self._raw_props.items() if "default" in prop
+        }
+        self.defaulted = frozenset(self.required).intersection(defaulted)
+        self.has_default = "default" in raw
+        self.default = raw.get("default")
         self.unique: str = raw.get("list", "")
-        self.list_keys: tuple[str, ...] = tuple(raw.get("keys", ()))
-        self.key_syntax: Syntax | None = SYNTAXES.get(raw.get("keySyntax", ""))
-        self.rules: tuple[str, ...] = tuple(raw.get("rules", ()))
+        list_keys = raw.get("keys", ())
+        self.list_keys: tuple[str, ...] = tuple(list_keys)
+        syntax = raw.get("keySyntax", "")
+        self.key_syntax: Syntax | None = SYNTAXES.get(syntax)
+        rules = raw.get("rules", ())
+        self.rules: tuple[str, ...] = tuple(rules)
         self.branches = tuple(_branches(raw, table))
         self.tests = _tests(raw)
         self._ruled: bool | None = None
@@ -98,7 +108,8 @@ class Node:
         """The node of a declared property."""
         node = self.props.get(name)
         if node is None and name in self._raw_props:
-            node = self._table.node(self._raw_props[name], self.strict)
+            raw = self._raw_props[name]
+            node = self._table.node(raw, self.strict)
             self.props[name] = node
         return node
 
@@ -129,9 +140,11 @@ class Node:
     def ruled(self) -> bool:
         """Whether this node or one below it has CEL rules."""
         if self._ruled is None:
-            self._ruled = False  # while it is sought: a schema may contain itself
+            # false while it is sought: a schema may contain itself
+            self._ruled = bool(self.rules)
             below = map(self._table.node, children(self.raw))
-            self._ruled = bool(self.rules) or any(node.ruled for node in below)
+            if not self._ruled:
+                self._ruled = any(node.ruled for node in below)
         return self._ruled
 
 
@@ -149,15 +162,21 @@ class NodeTable:
         key = (id(raw), strict)
         node = self._nodes.get(key)
         if node is None:
-            node = self._nodes[key] = Node(raw, self, strict)
+            node = Node(raw, self, strict)
+            self._nodes[key] = node
         return node
 
 
-def _branches(raw: Raw, table: NodeTable) -> Iterator[tuple[str, tuple[Node, ...]]]:
+def _branches(
+    raw: Raw,
+    table: NodeTable,
+) -> Iterator[tuple[str, tuple[Node, ...]]]:
     """The keywords of alternatives, each with the nodes of its branches."""
     for keyword in ("allOf", "anyOf", "oneOf", "not"):
         if keyword in raw:
-            schemas = [raw[keyword]] if keyword == "not" else raw[keyword]
+            schemas = raw[keyword]
+            if keyword == "not":
+                schemas = [schemas]
             nodes = [table.node(schema, strict=False) for schema in schemas]
             yield keyword, tuple(nodes)
 
@@ -168,7 +187,8 @@ def _tests(raw: Raw) -> tuple[Test, ...]:
     if "enum" in raw:
         tests.append(_enum(raw["enum"]))
     if "syntax" in raw:
-        tests.append(_syntax(SYNTAXES[raw["syntax"]]))
+        syntax = SYNTAXES[raw["syntax"]]
+        tests.append(_syntax(syntax))
     if "pattern" in raw:
         tests.append(_pattern(raw["pattern"]))
     limit = _INT_RANGE.get(raw.get("format", ""))
@@ -187,12 +207,15 @@ def _tests(raw: Raw) -> tuple[Test, ...]:
                 operator.le,
             )
         )
-    tests += [test(raw[key]) for key, test in _BOUND_TESTS.items() if key in raw]
+    for key, bound_test in _BOUND_TESTS.items():
+        if key in raw:
+            test = bound_test(raw[key])
+            tests.append(test)
     return tuple(tests)
 
 
 def _enum(values: list[Any]) -> Test:
-    texts = frozenset(value for value in values if isinstance(value, str))
+    texts = frozenset(text for text in values if isinstance(text, str))
     # `1` and `true` are equal to Python, and not to JSON.
     others = [
         (other, isinstance(other, bool))
@@ -223,7 +246,8 @@ def _syntax(syntax: Syntax) -> Test:
     def test(value: Any) -> Breach | None:
         if value.__class__ is not str or syntax.accepts(value):
             return None
-        return syntax.code, syntax.breach(value), f"use {syntax.help}"
+        breach = syntax.breach(value)
+        return syntax.code, breach, f"use {syntax.help}"
 
     return test
 
@@ -252,7 +276,9 @@ def _number(
     holds: Callable[[Any, Any], bool],
 ) -> Test:
     def test(value: Any) -> Breach | None:
-        if value.__class__ not in (int, float) or holds(value, bound):
+        if value.__class__ not in (int, float):
+            return None
+        if holds(value, bound):
             return None
         message = f"{value} is not {words} {bound}"
         return "SCH005", message, f"write a value {words} {bound}"
@@ -261,16 +287,21 @@ def _number(
 
 
 def _length(
-    side: str, unit: str, classes: type[str] | type[list[Any]] | type[dict[str, Any]]
+    side: str,
+    unit: str,
+    classes: Sized,
 ) -> Callable[[int], Test]:
     holds = operator.ge if side == "at least" else operator.le
 
     def bound_test(bound: int) -> Test:
         def test(value: Any) -> Breach | None:
-            if not isinstance(value, classes) or holds(len(value), bound):
+            if not isinstance(value, classes):
+                return None
+            if holds(len(value), bound):
                 return None
             verb = "is" if bound == 1 else "are"
-            message = f"{len(value)} {unit} where {side} {bound} {verb} allowed"
+            allowed = f"{side} {bound} {verb} allowed"
+            message = f"{len(value)} {unit} where {allowed}"
             return "SCH005", message, f"write {side} {bound}"
 
         return test

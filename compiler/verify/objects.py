@@ -35,7 +35,13 @@ class ObjectSet:
         name: str,
     ) -> Body | None:
         """The body of an object of the set."""
-        manifest = self._by_identity.get((group, kind, namespace, name))
+        identity = (
+            group,
+            kind,
+            namespace,
+            name,
+        )
+        manifest = self._by_identity.get(identity)
         return None if manifest is None else manifest.body
 
     def manifest(self, identity: Identity) -> Manifest:
@@ -46,10 +52,14 @@ class ObjectSet:
         """The identity of every object that has a name."""
         return set(self._by_identity)
 
-    def of_kind(self, group: str, kind: str) -> Iterator[tuple[Identity, Manifest]]:
+    def of_kind(
+        self,
+        group: str,
+        kind: str,
+    ) -> Iterator[tuple[Identity, Manifest]]:
         """Every object of a kind."""
         for identity, manifest in self._by_identity.items():
-            if identity[0] == group and identity[1] == kind:
+            if identity[:2] == (group, kind):
                 yield identity, manifest
 
 
@@ -57,7 +67,8 @@ def identity_of(body: Body) -> Identity:
     """The identity of a body; what is missing is empty."""
     metadata = body.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
-    group = str(body.get("apiVersion") or "").rpartition("/")[0]
+    api_version = str(body.get("apiVersion") or "")
+    group = api_version.rpartition("/")[0]
     kind = str(body.get("kind") or "")
     name = str(metadata.get("name") or "")
     if kind == "ClusterConfig":

@@ -101,7 +101,8 @@ def in_words(pattern: str, value: str) -> tuple[str, str]:
     are; of long ones of third-party schemas just the beginning."""
     if pattern in _WORDS:
         what, example = _WORDS[pattern]
-        return f"`{value}` is not {what}", f"write {what}, like {example}"
+        help = f"write {what}, like {example}"
+        return f"`{value}` is not {what}", help
     if len(pattern) <= _SHORT:
         return f"`{value}` does not match `{pattern}`", "write a value of this form"
     return (

@@ -89,7 +89,8 @@ def _runtimes(objects: ObjectSet) -> Iterator[tuple[str, Manifest]]:
         ref = at(job.body, "spec", "runtimeRef")
         is_cluster_wide = at(ref, "kind") in (None, "ClusterTrainingRuntime")
         if is_cluster_wide and "securityContext" not in str(job.body.get("spec")):
-            used[identity[2], str(at(ref, "name"))] = None
+            name = str(at(ref, "name"))
+            used[identity[2], name] = None
     for namespace, name in used:
         identity = (TRAINER, "ClusterTrainingRuntime", "", name)
         if identity in objects:
@@ -97,7 +98,10 @@ def _runtimes(objects: ObjectSet) -> Iterator[tuple[str, Manifest]]:
 
 
 def _faults(
-    manifest: Manifest, pods: tuple[str, ...], namespace: str, level: str
+    manifest: Manifest,
+    pods: tuple[str, ...],
+    namespace: str,
+    level: str,
 ) -> Iterator[tuple[Manifest, Fault]]:
     """One fault a pod: the first breach, and how many more there are."""
     code = "SCH011" if manifest.body["kind"] == "Pod" else "SCH012"
@@ -113,7 +117,14 @@ def _faults(
         )
         if len(breaches) > 1:
             message += f" (and {len(breaches) - 1} more)"
-        yield manifest, Fault(WEBHOOK, code, (*start, *place), message, help)
+        fault = Fault(
+            WEBHOOK,
+            code,
+            (*start, *place),
+            message,
+            help,
+        )
+        yield manifest, fault
 
 
 def _containers(spec: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -125,7 +136,11 @@ def _containers(spec: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
 def _baseline(spec: Any) -> Iterator[Breach]:
     for field in _HOST:
         if at(spec, field) is True:
-            yield (field,), f"the pod has `{field}`", f"remove `{field}`"
+            yield (
+                (field,),
+                f"the pod has `{field}`",
+                f"remove `{field}`",
+            )
     for index, volume in enumerate(items(spec, "volumes")):
         if "hostPath" in volume:
             yield (
@@ -149,7 +164,8 @@ def _baseline(spec: Any) -> Iterator[Breach]:
                 f"a container adds {listed(wrong)}",
                 f"leave out {listed(wrong)}, or label the namespace `{_LABEL}: privileged`",
             )
-        if any(port.get("hostPort") for port in items(container, "ports")):
+        ports = items(container, "ports")
+        if any(port.get("hostPort") for port in ports):
             yield (
                 (*place, "ports"),
                 "a container takes a port of its node",
@@ -174,7 +190,8 @@ def _contexts(spec: Any) -> Iterator[tuple[Path, Any]]:
 def _restricted(spec: Any) -> Iterator[Breach]:
     yield from _baseline(spec)
     for index, volume in enumerate(items(spec, "volumes")):
-        sources = [key for key in volume if key not in ("name", "hostPath")]
+        ignored = ("name", "hostPath")
+        sources = [key for key in volume if key not in ignored]
         if sources and sources[0] not in _VOLUMES:
             yield (
                 ("volumes", index, sources[0]),
@@ -207,7 +224,8 @@ def _hardened(
             "a container keeps its capabilities",
             "write `capabilities: {drop: [ALL]}`",
         )
-    if any(name in _CAPABILITIES and name != "NET_BIND_SERVICE" for name in added):
+    known = [name for name in added if name in _CAPABILITIES]
+    if any(name != "NET_BIND_SERVICE" for name in known):
         yield (
             (*place, "capabilities", "add"),
             f"a container adds {listed(added)}",

@@ -49,9 +49,15 @@ class Reference:
 
 
 def _to(
-    path: str, group: str, kind: str = "", *, cluster: bool = False, typed: bool = False
+    path: str,
+    group: str,
+    kind: str = "",
+    *,
+    cluster: bool = False,
+    typed: bool = False,
 ) -> Reference:
-    return Reference(tuple(path.split(".")), group, kind, cluster, typed)
+    keys = tuple(path.split("."))
+    return Reference(keys, group, kind, cluster, typed)
 
 
 _QUEUED = (
@@ -252,9 +258,18 @@ def link(
     faults = list(cycles(objects))
     if not closed:
         return faults
-    known = {(ref.group, ref.kind, ref.namespace, ref.name) for ref in external}
+    known: set[Identity] = set()
     spaces = _namespaces(objects)
-    spaces |= {ref.name for ref in external if ref.kind == "Namespace"}
+    for ref in external:
+        target = (
+            ref.group,
+            ref.kind,
+            ref.namespace,
+            ref.name,
+        )
+        known.add(target)
+        if ref.kind == "Namespace":
+            spaces.add(ref.name)
     for manifest in objects.manifests:
         unresolved = _unresolved(manifest, objects, known)
         faults.extend((manifest, fault) for fault in unresolved)
@@ -272,7 +287,8 @@ def _of_runtimes(
     for identity, job in objects.of_kind(TRAINER, "TrainJob"):
         ref = at(job.body, "spec", "runtimeRef")
         if at(ref, "kind") in (None, "ClusterTrainingRuntime"):
-            used[identity[2], str(at(ref, "name"))] = None
+            name = str(at(ref, "name"))
+            used[identity[2], name] = None
     for space, name in used:
         runtime = (TRAINER, "ClusterTrainingRuntime", "", name)
         if runtime not in objects:
@@ -293,8 +309,12 @@ def references(body: dict[str, Any]) -> Iterator[tuple[Path, Identity]]:
             if isinstance(value, dict) and value.get("optional"):
                 continue
             target = _target(reference, value, namespace)
-            if target is not None:
-                yield (*path, "name") if isinstance(value, dict) else path, target
+            if target is None:
+                continue
+            place = path
+            if isinstance(value, dict):
+                place = (*path, "name")
+            yield place, target
     for path, spec in pod_specs(body):
         yield from pod_references(spec, path, namespace)
 
@@ -310,7 +330,8 @@ def made_elsewhere(bodies: Iterable[Mapping[str, Any]]) -> frozenset[ObjectRef]:
             spaces.add(at(body, "spec", "targetNamespace") or namespace)
     refs = set()
     for body in objects:
-        for _, (group, kind, namespace, name) in references(body):
+        for _, target in references(body):
+            group, kind, namespace, name = target
             if kind == "Secret" or namespace in spaces:
                 api_version = f"{group}/v1" if group else "v1"
                 refs.add(ObjectRef(api_version, kind, namespace, name))
@@ -323,12 +344,16 @@ def pod_references(
     """Every reference of a pod spec that stands at ``path``, with its target."""
     for inner, group, kind in POD_REFERENCES:
         for tail, value in follow(spec, inner):
-            name, place = value, (*path, *tail)
+            name = value
+            place = (*path, *tail)
             if isinstance(value, dict):
                 if value.get("optional"):
                     continue
-                name, place = value.get("name"), (*place, "name")
-            if not isinstance(name, str) or not name or _optional_secret(spec, tail):
+                name = value.get("name")
+                place = (*place, "name")
+            if not isinstance(name, str) or not name:
+                continue
+            if _optional_secret(spec, tail):
                 continue
             space = "" if kind == "PriorityClass" else namespace
             yield (
@@ -343,7 +368,9 @@ def pod_references(
 
 
 def _optional_secret(spec: Any, tail: Path) -> bool:
-    return tail[-1:] == ("secretName",) and bool(at(spec, *tail[:-1], "optional"))
+    if tail[-1:] != ("secretName",):
+        return False
+    return bool(at(spec, *tail[:-1], "optional"))
 
 
 _CLUSTER_WIDE = ("ClusterRole", "ClusterTrainingRuntime", "ClusterSecretStore")
@@ -354,15 +381,21 @@ def _target(
     value: Any,
     namespace: str,
 ) -> Identity | None:
-    kind, space, name = reference.target_kind, namespace, value
+    kind = reference.target_kind
     group = reference.target_group
+    space = namespace
+    name = value
     if isinstance(value, dict):
-        name, space = value.get("name"), value.get("namespace") or namespace
+        name = value.get("name")
+        space = value.get("namespace") or namespace
         if reference.typed:
             kind = value.get("kind") or kind
             group = value.get("group") or group
-    are_texts = all(isinstance(part, str) for part in (name, space, kind, group))
-    if not are_texts or not name or kind in ("User", "Group"):
+    parts = (name, space, kind, group)
+    are_texts = all(isinstance(part, str) for part in parts)
+    if not are_texts or not name:
+        return None
+    if kind in ("User", "Group"):
         return None
     cluster = reference.cluster or kind in _CLUSTER_WIDE
     return group, kind, "" if cluster else space, name
@@ -384,11 +417,14 @@ def _missing(
     group, kind, namespace, name = target
     if target in objects or target in known:
         return None
-    if (group, kind) in _IMPLICIT or is_built_in(group, kind, name):
+    if (group, kind) in _IMPLICIT:
+        return None
+    if is_built_in(group, kind, name):
         return None
     where = f" in namespace `{namespace}`" if namespace else ""
     message = f"`{kind}` `{name}`{where} is not declared"
-    return Fault(REFERENCE, "REF001", path, message, _near(objects, target))
+    help = _near(objects, target)
+    return Fault(REFERENCE, "REF001", path, message, help)
 
 
 def is_built_in(
@@ -399,28 +435,32 @@ def is_built_in(
     """Whether every cluster has the object."""
     if kind == "ClusterRole" and name.startswith("system:"):
         return True
-    return name in _BUILT_IN.get((group, kind), ())
+    names = _BUILT_IN.get((group, kind), ())
+    return name in names
 
 
 def _near(objects: ObjectSet, target: Identity) -> str:
     group, kind, namespace, name = target
     spaces = {}
-    for (_, _, space, other), _ in objects.of_kind(group, kind):
+    for identity, _ in objects.of_kind(group, kind):
+        _, _, space, other = identity
         spaces[other] = space
     if name in spaces:
         return f"it is in namespace `{spaces[name]}`"
-    beside = [other for other, space in spaces.items() if space == namespace]
+    known = spaces.items()
+    beside = [other for other, space in known if space == namespace]
     return nearest(name, beside, "declare it")
 
 
 def _namespaces(objects: ObjectSet) -> set[str]:
     """Namespaces that the set declares, or that one of its HelmReleases creates."""
     declared = set(ALWAYS_THERE)
-    for (_, _, _, name), _ in objects.of_kind("", "Namespace"):
-        declared.add(name)
-    for (_, _, own, _), release in objects.of_kind(HELM, "HelmRelease"):
+    for identity, _ in objects.of_kind("", "Namespace"):
+        declared.add(identity[3])
+    for identity, release in objects.of_kind(HELM, "HelmRelease"):
         if at(release.body, "spec", "install", "createNamespace") is True:
-            declared.add(at(release.body, "spec", "targetNamespace") or own)
+            target = at(release.body, "spec", "targetNamespace")
+            declared.add(target or identity[2])
     return declared
 
 

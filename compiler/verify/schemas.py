@@ -13,6 +13,8 @@ from compiler.verify.structure import Raw, from_crd, shared
 
 DATA = Path(__file__).parent / "data"
 
+_Kind = tuple[str, str]  # API version and kind
+
 
 def file_name(
     group: str,
@@ -52,11 +54,13 @@ class Schemas:
     """
 
     def __init__(
-        self, folders: Iterable[Path] = (DATA,), pinned: Mapping[str, str] | None = None
+        self,
+        folders: Iterable[Path] = (DATA,),
+        pinned: Mapping[str, str] | None = None,
     ) -> None:
         self._folders = tuple(folders)
         self._pinned = dict(pinned or {})
-        self._known: dict[tuple[str, str], tuple[Schema, ...]] = {}
+        self._known: dict[_Kind, tuple[Schema, ...]] = {}
         self._file_names: dict[Path, list[str]] = {}
 
     @classmethod
@@ -71,12 +75,14 @@ class Schemas:
     def copy(self) -> Schemas:
         """The same schemas, to which others can be added."""
         copied = Schemas(self._folders, self._pinned)
-        copied._known = {key: found for key, found in self._known.items() if found}
+        known = self._known.items()
+        copied._known = {key: schemas for key, schemas in known if schemas}
         return copied
 
     def add(self, derived: Raw) -> None:
         """One more derived schema, in the form of ``structure.from_crd``. The first of a kind and version stays."""
-        key = (_api_version(derived["group"], derived["version"]), derived["kind"])
+        api_version = _api_version(derived["group"], derived["version"])
+        key = (api_version, derived["kind"])
         root, defs = shared(derived["schema"])
         schema = _schema(
             {
@@ -92,12 +98,14 @@ class Schemas:
         key = (api_version, kind)
         schemas = self._known.get(key)
         if schemas is None:
-            schemas = self._known[key] = tuple(self._load(api_version, kind))
+            schemas = tuple(self._load(api_version, kind))
+            self._known[key] = schemas
         return schemas
 
     def served(self) -> dict[str, list[str]]:
         """Every API version of each kind, the newest first."""
-        keys = {key for key, schemas in self._known.items() if schemas}
+        known = self._known.items()
+        keys = {key for key, schemas in known if schemas}
         for folder in self._folders:
             keys.update(_keys(self._names(folder)))
         api_versions: dict[str, list[str]] = {}
@@ -107,7 +115,8 @@ class Schemas:
 
     def _load(self, api_version: str, kind: str) -> list[Schema]:
         group, _, version = api_version.rpartition("/")
-        if not all(map(_is_part_of_name, (version, kind, group or "core"))):
+        parts = (version, kind, group or "core")
+        if not all(map(_is_part_of_name, parts)):
             return []
         newest = file_name(group, version, kind)
         variants = newest.removesuffix(".json") + "@"
@@ -129,7 +138,8 @@ class Schemas:
         pin = self._pinned.get(group)
         if pin is None:
             return names
-        chosen = [name for name in names if name.endswith(f"@{pin}.json")]
+        ending = f"@{pin}.json"
+        chosen = [name for name in names if name.endswith(ending)]
         return chosen or names[:1]
 
 

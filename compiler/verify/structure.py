@@ -231,7 +231,10 @@ def from_crd(crd: Raw) -> list[Raw]:
     return out
 
 
-def shared(schema: Raw, least: int = 60) -> tuple[Raw, list[Raw]]:
+def shared(
+    schema: Raw,
+    least: int = 60,
+) -> tuple[Raw, list[Raw]]:
     """The same schema with every subschema that occurs twice written once, in a list that ``$ref`` indexes."""
     counts: dict[str, int] = {}
     _count(schema, counts, least)
@@ -239,7 +242,9 @@ def shared(schema: Raw, least: int = 60) -> tuple[Raw, list[Raw]]:
     defs: list[Raw] = []
 
     def fold(node: Raw, *, top: bool = False) -> Raw:
-        text = json.dumps(node, sort_keys=True) if not top else ""
+        text = ""
+        if not top:
+            text = json.dumps(node, sort_keys=True)
         if counts.get(text, 0) < 2:
             return _map_children(node, fold)
         if text not in places:
@@ -258,7 +263,8 @@ def _count(
 ) -> None:
     text = json.dumps(node, sort_keys=True)
     if len(text) >= least:
-        counts[text] = counts.get(text, 0) + 1
+        before = counts.get(text, 0)
+        counts[text] = before + 1
         if counts[text] > 1:
             return
     for child in children(node):
@@ -268,7 +274,8 @@ def _count(
 def children(node: Raw) -> list[Raw]:
     """The direct subschemas of a schema."""
     below = [*node.get("properties", {}).values()]
-    below += [node[key] for key in _ONE_SCHEMA if key in node]
+    only = [key for key in _ONE_SCHEMA if key in node]
+    below += [node[key] for key in only]
     for key in _SCHEMAS:
         below += node.get(key, [])
     return below
@@ -289,5 +296,6 @@ def _map_children(node: Raw, change: Callable[[Raw], Raw]) -> Raw:
             changed[key] = change(node[key])
     for key in _SCHEMAS:
         if key in node:
-            changed[key] = [change(branch) for branch in node[key]]
+            branches = node[key]
+            changed[key] = [change(branch) for branch in branches]
     return changed

@@ -33,7 +33,9 @@ class Syntax:
         """
         if text in self.seen:
             return True
-        if len(text) > self.longest or not self._matches(text):
+        if len(text) > self.longest:
+            return False
+        if not self._matches(text):
             return False
         if len(self.seen) < _MOST_SEEN:
             self.seen.add(text)
@@ -51,7 +53,8 @@ class Syntax:
 
     def breach(self, text: str) -> str:
         """The fact about a text that was not accepted."""
-        if len(text) > self.longest and self.name != "cidr":
+        is_too_long = len(text) > self.longest
+        if is_too_long and self.name != "cidr":
             most = f"a {self.name} has at most {self.longest}"
             return f"`{text}` has {len(text)} characters, {most}"
         return f"`{text}` is not a {self.name}"
@@ -64,7 +67,9 @@ def _is_qualified(text: str) -> bool:
         is_domain = re.fullmatch(_SUBDOMAIN, prefix) is not None
         if not is_domain or len(prefix) > 253:
             return False
-    return len(name) <= 63 and re.fullmatch(_NAME, name) is not None
+    if len(name) > 63:
+        return False
+    return re.fullmatch(_NAME, name) is not None
 
 
 def _is_cidr(text: str) -> bool:

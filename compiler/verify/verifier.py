@@ -64,7 +64,9 @@ def verify(
             own_faults = list(_unverified(manifest, schemas))
         faults += [(manifest, fault) for fault in own_faults]
     for first, later in objects.duplicates:
-        copy, other = (first, later) if first.key and not later.key else (later, first)
+        copy, other = later, first
+        if first.key and not later.key:
+            copy, other = first, later
         faults.append((copy, _duplicate(other, copy)))
     faults += absent_keys(objects)
     faults += claims_of_default_class(objects)
@@ -87,7 +89,8 @@ def verify(
             for manifest, fault in refused_pods(objects)
             if manifest.key
         ]
-    order = {id(manifest): place for place, manifest in enumerate(manifests)}
+    places = enumerate(manifests)
+    order = {id(manifest): place for place, manifest in places}
     faults.sort(key=lambda pair: order[id(pair[0])])
     return [diagnostic(manifest, fault) for manifest, fault in faults]
 
@@ -95,16 +98,19 @@ def verify(
 def _unverified(manifest: Manifest, schemas: Schemas) -> Iterator[Fault]:
     """An object of the adopter's own, of a kind that no schema is known of."""
     ref = manifest.ref
-    is_read = ref.kind == DEFINITION and schemas_of(manifest.body)
-    if not is_read and not schemas.find(ref.api_version, ref.kind):
-        yield Fault(
-            SCHEMA,
-            "SCH014",
-            ("kind",),
-            f"no schema of `{ref.kind}` of `{ref.api_version}` is known, so `{ref.name}` is not verified",
-            "try it on the API server: `kubectl apply --dry-run=server`",
-            warning=True,
-        )
+    if ref.kind == DEFINITION and schemas_of(manifest.body):
+        return
+    if schemas.find(ref.api_version, ref.kind):
+        return
+    kind = f"`{ref.kind}` of `{ref.api_version}`"
+    yield Fault(
+        SCHEMA,
+        "SCH014",
+        ("kind",),
+        f"no schema of {kind} is known, so `{ref.name}` is not verified",
+        "try it on the API server: `kubectl apply --dry-run=server`",
+        warning=True,
+    )
 
 
 def _or_released(find: Lookup) -> Lookup:
@@ -117,7 +123,8 @@ def _or_released(find: Lookup) -> Lookup:
         name: str,
     ) -> Body | None:
         body = find(group, kind, namespace, name)
-        if body is not None or (group, kind) != (TRAINER, "ClusterTrainingRuntime"):
+        is_runtime = (group, kind) == (TRAINER, "ClusterTrainingRuntime")
+        if body is not None or not is_runtime:
             return body
         released = released_runtimes().get(name)
         return dict(released.body) if released is not None else None
@@ -146,14 +153,20 @@ def _filled_in_later(body: Body, fault: Fault) -> bool:
     if fault.key:
         return False
     value = at(body, *fault.path)
-    if not isinstance(value, str) or not placeholder(value):
+    if not isinstance(value, str):
         return False
-    return fault.code != "SCH002" or len(value.split()) == 1
+    if not placeholder(value):
+        return False
+    is_word = len(value.split()) == 1
+    return fault.code != "SCH002" or is_word
 
 
 def _duplicate(first: Manifest, later: Manifest) -> Fault:
     """The same object twice, in one file or in two."""
-    places = [manifest.path or str(manifest.at) or "?" for manifest in (first, later)]
+    places = []
+    for manifest in (first, later):
+        place = manifest.path or str(manifest.at)
+        places.append(place or "?")
     where = f"in {listed(dict.fromkeys(places), ' and ')}"
     return Fault(
         NAME,

@@ -51,7 +51,14 @@ def walk(
 ) -> list[Fault]:
     """All structural faults of a body. ``sound``: what is known of its parts already, and learnt."""
     faults: list[Fault] = []
-    _walk(root, body, None, faults, set() if sound is None else sound)
+    known = set() if sound is None else sound
+    _walk(
+        root,
+        body,
+        None,
+        faults,
+        known,
+    )
     return faults
 
 
@@ -64,15 +71,21 @@ def path_of(trail: Trail) -> Path:
 
 
 def _walk(
-    node: Node, value: Any, trail: Trail, faults: list[Fault], sound: Sound
+    node: Node,
+    value: Any,
+    trail: Trail,
+    faults: list[Fault],
+    sound: Sound,
 ) -> None:
     cls = value.__class__
     inside = cls is dict or cls is list
-    if inside and (id(node), id(value)) in sound:
+    is_known = inside and (id(node), id(value)) in sound
+    if is_known:
         return
     before = len(faults)
     classes = node.classes
-    if classes and cls not in classes and not _passes(node, value):
+    is_right = not classes or cls in classes
+    if not is_right and not _passes(node, value):
         faults.append(_wrong_type(node, value, trail))
         return
     if node.tests:
@@ -110,7 +123,8 @@ def _breach(
     layer = NAME if code.startswith("NAM") else SCHEMA
     near = ""
     if code == "SCH004":
-        near = like(str(value), map(str, node.raw["enum"]))
+        choices = map(str, node.raw["enum"])
+        near = like(str(value), choices)
     instead = (near,) if near else ()
     return Fault(
         layer,
@@ -126,24 +140,39 @@ def _passes(node: Node, value: Any) -> bool:
     """Values of another class that are right all the same: a null that is one, and 1.0, an integer in JSON Schema."""
     if value is None:
         return node.nullable
-    return value.__class__ is float and int in node.classes and value.is_integer()
+    is_number = value.__class__ is float and int in node.classes
+    return is_number and value.is_integer()
 
 
 def _object(
-    node: Node, value: dict[str, Any], trail: Trail, faults: list[Fault], sound: Sound
+    node: Node,
+    value: dict[str, Any],
+    trail: Trail,
+    faults: list[Fault],
+    sound: Sound,
 ) -> None:
-    props, extra, key_syntax = node.props, node.extra, node.key_syntax
+    props = node.props
+    extra = node.extra
+    key_syntax = node.key_syntax
     for key, item in value.items():
-        child = props.get(key) or node.prop(key) or extra
+        child = props.get(key)
+        if child is None:
+            child = node.prop(key) or extra
         if key_syntax is not None and not key_syntax.accepts(key):
             faults.append(_wrong_key(key_syntax, key, trail))
         if child is None:
-            if node.strict and not node.open and item is not None:
+            is_closed = node.strict and not node.open
+            if is_closed and item is not None:
                 faults.append(_unknown(node, key, trail))
-        elif item.__class__ not in child.plain and (item is not None or child.nullable):
+            continue
+        if item.__class__ in child.plain:
+            continue
+        if item is not None or child.nullable:
             _walk(child, item, (trail, key), faults, sound)
     for key in node.required:
-        if value.get(key) is not None or key in node.defaulted:
+        if value.get(key) is not None:
+            continue
+        if key in node.defaulted:
             continue
         if not _has_null(node, key, value):
             faults.append(_missing(node, key, trail))
@@ -202,7 +231,11 @@ def _choices(node: Node, key: str) -> str:
 
 
 def _list(
-    node: Node, value: list[Any], trail: Trail, faults: list[Fault], sound: Sound
+    node: Node,
+    value: list[Any],
+    trail: Trail,
+    faults: list[Fault],
+    sound: Sound,
 ) -> None:
     child = node.items
     if child is not None:
@@ -215,14 +248,19 @@ def _list(
 
 
 def _duplicates(
-    node: Node, child: Node | None, value: list[Any], trail: Trail, faults: list[Fault]
+    node: Node,
+    child: Node | None,
+    value: list[Any],
+    trail: Trail,
+    faults: list[Fault],
 ) -> None:
     """Two items of a set that are equal, or two of a map with the same keys (an absent key counts with its default)."""
     seen: dict[Any, int] = {}
     for index, item in enumerate(value):
         if node.unique == "map" and item.__class__ is not dict:
             continue  # reported as a wrong type
-        first = seen.setdefault(_identity(node, child, item), index)
+        identity = _identity(node, child, item)
+        first = seen.setdefault(identity, index)
         if first != index:
             path = path_of((trail, index))
             message = f"{_shown(node, item)} is already item {first} of this list"
@@ -263,7 +301,11 @@ def _shown(node: Node, item: Any) -> str:
 
 
 def _branches(
-    node: Node, value: Any, trail: Trail, faults: list[Fault], sound: Sound
+    node: Node,
+    value: Any,
+    trail: Trail,
+    faults: list[Fault],
+    sound: Sound,
 ) -> None:
     for keyword, branches in node.branches:
         faults_by_branch: list[list[Fault]] = []
@@ -337,7 +379,8 @@ def _wrong_type(
     wanted = _wanted(node.classes)
     got = "null" if value is None else _name_of(value.__class__)
     help = f"write {wanted}"
-    if str in node.classes and isinstance(value, bool | int | float):
+    is_scalar = isinstance(value, bool | int | float)
+    if is_scalar and str in node.classes:
         help = f'write it in quotes: `"{_as_text(value)}"`'
     message = f"{got} where {wanted} is expected"
     instead = _converted(node.classes, value)
@@ -354,7 +397,8 @@ def _wrong_type(
 def _wanted(classes: frozenset[type]) -> str:
     if float in classes:
         classes = classes - {int}  # an integer is a number
-    return " or ".join(sorted(_NAMES[cls] for cls in classes))
+    names = sorted(_NAMES[cls] for cls in classes)
+    return " or ".join(names)
 
 
 def _name_of(cls: type) -> str:
@@ -363,7 +407,10 @@ def _name_of(cls: type) -> str:
 
 def _as_text(value: float) -> str:
     """The text that stands for a boolean or a number in YAML."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    text = str(value)
+    if isinstance(value, bool):
+        return text.lower()
+    return text
 
 
 _NUMBER = regex(r"-?[0-9]+\Z")
@@ -377,11 +424,16 @@ _FLAGS = {
 }
 
 
-def _converted(classes: frozenset[type], value: Any) -> tuple[Any, ...]:
+def _converted(
+    classes: frozenset[type],
+    value: Any,
+) -> tuple[Any, ...]:
     """The value of the type that is wanted, where one of another type stands for it."""
-    if list in classes and value.__class__ in (dict, str):
+    is_item = value.__class__ in (dict, str)
+    if is_item and list in classes:
         return ([value],)  # one item for the list
-    if str in classes and isinstance(value, bool | int | float):
+    is_scalar = isinstance(value, bool | int | float)
+    if is_scalar and str in classes:
         is_fraction = int in classes and isinstance(value, float)
         if not is_fraction:
             return (_as_text(value),)

@@ -45,9 +45,11 @@ def render(
 
 
 def _without_secrets(item: Diagnostic) -> Diagnostic:
-    message, help = masked(item.message), masked(item.help)
+    message = masked(item.message)
+    help = masked(item.help)
     notes = tuple(map(masked, item.notes))
-    if (message, help, notes) == (item.message, item.help, item.notes):
+    shown = (item.message, item.help, item.notes)
+    if (message, help, notes) == shown:
         return item
     return replace(
         item,

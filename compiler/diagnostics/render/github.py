@@ -21,7 +21,8 @@ def render(
     diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False
 ) -> str:
     """``::error file=…,line=…,col=…,title=CODE::fact``; an annotation shows fact, label, notes and help."""
-    return "".join(f"{_command(item)}\n" for item in diagnostics)
+    commands = map(_command, diagnostics)
+    return "".join(f"{command}\n" for command in commands)
 
 
 def _command(item: Diagnostic) -> str:
@@ -36,16 +37,23 @@ def _command(item: Diagnostic) -> str:
         }
         # GitHub heeds columns only within one line; its end is inclusive.
         if span.line == span.end_line:
-            properties["endColumn"] = max(span.column, span.end_column - 1)
+            last = span.end_column - 1
+            properties["endColumn"] = max(span.column, last)
     properties["title"] = item.code
-    text = "\n".join([item.message, *details(item)])
-    pairs = [f"{key}={_property(str(value))}" for key, value in properties.items()]
-    return f"::{_COMMANDS[item.severity]} {','.join(pairs)}::{_data(text)}"
+    lines = [item.message, *details(item)]
+    text = "\n".join(lines)
+    pairs = []
+    for key, value in properties.items():
+        escaped = _property(str(value))
+        pairs.append(f"{key}={escaped}")
+    command = _COMMANDS[item.severity]
+    return f"::{command} {','.join(pairs)}::{_data(text)}"
 
 
 def _data(text: str) -> str:
     # A runner's log is read at a terminal, too.
-    text = "\n".join(map(printable, text.split("\n")))
+    lines = map(printable, text.split("\n"))
+    text = "\n".join(lines)
     return text.replace("%", "%25").replace("\n", "%0A")
 
 

@@ -21,7 +21,8 @@ def render(
 ) -> str:
     """One JSON object, indented by two."""
     counts = Counter(item.severity for item in diagnostics)
-    summary = {f"{level}s": counts[level] for level in reversed(Severity)}
+    levels = reversed(Severity)
+    summary = {f"{level}s": counts[level] for level in levels}
     body = {
         "version": 1,
         "tool": {"name": "trainyard", "version": tool_version},
@@ -32,7 +33,10 @@ def render(
 
 
 def _diagnostic(item: Diagnostic) -> dict[str, Any]:
-    related = [{"place": _place(span), "label": label} for span, label in item.related]
+    related = []
+    for span, label in item.related:
+        place = _place(span)
+        related.append({"place": place, "label": label})
     return {
         "code": item.code,
         "severity": str(item.severity),

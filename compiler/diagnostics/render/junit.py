@@ -24,7 +24,8 @@ def render(
     cases = [_case(item) for item in diagnostics] or [
         '    <testcase classname="trainyard" name="no findings"/>\n'
     ]
-    failures = sum(item.severity is Severity.ERROR for item in diagnostics)
+    severities = [item.severity for item in diagnostics]
+    failures = severities.count(Severity.ERROR)
     counts = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="0"'
     text = (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -38,13 +39,18 @@ def render(
 
 def _case(item: Diagnostic) -> str:
     span = item.span
-    where, file = str(item.at or item.object), ""
+    where = str(item.at or item.object)
+    file = ""
     if span is not None:
         where = str(span)
-        file = f" file={_attribute(span.file.name)} line={_attribute(str(span.line))}"
+        name = _attribute(span.file.name)
+        line = _attribute(str(span.line))
+        file = f" file={name} line={line}"
     parts = [where, *details(item)]
-    body = _text("\n".join(part for part in parts if part))
-    code, name = _attribute(item.code), _attribute(f"{item.code} {where}".strip())
+    body = _text("\n".join(filter(None, parts)))
+    code = _attribute(item.code)
+    title = f"{item.code} {where}".strip()
+    name = _attribute(title)
     if item.severity is Severity.ERROR:
         message = _attribute(item.message)
         inner = f"<failure type={code} message={message}>{body}</failure>"

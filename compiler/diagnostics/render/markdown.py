@@ -31,23 +31,27 @@ def render(
 
 
 def _row(item: Diagnostic) -> str:
-    place = _cell(str(item.at or item.object))
+    route = str(item.at or item.object)
+    place = _cell(route)
     if item.span is not None:
         place = f"`{_code(str(item.span))}`"
     fact = _cell(item.message)
     if item.label:
         fact += f"<br>{_cell(item.label)}"
-    icon, help = _ICONS[item.severity], _cell(item.help)
+    icon = _ICONS[item.severity]
+    help = _cell(item.help)
     return f"| {icon} | {item.code} | {place} | {fact} | {help} |\n"
 
 
 def _code(text: str) -> str:
-    return printable(text.replace("`", "'").replace("|", "\\|").replace("\n", " "))
+    safe = text.replace("`", "'").replace("|", "\\|")
+    return printable(safe.replace("\n", " "))
 
 
 def _cell(text: str) -> str:
     """Text that stays in its cell, draws no HTML and mentions nobody. Backticks keep their meaning."""
-    text = "\n".join(map(printable, text.split("\n")))
+    lines = map(printable, text.split("\n"))
+    text = "\n".join(lines)
     for char, safe in (
         ("&", "&amp;"),
         ("<", "&lt;"),

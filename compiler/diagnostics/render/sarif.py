@@ -56,7 +56,11 @@ def render(
         run["invocations"] = [
             {"executionSuccessful": True, "toolExecutionNotifications": notes}
         ]
-    run["results"] = [_result(item, indices[item.code], seen) for item in worst]
+    results = []
+    for item in worst:
+        index = indices[item.code]
+        results.append(_result(item, index, seen))
+    run["results"] = results
     log = {
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -78,13 +82,17 @@ def _worst(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
     return [item for item in diagnostics if id(item) in chosen]
 
 
-def _rule(code: str, page: Page | None) -> dict[str, Any]:
+def _rule(
+    code: str,
+    page: Page | None,
+) -> dict[str, Any]:
     if page is None:
         return {"id": code, "shortDescription": {"text": code}}
-    title = {"text": page.title or page.slug.replace("-", " ")}
+    words = page.slug.split("-")
+    title = {"text": page.title or " ".join(words)}
     return {
         "id": code,
-        "name": "".join(word.capitalize() for word in page.slug.split("-")),
+        "name": "".join(word.capitalize() for word in words),
         "shortDescription": title,
         "fullDescription": title,  # GitHub asks for both
         "help": {"text": page.text, "markdown": page.text},
@@ -151,10 +159,13 @@ def _physical(span: Span) -> dict[str, Any]:
 
 def _fingerprint(item: Diagnostic, seen: Counter[str]) -> str:
     """Hex; equal findings on equal lines are numbered in the order of the file."""
-    file, line = "", ""
+    file = ""
+    line = ""
     if item.span is not None:
-        file = item.span.file.name
-        words = item.span.file.line(item.span.line)[:_LINE].split()
+        source = item.span.file
+        file = source.name
+        start = source.line(item.span.line)[:_LINE]
+        words = start.split()
         line = " ".join(words)
     text = "\0".join(
         [
@@ -165,6 +176,7 @@ def _fingerprint(item: Diagnostic, seen: Counter[str]) -> str:
             item.object,
         ]
     )
-    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    data = text.encode("utf-8", "surrogatepass")
+    digest = sha256(data).hexdigest()[:32]
     seen[digest] += 1
     return f"{digest}:{seen[digest]}"

@@ -36,8 +36,9 @@ def render(
 ) -> str:
     """One block a diagnostic, an empty line between two."""
     paint = _colored if color else _plain
-    blocks = ["\n".join(_block(item, paint)) for item in diagnostics]
-    return "\n".join(f"{block}\n" for block in blocks)
+    blocks = [_block(item, paint) for item in diagnostics]
+    texts = ["\n".join(block) + "\n" for block in blocks]
+    return "\n".join(texts)
 
 
 def details(item: Diagnostic) -> Iterator[str]:
@@ -47,7 +48,8 @@ def details(item: Diagnostic) -> Iterator[str]:
     if item.object:
         yield f"in {item.object}"
     yield from (f"note: {note}" for note in item.notes)
-    yield from (f"{place}: {label}" for place, label in item.related)
+    for place, label in item.related:
+        yield f"{place}: {label}"
     if item.help:
         yield f"help: {item.help}"
 
@@ -63,8 +65,10 @@ def _colored(text: str, style: str) -> str:
 def _block(item: Diagnostic, paint: Paint) -> Iterator[str]:
     severity = str(item.severity)
     head = paint(f"{severity}[{item.code}]", severity)
-    yield head + paint(f": {printable(item.message)}", "bold")
-    places = [item.span, *(span for span, _ in item.related)]
+    fact = printable(item.message)
+    yield head + paint(f": {fact}", "bold")
+    related = [span for span, _ in item.related]
+    places = [item.span, *related]
     lines = [span.line for span in places if span is not None]
     gutter = len(str(max(lines, default=1)))
     if item.span is not None:
@@ -80,7 +84,8 @@ def _block(item: Diagnostic, paint: Paint) -> Iterator[str]:
         )
     elif item.at is not None or item.object:
         where = f"{item.object} {item.at or ''}".strip()
-        yield f"{' ' * gutter}{paint('-->', 'frame')} {printable(where)}"
+        arrow = paint("-->", "frame")
+        yield f"{' ' * gutter}{arrow} {printable(where)}"
     for span, label in item.related:
         yield from _excerpt(span, label, gutter, ":::", "-", "frame", paint)
     if item.object and item.span is not None:
@@ -97,10 +102,13 @@ def _tail(
     gutter: int,
     paint: Paint,
 ) -> str:
-    blank, sign = " " * gutter, paint("=", "frame")
-    first, *rest = map(printable, text.split("\n"))
+    blank = " " * gutter
+    sign = paint("=", "frame")
+    lines = text.split("\n")
+    first, *rest = map(printable, lines)
     indent = " " * len(f"{blank} = {kind}: ")
-    lines = [f"{blank} {sign} {paint(f'{kind}:', kind)} {first}"]
+    head = paint(f"{kind}:", kind)
+    lines = [f"{blank} {sign} {head} {first}"]
     lines += [f"{indent}{line}" for line in rest]
     return "\n".join(lines)
 
@@ -117,8 +125,10 @@ def _excerpt(
     secret: bool = False,
 ) -> Iterator[str]:
     """The place, the first line of the span, and a mark under it."""
-    blank, bar = " " * gutter, paint("|", "frame")
-    yield f"{blank}{paint(arrow, 'frame')} {printable(str(span))}"
+    blank = " " * gutter
+    bar = paint("|", "frame")
+    place = printable(str(span))
+    yield f"{blank}{paint(arrow, 'frame')} {place}"
     line = span.file.line(span.line)
     if secret:
         line = _hidden(line, span)
@@ -126,14 +136,17 @@ def _excerpt(
         if label:
             yield f"{blank} {bar} {printable(label)}"
         return
-    shown, start, width = _cut(*_measure(line, span))
+    measured = _measure(line, span)
+    shown, start, width = _cut(*measured)
     under = mark * width
     if label:
         under += f" {printable(label)}"
-    number = paint(str(span.line).rjust(gutter), "frame")
+    row = str(span.line).rjust(gutter)
+    number = paint(row, "frame")
     yield f"{blank} {bar}"
     yield f"{number} {bar} {shown}"
-    yield f"{blank} {bar} {' ' * start}{paint(under, style)}"
+    indent = " " * start
+    yield f"{blank} {bar} {indent}{paint(under, style)}"
 
 
 def _hidden(line: str, span: Span) -> str:
@@ -142,21 +155,25 @@ def _hidden(line: str, span: Span) -> str:
     last = len(line)
     if span.end_line == span.line:
         last = min(span.end_column - 1, len(line))
-    return line[:first] + "*" * (last - first) + line[last:]
+    stars = "*" * (last - first)
+    return line[:first] + stars + line[last:]
 
 
 def _measure(line: str, span: Span) -> tuple[str, int, int]:
     """The line as a terminal shows it, and the column and width of the span in it."""
-    first, last = min(span.column - 1, len(line)), len(line)
+    first = min(span.column - 1, len(line))
+    last = len(line)
     if span.end_line == span.line:
         last = min(span.end_column - 1, len(line))
     # No farther: a file may be one line with a fault in each of its words.
     left = max(0, first - _REACH)
     line = masked(line[left : first + _REACH])
-    first, last = first - left, last - left
+    first -= left
+    last -= left
     start = columns(expand(line[:first]))
     width = columns(expand(line[first:last]))
-    return expand(line).rstrip(), start, max(1, width)
+    shown = expand(line).rstrip()
+    return shown, start, max(1, width)
 
 
 def _cut(
@@ -167,13 +184,16 @@ def _cut(
     """A window of ``WIDTH`` columns around the mark, with ``...`` where something was left out."""
     if columns(line) <= WIDTH:
         return line, start, width
-    left = max(0, min(start - WIDTH // 4, columns(line) - WIDTH))
+    rightmost = columns(line) - WIDTH
+    left = max(0, min(start - WIDTH // 4, rightmost))
     shown, skipped = _window(line, left)
     head = "..." if skipped else ""
-    tail = "..." if columns(line) > skipped + columns(shown) else ""
+    end = skipped + columns(shown)
+    tail = "..." if columns(line) > end else ""
     start = start - skipped + len(head)
     room = columns(shown) + len(head) - start
-    return f"{head}{shown}{tail}", start, max(1, min(width, room))
+    width = min(width, room)
+    return f"{head}{shown}{tail}", start, max(1, width)
 
 
 def _window(line: str, left: int) -> tuple[str, int]:
@@ -182,9 +202,13 @@ def _window(line: str, left: int) -> tuple[str, int]:
     while at < len(line) and skipped < left:
         skipped += columns(line[at])
         at += 1
-    end, used = at, 0
-    while end < len(line) and used + columns(line[end]) <= WIDTH:
-        used += columns(line[end])
+    end = at
+    used = 0
+    while end < len(line):
+        width = columns(line[end])
+        if used + width > WIDTH:
+            break
+        used += width
         end += 1
     return line[at:end], skipped
 
@@ -206,7 +230,9 @@ def printable(text: str) -> str:
 
 
 def _visible(char: str) -> str:
-    return "\ufffd" if char != " " and category(char) in _UNSEEN else char
+    if char == " ":
+        return char
+    return "\ufffd" if category(char) in _UNSEEN else char
 
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})

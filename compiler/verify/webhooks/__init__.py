@@ -17,6 +17,7 @@ from compiler.source import Key
 from compiler.verify.fault import Fault
 
 Lookup = Callable[[str, str, str, str], Body | None]
+Check = Callable[[Body, Lookup], Iterator[Fault]]
 
 
 def check(body: Body, lookup: Lookup) -> list[Fault]:
@@ -63,7 +64,7 @@ def modules() -> frozenset[str]:
 
 
 @lru_cache(maxsize=256)
-def _module(kind: str) -> tuple[str, Callable[[Body, Lookup], Iterator[Fault]]] | None:
+def _module(kind: str) -> tuple[str, Check] | None:
     if kind not in modules():
         return None
     module = import_module(f"{__name__}.{kind}")

@@ -17,9 +17,12 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 def seconds(text: Any) -> float | None:
     """Seconds of a duration, or ``None`` if it is none."""
-    if not isinstance(text, str) or not _DURATION.fullmatch(text):
+    if not isinstance(text, str):
         return None
-    return sum(float(amount) * _SECONDS[unit] for amount, unit in _PART.findall(text))
+    if not _DURATION.fullmatch(text):
+        return None
+    parts = _PART.findall(text)
+    return sum(float(amount) * _SECONDS[unit] for amount, unit in parts)
 
 
 def exactly_one(

@@ -15,7 +15,9 @@ _NONE: Mapping[str, frozenset[str]] = {}
 
 
 def replicated_jobs(
-    path: Path, spec: Any, added: Mapping[str, frozenset[str]] = _NONE
+    path: Path,
+    spec: Any,
+    added: Mapping[str, frozenset[str]] = _NONE,
 ) -> Iterator[Fault]:
     """Faults of the replicated jobs of a JobSet's spec at a path. ``added`` are volumes that a controller adds to the
     pods of a replicated job, by its name."""
@@ -25,7 +27,8 @@ def replicated_jobs(
     in_order = at(spec, "startupPolicy", "startupPolicyOrder") == "InOrder"
     for index, job in enumerate(items(spec, "replicatedJobs")):
         here = (*path, "replicatedJobs", index)
-        volumes = claims | added.get(str(job.get("name")), frozenset())
+        name = str(job.get("name"))
+        volumes = claims | added.get(name, frozenset())
         yield from _job_spec(
             (
                 *here,
@@ -55,12 +58,15 @@ def replicated_jobs(
                 "keep one of the two",
                 key=True,
             )
-        earlier.append(str(job.get("name")))
+        earlier.append(name)
     yield from _policy_targets(path, spec, set(earlier))
 
 
 def _job_spec(
-    path: Path, job: dict[str, Any], claims: set[str], reported: set[str]
+    path: Path,
+    job: dict[str, Any],
+    claims: set[str],
+    reported: set[str],
 ) -> Iterator[Fault]:
     """Faults of the Job. A claim that all pods share is one fault, whatever the number of jobs that misname it."""
     spec = at(job, "template", "spec") or {}
@@ -71,7 +77,10 @@ def _job_spec(
         reported.add(fault.message)
 
 
-def _annotations(path: Path, job: dict[str, Any]) -> Iterator[Fault]:
+def _annotations(
+    path: Path,
+    job: dict[str, Any],
+) -> Iterator[Fault]:
     spec = at(job, "template", "spec")
     parallelism = int(at(spec, "parallelism") or 1)
     replicas = int(job.get("replicas") or 1)
@@ -95,7 +104,11 @@ def claimed(spec: Any) -> set[str]:
 
 
 def _dependencies(
-    path: Path, dependencies: list[dict[str, Any]], earlier: list[str], *, first: bool
+    path: Path,
+    dependencies: list[dict[str, Any]],
+    earlier: list[str],
+    *,
+    first: bool,
 ) -> Iterator[Fault]:
     if first and dependencies:
         yield refused(

@@ -18,6 +18,7 @@ FAMILIES = {
     "windows2025": "Windows2025",
 }
 _ALIAS = regex(r"([a-zA-Z0-9]+)@(.+)\Z")
+_SELECTORS = {"id", "tags", "name", "owner", "alias"}
 _RESERVABLE = ("cpu", "memory", "ephemeral-storage", "pid")
 _TAGS = (
     "eks:eks-cluster-name",
@@ -34,7 +35,8 @@ def rules(spec: dict[str, Any]) -> Iterator[Fault]:
     yield from _disks(items(spec, "blockDeviceMappings"))
     yield from _kubelet(at(spec, "kubelet") or {})
     group = spec.get("placementGroupSelector")
-    if isinstance(group, dict) and len({"name", "id"} & set(group)) != 1:
+    selectors = {"name", "id"}
+    if isinstance(group, dict) and len(selectors & set(group)) != 1:
         what = "both `name` and `id`" if group else "neither `name` nor `id`"
         message = f"the placement group is given by {what}"
         yield breaks(
@@ -60,7 +62,8 @@ def rules(spec: dict[str, Any]) -> Iterator[Fault]:
 
 
 def _role(spec: dict[str, Any]) -> Iterator[Fault]:
-    given = [name for name in ("role", "instanceProfile") if name in spec]
+    sources = ("role", "instanceProfile")
+    given = [name for name in sources if name in spec]
     if len(given) != 1:
         what = (
             "`role` and `instanceProfile` exclude each other"
@@ -82,12 +85,19 @@ def _role(spec: dict[str, Any]) -> Iterator[Fault]:
         )
 
 
-def _images(spec: dict[str, Any], terms: list[dict[str, Any]]) -> Iterator[Fault]:
+def _images(
+    spec: dict[str, Any],
+    terms: list[dict[str, Any]],
+) -> Iterator[Fault]:
     path: Path = ("spec", "amiSelectorTerms")
-    aliased = [(index, term) for index, term in enumerate(terms) if "alias" in term]
+    aliased = []
     for index, term in enumerate(terms):
-        alone = next((key for key in ("alias", "id") if key in term), "")
-        others = sorted({"id", "tags", "name", "owner", "alias"} & set(term) - {alone})
+        if "alias" in term:
+            aliased.append((index, term))
+        selectors = [key for key in ("alias", "id") if key in term]
+        alone = selectors[0] if selectors else ""
+        keys = set(term) - {alone}
+        others = sorted(keys & _SELECTORS)
         if alone and others:
             message = f"a term with `{alone}` also has `{others[0]}`"
             yield breaks(
@@ -107,9 +117,9 @@ def _images(spec: dict[str, Any], terms: list[dict[str, Any]]) -> Iterator[Fault
             "keep the alias alone",
         )
     for index, term in aliased:
-        yield from _alias(
-            (*path, index, "alias"), str(term["alias"]), spec.get("amiFamily")
-        )
+        here = (*path, index, "alias")
+        alias = str(term["alias"])
+        yield from _alias(here, alias, spec.get("amiFamily"))
     if terms and not aliased and "amiFamily" not in spec:
         message = "neither an alias nor `amiFamily` says how nodes join"
         yield breaks(path, message, "write `amiFamily: AL2023`", key=True)
@@ -143,14 +153,14 @@ def _alias(
 
 def _disks(disks: list[dict[str, Any]]) -> Iterator[Fault]:
     path: Path = ("spec", "blockDeviceMappings")
-    roots = [
-        index for index, disk in enumerate(disks) if disk.get("rootVolume") is True
-    ]
+    flags = [disk.get("rootVolume") for disk in disks]
+    roots = [index for index, flag in enumerate(flags) if flag is True]
     for index in roots[1:]:
         yield breaks((*path, index, "rootVolume"), "a second root volume", "keep one")
     for index, disk in enumerate(disks):
         volume = disk.get("ebs")
-        if isinstance(volume, dict) and not {"snapshotID", "volumeSize"} & set(volume):
+        sources = {"snapshotID", "volumeSize"}
+        if isinstance(volume, dict) and sources.isdisjoint(volume):
             message = "a volume without size or snapshot"
             yield breaks(
                 (
@@ -174,7 +184,8 @@ def _kubelet(kubelet: dict[str, Any]) -> Iterator[Fault]:
             "make it the larger one",
         )
     for field in ("kubeReserved", "systemReserved"):
-        for key, amount in (at(kubelet, field) or {}).items():
+        reserved = at(kubelet, field) or {}
+        for key, amount in reserved.items():
             path = ("spec", "kubelet", field, key)
             if key not in _RESERVABLE:
                 message = f"`{key}` cannot be reserved"

@@ -20,10 +20,15 @@ _NATIVE = frozenset({"cpu", "memory", "ephemeral-storage"})
 
 
 def pod_spec(
-    path: Path, spec: Any, *, job: bool = False, volumes: AbstractSet[str] = frozenset()
+    path: Path,
+    spec: Any,
+    *,
+    job: bool = False,
+    volumes: AbstractSet[str] = frozenset(),
 ) -> Iterator[Fault]:
     """Faults of a pod spec at a path. ``job``: its restart policy must be one that a Job allows."""
-    own_volumes = {volume.get("name") for volume in items(spec, "volumes")}
+    declared = items(spec, "volumes")
+    own_volumes = {volume.get("name") for volume in declared}
     seen: dict[str, Path] = {}
     for field in ("initContainers", "containers"):
         for index, container in enumerate(items(spec, field)):
@@ -32,13 +37,16 @@ def pod_spec(
                 field,
                 index,
             )
-            yield from _name(here, str(container.get("name")), seen)
+            name = str(container.get("name"))
+            yield from _name(here, name, seen)
             yield from _mounts(here, container, own_volumes | volumes)
-            yield from resources((*here, "resources"), container.get("resources"))
+            place = (*here, "resources")
+            yield from resources(place, container.get("resources"))
     if job and at(spec, "restartPolicy") in (None, "Always"):
         message = "a Job's pods cannot have restart policy `Always`"
         yield refused((*path, "restartPolicy"), message, "use `Never` or `OnFailure`")
-    yield from tolerations((*path, "tolerations"), items(spec, "tolerations"))
+    taints = items(spec, "tolerations")
+    yield from tolerations((*path, "tolerations"), taints)
 
 
 def template(
@@ -51,12 +59,18 @@ def template(
 ) -> Iterator[Fault]:
     """Faults of a pod template; ``selector`` is the label selector that must match its labels, if there is one."""
     yield from pod_spec(
-        (*path, "spec"), at(template, "spec") or {}, job=job, volumes=volumes
+        (*path, "spec"),
+        at(template, "spec") or {},
+        job=job,
+        volumes=volumes,
     )
     labels = at(template, "metadata", "labels") or {}
-    for key, value in (at(selector, "matchLabels") or {}).items():
+    wanted = at(selector, "matchLabels") or {}
+    for key, value in wanted.items():
         if labels.get(key) != value:
-            got = f"has `{labels[key]}`" if key in labels else "does not have it"
+            got = "does not have it"
+            if key in labels:
+                got = f"has `{labels[key]}`"
             yield refused(
                 ("spec", "selector", "matchLabels", key),
                 f"selector wants `{key}: {value}`, the template {got}",
@@ -64,7 +78,10 @@ def template(
             )
 
 
-def tolerations(path: Path, values: list[dict[str, Any]]) -> Iterator[Fault]:
+def tolerations(
+    path: Path,
+    values: list[dict[str, Any]],
+) -> Iterator[Fault]:
     """Faults of a list of tolerations."""
     for index, toleration in enumerate(values):
         operator = toleration.get("operator") or "Equal"
@@ -112,12 +129,15 @@ def _name(
 
 
 def _mounts(
-    path: Path, container: dict[str, Any], volumes: set[Any]
+    path: Path,
+    container: dict[str, Any],
+    volumes: set[Any],
 ) -> Iterator[Fault]:
     places: dict[Any, int] = {}
     for index, mount in enumerate(items(container, "volumeMounts")):
         here = (*path, "volumeMounts", index)
-        name, place = mount.get("name"), mount.get("mountPath")
+        name = mount.get("name")
+        place = mount.get("mountPath")
         if name not in volumes:
             message = f"volume `{name}` is not one of this pod"
             help = nearest(
@@ -135,7 +155,9 @@ def resources(path: Path, requirements: Any) -> Iterator[Fault]:
     """Faults of a container's requests and limits."""
     limits = at(requirements, "limits") or {}
     requests = at(requirements, "requests") or {}
-    if not _are_right(tuple(limits.items()), tuple(requests.items())):
+    limited = tuple(limits.items())
+    requested = tuple(requests.items())
+    if not _are_right(limited, requested):
         yield from _resource_faults(path, limits, requests)
 
 
@@ -152,11 +174,14 @@ def _are_right(limits: Amounts, requests: Amounts) -> bool:
 
 
 def _resource_faults(
-    path: Path, limits: Mapping[str, Any], requests: Mapping[str, Any]
+    path: Path,
+    limits: Mapping[str, Any],
+    requests: Mapping[str, Any],
 ) -> Iterator[Fault]:
     names = {*limits, *requests}
     for name in sorted(names):
-        limit, request = limits.get(name), requests.get(name)
+        limit = limits.get(name)
+        request = requests.get(name)
         if not _is_resource(name):
             field = "limits" if limit is not None else "requests"
             message = f"`{name}` is not a resource of a container"
@@ -210,7 +235,9 @@ def _breach(
 ) -> tuple[str, str] | None:
     """What is wrong between a request and its limit, and what to write; ``None`` where nothing is."""
     if not _is_whole(name):
-        if request is None or limit is None or not _is_above(request, limit):
+        if request is None or limit is None:
+            return None
+        if not _is_above(request, limit):
             return None
         fact = f"request {request} of `{name}` is above its limit {limit}"
         return fact, "raise the limit, or lower the request"
@@ -229,7 +256,9 @@ def _is_whole(name: str) -> bool:
 
 
 def _is_resource(name: str) -> bool:
-    return name in _NATIVE or "/" in name or name.startswith("hugepages-")
+    if name in _NATIVE or "/" in name:
+        return True
+    return name.startswith("hugepages-")
 
 
 def _amount(
@@ -255,7 +284,8 @@ def _device(name: str) -> str:
 
 
 def _is_above(request: Any, limit: Any) -> bool:
-    requested, allowed = exact(request), exact(limit)
+    requested = exact(request)
+    allowed = exact(limit)
     if requested is None or allowed is None:
         return False
     return requested > allowed

@@ -30,7 +30,8 @@ def resource_groups(
     counts = Counter(what for what, _ in owners)
     for what in ("resource", "flavor"):
         if counts[what] > _MOST:
-            message = f"{counts[what]} {what}s are more than {_MOST}"
+            count = counts[what]
+            message = f"{count} {what}s are more than {_MOST}"
             help = f"keep at most {_MOST}"
             yield refused(("spec", "resourceGroups"), message, help)
 
@@ -42,22 +43,28 @@ def _repeated(
     index: int,
 ) -> Iterator[Fault]:
     """Faults of resources and flavors that an earlier group has; ``owners`` learns those of this one."""
-    for place, name in enumerate(group.get("coveredResources") or ()):
-        owner = owners.setdefault(("resource", str(name)), index)
+    covered = group.get("coveredResources") or ()
+    for place, name in enumerate(covered):
+        resource = ("resource", str(name))
+        owner = owners.setdefault(resource, index)
         if owner != index:
             message = f"resource `{name}` is already in resource group {owner}"
             here = (*path, "coveredResources", place)
             yield refused(here, message, "keep it in one group")
     for place, flavor in enumerate(items(group, "flavors")):
         name = flavor.get("name")
-        owner = owners.setdefault(("flavor", str(name)), index)
+        flavor_key = ("flavor", str(name))
+        owner = owners.setdefault(flavor_key, index)
         if owner != index:
             message = f"flavor `{name}` is already in resource group {owner}"
             here = (*path, "flavors", place)
             yield refused(here, message, "keep it in one group")
 
 
-def _group(path: Path, group: dict[str, Any]) -> Iterator[Fault]:
+def _group(
+    path: Path,
+    group: dict[str, Any],
+) -> Iterator[Fault]:
     covered = list(group.get("coveredResources") or ())
     flavors = items(group, "flavors")
     if len(covered) * len(flavors) > _MOST_PAIRS:
@@ -84,7 +91,10 @@ def _group(path: Path, group: dict[str, Any]) -> Iterator[Fault]:
         )
 
 
-def _other(covered: list[str], flavors: list[dict[str, Any]]) -> tuple[int, str] | None:
+def _other(
+    covered: list[str],
+    flavors: list[dict[str, Any]],
+) -> tuple[int, str] | None:
     """Where the covered resources differ from what all flavors list alike. With a single flavor it is unknown
     which of two names is meant, unless one of them is misspelt."""
     lists = {tuple(_resource_names(flavor)) for flavor in flavors}
@@ -94,18 +104,24 @@ def _other(covered: list[str], flavors: list[dict[str, Any]]) -> tuple[int, str]
     if len(names) != len(covered):
         return None
     for index, name in enumerate(names):
-        if name != covered[index]:
-            is_clear = len(flavors) > 1 or covered[index] in MISSPELT
+        resource = covered[index]
+        if name != resource:
+            is_clear = len(flavors) > 1 or resource in MISSPELT
             return (index, name) if is_clear else None
     return None
 
 
 def _resource_names(flavor: dict[str, Any]) -> list[str]:
-    return [str(resource.get("name")) for resource in items(flavor, "resources")]
+    resources = items(flavor, "resources")
+    return [str(resource.get("name")) for resource in resources]
 
 
 def _flavor(
-    path: Path, covered: list[str], flavor: dict[str, Any], *, ordered: bool
+    path: Path,
+    covered: list[str],
+    flavor: dict[str, Any],
+    *,
+    ordered: bool,
 ) -> Iterator[Fault]:
     resources = items(flavor, "resources")
     names = [resource.get("name") for resource in resources]
@@ -126,9 +142,10 @@ def _flavor(
         # What follows the first one out of order is out of order with it.
         is_first = ordered and names[:index] == covered[:index]
         if is_first and names[index] != covered[index]:
+            fact = f"resource {index} is `{names[index]}`"
             yield refused(
                 (*here, "name"),
-                f"resource {index} is `{names[index]}`, and `coveredResources` has `{covered[index]}` there",
+                f"{fact}, and `coveredResources` has `{covered[index]}` there",
                 "list the resources in the order of `coveredResources`",
             )
         yield from _amounts(here, resource)
@@ -137,8 +154,10 @@ def _flavor(
 def _limits_without_cohort(groups: list[dict[str, Any]]) -> Iterator[Fault]:
     """The first limit of a queue that has nobody to borrow from or lend to; the others go with it."""
     pattern = ("resourceGroups", "*", "flavors", "*", "resources", "*")
-    for path, resource in follow({"resourceGroups": groups}, pattern, ("spec",)):
-        for field, fault in (("borrowingLimit", breaks), ("lendingLimit", refused)):
+    body = {"resourceGroups": groups}
+    refusals = (("borrowingLimit", breaks), ("lendingLimit", refused))
+    for path, resource in follow(body, pattern, ("spec",)):
+        for field, fault in refusals:
             if at(resource, field) is not None:
                 message = f"`{field}` without a cohort"
                 help = "name a cohort, or leave it out"
@@ -151,7 +170,10 @@ def _limits_without_cohort(groups: list[dict[str, Any]]) -> Iterator[Fault]:
                 return
 
 
-def _amounts(path: Path, resource: dict[str, Any]) -> Iterator[Fault]:
+def _amounts(
+    path: Path,
+    resource: dict[str, Any],
+) -> Iterator[Fault]:
     amounts: dict[str, Fraction] = {}
     for field in ("nominalQuota", "borrowingLimit", "lendingLimit"):
         number = amount(resource.get(field))
@@ -161,8 +183,11 @@ def _amounts(path: Path, resource: dict[str, Any]) -> Iterator[Fault]:
         if number < 0:
             message = f"`{field}` is negative: {resource[field]}"
             yield refused((*path, field), message, "write 0 or more")
-    nominal, lending = amounts.get("nominalQuota"), amounts.get("lendingLimit")
-    if nominal is not None and lending is not None and lending > nominal:
+    nominal = amounts.get("nominalQuota")
+    lending = amounts.get("lendingLimit")
+    if nominal is None or lending is None:
+        return
+    if lending > nominal:
         yield refused(
             (*path, "lendingLimit"),
             f"`lendingLimit` {resource['lendingLimit']} is above `nominalQuota` {resource['nominalQuota']}",

@@ -60,9 +60,11 @@ def rules(spec: dict[str, Any]) -> Iterator[Fault]:
             "requirements",
             index,
         )
-        yield from _key((*path, "key"), str(requirement.get("key")))
+        key = str(requirement.get("key"))
+        yield from _key((*path, "key"), key)
         yield from _values(path, requirement)
-    for field, value in (at(spec, "template", "spec", "nodeClassRef") or {}).items():
+    ref = at(spec, "template", "spec", "nodeClassRef") or {}
+    for field, value in ref.items():
         if value == "":
             path = (
                 *template,
@@ -85,9 +87,13 @@ def rules(spec: dict[str, Any]) -> Iterator[Fault]:
         yield from _static(spec)
 
 
-def _budget(path: Path, budget: dict[str, Any]) -> Iterator[Fault]:
+def _budget(
+    path: Path,
+    budget: dict[str, Any],
+) -> Iterator[Fault]:
     """Schedule and duration come in a pair."""
-    given = [field for field in ("schedule", "duration") if field in budget]
+    fields = ("schedule", "duration")
+    given = [field for field in fields if field in budget]
     if len(given) == 1:
         lacks = "duration" if given == ["schedule"] else "schedule"
         message = f"a budget with `{given[0]}` and no `{lacks}`"
@@ -127,9 +133,14 @@ def _key(
     domain = key.partition("/")[0]
     if key in _OWN:
         yield breaks(
-            path, f"`{key}` is written by Karpenter itself", "leave it out", key=written
+            path,
+            f"`{key}` is written by Karpenter itself",
+            "leave it out",
+            key=written,
         )
-    elif domain.endswith((_SH, _AWS)) and key not in _KNOWN:
+        return
+    is_karpenters = domain.endswith((_SH, _AWS))
+    if is_karpenters and key not in _KNOWN:
         yield breaks(
             path,
             f"`{key}` is no label of Karpenter",
@@ -140,22 +151,31 @@ def _key(
         )
 
 
-def _values(path: Path, requirement: dict[str, Any]) -> Iterator[Fault]:
-    operator, values = requirement.get("operator"), requirement.get("values") or []
+def _values(
+    path: Path,
+    requirement: dict[str, Any],
+) -> Iterator[Fault]:
+    operator = requirement.get("operator")
+    values = requirement.get("values") or []
     least = requirement.get("minValues")
-    if operator == "In" and not values:
+    if operator in _NUMBERS:
+        is_number = len(values) == 1 and str(values[0]).isdigit()
+        if not is_number:
+            yield breaks(
+                (*path, "values"),
+                f"`{operator}` compares with one whole number",
+                'write it in quotes: `["8"]`',
+            )
+        return
+    if operator != "In":
+        return
+    if not values:
         yield breaks(
             (*path, "operator"),
             "`In` without values",
             "add `values:`, or write `Exists`",
         )
-    elif operator in _NUMBERS and not (len(values) == 1 and str(values[0]).isdigit()):
-        yield breaks(
-            (*path, "values"),
-            f"`{operator}` compares with one whole number",
-            'write it in quotes: `["8"]`',
-        )
-    elif operator == "In" and isinstance(least, int) and len(values) < least:
+    elif isinstance(least, int) and len(values) < least:
         yield breaks(
             (*path, "minValues"),
             f"{least} values at least are wanted, and {len(values)} are given",

@@ -80,7 +80,8 @@ def _trainer(jobs: list[dict[str, Any]]) -> Iterator[Fault]:
     """Without a job of step `trainer`, one pod of the runtime's own image runs, without command, nodes or variables of
     the job (builder.go, Trainer)."""
     steps = [_step(job) for job in jobs]
-    if "trainer" in steps or any(step not in (None, *CONTAINER) for step in steps):
+    others = [step for step in steps if step not in (None, *CONTAINER)]
+    if "trainer" in steps or others:
         return
     message = (
         f"no replicated job has the label `{ANCESTOR}: trainer`: "
@@ -94,8 +95,10 @@ def _first_node(jobs: list[dict[str, Any]]) -> Iterator[Fault]:
     if any(job.get("name") == "node" for job in jobs):
         return
     message = "no replicated job is called `node`, the one that `PET_MASTER_ADDR` names"
-    trains = [index for index, job in enumerate(jobs) if _step(job) == "trainer"]
-    place = (*_JOBS, trains[0], "name") if trains else _JOBS
+    steps = [_step(job) for job in jobs]
+    place = _JOBS
+    if "trainer" in steps:
+        place = (*_JOBS, steps.index("trainer"), "name")
     yield never_works(
         place,
         message,
@@ -108,7 +111,10 @@ def _step(job: dict[str, Any]) -> Any:
     return at(job, "template", "metadata", "labels", ANCESTOR)
 
 
-def _ancestor(path: Path, job: dict[str, Any]) -> Iterator[Fault]:
+def _ancestor(
+    path: Path,
+    job: dict[str, Any],
+) -> Iterator[Fault]:
     step = _step(job)
     if step is None:
         return
@@ -128,7 +134,8 @@ def _ancestor(path: Path, job: dict[str, Any]) -> Iterator[Fault]:
         message = f"the job of step `{step}` has {replicas} replicas, not 1"
         yield refused((*path, "replicas"), message, "scale with `numNodes`")
     inner: Path = ("template", "spec", "template", "spec", "containers")
-    names = [container.get("name") for container in items(job, *inner)]
+    containers = items(job, *inner)
+    names = [container.get("name") for container in containers]
     wanted = CONTAINER[step]
     if wanted not in names:
         place = (*path, *inner)

@@ -34,7 +34,7 @@ def topology(
         return
     modes = [mode for mode in _MODES if mode in given]
     if len(modes) > 1:
-        named = " and ".join(f"`{PREFIX}{mode}`" for mode in modes)
+        named = " and ".join([f"`{PREFIX}{mode}`" for mode in modes])
         yield refused(
             (*path, PREFIX + modes[1]),
             f"{named} exclude each other",
@@ -46,18 +46,27 @@ def topology(
     yield from _group(path, given)
 
 
-def _values(path: Path, given: dict[str, Any]) -> Iterator[Fault]:
+def _values(
+    path: Path,
+    given: dict[str, Any],
+) -> Iterator[Fault]:
+    syntax = SYNTAXES["label-key"]
     for mode in (*_MODES[:2], _SLICE_LEVEL):
-        if mode in given and not SYNTAXES["label-key"].accepts(str(given[mode])):
+        if mode not in given:
+            continue
+        level = str(given[mode])
+        if not syntax.accepts(level):
             yield refused(
                 (*path, PREFIX + mode),
-                f"`{given[mode]}` is not the label key of a topology level",
+                f"`{level}` is not the label key of a topology level",
                 help="write a node label key that is a level of the Topology, like `kubernetes.io/hostname`",
             )
-    if str(given.get(_MODES[2], "true")) not in ("true", "false"):
+    unconstrained = _MODES[2]
+    flag = str(given.get(unconstrained, "true"))
+    if flag not in ("true", "false"):
         yield refused(
-            (*path, PREFIX + _MODES[2]),
-            f"`{given[_MODES[2]]}` is neither `true` nor `false`",
+            (*path, PREFIX + unconstrained),
+            f"`{flag}` is neither `true` nor `false`",
             help="write `true` or `false`, in quotes",
         )
 
@@ -67,7 +76,8 @@ def _slices(
     given: dict[str, Any],
     pods: int,
 ) -> Iterator[Fault]:
-    pair = [name for name in (_SLICE_LEVEL, _SLICE_SIZE) if name in given]
+    fields = (_SLICE_LEVEL, _SLICE_SIZE)
+    pair = [name for name in fields if name in given]
     if len(pair) == 1:
         lacks = _SLICE_SIZE if pair == [_SLICE_LEVEL] else _SLICE_LEVEL
         yield refused(
@@ -89,7 +99,10 @@ def _slices(
         )
 
 
-def _group(path: Path, given: dict[str, Any]) -> Iterator[Fault]:
+def _group(
+    path: Path,
+    given: dict[str, Any],
+) -> Iterator[Fault]:
     if _GROUP not in given:
         return
     here = (*path, PREFIX + _GROUP)
@@ -97,7 +110,7 @@ def _group(path: Path, given: dict[str, Any]) -> Iterator[Fault]:
         yield refused(
             here, f"group name `{given[_GROUP]}` is a number", "begin it with a letter"
         )
-    if not {_MODES[0], _MODES[1]} & set(given):
+    if not set(_MODES[:2]) & set(given):
         yield refused(
             here,
             f"`{PREFIX}{_GROUP}` needs a required or preferred topology",

@@ -20,7 +20,8 @@ _LEAST_ZONES = 2
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     yield from _zones(body)
-    if at(body, "iam", "serviceAccounts") and at(body, "iam", "withOIDC") is not True:
+    has_accounts = at(body, "iam", "serviceAccounts")
+    if has_accounts and at(body, "iam", "withOIDC") is not True:
         place = ("iam", "serviceAccounts")
         message = "service accounts need `withOIDC`"
         yield refused(place, message, "write `withOIDC: true`", key=True)
@@ -67,7 +68,9 @@ def _auto_mode(body: Body) -> Iterator[Fault]:
         if at(config, field)
     ]
     if not enabled:
-        others = [*named, *(["nodePools"] if pools else [])]
+        others = list(named)
+        if pools:
+            others.append("nodePools")
         if others:
             message = f"`{others[0]}` stands beside Auto Mode that is off"
             yield refused(
@@ -88,8 +91,10 @@ def _auto_mode(body: Body) -> Iterator[Fault]:
             "remove it",
             key=True,
         )
-    for index, pool in enumerate(pools if isinstance(pools, list) else ()):
-        if pool not in _POOLS and not placeholder(str(pool)):
+    listed_pools = pools if isinstance(pools, list) else ()
+    for index, pool in enumerate(listed_pools):
+        name = str(pool)
+        if pool not in _POOLS and not placeholder(name):
             help = nearest(str(pool), _POOLS, "write `general-purpose` or `system`")
             message = f"EKS brings no node pool `{pool}`"
             yield refused(
@@ -117,7 +122,9 @@ def _auto_mode(body: Body) -> Iterator[Fault]:
 
 def _without_core_networking(body: Body) -> Iterator[Fault]:
     """Nodes of Auto Mode have network and DNS; only Fargate and hybrid nodes need the add-ons."""
-    if items(body, "fargateProfiles") or at(body, "remoteNetworkConfig") is not None:
+    if items(body, "fargateProfiles"):
+        return
+    if at(body, "remoteNetworkConfig") is not None:
         return
     for index, addon in enumerate(items(body, "addons")):
         if addon.get("name") in _CORE_NETWORKING:
@@ -131,7 +138,8 @@ def _without_core_networking(body: Body) -> Iterator[Fault]:
 def _zones(body: Body) -> Iterator[Fault]:
     path: Path = ("availabilityZones",)
     zones = at(body, "availabilityZones")
-    if isinstance(zones, list) and 0 < len(zones) < _LEAST_ZONES:
+    count = len(zones) if isinstance(zones, list) else 0
+    if 0 < count < _LEAST_ZONES:
         help = "name two zones; node groups may keep to one"
         yield refused(path, "a cluster of one zone", help)
     if zones and at(body, "vpc", "subnets"):
@@ -146,7 +154,10 @@ def _group(path: Path, group: Body) -> Iterator[Fault]:
     ):
         if group.get(one) and group.get(other):
             yield refused(
-                (*path, other), f"`{one}` stands beside `{other}`", "keep one", key=True
+                (*path, other),
+                f"`{one}` stands beside `{other}`",
+                "keep one",
+                key=True,
             )
     if "placement" in group and not at(group, "placement", "groupName"):
         yield refused(
@@ -179,12 +190,16 @@ def _subnets(
     for side in ("private", "public"):
         subnets = at(body, "vpc", "subnets", side)
         if isinstance(subnets, dict):
-            known.update((str(key), subnet) for key, subnet in subnets.items())
+            for key, subnet in subnets.items():
+                known[str(key)] = subnet
     if not known:
         return
     ids = {at(subnet, "id") for subnet in known.values()}
-    for index, name in enumerate(at(group, "subnets") or ()):
-        if not isinstance(name, str) or name in known or name in ids:
+    named = at(group, "subnets") or ()
+    for index, name in enumerate(named):
+        if not isinstance(name, str):
+            continue
+        if name in known or name in ids:
             continue
         if not name.startswith("subnet-") and not placeholder(name):
             message = f"`vpc.subnets` has no subnet `{name}`"

@@ -17,9 +17,8 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     groups = items(spec, "resourceGroups")
     # v1beta2 calls it cohortName, v1beta1 cohort
-    yield from resource_groups(
-        groups, in_cohort=bool(spec.get("cohortName") or spec.get("cohort"))
-    )
+    cohort = spec.get("cohortName") or spec.get("cohort")
+    yield from resource_groups(groups, in_cohort=bool(cohort))
     yield from _admission_flavors(spec, groups)
     yield from _strategies(spec)
     if "namespaceSelector" not in spec or spec["namespaceSelector"] is None:
@@ -67,7 +66,8 @@ def _admission_flavors(spec: Body, groups: list[Body]) -> Iterator[Fault]:
     for index, strategy in enumerate(
         items(spec, "admissionChecksStrategy", "admissionChecks")
     ):
-        for place, name in enumerate(strategy.get("onFlavors") or ()):
+        names = strategy.get("onFlavors") or ()
+        for place, name in enumerate(names):
             if name not in flavors:
                 path = (
                     "spec",

@@ -15,10 +15,12 @@ GROUP = ""
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    data, binary_data = at(body, "data") or {}, at(body, "binaryData") or {}
+    data = at(body, "data") or {}
+    binary_data = at(body, "binaryData") or {}
     yield from data_keys("data", data)
     yield from data_keys("binaryData", binary_data)
-    for key in sorted(data.keys() & binary_data.keys()):
+    twice = data.keys() & binary_data.keys()
+    for key in sorted(twice):
         message = f"`{key}` is also in `data`"
         yield refused(
             ("binaryData", key),
@@ -27,7 +29,8 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
             key=True,
         )
     for key, text in data.items():
-        if not key.endswith(".json") or not isinstance(text, str):
+        is_json = key.endswith(".json")
+        if not is_json or not isinstance(text, str):
             continue
         problem = _not_json(text)
         if problem:
@@ -38,8 +41,11 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
                 "correct the text",
                 key=True,
             )
-    size = sum(len(str(value).encode()) for value in data.values())
-    size += sum(len(str(value)) * 3 // 4 for value in binary_data.values())  # base64
+    size = 0
+    for value in data.values():
+        size += len(str(value).encode())
+    for value in binary_data.values():
+        size += len(str(value)) * 3 // 4  # base64
     if size > MOST_BYTES:
         yield refused(
             ("data",),
@@ -51,7 +57,8 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
 
 def _not_json(text: str) -> str:
     """Why a text that begins like JSON is none, or nothing."""
-    if not text.lstrip().startswith(("{", "[")) or placeholder(text):
+    begins_like_json = text.lstrip().startswith(("{", "["))
+    if not begins_like_json or placeholder(text):
         return ""
     try:
         json.loads(text)

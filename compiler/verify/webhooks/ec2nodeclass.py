@@ -49,7 +49,9 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
 
 
 def _term(
-    path: Path, term: dict[str, Any], rules: tuple[tuple[str, frozenset[str]], ...]
+    path: Path,
+    term: dict[str, Any],
+    rules: tuple[tuple[str, frozenset[str]], ...],
 ) -> Iterator[Fault]:
     present = {key for key, value in term.items() if value}
     for alone, excluded in rules:
@@ -66,7 +68,8 @@ def _term(
 def _evictions(kubelet: dict[str, Any]) -> Iterator[Fault]:
     """Soft thresholds and grace periods come in pairs; without the second map the CRD's rule fails to evaluate."""
     fields = ("evictionSoft", "evictionSoftGracePeriod")
-    for field, other in (fields, fields[::-1]):
+    pairs = (fields, fields[::-1])
+    for field, other in pairs:
         signals = set(at(kubelet, field) or {})
         signals_of_other = set(at(kubelet, other) or {})
         for signal in sorted(signals - signals_of_other):

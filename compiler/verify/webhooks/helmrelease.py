@@ -74,7 +74,9 @@ def _derived_name(body: Body, spec: Body) -> Iterator[Fault]:
     under a name that nobody wrote: a warning.
     """
     own = str(at(body, "metadata", "name") or "")
-    derived = f"{spec['targetNamespace']}-{own}" if spec.get("targetNamespace") else own
+    derived = own
+    if spec.get("targetNamespace"):
+        derived = f"{spec['targetNamespace']}-{own}"
     if len(derived) > MOST:
         fault = too_long(
             ("metadata", "name"),

@@ -45,7 +45,8 @@ def job_spec(
             warning=True,
         )
     is_indexed = at(spec, "completionMode") == "Indexed"
-    if is_indexed and not restart_defaulted and at(spec, "completions") is None:
+    needs_count = is_indexed and not restart_defaulted
+    if needs_count and at(spec, "completions") is None:
         yield refused(
             (*path, "completions"),
             "an Indexed Job needs `completions`",

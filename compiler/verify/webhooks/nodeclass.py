@@ -62,7 +62,8 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
 
 def _interfaces(interfaces: list[Body]) -> Iterator[Fault]:
     """The first interface of the first card has addresses; no other card gives pods any, nor an `efa-only` one."""
-    primary = [entry for entry in interfaces if _place(entry) == (0, 0)]
+    places = [_place(entry) for entry in interfaces]
+    primary = (0, 0) in places
     if interfaces and not primary:
         yield refused(
             _INTERFACES,
@@ -79,6 +80,7 @@ def _interfaces(interfaces: list[Body]) -> Iterator[Fault]:
                 "write `interface`",
             )
         given = [field for field in _ADDRESSES if field in entry]
+        has_none = is_efa_only or entry.get("networkCardIndex") != 0
         if len(given) > 1:
             yield refused(
                 (*path, given[1]),
@@ -86,7 +88,7 @@ def _interfaces(interfaces: list[Body]) -> Iterator[Fault]:
                 "keep one of them",
                 key=True,
             )
-        elif given and (is_efa_only or entry.get("networkCardIndex") != 0):
+        elif given and has_none:
             yield refused(
                 (*path, given[0]),
                 "addresses of pods on an interface that has none",

@@ -22,9 +22,11 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     yield from crd_rules(at(body, "spec") or {})
     template = at(body, *_TEMPLATE)
     ref = at(template, "spec", "nodeClassRef")
-    if isinstance(ref, dict) and ref.get("group") == _AUTO_MODE:
+    is_ref = isinstance(ref, dict)
+    if is_ref and ref.get("group") == _AUTO_MODE:
         yield from _life(at(template, "spec"))
-    for key, value in (at(template, "metadata", "labels") or {}).items():
+    labels = at(template, "metadata", "labels") or {}
+    for key, value in labels.items():
         path = (
             *_TEMPLATE,
             "metadata",
@@ -47,7 +49,8 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         )
         if requirement.get("operator") not in ("In", "NotIn"):
             continue  # compared with a number: the CRD's rules
-        for place, value in enumerate(requirement.get("values") or ()):
+        values = requirement.get("values") or ()
+        for place, value in enumerate(values):
             yield from _syntax(
                 (
                     *path,
@@ -88,7 +91,8 @@ def _life(spec: Body) -> Iterator[Fault]:
         )
         return
     try:
-        seconds = Duration.parse(age).seconds + Duration.parse(grace).seconds
+        life = Duration.parse(age)
+        seconds = life.seconds + Duration.parse(grace).seconds
     except ValueError:
         return  # the schema has its own fault
     if seconds <= _LIFE:
@@ -118,11 +122,13 @@ def _taints(path: Path, taints: list[Body]) -> Iterator[Fault]:
             "label-value",
             taint.get("value") or "",
         )
-        identity = (str(taint.get("key")), str(taint.get("effect")))
-        if seen.setdefault(identity, index) != index:
+        key = str(taint.get("key"))
+        effect = str(taint.get("effect"))
+        first = seen.setdefault((key, effect), index)
+        if first != index:
             yield refused(
                 (*path, index),
-                f"taint `{identity[0]}:{identity[1]}` is already item {seen[identity]}",
+                f"taint `{key}:{effect}` is already item {first}",
                 help="remove one of the two",
             )
 

@@ -26,7 +26,8 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         help = "write `resources: {requests: {storage: …}}`"
         yield refused(_REQUEST, message, help)
         return
-    volume = lookup("", "PersistentVolume", "", str(spec.get("volumeName") or ""))
+    name = str(spec.get("volumeName") or "")
+    volume = lookup("", "PersistentVolume", "", name)
     if volume is not None:
         yield from _size(body, volume)
         yield from _modes(body, volume)
@@ -37,8 +38,11 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
 def _size(body: Body, volume: Body) -> Iterator[Fault]:
     wanted = at(body, *_REQUEST)
     capacity = at(volume, "spec", "capacity", "storage")
-    size, room = amount(wanted), amount(capacity)
-    if size is not None and room is not None and size > room:
+    size = amount(wanted)
+    room = amount(capacity)
+    if size is None or room is None:
+        return
+    if size > room:
         name = at(body, "spec", "volumeName")
         message = f"claim of {wanted} on volume `{name}` of {capacity} never binds"
         yield never_works(_REQUEST, message, "ask for at most what the volume has")
@@ -69,10 +73,13 @@ def _class(body: Body, volume: Body) -> Iterator[Fault]:
 
 def _reserved(body: Body, volume: Body) -> Iterator[Fault]:
     """A volume with ``claimRef`` is bound by that claim only (Kubernetes, persistent volumes)."""
-    held = [at(volume, "spec", "claimRef", key) for key in ("namespace", "name")]
-    ours = [at(body, "metadata", key) for key in ("namespace", "name")]
-    if all(held) and all(ours) and held != ours:
-        name, shown = at(body, "spec", "volumeName"), "/".join(map(str, held))
+    keys = ("namespace", "name")
+    held = [at(volume, "spec", "claimRef", key) for key in keys]
+    ours = [at(body, "metadata", key) for key in keys]
+    are_known = all(held) and all(ours)
+    if are_known and held != ours:
+        name = at(body, "spec", "volumeName")
+        shown = "/".join(map(str, held))
         yield never_works(
             ("spec", "volumeName"),
             f"volume `{name}` is kept for claim `{shown}`: never bound",

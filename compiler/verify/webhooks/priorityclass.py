@@ -15,7 +15,8 @@ _MOST = 1_000_000_000
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    name, value = str(at(body, "metadata", "name") or ""), at(body, "value")
+    name = str(at(body, "metadata", "name") or "")
+    value = at(body, "value")
     if name.startswith("system-"):
         if _SYSTEM.get(name) != value:
             yield refused(

@@ -37,7 +37,8 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
             )
             continue
         yield from _replica((*_REPLICAS, role), role, spec)
-    if at(body, "spec", "elasticPolicy") is not None and "Worker" not in specs:
+    is_elastic = at(body, "spec", "elasticPolicy") is not None
+    if is_elastic and "Worker" not in specs:
         message = "`elasticPolicy` needs the role `Worker`, and the job has none"
         help = "write its pods as `Worker`, without a `Master`"
         yield refused(
@@ -55,8 +56,9 @@ def _replica(
 ) -> Iterator[Fault]:
     yield from template((*path, "template"), at(spec, "template"))
     pod: Path = ("template", "spec", "containers")
-    containers = items(at(spec, *pod[:-1]), pod[-1])
-    if not any(container.get("name") == _MAIN for container in containers):
+    containers = items(spec, *pod)
+    names = [container.get("name") for container in containers]
+    if _MAIN not in names:
         message = f"role `{role}` has no container `{_MAIN}`"
         help = f"call the container that trains `{_MAIN}`"
         yield refused(
@@ -104,7 +106,9 @@ def ignored_policy(path: Path, spec: Any) -> Iterator[Fault]:
 def name_faults(body: Body, specs: Any) -> Iterator[Fault]:
     """Faults of the name, of which the operator makes those of pods and Services: labels that begin with a letter."""
     name = at(body, "metadata", "name")
-    if not isinstance(name, str) or len(name) > MOST:
+    if not isinstance(name, str):
+        return
+    if len(name) > MOST:
         return
     syntax = SYNTAXES["dns-1035-label"]
     if not syntax.accepts(name):
@@ -114,7 +118,9 @@ def name_faults(body: Body, specs: Any) -> Iterator[Fault]:
             f"use {syntax.help}",
         )
     for role, spec in specs.items():
-        last = f"-{str(role).lower()}-{max(int(at(spec, 'replicas') or 1), 1) - 1}"
+        replicas = int(at(spec, "replicas") or 1)
+        highest = max(replicas, 1) - 1
+        last = f"-{str(role).lower()}-{highest}"
         if len(name) + len(last) > MOST:
             why = f"a pod would be called `{name}{last}`, and that has at most {MOST}"
             yield too_long(

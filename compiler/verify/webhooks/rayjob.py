@@ -51,8 +51,13 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         )
 
 
-def _submission(spec: dict[str, Any], *, selects: bool) -> Iterator[Fault]:
-    mode, limit = spec.get("submissionMode"), spec.get("backoffLimit") or 0
+def _submission(
+    spec: dict[str, Any],
+    *,
+    selects: bool,
+) -> Iterator[Fault]:
+    mode = spec.get("submissionMode")
+    limit = spec.get("backoffLimit") or 0
     if mode == "SidecarMode":
         for key in _OWN_SUBMITTER:
             if spec.get(key) is not None:
@@ -100,8 +105,11 @@ def _size(
     group: dict[str, Any],
     name: str,
 ) -> Iterator[Fault]:
-    least, most = group.get("minReplicas"), group.get("maxReplicas")
-    if least is None or most is None or least <= most:
+    least = group.get("minReplicas")
+    most = group.get("maxReplicas")
+    if least is None or most is None:
+        return
+    if least <= most:
         return
     message = f"{name} has `minReplicas` {least} above `maxReplicas` {most}"
     yield refused(
@@ -112,7 +120,11 @@ def _size(
 
 
 def _queued(
-    body: Body, spec: dict[str, Any], cluster: Any, *, selects: bool
+    body: Body,
+    spec: dict[str, Any],
+    cluster: Any,
+    *,
+    selects: bool,
 ) -> Iterator[Fault]:
     """What Kueue's webhook says to a RayJob with a queue."""
     if selects:

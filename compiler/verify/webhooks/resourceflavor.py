@@ -23,7 +23,8 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
             key=True,
         )
     for index, taint in enumerate(items(spec, "nodeTaints")):
-        yield from _effect(("spec", "nodeTaints", index, "effect"), taint.get("effect"))
+        path = ("spec", "nodeTaints", index, "effect")
+        yield from _effect(path, taint.get("effect"))
     for index, toleration in enumerate(items(spec, "tolerations")):
         yield from _toleration(
             (
@@ -68,5 +69,7 @@ def _toleration(path: Path, toleration: Body) -> Iterator[Fault]:
 def _effect(path: Path, effect: object) -> Iterator[Fault]:
     if effect not in _EFFECTS:
         yield breaks(
-            path, f"`{effect}` is no effect of a taint", nearest(str(effect), _EFFECTS)
+            path,
+            f"`{effect}` is no effect of a taint",
+            nearest(str(effect), _EFFECTS),
         )

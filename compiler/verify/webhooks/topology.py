@@ -16,7 +16,8 @@ HOSTNAME = "kubernetes.io/hostname"
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     syntax = SYNTAXES["label-key"]
-    labels = [level.get("nodeLabel") for level in items(body, "spec", "levels")]
+    levels = items(body, "spec", "levels")
+    labels = [level.get("nodeLabel") for level in levels]
     for index, label in enumerate(labels):
         if not syntax.accepts(str(label)):
             path = ("spec", "levels", index, "nodeLabel")
@@ -30,5 +31,7 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         path = ("spec", "levels", index, "nodeLabel")
         if labels.index(label) != index:
             yield breaks(path, f"level `{label}` is there twice", "remove one")
-        elif label == HOSTNAME and index != lowest and labels.count(label) == 1:
+            continue
+        is_hostname = label == HOSTNAME and labels.count(label) == 1
+        if is_hostname and index != lowest:
             yield breaks(path, f"`{label}` is not the lowest level", "put it last")

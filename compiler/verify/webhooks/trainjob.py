@@ -50,10 +50,12 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     runtime = _runtime(body, lookup)
     job_set = at(runtime, "spec", "template", "spec")
-    jobs = {str(job.get("name")): job for job in items(job_set, "replicatedJobs")}
+    replicated = items(job_set, "replicatedJobs")
+    jobs = {str(job.get("name")): job for job in replicated}
     claims = claimed(job_set)
     policy = at(runtime, "spec", "mlPolicy")
-    claims = claims.union(*added_volumes(policy).values())
+    volumes = added_volumes(policy)
+    claims = claims.union(*volumes.values())
     yield from _rules(spec)
     yield from _trainer(at(spec, "trainer") or {}, runtime)
     yield from _initializers(at(spec, "initializer") or {}, jobs)
@@ -93,7 +95,8 @@ def _runtime(body: Body, lookup: Lookup) -> Body | None:
     namespace = ""
     if kind != "ClusterTrainingRuntime":
         namespace = str(at(body, "metadata", "namespace") or "")
-    return lookup(GROUP, kind, namespace, str(reference.get("name") or ""))
+    name = str(reference.get("name") or "")
+    return lookup(GROUP, kind, namespace, name)
 
 
 def _trainer(trainer: Body, runtime: Body | None) -> Iterator[Fault]:
@@ -110,7 +113,10 @@ def _trainer(trainer: Body, runtime: Body | None) -> Iterator[Fault]:
     yield from resources(path, trainer.get("resourcesPerNode"))
 
 
-def _initializers(initializer: Body, jobs: dict[str, Body]) -> Iterator[Fault]:
+def _initializers(
+    initializer: Body,
+    jobs: dict[str, Body],
+) -> Iterator[Fault]:
     """An initializer runs in the runtime's job and container of its name, and fills the volume `initializer`."""
     for part in ("dataset", "model"):
         if not initializer.get(part) or not jobs:
@@ -125,7 +131,8 @@ def _initializers(initializer: Body, jobs: dict[str, Body]) -> Iterator[Fault]:
             message = f"the runtime has no {what} `{name}`"
             yield refused(path, message, "choose a runtime that has it", key=True)
             return  # a runtime without one rarely has the other
-        volumes = [mount.get("name") for mount in items(container, "volumeMounts")]
+        mounts = items(container, "volumeMounts")
+        volumes = [mount.get("name") for mount in mounts]
         if "initializer" not in volumes:
             yield refused(
                 path,
@@ -135,15 +142,22 @@ def _initializers(initializer: Body, jobs: dict[str, Body]) -> Iterator[Fault]:
             )
 
 
-def _initializer_container(name: str, jobs: dict[str, Body]) -> Body | None:
+def _initializer_container(
+    name: str,
+    jobs: dict[str, Body],
+) -> Body | None:
     """The container of an initializer: both it and its job have the name."""
     pod = at(jobs.get(name), "template", "spec", "template", "spec")
     containers = items(pod, "containers")
-    return {str(container.get("name")): container for container in containers}.get(name)
+    by_name = {str(container.get("name")): container for container in containers}
+    return by_name.get(name)
 
 
 def _patch(
-    path: Path, patch: Body, jobs: dict[str, Body], claims: set[str]
+    path: Path,
+    patch: Body,
+    jobs: dict[str, Body],
+    claims: set[str],
 ) -> Iterator[Fault]:
     manager = str(patch.get("manager") or "")
     if not _MANAGER.match(manager):
@@ -151,7 +165,8 @@ def _patch(
         yield refused((*path, "manager"), message, "write it as `DOMAIN/NAME`")
     inner: Path = ("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
     pod: Path = ("template", "spec", "template")
-    for index, job in enumerate(items(patch, *inner)):
+    patched = items(patch, *inner)
+    for index, job in enumerate(patched):
         here = (
             *path,
             *inner,
@@ -175,7 +190,10 @@ def _patch(
 
 
 def _override(
-    path: Path, override: Body, jobs: dict[str, Body], claims: set[str]
+    path: Path,
+    override: Body,
+    jobs: dict[str, Body],
+    claims: set[str],
 ) -> Iterator[Fault]:
     """Trainer 2.1's form of a patch (trainer v2.1.0, jobset plugin)."""
     for index, target in enumerate(items(override, "targetJobs")):
@@ -208,7 +226,8 @@ def _pod(
     for field in ("containers", "initContainers"):
         containers = items(template, "spec", field)
         known = {str(container.get("name")) for container in containers}
-        for index, container in enumerate(items(patch, "spec", field)):
+        patched = items(patch, "spec", field)
+        for index, container in enumerate(patched):
             here = (
                 *path,
                 "spec",
@@ -257,12 +276,18 @@ def _env_help(name: str) -> str:
 
 
 def _mounts(
-    path: Path, container: Body, patch: Body, template: Any, claims: set[str]
+    path: Path,
+    container: Body,
+    patch: Body,
+    template: Any,
+    claims: set[str],
 ) -> Iterator[Fault]:
     if template is None:
         return
-    volumes = [*items(patch, "spec", "volumes"), *items(template, "spec", "volumes")]
-    known = claims | {str(volume.get("name")) for volume in volumes}
+    volumes = items(patch, "spec", "volumes")
+    volumes += items(template, "spec", "volumes")
+    names = {str(volume.get("name")) for volume in volumes}
+    known = claims | names
     for index, mount in enumerate(items(container, "volumeMounts")):
         name = str(mount.get("name"))
         if name not in known:
@@ -286,10 +311,12 @@ def _names(
     replicated = []
     for name, job in jobs.items():
         step = at(job, "template", "metadata", "labels", ANCESTOR)
-        trains = name == "node" or (step == "trainer" and not by_mpi)
+        has_step = step == "trainer" and not by_mpi
+        trains = name == "node" or has_step
         replicated.append((name, 1, nodes if trains else 1))
     name = str(at(body, "metadata", "name") or "")
-    yield from pod_name_faults(name, replicated or [("node", 1, nodes)])
+    replicated = replicated or [("node", 1, nodes)]
+    yield from pod_name_faults(name, replicated)
 
 
 def _nodes(body: Body, runtime: Body | None) -> int:
