@@ -18,7 +18,8 @@ def marked(path: str, data: bytes) -> bytes:
     """The content of a file with the line that makes it ours: a comment, or the first key of a JSON object."""
     line = _line(path)
     if path.endswith(".json"):
-        opening, rest = data[:2], data[2:]
+        opening = data[:2]
+        rest = data[2:]
         if opening != b"{\n":
             raise ValueError(f"not an object over several lines: {path!r}")
         return opening + b" " + line + b"\n" + rest

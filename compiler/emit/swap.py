@@ -94,7 +94,10 @@ def _check_writable(root: Path) -> None:
 
 
 def _stage(
-    root: Path, new: Path, files: Mapping[str, bytes], keep: Iterable[str]
+    root: Path,
+    new: Path,
+    files: Mapping[str, bytes],
+    keep: Iterable[str],
 ) -> None:
     untouched = list(keep)
     folders: set[str] = set()

@@ -58,7 +58,9 @@ def diff(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
 
 
 def write(
-    root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None
+    root: Path,
+    files: Mapping[str, bytes],
+    before: TreeDiff | None = None,
 ) -> TreeDiff:
     """Make the folder hold the files, whole or not at all, and say what was done.
 
@@ -199,7 +201,9 @@ class _Comparison:
 
 
 def _compare(
-    root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None
+    root: Path,
+    files: Mapping[str, bytes],
+    before: TreeDiff | None = None,
 ) -> TreeDiff:
     if root.is_symlink():
         fault = error(
@@ -208,7 +212,9 @@ def _compare(
             help="write to the folder that it names",
         )
         return TreeDiff(diagnostics=(fault,))
-    entries = dict(_scan(root, "")) if _stands(root) else {}
+    entries = {}
+    if _stands(root):
+        entries = dict(_scan(root, ""))
     state = _Comparison(root, entries, before or TreeDiff())
     known = set(state.before.unchanged)
     added, changed, unchanged = [], [], []
@@ -286,7 +292,9 @@ def _holds(
 
 
 def _in_the_way(
-    files: Mapping[str, bytes], possible: set[str], foreign: list[str]
+    files: Mapping[str, bytes],
+    possible: set[str],
+    foreign: list[str],
 ) -> set[str]:
     """Foreign entries where a file or a folder of ours must stand."""
     conflicts = files.keys() - possible

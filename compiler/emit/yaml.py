@@ -84,7 +84,9 @@ def with_choices(text: str, choices: Mapping[str, Sequence[str]]) -> str:
         is_item = line.startswith("- ")
         passed = len(rest)
         if is_item:
-            passed = rest.index(line[2:]) + 1 if line[2:] in rest else 0
+            passed = 0
+            if line[2:] in rest:
+                passed = rest.index(line[2:]) + 1
         lines += map("# {}".format, rest[:passed])
         rest = rest[passed:]
         lines.append(line)
@@ -137,7 +139,9 @@ def _entry(
 
 
 def _sequence(
-    items: list[Any] | tuple[Any, ...], indent: str, lines: list[str]
+    items: list[Any] | tuple[Any, ...],
+    indent: str,
+    lines: list[str],
 ) -> None:
     inner = indent + "  "
     for item in items:

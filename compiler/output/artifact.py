@@ -61,7 +61,9 @@ def ref_of(body: Mapping[str, Any]) -> ObjectRef:
 def part_of(metadata: Mapping[str, Any]) -> str:
     """Which part of a cluster a ClusterConfig describes; empty for the cluster itself."""
     annotations = metadata.get("annotations")
-    return str(annotations.get(PART, "")) if isinstance(annotations, Mapping) else ""
+    if isinstance(annotations, Mapping):
+        return str(annotations.get(PART, ""))
+    return ""
 
 
 class UnjudgedError(TypeError):
@@ -147,7 +149,9 @@ class Artifact:
                 if end < len(path) and above in self.lists:
                     return route / path[end]
                 return route
-        return self.at if self.whole is None else self.whole / tuple(path)
+        if self.whole is None:
+            return self.at
+        return self.whole / tuple(path)
 
     def places(self) -> dict[tuple[Key, ...], Route]:
         """The origins of fields that are there: one that was left out has an origin too, where it would be set."""

@@ -74,7 +74,9 @@ def _of_the_system(subject: Subject) -> Line:
 
 def _always(pool: NodePool) -> int:
     """Nodes that are paid whatever runs: those that are always on, and all of a reservation."""
-    return pool.nodes.max if pool.capacity_types == ("reserved",) else pool.nodes.min
+    if pool.capacity_types == ("reserved",):
+        return pool.nodes.max
+    return pool.nodes.min
 
 
 def _price(subject: Subject, name: str) -> tuple[float | None, bool]:
@@ -136,7 +138,8 @@ def _amounts(line: Line) -> tuple[str, str, str]:
     if line.price is None:
         return "?", "?", "?"
     about = "" if line.exact else "≈ "
-    least, most = line.least * line.price, line.most * line.price
+    least = line.least * line.price
+    most = line.most * line.price
     return f"{about}{line.price:,.2f}", f"{about}{least:,.2f}", f"{about}{most:,.2f}"
 
 
@@ -148,7 +151,9 @@ def _source(subject: Subject, every: list[Line]) -> str:
     source = next(
         (source for source in subject.catalog.sources if "price" in source.name), None
     )
-    text = f"On-demand list prices of {source.date}." if source is not None else ""
+    text = ""
+    if source is not None:
+        text = f"On-demand list prices of {source.date}."
     if not all(line.exact for line in every):
         text += f" ≈: the price of {_REFERENCE}, since the catalog has none of {subject.spec.region}."
     missing = [line.instance_type for line in every if line.price is None]

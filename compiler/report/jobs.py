@@ -63,8 +63,13 @@ def _row(
 def _runs_as(subject: Subject, job: TrainJob) -> str:
     """The kind of its object, and by what the processes are started."""
     runtime = runtime_of(subject.plan, job)
-    launcher = "" if runtime is None else _LAUNCHERS.get(runtime.framework or "", "")
-    return f"{job.kind}, {launcher}" if launcher else job.kind
+    if runtime is None:
+        launcher = ""
+    else:
+        launcher = _LAUNCHERS.get(runtime.framework or "", "")
+    if launcher:
+        return f"{job.kind}, {launcher}"
+    return job.kind
 
 
 _LAUNCHERS = {"torch": "torchrun", "mpi": "mpirun", "jax": "JAX", "ray": "Ray"}

@@ -76,7 +76,8 @@ def _lends(queue: Queue, pool: str) -> int:
 def _demand(jobs: list[TrainJob], most: int) -> tuple[str, str, str]:
     """Nodes that the jobs ask in all and at most, and a word on whether they fit at once."""
     nodes = [job.nodes or 1 for job in jobs]
-    total, largest = sum(nodes), max(nodes, default=0)
+    total = sum(nodes)
+    largest = max(nodes, default=0)
     word = ""
     if largest > most:
         word = "the largest job never starts"

@@ -43,7 +43,8 @@ def _row(subject: Subject, storage: Storage) -> tuple[str, ...]:
 
 
 def _bucket(subject: Subject, storage: Storage) -> str:
-    spec, cluster = subject.spec, subject.plan.one(Cluster)
+    spec = subject.spec
+    cluster = subject.plan.one(Cluster)
     name = cluster.name if cluster is not None else ""
     return storage.bucket(name, spec.account, spec.region) or ""
 

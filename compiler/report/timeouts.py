@@ -90,7 +90,9 @@ _SHOWN = 5
 def _listed(jobs: tuple[str, ...]) -> str:
     shown = ", ".join(jobs[:_SHOWN])
     more = len(jobs) - _SHOWN
-    return f"{shown} and {more} more" if more > 0 else shown
+    if more > 0:
+        return f"{shown} and {more} more"
+    return shown
 
 
 def waits(subject: Subject) -> Iterator[Wait]:
@@ -156,7 +158,8 @@ def _of_ends(subject: Subject, works: tuple[Work, ...]) -> Iterator[Wait]:
         for schedule in subject.plan.of(CheckpointSchedule)
     }
     for work in works:
-        name, grace = _name(work), _grace(work)
+        name = _name(work)
+        grace = _grace(work)
         if grace is None:
             continue
         schedule = schedules.get((work.job.namespace, name))

@@ -132,4 +132,6 @@ def object_path(
 ) -> str:
     """The path of an object's file; no namespace has a dot in its name."""
     file = f"{kind.lower()}-{name}.yaml"
-    return f"{folder}/{namespace}.{file}" if namespace else f"{folder}/{file}"
+    if namespace:
+        return f"{folder}/{namespace}.{file}"
+    return f"{folder}/{file}"

@@ -29,7 +29,10 @@ def template(
 
 
 def pod_identity(
-    role: Mapping[str, Any], cluster: str, namespace: str, service_account: str
+    role: Mapping[str, Any],
+    cluster: str,
+    namespace: str,
+    service_account: str,
 ) -> dict[str, Any]:
     """A role with these properties, and its association with a ServiceAccount of a cluster.
 
@@ -51,7 +54,9 @@ def pod_identity(
 
 
 def role_policy(
-    name: str, role: str, statements: list[dict[str, Any]]
+    name: str,
+    role: str,
+    statements: list[dict[str, Any]],
 ) -> dict[str, Any]:
     """AWS::IAM::RolePolicy (CloudFormation template reference): a role may have many, each from another stack."""
     return {

@@ -42,7 +42,8 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
     folders = {folder for path in files for folder in _folders(path)}
     diagnostics: list[Diagnostic] = []
     for page in artifacts:
-        at, name = Route((page.id,)), str(page.ref)
+        at = Route((page.id,))
+        name = str(page.ref)
         faults = _faults(
             page,
             files | folders,

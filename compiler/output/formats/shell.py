@@ -45,7 +45,8 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
     files = {artifact.path for artifact in (*setting.others, *artifacts)}
     diagnostics: list[Diagnostic] = []
     for script in artifacts:
-        at, name = Route((script.id,)), str(script.ref)
+        at = Route((script.id,))
+        name = str(script.ref)
         faults = shell_faults(
             script.path,
             script.content,

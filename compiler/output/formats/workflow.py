@@ -124,7 +124,8 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
 
 def _faults(body: dict[str, Any]) -> Iterator[Fault]:
     for path, step in _steps(body):
-        runs, uses = step.get("run"), step.get("uses")
+        runs = step.get("run")
+        uses = step.get("uses")
         if (runs is None) == (uses is None):
             yield Fault(
                 SCHEMA,

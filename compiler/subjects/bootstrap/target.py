@@ -244,17 +244,22 @@ def stacks(boot: Bootstrap) -> Iterator[Artifact]:
                 storage.at,
             )
     for driver in boot.drivers:
-        resources, at = _driver(boot, driver), boot.where("drivers")
+        resources = _driver(boot, driver)
+        at = boot.where("drivers")
         yield _part(driver.service_account, "The rights of a driver", resources, at)
     for entry in boot.access:
-        name, resources = short_name(entry.principal), {"Entry": _entry(boot, entry)}
+        name = short_name(entry.principal)
+        resources = {"Entry": _entry(boot, entry)}
         yield _part(
             f"principal-{name}", "Who may enter the cluster", resources, entry.at
         )
 
 
 def _part(
-    name: str, description: str, resources: Mapping[str, Any], at: Route
+    name: str,
+    description: str,
+    resources: Mapping[str, Any],
+    at: Route,
 ) -> Artifact:
     path = f"{STACKS}/{name}.yaml"
     body = template(description, resources)

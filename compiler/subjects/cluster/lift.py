@@ -28,7 +28,8 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
 
     One of our own for a pool has node groups, and describes no cluster.
     """
-    metadata, subnets = body / "metadata", _subnets(body)
+    metadata = body / "metadata"
+    subnets = _subnets(body)
     if part_of(metadata.mapping()):
         yield from _groups(body, _zones(subnets))
         return
@@ -129,7 +130,8 @@ def _addon(body: Reader) -> Addon:
     identity = body.follow("podIdentityAssociations", 0)
     account = None
     if identity:
-        namespace, name = identity / "namespace", identity / "serviceAccountName"
+        namespace = identity / "namespace"
+        name = identity / "serviceAccountName"
         account = (namespace.word(), name.word())
     return Addon(
         name=(body / "name").word(),
@@ -178,7 +180,8 @@ def _group(
     managed: bool,
 ) -> NodeGroup:
     """``subnets`` are zones by the key or id of their subnet."""
-    zones, zones_at = (body / "availabilityZones").texts(), body / "availabilityZones"
+    zones = (body / "availabilityZones").texts()
+    zones_at = body / "availabilityZones"
     chosen = (body / "subnets").texts()
     if chosen:
         zones_at = body / "subnets"
@@ -191,7 +194,9 @@ def _group(
     )
     config = _local_storage(body / "overrideBootstrapCommand")
     commands = (body / "preBootstrapCommands").texts()
-    mig = slices_of(commands[0]) if len(commands) == 1 else ()
+    mig: tuple[str, ...] = ()
+    if len(commands) == 1:
+        mig = slices_of(commands[0])
     of_kubelet = [key for key in _OWN_KUBELET if body / key]
     if mig:
         of_kubelet.remove("preBootstrapCommands")
@@ -267,11 +272,19 @@ def _local_storage(command: Reader) -> str | None:
         return ""
     read = _values(command)
     spec = read.get("spec")
-    instance = spec.get("instance") if isinstance(spec, dict) else None
-    storage = instance.get("localStorage") if isinstance(instance, dict) else None
-    strategy = storage.get("strategy") if isinstance(storage, dict) else None
+    instance = None
+    if isinstance(spec, dict):
+        instance = spec.get("instance")
+    storage = None
+    if isinstance(instance, dict):
+        storage = instance.get("localStorage")
+    strategy = None
+    if isinstance(storage, dict):
+        strategy = storage.get("strategy")
     expected = {"instance": {"localStorage": {"strategy": strategy}}}
-    return str(strategy) if strategy and spec == expected else None
+    if strategy and spec == expected:
+        return str(strategy)
+    return None
 
 
 def _repair_config(body: Reader) -> dict[str, Any]:

@@ -20,7 +20,8 @@ def check_principals(context: Context) -> None:
         if partition != context.partition:
             context.fault(
                 "RES043",
-                f"`{arn}` is of partition `{partition}`, and region `{context.spec.region}` of "
+                f"`{arn}` is of partition `{partition}`, "
+                f"and region `{context.spec.region}` of "
                 f"`{context.partition}`",
                 at,
                 f"write a principal of it: `arn:{context.partition}:iam::...`",

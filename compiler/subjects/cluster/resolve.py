@@ -213,7 +213,8 @@ def _system(context: Context) -> NodeGroup:
 def _ami_release(context: Context) -> str | None:
     """The release of the system nodes' image, as EKS names it: the one that Karpenter's nodes boot, if it is AL2023."""
     ami = context.release.components["ami"]
-    chosen, tested = context.version("ami"), context.release.version("ami")
+    chosen = context.version("ami")
+    tested = context.release.version("ami")
     alias = chosen if chosen in ami.builds else tested
     build = ami.builds[alias].get(context.version("kubernetes"))
     context.derive(

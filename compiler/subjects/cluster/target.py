@@ -26,7 +26,8 @@ NODE_GROUPS = "bootstrap/nodegroups"
 
 def lower(plan: Plan) -> Iterator[Manifest]:
     """The ClusterConfig of the cluster, and one for each node group that is a pool's."""
-    cluster, bootstrap = plan.one(Cluster), plan.one(Bootstrap)
+    cluster = plan.one(Cluster)
+    bootstrap = plan.one(Bootstrap)
     if cluster is None:
         return
     yield Manifest(

@@ -22,7 +22,8 @@ _HOUR = Duration(3600)
 
 def oci_repository(body: Reader) -> Iterator[PlanNode]:
     """OCIRepository. A digest comes before a range, and that before a tag (source-controller v1.10, ``spec.ref``)."""
-    spec, ref = body / "spec", body / "spec" / "ref"
+    spec = body / "spec"
+    ref = body / "spec" / "ref"
     version = ref / "semver" or ref / "tag"
     has_digest = bool(ref / "digest")
     yield HelmSource(
@@ -54,7 +55,8 @@ def helm_repository(body: Reader) -> Iterator[PlanNode]:
 def helm_release(body: Reader) -> Iterator[PlanNode]:
     """HelmRelease; where it installs Kueue, the manager's configuration too."""
     spec = body / "spec"
-    chart, ref = spec.follow("chart", "spec"), spec / "chartRef"
+    chart = spec.follow("chart", "spec")
+    ref = spec / "chartRef"
     source = ref or chart / "sourceRef"
     yield HelmRelease(
         at=body.at,

@@ -104,7 +104,8 @@ def steps(plan: Plan, node: str) -> list[str]:
     tainter = plan.one(ConditionTainter)
     if tainter is None:
         return []
-    condition, taint = tainter.conditions[0], tainter.taint_key
+    condition = tainter.conditions[0]
+    taint = tainter.taint_key
     show = f"kubectl get node {node} -o jsonpath="
     return [
         f"A drill: it writes a fatal Xid to the kernel's log of node {node}, and does not touch the GPU.",

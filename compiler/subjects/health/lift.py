@@ -49,7 +49,9 @@ def config_map(body: Reader) -> Iterator[PlanNode]:
     (``controller_manager_config.yaml`` in Kueue's own manifests)."""
     for _, entry in (body / "data").entries():
         text = entry.word()
-        parsed = embedded(text) if kueue.CONFIGURATION in text else None
+        parsed = None
+        if kueue.CONFIGURATION in text:
+            parsed = embedded(text)
         if isinstance(parsed, dict) and parsed.get("kind") == "Configuration":
             yield from kueue.configuration(Reader(parsed, entry.at))
     monitors = _monitors(body / "data")
@@ -65,7 +67,9 @@ def config_map(body: Reader) -> Iterator[PlanNode]:
 def _monitors(data: Reader) -> tuple[ProblemMonitor, ...]:
     monitors = []
     for key, entry in data.entries():
-        parsed = _json(entry.word()) if key.endswith(".json") else None
+        parsed = None
+        if key.endswith(".json"):
+            parsed = _json(entry.word())
         if isinstance(parsed, dict) and "plugin" in parsed and "rules" in parsed:
             body = Reader(parsed, Route())
             monitors.append(

@@ -170,7 +170,10 @@ def _daemon_set(detector: ProblemDetector, digest: str) -> Body:
 
 
 def _daemon(
-    selector: dict[str, str], digest: str, at_once: str, pod: Mapping[str, Any]
+    selector: dict[str, str],
+    digest: str,
+    at_once: str,
+    pod: Mapping[str, Any],
 ) -> Body:
     """apps/v1 DaemonSetSpec. A new configuration, which ``digest`` stands for, makes new pods, so many ``at_once``."""
     metadata = {"labels": selector, "annotations": {"trainyard.dev/config": digest}}
@@ -380,7 +383,10 @@ def _test(node: BurnIn) -> dict[str, Any]:
 
 
 def _with_devices(
-    name: str, image: str, script: str, variables: Mapping[str, str]
+    name: str,
+    image: str,
+    script: str,
+    variables: Mapping[str, str],
 ) -> dict[str, Any]:
     """A container with all devices of the node, without asking the device plugins for them: jobs do, and must find
     them free."""

@@ -91,7 +91,9 @@ def lines(recipe: Recipe) -> Lines:
         out.say("ENV " + " \\\n    ".join(pairs), "env")
     if recipe.efa is None:
         out.say(f"WORKDIR {recipe.working_dir}", "working_dir")
-    owner = f"--chown={recipe.user}:{recipe.user} " if recipe.user else ""
+    owner = ""
+    if recipe.user:
+        owner = f"--chown={recipe.user}:{recipe.user} "
     for origin, target in recipe.copies:
         out.say(f"COPY {owner}{_copied(origin, target)}", "copies")
     out.say(f'LABEL {RECIPE_LABEL}="{recipe.digest}"')

@@ -31,7 +31,10 @@ def locked(
         key, _, value = line.partition(": ")
         if not re.fullmatch(_LINES.get(key, r"\b\B"), value) or key in values:
             _unreadable(
-                context, spec, at / "lock" / number, f"`{line[:80]}` is no line of it"
+                context,
+                spec,
+                at / "lock" / number,
+                f"`{line[:80]}` is no line of it",
             )
             return None, None
         values[key] = value

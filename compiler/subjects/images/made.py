@@ -152,7 +152,9 @@ def lock_path(
 ) -> str:
     """The file that keeps the digest, from the root of the repository."""
     text = context.texts.get(at / "lock")
-    return text.path if text else f"images/{context.name}/{spec.name}.lock"
+    if text:
+        return text.path
+    return f"images/{context.name}/{spec.name}.lock"
 
 
 def _recipe(
@@ -164,7 +166,10 @@ def _recipe(
     copies = []
     for index, source in enumerate(spec.sources):
         text = context.texts.get(at / "sources" / index / "from")
-        origin = text.path if text else posixpath.normpath(source.origin)
+        if text:
+            origin = text.path
+        else:
+            origin = posixpath.normpath(source.origin)
         copies.append((origin, posixpath.normpath(source.to)))
     user = context.settle(
         f"image/{spec.name}",
@@ -214,7 +219,8 @@ def _recipe(
 def _registry(context: Context) -> str:
     """The host of the account's registry (ECR user guide, Registries)."""
     suffix = ".cn" if context.partition == "aws-cn" else ""
-    account, region = context.spec.account, context.spec.region
+    account = context.spec.account
+    region = context.spec.region
     return f"{account}.dkr.ecr.{region}.amazonaws.com{suffix}"
 
 
@@ -246,11 +252,13 @@ def _build(
     cache = context.once(resolve_caches).get(registry_and_path(spec.base)[0])
     pulled, registry = _pulled(context, spec.base)
     if cache is not None:
-        region, account = context.spec.region, context.spec.account
+        region = context.spec.region
+        account = context.spec.account
         pulled = f"arn:{context.partition}:ecr:{region}:{account}:repository/{cache.prefix}/*"
     flux = DeliverySection.of(context.spec).flux
     host, path = _address(flux.url or "")
-    actions, build = spec.build.github_actions, spec.build.code_build
+    actions = spec.build.github_actions
+    build = spec.build.code_build
     if actions is not None:
         if host != "github.com":
             _no_source(context, spec, "GitHub Actions", at / "build" / "githubActions")

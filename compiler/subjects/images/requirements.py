@@ -77,7 +77,8 @@ def check_requirements(
         if why:
             context.fault(
                 "RES143",
-                f"requirement `{requirement.text.split()[0]}` of image `{spec.name}` {why}",
+                f"requirement `{requirement.text.split()[0]}` "
+                f"of image `{spec.name}` {why}",
                 here,
                 "lock the file: `uv pip compile --generate-hashes requirements.in -o requirements.txt`",
                 source=_SOURCE,

@@ -137,7 +137,8 @@ def _waits(
         build = f"merge what its workflow commits to the branch, `{made.lock}` (`bootstrap/image-{image}.md`)"
     context.doubt(
         "RES141",
-        f"job `{job.name}` waits for the first build of image `{image}`, and is not written until `{made.lock}` has "
+        f"job `{job.name}` waits for the first build of image `{image}`, "
+        f"and is not written until `{made.lock}` has "
         "its digest",
         at,
         f"compile, commit and push, then {build}",
@@ -162,7 +163,8 @@ def _check_nodes(
         needed = ".".join(map(str, since))
         context.doubt(
             "RES146",
-            f"image `{image.spec.name}` has aws-ofi-nccl `{plugin}`, and support for `{instance.name}` came with "
+            f"image `{image.spec.name}` has aws-ofi-nccl `{plugin}`, "
+            f"and support for `{instance.name}` came with "
             f"`{needed}`",
             at,
             f"take a base, or an EFA installer, with aws-ofi-nccl {needed} or newer",
@@ -181,7 +183,8 @@ def _check_arch(
         if instance.arch != image.arch:
             context.fault(
                 "RES144",
-                f"image `{image.spec.name}` is built for `{image.arch}`, and job `{job.name}` runs on "
+                f"image `{image.spec.name}` is built for `{image.arch}`, "
+                f"and job `{job.name}` runs on "
                 f"`{instance.name}`, which is `{instance.arch}`",
                 at,
                 f"build one for it: an image with a base of {instance.arch} and `arch: {instance.arch}`",

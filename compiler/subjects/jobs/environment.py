@@ -51,7 +51,9 @@ def variable(
         at=job.at / "env" / name,
         follows=follows,
     )
-    return [EnvVar(name, value)] if own is None else []
+    if own is None:
+        return [EnvVar(name, value)]
+    return []
 
 
 def environment(context: Context, job: Job) -> tuple[EnvVar, ...]:

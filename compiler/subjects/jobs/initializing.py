@@ -37,7 +37,9 @@ _SOURCE = "trainer v2.3.0, pkg/initializers"
 
 def count(job: Job) -> int:
     """How many initializers a job has."""
-    return len(job.spec.initializer.parts()) if job.spec.initializer else 0
+    if job.spec.initializer:
+        return len(job.spec.initializer.parts())
+    return 0
 
 
 def sources(job: Job) -> tuple[InitializerSource, ...]:
@@ -83,10 +85,12 @@ def check(context: Context, job: Job, kind: str) -> None:
     fitting = _fitting(context, job)
     if given.storage in fitting or (given.storage is None and len(fitting) == 1):
         return
-    place, is_chosen = at, given.storage is not None
+    place = at
+    is_chosen = given.storage is not None
     help = "mount a file system of FSx for Lustre, and not read-only"
     if given.storage is not None:
-        place, has = at / "storage", _why_not(job, given.storage)
+        place = at / "storage"
+        has = _why_not(job, given.storage)
     elif fitting:
         has = f"mounts {len(fitting)} storages that could hold what they download"
     else:
@@ -159,7 +163,10 @@ def _storage(context: Context, job: Job) -> str:
 
 
 def with_initializers(
-    context: Context, job: Job, replicated: tuple[ReplicatedJob, ...], pod: Pod
+    context: Context,
+    job: Job,
+    replicated: tuple[ReplicatedJob, ...],
+    pod: Pod,
 ) -> tuple[ReplicatedJob, ...]:
     """The replicated jobs of a job, after those that download for it. ``pod`` is that of its nodes."""
     given = job.spec.initializer
@@ -196,7 +203,12 @@ def with_initializers(
 
 
 def _initializer(
-    job: Job, part: str, image: str, mount: Mount, volume: Volume, pod: Pod
+    job: Job,
+    part: str,
+    image: str,
+    mount: Mount,
+    volume: Volume,
+    pod: Pod,
 ) -> ReplicatedJob:
     at = job.at / "initializer" / part
     name = f"{part}-initializer"
@@ -239,7 +251,10 @@ def _after(
     """A part that mounts what was downloaded, and starts after it."""
     pod = patched(part.pod, mounting)
     places = {**pod.origins, f"volumes.{VOLUME}": mounting.at}
-    depends_on = part.depends_on if part.ready_after else (*part.depends_on, *names)
+    if part.ready_after:
+        depends_on = part.depends_on
+    else:
+        depends_on = (*part.depends_on, *names)
     return replace(
         part,
         pod=replace(pod, origins=places),

@@ -238,11 +238,17 @@ class Runtime(PlanNode):
 
     def trainer(self) -> ReplicatedJob | None:
         """The replicated job that takes the TrainJob's trainer values."""
-        return next((job for job in self.jobs if job.step == "trainer"), None)
+        for job in self.jobs:
+            if job.step == "trainer":
+                return job
+        return None
 
     def job(self, name: str) -> ReplicatedJob | None:
         """The replicated job of a name."""
-        return next((job for job in self.jobs if job.name == name), None)
+        for job in self.jobs:
+            if job.name == name:
+                return job
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -411,7 +417,9 @@ class CheckpointSchedule(PlanNode):
     @property
     def needed(self) -> int | None:
         """The bytes of all that are kept, and of the next one while it is written."""
-        return None if self.size is None else (self.keep + 1) * self.size
+        if self.size is None:
+            return None
+        return (self.keep + 1) * self.size
 
     @property
     def best(self) -> int | None:
@@ -440,7 +448,9 @@ class CheckpointSchedule(PlanNode):
 
     def repeated(self, every: int) -> float | None:
         """The seconds that a failure costs each node: half an interval, and reading the checkpoint."""
-        return None if self.read is None else every / 2 + self.read
+        if self.read is None:
+            return None
+        return every / 2 + self.read
 
     @property
     def ends_first(self) -> bool:

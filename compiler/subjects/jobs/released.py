@@ -40,13 +40,15 @@ def check(context: Context, job: Job, kind: str) -> None:
     if kind != TRAIN_JOB:
         context.fault(
             "RES207",
-            f"job `{job.spec.name}` is a {kind}, and `{name}` is a runtime of TrainJobs",
+            f"job `{job.spec.name}` is a {kind}, "
+            f"and `{name}` is a runtime of TrainJobs",
             job.at / "runtime",
             "remove it, or remove `apiGroup`",
             source="trainer.kubeflow.org/v1alpha1 runtimeRef",
         )
         return
-    release, version = released_runtimes()[name], context.version("trainer")
+    release = released_runtimes()[name]
+    version = context.version("trainer")
     if version != release.version:
         context.fault(
             "RES206",
@@ -69,14 +71,16 @@ def check(context: Context, job: Job, kind: str) -> None:
 def _check_plugin(context: Context, job: Job, name: str) -> None:
     """PyTorch's image on Docker Hub has CUDA and NCCL, and neither libfabric nor aws-ofi-nccl (pytorch 01343dcd,
     Dockerfile): with the plugin asked for by name NCCL stops. What NVIDIA's image of JAX has its name does not say."""
-    image, pool = job.spec.image, job.pool
+    image = job.spec.image
+    pool = job.pool
     talks = has_peers(job.spec) and pool.efa and pool.instance.gpus
     if not talks or "NCCL_NET" in job.spec.env:
         return
     if image == image_of(name) and image.startswith("pytorch/pytorch:"):
         context.fault(
             "RES208",
-            f"job `{job.spec.name}` talks over EFA among {job.spec.nodes} nodes of `{pool.instance.name}`, and image "
+            f"job `{job.spec.name}` talks over EFA among {job.spec.nodes} nodes "
+            f"of `{pool.instance.name}`, and image "
             f"`{image}` of `{name}` has no EFA plugin: NCCL stops",
             job.at / "runtime",
             "name one with libfabric and aws-ofi-nccl under `image`, or take one node",

@@ -235,7 +235,9 @@ _is_name = get_args(Name)[1].func
 
 def _in_list(value: Any) -> Any:
     """The name of one pool is a list of it; what is no list must be a name, and is reported where it stands."""
-    return value if isinstance(value, list) else [_is_name(value)]
+    if isinstance(value, list):
+        return value
+    return [_is_name(value)]
 
 
 _SeveralPools = Annotated[list[Name], Field(min_length=1)]
@@ -488,7 +490,9 @@ class Job(SpecModel):
     def least_nodes(self) -> int | None:
         """The fewest nodes with which it starts, where that is not all."""
         least = self.min_nodes
-        return least if least is not None and least < self.nodes else None
+        if least is not None and least < self.nodes:
+            return least
+        return None
 
     @model_validator(mode="after")
     def _has_bounds(self) -> Self:

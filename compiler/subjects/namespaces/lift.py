@@ -36,7 +36,10 @@ class Binding(PlanNode):
 def namespace(body: Reader) -> Iterator[PlanNode]:
     """Namespace."""
     yield Namespace(
-        at=body.at, name=name_of(body), labels=labels_of(body), prune=pruned(body)
+        at=body.at,
+        name=name_of(body),
+        labels=labels_of(body),
+        prune=pruned(body),
     )
 
 
@@ -124,8 +127,12 @@ def network_policy(body: Reader) -> Iterator[PlanNode]:
     """NetworkPolicy over all pods."""
     spec = body / "spec"
     types = (spec / "policyTypes").texts()
-    ingress = _rules(spec / "ingress", "from") if "Ingress" in types else None
-    egress = _rules(spec / "egress", "to") if "Egress" in types else None
+    ingress = None
+    if "Ingress" in types:
+        ingress = _rules(spec / "ingress", "from")
+    egress = None
+    if "Egress" in types:
+        egress = _rules(spec / "egress", "to")
     yield NetworkPolicy(
         at=body.at,
         name=name_of(body),

@@ -32,8 +32,10 @@ def groups_of(namespace: Namespace) -> tuple[str, ...]:
     A principal has a group of its own because EKS has one entry a principal: with a group for each of its namespaces
     the entry would be another one with each namespace that takes it.
     """
-    named = () if namespace.group is None else (namespace.group,)
-    return (*named, *(_own_group(arn) for arn in namespace.principals))
+    own = tuple(_own_group(arn) for arn in namespace.principals)
+    if namespace.group is None:
+        return own
+    return (namespace.group, *own)
 
 
 def _own_group(arn: str) -> str:

@@ -110,7 +110,9 @@ def resource_quotas(context: Context) -> Iterator[ResourceQuota]:
     """The ceilings that the spec sets. None is derived: a NodePool's limits bound what all pods get, and teams may make
     no pods but by jobs, which Kueue counts (see ``access``)."""
     for index, namespace in enumerate(NamespacesSection.of(context.spec).namespaces):
-        hard = _hard(namespace.quota) if namespace.quota is not None else None
+        hard = None
+        if namespace.quota is not None:
+            hard = _hard(namespace.quota)
         if hard:
             yield ResourceQuota(
                 at=SPEC / "namespaces" / index / "quota",

@@ -150,7 +150,11 @@ def made_network(context: Context) -> MadeNetwork:
 
 
 def _subnets(
-    context: Context, cidr: str, zones: tuple[str, ...], *, public: bool
+    context: Context,
+    cidr: str,
+    zones: tuple[str, ...],
+    *,
+    public: bool,
 ) -> tuple[MadeSubnet, ...]:
     given = NetworkSection.of(context.spec).network.created.subnets
     subnets: list[MadeSubnet] = []
@@ -222,7 +226,8 @@ def _apart(context: Context, subnets: tuple[MadeSubnet, ...]) -> None:
         )
         context.fault(
             "RES150",
-            f"the blocks of {name} (`{blocks[name]}`) and {other} (`{blocks[other]}`) overlap",
+            f"the blocks of {name} (`{blocks[name]}`) "
+            f"and {other} (`{blocks[other]}`) overlap",
             at,
             "write blocks under `subnets` that share no address; the last eighth of the VPC is that of public subnets",
             source=_SIZES,

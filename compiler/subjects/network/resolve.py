@@ -42,7 +42,9 @@ def _one_enforcer(context: Context) -> None:
     """Of two that enforce network policies each drops what the other lets through."""
     addons = ClusterSection.of(context.spec).eks.addons
     settings = addons.get("vpc-cni")
-    asked = settings.values.get("enableNetworkPolicy") if settings is not None else None
+    asked = None
+    if settings is not None:
+        asked = settings.values.get("enableNetworkPolicy")
     if str(asked).lower() == "true":
         context.fault(
             "RES185",
@@ -108,7 +110,8 @@ def _reached(context: Context) -> dict[str, Any]:
 
 def new_vpc(context: Context) -> tuple[str, tuple[str, ...]]:
     """The block and the zones of a VPC that is made."""
-    created, at = NetworkSection.of(context.spec).network.created, _AT / "create"
+    created = NetworkSection.of(context.spec).network.created
+    at = _AT / "create"
     pools = context.once(resolve_pools)
     cidr = context.settle(
         "cluster",
@@ -156,7 +159,10 @@ def _made(made: MadeNetwork, reached: dict[str, Any]) -> Network:
 
 
 def _existing(
-    context: Context, given: ExistingNetwork, at: Route, reached: dict[str, Any]
+    context: Context,
+    given: ExistingNetwork,
+    at: Route,
+    reached: dict[str, Any],
 ) -> Network:
     """The VPC that the spec describes, private subnets first."""
     subnets: list[Subnet] = []
@@ -178,7 +184,10 @@ def _existing(
         )
     subnets.sort(key=lambda subnet: subnet.public)
     return Network(
-        at=SPEC / "network", vpc=given.vpc, subnets=tuple(subnets), **reached
+        at=SPEC / "network",
+        vpc=given.vpc,
+        subnets=tuple(subnets),
+        **reached,
     )
 
 

@@ -43,7 +43,10 @@ class _Room:
 
 
 def fits(
-    context: Context, cidr: str, zones: tuple[str, ...], pools: dict[str, Pool]
+    context: Context,
+    cidr: str,
+    zones: tuple[str, ...],
+    pools: dict[str, Pool],
 ) -> None:
     """Whether the private subnets of a VPC that eksctl makes have enough addresses.
 
@@ -75,7 +78,8 @@ def fits_made(
     """The same for a VPC of the bootstrap, whose endpoints have an address in each zone."""
     rooms: list[_Room] = []
     for subnet in made.subnets:
-        zone, addresses = subnet.zone, usable(subnet.private)
+        zone = subnet.zone
+        addresses = usable(subnet.private)
         what = f"the private subnet in `{zone}`, `{subnet.private}`, has {addresses} addresses"
         larger = f"write a larger block under `subnets: {{{zone}: …}}`"
         count = len(made.endpoints)
@@ -148,7 +152,8 @@ def _have_room_together(
     nodes = sum(pool.nodes for pool in pools)
     context.doubt(
         "RES151",
-        f"the private subnets in {zones} have {there} addresses; {nodes} nodes take {of_nodes} with those that the VPC "
+        f"the private subnets in {zones} have {there} addresses; "
+        f"{nodes} nodes take {of_nodes} with those that the VPC "
         f"CNI keeps warm, and EKS and endpoints {others}",
         rooms[0].at,
         f"{rooms[0].larger}, or {_FEWER}",
@@ -197,7 +202,9 @@ def _of_efa(pool: Pool) -> int:
     """The addresses of a node's interfaces with EFA on other cards than the first: eksctl makes each an `efa`, which
     has one (v0.230.0, network_interfaces.go); Karpenter's are `efa-only`."""
     cards = len(pool.instance.network_cards)
-    return cards - 1 if pool.managed and pool.efa else 0
+    if pool.managed and pool.efa:
+        return cards - 1
+    return 0
 
 
 def _with_warm(context: Context, pools: list[Pool]) -> int | None:

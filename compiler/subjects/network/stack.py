@@ -147,11 +147,14 @@ def _with_gateway(made: MadeNetwork) -> tuple[MadeSubnet, ...]:
     """The zones with a NAT gateway of their own: all, or the first."""
     if made.isolated:
         return ()
-    return made.subnets[:1] if made.nat == "single" else made.subnets
+    if made.nat == "single":
+        return made.subnets[:1]
+    return made.subnets
 
 
 def _subnet(made: MadeNetwork, subnet: MadeSubnet) -> Resources:
-    zone, name = subnet.zone, zone_name(subnet.zone)
+    zone = subnet.zone
+    name = zone_name(subnet.zone)
     resources: Resources = {
         f"PrivateSubnet{name}": _resource(
             "Subnet",

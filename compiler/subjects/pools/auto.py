@@ -97,7 +97,9 @@ def _refused(pool: Pool) -> Iterator[_Refused]:
 
 def _disks(pool: Pool) -> Iterator[_Refused]:
     """Auto Mode takes NVMe disks for what is ephemeral where they are larger than `ephemeralStorage`."""
-    spec, at, nvme_gb = pool.spec, pool.at, pool.instance.nvme_gb
+    spec = pool.spec
+    at = pool.at
+    nvme_gb = pool.instance.nvme_gb
     if spec.local_storage == "none" and nvme_gb:
         yield (
             at / "localStorage",

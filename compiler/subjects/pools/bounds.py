@@ -55,7 +55,8 @@ def _one_zone(context: Context, pool: Pool) -> None:
         return
     context.fault(
         "RES039",
-        f"reservation `{reservations[0].id}` of pool `{pool.name}` lies in one zone, and the pool is in "
+        f"reservation `{reservations[0].id}` "
+        f"of pool `{pool.name}` lies in one zone, and the pool is in "
         f"{len(pool.zones)}",
         pool.at / "zones",
         "write `zones:` with the one that the reservation is in",
@@ -75,7 +76,8 @@ def _reservations(context: Context, pools: Mapping[str, Pool]) -> None:
             first_says, pool_says = apart
             context.fault(
                 "RES039",
-                f"reservation `{reservation.id}` is of {first_says} in pool `{first.name}` and of "
+                f"reservation `{reservation.id}` is "
+                f"of {first_says} in pool `{first.name}` and of "
                 f"{pool_says} in pool `{pool.name}`",
                 pool.at_capacity / "reservations" / index / "id",
                 f"write the reservation of pool `{pool.name}`: `aws ec2 describe-capacity-reservations` "

@@ -56,7 +56,9 @@ def _node_group(
     size = Quantity.gib(ROOT_GIB[pool.local_storage])
     iops, throughput = None, None
     if volume is not None:
-        size, iops, throughput = volume.size, volume.iops, volume.throughput
+        size = volume.size
+        iops = volume.iops
+        throughput = volume.throughput
     repair = _repair(pool)
     repair_config = repair if set(repair) - {"enabled"} else {}
     existing = NetworkSection.of(context.spec).network.existing
@@ -111,7 +113,8 @@ def _ami_release(context: Context) -> str | None:
     """The release of the image that Karpenter's nodes boot, as EKS names it; one release has an image of each variant
     (awslabs/amazon-eks-ami, releases)."""
     ami = context.release.components["ami"]
-    chosen, tested = context.version("ami"), context.release.version("ami")
+    chosen = context.version("ami")
+    tested = context.release.version("ami")
     alias = chosen if chosen in ami.builds else tested
     return ami.builds[alias].get(context.version("kubernetes"))
 
@@ -175,7 +178,8 @@ def _refused(context: Context, pool: Pool) -> Iterator[tuple[str, str, str]]:
     if pool.efa and not _plain_layout(pool):
         yield (
             "managedNodeGroup",
-            f"and eksctl gives `{instance.name}` an EFA interface on each of its {len(instance.network_cards)} network "
+            f"and eksctl gives `{instance.name}` an EFA interface on each "
+            f"of its {len(instance.network_cards)} network "
             f"cards, which has EFA on {instance.efa_interfaces} of them, the first being card {instance.efa_cards[0]}",
             "remove it: Karpenter's node class lays out the interfaces as EC2 wants them",
         )

@@ -208,7 +208,9 @@ def _of_part(
 
 
 def _node_pool(context: Context, pool: Pool) -> NodePool:
-    spec, at, instance = pool.spec, pool.at, pool.instance
+    spec = pool.spec
+    at = pool.at
+    instance = pool.instance
     types = tuple(known.name for known in pool.instances)
     capacity_types = tuple(_CAPACITY[kind] for kind in spec.capacity_types)
     requirements = [
@@ -275,7 +277,9 @@ def node_overlay(context: Context, pool: Pool) -> NodeOverlay:
     """Nodes of an overlaid pool as Karpenter must count them: pages that the EFA driver takes, out of their memory, and
     shares of GPUs."""
     pages = pool.share.huge_pages
-    capacity = {HUGEPAGES: pages} if pages > Quantity(0) else {}
+    capacity = {}
+    if pages > Quantity(0):
+        capacity = {HUGEPAGES: pages}
     resource, unknown = pool.share.resource, "huge pages"
     if pool.spec.sharing is not None and resource:
         capacity[resource] = Quantity.of(pool.share.accelerators)

@@ -180,7 +180,8 @@ _KARPENTER, _AUTO_MODE = (None, "karpenter.k8s.aws"), "eks.amazonaws.com"
 def node_pool(body: Reader) -> Iterator[PlanNode]:
     """NodePool."""
     spec = body / "spec"
-    template, disruption = spec.follow("template", "spec"), spec / "disruption"
+    template = spec.follow("template", "spec")
+    disruption = spec / "disruption"
     labels = spec.follow("template", "metadata", "labels")
     ref = template / "nodeClassRef"
     auto = (ref / "group").value == _AUTO_MODE

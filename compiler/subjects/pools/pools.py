@@ -91,7 +91,9 @@ class Pool:
         from compiler.subjects.pools.sharing import shares_of
 
         shares = shares_of(self.spec.sharing, self.instance)
-        return whole if shares is None else whole * shares.memory_64ths // 64
+        if shares is None:
+            return whole
+        return whole * shares.memory_64ths // 64
 
     @property
     def slices(self) -> tuple[str, ...]:
@@ -102,7 +104,9 @@ class Pool:
         from compiler.subjects.pools.sharing import shares_of
 
         shares = shares_of(sharing, self.instance)
-        return () if shares is None else (shares.profile,) * shares.count
+        if shares is None:
+            return ()
+        return (shares.profile,) * shares.count
 
     @property
     def overlaid(self) -> bool:
@@ -407,7 +411,8 @@ def _offered(
         example = f"`network: {{zoneIds: {{{zone}: {_example(context, zone)}}}}}`"
         context.doubt(
             "RES008",
-            f"`{instance.name}` may not be offered in `{zone}`: {region} has it in {_ids(context, offered)}, "
+            f"`{instance.name}` may not be offered in `{zone}`: "
+            f"{region} has it in {_ids(context, offered)}, "
             "and names of zones differ by account",
             at,
             f"say which zone this is, like {example}; or {refresh}",
@@ -435,10 +440,12 @@ def _example(context: Context, zone: str) -> str:
 def _derived_zone(
     context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route
 ) -> tuple[str, ...]:
-    region, network = context.spec.region, _network_zones(context)
+    region = context.spec.region
+    network = _network_zones(context)
     if region not in context.catalog.regions:
         return ()  # the region has its own fault
-    offered, known = instance.zones.get(region, ()), context.catalog.regions[region]
+    offered = instance.zones.get(region, ())
+    known = context.catalog.regions[region]
     candidates = context.zones_named(offered)
     if offered and len(offered) == len(known):
         candidates = network or known
@@ -531,7 +538,8 @@ def _taints(
                 help = "remove it: pools of accelerators have the taint of their resource by themselves"
             context.fault(
                 "RES020",
-                f"taint `{taint.key}:{taint.effect}` is set twice on pool `{pool.name}`",
+                f"taint `{taint.key}:{taint.effect}` "
+                f"is set twice on pool `{pool.name}`",
                 at / "taints" / index,
                 help,
             )
@@ -543,7 +551,8 @@ def _taints(
 
 
 def _explain(context: Context, pool: Pool) -> None:
-    target, share = f"pool/{pool.name}", pool.share
+    target = f"pool/{pool.name}"
+    share = pool.share
     spec, instance = pool.spec, pool.instance
     if spec.zones:
         zones = ", ".join(spec.zones)

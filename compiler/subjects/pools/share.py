@@ -84,7 +84,8 @@ def share_of(
 
         shares = shares_of(pool.sharing, instance)
         if shares is not None:
-            accelerators, resource = accelerators * shares.count, shares.resource
+            accelerators = accelerators * shares.count
+            resource = shares.resource
     return Share(
         cpu=cpu_milli // 1000,
         memory=Quantity.gib(memory_mib // 1024),

@@ -198,7 +198,10 @@ def _known_placement(value: Any) -> Any:
         return value
     if value in _STRATEGIES:
         return value
-    shown = f"`{value}`" if isinstance(value, str) else kind_of(value)
+    if isinstance(value, str):
+        shown = f"`{value}`"
+    else:
+        shown = kind_of(value)
     raise fault(
         f"`placement` is {shown}",
         f"write one of {listed(_STRATEGIES)}, or `{{group: NAME}}` for a placement group that exists",
@@ -237,7 +240,8 @@ class Volume(SpecModel):
     @model_validator(mode="after")
     def _in_proportion(self) -> Self:
         # EBS user guide, general purpose volumes (gp3): at most 500 IOPS a GiB, at most 0.25 MiB/s an IOPS.
-        gib, iops = self.size.value // 1024**3, self.iops or 3000
+        gib = self.size.value // 1024**3
+        iops = self.iops or 3000
         if iops > 500 * gib:
             raise fault(
                 f"{iops} IOPS of a volume of {self.size}: gp3 has at most 500 a GiB",
@@ -248,7 +252,8 @@ class Volume(SpecModel):
         if self.throughput is not None and 4 * self.throughput > iops:
             raise fault(
                 f"{self.throughput} MiB/s with {iops} IOPS: gp3 has at most a quarter of a MiB/s for each",
-                f"write `iops: {4 * self.throughput}`, or at most `throughput: {iops // 4}`",
+                f"write `iops: {4 * self.throughput}`, "
+                f"or at most `throughput: {iops // 4}`",
                 "throughput",
                 source=_GP3,
             )

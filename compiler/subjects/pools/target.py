@@ -279,7 +279,9 @@ def _terms(terms: tuple[SelectorTerm, ...]) -> list[Body]:
 
 
 def _term(term: SelectorTerm) -> Body:
-    return {"id": term.id} if term.id else {"tags": dict(term.tags)}
+    if term.id:
+        return {"id": term.id}
+    return {"tags": dict(term.tags)}
 
 
 def _devices(devices: tuple[BlockDevice, ...]) -> list[Body]:

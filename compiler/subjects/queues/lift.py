@@ -72,8 +72,10 @@ def cluster_queue(body: Reader) -> Iterator[PlanNode]:
     """ClusterQueue, v1beta2 (``cohortName``) or v1beta1 (``cohort``)."""
     spec = body / "spec"
     member = (spec / "cohortName") or (spec / "cohort")
-    groups, weight = spec / "resourceGroups", spec.follow("fairSharing", "weight")
-    preemption, selector = spec / "preemption", spec / "namespaceSelector"
+    groups = spec / "resourceGroups"
+    weight = spec.follow("fairSharing", "weight")
+    preemption = spec / "preemption"
+    selector = spec / "namespaceSelector"
     yield ClusterQueue(
         at=body.at,
         name=name_of(body),
@@ -146,7 +148,8 @@ def _flavor(body: Reader) -> FlavorQuotas:
 
 
 def _quota(body: Reader) -> Quota | None:
-    nominal, lending = body / "nominalQuota", body / "lendingLimit"
+    nominal = body / "nominalQuota"
+    lending = body / "lendingLimit"
     borrowing = body / "borrowingLimit"
     amount = nominal.quantity()
     if amount is None:
@@ -224,7 +227,8 @@ def configuration(body: Reader) -> Iterator[PlanNode]:
     ready = body / "waitForPodsReady"
     strategy = ready / "requeuingStrategy"
     backoff = (strategy / "backoffBaseSeconds").integer()
-    resources, fair = body / "resources", body / "fairSharing"
+    resources = body / "resources"
+    fair = body / "fairSharing"
     is_fair = bool(fair) and (fair / "enable").flag() is not False  # v1beta1: `enable`
     quota_check = (resources / "quotaCheckStrategy").value
     transformed = [

@@ -86,7 +86,9 @@ class Queue:
 
     def place(self, key: str) -> Route:
         """The place of a key; of a queue that is made for a pool, the pool."""
-        return self.at if self.implicit else self.at / key
+        if self.implicit:
+            return self.at
+        return self.at / key
 
 
 def resolve_queues(context: Context) -> dict[str, Queue]:
@@ -121,11 +123,13 @@ def _check_spares(context: Context, queues: Iterable[Queue]) -> None:
     for queue in queues:
         for pool, quota, at in queue.quota:
             granted[pool.name] += quota.nodes
-            spare, total = pool.spec.spare_nodes, granted[pool.name]
+            spare = pool.spec.spare_nodes
+            total = granted[pool.name]
             if spare and total > pool.shared_nodes:
                 context.fault(
                     "RES160",
-                    f"the queues have {total} nodes of pool `{pool.name}`, which has {pool.nodes}, {spare} of them "
+                    f"the queues have {total} nodes of pool `{pool.name}`, "
+                    f"which has {pool.nodes}, {spare} of them "
                     "spare",
                     at / "nodes",
                     f"grant {pool.shared_nodes} in all, or change `spareNodes` of the pool",
@@ -171,7 +175,9 @@ def _implicit(context: Context, pool: Pool) -> Queue:
         borrowing_limit=None,
         lending_limit=None,
     )
-    but = f" but {pool.spec.spare_nodes} spare" if pool.spec.spare_nodes else ""
+    but = ""
+    if pool.spec.spare_nodes:
+        but = f" but {pool.spec.spare_nodes} spare"
     context.derive(
         f"queue/{pool.name}",
         "quota",
@@ -208,7 +214,10 @@ def _check_cohorts(context: Context) -> None:
 
 
 def _quota(
-    context: Context, queue: spec_queues.Queue, pools: dict[str, Pool], at: Route
+    context: Context,
+    queue: spec_queues.Queue,
+    pools: dict[str, Pool],
+    at: Route,
 ) -> tuple[tuple[Pool, spec_queues.PoolQuota, Route], ...]:
     """The quotas of a queue that name a pool which could be resolved."""
     what = f"quota of queue `{queue.name}` in pool"

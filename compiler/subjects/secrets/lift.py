@@ -26,7 +26,8 @@ def store(body: Reader) -> Iterator[PlanNode]:
 def secret(body: Reader) -> Iterator[PlanNode]:
     """ExternalSecret."""
     spec = body / "spec"
-    ref, target = spec / "secretStoreRef", spec / "target"
+    ref = spec / "secretStoreRef"
+    target = spec / "target"
     name = name_of(body)
     keys = {}
     for item in (spec / "data").items():

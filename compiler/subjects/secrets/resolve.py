@@ -104,7 +104,8 @@ def _access(
     secret: Secret,
     at: Route,
 ) -> SecretAccess:
-    spec, stored = context.spec, secret.secrets_manager.existing
+    spec = context.spec
+    stored = secret.secrets_manager.existing
     # Six random characters follow the name in the ARN (Secrets Manager user guide, auth-and-access).
     arn = f"arn:{context.partition}:secretsmanager:{spec.region}:{spec.account}:secret:{stored.name}-??????"
     return SecretAccess(
@@ -179,7 +180,8 @@ def _made(
         spaces = declared[name].namespaces
         context.fault(
             "RES110",
-            f"job `{job.spec.name}` is in namespace `{job.namespace}`, and secret `{name}` is made in {listed(spaces)}",
+            f"job `{job.spec.name}` is in namespace `{job.namespace}`, "
+            f"and secret `{name}` is made in {listed(spaces)}",
             at,
             f"add `{job.namespace}` to `namespaces` of the secret",
         )

@@ -101,7 +101,9 @@ def store_body(store: SecretStore) -> Body:
 
 def secret_body(secret: ExternalSecret) -> Body:
     """ExternalSecret; what its CRD sets by default is said, so that nothing is left to it."""
-    template = {"type": secret.type} if secret.type != "Opaque" else None
+    template = None
+    if secret.type != "Opaque":
+        template = {"type": secret.type}
     target = given(
         name=secret.target,
         creationPolicy="Owner",
@@ -134,7 +136,10 @@ def _remote(stored: str, part: str) -> Body:
 
 
 def _stack(
-    name: str, description: str, resources: dict[str, Any], at: Route
+    name: str,
+    description: str,
+    resources: dict[str, Any],
+    at: Route,
 ) -> Artifact:
     body = template(description, resources)
     return Artifact(

@@ -59,7 +59,8 @@ class Run(Protocol):
 
 def disk_nodes(context: Context, storage: Storage) -> Iterator[PlanNode]:
     """The StorageClass of a storage, and the snapshots of volumes that stay."""
-    disk, at = storage.spec.disk, storage.place
+    disk = storage.spec.disk
+    at = storage.place
     assert disk is not None, "the storage is of EBS"
     _check(context, disk, at)
     check_key(context, disk.kms_key, at)
@@ -173,7 +174,8 @@ def disk_volume(
 ) -> tuple[PersistentVolume, VolumeClaim]:
     """A volume that exists, and the claim of the namespace that mounts it (aws-ebs-csi-driver v1.63.1,
     examples/kubernetes/static-provisioning). The driver knows it by its id alone."""
-    name, at = f"{namespace}-{storage.spec.name}", storage.place
+    name = f"{namespace}-{storage.spec.name}"
+    at = storage.place
     volume = PersistentVolume(
         at=storage.at,
         name=name,
@@ -206,7 +208,8 @@ def check_existing(
     context: Context, storage: Storage, storages: Mapping[str, Storage]
 ) -> None:
     """Whether a volume that exists can be here, and is that of one storage."""
-    disk, at = storage.spec.existing_disk, storage.place
+    disk = storage.spec.existing_disk
+    at = storage.place
     assert disk is not None, "the storage is a volume that exists"
     context.in_region(disk.zone, at / "zone")
     check_key(context, disk.kms_key, at)
@@ -219,7 +222,9 @@ def check_existing(
         ):
             context.fault(
                 "RES177",
-                f"storages `{other.spec.name}` and `{storage.spec.name}` are one volume, `{disk.id}`",
+                f"storages `{other.spec.name}` "
+                f"and `{storage.spec.name}` are one volume, "
+                f"`{disk.id}`",
                 at / "id",
                 "keep one of them, which jobs of one namespace mount",
                 source=_HANDLE,
@@ -248,7 +253,8 @@ def check_mount(
     context: Context, storage: Storage, job: Run, pool: Pool, at: Route
 ) -> None:
     """Whether the nodes of a job can have the volumes of a storage."""
-    disk, name = storage.spec.disk, storage.spec.name
+    disk = storage.spec.disk
+    name = storage.spec.name
     if disk is not None and disk.each == "pod":
         return
     nodes = job.nodes + sum(role.nodes for role in job.roles)
@@ -263,7 +269,8 @@ def check_mount(
     elif storage.zone is not None and storage.zone not in pool.zones:
         context.fault(
             "RES182",
-            f"storage `{name}` is in `{storage.zone}`, and job `{job.name}` in {listed(pool.zones)}",
+            f"storage `{name}` is in `{storage.zone}`, "
+            f"and job `{job.name}` in {listed(pool.zones)}",
             at,
             "take a pool of that zone, or another storage",
             source="EBS user guide, ebs-volumes: a volume is attached in its own zone",
@@ -271,7 +278,10 @@ def check_mount(
 
 
 def check_cache(
-    context: Context, name: str, storages: Mapping[str, Storage], at: Route
+    context: Context,
+    name: str,
+    storages: Mapping[str, Storage],
+    at: Route,
 ) -> None:
     """Whether the cache of a bucket can be held by the volumes of a storage."""
     place = at / "s3" / "cache" / "storage"

@@ -18,9 +18,12 @@ from compiler.subjects.storage.plan import (
 def volume(body: Reader) -> Iterator[PlanNode]:
     """PersistentVolume with a CSI source."""
     spec = body / "spec"
-    csi, claim = spec / "csi", spec / "claimRef"
-    capacity, affinity = spec.follow("capacity", "storage"), spec / "nodeAffinity"
-    size, zone = capacity.quantity(), _zone(affinity)
+    csi = spec / "csi"
+    claim = spec / "claimRef"
+    capacity = spec.follow("capacity", "storage")
+    affinity = spec / "nodeAffinity"
+    size = capacity.quantity()
+    zone = _zone(affinity)
     if not csi or size is None:
         return
     zone_is_unread = zone is None and bool(affinity)

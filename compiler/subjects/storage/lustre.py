@@ -48,7 +48,8 @@ def check_file_system(
             at / "size",
             f"write its StorageCapacity: {sizes} are the nearest there are",
         )
-    known, given = _THROUGHPUT[fsx.deployment], fsx.throughput_per_tib
+    known = _THROUGHPUT[fsx.deployment]
+    given = fsx.throughput_per_tib
     if given is not None and given not in known:
         help = "remove it: scratch file systems have a fixed throughput"
         if known:

@@ -53,7 +53,8 @@ def made_bucket(
     """The bucket of a storage; what S3 would refuse of it is reported."""
     _bucket_name(context, name, bucket, spec, at)
     check_key(context, spec.kms_key, at)
-    lifecycle, here = spec.lifecycle, at / "lifecycle"
+    lifecycle = spec.lifecycle
+    here = at / "lifecycle"
     noncurrent = lifecycle.noncurrent_days
     if not spec.versioning and noncurrent is not None:
         context.fault(
@@ -123,7 +124,8 @@ def _bucket_name(
                 f"{name[:20].rstrip('-')}-{context.spec.account}`",
                 source="S3 user guide, bucketnamingrules",
             )
-    cluster, account = context.name, context.spec.account
+    cluster = context.name
+    account = context.spec.account
     for other in StorageSection.of(context.spec).storage:
         if other.name == name:
             continue
@@ -167,7 +169,8 @@ def _transitions(
         elif move.days <= before.days:
             context.fault(
                 "RES127",
-                f"objects move to {move.to} after {move.days} days, and to {before.to} after {before.days}",
+                f"objects move to {move.to} after {move.days} days, "
+                f"and to {before.to} after {before.days}",
                 at / index / "days",
                 f"write more than {before.days}: each class comes after the one before it",
                 source=_RULES,
@@ -336,7 +339,8 @@ def _efa(context: Context, spec: CreatedLustre, at: Route) -> None:
         return
     size = spec.size.value // _GIB
     if size % step:
-        below, above = size // step * step, (size // step + 1) * step
+        below = size // step * step
+        above = (size // step + 1) * step
         nearest = [f"`{gib}Gi`" for gib in (below, above) if gib]
         context.fault(
             "RES122",
@@ -352,7 +356,8 @@ def _metadata(context: Context, spec: CreatedLustre, at: Route) -> None:
     metadata = spec.metadata
     if metadata is None or spec.deployment != "PERSISTENT_2":
         return
-    here, iops = at / "metadata", metadata.iops
+    here = at / "metadata"
+    iops = metadata.iops
     if metadata.mode == "AUTOMATIC":
         if iops is not None:
             context.fault(
@@ -382,7 +387,8 @@ def _metadata(context: Context, spec: CreatedLustre, at: Route) -> None:
 
 
 def _backups(context: Context, spec: CreatedLustre, at: Route) -> None:
-    backups, here = spec.backups, at / "backups"
+    backups = spec.backups
+    here = at / "backups"
     if backups is None:
         return
     if not backups.days:

@@ -96,8 +96,12 @@ def _place(
         context.spec.account,
         context.spec.region,
     )
-    prefix = item.s3.prefix.strip("/") if item.s3 is not None else ""
-    return f"s3://{bucket}/{prefix}/" if prefix else f"s3://{bucket}/"
+    prefix = ""
+    if item.s3 is not None:
+        prefix = item.s3.prefix.strip("/")
+    if prefix:
+        return f"s3://{bucket}/{prefix}/"
+    return f"s3://{bucket}/"
 
 
 def _apart(
@@ -117,7 +121,8 @@ def _apart(
         if _overlap(new.s3.rstrip("/"), other.s3.rstrip("/")):
             context.fault(
                 "RES125",
-                f"folder `{new.path}` is linked to `{new.s3}`, and `{other.path}` to `{other.s3}`, which overlap",
+                f"folder `{new.path}` is linked to `{new.s3}`, "
+                f"and `{other.path}` to `{other.s3}`, which overlap",
                 new.at / key,
                 "link each folder to a prefix of its own",
                 source="FSx for Lustre user guide, overview-dra-data-repo",

@@ -197,7 +197,9 @@ class Storage(SpecModel):
             return None
         if self.s3.existing is not None:
             return self.s3.existing.bucket
-        given = self.s3.create.bucket if self.s3.create is not None else None
+        given = None
+        if self.s3.create is not None:
+            given = self.s3.create.bucket
         return given or f"{cluster}-{self.name}-{account}-{region}"
 
     @model_validator(mode="after")

@@ -284,7 +284,9 @@ def _file_system(made: MadeFileSystem) -> dict[str, Any]:
         CopyTagsToBackups=bool(made.backup_days) or None,
         WeeklyMaintenanceStartTime=made.maintenance,
     )
-    subnet = {"Ref": SUBNET} if made.subnet is None else made.subnet
+    subnet: str | dict[str, str] = {"Ref": SUBNET}
+    if made.subnet is not None:
+        subnet = made.subnet
     return given(
         FileSystemType="LUSTRE",
         FileSystemTypeVersion=made.version,
@@ -299,7 +301,9 @@ def _file_system(made: MadeFileSystem) -> dict[str, Any]:
 
 
 def _security_group(made: MadeFileSystem) -> dict[str, Any]:
-    vpc = _export(made, "VPC") if made.vpc is None else made.vpc
+    vpc: str | dict[str, str] = _export(made, "VPC")
+    if made.vpc is not None:
+        vpc = made.vpc
     everywhere = {"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}
     return given(
         GroupDescription=f"File system {made.name} of cluster {made.cluster}",

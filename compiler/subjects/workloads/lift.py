@@ -112,7 +112,9 @@ def _running(
 def _total(counts: list[int | None]) -> int | None:
     """The sum, unknown where one of them is."""
     known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
+    if len(known) == len(counts):
+        return sum(known)
+    return None
 
 
 def _name(body: Reader) -> str:
@@ -166,7 +168,9 @@ def _replica_specs(body: Reader) -> Iterator[Part]:
         if not field.endswith("ReplicaSpecs"):
             continue
         for role, replica in specs.entries():
-            pods = 0 if role == "Launcher" else _count(replica / "replicas")
+            pods: int | None = 0
+            if role != "Launcher":
+                pods = _count(replica / "replicas")
             yield role, replica / "template", pods
 
 
@@ -192,7 +196,8 @@ def _ray_groups(cluster: Reader) -> Iterator[Part]:
     yield _RAY_HEAD, head, 1 if _has_accelerators(head) else 0
     scales = (cluster / "enableInTreeAutoscaling").flag()
     for group in (cluster / "workerGroupSpecs").items():
-        replicas, hosts = _count(group / "replicas"), _count(group / "numOfHosts")
+        replicas = _count(group / "replicas")
+        hosts = _count(group / "numOfHosts")
         pods = None
         if replicas is not None and hosts is not None and not scales:
             pods = replicas * hosts

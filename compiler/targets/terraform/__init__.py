@@ -59,7 +59,8 @@ def module_name(path: str) -> str:
 
 def module(stack: Artifact, state: State) -> Artifact:
     """A template as a module of one file."""
-    body, name = stack.body, module_name(stack.path)
+    body = stack.body
+    name = module_name(stack.path)
     resources = {
         logical: Named(resource["Type"], _address(logical, resource["Type"]))
         for logical, resource in body["Resources"].items()
@@ -170,7 +171,9 @@ _ALIASES = {
 
 
 def _meta(
-    resource: Mapping[str, Any], part: Part, resources: Mapping[str, Named]
+    resource: Mapping[str, Any],
+    part: Part,
+    resources: Mapping[str, Named],
 ) -> Body:
     """Meta-arguments. What CloudFormation retains, Terraform refuses to destroy."""
     meta: Body = {}

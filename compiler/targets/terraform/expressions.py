@@ -42,7 +42,11 @@ class Names:
     ``subnet``: the expression of the subnet that is a parameter of the template.
     """
 
-    def __init__(self, body: Mapping[str, Any], resources: Mapping[str, Named]) -> None:
+    def __init__(
+        self,
+        body: Mapping[str, Any],
+        resources: Mapping[str, Named],
+    ) -> None:
         self._parameters = body.get("Parameters", {})
         self._resources = resources
         self.exports: dict[str, str] = {}

@@ -363,7 +363,8 @@ def _project(
     names: Names,
     address: str,
 ) -> Iterator[Part]:
-    source, environment = properties["Source"], properties["Environment"]
+    source = properties["Source"]
+    environment = properties["Environment"]
     auth = source.get("Auth")
     logs = properties["LogsConfig"]["CloudWatchLogs"]
     auth_block = None

@@ -140,7 +140,9 @@ def converted(
 
 def _types(schema: Raw) -> tuple[str, ...]:
     kinds = schema.get("type", ())
-    return (kinds,) if isinstance(kinds, str) else tuple(kinds)
+    if isinstance(kinds, str):
+        return (kinds,)
+    return tuple(kinds)
 
 
 def _is_scalar(schema: Raw) -> bool:

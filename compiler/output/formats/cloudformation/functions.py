@@ -168,7 +168,9 @@ def _in_text(value: Any, path: Path) -> Iterator[Use]:
     """The names in the text of ``Fn::Sub``, but those that it has values of its own for."""
     own: Any = {}
     if isinstance(value, list):
-        own = value[1] if len(value) > 1 else {}
+        own = {}
+        if len(value) > 1:
+            own = value[1]
         value = value[0] if value else ""
     if not isinstance(value, str):
         return

@@ -110,7 +110,9 @@ def policy_faults(document: Any, kind: str) -> list[Fault]:
 
 def statements(document: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
     """The statements of a policy, with their paths into it: a list, or one alone."""
-    written = document.get("Statement") if isinstance(document, dict) else None
+    written = None
+    if isinstance(document, dict):
+        written = document.get("Statement")
     if isinstance(written, dict):
         yield ("Statement",), written
     elif isinstance(written, list):

@@ -143,9 +143,12 @@ def _without_names(text: str) -> str:
 
 
 def _statement(body: Reader) -> Statement:
-    action, not_action = body / "Action", body / "NotAction"
-    resource, not_resource = body / "Resource", body / "NotResource"
-    principal, condition = body / "Principal", body / "Condition"
+    action = body / "Action"
+    not_action = body / "NotAction"
+    resource = body / "Resource"
+    not_resource = body / "NotResource"
+    principal = body / "Principal"
+    condition = body / "Condition"
     unread = _unread(
         effect=body / "Effect",
         actions=action,
@@ -192,7 +195,8 @@ def _principals(value: Reader) -> Mapping[str, tuple[str, ...]]:
 
 
 def _role(body: Reader, logical: str) -> list[CloudResource]:
-    managed, inline = body / "ManagedPolicyArns", body / "Policies"
+    managed = body / "ManagedPolicyArns"
+    inline = body / "Policies"
     trust = _policy_of(body / "AssumeRolePolicyDocument", logical, "trust")
     policies = []
     for item in inline.items():
@@ -223,7 +227,9 @@ def _policy(what: str) -> Read:
     """A policy that is a resource of its own, and attaches itself to roles or is about other resources."""
 
     def read(body: Reader, logical: str) -> list[CloudResource]:
-        name = _text(body / _NAMES[what]) if what in _NAMES else None
+        name = None
+        if what in _NAMES:
+            name = _text(body / _NAMES[what])
         policy = _policy_of(body / "PolicyDocument", logical, what, name)
         if policy is None:
             return []
@@ -245,7 +251,8 @@ _HOLDERS = {
 
 
 def _queue(body: Reader, logical: str) -> list[CloudResource]:
-    managed, key = body / "SqsManagedSseEnabled", body / "KmsMasterKeyId"
+    managed = body / "SqsManagedSseEnabled"
+    key = body / "KmsMasterKeyId"
     queue = MessageQueue(
         at=body.at,
         logical=logical,
@@ -321,7 +328,8 @@ def _is_said(value: Reader) -> bool:
 
 
 def _node_group(body: Reader, logical: str) -> list[CloudResource]:
-    types, image = body / "InstanceTypes", body / "AmiType"
+    types = body / "InstanceTypes"
+    image = body / "AmiType"
     group = NodeGroupStack(
         at=body.at,
         logical=logical,
@@ -384,7 +392,8 @@ def _pod_identity(body: Reader, logical: str) -> list[CloudResource]:
 
 
 def _security_group(body: Reader, logical: str) -> list[CloudResource]:
-    into, out = body / "SecurityGroupIngress", body / "SecurityGroupEgress"
+    into = body / "SecurityGroupIngress"
+    out = body / "SecurityGroupEgress"
     rules = [_rule(rule, outgoing=False) for rule in into.items()]
     rules += [_rule(rule, outgoing=True) for rule in out.items()]
     group = SecurityGroupStack(
@@ -453,7 +462,8 @@ def _with_rules(read: list[CloudResource], resources: Reader) -> list[CloudResou
 def _with_own(
     group: SecurityGroupStack, alone: list[tuple[Reader, bool]]
 ) -> SecurityGroupStack:
-    rules, unread = list(group.rules), group.unread
+    rules = list(group.rules)
+    unread = group.unread
     closed_out = group.closed_out
     for body, outgoing in alone:
         if _name(body / "GroupId") != group.logical:
@@ -510,7 +520,8 @@ def _with_attached(resources: list[CloudResource]) -> list[CloudResource]:
 
 
 def _with_policies(role: IamRole, policies: list[AccessPolicy]) -> IamRole:
-    managed, inline = list(role.managed), list(role.inline)
+    managed = list(role.managed)
+    inline = list(role.inline)
     for policy in policies:
         if role.logical not in policy.holders and role.name not in policy.holders:
             continue

@@ -70,7 +70,9 @@ def _unresolved_use(
     if use.function == "Ref":
         if use.name in resources or use.name in parameters or use.name in PSEUDO:
             return None
-        known = PSEUDO if "::" in use.name else (*resources, *parameters)
+        known = [*resources, *parameters]
+        if "::" in use.name:
+            known = list(PSEUDO)
         return _absent(
             use.path,
             "resource or parameter",
@@ -109,7 +111,9 @@ def _no_attribute(use: Use, resources: Body) -> Fault | None:
             resources,
         )
     resource = resources[use.name]
-    known = structure(str(resource.get("Type"))) if isinstance(resource, dict) else None
+    known = None
+    if isinstance(resource, dict):
+        known = structure(str(resource.get("Type")))
     if known is None or not use.attribute or use.attribute in known.attributes:
         return None
     if "${" in use.attribute or use.attribute.partition(".")[0] in known.attributes:

@@ -89,7 +89,9 @@ def types_in(body: Body) -> Iterator[str]:
     if not isinstance(resources, dict):
         return
     for resource in resources.values():
-        kind = resource.get("Type") if isinstance(resource, dict) else None
+        kind = None
+        if isinstance(resource, dict):
+            kind = resource.get("Type")
         if isinstance(kind, str) and kind:
             yield kind
 
@@ -223,7 +225,9 @@ def _resource(name: str, resource: Any) -> Iterator[Fault]:
 
 def _missing_structure(name: str, resource: Any) -> Iterator[Fault]:
     """A resource of our own whose type has no structure here: nothing would judge its properties."""
-    kind = resource.get("Type") if isinstance(resource, dict) else None
+    kind = None
+    if isinstance(resource, dict):
+        kind = resource.get("Type")
     if isinstance(kind, str) and structure(kind) is None:
         yield Fault(
             SCHEMA,

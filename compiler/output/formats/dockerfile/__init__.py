@@ -49,7 +49,8 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
     """Everything that Docker would refuse."""
     faults: list[Diagnostic] = []
     for artifact in artifacts:
-        at, name = Route((artifact.id,)), str(artifact.ref)
+        at = Route((artifact.id,))
+        name = str(artifact.ref)
         for line, fault in _faults(artifact):
             faults.append(
                 replace(

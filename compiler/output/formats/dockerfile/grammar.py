@@ -116,7 +116,9 @@ def instructions(text: str) -> Iterator[Instruction]:
             flag, _, rest = rest.partition(" ")
             flags.append(flag)
             rest = rest.strip()
-        ends = _HEREDOC.findall(rest) if name.upper() in ("RUN", "COPY", "ADD") else []
+        ends = []
+        if name.upper() in ("RUN", "COPY", "ADD"):
+            ends = _HEREDOC.findall(rest)
         document: list[str] = []
         for end in ends:
             while number < len(lines) and lines[number].strip() != end:

@@ -56,7 +56,9 @@ def nodes(artifact: Artifact) -> Iterator[PlanNode]:
 def _from(step: Instruction) -> tuple[str, str]:
     """The image of a FROM, and the name of its stage."""
     words = step.text.split()
-    name = words[2] if len(words) > 2 and words[1].upper() == "AS" else ""
+    name = ""
+    if len(words) > 2 and words[1].upper() == "AS":
+        name = words[2]
     return (words[0] if words else ""), name
 
 

@@ -132,7 +132,10 @@ def _arguments(interface: Mapping[str, Any], types: Assembly) -> dict[str, Any]:
     arguments = {}
     for member in interface["properties"]:
         anchor = _ANCHOR.search(member["docs"].get("summary", ""))
-        name = anchor[2] if anchor else _snake(member["name"])
+        if anchor:
+            name = anchor[2]
+        else:
+            name = _snake(member["name"])
         shape = _shape(member["type"], types)
         if not member.get("optional"):
             shape["required"] = True
@@ -150,15 +153,17 @@ def _shape(kind: Mapping[str, Any], types: Assembly) -> dict[str, Any]:
             for item in kind["union"]["types"]
             if item.get("fqn") != "cdktf.IResolvable"
         ]
-        return _shape(real[0], types) if len(real) == 1 else {"is": "any"}
+        if len(real) == 1:
+            return _shape(real[0], types)
+        return {"is": "any"}
     if "collection" in kind:
         collection = kind["collection"]
         of = _shape(collection["elementtype"], types)
         if collection["kind"] == "map":
             return {"is": "map", "of": of}
-        return (
-            {**of, "is": "blocks"} if of["is"] == "block" else {"is": "list", "of": of}
-        )
+        if of["is"] == "block":
+            return {**of, "is": "blocks"}
+        return {"is": "list", "of": of}
     interface = types.get(kind.get("fqn", ""))
     if interface is None or interface["kind"] != "interface":
         return {"is": "any"}

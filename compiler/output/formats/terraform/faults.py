@@ -6,7 +6,7 @@ value where it holds an expression; the schema of hashicorp/aws (``structure``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from compiler.output.artifact import Body
@@ -139,10 +139,16 @@ def _resource(
 
 
 def _arguments(
-    place: Path, given: Body, arguments: Mapping[str, Shape], of: str
+    place: Path,
+    given: Body,
+    arguments: Mapping[str, Shape],
+    of: str,
 ) -> Iterator[Fault]:
     dynamic = given.get("dynamic")
-    filled = set(dynamic) if isinstance(dynamic, dict) else set()
+    if isinstance(dynamic, dict):
+        filled = set(dynamic)
+    else:
+        filled = set()
     for name, value in given.items():
         if name in ("dynamic", "//"):
             continue
@@ -201,7 +207,9 @@ def _blocks(
         yield _wrong(place, value, "one block")
         return
     for index, item in enumerate(several):
-        below = (*place, index) if isinstance(value, list) else place
+        below = place
+        if isinstance(value, list):
+            below = (*place, index)
         if isinstance(item, dict):
             yield from _arguments(below, item, shape["of"], name)
         elif not _is_expression(item):
@@ -218,7 +226,9 @@ def _collection(
     if not isinstance(value, wanted):
         yield _wrong(place, value, called)
         return
-    entries = value.items() if isinstance(value, dict) else enumerate(value)
+    entries: Iterable[tuple[Any, Any]] = enumerate(value)
+    if isinstance(value, dict):
+        entries = value.items()
     for key, item in entries:
         if item is not None:
             yield from _value(
@@ -253,7 +263,10 @@ def _wrong(
     value: Any,
     wanted: str,
 ) -> Fault:
-    shown = type(value).__name__ if isinstance(value, (dict, list)) else repr(value)
+    if isinstance(value, (dict, list)):
+        shown = type(value).__name__
+    else:
+        shown = repr(value)
     message = f"`{place[-1]}` is {shown}, not {wanted}"
     return Fault(SCHEMA, "SCH002", place, message, f"write {wanted}")
 

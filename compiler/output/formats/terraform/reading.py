@@ -196,7 +196,9 @@ def _policy(what: str, holder: str) -> Read:
     """A policy that is a resource of its own; ``holder`` is the argument that says whose."""
 
     def read(body: Reader, address: str) -> list[CloudResource]:
-        name = _text(body / "name") if what in ("managed", "inline") else None
+        name = None
+        if what in ("managed", "inline"):
+            name = _text(body / "name")
         policy = _policy_of(body / "policy", address, what, name)
         if policy is None:
             return []
@@ -207,7 +209,8 @@ def _policy(what: str, holder: str) -> Read:
 
 
 def _queue(body: Reader, address: str) -> list[CloudResource]:
-    managed, key = body / "sqs_managed_sse_enabled", body / "kms_master_key_id"
+    managed = body / "sqs_managed_sse_enabled"
+    key = body / "kms_master_key_id"
     queue = MessageQueue(
         at=body.at,
         logical=address,
@@ -233,8 +236,10 @@ def _bucket(body: Reader, address: str) -> list[CloudResource]:
 
 
 def _file_system(body: Reader, address: str) -> list[CloudResource]:
-    deployment, size = body / "deployment_type", body / "storage_capacity"
-    imports, exports = body / "import_path", body / "export_path"
+    deployment = body / "deployment_type"
+    size = body / "storage_capacity"
+    imports = body / "import_path"
+    exports = body / "export_path"
     backups = body / "automatic_backup_retention_days"
     system = FileSystemStack(
         at=body.at,
@@ -279,7 +284,8 @@ def _repository(body: Reader, address: str) -> list[CloudResource]:
 
 
 def _node_group(body: Reader, address: str) -> list[CloudResource]:
-    types, image = body / "instance_types", body / "ami_type"
+    types = body / "instance_types"
+    image = body / "ami_type"
     group = NodeGroupStack(
         at=body.at,
         logical=address,
@@ -345,7 +351,8 @@ def _pod_identity(body: Reader, address: str) -> list[CloudResource]:
 
 
 def _security_group(body: Reader, address: str) -> list[CloudResource]:
-    into, out = _several(body / "ingress"), _several(body / "egress")
+    into = _several(body / "ingress")
+    out = _several(body / "egress")
     rules = [_rule_within(rule, address, outgoing=False) for rule in into]
     rules += [_rule_within(rule, address, outgoing=True) for rule in out]
     is_filled = any(_is_filled((body / key).value) for key in ("ingress", "egress"))
@@ -437,7 +444,9 @@ def _attached(read: list[CloudResource], found: Found) -> list[CloudResource]:
 
 
 def _with_policies(
-    role: IamRole, inline: list[AccessPolicy], links: list[tuple[str | None, str]]
+    role: IamRole,
+    inline: list[AccessPolicy],
+    links: list[tuple[str | None, str]],
 ) -> IamRole:
     names = (role.logical, role.name)
     own = [policy for policy in inline if set(policy.holders) & set(names)]
@@ -479,7 +488,9 @@ def _with_public_access(bucket: Bucket, found: Found) -> Bucket:
         # What this resource leaves out is off (provider's page, aws_s3_bucket_public_access_block).
         said: dict[str, bool] = {}
         for argument, name in _PUBLIC.items():
-            flag = _flag(body / argument) if body / argument else False
+            flag: bool | None = False
+            if body / argument:
+                flag = _flag(body / argument)
             if flag is not None:
                 said[name] = flag
         origins = {**bucket.origins, "public_access": body.at}
@@ -488,7 +499,8 @@ def _with_public_access(bucket: Bucket, found: Found) -> Bucket:
 
 
 def _with_rules(group: SecurityGroupStack, found: Found) -> SecurityGroupStack:
-    rules, closed_out = list(group.rules), group.closed_out
+    rules = list(group.rules)
+    closed_out = group.closed_out
     for kind, outgoing in _ALONE.items():
         for body, _ in found.get(kind, ()):
             if _name(body / "security_group_id") != group.logical:

@@ -50,7 +50,8 @@ def with_configuration(
     for path, written, meant in _contradictions(given.config, derived):
         context.fault(
             "RES197",
-            f"`{'.'.join(path)}` is `{_shown(written)}`, and the job makes it `{_shown(meant)}`",
+            f"`{'.'.join(path)}` is `{_shown(written)}`, "
+            f"and the job makes it `{_shown(meant)}`",
             at / "config" / path,
             f"remove it, or change {_reason(path)}",
         )
@@ -194,7 +195,9 @@ def _derive(
 
 
 def _contradictions(
-    written: Mapping[str, Any], derived: Mapping[str, Any], path: tuple[str, ...] = ()
+    written: Mapping[str, Any],
+    derived: Mapping[str, Any],
+    path: tuple[str, ...] = (),
 ) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
     """The keys that a spec gives another value than what it derives, by their path; what is `auto` is the program's."""
     for key, meant in derived.items():

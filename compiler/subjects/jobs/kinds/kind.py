@@ -56,7 +56,8 @@ class Kind:
         if least is not None and not self.elastic:
             context.fault(
                 "RES164",
-                f"job `{job.spec.name}` may have {least} to {job.spec.nodes} nodes, and Kueue admits all pods of a "
+                f"job `{job.spec.name}` may have {least} to "
+                f"{job.spec.nodes} nodes, and Kueue admits all pods of a "
                 f"{self.name} or none",
                 job.at / "minNodes",
                 "remove it; or write `apiGroup: batch`, for pods that do not talk to each other: some start without "
@@ -120,10 +121,13 @@ class OwnPods(Kind):
         super().check(context, job)
         framework = launcher_of(job.spec).framework
         if framework not in self.launchers:
-            named = job.spec.launcher.name if job.spec.launcher else "torchrun"
+            named = "torchrun"
+            if job.spec.launcher:
+                named = job.spec.launcher.name
             context.fault(
                 "RES161",
-                f"job `{job.spec.name}` is a {self.name}, which has no launcher `{named}`",
+                f"job `{job.spec.name}` is a {self.name}, "
+                f"which has no launcher `{named}`",
                 job.at / "apiGroup",
                 "remove `apiGroup`, so that Trainer runs it, or take another launcher",
             )

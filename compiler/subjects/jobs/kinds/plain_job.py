@@ -76,7 +76,8 @@ class PlainJob(OwnPods):
         )
 
     def explain(self, context: Context, job: Job) -> None:
-        nodes, retries = job.spec.nodes, job.spec.retries.job
+        nodes = job.spec.nodes
+        retries = job.spec.retries.job
         least = job.spec.least_nodes
         if least is not None:
             context.derive(

@@ -49,7 +49,8 @@ class PyTorchJob(OwnPods):
         """The pod of the runtime, once for each role."""
         node = program_part(runtime)
         pod = renamed(node.pod, JOB_KINDS[self.name].main)
-        nodes, retries = job.spec.nodes, job.spec.retries.job
+        nodes = job.spec.nodes
+        retries = job.spec.retries.job
         policy = "OnFailure" if retries else "Never"
         pod = replace(pod, restart_policy=policy)
         if nodes > 1:
@@ -79,7 +80,8 @@ class PyTorchJob(OwnPods):
         )
 
     def explain(self, context: Context, job: Job) -> None:
-        nodes, retries = job.spec.nodes, job.spec.retries.job
+        nodes = job.spec.nodes
+        retries = job.spec.retries.job
         context.derive(
             job.target,
             "kind",

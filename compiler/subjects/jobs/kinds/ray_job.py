@@ -213,13 +213,16 @@ def _shared_memory(volume: Volume) -> Volume:
 
 def _check_room(context: Context, job: Job) -> None:
     """A node that leaves nothing to a worker beside the head."""
-    share, instance = job.pool.share, job.pool.instance.name
-    cpu, memory = _ASKED["cpu"], _ASKED["memory"]
+    share = job.pool.share
+    instance = job.pool.instance.name
+    cpu = _ASKED["cpu"]
+    memory = _ASKED["memory"]
     if share.cpu > cpu.value and share.memory > memory:
         return
     context.fault(
         "RES200",
-        f"jobs get {share.cpu} CPUs and {share.memory} of a node of pool `{job.pool.name}` (`{instance}`), and Ray's "
+        f"jobs get {share.cpu} CPUs and {share.memory} of a node "
+        f"of pool `{job.pool.name}` (`{instance}`), and Ray's "
         f"head takes {cpu} CPUs and {memory} beside a worker",
         job.at / "pool",
         "take a pool of larger nodes",
@@ -233,7 +236,8 @@ def _check_deadline(context: Context, job: Job) -> None:
         return
     context.fault(
         "RES201",
-        f"job `{job.spec.name}` has a timeout and {job.spec.retries.job} retries, and KubeRay counts the time of each "
+        f"job `{job.spec.name}` has a timeout "
+        f"and {job.spec.retries.job} retries, and KubeRay counts the time of each "
         "attempt by itself",
         job.at / "timeout",
         "write `retries: {job: 0}`, or remove `timeout`; or remove `apiGroup`: a TrainJob has one for all attempts",

@@ -41,7 +41,8 @@ class Launcher:
             if _is_given(job.spec, key):
                 context.doubt(
                     "RES130",
-                    f"job `{job.spec.name}` has the launcher `{self.framework}`, for which `{key}` has no effect",
+                    f"job `{job.spec.name}` has the launcher `{self.framework}`, "
+                    f"for which `{key}` has no effect",
                     job.at / tuple(key.split(".")),
                     "remove it: other launchers heed it",
                 )
@@ -69,7 +70,11 @@ class Launcher:
         return {}
 
     def jobs(
-        self, context: Context, job: Job, pod: Pod, asked: Mapping[str, Quantity]
+        self,
+        context: Context,
+        job: Job,
+        pod: Pod,
+        asked: Mapping[str, Quantity],
     ) -> tuple[ReplicatedJob, ...]:
         """The replicated jobs of the runtime, made of the pod that every node of the job has."""
         return (

@@ -66,7 +66,11 @@ class OpenMpi(Launcher):
         }
 
     def jobs(
-        self, context: Context, job: Job, pod: Pod, asked: Mapping[str, Quantity]
+        self,
+        context: Context,
+        job: Job,
+        pod: Pod,
+        asked: Mapping[str, Quantity],
     ) -> tuple[ReplicatedJob, ...]:
         """The pod of mpirun, and the others; a job of one node has the first alone.
 
@@ -140,7 +144,9 @@ def _replicated(
     pod: Pod,
 ) -> ReplicatedJob:
     launches = name == LAUNCHER_JOB
-    after = (NODE,) if launches and job.spec.nodes > 1 else ()
+    after: tuple[str, ...] = ()
+    if launches and job.spec.nodes > 1:
+        after = (NODE,)
     return ReplicatedJob(
         at=job.at,
         name=name,
@@ -277,7 +283,8 @@ def _check_command(context: Context, job: Job) -> None:
     if job.spec.nodes > 1 and program not in _SHELLS and not _starts(line):
         context.doubt(
             "RES131",
-            f"job `{job.spec.name}` has the launcher `mpi`, and its command starts no {listed(_STARTERS[:2])}: only "
+            f"job `{job.spec.name}` has the launcher `mpi`, "
+            f"and its command starts no {listed(_STARTERS[:2])}: only "
             "the first of its nodes runs the program",
             place,
             f"write `mpirun` before `{words[0]}`",

@@ -43,7 +43,10 @@ class Torchrun(Launcher):
             return []
         if f"--{SHUTDOWN_OPTION}" in flags(parts):
             return []
-        follows = job.at / "torch" if job.spec.torch is not None else job.at / "image"
+        if job.spec.torch is not None:
+            follows = job.at / "torch"
+        else:
+            follows = job.at / "image"
         return variable(
             context,
             job,

@@ -12,7 +12,9 @@ _NODE = "node"
 
 def brought(launcher: Any) -> Mapping[str, Any]:
     """The keys of a job that its launcher ``torchtune`` says; nothing for a runtime that is not released."""
-    name = launcher.get("runtime") if isinstance(launcher, dict) else None
+    name = None
+    if isinstance(launcher, dict):
+        name = launcher.get("runtime")
     if not isinstance(name, str):
         return {}
     from compiler.catalog.runtimes import released_runtimes
