@@ -59,7 +59,8 @@ def variable(
 def environment(context: Context, job: Job) -> tuple[EnvVar, ...]:
     """All variables but those of the rendezvous, which carry the job's name."""
     spec = job.spec
-    variables = [EnvVar(name, value) for name, value in spec.env.items()]
+    own = spec.env.items()
+    variables = [EnvVar(name, value) for name, value in own]
     variables += [
         EnvVar(
             secret.env,

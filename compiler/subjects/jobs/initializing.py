@@ -49,7 +49,8 @@ def sources(job: Job) -> tuple[InitializerSource, ...]:
         return ()
     downloads = []
     for name, source in given.parts().items():
-        env = [EnvVar(key, value) for key, value in source.env.items()]
+        own = source.env.items()
+        env = [EnvVar(key, value) for key, value in own]
         downloads.append(
             InitializerSource(
                 at=job.at / "initializer" / name,
@@ -83,7 +84,9 @@ def check(context: Context, job: Job, kind: str) -> None:
         if posixpath.normpath(volume.path) == WORKSPACE:
             _taken(context, job, volume.path, "volumes", index)
     fitting = _fitting(context, job)
-    if given.storage in fitting or (given.storage is None and len(fitting) == 1):
+    if given.storage in fitting:
+        return
+    if given.storage is None and len(fitting) == 1:
         return
     place = at
     is_chosen = given.storage is not None
@@ -182,10 +185,18 @@ def with_initializers(
     )
     names = [f"{name}-initializer" for name in given.parts()]
     version = context.version("trainer")
-    first = [
-        _initializer(job, name, _IMAGE.format(name, version), mount, volume, pod)
-        for name in given.parts()
-    ]
+    first = []
+    for name in given.parts():
+        image = _IMAGE.format(name, version)
+        part = _initializer(
+            job,
+            name,
+            image,
+            mount,
+            volume,
+            pod,
+        )
+        first.append(part)
     _explain(context, job, storage, version)
     mounting = Pod(
         at=at,
@@ -198,7 +209,8 @@ def with_initializers(
         ),
         volumes=(volume,),
     )
-    nodes = [_after(part, tuple(names), mounting) for part in replicated]
+    waits_for = tuple(names)
+    nodes = [_after(part, waits_for, mounting) for part in replicated]
     return (*first, *nodes)
 
 

@@ -203,9 +203,12 @@ def _initializers(body: Reader) -> Iterator[InitializerSource]:
 def own_annotations(body: Reader) -> dict[str, str]:
     """The annotations that are not about how Flux applies the object."""
     annotations = body.follow("metadata", "annotations").strings()
-    return {
-        key: value for key, value in annotations.items() if not key.startswith(_OF_FLUX)
-    }
+    own = {}
+    for key, value in annotations.items():
+        of_flux = key.startswith(_OF_FLUX)
+        if not of_flux:
+            own[key] = value
+    return own
 
 
 def _patches(spec: Reader) -> Iterator[Patch]:
@@ -241,13 +244,14 @@ def files(body: Reader) -> Iterator[PlanNode]:
     if labels_of(body).get(_FILES) != "true":
         return
     data = body / "data"
+    entries = data.entries()
     yield FileSet(
         at=body.at,
         name=name_of(body),
         namespace=namespace_of(body),
         files=data.strings(),
         prune=pruned(body),
-        origins={f"files.{key}": entry.at for key, entry in data.entries()},
+        origins={f"files.{key}": entry.at for key, entry in entries},
     )
 
 

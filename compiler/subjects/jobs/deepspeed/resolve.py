@@ -46,7 +46,8 @@ def with_configuration(
             key=True,
         )
         return job
-    derived = {**_of_model(context, job), **_of_batch(context, job, processes)}
+    derived = _of_model(context, job)
+    derived |= _of_batch(context, job, processes)
     for path, written, meant in _contradictions(given.config, derived):
         context.fault(
             "RES197",
@@ -62,7 +63,8 @@ def with_configuration(
         sort_keys=True,
     )
     files = {**job.spec.files, given.path: f"{text}\n"}
-    return replace(job, spec=job.spec.model_copy(update={"files": files}))
+    spec = job.spec.model_copy(update={"files": files})
+    return replace(job, spec=spec)
 
 
 def _of_model(context: Context, job: Job) -> dict[str, Any]:
@@ -154,11 +156,12 @@ def _of_batch(
             source=SOURCE,
         )
         return {}
+    product = f"{batch.micro} × {batch.steps} × {copies}"
     _derive(
         context,
         job,
         "batch",
-        f"{batch.size} = {batch.micro} × {batch.steps} × {copies}",
+        f"{batch.size} = {product}",
         "samples of a step: those of a rank, times its passes, times the ranks with data of their own",
     )
     return {
@@ -175,7 +178,8 @@ def _shown_ranks(
 ) -> str:
     if copies == ranks:
         return f"{ranks} ranks"
-    return f"{copies} copies of the model ({ranks} ranks, {ranks // copies} for each)"
+    of_each = ranks // copies
+    return f"{copies} copies of the model ({ranks} ranks, {of_each} for each)"
 
 
 def _derive(
@@ -229,7 +233,10 @@ def _shown(value: Any) -> str:
     return json.dumps(value)
 
 
-def _merged(derived: Mapping[str, Any], written: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(
+    derived: Mapping[str, Any],
+    written: Mapping[str, Any],
+) -> dict[str, Any]:
     """Both, key by key; what is written wins, as `auto` does."""
     whole = dict(derived)
     for key, value in written.items():

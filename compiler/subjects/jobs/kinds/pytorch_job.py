@@ -48,7 +48,8 @@ class PyTorchJob(OwnPods):
     ) -> Runtime:
         """The pod of the runtime, once for each role."""
         node = program_part(runtime)
-        pod = renamed(node.pod, JOB_KINDS[self.name].main)
+        main = JOB_KINDS[self.name].main
+        pod = renamed(node.pod, main)
         nodes = job.spec.nodes
         retries = job.spec.retries.job
         policy = "OnFailure" if retries else "Never"
@@ -65,7 +66,11 @@ class PyTorchJob(OwnPods):
         ]
         if nodes > 1:
             worker = ReplicatedJob(
-                at=job.at, name=WORKER, step=None, pod=pod, replicas=nodes - 1
+                at=job.at,
+                name=WORKER,
+                step=None,
+                pod=pod,
+                replicas=nodes - 1,
             )
             roles.append(worker)
         return replace(

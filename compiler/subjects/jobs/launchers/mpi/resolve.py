@@ -266,10 +266,12 @@ def _server(mpi: Mpi) -> str:
 
 def _check_command(context: Context, job: Job) -> None:
     """mpirun runs in one pod; whatever else runs there runs there alone."""
-    words = [*job.spec.command, *job.spec.args]
+    spec = job.spec
+    words = [*spec.command, *spec.args]
     line = "\n".join(words)
     place = job.at / "command"
-    torchrun = next((name for name in _TORCHRUN if name in line), None)
+    named = (name for name in _TORCHRUN if name in line)
+    torchrun = next(named, None)
     if torchrun is not None:
         context.fault(
             "RES131",
@@ -280,7 +282,8 @@ def _check_command(context: Context, job: Job) -> None:
         )
         return
     program = posixpath.basename(words[0])
-    if job.spec.nodes > 1 and program not in _SHELLS and not _starts(line):
+    starts_itself = program in _SHELLS or _starts(line)
+    if job.spec.nodes > 1 and not starts_itself:
         context.doubt(
             "RES131",
             f"job `{job.spec.name}` has the launcher `mpi`, "
