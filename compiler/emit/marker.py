@@ -30,9 +30,11 @@ def is_marked(path: str, data: bytes) -> bool:
     """Whether content that stands at a path says that it is ours, at this very path."""
     mark = _line(path)
     if data.startswith(mark):
-        following = data[len(mark) : len(mark) + 1]
+        end = len(mark)
+        following = data[end : end + 1]
         return following in (b"\n", b"\r", b"")
-    lines = data[:_FIRST].split(b"\n", _LINES)[:_LINES]
+    opening = data[:_FIRST].split(b"\n", _LINES)
+    lines = opening[:_LINES]
     if path.endswith(".json"):
         entry = mark.removesuffix(b",")
         return any(entry in line for line in lines)
@@ -44,7 +46,8 @@ def _line(path: str) -> bytes:
         # The one key for remarks that Terraform leaves alone (JSON configuration syntax, comment properties).
         line = f'"//": {json.dumps(WORDS + path)},'
     elif path.endswith(".json"):
-        line = f"{json.dumps(KEY)}: {json.dumps(path)},"
+        key = json.dumps(KEY)
+        line = f"{key}: {json.dumps(path)},"
     elif path.endswith(".md"):
         line = f"<!-- {WORDS}{path} -->"
     else:

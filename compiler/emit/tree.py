@@ -45,7 +45,8 @@ class TreeDiff:
     @property
     def failed(self) -> bool:
         """Whether an error stands in the way of a write."""
-        return any(item.severity is Severity.ERROR for item in self.diagnostics)
+        severities = {item.severity for item in self.diagnostics}
+        return Severity.ERROR in severities
 
 
 def diff(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
@@ -77,8 +78,10 @@ def write(
                 swap.recover(root)
             done = _compare(root, files, before)
             if done.stale and not done.failed:
-                new = {path: files[path] for path in (*done.added, *done.changed)}
-                swap.replace(root, new, [*done.unchanged, *done.foreign])
+                written = (*done.added, *done.changed)
+                kept = [*done.unchanged, *done.foreign]
+                new = {path: files[path] for path in written}
+                swap.replace(root, new, kept)
             return done
     except BlockingIOError:
         return TreeDiff(
@@ -178,11 +181,13 @@ class _Comparison:
         data = self.read(path)
         if is_marked(path, data):
             return True
-        return self._listed.get(path) == sha256(data).hexdigest()
+        digest = sha256(data).hexdigest()
+        return self._listed.get(path) == digest
 
     def untouched(self, path: str) -> bool:
         """Whether nobody touched a file since the comparison before."""
-        return _state(self.entries[path]) == _state(self.before.seen[path])
+        seen = self.before.seen[path]
+        return _state(self.entries[path]) == _state(seen)
 
     def read(self, path: str) -> bytes:
         """The content of a file."""
@@ -286,7 +291,9 @@ def _holds(
 ) -> bool:
     """Whether what stands at a path is what is wanted."""
     entry = state.entries[path]
-    if not stat.S_ISREG(entry.st_mode) or entry.st_size != len(wanted):
+    if not stat.S_ISREG(entry.st_mode):
+        return False
+    if entry.st_size != len(wanted):
         return False
     return state.read(path) == wanted
 

@@ -57,7 +57,8 @@ def dump(body: Mapping[str, Any]) -> str:
 
 
 def encoded(
-    body: Mapping[str, Any], choices: Mapping[str, Sequence[str]] | None = None
+    body: Mapping[str, Any],
+    choices: Mapping[str, Sequence[str]] | None = None,
 ) -> bytes:
     """The file of an object. Clusters share most of theirs, and one object is asked for more than once.
 
@@ -91,7 +92,8 @@ def with_choices(text: str, choices: Mapping[str, Sequence[str]]) -> str:
         rest = rest[passed:]
         lines.append(line)
         if not rest:
-            rest = list(choices.get(line.removesuffix(":"), ()))
+            key = line.removesuffix(":")
+            rest = list(choices.get(key, ()))
     lines += map("# {}".format, rest)
     return "\n".join(lines) + "\n"
 
@@ -135,7 +137,8 @@ def _entry(
         lines.append(head)
         _sequence(value, indent, lines)
     else:
-        lines.append(f"{head} {_scalar(value, indent + '  ')}")
+        text = _scalar(value, indent + "  ")
+        lines.append(f"{head} {text}")
 
 
 def _sequence(
@@ -153,7 +156,8 @@ def _sequence(
         else:
             lines.append(f"{inner}{_scalar(item, inner)}")
         # The first line moves up beside the dash.
-        lines[first] = f"{indent}- {lines[first][len(inner) :]}"
+        entry = lines[first][len(inner) :]
+        lines[first] = f"{indent}- {entry}"
 
 
 def _scalar(value: Any, indent: str) -> str:
@@ -206,11 +210,13 @@ def _text(text: str, indent: str) -> str:
 
 def _is_literal(text: str) -> bool:
     """Whether a literal block keeps every character, in every reader, and is easy to read."""
-    if text[0] in " \t\n" or not text.strip("\n") or not _is_shown(text):
+    if text[0] in " \t\n" or not text.strip("\n"):
         return False
-    return not any(
-        line != line.rstrip(" \t") or line.startswith("\t") for line in text.split("\n")
-    )
+    if not _is_shown(text):
+        return False
+    lines = text.split("\n")
+    indented = any(line.startswith("\t") for line in lines)
+    return not indented and not any(line.endswith((" ", "\t")) for line in lines)
 
 
 def _is_shown(text: str) -> bool:

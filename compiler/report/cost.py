@@ -93,10 +93,12 @@ def price_of(subject: Subject, names: list[str]) -> tuple[float | None, bool]:
     """USD an hour on demand of the dearest of several types, known only where all of them are; and whether it is that
     of the Region."""
     prices = [_price(subject, name) for name in names]
-    known = [price for price, _ in prices if price is not None]
+    amounts = [price for price, _ in prices]
+    known = [price for price in amounts if price is not None]
     if len(known) < len(prices):
         return None, False
-    return max(known), all(exact for _, exact in prices)
+    of_region = all(exact for _, exact in prices)
+    return max(known), of_region
 
 
 def section(subject: Subject) -> Iterator[str]:
@@ -106,10 +108,15 @@ def section(subject: Subject) -> Iterator[str]:
     known = [line for line in hourly if line.price is not None]
     exact = all(line.exact for line in known)
     about = "" if exact else "≈ "
-    least = sum(line.least * (line.price or 0) for line in known)
-    most = sum(line.most * (line.price or 0) for line in known)
+    least = 0.0
+    most = 0.0
+    for line in known:
+        price = line.price or 0
+        least += line.least * price
+        most += line.most * price
     yield from ("## Cost", "")
-    yield f"{about}{_usd(least)} an hour with no job, {about}{_usd(most)} at most; nodes only."
+    bounds = f"{about}{_usd(least)} an hour with no job, {about}{_usd(most)} at most"
+    yield f"{bounds}; nodes only."
     yield _source(subject, hourly)
     yield ""
     header = (
@@ -128,7 +135,8 @@ def _row(line: Line) -> tuple[str, ...]:
     nodes = f"{line.least} to {line.most}"
     if line.least == line.most:
         nodes = str(line.most)
-    return line.name, line.instance_type, nodes, *_amounts(line), line.how
+    amounts = _amounts(line)
+    return line.name, line.instance_type, nodes, *amounts, line.how
 
 
 def _amounts(line: Line) -> tuple[str, str, str]:
@@ -140,7 +148,9 @@ def _amounts(line: Line) -> tuple[str, str, str]:
     about = "" if line.exact else "≈ "
     least = line.least * line.price
     most = line.most * line.price
-    return f"{about}{line.price:,.2f}", f"{about}{least:,.2f}", f"{about}{most:,.2f}"
+    amounts = (line.price, least, most)
+    price, at_least, at_most = (f"{about}{amount:,.2f}" for amount in amounts)
+    return price, at_least, at_most
 
 
 def _usd(amount: float) -> str:
@@ -148,15 +158,16 @@ def _usd(amount: float) -> str:
 
 
 def _source(subject: Subject, every: list[Line]) -> str:
-    source = next(
-        (source for source in subject.catalog.sources if "price" in source.name), None
-    )
+    sources = subject.catalog.sources
+    of_prices = (source for source in sources if "price" in source.name)
+    source = next(of_prices, None)
     text = ""
     if source is not None:
         text = f"On-demand list prices of {source.date}."
     if not all(line.exact for line in every):
         text += f" ≈: the price of {_REFERENCE}, since the catalog has none of {subject.spec.region}."
-    missing = [line.instance_type for line in every if line.price is None]
+    unpriced = [line for line in every if line.price is None]
+    missing = [line.instance_type for line in unpriced]
     if missing:
         text += f" Not counted, since no price is known: {', '.join(missing)}."
     return text

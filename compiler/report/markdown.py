@@ -19,7 +19,8 @@ def _rule(cell: str) -> str:
 
 
 def _row(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
+    row = " | ".join(_cell(cell) for cell in cells)
+    return f"| {row} |"
 
 
 def _cell(text: str) -> str:

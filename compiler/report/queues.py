@@ -36,12 +36,15 @@ def _rows(subject: Subject) -> Iterator[tuple[str, ...]]:
             borrows = _borrows(subject, queue, quota)
             waiting = jobs.get((queue.name, quota.pool), [])
             asked = _demand(waiting, quota.nodes + borrows)
-            yield queue.name, quota.pool, str(quota.nodes), str(borrows), *asked
+            nodes = str(quota.nodes)
+            yield queue.name, quota.pool, nodes, str(borrows), *asked
     if queues:
         return
     for pool in PoolsSection.of(subject.spec).node_pools:
-        asked = _demand(jobs.get((pool.name, pool.name), []), pool.nodes.max)
-        yield pool.name, pool.name, str(pool.nodes.max), "0", *asked
+        waiting = jobs.get((pool.name, pool.name), [])
+        most = pool.nodes.max
+        asked = _demand(waiting, most)
+        yield pool.name, pool.name, str(most), "0", *asked
 
 
 def _borrows(
@@ -57,7 +60,8 @@ def _borrows(
         for other in QueuesSection.of(subject.spec).queues
         if other is not queue and other.cohort == queue.cohort
     ]
-    lendable = sum(_lends(other, quota.pool) for other in others)
+    lent = (_lends(other, quota.pool) for other in others)
+    lendable = sum(lent)
     if quota.borrowing_limit is None:
         return lendable
     return min(quota.borrowing_limit, lendable)

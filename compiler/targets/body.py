@@ -74,7 +74,8 @@ def given(**fields: Any) -> Body:
 
 def quantities(resources: Mapping[str, Quantity]) -> dict[str, str]:
     """Quantities as text, the way the API server writes them."""
-    return {name: str(amount) for name, amount in resources.items()}
+    amounts = resources.items()
+    return {name: str(amount) for name, amount in amounts}
 
 
 def taints(values: Iterable[Taint]) -> list[Body]:

@@ -13,7 +13,8 @@ KEPT = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
 
 def tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
     """Tags as AWS::EC2, ECR, FSx and S3 take them."""
-    return [{"Key": key, "Value": value} for key, value in tags.items()]
+    pairs = tags.items()
+    return [{"Key": key, "Value": value} for key, value in pairs]
 
 
 def template(

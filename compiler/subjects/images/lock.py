@@ -29,7 +29,8 @@ def locked(
         if not line.strip() or line.startswith("#"):
             continue
         key, _, value = line.partition(": ")
-        if not re.fullmatch(_LINES.get(key, r"\b\B"), value) or key in values:
+        pattern = _LINES.get(key, r"\b\B")
+        if not re.fullmatch(pattern, value) or key in values:
             _unreadable(
                 context,
                 spec,

@@ -165,7 +165,8 @@ def _recipe(
     requirements = context.texts.get(at / "requirements")
     copies = []
     for index, source in enumerate(spec.sources):
-        text = context.texts.get(at / "sources" / index / "from")
+        place = at / "sources" / index / "from"
+        text = context.texts.get(place)
         if text:
             origin = text.path
         else:
@@ -212,7 +213,8 @@ def _recipe(
     # Where the requirements lie is nothing of the image: what they say is.
     anywhere = replace(recipe, requirements="")
     whole = "\n".join((content(anywhere), *lines))
-    digest = hashlib.sha256(whole.encode()).hexdigest()[:_DIGITS]
+    whole_digest = hashlib.sha256(whole.encode()).hexdigest()
+    digest = whole_digest[:_DIGITS]
     return replace(recipe, digest=digest)
 
 
@@ -249,12 +251,14 @@ def _base(
 def _build(
     context: Context, spec: forms.Image, at: Route, arch: str
 ) -> Project | Workflow:
-    cache = context.once(resolve_caches).get(registry_and_path(spec.base)[0])
+    host, _ = registry_and_path(spec.base)
+    cache = context.once(resolve_caches).get(host)
     pulled, registry = _pulled(context, spec.base)
     if cache is not None:
         region = context.spec.region
         account = context.spec.account
-        pulled = f"arn:{context.partition}:ecr:{region}:{account}:repository/{cache.prefix}/*"
+        repositories = f"{region}:{account}:repository/{cache.prefix}"
+        pulled = f"arn:{context.partition}:ecr:{repositories}/*"
     flux = DeliverySection.of(context.spec).flux
     host, path = _address(flux.url or "")
     actions = spec.build.github_actions
@@ -335,15 +339,16 @@ def _pulled(context: Context, base: str) -> tuple[str | None, str | None]:
     private = _PRIVATE.match(base)
     if private is None:
         return None, None
-    arn = (
-        f"arn:{context.partition}:ecr:{private['region']}:{private['account']}:"
-        f"repository/{private['name']}"
-    )
+    region = private["region"]
+    account = private["account"]
+    arn = f"arn:{context.partition}:ecr:{region}:{account}:repository/{private['name']}"
     return arn, private["host"]
 
 
 def _address(url: str) -> tuple[str, str]:
     """Host and path of a repository's URL."""
-    host, _, path = url.partition("://")[2].partition("/")
-    host = host.rpartition("@")[2].partition(":")[0]
+    address = url.partition("://")[2]
+    host, _, path = address.partition("/")
+    without_user = host.rpartition("@")[2]
+    host = without_user.partition(":")[0]
     return host, path.removesuffix(".git") + ".git"

@@ -53,7 +53,8 @@ def requirements(lines: Sequence[str]) -> Iterator[Requirement]:
             start = number
         code = re.sub(r"(?:^|\s)#.*", "", line)
         parts.append(code.rstrip().removesuffix("\\"))
-        if code.rstrip().endswith("\\") and number + 1 < len(lines):
+        is_last = number + 1 >= len(lines)
+        if not is_last and code.rstrip().endswith("\\"):
             continue
         text = " ".join(" ".join(parts).split())
         if text:

@@ -207,13 +207,15 @@ def _statements(made: MadeImage) -> Iterator[dict[str, Any]]:
     if project.pulled is not None:
         # ECR user guide, pull-through-cache-iam: the first pull makes the repository, and fills it.
         fills = ("ecr:BatchImportUpstreamImage", "ecr:CreateRepository")
-        yield _allow((*_PULL, *fills) if project.cached else _PULL, project.pulled)
+        actions = _PULL
+        if project.cached:
+            actions = (*_PULL, *fills)
+        yield _allow(actions, project.pulled)
     if isinstance(project, Project) and project.connection is not None:
         prefix = project.connection.split(":")[2]
-        actions = ("GetConnection", "GetConnectionToken", "UseConnection")
-        yield _allow(
-            tuple(f"{prefix}:{action}" for action in actions), project.connection
-        )
+        names = ("GetConnection", "GetConnectionToken", "UseConnection")
+        allowed = tuple(f"{prefix}:{name}" for name in names)
+        yield _allow(allowed, project.connection)
 
 
 def _allow(actions: tuple[str, ...], resource: Any) -> dict[str, Any]:
@@ -267,7 +269,9 @@ def _buildspec(made: MadeImage, project: Project) -> str:
         f"aws ecr describe-images --region {made.region} --repository-name {made.repository} "
         "--image-ids imageTag=$CODEBUILD_RESOLVED_SOURCE_VERSION"
     )
-    build = f"docker build --platform linux/{made.arch} --file {quote(made.dockerfile)} --tag {tag} ."
+    platform = f"linux/{made.arch}"
+    file = quote(made.dockerfile)
+    build = f"docker build --platform {platform} --file {file} --tag {tag} ."
     spec = {
         "version": 0.2,
         "phases": {

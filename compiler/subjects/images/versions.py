@@ -84,7 +84,8 @@ def check_versions(
         )
     _check_nccl(context, contents.nccl, plugin, at)
     cuda = contents.cuda or said.cuda
-    if cuda and numbers(cuda) >= (13,) and numbers(plugin) < CUDA_13_SINCE:
+    has_cuda_13 = cuda and numbers(cuda) >= (13,)
+    if has_cuda_13 and numbers(plugin) < CUDA_13_SINCE:
         since = ".".join(map(str, CUDA_13_SINCE))
         _contradict(
             context,
@@ -105,7 +106,9 @@ def _check_installer(
     installer = spec.contents.efa_installer
     if wish is not None:
         installer = wish.version
-    if installer is None or nccl is None or spec.env.get(SYNC_VARIABLE) == "0":
+    if installer is None or nccl is None:
+        return
+    if spec.env.get(SYNC_VARIABLE) == "0":
         return
     if numbers(installer) >= OLD_INSTALLER or numbers(nccl) < NEW_NCCL:
         return

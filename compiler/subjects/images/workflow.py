@@ -108,8 +108,10 @@ def _steps(
 
 def _build(made: MadeImage, build: Workflow) -> list[str]:
     logins = [(made.region, made.registry)]
-    if build.registry is not None and build.registry != made.registry:
-        logins.append((build.registry.split(".")[3], build.registry))
+    registry = build.registry
+    if registry is not None and registry != made.registry:
+        region = registry.split(".")[3]
+        logins.append((region, registry))
     lines = [
         f"aws ecr get-login-password --region {region} |\n"
         f"  docker login --username AWS --password-stdin {registry}"

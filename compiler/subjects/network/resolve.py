@@ -89,7 +89,8 @@ def network(context: Context) -> Network:
 
 def _reached(context: Context) -> dict[str, Any]:
     """From where the Kubernetes API is reached."""
-    blocks = tuple(ClusterSection.of(context.spec).eks.api_server.public)
+    eks = ClusterSection.of(context.spec).eks
+    blocks = tuple(eks.api_server.public)
     if not blocks:
         context.derive(
             "cluster",
@@ -196,7 +197,8 @@ def _is_of_region(context: Context, zone_id: str, at: Route) -> None:
     region = context.spec.region
     zones = context.catalog.regions.get(region, ())
     zone_ids = context.catalog.zone_ids
-    known = sorted(zone_ids[zone] for zone in zones if zone_ids.get(zone))
+    named = [zone_ids.get(zone) for zone in zones]
+    known = sorted(known_id for known_id in named if known_id)
     starts = {known_id.partition("-")[0] for known_id in known}
     if starts and zone_id.partition("-")[0] not in starts:
         context.fault(
@@ -242,7 +244,8 @@ def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
     zones = set(usable[:2])
     for pool in pools.values():
         zones.update(pool.zones)
-    if len(zones) == 1 and region in context.catalog.regions:
+    regions = context.catalog.regions
+    if len(zones) == 1 and region in regions:
         (only,) = zones
         context.fault(
             "RES038",

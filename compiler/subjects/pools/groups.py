@@ -124,7 +124,8 @@ def _repair(pool: Pool) -> Mapping[str, object]:
     if managed is None:
         return {}
     config: dict[str, object] = managed.node_repair_config.model_dump(
-        by_alias=True, exclude_none=True
+        by_alias=True,
+        exclude_none=True,
     )
     if not config["nodeRepairConfigOverrides"]:
         del config["nodeRepairConfigOverrides"]
@@ -183,7 +184,8 @@ def _refused(context: Context, pool: Pool) -> Iterator[tuple[str, str, str]]:
             f"cards, which has EFA on {instance.efa_interfaces} of them, the first being card {instance.efa_cards[0]}",
             "remove it: Karpenter's node class lays out the interfaces as EC2 wants them",
         )
-    given_up = spec.placement == "none" and pool.efa and not spec.reservations
+    needs_one = pool.efa and not spec.reservations
+    given_up = spec.placement == "none" and needs_one
     if given_up and pool.nodes > 1:
         yield (
             "placement",

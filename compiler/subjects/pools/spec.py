@@ -156,7 +156,8 @@ def _in_order(capacity: list[Capacity]) -> list[Capacity]:
             f"write each once, as Karpenter takes them: {listed(wanted)}",
             source="Karpenter documentation, concepts/nodepools, karpenter.sh/capacity-type",
         )
-    if len(kinds) > 1 and len(capacity[0].reservations) > 1:
+    first = capacity[0]
+    if len(kinds) > 1 and len(first.reservations) > 1:
         raise fault(
             "several reservations beside other capacity",
             "keep one reservation, or make a pool of its own for the rest",
@@ -249,11 +250,11 @@ class Volume(SpecModel):
                 "iops",
                 source=_GP3,
             )
-        if self.throughput is not None and 4 * self.throughput > iops:
+        throughput = self.throughput
+        if throughput is not None and 4 * throughput > iops:
             raise fault(
-                f"{self.throughput} MiB/s with {iops} IOPS: gp3 has at most a quarter of a MiB/s for each",
-                f"write `iops: {4 * self.throughput}`, "
-                f"or at most `throughput: {iops // 4}`",
+                f"{throughput} MiB/s with {iops} IOPS: gp3 has at most a quarter of a MiB/s for each",
+                f"write `iops: {4 * throughput}`, or at most `throughput: {iops // 4}`",
                 "throughput",
                 source=_GP3,
             )
@@ -385,7 +386,9 @@ class NodePool(SpecModel):
     @model_validator(mode="after")
     def _as_many_as_reserved(self) -> Self:
         reservations = self.reservations
-        if len(self.capacity) > 1 or any(one.nodes is None for one in reservations):
+        if len(self.capacity) > 1:
+            return self
+        if any(one.nodes is None for one in reservations):
             return self
         reserved = sum(one.nodes or 0 for one in reservations)
         if reservations and reserved != self.nodes.max:

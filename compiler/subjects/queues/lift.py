@@ -27,10 +27,11 @@ from compiler.subjects.queues.plan import (
 def topology(body: Reader) -> Iterator[PlanNode]:
     """Topology."""
     levels = body.follow("spec", "levels")
+    keys = ((level / "nodeLabel").word() for level in levels.items())
     yield Topology(
         at=body.at,
         name=name_of(body),
-        levels=tuple((level / "nodeLabel").word() for level in levels.items()),
+        levels=tuple(keys),
         origins={"levels": levels.at},
     )
 
@@ -129,16 +130,18 @@ def _groups(groups: Reader) -> tuple[ResourceGroup, ...]:
 
 def _group(body: Reader) -> ResourceGroup:
     covered = body / "coveredResources"
+    flavors = (body / "flavors").items()
     return ResourceGroup(
         at=body.at,
         covered=covered.texts(),
-        flavors=tuple(_flavor(flavor) for flavor in (body / "flavors").items()),
+        flavors=tuple(_flavor(flavor) for flavor in flavors),
         origins={"covered": covered.at},
     )
 
 
 def _flavor(body: Reader) -> FlavorQuotas:
-    quotas = (_quota(resource) for resource in (body / "resources").items())
+    resources = (body / "resources").items()
+    quotas = (_quota(resource) for resource in resources)
     return FlavorQuotas(
         at=body.at,
         flavor=(body / "name").word(),
@@ -172,9 +175,10 @@ def _selector(body: Reader) -> dict[str, tuple[str, ...]] | None:
     """Label keys with the values that match; no values where only a cluster knows them (operators other than In)."""
     if not body:
         return None
-    selector: dict[str, tuple[str, ...]] = {
-        key: (value,) for key, value in (body / "matchLabels").strings().items()
-    }
+    labels = (body / "matchLabels").strings()
+    selector: dict[str, tuple[str, ...]] = {}
+    for key, value in labels.items():
+        selector[key] = (value,)
     for expression in (body / "matchExpressions").items():
         key = (expression / "key").word()
         selector[key] = ()

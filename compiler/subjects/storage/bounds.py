@@ -10,13 +10,15 @@ from compiler.subjects.storage.spec import FsxLustre, StorageSection
 def check_file_systems(context: Context) -> None:
     """What two storages say of one file system, and what no file system of a deployment is."""
     first_of: dict[str, tuple[Route, FsxLustre]] = {}
-    for index, storage in enumerate(StorageSection.of(context.spec).storage):
+    storages = StorageSection.of(context.spec).storage
+    for index, storage in enumerate(storages):
         fsx = storage.existing_lustre
         if fsx is None:
             continue
         at = SPEC / "storage" / index / "fsxLustre" / "existing"
         _deployment(context, fsx, at)
-        place, first = first_of.setdefault(fsx.id, (at, fsx))
+        own = (at, fsx)
+        place, first = first_of.setdefault(fsx.id, own)
         for key, one, other in (
             ("mountName", first.mount_name, fsx.mount_name),
             ("zone", first.zone, fsx.zone),

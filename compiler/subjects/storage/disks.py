@@ -108,7 +108,8 @@ def tag(context: Context, name: str) -> str:
 
 def _tags(context: Context, storage: Storage) -> dict[str, str]:
     """The tags of a storage's volumes and snapshots."""
-    return {**context.spec.tags, TAG: tag(context, storage.spec.name)}
+    own = {TAG: tag(context, storage.spec.name)}
+    return {**context.spec.tags, **own}
 
 
 def class_name(storage: str) -> str:
@@ -128,7 +129,10 @@ def disk_zone(
     if disk.zone is not None:
         return disk.zone
     pools = context.once(resolve_pools).values()
-    zones = sorted({zone for pool in pools for zone in pool.zones})
+    of_pools: set[str] = set()
+    for pool in pools:
+        of_pools.update(pool.zones)
+    zones = sorted(of_pools)
     if len(zones) != 1:
         help = "add `zone:`"
         if zones:
@@ -257,7 +261,8 @@ def check_mount(
     name = storage.spec.name
     if disk is not None and disk.each == "pod":
         return
-    nodes = job.nodes + sum(role.nodes for role in job.roles)
+    of_roles = sum(role.nodes for role in job.roles)
+    nodes = job.nodes + of_roles
     if nodes > 1:
         context.fault(
             "RES181",
@@ -314,7 +319,8 @@ def _parameters(
     if disk.kms_key is not None:
         parameters["kmsKeyId"] = disk.kms_key
     tags = _tags(context, storage)
-    for number, (key, value) in enumerate(sorted(tags.items()), 1):
+    pairs = sorted(tags.items())
+    for number, (key, value) in enumerate(pairs, 1):
         parameters[f"tagSpecification_{number}"] = f"{key}={value}"
     return parameters
 

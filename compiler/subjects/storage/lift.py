@@ -55,7 +55,8 @@ def _zone(affinity: Reader) -> str | None:
     for term in affinity.follow("required", "nodeSelectorTerms").items():
         for expression in (term / "matchExpressions").items():
             values = (expression / "values").texts()
-            if (expression / "key").value == ZONE and len(values) == 1:
+            key = (expression / "key").value
+            if key == ZONE and len(values) == 1:
                 return values[0]
     return None
 

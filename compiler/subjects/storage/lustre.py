@@ -78,7 +78,9 @@ def _fits(size: int, steps: _Steps) -> bool:
     gib, rest = divmod(size, _GIB)
     if rest or gib <= 0:
         return False
-    return gib in steps.single or any(gib % step == 0 for step in steps.multiples)
+    if gib in steps.single:
+        return True
+    return any(gib % step == 0 for step in steps.multiples)
 
 
 def _nearest(gib: int, steps: _Steps) -> list[int]:

@@ -61,10 +61,10 @@ def module(stack: Artifact, state: State) -> Artifact:
     """A template as a module of one file."""
     body = stack.body
     name = module_name(stack.path)
-    resources = {
-        logical: Named(resource["Type"], _address(logical, resource["Type"]))
-        for logical, resource in body["Resources"].items()
-    }
+    resources = {}
+    for logical, resource in body["Resources"].items():
+        kind = resource["Type"]
+        resources[logical] = Named(kind, _address(logical, kind))
     names = Names(body, resources)
     data = _subnets(body, names)
     rendered: dict[str, dict[str, Any]] = {}
@@ -83,11 +83,13 @@ def module(stack: Artifact, state: State) -> Artifact:
                 part.of,
             )
             place = ("resource", part.type, label)
-            origins[place] = stack.origin(at if part.of else at[:2])
+            of_part = at if part.of else at[:2]
+            origins[place] = stack.origin(of_part)
             if not part.suffix:
                 _arguments_from(stack, logical, part, label, origins)
     for label, export in names.exports.items():
-        data.setdefault(EXPORT, {})[label] = {"name": literal(export)}
+        name = literal(export)
+        data.setdefault(EXPORT, {})[label] = {"name": name}
     outputs = {
         identifier(output): {"value": names.value(said["Value"])}
         for output, said in body.get("Outputs", {}).items()
@@ -157,7 +159,8 @@ def _arguments_from(
     """The places of arguments that are called as their property is, in the words of the provider."""
     at = ("Resources", logical, "Properties")
     for path, route in stack.origins.items():
-        if path[: len(at)] == at and len(path) > len(at):
+        is_below = len(path) > len(at)
+        if is_below and path[: len(at)] == at:
             argument = identifier(str(path[-1]))
             for alias in (argument, _ALIASES.get(argument, argument)):
                 if alias in part.arguments:
@@ -180,7 +183,8 @@ def _meta(
     waits = resource.get("DependsOn", [])
     several = [waits] if isinstance(waits, str) else waits
     if several and not part.suffix:
-        meta["depends_on"] = [resources[logical].address for logical in several]
+        addresses = [resources[logical].address for logical in several]
+        meta["depends_on"] = addresses
     lifecycle: Body = {}
     if resource.get("DeletionPolicy") == "Retain":
         lifecycle["prevent_destroy"] = True
