@@ -130,7 +130,9 @@ class Artifact:
     def id(self) -> str:
         """The first key of routes into this artifact: ``@Kind/namespace/name``, with its ``key`` where it has one."""
         if not self._id:
-            self._id = f"@{self.ref}#{self.key}" if self.key else f"@{self.ref}"
+            self._id = f"@{self.ref}"
+            if self.key:
+                self._id += f"#{self.key}"
         return self._id
 
     @property
@@ -155,9 +157,12 @@ class Artifact:
 
     def places(self) -> dict[tuple[Key, ...], Route]:
         """The origins of fields that are there: one that was left out has an origin too, where it would be set."""
-        return {
-            path: route for path, route in self.origins.items() if _has(self.body, path)
-        }
+        there = {}
+        for path, route in self.origins.items():
+            is_there = _has(self.body, path)
+            if is_there:
+                there[path] = route
+        return there
 
 
 def _has(body: Any, path: tuple[Key, ...]) -> bool:
@@ -165,7 +170,8 @@ def _has(body: Any, path: tuple[Key, ...]) -> bool:
         if isinstance(body, dict):
             inside = key in body
         else:
-            inside = isinstance(body, list | tuple) and key in range(len(body))
+            is_list = isinstance(body, list | tuple)
+            inside = is_list and key in range(len(body))
         if not inside:
             return False
         body = body[key]

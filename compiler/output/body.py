@@ -59,7 +59,9 @@ def follow(
             yield from _follow_items(body, pattern[depth + 1 :], start)
             return
         if key == "{}":
-            for name, value in body.items() if isinstance(body, dict) else ():
+            if not isinstance(body, dict):
+                return
+            for name, value in body.items():
                 yield from follow(
                     value,
                     pattern[depth + 1 :],

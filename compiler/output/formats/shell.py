@@ -42,7 +42,8 @@ TAGS: Mapping[str, str] = {}
 
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
     """What a script names and is not there, and shell that does not end."""
-    files = {artifact.path for artifact in (*setting.others, *artifacts)}
+    whole = (*setting.others, *artifacts)
+    files = {artifact.path for artifact in whole}
     diagnostics: list[Diagnostic] = []
     for script in artifacts:
         at = Route((script.id,))
@@ -53,5 +54,7 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
             files,
             setting.folder,
         )
-        diagnostics += [replace(fault, at=at, object=name) for fault in faults]
+        for fault in faults:
+            placed = replace(fault, at=at, object=name)
+            diagnostics.append(placed)
     return diagnostics

@@ -66,7 +66,11 @@ def _of_storage(storage: Storage) -> StorageNeeds:
     if storage.made is not None:
         key = storage.made.key
     return StorageNeeds(
-        spec.name, bucket=storage.bucket, key=key, made=storage.made, at=at
+        spec.name,
+        bucket=storage.bucket,
+        key=key,
+        made=storage.made,
+        at=at,
     )
 
 

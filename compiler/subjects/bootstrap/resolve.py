@@ -54,6 +54,7 @@ def bootstrap(
     partition = context.partition
     region = spec.region
     account_id = spec.account
+    region_zones = context.catalog.regions.get(region, ())
     return Bootstrap(
         at=SPEC,
         cluster=context.name,
@@ -79,7 +80,7 @@ def bootstrap(
         bucket_role=role_name(context, "aws-mountpoint-s3-csi-driver"),
         access=access_entries(context),
         drivers=drivers(context),
-        zones=tuple(sorted(context.catalog.regions.get(region, ()))),
+        zones=tuple(sorted(region_zones)),
         auto_mode=auto_mode,
         placement_groups=_placement_groups(context, pools),
         eksctl_version=context.release.version("eksctl"),

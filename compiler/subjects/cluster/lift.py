@@ -33,7 +33,8 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
     if part_of(metadata.mapping()):
         yield from _groups(body, _zones(subnets))
         return
-    addons = [_addon(addon) for addon in (body / "addons").items()]
+    listed = (body / "addons").items()
+    addons = [_addon(addon) for addon in listed]
     identities = body.follow("iam", "podIdentityAssociations")
     pod_identities = [_identity(identity) for identity in identities.items()]
     entries = body.follow("accessConfig", "accessEntries")
@@ -43,12 +44,13 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
         auto_mode = False
     pools = body.follow("autoModeConfig", "nodePools")
     auto_pools = pools.texts() if pools.value is not None else None
+    nodes = tuple(subnet for _, subnet in subnets)
     yield Cluster(
         at=body.at,
         name=name_of(body),
         region=(metadata / "region").word(),
         kubernetes=(metadata / "version").word(),
-        network=_network(body, tuple(subnet for _, subnet in subnets)),
+        network=_network(body, nodes),
         tags=(metadata / "tags").strings(),
         addons=tuple(addons),
         pod_identities=tuple(pod_identities),
@@ -186,7 +188,8 @@ def _group(
     if chosen:
         zones_at = body / "subnets"
         if all(name in subnets for name in chosen):
-            zones = tuple(dict.fromkeys(subnets[name] for name in chosen))
+            of_subnets = (subnets[name] for name in chosen)
+            zones = tuple(dict.fromkeys(of_subnets))
     types, types_at = _instance_types(body)
     market = body.follow("instanceMarketOptions", "marketType")
     target = body.follow(

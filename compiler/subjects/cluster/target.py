@@ -95,7 +95,8 @@ def _origins(cluster: Cluster) -> dict[tuple[Key, ...], Route]:
         ("autoModeConfig",): cluster.where("auto_mode"),
     }
     for index, addon in enumerate(cluster.addons):
-        places["addons", index] = cluster.where("addons") / addon.name
+        origin = cluster.where("addons")
+        places["addons", index] = origin / addon.name
     for index, group in enumerate(cluster.node_groups):
         places["managedNodeGroups", index] = group.at
     return places

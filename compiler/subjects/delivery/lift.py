@@ -86,7 +86,8 @@ def helm_release(body: Reader) -> Iterator[PlanNode]:
 
 
 def _names(references: Reader) -> tuple[str, ...]:
-    return tuple((reference / "name").word() for reference in references.items())
+    names = ((reference / "name").word() for reference in references.items())
+    return tuple(names)
 
 
 def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
@@ -138,7 +139,8 @@ def kustomization(body: Reader) -> Iterator[PlanNode]:
     """Kustomization."""
     spec = body / "spec"
     interval = (spec / "interval").duration() or _HOUR
-    patches = [(item / "patch").word() for item in (spec / "patches").items()]
+    listed = (spec / "patches").items()
+    patches = [(item / "patch").word() for item in listed]
     images = {
         (image / "name").word(): (image / "newTag").word()
         for image in (spec / "images").items()

@@ -83,19 +83,22 @@ def _job(
 
 
 def _is_seen(plan: Plan, message: str) -> bool:
-    return any(re.search(pattern, message) for pattern in _patterns(plan))
+    patterns = _patterns(plan)
+    return any(re.search(pattern, message) for pattern in patterns)
 
 
 def _seen(plan: Plan) -> list[int]:
     """The Xids that the detectors set a condition for."""
-    return [xid for xid in range(1, 200) if _is_seen(plan, _MESSAGE.format(xid))]
+    known = range(1, 200)
+    return [xid for xid in known if _is_seen(plan, _MESSAGE.format(xid))]
 
 
 def _patterns(plan: Plan) -> list[str]:
     patterns = []
     for detector in plan.of(ProblemDetector):
         for monitor in detector.monitors:
-            patterns += [rule.pattern for rule in monitor.rules if rule.permanent]
+            permanent = [rule for rule in monitor.rules if rule.permanent]
+            patterns += [rule.pattern for rule in permanent]
     return patterns
 
 

@@ -56,7 +56,8 @@ def detector_bodies(detector: ProblemDetector) -> list[Body]:
     name, namespace = detector.name, detector.namespace
     data = {}
     for node in detector.monitors:
-        data[f"{node.name}.json"] = json.dumps(monitor(node), indent=2) + "\n"
+        text = json.dumps(monitor(node), indent=2)
+        data[f"{node.name}.json"] = f"{text}\n"
     events = PolicyRule(
         ("", "events.k8s.io"), ("events",), ("create", "patch", "update")
     )
@@ -71,7 +72,8 @@ def detector_bodies(detector: ProblemDetector) -> list[Body]:
         ),
         subjects=(Subject("ServiceAccount", name, namespace),),
     )
-    return [*_around(data, access), _daemon_set(detector, _digest(data))]
+    daemon_set = _daemon_set(detector, _digest(data))
+    return [*_around(data, access), daemon_set]
 
 
 def _around(data: dict[str, str], access: Access) -> list[Body]:
@@ -95,7 +97,8 @@ def _program(name: str) -> dict[str, str]:
 
 
 def _digest(data: dict[str, str]) -> str:
-    return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
+    text = json.dumps(data, sort_keys=True)
+    return sha256(text.encode()).hexdigest()[:16]
 
 
 def monitor(node: ProblemMonitor) -> Body:
@@ -190,7 +193,8 @@ def _daemon(
 def _command(detector: ProblemDetector) -> list[str]:
     files: dict[bool, list[str]] = {False: [], True: []}
     for node in detector.monitors:
-        files[node.plugin == "custom"].append(f"{CONFIG}/{node.name}.json")
+        is_custom = node.plugin == "custom"
+        files[is_custom].append(f"{CONFIG}/{node.name}.json")
     command = ["/node-problem-detector", "--logtostderr"]
     if files[False]:
         command.append(f"--config.system-log-monitor={','.join(files[False])}")

@@ -207,7 +207,7 @@ def _statements(made: MadeImage) -> Iterator[dict[str, Any]]:
     if project.pulled is not None:
         # ECR user guide, pull-through-cache-iam: the first pull makes the repository, and fills it.
         fills = ("ecr:BatchImportUpstreamImage", "ecr:CreateRepository")
-        actions = _PULL
+        actions: tuple[str, ...] = _PULL
         if project.cached:
             actions = (*_PULL, *fills)
         yield _allow(actions, project.pulled)

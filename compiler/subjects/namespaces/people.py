@@ -21,7 +21,8 @@ ADMIN_POLICY = "arn:{}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolic
 def short_name(arn: str) -> str:
     """A name of letters, digits and dashes for a principal; a digest makes two that read the same different."""
     _, _, name = arn.rpartition("/")
-    words = re.sub(r"[^A-Za-z0-9]+", "-", name)[:40].strip("-")
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", name)
+    words = plain[:40].strip("-")
     digest = sha256(arn.encode()).hexdigest()[:6]
     return f"{words}-{digest}"
 
@@ -72,7 +73,8 @@ def _places(context: Context) -> dict[str, Route]:
     admins = SPEC / ("platform", "eks", "admins")
     for index, arn in enumerate(ClusterSection.of(context.spec).eks.admins):
         places.setdefault(arn, admins / index)
-    for number, namespace in enumerate(NamespacesSection.of(context.spec).namespaces):
+    declared = NamespacesSection.of(context.spec).namespaces
+    for number, namespace in enumerate(declared):
         principals = SPEC / ("namespaces", number, "principals")
         for index, arn in enumerate(namespace.principals):
             places.setdefault(arn, principals / index)

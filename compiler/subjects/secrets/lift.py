@@ -32,11 +32,11 @@ def secret(body: Reader) -> Iterator[PlanNode]:
     keys = {}
     for item in (spec / "data").items():
         remote = item / "remoteRef"
-        parts = (remote / "key").word(), (remote / "property").word()
-        keys[(item / "secretKey").word()] = parts
-    extracted = [
-        item.follow("extract", "key").word() for item in (spec / "dataFrom").items()
-    ]
+        name = (item / "secretKey").word()
+        key = (remote / "key").word()
+        keys[name] = (key, (remote / "property").word())
+    extracts = [item.follow("extract", "key") for item in (spec / "dataFrom").items()]
+    extracted = [extract.word() for extract in extracts]
     yield ExternalSecret(
         at=body.at,
         name=name,

@@ -42,7 +42,8 @@ def sops_key(context: Context) -> SopsKey | None:
         return None
     spec = context.spec
     alias = f"alias/trainyard-{context.name}-sops"
-    arn = f"arn:{context.partition}:kms:{spec.region}:{spec.account}:{alias}"
+    owner = f"arn:{context.partition}:kms:{spec.region}:{spec.account}"
+    arn = f"{owner}:{alias}"
     if sops.existing is not None:
         arn = sops.existing.kms_key
     return SopsKey(
@@ -99,7 +100,9 @@ def _check(
 def _keys(metadata: Mapping[str, Any]) -> set[str]:
     """The keys of KMS that a file is encrypted with, those of key groups too."""
     groups = metadata.get("key_groups")
-    holders = [metadata, *(groups if isinstance(groups, list) else [])]
+    holders = [metadata]
+    if isinstance(groups, list):
+        holders += groups
     keys = set()
     for holder in holders:
         entries = None
@@ -119,7 +122,9 @@ def _check_values(
 ) -> None:
     for field in _FIELDS:
         values = body.get(field)
-        for name, value in values.items() if isinstance(values, Mapping) else ():
+        if not isinstance(values, Mapping):
+            continue
+        for name, value in values.items():
             if not str(value).startswith("ENC["):
                 context.fault(
                     "RES188",

@@ -76,7 +76,8 @@ def _place(
     """The place in S3, which ends with a slash; ``None`` where it names no bucket."""
     if link.s3 is not None:
         return f"{link.s3.rstrip('/')}/"
-    stored = {item.name: item for item in StorageSection.of(context.spec).storage}
+    declared = StorageSection.of(context.spec).storage
+    stored = {item.name: item for item in declared}
     name = link.storage or ""
     buckets = [item.name for item in stored.values() if item.s3 is not None]
     if name not in buckets:
@@ -118,7 +119,8 @@ def _apart(
                 source=_API,
             )
             return
-        if _overlap(new.s3.rstrip("/"), other.s3.rstrip("/")):
+        own = new.s3.rstrip("/")
+        if _overlap(own, other.s3.rstrip("/")):
             context.fault(
                 "RES125",
                 f"folder `{new.path}` is linked to `{new.s3}`, "
@@ -135,4 +137,6 @@ def _overlap(one: str, other: str) -> bool:
 
 
 def _within(path: str, folder: str) -> bool:
-    return folder == "/" or path == folder or path.startswith(f"{folder}/")
+    if folder == "/":
+        return True
+    return path == folder or path.startswith(f"{folder}/")

@@ -62,7 +62,8 @@ class Storage:
     @property
     def stays(self) -> bool:
         """Whether it is an EBS volume that outlives the pods that mount it."""
-        return self.spec.disk is not None and self.spec.disk.each == "namespace"
+        disk = self.spec.disk
+        return disk is not None and disk.each == "namespace"
 
     @property
     def place(self) -> Route:
@@ -110,7 +111,8 @@ def resolve_storage(context: Context) -> dict[str, Storage]:
     """Every storage, by name."""
     at = SPEC / "storage"
     declared = StorageSection.of(context.spec).storage
-    unique(context, "storage", (storage.name for storage in declared), at)
+    names = (storage.name for storage in declared)
+    unique(context, "storage", names, at)
     storages = {}
     for index, item in enumerate(declared):
         here = at / index
@@ -273,7 +275,8 @@ def check_volumes(
     owners: dict[str, tuple[str, str]] = {}
     for namespace, name in mounted:
         volume = volume_name(namespace, name)
-        space, other = owners.setdefault(volume, (namespace, name))
+        own = (namespace, name)
+        space, other = owners.setdefault(volume, own)
         if (space, other) != (namespace, name):
             context.fault(
                 "RES009",
@@ -323,7 +326,8 @@ def _fsx(
 
 def _made_fsx(name: str) -> _Source:
     """What AWS gives a file system is filled in by Flux (kustomize-controller v1.10, postBuild.substituteFrom)."""
-    id, host, mount_name = (f"${{{key}}}" for key in (FSX_ID, FSX_DNS, FSX_MOUNT))
+    keys = (FSX_ID, FSX_DNS, FSX_MOUNT)
+    id, host, mount_name = (f"${{{key}}}" for key in keys)
     return _lustre(id, host, mount_name, name)
 
 

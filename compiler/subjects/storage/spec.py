@@ -200,7 +200,8 @@ class Storage(SpecModel):
         given = None
         if self.s3.create is not None:
             given = self.s3.create.bucket
-        return given or f"{cluster}-{self.name}-{account}-{region}"
+        derived = f"{cluster}-{self.name}-{account}-{region}"
+        return given or derived
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:

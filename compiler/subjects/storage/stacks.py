@@ -54,7 +54,13 @@ def bucket_stack(bucket: MadeBucket) -> Artifact:
         (*at, "LifecycleConfiguration"): bucket.where("transitions"),
     }
     outputs = {"Name": {"Value": {"Ref": "Bucket"}}}
-    return _artifact(bucket, f"Bucket {bucket.bucket}", resources, outputs, origins)
+    return _artifact(
+        bucket,
+        f"Bucket {bucket.bucket}",
+        resources,
+        outputs,
+        origins,
+    )
 
 
 def _artifact(
@@ -296,7 +302,7 @@ def _file_system(made: MadeFileSystem) -> dict[str, Any]:
         SubnetIds=[subnet],
         SecurityGroupIds=[{"Ref": "SecurityGroup"}],
         LustreConfiguration=lustre,
-        Tags=tag_list({"Name": f"{made.cluster}-{made.name}", **made.tags}),
+        Tags=_tags(made),
     )
 
 
@@ -309,8 +315,13 @@ def _security_group(made: MadeFileSystem) -> dict[str, Any]:
         GroupDescription=f"File system {made.name} of cluster {made.cluster}",
         VpcId=vpc,
         SecurityGroupEgress=[everywhere],
-        Tags=tag_list({"Name": f"{made.cluster}-{made.name}", **made.tags}),
+        Tags=_tags(made),
     )
+
+
+def _tags(made: MadeFileSystem) -> list[dict[str, str]]:
+    name = f"{made.cluster}-{made.name}"
+    return tag_list({"Name": name, **made.tags})
 
 
 def _export(made: MadeFileSystem, name: str) -> dict[str, str]:
@@ -328,9 +339,11 @@ def _security_rules(made: MadeFileSystem) -> dict[str, Any]:
     rules: dict[str, Any] = {}
     for index, ports in enumerate(PORTS, 1):
         allowed = _tcp(*ports)
-        rules[f"Lustre{index}FromItself"] = {**_ingress(own, own, allowed), **KEPT}
-        rules[f"Lustre{index}FromNodes"] = _ingress(own, nodes, allowed)
-        rules[f"Lustre{index}ToNodes"] = _ingress(nodes, own, allowed)
+        rule = f"Lustre{index}"
+        from_itself = _ingress(own, own, allowed)
+        rules[f"{rule}FromItself"] = {**from_itself, **KEPT}
+        rules[f"{rule}FromNodes"] = _ingress(own, nodes, allowed)
+        rules[f"{rule}ToNodes"] = _ingress(nodes, own, allowed)
     if made.efa:
         # EFA user guide, security group: everything from and to the group itself; an address block is not enough.
         allowed = {"IpProtocol": "-1"}

@@ -163,7 +163,8 @@ def derived(resource_type: str, manager: Any) -> Raw:
         for name, child in schema["properties"].items()
         if name not in read_only
     }
-    required = [name for name in schema.get("required", ()) if name in properties]
+    names = schema.get("required", ())
+    required = [name for name in names if name in properties]
     root = {"type": "object", "properties": properties, "required": required}
     folded, defs = shared(root)
     attributes = manager.get_type_getatts(resource_type, _REGION)

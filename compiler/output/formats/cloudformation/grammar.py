@@ -64,7 +64,8 @@ _NEEDED: dict[str, tuple[tuple[str, str], ...]] = {
 
 @cache
 def _node(kind: str) -> Node:
-    elements = {name: _SHAPES[name] for name in _ELEMENTS[kind]}
+    names = _ELEMENTS[kind]
+    elements = {name: _SHAPES[name] for name in names}
     statement: Raw = {
         "type": "object",
         "required": ["Effect"],
@@ -102,10 +103,12 @@ def policy_faults(document: Any, kind: str) -> list[Fault]:
         except ValueError as fault:
             message = f"a policy that is no JSON: {str(fault).lower()}"
             return [Fault(SCHEMA, "SCH002", (), message, "write it as a mapping")]
-        return [replace(fault, path=()) for fault in policy_faults(document, kind)]
+        inside = policy_faults(document, kind)
+        return [replace(fault, path=()) for fault in inside]
     if not isinstance(document, dict):
         return []  # reported by the structure of the resource
-    return [*walk(_node(kind), document), *_incomplete(document, kind)]
+    wrong = walk(_node(kind), document)
+    return [*wrong, *_incomplete(document, kind)]
 
 
 def statements(document: Any) -> Iterator[tuple[Path, dict[str, Any]]]:

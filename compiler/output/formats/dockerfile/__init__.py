@@ -98,7 +98,9 @@ def _fault(
             f"`{step.name}` of `{path}` stands before the first `FROM`",
             help="begin with `FROM IMAGE@DIGEST`",
         )
-    if len(step.text.split()) < _LEAST.get(step.name, 1) and not step.document:
+    count = len(step.text.split())
+    least = _LEAST.get(step.name, 1)
+    if count < least and not step.document:
         return error(
             "SCH003",
             f"`{step.name}` of `{path}` lacks its words",

@@ -67,7 +67,11 @@ def _recipe(
     at: Route,
     steps: Iterable[Instruction],
 ) -> Recipe | None:
-    base, working_dir, requirements, user, digest = "", "", None, 0, ""
+    base = ""
+    working_dir = ""
+    requirements = None
+    user = 0
+    digest = ""
     packages: dict[str, str] = {}
     env: dict[str, str] = {}
     copies: list[tuple[str, str]] = []
@@ -76,11 +80,14 @@ def _recipe(
     for step in steps:
         here = at / step.line
         if step.name == "FROM":
-            base, origins["base"] = _from(step)[0], here
+            base, _ = _from(step)
+            origins["base"] = here
         elif step.name == "WORKDIR":
-            working_dir, origins["working_dir"] = step.text, here
+            working_dir = step.text
+            origins["working_dir"] = here
         elif step.name == "USER":
-            user, origins["user"] = _user(step.text), here
+            user = _user(step.text)
+            origins["user"] = here
         elif step.name == "ENV":
             env.update(step.values)
             origins["env"] = here
@@ -88,7 +95,8 @@ def _recipe(
             digest = step.values.get(RECIPE_LABEL, digest)
         elif step.name == "COPY":
             words = _words(step)
-            copies += [(word, words[-1]) for word in words[:-1]]
+            target = words[-1]
+            copies += [(word, target) for word in words[:-1]]
         elif step.name == "RUN":
             for command in step.commands:
                 packages.update(_packages(command))
@@ -133,7 +141,8 @@ def _packages(command: str) -> dict[str, str]:
     words = command.split()
     if words[:1] != ["apt-get"] or "install" not in words:
         return {}
-    pinned = [word.partition("=") for word in words[1:] if not word.startswith("-")]
+    names = [word for word in words[1:] if not word.startswith("-")]
+    pinned = [name.partition("=") for name in names]
     return {name: version for name, equals, version in pinned if equals}
 
 
@@ -152,7 +161,9 @@ def _installer(step: Instruction, at: Route) -> Installer | None:
     """The EFA installer of a RUN that compares its archive."""
     for command in step.commands:
         words = command.replace('"', " ").split()
-        if words[:1] == ["echo"] and len(words) > 2 and _ARCHIVE in words[2]:
+        if words[:1] != ["echo"] or len(words) <= 2:
+            continue
+        if _ARCHIVE in words[2]:
             version = words[2].removeprefix(_ARCHIVE).removesuffix(".tar.gz")
             return Installer(
                 at=at,

@@ -90,15 +90,17 @@ def types_of(wheel: Path) -> Assembly:
 
 def derived(name: str, types: Assembly) -> dict[str, Any]:
     """The file of a type; ``data.`` before the name of a data source."""
-    words = name.replace("data.", "data_", 1).replace("aws_", "", 1).split("_")
+    plain = name.replace("data.", "data_", 1).replace("aws_", "", 1)
+    words = plain.split("_")
     title = "".join(word.capitalize() for word in words)
     if name.startswith("data."):
         title = "DataAws" + title.removeprefix("Data")
     space = title[0].lower() + title[1:]  # the submodule
     if f"{_PACKAGE}.{space}.{title}Config" not in types:
         title += "A"  # a block has the plain name
-    config = types[f"{_PACKAGE}.{space}.{title}Config"]
-    resource = types[f"{_PACKAGE}.{space}.{title}"]
+    full_name = f"{_PACKAGE}.{space}.{title}"
+    config = types[f"{full_name}Config"]
+    resource = types[full_name]
     arguments = _arguments(config, types)
     for left_out in _LEFT_OUT:
         arguments.pop(left_out, None)

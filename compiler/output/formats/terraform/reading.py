@@ -468,7 +468,11 @@ def _with_policies(
     links: list[tuple[str | None, str]],
 ) -> IamRole:
     names = (role.logical, role.name)
-    own = [policy for policy in inline if not set(names).isdisjoint(policy.holders)]
+    own = []
+    for policy in inline:
+        holders = set(policy.holders)
+        if not holders.isdisjoint(names):
+            own.append(policy)
     managed = [arn for whose, arn in links if whose in names]
     return replace(
         role,
