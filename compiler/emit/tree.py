@@ -273,7 +273,10 @@ def _stands(root: Path) -> bool:
     return True
 
 
-def _scan(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
+def _scan(
+    folder: Path,
+    prefix: str,
+) -> Iterator[tuple[str, os.stat_result]]:
     """Everything below that is not a directory. Links are entries, and not followed."""
     with os.scandir(folder) as entries:
         for entry in entries:

@@ -71,7 +71,10 @@ def encoded(
     return _encoded(marshal.dumps(dict(body), 2))
 
 
-def with_choices(text: str, choices: Mapping[str, Sequence[str]]) -> str:
+def with_choices(
+    text: str,
+    choices: Mapping[str, Sequence[str]],
+) -> str:
     """A text with a comment before the place of each possible item of some lists at the top.
 
     The comments never change, so two edits that put two items into a list never touch: git merges changes that have an
@@ -104,7 +107,10 @@ def _encoded(body: bytes) -> bytes:
     return dump(marshal.loads(body)).encode()  # noqa: S302 - made by the caller
 
 
-def _ordered(body: Mapping[str, Any], first: tuple[str, ...]) -> dict[str, Any]:
+def _ordered(
+    body: Mapping[str, Any],
+    first: tuple[str, ...],
+) -> dict[str, Any]:
     ordered = {key: body[key] for key in first if key in body}
     return ordered | dict(body)
 
@@ -215,8 +221,9 @@ def _is_literal(text: str) -> bool:
     if not _is_shown(text):
         return False
     lines = text.split("\n")
-    indented = any(line.startswith("\t") for line in lines)
-    return not indented and not any(line.endswith((" ", "\t")) for line in lines)
+    if any(line.startswith("\t") for line in lines):
+        return False
+    return not any(line.endswith((" ", "\t")) for line in lines)
 
 
 def _is_shown(text: str) -> bool:

@@ -79,7 +79,10 @@ def _always(pool: NodePool) -> int:
     return pool.nodes.min
 
 
-def _price(subject: Subject, name: str) -> tuple[float | None, bool]:
+def _price(
+    subject: Subject,
+    name: str,
+) -> tuple[float | None, bool]:
     """USD an hour of an instance on demand; that of us-east-1 where the Region's own is not known."""
     instance = subject.catalog.instance_types.get(name)
     prices = instance.price_usd_hour if instance is not None else {}
@@ -89,7 +92,10 @@ def _price(subject: Subject, name: str) -> tuple[float | None, bool]:
     return prices.get(_REFERENCE), False
 
 
-def price_of(subject: Subject, names: list[str]) -> tuple[float | None, bool]:
+def price_of(
+    subject: Subject,
+    names: list[str],
+) -> tuple[float | None, bool]:
     """USD an hour on demand of the dearest of several types, known only where all of them are; and whether it is that
     of the Region."""
     prices = [_price(subject, name) for name in names]
@@ -115,7 +121,8 @@ def section(subject: Subject) -> Iterator[str]:
         least += line.least * price
         most += line.most * price
     yield from ("## Cost", "")
-    bounds = f"{about}{_usd(least)} an hour with no job, {about}{_usd(most)} at most"
+    at_least = f"{about}{_usd(least)} an hour with no job"
+    bounds = f"{at_least}, {about}{_usd(most)} at most"
     yield f"{bounds}; nodes only."
     yield _source(subject, hourly)
     yield ""

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def table(
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+) -> Iterator[str]:
     """A table and an empty line. A header that ends in ``:`` is aligned to the right, for numbers."""
     yield _row([cell.removesuffix(":") for cell in header])
     yield _row(map(_rule, header))

@@ -77,7 +77,10 @@ def _lends(queue: Queue, pool: str) -> int:
     return nodes
 
 
-def _demand(jobs: list[TrainJob], most: int) -> tuple[str, str, str]:
+def _demand(
+    jobs: list[TrainJob],
+    most: int,
+) -> tuple[str, str, str]:
     """Nodes that the jobs ask in all and at most, and a word on whether they fit at once."""
     nodes = [job.nodes or 1 for job in jobs]
     total = sum(nodes)

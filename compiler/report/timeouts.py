@@ -154,7 +154,10 @@ def _joins(configuration: str) -> int | None:
     return None
 
 
-def _of_ends(subject: Subject, works: tuple[Work, ...]) -> Iterator[Wait]:
+def _of_ends(
+    subject: Subject,
+    works: tuple[Work, ...],
+) -> Iterator[Wait]:
     """How long pods may take to stop, and how soon their launcher ends them."""
     schedules = {
         (schedule.namespace, schedule.name): schedule

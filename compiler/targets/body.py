@@ -33,7 +33,10 @@ def head(
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
 
 
-def unsubstituted(annotations: dict[str, str], texts: Iterable[str]) -> dict[str, str]:
+def unsubstituted(
+    annotations: dict[str, str],
+    texts: Iterable[str],
+) -> dict[str, str]:
     """The annotations of an object, with the one that keeps Flux from putting its own variables in, where it would
     find some: it fails on unknown ones (kustomize-controller 1.9)."""
     if any("${" in text for text in texts):

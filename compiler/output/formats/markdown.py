@@ -85,7 +85,8 @@ def _links(
         if _URL.match(target):
             continue
         file = target.partition("#")[0]
-        beside = os.path.join(os.path.dirname(path), file)
+        folder = os.path.dirname(path)
+        beside = os.path.join(folder, file)
         place = os.path.normpath(beside)
         if place not in written:
             what = f"`{path}` links to `{target}`"

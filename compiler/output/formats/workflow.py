@@ -117,7 +117,8 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
     """Everything that GitHub would refuse, or run otherwise than it was reviewed."""
     diagnostics = []
     for artifact in artifacts:
-        faults = (*walk(_node(), artifact.body), *_faults(artifact.body))
+        faults = list(walk(_node(), artifact.body))
+        faults += _faults(artifact.body)
         diagnostics += [diagnostic(artifact, fault) for fault in faults]
     return diagnostics
 

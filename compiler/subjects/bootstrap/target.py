@@ -320,7 +320,10 @@ def _bucket(boot: Bootstrap, storage: StorageNeeds) -> dict[str, Any]:
     )
 
 
-def _rights(boot: Bootstrap, bucket: str) -> list[dict[str, Any]]:
+def _rights(
+    boot: Bootstrap,
+    bucket: str,
+) -> list[dict[str, Any]]:
     """What Mountpoint does in a bucket (Mountpoint for Amazon S3 1.22, doc/CONFIGURATION.md, IAM permissions). Of a
     directory bucket it asks for a session, and no action of S3 counts."""
     if bucket.endswith("--x-s3"):

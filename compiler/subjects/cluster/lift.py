@@ -70,7 +70,10 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-def _groups(body: Reader, zones: Mapping[str, str]) -> Iterator[NodeGroup]:
+def _groups(
+    body: Reader,
+    zones: Mapping[str, str],
+) -> Iterator[NodeGroup]:
     for group in (body / "managedNodeGroups").items():
         yield _group(group, zones, managed=True)
     for group in (body / "nodeGroups").items():

@@ -106,7 +106,8 @@ def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
 
 
 def _pinned(
-    release: HelmRelease, sources: Mapping[tuple[str, str], HelmSource]
+    release: HelmRelease,
+    sources: Mapping[tuple[str, str], HelmSource],
 ) -> HelmRelease:
     source = sources.get((release.namespace, release.source))
     if source is None:

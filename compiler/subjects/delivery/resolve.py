@@ -143,7 +143,10 @@ def _source_name(addon: AddOn, chart: Chart) -> str:
     return address.replace("/", "-").replace(".", "-")
 
 
-def _sources(context: Context, charts: Iterable[AddOn]) -> tuple[HelmSource, ...]:
+def _sources(
+    context: Context,
+    charts: Iterable[AddOn],
+) -> tuple[HelmSource, ...]:
     sources: dict[str, HelmSource] = {}
     for addon in charts:
         chart = context.release.chart(addon.component)

@@ -71,9 +71,10 @@ def _source_origins(source: HelmSource) -> dict[tuple[Key, ...], Route]:
 
 
 def _release_origins(release: HelmRelease) -> dict[tuple[Key, ...], Route]:
-    origins: dict[tuple[Key, ...], Route] = {
-        ("spec", "values", *path): route for path, route in release.places.items()
-    }
+    origins: dict[tuple[Key, ...], Route] = {}
+    for keys, route in release.places.items():
+        place = ("spec", "values", *keys)
+        origins[place] = route
     if "version" in release.origins:
         origins["spec", "chart", "spec", "version"] = release.where("version")
     return origins
@@ -172,7 +173,8 @@ def kustomization(stage: Stage) -> Body:
         stage.name,
         stage.namespace,
     )
-    images = [{"name": name, "newTag": tag} for name, tag in stage.images.items()]
+    tags = stage.images.items()
+    images = [{"name": name, "newTag": tag} for name, tag in tags]
     # Without a Secret: by the rights of the controller's pod (kustomize-controller v1.10, decryption).
     decryption = {"provider": "sops"} if stage.decrypted else None
     spec = given(

@@ -90,7 +90,8 @@ def _is_seen(plan: Plan, message: str) -> bool:
 def _seen(plan: Plan) -> list[int]:
     """The Xids that the detectors set a condition for."""
     known = range(1, 200)
-    return [xid for xid in known if _is_seen(plan, _MESSAGE.format(xid))]
+    messages = {xid: _MESSAGE.format(xid) for xid in known}
+    return [xid for xid in known if _is_seen(plan, messages[xid])]
 
 
 def _patterns(plan: Plan) -> list[str]:

@@ -175,7 +175,10 @@ def deployment(body: Reader) -> Iterator[PlanNode]:
             )
 
 
-def _values(options: Sequence[str], wanted: str) -> tuple[str, ...]:
+def _values(
+    options: Sequence[str],
+    wanted: str,
+) -> tuple[str, ...]:
     """The values of an option of a command, in order."""
     values = []
     for option in options:

@@ -43,7 +43,10 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         yield stage(context, "health", "platform")
 
 
-def burn_ins(context: Context, pools: dict[str, Pool]) -> Iterator[BurnIn]:
+def burn_ins(
+    context: Context,
+    pools: dict[str, Pool],
+) -> Iterator[BurnIn]:
     """The tests of new nodes, of the pools that ask for them."""
     for pool in pools.values():
         wanted = pool.spec.burn_in
@@ -102,7 +105,10 @@ def _diagnostics(context: Context, pool: Pool) -> tuple[int, str]:
     return given.level, image
 
 
-def detectors(context: Context, pools: dict[str, Pool]) -> tuple[ProblemDetector, ...]:
+def detectors(
+    context: Context,
+    pools: dict[str, Pool],
+) -> tuple[ProblemDetector, ...]:
     """The node-problem-detector over the kernel log of GPU nodes, for fatal Xids only."""
     wanted = HealthSection.of(context.spec).health.problem_detector
     has_gpus = any(pool.instance.gpus for pool in pools.values())

@@ -76,7 +76,10 @@ def detector_bodies(detector: ProblemDetector) -> list[Body]:
     return [*_around(data, access), daemon_set]
 
 
-def _around(data: dict[str, str], access: Access) -> list[Body]:
+def _around(
+    data: dict[str, str],
+    access: Access,
+) -> list[Body]:
     """What the pods of a workload read, and as whom they may do what."""
     account = access.subjects[0]
     name, namespace = account.name, account.namespace
@@ -194,7 +197,8 @@ def _command(detector: ProblemDetector) -> list[str]:
     files: dict[bool, list[str]] = {False: [], True: []}
     for node in detector.monitors:
         is_custom = node.plugin == "custom"
-        files[is_custom].append(f"{CONFIG}/{node.name}.json")
+        file = f"{CONFIG}/{node.name}.json"
+        files[is_custom].append(file)
     command = ["/node-problem-detector", "--logtostderr"]
     if files[False]:
         command.append(f"--config.system-log-monitor={','.join(files[False])}")
@@ -220,7 +224,8 @@ def tainter_bodies(tainter: ConditionTainter) -> list[Body]:
         ),
         subjects=(Subject("ServiceAccount", name, namespace),),
     )
-    return [*_around(data, access), _deployment(tainter, _digest(data))]
+    deployment = _deployment(tainter, _digest(data))
+    return [*_around(data, access), deployment]
 
 
 def _deployment(tainter: ConditionTainter, digest: str) -> Body:
@@ -399,11 +404,12 @@ def _with_devices(
         "NVIDIA_VISIBLE_DEVICES": "all",
         "NVIDIA_DRIVER_CAPABILITIES": "compute,utility",
     }
+    set_to = [{"name": key, "value": value} for key, value in env.items()]
     return {
         "name": name,
         "image": image,
         "command": ["/bin/bash", "-c", script],
-        "env": [{"name": key, "value": value} for key, value in env.items()],
+        "env": set_to,
         "securityContext": {"privileged": True},
         "volumeMounts": [{"name": "work", "mountPath": "/work", "readOnly": True}],
     }

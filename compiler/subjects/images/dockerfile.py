@@ -135,7 +135,10 @@ def _efa(installer: Installer) -> Iterator[str]:
     yield f"rm -rf {_EFA} /var/lib/apt/lists/*"
 
 
-def origins(recipe: Recipe, made: Lines) -> dict[tuple[Key, ...], Route]:
+def origins(
+    recipe: Recipe,
+    made: Lines,
+) -> dict[tuple[Key, ...], Route]:
     """The place in the spec of each line, by its number from 0."""
     places: dict[tuple[Key, ...], Route] = {}
     for number, field in made.fields.items():

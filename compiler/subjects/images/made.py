@@ -251,8 +251,8 @@ def _base(
 def _build(
     context: Context, spec: forms.Image, at: Route, arch: str
 ) -> Project | Workflow:
-    host, _ = registry_and_path(spec.base)
-    cache = context.once(resolve_caches).get(host)
+    of_base, _ = registry_and_path(spec.base)
+    cache = context.once(resolve_caches).get(of_base)
     pulled, registry = _pulled(context, spec.base)
     if cache is not None:
         region = context.spec.region
@@ -334,7 +334,10 @@ def _no_source(
     )
 
 
-def _pulled(context: Context, base: str) -> tuple[str | None, str | None]:
+def _pulled(
+    context: Context,
+    base: str,
+) -> tuple[str | None, str | None]:
     """The ARN of the repository of a base, and the host of its registry, where that is a private one of ECR."""
     private = _PRIVATE.match(base)
     if private is None:

@@ -218,7 +218,10 @@ def _statements(made: MadeImage) -> Iterator[dict[str, Any]]:
         yield _allow(allowed, project.connection)
 
 
-def _allow(actions: tuple[str, ...], resource: Any) -> dict[str, Any]:
+def _allow(
+    actions: tuple[str, ...],
+    resource: Any,
+) -> dict[str, Any]:
     return {
         "Effect": "Allow",
         "Action": list(actions),

@@ -290,7 +290,10 @@ def _check_checkpoint(
         )
 
 
-def mount_of(job: spec_jobs.Job, path: str) -> spec_jobs.Mount | JobVolume | None:
+def mount_of(
+    job: spec_jobs.Job,
+    path: str,
+) -> spec_jobs.Mount | JobVolume | None:
     """The mount or volume that a path lies in, the innermost of several."""
     places: list[spec_jobs.Mount | JobVolume] = []
     places += job.mounts
@@ -347,7 +350,8 @@ def _queue(
 def _takes_pools(queue: Queue, pools: list[str] | None) -> bool:
     if pools is None or not queue.quota:
         return True
-    names = {pool.name for pool, _, _ in queue.quota}
+    declared = [pool for pool, _, _ in queue.quota]
+    names = {pool.name for pool in declared}
     return names.issuperset(pools)
 
 
@@ -361,7 +365,8 @@ def _pools(
     """The pools of a job in their order; () where one of them has a fault."""
     if job.pool is None:
         if queue is not None:
-            pools = {pool.name: pool for pool, _, _ in queue.quota}
+            declared = [pool for pool, _, _ in queue.quota]
+            pools = {pool.name: pool for pool in declared}
         only = _only(context, job, "pool", pools, at)
         return () if only is None else (only,)
     if len(job.pool) == 1:

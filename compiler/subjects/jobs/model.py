@@ -255,6 +255,7 @@ def _degrees_fit(
         degrees["data"] = parallel.data
         place = at / "data"
     named = degrees.items()
+    made = prod(degrees.values())
     product = " × ".join(f"{name} {degree}" for name, degree in named)
     help = f"choose degrees whose product divides {ranks}, or change `nodes`"
     if ranks % model == 0:
@@ -263,7 +264,7 @@ def _degrees_fit(
         "RES064",
         f"job `{job.spec.name}` has {ranks} ranks "
         f"({job.spec.nodes} nodes of {processes} processes), "
-        f"and {product} is {prod(degrees.values())}",
+        f"and {product} is {made}",
         place,
         help,
         source="arXiv:2104.04473, section 3",

@@ -556,7 +556,10 @@ def _trained(
 T = TypeVar("T", EnvVar, Mount, Volume)
 
 
-def merged(base: tuple[T, ...], over: tuple[T, ...]) -> tuple[T, ...]:
+def merged(
+    base: tuple[T, ...],
+    over: tuple[T, ...],
+) -> tuple[T, ...]:
     """Items with others laid over them, by their names, or of mounts by their paths."""
     if not over:
         return base

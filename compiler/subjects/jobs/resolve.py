@@ -108,7 +108,8 @@ def check_others(
     for other in job.others:
         check_job(context, replace(job, pool=other), storages)
     added = context.diagnostics[reported:]
-    context.diagnostics[reported:] = [fault for fault in added if fault not in known]
+    fresh = [fault for fault in added if fault not in known]
+    context.diagnostics[reported:] = fresh
 
 
 def with_least_memory(job: Job) -> Job:
@@ -129,10 +130,12 @@ def _judge_later(context: Context, jobs: list[Job]) -> None:
     written = context.waiting
     names = {node.name for node in written if isinstance(node, TrainJob)}
     values = context.derived[derived:]
-    context.derived[derived:] = [value for value in values if value.value not in names]
+    of_written = [value for value in values if value.value not in names]
+    context.derived[derived:] = of_written
     known = context.diagnostics[:reported]
     added = context.diagnostics[reported:]
-    context.diagnostics[reported:] = [fault for fault in added if fault not in known]
+    fresh = [fault for fault in added if fault not in known]
+    context.diagnostics[reported:] = fresh
 
 
 def _nodes(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
@@ -323,7 +326,10 @@ def _annotation_places(
     return places
 
 
-def _volume_places(job: Job, files: FileSet | None) -> dict[str, Route]:
+def _volume_places(
+    job: Job,
+    files: FileSet | None,
+) -> dict[str, Route]:
     places = {
         f"volumes.{volume.name}": job.at / "volumes" / index
         for index, volume in enumerate(job.spec.volumes)

@@ -105,7 +105,10 @@ def _place(storage: Storage | None) -> dict[str, Any]:
     return place
 
 
-def _speeds(job: Job, storage: Storage | None) -> dict[str, Any]:
+def _speeds(
+    job: Job,
+    storage: Storage | None,
+) -> dict[str, Any]:
     """How fast checkpoints are written and read, and what bounds that."""
     speeds: dict[str, Any] = {}
     rates = _rates(job, storage)

@@ -71,7 +71,8 @@ def _places(context: Context) -> dict[str, Route]:
     """Where the spec names each principal first."""
     places: dict[str, Route] = {}
     admins = SPEC / ("platform", "eks", "admins")
-    for index, arn in enumerate(ClusterSection.of(context.spec).eks.admins):
+    of_cluster = ClusterSection.of(context.spec).eks.admins
+    for index, arn in enumerate(of_cluster):
         places.setdefault(arn, admins / index)
     declared = NamespacesSection.of(context.spec).namespaces
     for number, namespace in enumerate(declared):

@@ -228,7 +228,10 @@ def _takes_eks(
         )
 
 
-def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
+def _zones(
+    context: Context,
+    pools: dict[str, Pool],
+) -> tuple[str, ...]:
     """The pools' zones, and the first two of the Region that take system nodes, since EKS asks for two (EKS user guide,
     network-reqs). A pool that comes adds its zone and takes none away."""
     region = context.spec.region

@@ -140,7 +140,8 @@ def _have_room(
         for room in rooms
         if _has_room(context, room, list(pools.values()))
     }
-    spread = [pool for pool in pools.values() if len(pool.zones) > 1]
+    declared = pools.values()
+    spread = [pool for pool in declared if len(pool.zones) > 1]
     several = {frozenset(pool.zones) for pool in spread}
     for zones in sorted(several, key=sorted):
         if zones <= enough.keys():
@@ -183,7 +184,8 @@ def _has_room(
     A fault where not even nodes and their training pods fit, the least there is; a doubt where they do, and what the
     CNI keeps warm beside them does not.
     """
-    there = [pool for pool in pools if pool.zones == (room.zone,)]
+    only = (room.zone,)
+    there = [pool for pool in pools if pool.zones == only]
     nodes = sum(pool.nodes for pool in there)
     least = nodes * (1 + _PODS)
     if least > room.addresses:

@@ -53,7 +53,8 @@ def _nodes(
     main = JOB_KINDS[kind].main
     name = name_of(body)
     namespace = namespace_of(body)
-    first = next((part for part in parts if part.name in _FIRST), None)
+    leading = (part for part in parts if part.name in _FIRST)
+    first = next(leading, None)
     program = None
     if first is not None:
         program = first.pod.container(main)
@@ -279,7 +280,8 @@ def job_set(body: Reader) -> Iterator[PlanNode]:
     spec = body / "spec"
     failure = spec / "failurePolicy"
     items = (spec / "replicatedJobs").items()
-    parts = [_replicated(item, alone=len(items) == 1) for item in items]
+    alone = len(items) == 1
+    parts = [_replicated(item, alone=alone) for item in items]
     counts = [_pods(item.follow("template", "spec")) for item in items]
     yield from _nodes(
         body,

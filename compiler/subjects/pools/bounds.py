@@ -91,7 +91,10 @@ def _reservations(context: Context, pools: Mapping[str, Pool]) -> None:
             )
 
 
-def _apart(one: Pool, other: Pool) -> tuple[str, str] | None:
+def _apart(
+    one: Pool,
+    other: Pool,
+) -> tuple[str, str] | None:
     """What two pools say of one reservation, where it is not the same."""
     if one.instance.name != other.instance.name:
         own_type = f"`{one.instance.name}`"

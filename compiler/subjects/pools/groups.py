@@ -148,7 +148,10 @@ def _check(context: Context, pool: Pool) -> None:
         )
 
 
-def _refused(context: Context, pool: Pool) -> Iterator[tuple[str, str, str]]:
+def _refused(
+    context: Context,
+    pool: Pool,
+) -> Iterator[tuple[str, str, str]]:
     """The key, what is wrong, and what to write instead."""
     spec, instance = pool.spec, pool.instance
     if not pool.static:

@@ -308,7 +308,8 @@ def node_overlay(context: Context, pool: Pool) -> NodeOverlay:
 def _explain(context: Context, pool: Pool) -> None:
     target = f"pool/{pool.name}"
     of_pool = _limits(pool, pool.nodes)
-    limits = ", ".join(f"{amount} {resource}" for resource, amount in of_pool.items())
+    amounts = of_pool.items()
+    limits = ", ".join(f"{amount} {resource}" for resource, amount in amounts)
     context.derive(
         target,
         "limits",

@@ -151,7 +151,8 @@ def _terms(terms: Reader) -> tuple[SelectorTerm, ...]:
     selectors = []
     for term in terms.items():
         tags = (term / "tags").strings()
-        selectors.append(SelectorTerm(id=(term / "id").word(), tags=tags))
+        identifier = (term / "id").word()
+        selectors.append(SelectorTerm(id=identifier, tags=tags))
     return tuple(selectors)
 
 

@@ -157,7 +157,8 @@ def _in_order(capacity: list[Capacity]) -> list[Capacity]:
             source="Karpenter documentation, concepts/nodepools, karpenter.sh/capacity-type",
         )
     first = capacity[0]
-    if len(kinds) > 1 and len(first.reservations) > 1:
+    several = len(first.reservations) > 1
+    if several and len(kinds) > 1:
         raise fault(
             "several reservations beside other capacity",
             "keep one reservation, or make a pool of its own for the rest",

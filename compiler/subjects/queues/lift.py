@@ -233,7 +233,8 @@ def configuration(body: Reader) -> Iterator[PlanNode]:
     backoff = (strategy / "backoffBaseSeconds").integer()
     resources = body / "resources"
     fair = body / "fairSharing"
-    is_fair = bool(fair) and (fair / "enable").flag() is not False  # v1beta1: `enable`
+    is_off = (fair / "enable").flag() is False  # v1beta1: `enable`
+    is_fair = bool(fair) and not is_off
     quota_check = (resources / "quotaCheckStrategy").value
     transformed = [
         (transformation / "input").word()

@@ -416,7 +416,10 @@ def _limit(per_node: Quantity, nodes: int | None) -> Quantity | None:
     return None if nodes is None else per_node * nodes
 
 
-def cohorts(context: Context, queues: dict[str, Queue]) -> tuple[Cohort, ...]:
+def cohorts(
+    context: Context,
+    queues: dict[str, Queue],
+) -> tuple[Cohort, ...]:
     """All cohorts, also those that only queues name."""
     cohorts: dict[str, Cohort] = {}
     declared = QueuesSection.of(context.spec).cohorts

@@ -32,9 +32,9 @@ def secret(body: Reader) -> Iterator[PlanNode]:
     keys = {}
     for item in (spec / "data").items():
         remote = item / "remoteRef"
-        name = (item / "secretKey").word()
+        own_key = (item / "secretKey").word()
         key = (remote / "key").word()
-        keys[name] = (key, (remote / "property").word())
+        keys[own_key] = (key, (remote / "property").word())
     extracts = [item.follow("extract", "key") for item in (spec / "dataFrom").items()]
     extracted = [extract.word() for extract in extracts]
     yield ExternalSecret(

@@ -314,7 +314,8 @@ def _features(context: Context, spec: CreatedLustre, at: Route) -> None:
             "remove it, or write `throughputPerTiB: 12` or `40` of PERSISTENT_1",
             source=_API,
         )
-    for key, asked in (("efa", spec.efa), ("metadata", spec.metadata is not None)):
+    is_asked = (("efa", spec.efa), ("metadata", spec.metadata is not None))
+    for key, asked in is_asked:
         if asked and spec.deployment != "PERSISTENT_2":
             context.fault(
                 "RES121",
@@ -335,13 +336,16 @@ def _features(context: Context, spec: CreatedLustre, at: Route) -> None:
 
 def _efa(context: Context, spec: CreatedLustre, at: Route) -> None:
     step = EFA_STEP.get(spec.throughput_per_tib or 0)
-    if not spec.efa or spec.deployment != "PERSISTENT_2" or step is None:
+    if not spec.efa or step is None:
+        return
+    if spec.deployment != "PERSISTENT_2":
         return
     size = spec.size.value // _GIB
     if size % step:
         below = size // step * step
         above = (size // step + 1) * step
-        nearest = [f"`{gib}Gi`" for gib in (below, above) if gib]
+        steps = [gib for gib in (below, above) if gib]
+        nearest = [f"`{gib}Gi`" for gib in steps]
         context.fault(
             "RES122",
             f"a file system with EFA at {spec.throughput_per_tib} MB/s for each TiB has a multiple of {step} GiB, not "
@@ -427,7 +431,10 @@ def _zone(
 ) -> str:
     """The zone of its subnet; empty where none can be known."""
     pools = context.once(resolve_pools)
-    zones = sorted({zone for pool in pools.values() for zone in pool.zones})
+    of_pools: set[str] = set()
+    for pool in pools.values():
+        of_pools.update(pool.zones)
+    zones = sorted(of_pools)
     if spec.zone is not None:
         return spec.zone
     if len(zones) == 1:

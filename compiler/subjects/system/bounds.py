@@ -42,7 +42,8 @@ def check_system(context: Context) -> None:
                 source=_REQUESTS,
             )
             return
-    if node.cpu_milli < wanted.each_cpu or node.memory_mib < wanted.each_memory:
+    lacks_cpu = node.cpu_milli < wanted.each_cpu
+    if lacks_cpu or node.memory_mib < wanted.each_memory:
         context.fault(
             "RES042",
             f"a node of `{instance.name}` has {node.cpu_milli}m CPU "

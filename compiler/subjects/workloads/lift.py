@@ -78,7 +78,8 @@ def _as_made_by_kuberay(
         return own
     first, *others = own.containers
     if all(mount.path != _SHM for mount in first.mounts):
-        size = first.limits.get("memory") or first.requests.get("memory")
+        limit = first.limits.get("memory")
+        size = limit or first.requests.get("memory")
         volume = Volume("shared-mem", "emptyDir", medium="Memory", size=size)
         mounts = (*first.mounts, Mount(volume.name, _SHM))
         first = replace(first, mounts=mounts)
@@ -119,7 +120,8 @@ def _total(counts: list[int | None]) -> int | None:
 
 def _name(body: Reader) -> str:
     """The name, or the beginning of one that the API server makes."""
-    return name_of(body) or f"{body.follow('metadata', 'generateName').word()}…"
+    generated = body.follow("metadata", "generateName").word()
+    return name_of(body) or f"{generated}…"
 
 
 def _itself(body: Reader) -> Iterator[Part]:

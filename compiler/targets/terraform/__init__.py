@@ -88,8 +88,8 @@ def module(stack: Artifact, state: State) -> Artifact:
             if not part.suffix:
                 _arguments_from(stack, logical, part, label, origins)
     for label, export in names.exports.items():
-        name = literal(export)
-        data.setdefault(EXPORT, {})[label] = {"name": name}
+        exported = literal(export)
+        data.setdefault(EXPORT, {})[label] = {"name": exported}
     outputs = {
         identifier(output): {"value": names.value(said["Value"])}
         for output, said in body.get("Outputs", {}).items()
@@ -198,7 +198,10 @@ def _meta(
     return meta
 
 
-def _subnets(body: Mapping[str, Any], names: Names) -> dict[str, dict[str, Any]]:
+def _subnets(
+    body: Mapping[str, Any],
+    names: Names,
+) -> dict[str, dict[str, Any]]:
     """The private subnets of a zone in the VPC that eksctl makes, where a template has its subnet as a parameter.
 
     eksctl 0.230.0, pkg/cfn/builder/vpc_ipv4.go: the tag of private subnets.

@@ -76,7 +76,8 @@ class Names:
             return self._reference(inner)
         if name == "Fn::GetAtt":
             resource, attribute = inner
-            return f"${{{self._resources[resource].address}.{_ATTRIBUTES[attribute]}}}"
+            address = self._resources[resource].address
+            return f"${{{address}.{_ATTRIBUTES[attribute]}}}"
         if name == "Fn::ImportValue":
             label = identifier(inner.rpartition("::")[2])
             self.exports[label] = inner

@@ -147,7 +147,8 @@ def _document(
             for argument, name in arguments.items()
             if name in properties
         }
-        yield Part(type, {**values, document: names.text(properties["PolicyDocument"])})
+        text = names.text(properties["PolicyDocument"])
+        yield Part(type, {**values, document: text})
 
     return make
 
@@ -195,7 +196,8 @@ def _bucket(
     address: str,
 ) -> Iterator[Part]:
     bucket = {"bucket": f"${{{address}.id}}"}
-    own = given(bucket=properties["BucketName"], tags=names.value(_tagged(properties)))
+    tags = names.value(_tagged(properties))
+    own = given(bucket=properties["BucketName"], tags=tags)
     yield Part("aws_s3_bucket", own)
     encryption = properties["BucketEncryption"]["ServerSideEncryptionConfiguration"]
     yield Part(

@@ -132,7 +132,10 @@ def length(document: Any) -> int:
     return len("".join(_COMPACT.encode(document).split()))
 
 
-def _incomplete(document: dict[str, Any], kind: str) -> Iterator[Fault]:
+def _incomplete(
+    document: dict[str, Any],
+    kind: str,
+) -> Iterator[Fault]:
     """Statements that lack an element that this kind of policy must have."""
     for path, statement in statements(document):
         for one, other in _NEEDED[kind]:

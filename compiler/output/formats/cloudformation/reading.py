@@ -89,7 +89,8 @@ def _is_filled_in(value: Any) -> bool:
     """Whether a function gives a value, or a part of it."""
     if value is None or isinstance(value, str):
         return False
-    parts = (part for _, part in walk_mappings(value, stop=is_call))
+    inside = walk_mappings(value, stop=is_call)
+    parts = (part for _, part in inside)
     filled = (part for part in parts if is_call(part))
     return any(text_of(part) is None for part in filled)
 
@@ -544,7 +545,8 @@ def _with_policies(role: IamRole, policies: list[AccessPolicy]) -> IamRole:
     managed = list(role.managed)
     inline = list(role.inline)
     for policy in policies:
-        holds = role.logical in policy.holders or role.name in policy.holders
+        holders = set(policy.holders)
+        holds = not holders.isdisjoint((role.logical, role.name))
         if not holds:
             continue
         if policy.what == "inline":

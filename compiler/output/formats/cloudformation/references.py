@@ -57,8 +57,8 @@ def _attributes(
     """What a resource waits for, and the condition that it is created on."""
     for place, other in _depends_on(resource):
         if other not in resources:
-            path = (*path, *place)
-            yield _absent(path, "resource", other, resources)
+            at = (*path, *place)
+            yield _absent(at, "resource", other, resources)
     condition = resource.get("Condition")
     conditions = _entries(body, "Conditions")
     if isinstance(condition, str) and condition not in conditions:
@@ -123,7 +123,8 @@ def _no_attribute(use: Use, resources: Body) -> Fault | None:
     if known is None or not use.attribute:
         return None
     first = use.attribute.partition(".")[0]
-    if use.attribute in known.attributes or first in known.attributes:
+    attributes = known.attributes
+    if use.attribute in attributes or first in attributes:
         return None
     if "${" in use.attribute:
         return None
@@ -151,7 +152,10 @@ def _absent(
     )
 
 
-def _circles(resources: Body, used: Mapping[str, list[Use]]) -> Iterator[Fault]:
+def _circles(
+    resources: Body,
+    used: Mapping[str, list[Use]],
+) -> Iterator[Fault]:
     """Resources that wait for each other: CloudFormation refuses the template ("Circular dependency")."""
     waits = {}
     for name, resource in resources.items():

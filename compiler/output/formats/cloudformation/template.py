@@ -295,7 +295,8 @@ def _is_excused(fault: Fault, filled: list[Path]) -> bool:
     """Whether a fault is about a value that a function gives, or a scalar that CloudFormation takes for the right one:
     numbers and booleans may be texts, and the other way round. A key is wrong with whatever value."""
     if fault.code == "SCH002":
-        scalars = [wanted for wanted in fault.instead if not isinstance(wanted, list)]
+        instead = fault.instead
+        scalars = [wanted for wanted in instead if not isinstance(wanted, list)]
         if scalars:
             return True
     if fault.code in ("SCH013", "SCH007"):  # about the whole of a value

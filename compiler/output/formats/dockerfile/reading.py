@@ -41,11 +41,12 @@ def nodes(artifact: Artifact) -> Iterator[PlanNode]:
             )
         elif step.name in ("ENV", "ARG"):
             pairs = step.values.items()
+            words = tuple(f"{name}={value}" for name, value in pairs)
             yield Step(
                 at=at / step.line,
                 path=artifact.path,
                 instruction=step.name,
-                words=tuple(f"{name}={value}" for name, value in pairs),
+                words=words,
             )
         last.append(step)
     recipe = _recipe(artifact.path, at, last)
@@ -96,7 +97,8 @@ def _recipe(
         elif step.name == "COPY":
             words = _words(step)
             target = words[-1]
-            copies += [(word, target) for word in words[:-1]]
+            origins_of_copy = words[:-1]
+            copies += [(origin, target) for origin in origins_of_copy]
         elif step.name == "RUN":
             for command in step.commands:
                 packages.update(_packages(command))
@@ -141,7 +143,8 @@ def _packages(command: str) -> dict[str, str]:
     words = command.split()
     if words[:1] != ["apt-get"] or "install" not in words:
         return {}
-    names = [word for word in words[1:] if not word.startswith("-")]
+    arguments = words[1:]
+    names = [word for word in arguments if not word.startswith("-")]
     pinned = [name.partition("=") for name in names]
     return {name: version for name, equals, version in pinned if equals}
 
@@ -149,7 +152,8 @@ def _packages(command: str) -> dict[str, str]:
 def _requirements(command: str) -> str | None:
     """The file whose requirements a command installs."""
     words = command.split()
-    if "pip" not in " ".join(words[:4]) or "install" not in words:
+    opening = " ".join(words[:4])
+    if "pip" not in opening or "install" not in words:
         return None
     for option in ("--requirement", "-r"):
         if option in words[:-1]:

@@ -79,7 +79,8 @@ _LEFT_OUT = ("id", "tags_all", "timeouts")
 def types_of(wheel: Path) -> Assembly:
     """The types of the assembly, by their full names."""
     with zipfile.ZipFile(wheel) as archive:
-        (name,) = [name for name in archive.namelist() if name.endswith(".jsii.tgz")]
+        files = archive.namelist()
+        (name,) = [file for file in files if file.endswith(".jsii.tgz")]
         with archive.open(name) as packed, tarfile.open(fileobj=packed) as package:
             assembly = package.extractfile("package/.jsii")
             if assembly is None:
@@ -130,7 +131,10 @@ def _is_input(attribute: str) -> bool:
     return attribute.endswith("_input") or attribute in ("cdktf_stack", "node")
 
 
-def _arguments(interface: Mapping[str, Any], types: Assembly) -> dict[str, Any]:
+def _arguments(
+    interface: Mapping[str, Any],
+    types: Assembly,
+) -> dict[str, Any]:
     arguments = {}
     for member in interface["properties"]:
         anchor = _ANCHOR.search(member["docs"].get("summary", ""))
@@ -145,7 +149,10 @@ def _arguments(interface: Mapping[str, Any], types: Assembly) -> dict[str, Any]:
     return dict(sorted(arguments.items()))
 
 
-def _shape(kind: Mapping[str, Any], types: Assembly) -> dict[str, Any]:
+def _shape(
+    kind: Mapping[str, Any],
+    types: Assembly,
+) -> dict[str, Any]:
     """The form of a type of jsii."""
     if "primitive" in kind:
         return {"is": _SCALARS.get(kind["primitive"], "any")}

@@ -257,7 +257,9 @@ def _is_scalar(value: Any, form: str) -> bool:
     if form == "number":
         if isinstance(value, str):
             return bool(_NUMBER.match(value))
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
+        if isinstance(value, bool):
+            return False
+        return isinstance(value, (int, float))
     if form == "bool":
         return isinstance(value, bool) or value in ("true", "false")
     return True
@@ -300,7 +302,10 @@ def _unknown(
     )
 
 
-def expressions(value: Any, place: Path = ()) -> Iterator[tuple[Path, str]]:
+def expressions(
+    value: Any,
+    place: Path = (),
+) -> Iterator[tuple[Path, str]]:
     """Every expression in the texts of a value, with its place; ``depends_on`` has them without `${}`."""
     if isinstance(value, dict):
         for key, item in value.items():

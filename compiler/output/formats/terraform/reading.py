@@ -450,10 +450,10 @@ def _attached(read: list[CloudResource], found: Found) -> list[CloudResource]:
         for policy in read
         if isinstance(policy, AccessPolicy) and policy.what == "inline"
     ]
-    links = [
-        (_name(body / "role"), _name(body / "policy_arn") or "")
-        for body, _ in found.get("aws_iam_role_policy_attachment", ())
-    ]
+    links = []
+    for body, _ in found.get("aws_iam_role_policy_attachment", ()):
+        arn = _name(body / "policy_arn") or ""
+        links.append((_name(body / "role"), arn))
     whole: list[CloudResource] = []
     for resource in read:
         if isinstance(resource, IamRole):

@@ -250,7 +250,8 @@ def _merged(
 
 def _check_read(context: Context, job: Job, given: DeepSpeed) -> None:
     """A command that does not name the file may build its configuration itself: certain is nothing."""
-    words = (*job.spec.command, *job.spec.args)
+    spec = job.spec
+    words = (*spec.command, *spec.args)
     if any(given.path in word for word in words):
         return
     context.doubt(

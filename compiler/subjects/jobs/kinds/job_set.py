@@ -103,7 +103,8 @@ class JobSet(OwnPods):
         node = program_part(runtime)
         parts = [replace(node, nodes=job.spec.nodes)]
         for index, role in enumerate(job.spec.roles):
-            part = _part(node, role, job.at / "roles" / index)
+            at = job.at / "roles" / index
+            part = _part(node, role, at)
             parts.append(part)
         return replace(
             own,

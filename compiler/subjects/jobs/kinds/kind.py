@@ -135,7 +135,8 @@ class OwnPods(Kind):
     def runtime_of(self, runtime: Runtime, job: TrainJob) -> Runtime:
         """Named after its job; pods beside the trainer's have the program of the job, where they have none."""
         main = runtime.main
-        jobs = [self.filled(replicated, main, job) for replicated in runtime.jobs]
+        parts = runtime.jobs
+        jobs = [self.filled(part, main, job) for part in parts]
         return replace(
             runtime,
             name=job.name,

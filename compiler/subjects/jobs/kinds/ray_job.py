@@ -72,7 +72,8 @@ class RayJob(OwnPods):
 
     def words(self, job: Job) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """One line: a RayJob has no arguments beside its entrypoint."""
-        words = (*job.spec.command, *job.spec.args)
+        spec = job.spec
+        words = (*spec.command, *spec.args)
         return words, ()
 
     def processes(self, declared: int | None) -> int | None:
@@ -222,8 +223,8 @@ def _check_room(context: Context, job: Job) -> None:
         return
     context.fault(
         "RES200",
-        f"jobs get {share.cpu} CPUs and {share.memory} of a node "
-        f"of pool `{job.pool.name}` (`{instance}`), "
+        f"jobs get {share.cpu} CPUs and {share.memory} "
+        f"of a node of pool `{job.pool.name}` (`{instance}`), "
         f"and Ray's head takes {cpu} CPUs and {memory} beside a worker",
         job.at / "pool",
         "take a pool of larger nodes",

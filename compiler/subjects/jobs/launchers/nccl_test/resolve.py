@@ -110,7 +110,8 @@ def _check_network(context: Context, job: Job) -> None:
 
 
 def _check_own(context: Context, job: Job) -> None:
-    if job.spec.command != FILLS["command"] or job.spec.args:
+    spec = job.spec
+    if spec.command != FILLS["command"] or spec.args:
         key = "args" if job.spec.args else "command"
         context.fault(
             "RES131",
