@@ -12,6 +12,7 @@ from compiler.dataclass import dataclass
 from compiler.source import Key, Route
 
 Body = dict[str, Any]
+Places = dict[tuple[Key, ...], Route]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ class Artifact:
     body: Body = dataclasses.field(default_factory=dict)
     path: str = ""
     at: Route = dataclasses.field(default_factory=Route)
-    origins: dict[tuple[Key, ...], Route] = dataclasses.field(default_factory=dict)
+    origins: Places = dataclasses.field(default_factory=dict)
     lists: tuple[tuple[Key, ...], ...] = ()
     key: str = ""
     choices: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
@@ -155,7 +156,7 @@ class Artifact:
             return self.at
         return self.whole / tuple(path)
 
-    def places(self) -> dict[tuple[Key, ...], Route]:
+    def places(self) -> Places:
         """The origins of fields that are there: one that was left out has an origin too, where it would be set."""
         there = {}
         for path, route in self.origins.items():

@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterator
 
 from compiler.manifest import Body, Manifest
-from compiler.output.artifact import PART
+from compiler.output.artifact import PART, Places
 from compiler.plan import Plan
-from compiler.source import Key, Route
 from compiler.subjects.cluster.plan import (
     AccessEntry,
     Addon,
@@ -48,7 +47,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         )
 
 
-def _group_origins(group: NodeGroup) -> dict[tuple[Key, ...], Route]:
+def _group_origins(group: NodeGroup) -> Places:
     here = ("managedNodeGroups", 0)
     return {
         here: group.at,
@@ -84,8 +83,8 @@ def group_config(cluster: Cluster, group: NodeGroup) -> Body:
     }
 
 
-def _origins(cluster: Cluster) -> dict[tuple[Key, ...], Route]:
-    places: dict[tuple[Key, ...], Route] = {
+def _origins(cluster: Cluster) -> Places:
+    places: Places = {
         ("metadata", "region"): cluster.where("region"),
         ("vpc",): cluster.where("network"),
         ("vpc", "publicAccessCIDRs"): cluster.network.where("public_cidrs"),

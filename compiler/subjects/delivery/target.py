@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from compiler.manifest import Body, Manifest
+from compiler.output.artifact import Places
 from compiler.plan import Plan
-from compiler.source import Key, Route
 from compiler.subjects.delivery.plan import (
     GitSource,
     HealthExpression,
@@ -64,14 +64,14 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         )
 
 
-def _source_origins(source: HelmSource) -> dict[tuple[Key, ...], Route]:
+def _source_origins(source: HelmSource) -> Places:
     if "version" not in source.origins:
         return {}
     return {("spec", "ref", "tag"): source.where("version")}
 
 
-def _release_origins(release: HelmRelease) -> dict[tuple[Key, ...], Route]:
-    origins: dict[tuple[Key, ...], Route] = {}
+def _release_origins(release: HelmRelease) -> Places:
+    origins: Places = {}
     for keys, route in release.places.items():
         place = ("spec", "values", *keys)
         origins[place] = route

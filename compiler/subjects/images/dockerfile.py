@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from compiler.source import Key, Route
+from compiler.output.artifact import Places
 from compiler.subjects.images.plan import RECIPE_LABEL, Installer, Recipe
 
 _LOCK = "/opt/trainyard/requirements.txt"
@@ -138,9 +138,9 @@ def _efa(installer: Installer) -> Iterator[str]:
 def origins(
     recipe: Recipe,
     made: Lines,
-) -> dict[tuple[Key, ...], Route]:
+) -> Places:
     """The place in the spec of each line, by its number from 0."""
-    places: dict[tuple[Key, ...], Route] = {}
+    places: Places = {}
     for number, field in made.fields.items():
         place = recipe.where(field)
         places[number,] = place

@@ -12,7 +12,7 @@ from shlex import quote
 from typing import Any
 
 from compiler.output import Artifact
-from compiler.source import Key, Route
+from compiler.output.artifact import Places
 from compiler.subjects.images.plan import MadeCache, MadeImage, Project, Workflow
 from compiler.targets.body import given
 from compiler.targets.stack import KEPT, STACKS, tag_list, template
@@ -71,7 +71,7 @@ def image_stack(made: MadeImage) -> Artifact:
     )
     repository = ("Resources", "Repository", "Properties")
     project = ("Resources", "Project", "Properties")
-    origins: dict[tuple[Key, ...], Route] = {
+    origins: Places = {
         (*repository, "RepositoryName"): made.where("repository"),
         (*repository, "LifecyclePolicy"): made.where("keep"),
         (*repository, "EncryptionConfiguration"): made.where("key"),
@@ -105,7 +105,7 @@ def cache_stack(made: MadeCache) -> Artifact:
         f"What cluster {made.cluster} keeps of {made.url} in ECR", resources
     )
     at = ("Resources", "Rule", "Properties")
-    origins: dict[tuple[Key, ...], Route] = {
+    origins: Places = {
         (*at, "EcrRepositoryPrefix"): made.where("prefix"),
         (*at, "UpstreamRegistryUrl"): made.where("upstream"),
         (*at, "CredentialArn"): made.where("secret"),

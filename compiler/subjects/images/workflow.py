@@ -6,7 +6,7 @@ from shlex import quote
 from typing import Any
 
 from compiler.output import Artifact
-from compiler.source import Key, Route
+from compiler.output.artifact import Places
 from compiler.subjects.images.plan import RECIPE_LABEL, MadeImage, Recipe, Workflow
 
 CHECKOUT = "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1"
@@ -48,7 +48,7 @@ def workflow(
         },
     }
     job = ("jobs", "build")
-    origins: dict[tuple[Key, ...], Route] = {
+    origins: Places = {
         (*job, "runs-on"): made.where("project"),
         (*job, "timeout-minutes"): made.where("project"),
     }

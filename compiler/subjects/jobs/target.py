@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from compiler.manifest import Body, Manifest
+from compiler.output.artifact import Places
 from compiler.plan import Plan
-from compiler.source import Key, Route
+from compiler.source import Key
 from compiler.subjects.delivery.plan import chart_version
 from compiler.subjects.jobs.plan import (
     EFA,
@@ -56,7 +57,6 @@ ONCE = {"kustomize.toolkit.fluxcd.io/ssa": "IfNotPresent"}
 # server-side apply (kuberay v1.6.2, workerGroupSpecs has no list type): Flux would take all of that back. Observed with
 # Kueue 0.19.2 and Kubernetes 1.36: an apply of an admitted RayJob took gates and labels of its workers, not the head's.
 _ONE_LIST = ("RayJob",)
-Places = dict[tuple[Key, ...], Route]
 _JOBS = ("spec", "template", "spec", "replicatedJobs")
 _POD = ("template", "spec", "template", "spec")
 _PATCHES = (

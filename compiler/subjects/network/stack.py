@@ -11,7 +11,7 @@ from typing import Any
 
 from compiler.catalog.lustre import PORTS
 from compiler.output import Artifact
-from compiler.source import Key, Route
+from compiler.output.artifact import Places
 from compiler.subjects.network.plan import NODES_TAG, MadeNetwork, MadeSubnet
 from compiler.targets.body import given
 from compiler.targets.stack import tag_list, template
@@ -35,7 +35,7 @@ def network_stack(made: MadeNetwork) -> Artifact:
         ),
         **_groups(made),
     }
-    origins: dict[tuple[Key, ...], Route] = {
+    origins: Places = {
         ("Resources", "Vpc"): made.where("cidr"),
         ("Resources", "NodesSecurityGroup"): made.at,
     }

@@ -7,8 +7,9 @@ from typing import Any
 
 from compiler.manifest import Body, Manifest
 from compiler.output import Artifact
+from compiler.output.artifact import Places
 from compiler.plan import Plan
-from compiler.source import Key, Route
+from compiler.source import Route
 from compiler.subjects.secrets.plan import (
     ExternalSecret,
     SecretAccess,
@@ -44,7 +45,7 @@ def lower(plan: Plan) -> Iterator[Artifact]:
         )
     for secret in plan.of(ExternalSecret):
         body = secret_body(secret)
-        places: dict[tuple[Key, ...], Route] = {
+        places: Places = {
             ("spec", "data"): secret.where("keys"),
             ("spec", "dataFrom"): secret.where("extracted"),
             ("spec", "refreshInterval"): secret.where("refresh"),

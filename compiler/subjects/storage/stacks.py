@@ -13,7 +13,7 @@ from typing import Any
 
 from compiler.catalog.lustre import PORTS
 from compiler.output import Artifact
-from compiler.source import Key, Route
+from compiler.output.artifact import Places
 from compiler.subjects.storage.plan import (
     MadeBucket,
     MadeFileSystem,
@@ -26,7 +26,7 @@ from compiler.targets.stack import KEPT, STACKS, tag_list, template
 
 SUBNET = "Subnet"
 _ITSELF = ("FromItself", "ToItself")
-Origins = dict[tuple[Key, ...], Route]
+Origins = Places
 
 
 def bucket_stack(bucket: MadeBucket) -> Artifact:

@@ -13,8 +13,8 @@ from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.output import Artifact
+from compiler.output.artifact import Places
 from compiler.output.body import walk_mappings
-from compiler.source import Key, Route
 from compiler.targets.terraform.expressions import (
     EXPORT,
     Named,
@@ -68,7 +68,7 @@ def module(stack: Artifact, state: State) -> Artifact:
     names = Names(body, resources)
     data = _subnets(body, names)
     rendered: dict[str, dict[str, Any]] = {}
-    origins: dict[tuple[Key, ...], Route] = {}
+    origins: Places = {}
     for logical, resource in body["Resources"].items():
         for part in _parts(logical, resource, names):
             label = identifier(logical) + part.suffix
@@ -154,7 +154,7 @@ def _arguments_from(
     logical: str,
     part: Part,
     label: str,
-    origins: dict[tuple[Key, ...], Route],
+    origins: Places,
 ) -> None:
     """The places of arguments that are called as their property is, in the words of the provider."""
     at = ("Resources", logical, "Properties")
