@@ -18,7 +18,8 @@ def marked(path: str, data: bytes) -> bytes:
     """The content of a file with the line that makes it ours: a comment, or the first key of a JSON object."""
     line = _line(path)
     if path.endswith(".json"):
-        opening, rest = data[:2], data[2:]
+        opening = data[:2]
+        rest = data[2:]
         if opening != b"{\n":
             raise ValueError(f"not an object over several lines: {path!r}")
         return opening + b" " + line + b"\n" + rest
@@ -29,9 +30,11 @@ def is_marked(path: str, data: bytes) -> bool:
     """Whether content that stands at a path says that it is ours, at this very path."""
     mark = _line(path)
     if data.startswith(mark):
-        following = data[len(mark) : len(mark) + 1]
+        end = len(mark)
+        following = data[end : end + 1]
         return following in (b"\n", b"\r", b"")
-    lines = data[:_FIRST].split(b"\n", _LINES)[:_LINES]
+    opening = data[:_FIRST].split(b"\n", _LINES)
+    lines = opening[:_LINES]
     if path.endswith(".json"):
         entry = mark.removesuffix(b",")
         return any(entry in line for line in lines)
@@ -43,7 +46,8 @@ def _line(path: str) -> bytes:
         # The one key for remarks that Terraform leaves alone (JSON configuration syntax, comment properties).
         line = f'"//": {json.dumps(WORDS + path)},'
     elif path.endswith(".json"):
-        line = f"{json.dumps(KEY)}: {json.dumps(path)},"
+        key = json.dumps(KEY)
+        line = f"{key}: {json.dumps(path)},"
     elif path.endswith(".md"):
         line = f"<!-- {WORDS}{path} -->"
     else:

@@ -40,7 +40,8 @@ def locked(folder: Path) -> Iterator[None]:
     """
     import fcntl
 
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    flags = os.O_RDONLY | os.O_DIRECTORY
+    handle = os.open(folder, flags)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
@@ -59,7 +60,8 @@ def staging(root: Path) -> tuple[Path, Path]:
 def recover(root: Path) -> None:
     """Undo what a killed run left behind. Call with the lock held."""
     new, old = staging(root)
-    if not os.path.lexists(root) and os.path.lexists(old):
+    stands = os.path.lexists(root)
+    if not stands and os.path.lexists(old):
         os.rename(old, root)  # killed between two renames
     for leftover in (new, old):
         if os.path.lexists(leftover):
@@ -94,7 +96,10 @@ def _check_writable(root: Path) -> None:
 
 
 def _stage(
-    root: Path, new: Path, files: Mapping[str, bytes], keep: Iterable[str]
+    root: Path,
+    new: Path,
+    files: Mapping[str, bytes],
+    keep: Iterable[str],
 ) -> None:
     untouched = list(keep)
     folders: set[str] = set()
@@ -124,7 +129,8 @@ def _link(source: Path, target: Path) -> None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    handle = os.open(path, flags, 0o666)
     try:
         rest = memoryview(data)
         while rest:

@@ -45,7 +45,8 @@ class TreeDiff:
     @property
     def failed(self) -> bool:
         """Whether an error stands in the way of a write."""
-        return any(item.severity is Severity.ERROR for item in self.diagnostics)
+        severities = {item.severity for item in self.diagnostics}
+        return Severity.ERROR in severities
 
 
 def diff(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
@@ -58,7 +59,9 @@ def diff(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
 
 
 def write(
-    root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None
+    root: Path,
+    files: Mapping[str, bytes],
+    before: TreeDiff | None = None,
 ) -> TreeDiff:
     """Make the folder hold the files, whole or not at all, and say what was done.
 
@@ -75,8 +78,10 @@ def write(
                 swap.recover(root)
             done = _compare(root, files, before)
             if done.stale and not done.failed:
-                new = {path: files[path] for path in (*done.added, *done.changed)}
-                swap.replace(root, new, [*done.unchanged, *done.foreign])
+                written = (*done.added, *done.changed)
+                kept = [*done.unchanged, *done.foreign]
+                new = {path: files[path] for path in written}
+                swap.replace(root, new, kept)
             return done
     except BlockingIOError:
         return TreeDiff(
@@ -176,11 +181,13 @@ class _Comparison:
         data = self.read(path)
         if is_marked(path, data):
             return True
-        return self._listed.get(path) == sha256(data).hexdigest()
+        digest = sha256(data).hexdigest()
+        return self._listed.get(path) == digest
 
     def untouched(self, path: str) -> bool:
         """Whether nobody touched a file since the comparison before."""
-        return _state(self.entries[path]) == _state(self.before.seen[path])
+        seen = self.before.seen[path]
+        return _state(self.entries[path]) == _state(seen)
 
     def read(self, path: str) -> bytes:
         """The content of a file."""
@@ -199,7 +206,9 @@ class _Comparison:
 
 
 def _compare(
-    root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None
+    root: Path,
+    files: Mapping[str, bytes],
+    before: TreeDiff | None = None,
 ) -> TreeDiff:
     if root.is_symlink():
         fault = error(
@@ -208,7 +217,9 @@ def _compare(
             help="write to the folder that it names",
         )
         return TreeDiff(diagnostics=(fault,))
-    entries = dict(_scan(root, "")) if _stands(root) else {}
+    entries = {}
+    if _stands(root):
+        entries = dict(_scan(root, ""))
     state = _Comparison(root, entries, before or TreeDiff())
     known = set(state.before.unchanged)
     added, changed, unchanged = [], [], []
@@ -262,7 +273,10 @@ def _stands(root: Path) -> bool:
     return True
 
 
-def _scan(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
+def _scan(
+    folder: Path,
+    prefix: str,
+) -> Iterator[tuple[str, os.stat_result]]:
     """Everything below that is not a directory. Links are entries, and not followed."""
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -280,13 +294,17 @@ def _holds(
 ) -> bool:
     """Whether what stands at a path is what is wanted."""
     entry = state.entries[path]
-    if not stat.S_ISREG(entry.st_mode) or entry.st_size != len(wanted):
+    if not stat.S_ISREG(entry.st_mode):
+        return False
+    if entry.st_size != len(wanted):
         return False
     return state.read(path) == wanted
 
 
 def _in_the_way(
-    files: Mapping[str, bytes], possible: set[str], foreign: list[str]
+    files: Mapping[str, bytes],
+    possible: set[str],
+    foreign: list[str],
 ) -> set[str]:
     """Foreign entries where a file or a folder of ours must stand."""
     conflicts = files.keys() - possible

@@ -57,7 +57,8 @@ def dump(body: Mapping[str, Any]) -> str:
 
 
 def encoded(
-    body: Mapping[str, Any], choices: Mapping[str, Sequence[str]] | None = None
+    body: Mapping[str, Any],
+    choices: Mapping[str, Sequence[str]] | None = None,
 ) -> bytes:
     """The file of an object. Clusters share most of theirs, and one object is asked for more than once.
 
@@ -70,7 +71,10 @@ def encoded(
     return _encoded(marshal.dumps(dict(body), 2))
 
 
-def with_choices(text: str, choices: Mapping[str, Sequence[str]]) -> str:
+def with_choices(
+    text: str,
+    choices: Mapping[str, Sequence[str]],
+) -> str:
     """A text with a comment before the place of each possible item of some lists at the top.
 
     The comments never change, so two edits that put two items into a list never touch: git merges changes that have an
@@ -84,12 +88,15 @@ def with_choices(text: str, choices: Mapping[str, Sequence[str]]) -> str:
         is_item = line.startswith("- ")
         passed = len(rest)
         if is_item:
-            passed = rest.index(line[2:]) + 1 if line[2:] in rest else 0
+            passed = 0
+            if line[2:] in rest:
+                passed = rest.index(line[2:]) + 1
         lines += map("# {}".format, rest[:passed])
         rest = rest[passed:]
         lines.append(line)
         if not rest:
-            rest = list(choices.get(line.removesuffix(":"), ()))
+            key = line.removesuffix(":")
+            rest = list(choices.get(key, ()))
     lines += map("# {}".format, rest)
     return "\n".join(lines) + "\n"
 
@@ -100,7 +107,10 @@ def _encoded(body: bytes) -> bytes:
     return dump(marshal.loads(body)).encode()  # noqa: S302 - made by the caller
 
 
-def _ordered(body: Mapping[str, Any], first: tuple[str, ...]) -> dict[str, Any]:
+def _ordered(
+    body: Mapping[str, Any],
+    first: tuple[str, ...],
+) -> dict[str, Any]:
     ordered = {key: body[key] for key in first if key in body}
     return ordered | dict(body)
 
@@ -133,11 +143,14 @@ def _entry(
         lines.append(head)
         _sequence(value, indent, lines)
     else:
-        lines.append(f"{head} {_scalar(value, indent + '  ')}")
+        text = _scalar(value, indent + "  ")
+        lines.append(f"{head} {text}")
 
 
 def _sequence(
-    items: list[Any] | tuple[Any, ...], indent: str, lines: list[str]
+    items: list[Any] | tuple[Any, ...],
+    indent: str,
+    lines: list[str],
 ) -> None:
     inner = indent + "  "
     for item in items:
@@ -149,7 +162,8 @@ def _sequence(
         else:
             lines.append(f"{inner}{_scalar(item, inner)}")
         # The first line moves up beside the dash.
-        lines[first] = f"{indent}- {lines[first][len(inner) :]}"
+        entry = lines[first][len(inner) :]
+        lines[first] = f"{indent}- {entry}"
 
 
 def _scalar(value: Any, indent: str) -> str:
@@ -202,11 +216,14 @@ def _text(text: str, indent: str) -> str:
 
 def _is_literal(text: str) -> bool:
     """Whether a literal block keeps every character, in every reader, and is easy to read."""
-    if text[0] in " \t\n" or not text.strip("\n") or not _is_shown(text):
+    if text[0] in " \t\n" or not text.strip("\n"):
         return False
-    return not any(
-        line != line.rstrip(" \t") or line.startswith("\t") for line in text.split("\n")
-    )
+    if not _is_shown(text):
+        return False
+    lines = text.split("\n")
+    if any(line.startswith("\t") for line in lines):
+        return False
+    return not any(line.endswith((" ", "\t")) for line in lines)
 
 
 def _is_shown(text: str) -> bool:

@@ -12,6 +12,7 @@ from compiler.dataclass import dataclass
 from compiler.source import Key, Route
 
 Body = dict[str, Any]
+Places = dict[tuple[Key, ...], Route]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,9 @@ def ref_of(body: Mapping[str, Any]) -> ObjectRef:
 def part_of(metadata: Mapping[str, Any]) -> str:
     """Which part of a cluster a ClusterConfig describes; empty for the cluster itself."""
     annotations = metadata.get("annotations")
-    return str(annotations.get(PART, "")) if isinstance(annotations, Mapping) else ""
+    if isinstance(annotations, Mapping):
+        return str(annotations.get(PART, ""))
+    return ""
 
 
 class UnjudgedError(TypeError):
@@ -95,7 +98,7 @@ class Artifact:
     body: Body = dataclasses.field(default_factory=dict)
     path: str = ""
     at: Route = dataclasses.field(default_factory=Route)
-    origins: dict[tuple[Key, ...], Route] = dataclasses.field(default_factory=dict)
+    origins: Places = dataclasses.field(default_factory=dict)
     lists: tuple[tuple[Key, ...], ...] = ()
     key: str = ""
     choices: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
@@ -128,7 +131,9 @@ class Artifact:
     def id(self) -> str:
         """The first key of routes into this artifact: ``@Kind/namespace/name``, with its ``key`` where it has one."""
         if not self._id:
-            self._id = f"@{self.ref}#{self.key}" if self.key else f"@{self.ref}"
+            self._id = f"@{self.ref}"
+            if self.key:
+                self._id += f"#{self.key}"
         return self._id
 
     @property
@@ -147,13 +152,18 @@ class Artifact:
                 if end < len(path) and above in self.lists:
                     return route / path[end]
                 return route
-        return self.at if self.whole is None else self.whole / tuple(path)
+        if self.whole is None:
+            return self.at
+        return self.whole / tuple(path)
 
-    def places(self) -> dict[tuple[Key, ...], Route]:
+    def places(self) -> Places:
         """The origins of fields that are there: one that was left out has an origin too, where it would be set."""
-        return {
-            path: route for path, route in self.origins.items() if _has(self.body, path)
-        }
+        there = {}
+        for path, route in self.origins.items():
+            is_there = _has(self.body, path)
+            if is_there:
+                there[path] = route
+        return there
 
 
 def _has(body: Any, path: tuple[Key, ...]) -> bool:
@@ -161,7 +171,8 @@ def _has(body: Any, path: tuple[Key, ...]) -> bool:
         if isinstance(body, dict):
             inside = key in body
         else:
-            inside = isinstance(body, list | tuple) and key in range(len(body))
+            is_list = isinstance(body, list | tuple)
+            inside = is_list and key in range(len(body))
         if not inside:
             return False
         body = body[key]

@@ -22,7 +22,10 @@ def at(body: Any, *keys: Key) -> Any:
         if isinstance(body, dict):
             body = body.get(key)
         elif isinstance(body, (list, tuple)) and isinstance(key, int):
-            body = body[key] if key < len(body) else None
+            if key < len(body):
+                body = body[key]
+            else:
+                body = None
         else:
             return None
     return body
@@ -45,7 +48,9 @@ def texts(body: Any, *keys: Key) -> list[str]:
 
 
 def follow(
-    body: Any, pattern: tuple[str, ...], start: Path = ()
+    body: Any,
+    pattern: tuple[str, ...],
+    start: Path = (),
 ) -> Iterator[tuple[Path, Any]]:
     """The values that a pattern of keys leads to, each with its path below ``start``; ``*`` is every item of a list,
     and ``{}`` every value of a mapping."""
@@ -54,7 +59,9 @@ def follow(
             yield from _follow_items(body, pattern[depth + 1 :], start)
             return
         if key == "{}":
-            for name, value in body.items() if isinstance(body, dict) else ():
+            if not isinstance(body, dict):
+                return
+            for name, value in body.items():
                 yield from follow(
                     value,
                     pattern[depth + 1 :],
@@ -83,7 +90,10 @@ def _follow_items(
 
 
 def walk_values(
-    body: Any, start: Path = (), *, stop: Callable[[Any], bool] | None = None
+    body: Any,
+    start: Path = (),
+    *,
+    stop: Callable[[Any], bool] | None = None,
 ) -> Iterator[tuple[Path, Any]]:
     """Every value with its path below ``start``, parents first; of a value that ``stop`` holds for, not what is in
     it."""
@@ -103,7 +113,10 @@ def walk_values(
 
 
 def walk_mappings(
-    body: Any, start: Path = (), *, stop: Callable[[Body], bool] | None = None
+    body: Any,
+    start: Path = (),
+    *,
+    stop: Callable[[Body], bool] | None = None,
 ) -> Iterator[tuple[Path, Body]]:
     """Every mapping, as ``walk_values`` has it; of most bodies a third of the values."""
     left: list[tuple[Path, Any]] = [(start, body)]

@@ -43,10 +43,11 @@ SECTIONS = (
 def report(subject: Subject) -> str:
     """Every section that has something to say, under the cluster's name."""
     spec = subject.spec
+    release = subject.plan.release
     lines = [
         f"# {subject.name}",
         "",
-        f"{spec.region}, account {spec.account}, release {subject.plan.release}.",
+        f"{spec.region}, account {spec.account}, release {release}.",
         "",
     ]
     for module in SECTIONS:

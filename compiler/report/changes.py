@@ -17,7 +17,8 @@ def section(subject: Subject) -> Iterator[str]:
         ("changed", subject.changed),
         ("removed", subject.removed),
     )
-    counts = [f"{len(paths)} {kind}" for kind, paths in kinds if paths]
+    changed = [(kind, paths) for kind, paths in kinds if paths]
+    counts = [f"{len(paths)} {kind}" for kind, paths in changed]
     reported = [
         finding
         for finding in subject.findings
@@ -27,7 +28,8 @@ def section(subject: Subject) -> Iterator[str]:
         return
     yield from ("## Changes", "")
     for finding in reported:
-        yield f"- **{finding.code}** {finding.message} ({place(finding)})"
+        where = place(finding)
+        yield f"- **{finding.code}** {finding.message} ({where})"
         for note in finding.notes:
             yield f"  - {note}"
     if reported:

@@ -42,7 +42,8 @@ def section(subject: Subject) -> Iterator[str]:
         "time lost:",
         "a failure costs:",
     )
-    yield from table(header, (_row(subject, schedule) for schedule in schedules))
+    rows = (_row(subject, schedule) for schedule in schedules)
+    yield from table(header, rows)
 
 
 def _row(subject: Subject, schedule: CheckpointSchedule) -> tuple[str, ...]:
@@ -87,4 +88,5 @@ def _cost(subject: Subject, schedule: CheckpointSchedule) -> str:
     if price is None:
         return text
     about = "" if exact else "≈ "
-    return f"{text}, {about}${hours * price:,.0f}"
+    dollars = hours * price
+    return f"{text}, {about}${dollars:,.0f}"

@@ -74,10 +74,15 @@ def _of_the_system(subject: Subject) -> Line:
 
 def _always(pool: NodePool) -> int:
     """Nodes that are paid whatever runs: those that are always on, and all of a reservation."""
-    return pool.nodes.max if pool.capacity_types == ("reserved",) else pool.nodes.min
+    if pool.capacity_types == ("reserved",):
+        return pool.nodes.max
+    return pool.nodes.min
 
 
-def _price(subject: Subject, name: str) -> tuple[float | None, bool]:
+def _price(
+    subject: Subject,
+    name: str,
+) -> tuple[float | None, bool]:
     """USD an hour of an instance on demand; that of us-east-1 where the Region's own is not known."""
     instance = subject.catalog.instance_types.get(name)
     prices = instance.price_usd_hour if instance is not None else {}
@@ -87,14 +92,19 @@ def _price(subject: Subject, name: str) -> tuple[float | None, bool]:
     return prices.get(_REFERENCE), False
 
 
-def price_of(subject: Subject, names: list[str]) -> tuple[float | None, bool]:
+def price_of(
+    subject: Subject,
+    names: list[str],
+) -> tuple[float | None, bool]:
     """USD an hour on demand of the dearest of several types, known only where all of them are; and whether it is that
     of the Region."""
     prices = [_price(subject, name) for name in names]
-    known = [price for price, _ in prices if price is not None]
+    amounts = [price for price, _ in prices]
+    known = [price for price in amounts if price is not None]
     if len(known) < len(prices):
         return None, False
-    return max(known), all(exact for _, exact in prices)
+    of_region = all(exact for _, exact in prices)
+    return max(known), of_region
 
 
 def section(subject: Subject) -> Iterator[str]:
@@ -104,10 +114,16 @@ def section(subject: Subject) -> Iterator[str]:
     known = [line for line in hourly if line.price is not None]
     exact = all(line.exact for line in known)
     about = "" if exact else "≈ "
-    least = sum(line.least * (line.price or 0) for line in known)
-    most = sum(line.most * (line.price or 0) for line in known)
+    least = 0.0
+    most = 0.0
+    for line in known:
+        price = line.price or 0
+        least += line.least * price
+        most += line.most * price
     yield from ("## Cost", "")
-    yield f"{about}{_usd(least)} an hour with no job, {about}{_usd(most)} at most; nodes only."
+    at_least = f"{about}{_usd(least)} an hour with no job"
+    bounds = f"{at_least}, {about}{_usd(most)} at most"
+    yield f"{bounds}; nodes only."
     yield _source(subject, hourly)
     yield ""
     header = (
@@ -126,7 +142,8 @@ def _row(line: Line) -> tuple[str, ...]:
     nodes = f"{line.least} to {line.most}"
     if line.least == line.most:
         nodes = str(line.most)
-    return line.name, line.instance_type, nodes, *_amounts(line), line.how
+    amounts = _amounts(line)
+    return line.name, line.instance_type, nodes, *amounts, line.how
 
 
 def _amounts(line: Line) -> tuple[str, str, str]:
@@ -136,8 +153,11 @@ def _amounts(line: Line) -> tuple[str, str, str]:
     if line.price is None:
         return "?", "?", "?"
     about = "" if line.exact else "≈ "
-    least, most = line.least * line.price, line.most * line.price
-    return f"{about}{line.price:,.2f}", f"{about}{least:,.2f}", f"{about}{most:,.2f}"
+    least = line.least * line.price
+    most = line.most * line.price
+    amounts = (line.price, least, most)
+    price, at_least, at_most = (f"{about}{amount:,.2f}" for amount in amounts)
+    return price, at_least, at_most
 
 
 def _usd(amount: float) -> str:
@@ -145,13 +165,16 @@ def _usd(amount: float) -> str:
 
 
 def _source(subject: Subject, every: list[Line]) -> str:
-    source = next(
-        (source for source in subject.catalog.sources if "price" in source.name), None
-    )
-    text = f"On-demand list prices of {source.date}." if source is not None else ""
+    sources = subject.catalog.sources
+    of_prices = (source for source in sources if "price" in source.name)
+    source = next(of_prices, None)
+    text = ""
+    if source is not None:
+        text = f"On-demand list prices of {source.date}."
     if not all(line.exact for line in every):
         text += f" ≈: the price of {_REFERENCE}, since the catalog has none of {subject.spec.region}."
-    missing = [line.instance_type for line in every if line.price is None]
+    unpriced = [line for line in every if line.price is None]
+    missing = [line.instance_type for line in unpriced]
     if missing:
         text += f" Not counted, since no price is known: {', '.join(missing)}."
     return text

@@ -29,7 +29,8 @@ def section(subject: Subject) -> Iterator[str]:
             given.append(value)
         else:
             decided.append(value)
-    runs = {f"job/{job.source_name}": job.name for job in subject.plan.of(TrainJob)}
+    jobs = subject.plan.of(TrainJob)
+    runs = {f"job/{job.source_name}": job.name for job in jobs}
     with_reasons = ("of", "field", "value", "reason")
     yield from _part("Decisions of the compiler", decided, with_reasons, runs)
     yield from _part("Set by the spec", given, ("of", "field", "value"), runs)
@@ -60,8 +61,12 @@ def _part(
         objects.setdefault(line, []).append(value.object)
     if not objects:
         return
-    rows = [(_named(names), *line[1:]) for line, names in sorted(objects.items())]
-    yield from folded(f"{title} ({len(rows)})", table(header, rows))
+    rows = []
+    for line, names in sorted(objects.items()):
+        row = (_named(names), *line[1:])
+        rows.append(row)
+    summary = f"{title} ({len(rows)})"
+    yield from folded(summary, table(header, rows))
 
 
 def _without(
@@ -73,7 +78,8 @@ def _without(
     if run:
         text = text.replace(run, _RUN)
     if name:
-        text = re.sub(rf"\b{re.escape(name)}\b", _NAME, text)
+        whole_word = rf"\b{re.escape(name)}\b"
+        text = re.sub(whole_word, _NAME, text)
     return text
 
 

@@ -12,7 +12,8 @@ from compiler.report.subject import Subject
 def section(subject: Subject) -> Iterator[str]:
     """The findings, the worst first."""
     findings = subject.findings
-    return of([finding for finding in findings if not finding.code.startswith("CHG")])
+    others = [finding for finding in findings if not finding.code.startswith("CHG")]
+    return of(others)
 
 
 def of(findings: Sequence[Diagnostic]) -> Iterator[str]:
@@ -41,4 +42,5 @@ def place(finding: Diagnostic) -> str:
     """File and line of a finding; empty where it has none."""
     if finding.span is None:
         return ""
-    return code(f"{finding.span.file.name}:{finding.span.line}")
+    span = finding.span
+    return code(f"{span.file.name}:{span.line}")

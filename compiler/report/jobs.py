@@ -35,9 +35,12 @@ def section(subject: Subject) -> Iterator[str]:
         "lands on",
         "a node asks for",
     )
-    pools = {pool for job in jobs for pool in (job.pool, *job.fallbacks)}
+    pools: set[str] = set()
+    for job in jobs:
+        pools.update((job.pool, *job.fallbacks))
     landings = {pool: _landing(subject, pool) for pool in pools}
-    yield from table(header, (_row(subject, job, landings) for job in jobs))
+    rows = (_row(subject, job, landings) for job in jobs)
+    yield from table(header, rows)
 
 
 def _row(
@@ -45,10 +48,10 @@ def _row(
     job: TrainJob,
     landings: dict[str, str],
 ) -> tuple[str, ...]:
-    landing = ", else ".join(landings[pool] for pool in (job.pool, *job.fallbacks))
-    asked = ", ".join(
-        f"{amount} {resource}" for resource, amount in job.requests.items()
-    )
+    pools = (job.pool, *job.fallbacks)
+    landing = ", else ".join(landings[pool] for pool in pools)
+    requests = job.requests.items()
+    asked = ", ".join(f"{amount} {resource}" for resource, amount in requests)
     return (
         job.source_name,
         f"{job.namespace}/{job.name}",
@@ -63,8 +66,13 @@ def _row(
 def _runs_as(subject: Subject, job: TrainJob) -> str:
     """The kind of its object, and by what the processes are started."""
     runtime = runtime_of(subject.plan, job)
-    launcher = "" if runtime is None else _LAUNCHERS.get(runtime.framework or "", "")
-    return f"{job.kind}, {launcher}" if launcher else job.kind
+    if runtime is None:
+        launcher = ""
+    else:
+        launcher = _LAUNCHERS.get(runtime.framework or "", "")
+    if launcher:
+        return f"{job.kind}, {launcher}"
+    return job.kind
 
 
 _LAUNCHERS = {"torch": "torchrun", "mpi": "mpirun", "jax": "JAX", "ray": "Ray"}
@@ -103,7 +111,8 @@ def _placement(
         if node_class is not None and node_class.placement_group:
             groups.add(node_class.placement_group)
     for node_group in subject.plan.of(NodeGroup):
-        if node_group.placement_group and node_group.labels.get(POOL_LABEL) == pool:
+        is_of_pool = node_group.labels.get(POOL_LABEL) == pool
+        if node_group.placement_group and is_of_pool:
             groups.add(node_group.placement_group)
     for group in sorted(groups):
         yield f"placement group {group}"

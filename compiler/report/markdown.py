@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def table(
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+) -> Iterator[str]:
     """A table and an empty line. A header that ends in ``:`` is aligned to the right, for numbers."""
     yield _row([cell.removesuffix(":") for cell in header])
     yield _row(map(_rule, header))
@@ -19,7 +22,8 @@ def _rule(cell: str) -> str:
 
 
 def _row(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
+    row = " | ".join(_cell(cell) for cell in cells)
+    return f"| {row} |"
 
 
 def _cell(text: str) -> str:

@@ -39,7 +39,8 @@ def _account(subject: Subject) -> Iterator[str]:
     for storage in StorageSection.of(subject.spec).storage:
         if storage.existing_lustre is not None:
             yield f"file system {code(storage.existing_lustre.id)}"
-        elif storage.s3 is not None and storage.s3.existing is not None:
+            continue
+        if storage.s3 is not None and storage.s3.existing is not None:
             yield f"bucket {code(storage.s3.existing.bucket)}"
     for stored in SecretsSection.of(subject.spec).secrets:
         yield f"secret {code(stored.secrets_manager.existing.name)} of Secrets Manager"
@@ -57,10 +58,12 @@ def _rules(subject: Subject) -> str:
     EC2 user guide, efa-start; FSx for Lustre user guide, limit-access-security-groups.
     """
     rules = []
-    classes = (*subject.plan.of(NodeClass), *subject.plan.of(AutoNodeClass))
+    plan = subject.plan
+    classes = (*plan.of(NodeClass), *plan.of(AutoNodeClass))
     if any(node_class.efa for node_class in classes):
         rules.append("all traffic through from and to itself, for EFA")
-    if any(storage.fsx_lustre for storage in StorageSection.of(subject.spec).storage):
+    storages = StorageSection.of(subject.spec).storage
+    if any(storage.fsx_lustre for storage in storages):
         rules.append("TCP 988 and 1018 to 1023 through from and to the file systems")
     return ", and ".join(rules)
 
@@ -70,5 +73,6 @@ def _images(subject: Subject) -> set[str]:
     images = {job.image for job in subject.plan.of(TrainJob)}
     for runtime in subject.plan.of(Runtime):
         for job in runtime.jobs:
-            images.update(container.image for container in job.pod.init_containers)
+            containers = job.pod.init_containers
+            images.update(container.image for container in containers)
     return {image for image in images if image}

@@ -36,12 +36,15 @@ def _rows(subject: Subject) -> Iterator[tuple[str, ...]]:
             borrows = _borrows(subject, queue, quota)
             waiting = jobs.get((queue.name, quota.pool), [])
             asked = _demand(waiting, quota.nodes + borrows)
-            yield queue.name, quota.pool, str(quota.nodes), str(borrows), *asked
+            nodes = str(quota.nodes)
+            yield queue.name, quota.pool, nodes, str(borrows), *asked
     if queues:
         return
     for pool in PoolsSection.of(subject.spec).node_pools:
-        asked = _demand(jobs.get((pool.name, pool.name), []), pool.nodes.max)
-        yield pool.name, pool.name, str(pool.nodes.max), "0", *asked
+        waiting = jobs.get((pool.name, pool.name), [])
+        most = pool.nodes.max
+        asked = _demand(waiting, most)
+        yield pool.name, pool.name, str(most), "0", *asked
 
 
 def _borrows(
@@ -57,7 +60,8 @@ def _borrows(
         for other in QueuesSection.of(subject.spec).queues
         if other is not queue and other.cohort == queue.cohort
     ]
-    lendable = sum(_lends(other, quota.pool) for other in others)
+    lent = (_lends(other, quota.pool) for other in others)
+    lendable = sum(lent)
     if quota.borrowing_limit is None:
         return lendable
     return min(quota.borrowing_limit, lendable)
@@ -73,10 +77,14 @@ def _lends(queue: Queue, pool: str) -> int:
     return nodes
 
 
-def _demand(jobs: list[TrainJob], most: int) -> tuple[str, str, str]:
+def _demand(
+    jobs: list[TrainJob],
+    most: int,
+) -> tuple[str, str, str]:
     """Nodes that the jobs ask in all and at most, and a word on whether they fit at once."""
     nodes = [job.nodes or 1 for job in jobs]
-    total, largest = sum(nodes), max(nodes, default=0)
+    total = sum(nodes)
+    largest = max(nodes, default=0)
     word = ""
     if largest > most:
         word = "the largest job never starts"

@@ -18,7 +18,8 @@ def section(subject: Subject) -> Iterator[str]:
         return
     yield from ("## Storage", "")
     header = ("storage", "is", "size:", "mounted by")
-    yield from table(header, (_row(subject, storage) for storage in storages))
+    rows = (_row(subject, storage) for storage in storages)
+    yield from table(header, rows)
 
 
 def _row(subject: Subject, storage: Storage) -> tuple[str, ...]:
@@ -28,7 +29,8 @@ def _row(subject: Subject, storage: Storage) -> tuple[str, ...]:
     lustre, existing = storage.fsx_lustre, storage.existing_lustre
     if lustre is not None:
         known = existing.id if existing is not None else "made"
-        what = f"FSx for Lustre {lustre.version or '(version not said)'}, {lustre.deployment}, {known}"
+        version = lustre.version or "(version not said)"
+        what = f"FSx for Lustre {version}, {lustre.deployment}, {known}"
         return storage.name, what, str(lustre.size), mounted
     disk = storage.disk
     if disk is not None:
@@ -39,14 +41,17 @@ def _row(subject: Subject, storage: Storage) -> tuple[str, ...]:
         what = f"EBS volume {volume.id} in {volume.zone}"
         return storage.name, what, str(volume.size), mounted
     made = ", made" if storage.created_bucket is not None else ""
-    return storage.name, f"S3 bucket {_bucket(subject, storage)}{made}", "", mounted
+    bucket = f"S3 bucket {_bucket(subject, storage)}{made}"
+    return storage.name, bucket, "", mounted
 
 
 def _bucket(subject: Subject, storage: Storage) -> str:
-    spec, cluster = subject.spec, subject.plan.one(Cluster)
+    spec = subject.spec
+    cluster = subject.plan.one(Cluster)
     name = cluster.name if cluster is not None else ""
     return storage.bucket(name, spec.account, spec.region) or ""
 
 
 def _mounts(job: Job, storage: Storage) -> bool:
-    return any(mount.storage == storage.name for mount in job.mounts)
+    names = [mount.storage for mount in job.mounts]
+    return storage.name in names

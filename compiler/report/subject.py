@@ -46,7 +46,8 @@ class Subject:
     def node_pools(self, name: str) -> Iterator[NodePool]:
         """The NodePools that a pool of the spec is made of: one, or one for each reservation."""
         for node_pool in self.plan.of(NodePool):
-            if name in (node_pool.name, node_pool.labels.get(POOL_LABEL)):
+            own_label = node_pool.labels.get(POOL_LABEL)
+            if name in (node_pool.name, own_label):
                 yield node_pool
         for group in self.plan.of(NodeGroup):
             if group.labels.get(POOL_LABEL) == name:
@@ -58,5 +59,6 @@ class Subject:
         for job in self.plan.of(TrainJob):
             queue = queue_of(self.plan, job)
             name = queue.name if queue is not None else ""
-            jobs.setdefault((name, job.pool), []).append(job)
+            key = (name, job.pool)
+            jobs.setdefault(key, []).append(job)
         return jobs

@@ -53,8 +53,9 @@ class Wait:
     @property
     def fits(self) -> bool:
         """Whether it lies within its bounds."""
-        enough = self.least is None or self.seconds >= self.least
-        return enough and (self.most is None or self.seconds <= self.most)
+        if self.least is not None and self.seconds < self.least:
+            return False
+        return self.most is None or self.seconds <= self.most
 
 
 def section(subject: Subject) -> Iterator[str]:
@@ -72,7 +73,8 @@ def _together(all_waits: Iterable[Wait]) -> list[Wait]:
     jobs: dict[Wait, tuple[str, ...]] = {}
     for wait in all_waits:
         alike = replace(wait, jobs=())
-        jobs[alike] = (*jobs.get(alike, ()), *wait.jobs)
+        known = jobs.get(alike, ())
+        jobs[alike] = (*known, *wait.jobs)
     return [replace(wait, jobs=names) for wait, names in jobs.items()]
 
 
@@ -81,7 +83,8 @@ def _row(wait: Wait) -> tuple[str, ...]:
     if wait.jobs:
         who = f"{who} of {_listed(wait.jobs)}"
     fits = "yes" if wait.fits else "**no**"
-    return who, _time(wait.seconds), wait.what, wait.bound, fits
+    time = _time(wait.seconds)
+    return who, time, wait.what, wait.bound, fits
 
 
 _SHOWN = 5
@@ -90,7 +93,9 @@ _SHOWN = 5
 def _listed(jobs: tuple[str, ...]) -> str:
     shown = ", ".join(jobs[:_SHOWN])
     more = len(jobs) - _SHOWN
-    return f"{shown} and {more} more" if more > 0 else shown
+    if more > 0:
+        return f"{shown} and {more} more"
+    return shown
 
 
 def waits(subject: Subject) -> Iterator[Wait]:
@@ -149,14 +154,18 @@ def _joins(configuration: str) -> int | None:
     return None
 
 
-def _of_ends(subject: Subject, works: tuple[Work, ...]) -> Iterator[Wait]:
+def _of_ends(
+    subject: Subject,
+    works: tuple[Work, ...],
+) -> Iterator[Wait]:
     """How long pods may take to stop, and how soon their launcher ends them."""
     schedules = {
         (schedule.namespace, schedule.name): schedule
         for schedule in subject.plan.of(CheckpointSchedule)
     }
     for work in works:
-        name, grace = _name(work), _grace(work)
+        name = _name(work)
+        grace = _grace(work)
         if grace is None:
             continue
         schedule = schedules.get((work.job.namespace, name))
@@ -199,8 +208,9 @@ def _grace(work: Work) -> int | None:
 def _drain(work: Work) -> int | None:
     """The seconds in which nodes of the job's pools drain; ``None`` where none has an end."""
     ends = [pool.termination_grace for pool in work.pools]
-    known = [Duration.parse(end).seconds for end in ends if end is not None]
-    return min(known, default=None)
+    known = [end for end in ends if end is not None]
+    seconds = [Duration.parse(end).seconds for end in known]
+    return min(seconds, default=None)
 
 
 def _of_blocks(subject: Subject) -> Iterator[Wait]:
@@ -219,7 +229,8 @@ def _of_delivery(subject: Subject) -> Iterator[Wait]:
     longest: dict[str, int] = {}
     for release in subject.plan.of(HelmRelease):
         seconds = release.timeout.seconds
-        longest[release.stage] = max(seconds, longest.get(release.stage, 0))
+        known = longest.get(release.stage, 0)
+        longest[release.stage] = max(seconds, known)
     for stage in subject.plan.of(Stage):
         least = longest.get(basename(stage.path))
         if least is not None:
@@ -234,4 +245,5 @@ def _of_delivery(subject: Subject) -> Iterator[Wait]:
 
 
 def _time(seconds: float) -> str:
-    return str(Duration(-int(-seconds // 1)))
+    whole = -int(-seconds // 1)
+    return str(Duration(whole))

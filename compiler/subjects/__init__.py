@@ -18,9 +18,14 @@ _HERE = Path(__file__).parent
 
 
 @cache
-def parts(name: str, subjects: tuple[str, ...] | None = None) -> tuple[ModuleType, ...]:
+def parts(
+    name: str,
+    subjects: tuple[str, ...] | None = None,
+) -> tuple[ModuleType, ...]:
     """The modules of this name (``target``, ``lift``…) of the subjects that have one: of all, or of some in order."""
-    having = sorted(path.parent.name for path in _HERE.glob(f"*/{name}.py"))
+    modules = _HERE.glob(f"*/{name}.py")
+    having = sorted(path.parent.name for path in modules)
     if subjects is not None:
         having = [subject for subject in subjects if subject in having]
-    return tuple(import_module(f"{__name__}.{subject}.{name}") for subject in having)
+    names = [f"{__name__}.{subject}.{name}" for subject in having]
+    return tuple(import_module(module) for module in names)

@@ -26,7 +26,8 @@ def lower(plan: Plan) -> list[Artifact]:
     # Most clusters have stacks.
     from compiler.targets.terraform import State, modules
 
-    bucket, region = boot.terraform.bucket, boot.terraform.region
+    bucket = boot.terraform.bucket
+    region = boot.terraform.region
     return list(
         modules(
             artifacts,

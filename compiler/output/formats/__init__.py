@@ -143,7 +143,8 @@ def hinted(text: str) -> list[str]:
 @cache
 def _hints() -> tuple[tuple[str, Callable[[str], bool]], ...]:
     """How each format is hinted at: asked of every file of a set."""
-    return tuple((name, format_of(name).hinted) for name in formats())
+    names = formats()
+    return tuple((name, format_of(name).hinted) for name in names)
 
 
 def recognised(body: Any) -> str:

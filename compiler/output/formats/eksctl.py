@@ -36,7 +36,9 @@ def hinted(text: str) -> bool:
 
 def recognised(body: Any) -> bool:
     """Whether a document is of eksctl's API."""
-    return isinstance(body, dict) and str(body.get("apiVersion")).startswith(_API)
+    if not isinstance(body, dict):
+        return False
+    return str(body.get("apiVersion")).startswith(_API)
 
 
 def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:

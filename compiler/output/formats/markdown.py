@@ -38,17 +38,21 @@ _UNKNOWN = regex(r"[$*?]|\bNAME\b")
 
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
     """What a page names and is not there, and shell that does not end."""
-    files = {artifact.path for artifact in (*setting.others, *artifacts)}
+    whole = (*setting.others, *artifacts)
+    files = {artifact.path for artifact in whole}
     folders = {folder for path in files for folder in _folders(path)}
     diagnostics: list[Diagnostic] = []
     for page in artifacts:
-        at, name = Route((page.id,)), str(page.ref)
+        at = Route((page.id,))
+        name = str(page.ref)
         faults = _faults(
             page,
             files | folders,
             setting.folder,
         )
-        diagnostics += [replace(fault, at=at, object=name) for fault in faults]
+        for fault in faults:
+            placed = replace(fault, at=at, object=name)
+            diagnostics.append(placed)
     return diagnostics
 
 
@@ -66,7 +70,8 @@ def _faults(
             f"a block of `{page.path}` does not end",
             help="close it with three backticks",
         )
-    for language, block in zip(parts[1::4], parts[2::4], strict=False):
+    blocks = zip(parts[1::4], parts[2::4], strict=False)
+    for language, block in blocks:
         if language in ("sh", "bash"):
             yield from shell_faults(page.path, block, written, folder)
 
@@ -80,9 +85,12 @@ def _links(
         if _URL.match(target):
             continue
         file = target.partition("#")[0]
-        place = os.path.normpath(os.path.join(os.path.dirname(path), file))
+        folder = os.path.dirname(path)
+        beside = os.path.join(folder, file)
+        place = os.path.normpath(beside)
         if place not in written:
-            yield _absent(path, f"`{path}` links to `{target}`", place, written)
+            what = f"`{path}` links to `{target}`"
+            yield _absent(path, what, place, written)
 
 
 def shell_faults(
@@ -116,21 +124,27 @@ def shell_faults(
 def _is_asked_of_kubectl(block: str, word: str) -> bool:
     """Whether a word is what a command of `kubectl` is about."""
     lines = block.replace("\\\n", " ").splitlines()
-    return any("kubectl " in line and f" {word}" in line for line in lines)
+    of_kubectl = [line for line in lines if "kubectl " in line]
+    return any(f" {word}" in line for line in of_kubectl)
 
 
 def _files(
     path: str, word: str, written: set[str], folder: str
 ) -> Iterator[Diagnostic]:
     """The files of the cluster's folder that a word names."""
-    if not folder or f"{folder}/" not in word or _UNKNOWN.search(word):
+    root = f"{folder}/"
+    if not folder or root not in word:
         return
-    inside = _PATH.match(word.partition(f"{folder}/")[2])
+    if _UNKNOWN.search(word):
+        return
+    below = word.partition(root)[2]
+    inside = _PATH.match(below)
     if inside is None:
         return
     place = inside[0].rstrip("/.")
     if place not in written:
-        yield _absent(path, f"a command of `{path}` names `{word}`", place, written)
+        what = f"a command of `{path}` names `{word}`"
+        yield _absent(path, what, place, written)
 
 
 def _absent(
@@ -156,7 +170,8 @@ def _folders(path: str) -> Iterator[str]:
 def _groups() -> set[str]:
     groups: set[str] = set()
     for versions in BUILTIN.served().values():
-        groups.update(version.rpartition("/")[0] for version in versions)
+        of_kind = (version.rpartition("/")[0] for version in versions)
+        groups.update(of_kind)
     return groups
 
 

@@ -42,15 +42,19 @@ TAGS: Mapping[str, str] = {}
 
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
     """What a script names and is not there, and shell that does not end."""
-    files = {artifact.path for artifact in (*setting.others, *artifacts)}
+    whole = (*setting.others, *artifacts)
+    files = {artifact.path for artifact in whole}
     diagnostics: list[Diagnostic] = []
     for script in artifacts:
-        at, name = Route((script.id,)), str(script.ref)
+        at = Route((script.id,))
+        name = str(script.ref)
         faults = shell_faults(
             script.path,
             script.content,
             files,
             setting.folder,
         )
-        diagnostics += [replace(fault, at=at, object=name) for fault in faults]
+        for fault in faults:
+            placed = replace(fault, at=at, object=name)
+            diagnostics.append(placed)
     return diagnostics

@@ -115,16 +115,18 @@ def _node() -> Node:
 
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
     """Everything that GitHub would refuse, or run otherwise than it was reviewed."""
-    return [
-        diagnostic(artifact, fault)
-        for artifact in artifacts
-        for fault in (*walk(_node(), artifact.body), *_faults(artifact.body))
-    ]
+    diagnostics = []
+    for artifact in artifacts:
+        faults = list(walk(_node(), artifact.body))
+        faults += _faults(artifact.body)
+        diagnostics += [diagnostic(artifact, fault) for fault in faults]
+    return diagnostics
 
 
 def _faults(body: dict[str, Any]) -> Iterator[Fault]:
     for path, step in _steps(body):
-        runs, uses = step.get("run"), step.get("uses")
+        runs = step.get("run")
+        uses = step.get("uses")
         if (runs is None) == (uses is None):
             yield Fault(
                 SCHEMA,
@@ -177,7 +179,8 @@ def _steps(body: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
     if not isinstance(jobs, dict):
         return
     for name, job in jobs.items():
-        for path, step in follow(job, ("steps", "*"), ("jobs", name)):
+        steps = follow(job, ("steps", "*"), ("jobs", name))
+        for path, step in steps:
             if isinstance(step, dict):
                 yield path, step
 

@@ -24,10 +24,11 @@ _CLUSTER = ("kubernetes", "eksctl", "ami")
 @cache
 def addons() -> Mapping[str, AddOn]:
     """The add-ons by component, each after those that it waits for, and else by the names of their files."""
-    names = {file.stem for folder in __path__ for file in Path(folder).glob("*.py")}
-    modules = [
-        import_module(f"{__name__}.{name}") for name in sorted(names.difference(_PARTS))
-    ]
+    names: set[str] = set()
+    for folder in __path__:
+        names.update(file.stem for file in Path(folder).glob("*.py"))
+    own = sorted(names.difference(_PARTS))
+    modules = [import_module(f"{__name__}.{name}") for name in own]
     return _in_order([module.ADD_ON for module in modules])
 
 
@@ -41,7 +42,10 @@ def _in_order(addons: list[AddOn]) -> dict[str, AddOn]:
     return ordered
 
 
-def _first_ready(waiting: Mapping[str, AddOn], ordered: Mapping[str, AddOn]) -> AddOn:
+def _first_ready(
+    waiting: Mapping[str, AddOn],
+    ordered: Mapping[str, AddOn],
+) -> AddOn:
     for addon in waiting.values():
         if ordered.keys() >= set(addon.after):
             return addon
@@ -57,5 +61,6 @@ def wanted(context: Context, by: str) -> Iterator[AddOn]:
 
 def used(context: Context) -> frozenset[str]:
     """The components of the release that a cluster uses."""
-    running = [addon for addon in addons().values() if addon.runs(context)]
+    known = addons().values()
+    running = [addon for addon in known if addon.runs(context)]
     return frozenset(_CLUSTER).union(addon.component for addon in running)

@@ -97,7 +97,8 @@ class Role:
 
     def policy_arns(self, partition: str) -> tuple[str, ...]:
         """The managed policies by ARN."""
-        return tuple(f"arn:{partition}:iam::aws:policy/{name}" for name in self.managed)
+        policies = f"arn:{partition}:iam::aws:policy"
+        return tuple(f"{policies}/{name}" for name in self.managed)
 
     def named(self, cluster: str) -> str:
         """The name of the cluster's own role."""

@@ -13,7 +13,8 @@ _GRANT = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
 
 def wanted(context: Context) -> bool:
     """Where the spec has EBS volumes."""
-    return any(storage.ebs for storage in StorageSection.of(context.spec).storage)
+    storages = StorageSection.of(context.spec).storage
+    return any(storage.ebs for storage in storages)
 
 
 def rights(context: Context) -> Sequence[dict[str, object]]:

@@ -19,7 +19,9 @@ def wanted(context: Context) -> bool:
 
 
 def _uses_efa(pool: NodePool, instance: InstanceType) -> bool:
-    return _has_efa(instance) if pool.efa is None else pool.efa
+    if pool.efa is None:
+        return _has_efa(instance)
+    return pool.efa
 
 
 def _has_efa(instance: InstanceType) -> bool:

@@ -57,7 +57,8 @@ def _sharing(context: Context) -> dict[str, Any]:
     from compiler.subjects.pools.sharing import WHOLE, plugin_config
 
     name, text = WHOLE
-    configs = {name: text, **dict(sorted(plugin_config(one) for one in shared))}
+    shared_configs = sorted(plugin_config(sharing) for sharing in shared)
+    configs = {name: text, **dict(shared_configs)}
     return {"config": {"default": name, "map": configs}}
 
 

@@ -11,7 +11,8 @@ from compiler.subjects.storage.spec import StorageSection
 
 def wanted(context: Context) -> bool:
     """Where the spec has a bucket."""
-    return any(storage.s3 for storage in StorageSection.of(context.spec).storage)
+    storages = StorageSection.of(context.spec).storage
+    return any(storage.s3 for storage in storages)
 
 
 def values(setting: Setting) -> dict[str, Any]:

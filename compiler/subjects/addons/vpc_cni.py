@@ -11,7 +11,8 @@ from compiler.subjects.network.spec import NetworkSection
 
 def values(setting: Setting) -> dict[str, Any]:
     """The add-on's configuration: network policies are off by default, and Cilium's where it is chained."""
-    chained = NetworkSection.of(setting.context.spec).network.cilium is not None
+    network = NetworkSection.of(setting.context.spec).network
+    chained = network.cilium is not None
     return {"enableNetworkPolicy": "false" if chained else "true"}
 
 

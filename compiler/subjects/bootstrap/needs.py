@@ -62,9 +62,15 @@ def _of_storage(storage: Storage) -> StorageNeeds:
             volume=spec.existing_disk.id,
             at=at,
         )
-    key = storage.made.key if storage.made is not None else None
+    key = None
+    if storage.made is not None:
+        key = storage.made.key
     return StorageNeeds(
-        spec.name, bucket=storage.bucket, key=key, made=storage.made, at=at
+        spec.name,
+        bucket=storage.bucket,
+        key=key,
+        made=storage.made,
+        at=at,
     )
 
 
@@ -78,7 +84,8 @@ def _of_cluster(context: Context, cluster: Cluster) -> tuple[ServiceQuota, ...]:
 
 
 def _of_group(context: Context, group: NodeGroup) -> list[ServiceQuota]:
-    type_name, nodes = group.instance_types[0], group.max_size or 0
+    type_name = group.instance_types[0]
+    nodes = group.max_size or 0
     instance = context.catalog.instance(type_name)
     vcpus = instance.vcpus if instance else 0
     code, name = vcpu_quota(type_name, "on-demand")

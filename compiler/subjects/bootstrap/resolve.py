@@ -46,11 +46,15 @@ def bootstrap(
     needs: Account,
 ) -> Bootstrap:
     """Everything that must exist before Flux can work."""
-    spec, flux = context.spec, DeliverySection.of(context.spec).flux
+    spec = context.spec
+    flux = DeliverySection.of(context.spec).flux
     queue = interruption_queue(context.name)
     auto_mode = ClusterSection.of(spec).auto_mode is not None
     owner = "auto_mode" if auto_mode else "karpenter"
-    partition, region, account_id = context.partition, spec.region, spec.account
+    partition = context.partition
+    region = spec.region
+    account_id = spec.account
+    region_zones = context.catalog.regions.get(region, ())
     return Bootstrap(
         at=SPEC,
         cluster=context.name,
@@ -76,7 +80,7 @@ def bootstrap(
         bucket_role=role_name(context, "aws-mountpoint-s3-csi-driver"),
         access=access_entries(context),
         drivers=drivers(context),
-        zones=tuple(sorted(context.catalog.regions.get(region, ()))),
+        zones=tuple(sorted(region_zones)),
         auto_mode=auto_mode,
         placement_groups=_placement_groups(context, pools),
         eksctl_version=context.release.version("eksctl"),
@@ -112,7 +116,8 @@ def _placement_groups(
     for pool in pools.values():
         name = placement_group(context.name, pool)
         if pool.placement and name:
-            at, strategy = pool.at / "placement", pool.placement
+            at = pool.at / "placement"
+            strategy = pool.placement
             groups.append(
                 PlacementGroup(
                     at=at,

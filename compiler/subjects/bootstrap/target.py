@@ -104,7 +104,8 @@ def _readme(plan: Plan, boot: Bootstrap) -> str:
 
 def _made(boot: Bootstrap) -> bool:
     """Whether any storage is made. Which ones is for the files of each: two that come never meet."""
-    return any(storage.made is not None for storage in boot.needs.storage)
+    made = [storage.made for storage in boot.needs.storage]
+    return any(storage is not None for storage in made)
 
 
 def _script(
@@ -181,7 +182,8 @@ def stack(boot: Bootstrap) -> dict[str, Any]:
             list(boot.node_policies),
         )
         return template(description, {"NodeRole": nodes, "BucketRole": bucket_role})
-    policies = [{"Ref": f"{_logical(name)}Policy"} for name in boot.controller_policies]
+    names = boot.controller_policies
+    policies = [{"Ref": f"{_logical(name)}Policy"} for name in names]
     queue = dict(boot.queue)
     queue_policy = queue.pop("policy")
     resources: dict[str, Any] = {
@@ -244,17 +246,22 @@ def stacks(boot: Bootstrap) -> Iterator[Artifact]:
                 storage.at,
             )
     for driver in boot.drivers:
-        resources, at = _driver(boot, driver), boot.where("drivers")
+        resources = _driver(boot, driver)
+        at = boot.where("drivers")
         yield _part(driver.service_account, "The rights of a driver", resources, at)
     for entry in boot.access:
-        name, resources = short_name(entry.principal), {"Entry": _entry(boot, entry)}
+        name = short_name(entry.principal)
+        resources = {"Entry": _entry(boot, entry)}
         yield _part(
             f"principal-{name}", "Who may enter the cluster", resources, entry.at
         )
 
 
 def _part(
-    name: str, description: str, resources: Mapping[str, Any], at: Route
+    name: str,
+    description: str,
+    resources: Mapping[str, Any],
+    at: Route,
 ) -> Artifact:
     path = f"{STACKS}/{name}.yaml"
     body = template(description, resources)
@@ -313,11 +320,15 @@ def _bucket(boot: Bootstrap, storage: StorageNeeds) -> dict[str, Any]:
     )
 
 
-def _rights(boot: Bootstrap, bucket: str) -> list[dict[str, Any]]:
+def _rights(
+    boot: Bootstrap,
+    bucket: str,
+) -> list[dict[str, Any]]:
     """What Mountpoint does in a bucket (Mountpoint for Amazon S3 1.22, doc/CONFIGURATION.md, IAM permissions). Of a
     directory bucket it asks for a session, and no action of S3 counts."""
     if bucket.endswith("--x-s3"):
-        arn = f"arn:{boot.partition}:s3express:{boot.region}:{boot.account}:bucket/{bucket}"
+        owner = f"arn:{boot.partition}:s3express:{boot.region}:{boot.account}"
+        arn = f"{owner}:bucket/{bucket}"
         return [
             {"Effect": "Allow", "Action": ["s3express:CreateSession"], "Resource": arn}
         ]

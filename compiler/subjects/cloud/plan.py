@@ -187,7 +187,8 @@ class SecurityRule:
             return True
         if self.protocol not in ("tcp", "6") or self.first is None:
             return False
-        return self.first <= port <= (self.first if self.last is None else self.last)
+        last = self.first if self.last is None else self.last
+        return self.first <= port <= last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,8 @@ _ADD_ONS = "EKS user guide, eks-add-ons: considerations for EKS Auto Mode"
 
 def check_auto_mode(context: Context) -> None:
     """Settings of the cluster that EKS Auto Mode has no place for."""
-    for at, fact, help, source in (*_of_the_platform(context), *_of_others(context)):
+    refused = (*_of_the_platform(context), *_of_others(context))
+    for at, fact, help, source in refused:
         context.fault(
             "RES191", f"with EKS Auto Mode {fact}", at, help, source=source, key=True
         )
@@ -90,7 +91,8 @@ def _of_others(context: Context) -> Iterator[_Refused]:
                 "remove it, or `autoMode`",
                 "EKS user guide, node-health: enabled with EKS Auto Mode",
             )
-    for index, storage in enumerate(StorageSection.of(context.spec).storage):
+    storages = StorageSection.of(context.spec).storage
+    for index, storage in enumerate(storages):
         if storage.ebs is not None:
             yield (
                 SPEC / "storage" / index / "ebs",

@@ -28,11 +28,13 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
 
     One of our own for a pool has node groups, and describes no cluster.
     """
-    metadata, subnets = body / "metadata", _subnets(body)
+    metadata = body / "metadata"
+    subnets = _subnets(body)
     if part_of(metadata.mapping()):
         yield from _groups(body, _zones(subnets))
         return
-    addons = [_addon(addon) for addon in (body / "addons").items()]
+    listed = (body / "addons").items()
+    addons = [_addon(addon) for addon in listed]
     identities = body.follow("iam", "podIdentityAssociations")
     pod_identities = [_identity(identity) for identity in identities.items()]
     entries = body.follow("accessConfig", "accessEntries")
@@ -42,12 +44,13 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
         auto_mode = False
     pools = body.follow("autoModeConfig", "nodePools")
     auto_pools = pools.texts() if pools.value is not None else None
+    nodes = tuple(subnet for _, subnet in subnets)
     yield Cluster(
         at=body.at,
         name=name_of(body),
         region=(metadata / "region").word(),
         kubernetes=(metadata / "version").word(),
-        network=_network(body, tuple(subnet for _, subnet in subnets)),
+        network=_network(body, nodes),
         tags=(metadata / "tags").strings(),
         addons=tuple(addons),
         pod_identities=tuple(pod_identities),
@@ -67,7 +70,10 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-def _groups(body: Reader, zones: Mapping[str, str]) -> Iterator[NodeGroup]:
+def _groups(
+    body: Reader,
+    zones: Mapping[str, str],
+) -> Iterator[NodeGroup]:
     for group in (body / "managedNodeGroups").items():
         yield _group(group, zones, managed=True)
     for group in (body / "nodeGroups").items():
@@ -129,7 +135,8 @@ def _addon(body: Reader) -> Addon:
     identity = body.follow("podIdentityAssociations", 0)
     account = None
     if identity:
-        namespace, name = identity / "namespace", identity / "serviceAccountName"
+        namespace = identity / "namespace"
+        name = identity / "serviceAccountName"
         account = (namespace.word(), name.word())
     return Addon(
         name=(body / "name").word(),
@@ -178,12 +185,14 @@ def _group(
     managed: bool,
 ) -> NodeGroup:
     """``subnets`` are zones by the key or id of their subnet."""
-    zones, zones_at = (body / "availabilityZones").texts(), body / "availabilityZones"
+    zones = (body / "availabilityZones").texts()
+    zones_at = body / "availabilityZones"
     chosen = (body / "subnets").texts()
     if chosen:
         zones_at = body / "subnets"
         if all(name in subnets for name in chosen):
-            zones = tuple(dict.fromkeys(subnets[name] for name in chosen))
+            of_subnets = (subnets[name] for name in chosen)
+            zones = tuple(dict.fromkeys(of_subnets))
     types, types_at = _instance_types(body)
     market = body.follow("instanceMarketOptions", "marketType")
     target = body.follow(
@@ -191,7 +200,9 @@ def _group(
     )
     config = _local_storage(body / "overrideBootstrapCommand")
     commands = (body / "preBootstrapCommands").texts()
-    mig = slices_of(commands[0]) if len(commands) == 1 else ()
+    mig: tuple[str, ...] = ()
+    if len(commands) == 1:
+        mig = slices_of(commands[0])
     of_kubelet = [key for key in _OWN_KUBELET if body / key]
     if mig:
         of_kubelet.remove("preBootstrapCommands")
@@ -267,11 +278,19 @@ def _local_storage(command: Reader) -> str | None:
         return ""
     read = _values(command)
     spec = read.get("spec")
-    instance = spec.get("instance") if isinstance(spec, dict) else None
-    storage = instance.get("localStorage") if isinstance(instance, dict) else None
-    strategy = storage.get("strategy") if isinstance(storage, dict) else None
+    instance = None
+    if isinstance(spec, dict):
+        instance = spec.get("instance")
+    storage = None
+    if isinstance(instance, dict):
+        storage = instance.get("localStorage")
+    strategy = None
+    if isinstance(storage, dict):
+        strategy = storage.get("strategy")
     expected = {"instance": {"localStorage": {"strategy": strategy}}}
-    return str(strategy) if strategy and spec == expected else None
+    if strategy and spec == expected:
+        return str(strategy)
+    return None
 
 
 def _repair_config(body: Reader) -> dict[str, Any]:

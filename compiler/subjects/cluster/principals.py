@@ -20,7 +20,8 @@ def check_principals(context: Context) -> None:
         if partition != context.partition:
             context.fault(
                 "RES043",
-                f"`{arn}` is of partition `{partition}`, and region `{context.spec.region}` of "
+                f"`{arn}` is of partition `{partition}`, "
+                f"and region `{context.spec.region}` of "
                 f"`{context.partition}`",
                 at,
                 f"write a principal of it: `arn:{context.partition}:iam::...`",
@@ -38,9 +39,11 @@ def check_principals(context: Context) -> None:
 
 def _principals(context: Context) -> Iterator[tuple[Route, str]]:
     """The ARNs of administrators and of namespaces, each with its place."""
-    for index, arn in enumerate(ClusterSection.of(context.spec).eks.admins):
+    admins = ClusterSection.of(context.spec).eks.admins
+    for index, arn in enumerate(admins):
         yield AT_EKS / "admins" / index, arn
-    for place, namespace in enumerate(NamespacesSection.of(context.spec).namespaces):
+    namespaces = NamespacesSection.of(context.spec).namespaces
+    for place, namespace in enumerate(namespaces):
         here = SPEC / "namespaces" / place / "principals"
         for index, arn in enumerate(namespace.principals):
             yield here / index, arn

@@ -90,14 +90,16 @@ def _addons(setting: Setting) -> tuple[Addon, ...]:
     """Those of every cluster, with what the spec changes of them, and those of its own."""
     context = setting.context
     own = ClusterSection.of(context.spec).eks.addons
-    values = {name: settings.values for name, settings in own.items()}
-    ours = {addon.component: addon for addon in addons.wanted(context, EKS)}
-    charts = {
-        name for name, addon in addons.addons().items() if addon.by in (HELM, MANIFESTS)
-    }
-    installed = [
-        _addon(setting, addon, values.get(name, {})) for name, addon in ours.items()
-    ]
+    given = own.items()
+    values = {name: settings.values for name, settings in given}
+    wanted = addons.wanted(context, EKS)
+    ours = {addon.component: addon for addon in wanted}
+    known = addons.addons().items()
+    charts = {name for name, addon in known if addon.by in (HELM, MANIFESTS)}
+    installed = []
+    for name, addon in ours.items():
+        own_values = values.get(name, {})
+        installed.append(_addon(setting, addon, own_values))
     for name, settings in own.items():
         if name in charts:
             context.fault(
@@ -126,13 +128,15 @@ def _addon(
     context, name = setting.context, addon.component
     at = AT_EKS / "addons" / name / "values"
     build = context.build(name)
-    values, _ = overridden(context, name, addon.values(setting), own, at)
+    derived = addon.values(setting)
+    values, _ = overridden(context, name, derived, own, at)
     role = addon.role
     if role is None:
         return Addon(name, build, values)
     account = (role.namespace, role.service_account)
     arns = role.policy_arns(context.partition)
-    return Addon(name, build, values, account, arns, tuple(role.rights(context)))
+    rights = tuple(role.rights(context))
+    return Addon(name, build, values, account, arns, rights)
 
 
 def _identities(context: Context) -> tuple[PodIdentity, ...]:
@@ -141,7 +145,9 @@ def _identities(context: Context) -> tuple[PodIdentity, ...]:
     identities = []
     for addon in addons.addons().values():
         role = addon.role
-        if role is not None and role.own and addon.is_ours(context):
+        if role is None or not role.own:
+            continue
+        if addon.is_ours(context):
             arn = prefix + role.named(context.name)
             identities.append(
                 PodIdentity(
@@ -213,7 +219,8 @@ def _system(context: Context) -> NodeGroup:
 def _ami_release(context: Context) -> str | None:
     """The release of the system nodes' image, as EKS names it: the one that Karpenter's nodes boot, if it is AL2023."""
     ami = context.release.components["ami"]
-    chosen, tested = context.version("ami"), context.release.version("ami")
+    chosen = context.version("ami")
+    tested = context.release.version("ami")
     alias = chosen if chosen in ami.builds else tested
     build = ami.builds[alias].get(context.version("kubernetes"))
     context.derive(

@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterator
 
 from compiler.manifest import Body, Manifest
-from compiler.output.artifact import PART
+from compiler.output.artifact import PART, Places
 from compiler.plan import Plan
-from compiler.source import Key, Route
 from compiler.subjects.cluster.plan import (
     AccessEntry,
     Addon,
@@ -26,7 +25,8 @@ NODE_GROUPS = "bootstrap/nodegroups"
 
 def lower(plan: Plan) -> Iterator[Manifest]:
     """The ClusterConfig of the cluster, and one for each node group that is a pool's."""
-    cluster, bootstrap = plan.one(Cluster), plan.one(Bootstrap)
+    cluster = plan.one(Cluster)
+    bootstrap = plan.one(Bootstrap)
     if cluster is None:
         return
     yield Manifest(
@@ -47,7 +47,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         )
 
 
-def _group_origins(group: NodeGroup) -> dict[tuple[Key, ...], Route]:
+def _group_origins(group: NodeGroup) -> Places:
     here = ("managedNodeGroups", 0)
     return {
         here: group.at,
@@ -83,8 +83,8 @@ def group_config(cluster: Cluster, group: NodeGroup) -> Body:
     }
 
 
-def _origins(cluster: Cluster) -> dict[tuple[Key, ...], Route]:
-    places: dict[tuple[Key, ...], Route] = {
+def _origins(cluster: Cluster) -> Places:
+    places: Places = {
         ("metadata", "region"): cluster.where("region"),
         ("vpc",): cluster.where("network"),
         ("vpc", "publicAccessCIDRs"): cluster.network.where("public_cidrs"),
@@ -94,7 +94,8 @@ def _origins(cluster: Cluster) -> dict[tuple[Key, ...], Route]:
         ("autoModeConfig",): cluster.where("auto_mode"),
     }
     for index, addon in enumerate(cluster.addons):
-        places["addons", index] = cluster.where("addons") / addon.name
+        origin = cluster.where("addons")
+        places["addons", index] = origin / addon.name
     for index, group in enumerate(cluster.node_groups):
         places["managedNodeGroups", index] = group.at
     return places

@@ -22,7 +22,8 @@ _HOUR = Duration(3600)
 
 def oci_repository(body: Reader) -> Iterator[PlanNode]:
     """OCIRepository. A digest comes before a range, and that before a tag (source-controller v1.10, ``spec.ref``)."""
-    spec, ref = body / "spec", body / "spec" / "ref"
+    spec = body / "spec"
+    ref = body / "spec" / "ref"
     version = ref / "semver" or ref / "tag"
     has_digest = bool(ref / "digest")
     yield HelmSource(
@@ -54,7 +55,8 @@ def helm_repository(body: Reader) -> Iterator[PlanNode]:
 def helm_release(body: Reader) -> Iterator[PlanNode]:
     """HelmRelease; where it installs Kueue, the manager's configuration too."""
     spec = body / "spec"
-    chart, ref = spec.follow("chart", "spec"), spec / "chartRef"
+    chart = spec.follow("chart", "spec")
+    ref = spec / "chartRef"
     source = ref or chart / "sourceRef"
     yield HelmRelease(
         at=body.at,
@@ -84,7 +86,8 @@ def helm_release(body: Reader) -> Iterator[PlanNode]:
 
 
 def _names(references: Reader) -> tuple[str, ...]:
-    return tuple((reference / "name").word() for reference in references.items())
+    names = ((reference / "name").word() for reference in references.items())
+    return tuple(names)
 
 
 def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
@@ -103,7 +106,8 @@ def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
 
 
 def _pinned(
-    release: HelmRelease, sources: Mapping[tuple[str, str], HelmSource]
+    release: HelmRelease,
+    sources: Mapping[tuple[str, str], HelmSource],
 ) -> HelmRelease:
     source = sources.get((release.namespace, release.source))
     if source is None:
@@ -136,7 +140,8 @@ def kustomization(body: Reader) -> Iterator[PlanNode]:
     """Kustomization."""
     spec = body / "spec"
     interval = (spec / "interval").duration() or _HOUR
-    patches = [(item / "patch").word() for item in (spec / "patches").items()]
+    listed = (spec / "patches").items()
+    patches = [(item / "patch").word() for item in listed]
     images = {
         (image / "name").word(): (image / "newTag").word()
         for image in (spec / "images").items()

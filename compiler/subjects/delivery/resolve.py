@@ -132,7 +132,8 @@ def _origins(context: Context, component: str) -> dict[str, Route]:
 def _charts(components: Iterable[str]) -> tuple[str, ...]:
     """Those that are charts: a HelmRelease waits for no other object."""
     known = addons.addons()
-    return tuple(name for name in components if known[name].by == HELM)
+    charts = [name for name in components if known[name].by == HELM]
+    return tuple(charts)
 
 
 def _source_name(addon: AddOn, chart: Chart) -> str:
@@ -142,7 +143,10 @@ def _source_name(addon: AddOn, chart: Chart) -> str:
     return address.replace("/", "-").replace(".", "-")
 
 
-def _sources(context: Context, charts: Iterable[AddOn]) -> tuple[HelmSource, ...]:
+def _sources(
+    context: Context,
+    charts: Iterable[AddOn],
+) -> tuple[HelmSource, ...]:
     sources: dict[str, HelmSource] = {}
     for addon in charts:
         chart = context.release.chart(addon.component)
@@ -213,6 +217,7 @@ def flux_folder(context: Context) -> str:
     ours = PurePosixPath(folder(context))
     for top in ("clusters", "flux"):
         flux = PurePosixPath(top, context.name)
-        if not ours.is_relative_to(flux) and not flux.is_relative_to(ours):
+        ours_below = ours.is_relative_to(flux)
+        if not ours_below and not flux.is_relative_to(ours):
             return str(flux)
     return f"bootstrap/{context.name}"

@@ -14,9 +14,8 @@ PREFIX = "trainyard"
 
 def folder(context: Context) -> str:
     """The cluster's folder in the repository."""
-    return (
-        DeliverySection.of(context.spec).flux.path or f"{context.output}/{context.name}"
-    )
+    written = DeliverySection.of(context.spec).flux.path
+    return written or f"{context.output}/{context.name}"
 
 
 def stage(

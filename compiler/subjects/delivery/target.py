@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from compiler.manifest import Body, Manifest
+from compiler.output.artifact import Places
 from compiler.plan import Plan
-from compiler.source import Key, Route
 from compiler.subjects.delivery.plan import (
     GitSource,
     HealthExpression,
@@ -64,16 +64,17 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         )
 
 
-def _source_origins(source: HelmSource) -> dict[tuple[Key, ...], Route]:
+def _source_origins(source: HelmSource) -> Places:
     if "version" not in source.origins:
         return {}
     return {("spec", "ref", "tag"): source.where("version")}
 
 
-def _release_origins(release: HelmRelease) -> dict[tuple[Key, ...], Route]:
-    origins: dict[tuple[Key, ...], Route] = {
-        ("spec", "values", *path): route for path, route in release.places.items()
-    }
+def _release_origins(release: HelmRelease) -> Places:
+    origins: Places = {}
+    for keys, route in release.places.items():
+        place = ("spec", "values", *keys)
+        origins[place] = route
     if "version" in release.origins:
         origins["spec", "chart", "spec", "version"] = release.where("version")
     return origins
@@ -172,7 +173,8 @@ def kustomization(stage: Stage) -> Body:
         stage.name,
         stage.namespace,
     )
-    images = [{"name": name, "newTag": tag} for name, tag in stage.images.items()]
+    tags = stage.images.items()
+    images = [{"name": name, "newTag": tag} for name, tag in tags]
     # Without a Secret: by the rights of the controller's pod (kustomize-controller v1.10, decryption).
     decryption = {"provider": "sops"} if stage.decrypted else None
     spec = given(

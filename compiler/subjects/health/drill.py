@@ -83,19 +83,23 @@ def _job(
 
 
 def _is_seen(plan: Plan, message: str) -> bool:
-    return any(re.search(pattern, message) for pattern in _patterns(plan))
+    patterns = _patterns(plan)
+    return any(re.search(pattern, message) for pattern in patterns)
 
 
 def _seen(plan: Plan) -> list[int]:
     """The Xids that the detectors set a condition for."""
-    return [xid for xid in range(1, 200) if _is_seen(plan, _MESSAGE.format(xid))]
+    known = range(1, 200)
+    messages = {xid: _MESSAGE.format(xid) for xid in known}
+    return [xid for xid in known if _is_seen(plan, messages[xid])]
 
 
 def _patterns(plan: Plan) -> list[str]:
     patterns = []
     for detector in plan.of(ProblemDetector):
         for monitor in detector.monitors:
-            patterns += [rule.pattern for rule in monitor.rules if rule.permanent]
+            permanent = [rule for rule in monitor.rules if rule.permanent]
+            patterns += [rule.pattern for rule in permanent]
     return patterns
 
 
@@ -104,7 +108,8 @@ def steps(plan: Plan, node: str) -> list[str]:
     tainter = plan.one(ConditionTainter)
     if tainter is None:
         return []
-    condition, taint = tainter.conditions[0], tainter.taint_key
+    condition = tainter.conditions[0]
+    taint = tainter.taint_key
     show = f"kubectl get node {node} -o jsonpath="
     return [
         f"A drill: it writes a fatal Xid to the kernel's log of node {node}, and does not touch the GPU.",

@@ -49,7 +49,9 @@ def config_map(body: Reader) -> Iterator[PlanNode]:
     (``controller_manager_config.yaml`` in Kueue's own manifests)."""
     for _, entry in (body / "data").entries():
         text = entry.word()
-        parsed = embedded(text) if kueue.CONFIGURATION in text else None
+        parsed = None
+        if kueue.CONFIGURATION in text:
+            parsed = embedded(text)
         if isinstance(parsed, dict) and parsed.get("kind") == "Configuration":
             yield from kueue.configuration(Reader(parsed, entry.at))
     monitors = _monitors(body / "data")
@@ -65,8 +67,12 @@ def config_map(body: Reader) -> Iterator[PlanNode]:
 def _monitors(data: Reader) -> tuple[ProblemMonitor, ...]:
     monitors = []
     for key, entry in data.entries():
-        parsed = _json(entry.word()) if key.endswith(".json") else None
-        if isinstance(parsed, dict) and "plugin" in parsed and "rules" in parsed:
+        parsed = None
+        if key.endswith(".json"):
+            parsed = _json(entry.word())
+        if not isinstance(parsed, dict):
+            continue
+        if "plugin" in parsed and "rules" in parsed:
             body = Reader(parsed, Route())
             monitors.append(
                 _monitor(
@@ -92,7 +98,8 @@ def _monitor(
 ) -> ProblemMonitor:
     skips = body.follow("pluginConfig", "skip_initial_status").flag()
     rules = [_rule(rule) for rule in (body / "rules").items()]
-    conditions = [_condition(item) for item in (body / "conditions").items()]
+    listed = (body / "conditions").items()
+    conditions = [_condition(item) for item in listed]
     return ProblemMonitor(
         at=at,
         name=name,
@@ -152,8 +159,10 @@ def daemon_set(body: Reader) -> Iterator[PlanNode]:
 
 def deployment(body: Reader) -> Iterator[PlanNode]:
     """The condition tainter's Deployment."""
-    for container in body.follow("spec", "template", "spec", "containers").items():
-        if any(_TAINTER in word for word in (container / "command").texts()):
+    containers = body.follow("spec", "template", "spec", "containers")
+    for container in containers.items():
+        command = (container / "command").texts()
+        if any(_TAINTER in word for word in command):
             options = (container / "args").texts()
             taints = _values(options, "--taint")
             yield ConditionTainter(
@@ -166,7 +175,10 @@ def deployment(body: Reader) -> Iterator[PlanNode]:
             )
 
 
-def _values(options: Sequence[str], wanted: str) -> tuple[str, ...]:
+def _values(
+    options: Sequence[str],
+    wanted: str,
+) -> tuple[str, ...]:
     """The values of an option of a command, in order."""
     values = []
     for option in options:
@@ -184,8 +196,12 @@ def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
 
     The service accounts and roles of detectors and tainters are theirs, not nodes of their own.
     """
-    own = {node.detector.name for node in nodes if isinstance(node, DetectorPods)}
-    own |= {node.name for node in nodes if isinstance(node, ConditionTainter)}
+    own = set()
+    for node in nodes:
+        if isinstance(node, DetectorPods):
+            own.add(node.detector.name)
+        elif isinstance(node, ConditionTainter):
+            own.add(node.name)
     files = {
         (node.namespace, node.name): node.monitors
         for node in nodes
@@ -200,17 +216,21 @@ def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
         if isinstance(node, DetectorPods):
             node = _with_monitors(node, files)
         joined.append(node)
-        if isinstance(node, HelmRelease) and _DETECTOR in (node.chart, node.name):
-            joined.append(_from_chart(node))
+        if isinstance(node, HelmRelease):
+            names = (node.chart, node.name)
+            if _DETECTOR in names:
+                joined.append(_from_chart(node))
     return joined
 
 
 def _with_monitors(
-    pods: DetectorPods, files: Mapping[tuple[str, str], tuple[ProblemMonitor, ...]]
+    pods: DetectorPods,
+    files: Mapping[tuple[str, str], tuple[ProblemMonitor, ...]],
 ) -> ProblemDetector:
     monitors: list[ProblemMonitor] = []
     for name in pods.config_maps:
-        monitors += files.get((pods.detector.namespace, name), ())
+        key = (pods.detector.namespace, name)
+        monitors += files.get(key, ())
     return replace(pods.detector, monitors=tuple(monitors))
 
 

@@ -40,7 +40,8 @@ class ProblemMonitor(PlanNode):
 
     def sets(self) -> tuple[str, ...]:
         """The node conditions that it can set."""
-        return tuple(dict.fromkeys(type_ for type_, _, _ in self.conditions))
+        types = (type_ for type_, _, _ in self.conditions)
+        return tuple(dict.fromkeys(types))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,7 +43,10 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         yield stage(context, "health", "platform")
 
 
-def burn_ins(context: Context, pools: dict[str, Pool]) -> Iterator[BurnIn]:
+def burn_ins(
+    context: Context,
+    pools: dict[str, Pool],
+) -> Iterator[BurnIn]:
     """The tests of new nodes, of the pools that ask for them."""
     for pool in pools.values():
         wanted = pool.spec.burn_in
@@ -102,10 +105,14 @@ def _diagnostics(context: Context, pool: Pool) -> tuple[int, str]:
     return given.level, image
 
 
-def detectors(context: Context, pools: dict[str, Pool]) -> tuple[ProblemDetector, ...]:
+def detectors(
+    context: Context,
+    pools: dict[str, Pool],
+) -> tuple[ProblemDetector, ...]:
     """The node-problem-detector over the kernel log of GPU nodes, for fatal Xids only."""
+    wanted = HealthSection.of(context.spec).health.problem_detector
     has_gpus = any(pool.instance.gpus for pool in pools.values())
-    if not HealthSection.of(context.spec).health.problem_detector or not has_gpus:
+    if not wanted or not has_gpus:
         return ()
     if ClusterSection.of(context.spec).auto_mode is not None:
         context.derive(
@@ -118,7 +125,8 @@ def detectors(context: Context, pools: dict[str, Pool]) -> tuple[ProblemDetector
         )
         return ()
     at = SPEC / "health" / "problemDetector"
-    codes = [str(code) for code in context.catalog.xids.fatal()]
+    fatal = context.catalog.xids.fatal()
+    codes = [str(code) for code in fatal]
     pattern = rf"NVRM: Xid \(PCI:[0-9a-fA-F:.]+\): ({'|'.join(codes)}),.*"
     monitor = ProblemMonitor(
         at=at,
@@ -151,7 +159,8 @@ def detectors(context: Context, pools: dict[str, Pool]) -> tuple[ProblemDetector
 
 def _gpu_nodes(pools: dict[str, Pool]) -> tuple[str, str]:
     """The label of nodes with GPUs: Karpenter's, which nodes of managed node groups lack, or one of all pools."""
-    if any(pool.managed and pool.instance.gpus for pool in pools.values()):
+    managed = [pool for pool in pools.values() if pool.managed]
+    if any(pool.instance.gpus for pool in managed):
         return GPU_PRESENT, "true"
     return "karpenter.k8s.aws/instance-gpu-manufacturer", "nvidia"
 

@@ -56,7 +56,8 @@ def detector_bodies(detector: ProblemDetector) -> list[Body]:
     name, namespace = detector.name, detector.namespace
     data = {}
     for node in detector.monitors:
-        data[f"{node.name}.json"] = json.dumps(monitor(node), indent=2) + "\n"
+        text = json.dumps(monitor(node), indent=2)
+        data[f"{node.name}.json"] = f"{text}\n"
     events = PolicyRule(
         ("", "events.k8s.io"), ("events",), ("create", "patch", "update")
     )
@@ -71,10 +72,14 @@ def detector_bodies(detector: ProblemDetector) -> list[Body]:
         ),
         subjects=(Subject("ServiceAccount", name, namespace),),
     )
-    return [*_around(data, access), _daemon_set(detector, _digest(data))]
+    daemon_set = _daemon_set(detector, _digest(data))
+    return [*_around(data, access), daemon_set]
 
 
-def _around(data: dict[str, str], access: Access) -> list[Body]:
+def _around(
+    data: dict[str, str],
+    access: Access,
+) -> list[Body]:
     """What the pods of a workload read, and as whom they may do what."""
     account = access.subjects[0]
     name, namespace = account.name, account.namespace
@@ -95,7 +100,8 @@ def _program(name: str) -> dict[str, str]:
 
 
 def _digest(data: dict[str, str]) -> str:
-    return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
+    text = json.dumps(data, sort_keys=True)
+    return sha256(text.encode()).hexdigest()[:16]
 
 
 def monitor(node: ProblemMonitor) -> Body:
@@ -170,7 +176,10 @@ def _daemon_set(detector: ProblemDetector, digest: str) -> Body:
 
 
 def _daemon(
-    selector: dict[str, str], digest: str, at_once: str, pod: Mapping[str, Any]
+    selector: dict[str, str],
+    digest: str,
+    at_once: str,
+    pod: Mapping[str, Any],
 ) -> Body:
     """apps/v1 DaemonSetSpec. A new configuration, which ``digest`` stands for, makes new pods, so many ``at_once``."""
     metadata = {"labels": selector, "annotations": {"trainyard.dev/config": digest}}
@@ -187,7 +196,9 @@ def _daemon(
 def _command(detector: ProblemDetector) -> list[str]:
     files: dict[bool, list[str]] = {False: [], True: []}
     for node in detector.monitors:
-        files[node.plugin == "custom"].append(f"{CONFIG}/{node.name}.json")
+        is_custom = node.plugin == "custom"
+        file = f"{CONFIG}/{node.name}.json"
+        files[is_custom].append(file)
     command = ["/node-problem-detector", "--logtostderr"]
     if files[False]:
         command.append(f"--config.system-log-monitor={','.join(files[False])}")
@@ -213,7 +224,8 @@ def tainter_bodies(tainter: ConditionTainter) -> list[Body]:
         ),
         subjects=(Subject("ServiceAccount", name, namespace),),
     )
-    return [*_around(data, access), _deployment(tainter, _digest(data))]
+    deployment = _deployment(tainter, _digest(data))
+    return [*_around(data, access), deployment]
 
 
 def _deployment(tainter: ConditionTainter, digest: str) -> Body:
@@ -380,7 +392,10 @@ def _test(node: BurnIn) -> dict[str, Any]:
 
 
 def _with_devices(
-    name: str, image: str, script: str, variables: Mapping[str, str]
+    name: str,
+    image: str,
+    script: str,
+    variables: Mapping[str, str],
 ) -> dict[str, Any]:
     """A container with all devices of the node, without asking the device plugins for them: jobs do, and must find
     them free."""
@@ -389,11 +404,12 @@ def _with_devices(
         "NVIDIA_VISIBLE_DEVICES": "all",
         "NVIDIA_DRIVER_CAPABILITIES": "compute,utility",
     }
+    set_to = [{"name": key, "value": value} for key, value in env.items()]
     return {
         "name": name,
         "image": image,
         "command": ["/bin/bash", "-c", script],
-        "env": [{"name": key, "value": value} for key, value in env.items()],
+        "env": set_to,
         "securityContext": {"privileged": True},
         "volumeMounts": [{"name": "work", "mountPath": "/work", "readOnly": True}],
     }

@@ -74,6 +74,7 @@ def registry_and_path(image: str) -> tuple[str, str]:
     """The registry of a reference, and the rest: without a registry it is one of Docker Hub, and a single word one of
     its `library` (github.com/distribution/reference, normalized names)."""
     host, slash, path = image.partition("/")
-    if slash and ("." in host or ":" in host or host == "localhost"):
+    is_host = "." in host or ":" in host or host == "localhost"
+    if slash and is_host:
         return host, path
     return "docker.io", image if slash else f"library/{image}"

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from compiler.source import Key, Route
+from compiler.output.artifact import Places
 from compiler.subjects.images.plan import RECIPE_LABEL, Installer, Recipe
 
 _LOCK = "/opt/trainyard/requirements.txt"
@@ -59,7 +59,8 @@ def lines(recipe: Recipe) -> Lines:
         out.run(list(_efa(recipe.efa)), "efa")
         out.say(f"WORKDIR {recipe.working_dir}", "working_dir")
     if recipe.packages:
-        pinned = [f"{name}={version}" for name, version in recipe.packages.items()]
+        packages = recipe.packages.items()
+        pinned = [f"{name}={version}" for name, version in packages]
         out.run(
             [
                 "apt-get update",
@@ -78,7 +79,8 @@ def lines(recipe: Recipe) -> Lines:
             "user",
         )
     if recipe.requirements:
-        out.say(f"COPY {_copied(recipe.requirements, _LOCK)}", "requirements")
+        lock = _copied(recipe.requirements, _LOCK)
+        out.say(f"COPY {lock}", "requirements")
         # pip, secure installs. A lock is whole, and what the base has stays: no dependencies are looked up.
         out.run(
             [
@@ -87,13 +89,17 @@ def lines(recipe: Recipe) -> Lines:
             "requirements",
         )
     if recipe.env:
-        pairs = [f"{name}={quoted(value)}" for name, value in recipe.env.items()]
+        variables = recipe.env.items()
+        pairs = [f"{name}={quoted(value)}" for name, value in variables]
         out.say("ENV " + " \\\n    ".join(pairs), "env")
     if recipe.efa is None:
         out.say(f"WORKDIR {recipe.working_dir}", "working_dir")
-    owner = f"--chown={recipe.user}:{recipe.user} " if recipe.user else ""
+    owner = ""
+    if recipe.user:
+        owner = f"--chown={recipe.user}:{recipe.user} "
     for origin, target in recipe.copies:
-        out.say(f"COPY {owner}{_copied(origin, target)}", "copies")
+        paths = _copied(origin, target)
+        out.say(f"COPY {owner}{paths}", "copies")
     out.say(f'LABEL {RECIPE_LABEL}="{recipe.digest}"')
     if recipe.user:
         out.say(f"USER {recipe.user}", "user")
@@ -129,6 +135,13 @@ def _efa(installer: Installer) -> Iterator[str]:
     yield f"rm -rf {_EFA} /var/lib/apt/lists/*"
 
 
-def origins(recipe: Recipe, made: Lines) -> dict[tuple[Key, ...], Route]:
+def origins(
+    recipe: Recipe,
+    made: Lines,
+) -> Places:
     """The place in the spec of each line, by its number from 0."""
-    return {(number,): recipe.where(field) for number, field in made.fields.items()}
+    places: Places = {}
+    for number, field in made.fields.items():
+        place = recipe.where(field)
+        places[number,] = place
+    return places

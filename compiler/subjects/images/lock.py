@@ -29,9 +29,13 @@ def locked(
         if not line.strip() or line.startswith("#"):
             continue
         key, _, value = line.partition(": ")
-        if not re.fullmatch(_LINES.get(key, r"\b\B"), value) or key in values:
+        pattern = _LINES.get(key, r"\b\B")
+        if not re.fullmatch(pattern, value) or key in values:
             _unreadable(
-                context, spec, at / "lock" / number, f"`{line[:80]}` is no line of it"
+                context,
+                spec,
+                at / "lock" / number,
+                f"`{line[:80]}` is no line of it",
             )
             return None, None
         values[key] = value

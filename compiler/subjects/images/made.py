@@ -152,7 +152,9 @@ def lock_path(
 ) -> str:
     """The file that keeps the digest, from the root of the repository."""
     text = context.texts.get(at / "lock")
-    return text.path if text else f"images/{context.name}/{spec.name}.lock"
+    if text:
+        return text.path
+    return f"images/{context.name}/{spec.name}.lock"
 
 
 def _recipe(
@@ -163,8 +165,12 @@ def _recipe(
     requirements = context.texts.get(at / "requirements")
     copies = []
     for index, source in enumerate(spec.sources):
-        text = context.texts.get(at / "sources" / index / "from")
-        origin = text.path if text else posixpath.normpath(source.origin)
+        place = at / "sources" / index / "from"
+        text = context.texts.get(place)
+        if text:
+            origin = text.path
+        else:
+            origin = posixpath.normpath(source.origin)
         copies.append((origin, posixpath.normpath(source.to)))
     user = context.settle(
         f"image/{spec.name}",
@@ -207,14 +213,16 @@ def _recipe(
     # Where the requirements lie is nothing of the image: what they say is.
     anywhere = replace(recipe, requirements="")
     whole = "\n".join((content(anywhere), *lines))
-    digest = hashlib.sha256(whole.encode()).hexdigest()[:_DIGITS]
+    whole_digest = hashlib.sha256(whole.encode()).hexdigest()
+    digest = whole_digest[:_DIGITS]
     return replace(recipe, digest=digest)
 
 
 def _registry(context: Context) -> str:
     """The host of the account's registry (ECR user guide, Registries)."""
     suffix = ".cn" if context.partition == "aws-cn" else ""
-    account, region = context.spec.account, context.spec.region
+    account = context.spec.account
+    region = context.spec.region
     return f"{account}.dkr.ecr.{region}.amazonaws.com{suffix}"
 
 
@@ -243,14 +251,18 @@ def _base(
 def _build(
     context: Context, spec: forms.Image, at: Route, arch: str
 ) -> Project | Workflow:
-    cache = context.once(resolve_caches).get(registry_and_path(spec.base)[0])
+    of_base, _ = registry_and_path(spec.base)
+    cache = context.once(resolve_caches).get(of_base)
     pulled, registry = _pulled(context, spec.base)
     if cache is not None:
-        region, account = context.spec.region, context.spec.account
-        pulled = f"arn:{context.partition}:ecr:{region}:{account}:repository/{cache.prefix}/*"
+        region = context.spec.region
+        account = context.spec.account
+        repositories = f"{region}:{account}:repository/{cache.prefix}"
+        pulled = f"arn:{context.partition}:ecr:{repositories}/*"
     flux = DeliverySection.of(context.spec).flux
     host, path = _address(flux.url or "")
-    actions, build = spec.build.github_actions, spec.build.code_build
+    actions = spec.build.github_actions
+    build = spec.build.code_build
     if actions is not None:
         if host != "github.com":
             _no_source(context, spec, "GitHub Actions", at / "build" / "githubActions")
@@ -322,20 +334,24 @@ def _no_source(
     )
 
 
-def _pulled(context: Context, base: str) -> tuple[str | None, str | None]:
+def _pulled(
+    context: Context,
+    base: str,
+) -> tuple[str | None, str | None]:
     """The ARN of the repository of a base, and the host of its registry, where that is a private one of ECR."""
     private = _PRIVATE.match(base)
     if private is None:
         return None, None
-    arn = (
-        f"arn:{context.partition}:ecr:{private['region']}:{private['account']}:"
-        f"repository/{private['name']}"
-    )
+    region = private["region"]
+    account = private["account"]
+    arn = f"arn:{context.partition}:ecr:{region}:{account}:repository/{private['name']}"
     return arn, private["host"]
 
 
 def _address(url: str) -> tuple[str, str]:
     """Host and path of a repository's URL."""
-    host, _, path = url.partition("://")[2].partition("/")
-    host = host.rpartition("@")[2].partition(":")[0]
+    address = url.partition("://")[2]
+    host, _, path = address.partition("/")
+    without_user = host.rpartition("@")[2]
+    host = without_user.partition(":")[0]
     return host, path.removesuffix(".git") + ".git"

@@ -152,4 +152,6 @@ class MadeImage(PlanNode):
     @property
     def reference(self) -> str | None:
         """What jobs run: the repository and the digest; ``None`` before there is one."""
-        return f"{self.uri}@{self.digest}" if self.digest else None
+        if self.digest:
+            return f"{self.uri}@{self.digest}"
+        return None

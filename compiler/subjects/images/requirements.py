@@ -53,7 +53,8 @@ def requirements(lines: Sequence[str]) -> Iterator[Requirement]:
             start = number
         code = re.sub(r"(?:^|\s)#.*", "", line)
         parts.append(code.rstrip().removesuffix("\\"))
-        if code.rstrip().endswith("\\") and number + 1 < len(lines):
+        is_last = number + 1 >= len(lines)
+        if not is_last and code.rstrip().endswith("\\"):
             continue
         text = " ".join(" ".join(parts).split())
         if text:
@@ -77,7 +78,8 @@ def check_requirements(
         if why:
             context.fault(
                 "RES143",
-                f"requirement `{requirement.text.split()[0]}` of image `{spec.name}` {why}",
+                f"requirement `{requirement.text.split()[0]}` "
+                f"of image `{spec.name}` {why}",
                 here,
                 "lock the file: `uv pip compile --generate-hashes requirements.in -o requirements.txt`",
                 source=_SOURCE,

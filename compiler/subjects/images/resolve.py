@@ -64,7 +64,8 @@ def resolve_images(context: Context) -> Mapping[str, Image]:
         if other != spec.name:
             context.fault(
                 "RES147",
-                f"image `{spec.name}` has repository `{made.repository}`, which image `{other}` has",
+                f"image `{spec.name}` has repository `{made.repository}`, "
+                f"which image `{other}` has",
                 here / "repository" / "name",
                 "give each image a repository of its own: two stacks cannot make one",
                 source="ECR API, CreateRepository repositoryName",

@@ -12,7 +12,7 @@ from shlex import quote
 from typing import Any
 
 from compiler.output import Artifact
-from compiler.source import Key, Route
+from compiler.output.artifact import Places
 from compiler.subjects.images.plan import MadeCache, MadeImage, Project, Workflow
 from compiler.targets.body import given
 from compiler.targets.stack import KEPT, STACKS, tag_list, template
@@ -71,7 +71,7 @@ def image_stack(made: MadeImage) -> Artifact:
     )
     repository = ("Resources", "Repository", "Properties")
     project = ("Resources", "Project", "Properties")
-    origins: dict[tuple[Key, ...], Route] = {
+    origins: Places = {
         (*repository, "RepositoryName"): made.where("repository"),
         (*repository, "LifecyclePolicy"): made.where("keep"),
         (*repository, "EncryptionConfiguration"): made.where("key"),
@@ -105,7 +105,7 @@ def cache_stack(made: MadeCache) -> Artifact:
         f"What cluster {made.cluster} keeps of {made.url} in ECR", resources
     )
     at = ("Resources", "Rule", "Properties")
-    origins: dict[tuple[Key, ...], Route] = {
+    origins: Places = {
         (*at, "EcrRepositoryPrefix"): made.where("prefix"),
         (*at, "UpstreamRegistryUrl"): made.where("upstream"),
         (*at, "CredentialArn"): made.where("secret"),
@@ -207,16 +207,21 @@ def _statements(made: MadeImage) -> Iterator[dict[str, Any]]:
     if project.pulled is not None:
         # ECR user guide, pull-through-cache-iam: the first pull makes the repository, and fills it.
         fills = ("ecr:BatchImportUpstreamImage", "ecr:CreateRepository")
-        yield _allow((*_PULL, *fills) if project.cached else _PULL, project.pulled)
+        actions: tuple[str, ...] = _PULL
+        if project.cached:
+            actions = (*_PULL, *fills)
+        yield _allow(actions, project.pulled)
     if isinstance(project, Project) and project.connection is not None:
         prefix = project.connection.split(":")[2]
-        actions = ("GetConnection", "GetConnectionToken", "UseConnection")
-        yield _allow(
-            tuple(f"{prefix}:{action}" for action in actions), project.connection
-        )
+        names = ("GetConnection", "GetConnectionToken", "UseConnection")
+        allowed = tuple(f"{prefix}:{name}" for name in names)
+        yield _allow(allowed, project.connection)
 
 
-def _allow(actions: tuple[str, ...], resource: Any) -> dict[str, Any]:
+def _allow(
+    actions: tuple[str, ...],
+    resource: Any,
+) -> dict[str, Any]:
     return {
         "Effect": "Allow",
         "Action": list(actions),
@@ -267,7 +272,9 @@ def _buildspec(made: MadeImage, project: Project) -> str:
         f"aws ecr describe-images --region {made.region} --repository-name {made.repository} "
         "--image-ids imageTag=$CODEBUILD_RESOLVED_SOURCE_VERSION"
     )
-    build = f"docker build --platform linux/{made.arch} --file {quote(made.dockerfile)} --tag {tag} ."
+    platform = f"linux/{made.arch}"
+    file = quote(made.dockerfile)
+    build = f"docker build --platform {platform} --file {file} --tag {tag} ."
     spec = {
         "version": 0.2,
         "phases": {

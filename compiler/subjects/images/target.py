@@ -16,7 +16,8 @@ FOLDER = "bootstrap"
 
 def lower(plan: Plan) -> Iterator[Artifact]:
     """What is written of images. The script is the same for any number of them."""
-    images, caches = plan.of(MadeImage), plan.of(MadeCache)
+    images = plan.of(MadeImage)
+    caches = plan.of(MadeCache)
     if not images and not caches:
         return
     # Most specs have none.

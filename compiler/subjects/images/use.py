@@ -60,7 +60,8 @@ def with_images(
         own = _named(context, init.image or "-:", here)
         if own is not None:
             used.append(own)
-            containers[index] = init.model_copy(update={"image": _reference(own)})
+            built = _reference(own)
+            containers[index] = init.model_copy(update={"image": built})
             changes["init_containers"] = containers
             _check_arch(context, job, pool.instances, own, here)
     waits = [image for image in used if image.made.reference is None]
@@ -121,7 +122,8 @@ def _torch(image: Image | None) -> str | None:
         return None
     from compiler.catalog.efa import versions_of
 
-    return image.spec.contents.torch or versions_of(image.spec.base).torch
+    spec = image.spec
+    return spec.contents.torch or versions_of(spec.base).torch
 
 
 def _waits(
@@ -132,12 +134,14 @@ def _waits(
 ) -> None:
     """A job whose image was never built is not written at all: pods without an image hold nodes that are paid for."""
     made = context.once(resolve_images)[image].made
-    build = f"run `bash {folder(context)}/bootstrap/images.sh build {image}`, and commit `{made.lock}`"
+    script = f"{folder(context)}/bootstrap/images.sh"
+    build = f"run `bash {script} build {image}`, and commit `{made.lock}`"
     if isinstance(made.project, Workflow):
         build = f"merge what its workflow commits to the branch, `{made.lock}` (`bootstrap/image-{image}.md`)"
     context.doubt(
         "RES141",
-        f"job `{job.name}` waits for the first build of image `{image}`, and is not written until `{made.lock}` has "
+        f"job `{job.name}` waits for the first build of image `{image}`, "
+        f"and is not written until `{made.lock}` has "
         "its digest",
         at,
         f"compile, commit and push, then {build}",
@@ -157,12 +161,15 @@ def _check_nodes(
     plugin = plugin_of(image.spec)
     for instance in pool.instances:
         since = known_since(instance.name)
-        if plugin is None or since is None or numbers(plugin) >= since:
+        if plugin is None or since is None:
+            continue
+        if numbers(plugin) >= since:
             continue
         needed = ".".join(map(str, since))
         context.doubt(
             "RES146",
-            f"image `{image.spec.name}` has aws-ofi-nccl `{plugin}`, and support for `{instance.name}` came with "
+            f"image `{image.spec.name}` has aws-ofi-nccl `{plugin}`, "
+            f"and support for `{instance.name}` came with "
             f"`{needed}`",
             at,
             f"take a base, or an EFA installer, with aws-ofi-nccl {needed} or newer",
@@ -181,8 +188,9 @@ def _check_arch(
         if instance.arch != image.arch:
             context.fault(
                 "RES144",
-                f"image `{image.spec.name}` is built for `{image.arch}`, and job `{job.name}` runs on "
-                f"`{instance.name}`, which is `{instance.arch}`",
+                f"image `{image.spec.name}` is built for `{image.arch}`, "
+                f"and job `{job.name}` runs on `{instance.name}`, "
+                f"which is `{instance.arch}`",
                 at,
                 f"build one for it: an image with a base of {instance.arch} and `arch: {instance.arch}`",
                 source="EC2 DescribeInstanceTypes ProcessorInfo",

@@ -41,7 +41,8 @@ def check_versions(
     at: Route,
 ) -> None:
     """Versions that never work together; each derived one has its reason."""
-    said, contents = versions_of(spec.base), spec.contents
+    said = versions_of(spec.base)
+    contents = spec.contents
     target = f"image/{spec.name}"
     for key, given, from_tag in (
         ("torch", contents.torch, said.torch),
@@ -83,7 +84,8 @@ def check_versions(
         )
     _check_nccl(context, contents.nccl, plugin, at)
     cuda = contents.cuda or said.cuda
-    if cuda and numbers(cuda) >= (13,) and numbers(plugin) < CUDA_13_SINCE:
+    has_cuda_13 = cuda and numbers(cuda) >= (13,)
+    if has_cuda_13 and numbers(plugin) < CUDA_13_SINCE:
         since = ".".join(map(str, CUDA_13_SINCE))
         _contradict(
             context,
@@ -99,9 +101,14 @@ def _check_installer(
     spec: forms.Image,
     at: Route,
 ) -> None:
-    wish, nccl = spec.efa_installer, spec.contents.nccl
-    installer = wish.version if wish is not None else spec.contents.efa_installer
-    if installer is None or nccl is None or spec.env.get(SYNC_VARIABLE) == "0":
+    wish = spec.efa_installer
+    nccl = spec.contents.nccl
+    installer = spec.contents.efa_installer
+    if wish is not None:
+        installer = wish.version
+    if installer is None or nccl is None:
+        return
+    if spec.env.get(SYNC_VARIABLE) == "0":
         return
     if numbers(installer) >= OLD_INSTALLER or numbers(nccl) < NEW_NCCL:
         return

@@ -6,7 +6,7 @@ from shlex import quote
 from typing import Any
 
 from compiler.output import Artifact
-from compiler.source import Key, Route
+from compiler.output.artifact import Places
 from compiler.subjects.images.plan import RECIPE_LABEL, MadeImage, Recipe, Workflow
 
 CHECKOUT = "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1"
@@ -48,7 +48,7 @@ def workflow(
         },
     }
     job = ("jobs", "build")
-    origins: dict[tuple[Key, ...], Route] = {
+    origins: Places = {
         (*job, "runs-on"): made.where("project"),
         (*job, "timeout-minutes"): made.where("project"),
     }
@@ -108,8 +108,10 @@ def _steps(
 
 def _build(made: MadeImage, build: Workflow) -> list[str]:
     logins = [(made.region, made.registry)]
-    if build.registry is not None and build.registry != made.registry:
-        logins.append((build.registry.split(".")[3], build.registry))
+    registry = build.registry
+    if registry is not None and registry != made.registry:
+        region = registry.split(".")[3]
+        logins.append((region, registry))
     lines = [
         f"aws ecr get-login-password --region {region} |\n"
         f"  docker login --username AWS --password-stdin {registry}"

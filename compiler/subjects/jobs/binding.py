@@ -50,7 +50,8 @@ class Job:
 
 def resolve_jobs(context: Context) -> list[Job]:
     """Every job that could be bound and is written."""
-    return [job for job in context.once(bound_jobs) if not job.waits]
+    jobs = context.once(bound_jobs)
+    return [job for job in jobs if not job.waits]
 
 
 def bound_jobs(context: Context) -> list[Job]:
@@ -59,12 +60,20 @@ def bound_jobs(context: Context) -> list[Job]:
     queues = context.once(resolve_queues)
     declared = JobsSection.of(context.spec).jobs
     at = SPEC / "jobs"
-    unique(context, "job", (job.name for job in declared), at)
+    names = (job.name for job in declared)
+    unique(context, "job", names, at)
     jobs = []
     for index, job in enumerate(declared):
         here = at / index
         if job.done:  # it names what may be gone by now
-            context.settle(f"job/{job.name}", "done", True, True, "", at=here / "done")
+            context.settle(
+                f"job/{job.name}",
+                "done",
+                True,
+                True,
+                "",
+                at=here / "done",
+            )
             continue
         _check_references(context, job, here)
         _check_mounts(context, job, here)
@@ -73,14 +82,24 @@ def bound_jobs(context: Context) -> list[Job]:
         _check_names(context, job, here)
         queue = _queue(context, job, queues, here)
         bound_pools = _pools(context, job, pools, queue, here)
-        namespace = _namespace(context, job, queue, here) if queue else None
+        namespace = None
+        if queue:
+            namespace = _namespace(context, job, queue, here)
         if queue and bound_pools and namespace:
-            pool, others = bound_pools[0], bound_pools[1:]
+            pool = bound_pools[0]
+            others = bound_pools[1:]
             used = with_images(context, job, pool, here)
             for other in others:
                 with_images(context, job, other, here)
             bound = Job(
-                used.job, here, pool, queue, namespace, used.waits, used.torch, others
+                used.job,
+                here,
+                pool,
+                queue,
+                namespace,
+                used.waits,
+                used.torch,
+                others,
             )
             _explain(context, bound)
             jobs.append(bound)
@@ -97,7 +116,13 @@ def _check_references(
     known = {priority.name: priority for priority in priorities}
     storage = context.once(resolve_storage)
     if job.priority is not None:
-        context.find("RES015", "priority", job.priority, known, at / "priority")
+        context.find(
+            "RES015",
+            "priority",
+            job.priority,
+            known,
+            at / "priority",
+        )
     for index, mount in enumerate(job.mounts):
         place = at / "mounts" / index / "storage"
         context.find("RES012", "storage", mount.storage, storage, place)
@@ -109,7 +134,13 @@ def _explain(context: Context, job: Job) -> None:
     if queue.implicit:
         why_queue = "the queue of its pool"
     _settle(
-        context, job, "queue", job.spec.queue, queue.name, why_queue, follows=queue.at
+        context,
+        job,
+        "queue",
+        job.spec.queue,
+        queue.name,
+        why_queue,
+        follows=queue.at,
     )
     _settle(
         context,
@@ -218,7 +249,9 @@ def _check_mounts(
         if path in known:
             context.fault(
                 "RES031",
-                f"job `{job.name}` mounts `{mount.storage}` at `{mount.path}`, where {known[path]} is",
+                f"job `{job.name}` mounts `{mount.storage}` "
+                f"at `{mount.path}`, "
+                f"where {known[path]} is",
                 at / "mounts" / index / "path",
                 "write another path",
             )
@@ -247,7 +280,8 @@ def _check_checkpoint(
             help,
         )
     every = job.checkpoint.every
-    if every is not None and job.timeout is not None and every >= job.timeout:
+    limit = job.timeout
+    if every is not None and limit is not None and every >= limit:
         context.fault(
             "RES029",
             f"job `{job.name}` is ended after {job.timeout}, before it saves for the first time",
@@ -256,10 +290,15 @@ def _check_checkpoint(
         )
 
 
-def mount_of(job: spec_jobs.Job, path: str) -> spec_jobs.Mount | JobVolume | None:
+def mount_of(
+    job: spec_jobs.Job,
+    path: str,
+) -> spec_jobs.Mount | JobVolume | None:
     """The mount or volume that a path lies in, the innermost of several."""
-    mounts: list[spec_jobs.Mount | JobVolume] = [*job.mounts, *job.volumes]
-    around = [mount for mount in mounts if is_under(path, mount.path)]
+    places: list[spec_jobs.Mount | JobVolume] = []
+    places += job.mounts
+    places += job.volumes
+    around = [place for place in places if is_under(path, place.path)]
     return max(around, default=None, key=_path_length)
 
 
@@ -276,29 +315,44 @@ def is_read_only(mount: spec_jobs.Mount | JobVolume) -> bool:
 
 def is_under(path: str, folder: str) -> bool:
     """Whether a path is a folder, or below it."""
-    path, folder = posixpath.normpath(path), posixpath.normpath(folder)
+    path = posixpath.normpath(path)
+    folder = posixpath.normpath(folder)
     return posixpath.commonpath([path, folder]) == folder
 
 
 def _queue(
-    context: Context, job: spec_jobs.Job, queues: dict[str, Queue], at: Route
+    context: Context,
+    job: spec_jobs.Job,
+    queues: dict[str, Queue],
+    at: Route,
 ) -> Queue | None:
     if job.queue is not None:
-        return context.find("RES016", "queue", job.queue, queues, at / "queue")
+        return context.find(
+            "RES016",
+            "queue",
+            job.queue,
+            queues,
+            at / "queue",
+        )
     if not QueuesSection.of(context.spec).queues:
         # Each pool has its own queue: what the job lacks is the pool.
-        only = next(iter(queues)) if len(queues) == 1 else ""
-        return queues.get(job.pool[0] if job.pool else only)
-    fitting = {
-        name: queue for name, queue in queues.items() if _takes_pools(queue, job.pool)
-    }
+        if job.pool:
+            return queues.get(job.pool[0])
+        only = ""
+        if len(queues) == 1:
+            only = next(iter(queues))
+        return queues.get(only)
+    declared = queues.items()
+    fitting = {name: queue for name, queue in declared if _takes_pools(queue, job.pool)}
     return _only(context, job, "queue", fitting or queues, at)
 
 
 def _takes_pools(queue: Queue, pools: list[str] | None) -> bool:
     if pools is None or not queue.quota:
         return True
-    return {pool.name for pool, _, _ in queue.quota}.issuperset(pools)
+    declared = [pool for pool, _, _ in queue.quota]
+    names = {pool.name for pool in declared}
+    return names.issuperset(pools)
 
 
 def _pools(
@@ -311,7 +365,8 @@ def _pools(
     """The pools of a job in their order; () where one of them has a fault."""
     if job.pool is None:
         if queue is not None:
-            pools = {pool.name: pool for pool, _, _ in queue.quota}
+            declared = [pool for pool, _, _ in queue.quota]
+            pools = {pool.name: pool for pool in declared}
         only = _only(context, job, "pool", pools, at)
         return () if only is None else (only,)
     if len(job.pool) == 1:
@@ -335,9 +390,13 @@ def _pools(
 
 
 def _pool(
-    context: Context, name: str, pools: dict[str, Pool], at: Route
+    context: Context,
+    name: str,
+    pools: dict[str, Pool],
+    at: Route,
 ) -> Pool | None:
-    declared = {pool.name for pool in PoolsSection.of(context.spec).node_pools}
+    node_pools = PoolsSection.of(context.spec).node_pools
+    declared = {pool.name for pool in node_pools}
     if name in declared and name not in pools:
         return None  # the pool itself has a fault, which is reported
     return context.find("RES011", "pool", name, pools, at)
@@ -348,7 +407,14 @@ def _namespace(
 ) -> str | None:
     known = {name: name for name in queue.namespaces}
     if job.namespace is None:
-        return _only(context, job, "namespace", known, at, f"queue `{queue.name}` has")
+        return _only(
+            context,
+            job,
+            "namespace",
+            known,
+            at,
+            f"queue `{queue.name}` has",
+        )
     if job.namespace not in known:
         where = "`spec.namespaces`"
         if QueuesSection.of(context.spec).queues:
@@ -374,9 +440,10 @@ def _only(
     if len(fitting) == 1:
         return next(iter(fitting.values()))
     if fitting:
+        count = len(fitting)
         context.fault(
             "RES017",
-            f"job `{job.name}` names no {key}, and {whose} {len(fitting)}",
+            f"job `{job.name}` names no {key}, and {whose} {count}",
             at,
             f"add `{key}:` with one of {listed(fitting)}",
             key=True,

@@ -46,8 +46,10 @@ def check_job(
 def _one_share(context: Context, job: Job) -> None:
     """A process uses one slice of MIG, and NCCL none of another's; of GPUs that take turns more than one share is no
     more time (NVIDIA MIG user guide, deployment considerations; k8s-device-plugin v0.20.0, time-slicing)."""
-    own, nodes = job.spec.resources.accelerators, job.spec.nodes
-    what = f"job `{job.spec.name}` runs on shares of GPUs, of pool `{job.pool.name}`,"
+    own = job.spec.resources.accelerators
+    nodes = job.spec.nodes
+    pool = job.pool.name
+    what = f"job `{job.spec.name}` runs on shares of GPUs, of pool `{pool}`,"
     help = "write `1`, or take a pool of whole GPUs: ranks cannot talk to each other from shares"
     if nodes > 1:
         context.fault(
@@ -76,15 +78,18 @@ _DRAIN = Duration.minutes(40)
 
 
 def _block(context: Context, job: Job) -> None:
-    length, timeout = _seconds(job.pool.spec.block), job.spec.timeout
+    length = _seconds(job.pool.spec.block)
+    timeout = job.spec.timeout
     if timeout is None or length is None:
         return
-    left = Duration(max(length - _DRAIN.seconds, 0))
+    seconds = length - _DRAIN.seconds
+    left = Duration(max(seconds, 0))
     if timeout > left:
         context.fault(
             "RES045",
-            f"job `{job.spec.name}` may take {timeout}, and its nodes go after {left}, {_DRAIN} "
-            f"before the end of the Capacity Block of pool `{job.pool.name}`",
+            f"job `{job.spec.name}` may take {timeout}, "
+            f"and its nodes go after {left}, "
+            f"{_DRAIN} before the end of the Capacity Block of pool `{job.pool.name}`",
             job.at / "timeout",
             f"write at most `{left}`, or remove it: the end of the block is the limit",
             source="EC2 user guide, Capacity Blocks; karpenter v1.14.1, capacityreservation/expiration",
@@ -93,14 +98,17 @@ def _block(context: Context, job: Job) -> None:
 
 def _life(context: Context, job: Job) -> None:
     """A node of EKS Auto Mode ends at its age, whatever runs on it."""
-    auto, timeout = ClusterSection.of(context.spec).auto_mode, job.spec.timeout
+    auto = ClusterSection.of(context.spec).auto_mode
+    timeout = job.spec.timeout
     if auto is None or timeout is None:
         return
-    whole = Duration(auto.expire_after.seconds + auto.grace.seconds)
+    seconds = auto.expire_after.seconds + auto.grace.seconds
+    whole = Duration(seconds)
     if timeout > whole:
         context.fault(
             "RES192",
-            f"job `{job.spec.name}` may take {timeout}, and a node of EKS Auto Mode lives {whole} at most",
+            f"job `{job.spec.name}` may take {timeout}, "
+            f"and a node of EKS Auto Mode lives {whole} at most",
             job.at / "timeout",
             f"write at most `{auto.grace}`, for which every node waits, and let the next job "
             "resume; or remove `autoMode`",
@@ -110,7 +118,9 @@ def _life(context: Context, job: Job) -> None:
 
 def _seconds(block: Block | None) -> int | None:
     """How long a block lasts, where the spec says it."""
-    if block is None or block.starts is None or block.ends is None:
+    if block is None:
+        return None
+    if block.starts is None or block.ends is None:
         return None
     starts = datetime.fromisoformat(block.starts)
     ends = datetime.fromisoformat(block.ends)
@@ -126,7 +136,8 @@ def _checkpoint(
     stored: Mapping[str, Storage],
 ) -> None:
     """Whether a checkpoint of the model fits its file system, and is written before the next one is due."""
-    model, saves = job.spec.model, job.spec.checkpoint
+    model = job.spec.model
+    saves = job.spec.checkpoint
     if model is None or saves is None:
         return
     storage = _storage_of(job, saves.path, stored)
@@ -137,9 +148,10 @@ def _checkpoint(
     state = checkpoint_bytes(model)
     what = f"a checkpoint of `{job.spec.name}` has {_gib(state)}"
     if state > fsx.size.value:
+        size = _gib(fsx.size.value)
         context.fault(
             "RES046",
-            f"{what}, and its file system `{name}` {_gib(fsx.size.value)}",
+            f"{what}, and its file system `{name}` {size}",
             job.at / "checkpoint" / "path",
             "save to a larger file system; two checkpoints must fit at once",
             source=_STATE,
@@ -157,8 +169,9 @@ def _checkpoint(
         if takes > saves.every:
             report(
                 "RES046",
-                f"{what}, which takes {takes} to write at {mb:,.0f} MB/s, the most that the {part} "
-                f"of `{name}` can, and the next one is due after {saves.every}",
+                f"{what}, which takes {takes} to write at {mb:,.0f} MB/s, "
+                f"the most that the {part} of `{name}` can, "
+                f"and the next one is due after {saves.every}",
                 job.at / "checkpoint" / "every",
                 f"write at least `every: {enough}`, or take a faster file system",
                 source=_STATE,
@@ -173,17 +186,21 @@ def _storage_of(
 ) -> Storage | None:
     """The storage that a path of the job's pods lies in."""
     mount = mount_of(job.spec, path)
-    return stored.get(mount.storage) if isinstance(mount, Mount) else None
+    if isinstance(mount, Mount):
+        return stored.get(mount.storage)
+    return None
 
 
 def _writing(size: int, speed: float) -> Duration:
     """How long so many bytes take at so many MB/s; a second at least."""
-    return Duration(max(int(size / 1e6 / speed), 1))
+    seconds = int(size / 1e6 / speed)
+    return Duration(max(seconds, 1))
 
 
 def _rounded(takes: Duration) -> Duration:
     """Twice as long, in whole minutes: training goes on in between."""
-    return Duration.minutes(-(-2 * takes.seconds // 60))
+    minutes = -(-2 * takes.seconds // 60)
+    return Duration.minutes(minutes)
 
 
 def _gib(count: int) -> str:
@@ -195,12 +212,14 @@ def _topology(context: Context, job: Job) -> None:
     given = job.spec.topology
     if given is None:
         return
-    levels, pool = levels_of(job.pool), job.pool
+    levels = levels_of(job.pool)
+    pool = job.pool
     if given.level in levels:
         _one_host(context, job)
         return
     if levels:
-        has, help = f"has {listed(levels)}", f"write one of {listed(levels)}"
+        has = f"has {listed(levels)}"
+        help = f"write one of {listed(levels)}"
     elif pool.static:
         has = "has no topology"
         help = f"write `topology: network` in pool `{pool.name}`, or remove it here"
@@ -212,7 +231,8 @@ def _topology(context: Context, job: Job) -> None:
         )
     context.fault(
         "RES062",
-        f"job `{job.spec.name}` asks for level `{given.level}`, and pool `{pool.name}` {has}",
+        f"job `{job.spec.name}` asks for level `{given.level}`, "
+        f"and pool `{pool.name}` {has}",
         job.at / "topology" / given.chosen,
         help,
         source="kueue v0.19.2, topology-aware scheduling",
@@ -221,8 +241,11 @@ def _topology(context: Context, job: Job) -> None:
 
 def _one_host(context: Context, job: Job) -> None:
     """Pods of one host share its accelerators: where they ask for more, Kueue never admits them."""
-    given, on_host = job.spec.topology, job.pool.share.accelerators
-    if given is None or given.required != "hostname" or not on_host:
+    given = job.spec.topology
+    on_host = job.pool.share.accelerators
+    if given is None or given.required != "hostname":
+        return
+    if not on_host:
         return
     own = job.spec.resources.accelerators
     a_node = on_host if own is None else own
@@ -230,7 +253,8 @@ def _one_host(context: Context, job: Job) -> None:
     if asked > on_host:
         context.fault(
             "RES062",
-            f"job `{job.spec.name}` requires one host for {job.spec.nodes} nodes with {asked} accelerators, and a "
+            f"job `{job.spec.name}` requires one host "
+            f"for {job.spec.nodes} nodes with {asked} accelerators, and a "
             f"host of pool `{job.pool.name}` has {on_host}",
             job.at / "topology" / "required",
             "write `preferred`, or a wider level",
@@ -243,7 +267,8 @@ def _excluded(context: Context, job: Job) -> None:
     if job.spec.exclude_nodes and not job.pool.static:
         context.fault(
             "RES061",
-            f"job `{job.spec.name}` excludes nodes of pool `{job.pool.name}`, which scales: Karpenter launches "
+            f"job `{job.spec.name}` excludes nodes "
+            f"of pool `{job.pool.name}`, which scales: Karpenter launches "
             "nothing for a pod that names hosts",
             job.at / "excludeNodes",
             "remove it, and delete the sick node's NodeClaim: Karpenter launches another; or keep the nodes always "
@@ -260,10 +285,12 @@ _TENSOR_CORES = "NVIDIA Transformer Engine, datatype and hardware support matrix
 
 
 def _precision(context: Context, job: Job) -> None:
-    model, instance = job.spec.model, job.pool.instance
+    model = job.spec.model
+    instance = job.pool.instance
     if model is None or "precision" not in model.model_fields_set:
         return
-    name, at = instance.accelerator, job.at / "model" / "precision"
+    name = instance.accelerator
+    at = job.at / "model" / "precision"
     if model.precision == "fp8" and name in _BEFORE_ADA:
         instead = "`fp16`" if name in _BEFORE_AMPERE else "`bf16`"
         context.fault(
@@ -287,7 +314,8 @@ def _precision(context: Context, job: Job) -> None:
 def _storage_gib(pool: Pool) -> int:
     """The file system that holds images, logs and emptyDirs: all NVMe disks, or the root volume."""
     if pool.local_storage == "raid0":
-        return pool.instance.nvme_gb * 10**9 // 1024**3
+        size = pool.instance.nvme_gb * 10**9
+        return size // 1024**3
     if pool.spec.root_volume:
         return pool.spec.root_volume.size.value // 1024**3
     return ROOT_GIB[pool.local_storage]
@@ -307,7 +335,8 @@ def _scratch(context: Context, job: Job) -> None:
     if asked is not None and asked > most:
         context.fault(
             "RES048",
-            f"job `{job.spec.name}` asks for {asked} of `ephemeral-storage`, and pods can get "
+            f"job `{job.spec.name}` asks "
+            f"for {asked} of `ephemeral-storage`, and pods can get "
             f"{most} of a node of pool `{job.pool.name}`",
             job.at / "resources" / "ephemeralStorage",
             f"ask for at most `{most}`, or give the pool a larger `rootVolume`",

@@ -51,13 +51,16 @@ def variable(
         at=job.at / "env" / name,
         follows=follows,
     )
-    return [EnvVar(name, value)] if own is None else []
+    if own is None:
+        return [EnvVar(name, value)]
+    return []
 
 
 def environment(context: Context, job: Job) -> tuple[EnvVar, ...]:
     """All variables but those of the rendezvous, which carry the job's name."""
     spec = job.spec
-    variables = [EnvVar(name, value) for name, value in spec.env.items()]
+    own = spec.env.items()
+    variables = [EnvVar(name, value) for name, value in own]
     variables += [
         EnvVar(
             secret.env,

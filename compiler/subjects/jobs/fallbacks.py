@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import reduce
+from itertools import chain
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.resolve.context import Context
@@ -39,7 +40,8 @@ def agreed(
     at: Route,
 ) -> tuple[Pool, ...]:
     """The pools of a job, the first with what jobs can get of a node of any of them; () where they do not agree."""
-    if not _in_order(context, job, pools, queue, at / "pool"):
+    place = at / "pool"
+    if not _in_order(context, job, pools, queue, place):
         return ()
     first, *others = pools
     for index, other in enumerate(others, start=1):
@@ -49,14 +51,16 @@ def agreed(
         field, of_first, of_other = apart
         context.fault(
             "RES170",
-            f"job `{job.name}` would not be the same on pools `{first.name}` and `{other.name}`: {field} is {of_first} "
-            f"and {of_other}",
+            f"job `{job.name}` would not be the same "
+            f"on pools `{first.name}` and `{other.name}`: "
+            f"{field} is {of_first} and {of_other}",
             at / "pool" / index,
             _help(field, first, other),
             source=_ASSIGNER,
         )
         return ()
-    share = reduce(smallest, (pool.share for pool in pools))
+    shares = (pool.share for pool in pools)
+    share = reduce(smallest, shares)
     context.derive(
         f"job/{job.name}",
         "pools",
@@ -78,7 +82,8 @@ def _in_order(
 ) -> bool:
     """Whether the queue has all of the pools, and tries them in the same order."""
     names = [pool.name for pool in pools]
-    tried = [pool.name for pool, _, _ in queue.quota]
+    of_queue = [pool for pool, _, _ in queue.quota]
+    tried = [pool.name for pool in of_queue]
     lacking = [name for name in names if name not in tried]
     if lacking:
         help = f"add a quota of it to queue `{queue.name}`, or leave it out"
@@ -86,7 +91,8 @@ def _in_order(
             help = f"declare a queue under `queues:` with a quota of each of {listed(names)}"
         context.fault(
             "RES171",
-            f"queue `{queue.name}` of job `{job.name}` has no nodes of pool `{lacking[0]}`",
+            f"queue `{queue.name}` of job `{job.name}` "
+            f"has no nodes of pool `{lacking[0]}`",
             at / names.index(lacking[0]),
             help,
         )
@@ -96,8 +102,8 @@ def _in_order(
         return True
     context.fault(
         "RES171",
-        f"job `{job.name}` names pools in the order {listed(names)}, and its queue `{queue.name}` tries them in the "
-        f"order {listed(wanted)}",
+        f"job `{job.name}` names pools in the order {listed(names)}, "
+        f"and its queue `{queue.name}` tries them in the order {listed(wanted)}",
         at,
         "write them in the order of the queue's `quota`, or change that: Kueue has no order for single jobs",
         source=_ASSIGNER,
@@ -129,11 +135,14 @@ def _unlike(
             ("`accelerators`", first.share.accelerators, other.share.accelerators)
         )
     if gang and own.efa is None:
-        fields.append(("`efa`", first.share.efa, other.share.efa))
+        devices = ("`efa`", first.share.efa, other.share.efa)
+        fields.append(devices)
     if gang:
-        fields.append(("`efa`", _has_efa(first), _has_efa(other)))
+        has_efa = ("`efa`", _has_efa(first), _has_efa(other))
+        fields.append(has_efa)
     if job.topology is None:
-        fields.append(("`topology`", _topology(first), _topology(other)))
+        topologies = ("`topology`", _topology(first), _topology(other))
+        fields.append(topologies)
     if first.share.resource == NEURON:
         fields.append(
             ("`processesPerNode`", _neuron_cores(first), _neuron_cores(other))
@@ -168,7 +177,9 @@ def _help(
 
 
 def _kind(pool: Pool) -> str:
-    return f"`{pool.share.resource}`" if pool.share.resource else "none"
+    if pool.share.resource:
+        return f"`{pool.share.resource}`"
+    return "none"
 
 
 def _has_efa(pool: Pool) -> str:
@@ -192,19 +203,22 @@ def is_mixed(queue: Queue) -> bool:
     Kueue holds the affinity of pods against the labels of one flavor by the keys that this very flavor has (kueue
     v0.19.2, checkFlavorForPodSets): a job pinned by one label would pass for a flavor with the other.
     """
-    return len({pool.labelled for pool, _, _ in queue.quota}) > 1
+    labelled = {pool.labelled for pool, _, _ in queue.quota}
+    return len(labelled) > 1
 
 
 def pool_terms(pools: tuple[Pool, ...]) -> tuple[tuple[Requirement, ...], ...]:
     """What required node affinity says so that pods land on nodes of one of the pools, and Kueue takes no other flavor,
     whichever of the two labels it has."""
-    split = [pool for pool in pools if pool.split and not pool.managed]
-    managed = [pool.name for pool in pools if pool.managed]
     whole = [pool.name for pool in pools if not pool.labelled]
+    managed = [pool.name for pool in pools if pool.managed]
+    launched = [pool for pool in pools if not pool.managed]
+    split = [pool for pool in launched if pool.split]
     terms: list[tuple[Requirement, ...]] = []
     if split:
         names = tuple(pool.name for pool in split)
-        node_pools = tuple(part.name for pool in split for part in parts(pool))
+        split_parts = chain.from_iterable(parts(pool) for pool in split)
+        node_pools = tuple(part.name for part in split_parts)
         terms.append(
             (
                 Requirement(POOL_LABEL, "In", names),
@@ -244,12 +258,14 @@ def one_pod_set(
     context: Context, job: spec_jobs.Job, runtime: Runtime, at: Route
 ) -> None:
     """A fault where a job of several pools has nodes in two PodSets: Kueue chooses a flavor for each by itself."""
-    parts = [part.name for part in runtime.jobs if part.step not in BESIDE_NODES]
+    jobs = [part for part in runtime.jobs if part.step not in BESIDE_NODES]
+    parts = [part.name for part in jobs]
     if len(parts) < 2:
         return
     context.fault(
         "RES171",
-        f"the nodes of job `{job.name}` are in {len(parts)} PodSets, {listed(parts)}, and Kueue chooses a pool for "
+        f"the nodes of job `{job.name}` are in {len(parts)} PodSets, "
+        f"{listed(parts)}, and Kueue chooses a pool for "
         "each by itself",
         at / "pool",
         "name one pool: with several, one PodSet may land on one pool and the other on another",

@@ -37,7 +37,9 @@ _SOURCE = "trainer v2.3.0, pkg/initializers"
 
 def count(job: Job) -> int:
     """How many initializers a job has."""
-    return len(job.spec.initializer.parts()) if job.spec.initializer else 0
+    if job.spec.initializer:
+        return len(job.spec.initializer.parts())
+    return 0
 
 
 def sources(job: Job) -> tuple[InitializerSource, ...]:
@@ -47,7 +49,8 @@ def sources(job: Job) -> tuple[InitializerSource, ...]:
         return ()
     downloads = []
     for name, source in given.parts().items():
-        env = [EnvVar(key, value) for key, value in source.env.items()]
+        own = source.env.items()
+        env = [EnvVar(key, value) for key, value in own]
         downloads.append(
             InitializerSource(
                 at=job.at / "initializer" / name,
@@ -81,12 +84,16 @@ def check(context: Context, job: Job, kind: str) -> None:
         if posixpath.normpath(volume.path) == WORKSPACE:
             _taken(context, job, volume.path, "volumes", index)
     fitting = _fitting(context, job)
-    if given.storage in fitting or (given.storage is None and len(fitting) == 1):
+    if given.storage in fitting:
         return
-    place, is_chosen = at, given.storage is not None
+    if given.storage is None and len(fitting) == 1:
+        return
+    place = at
+    is_chosen = given.storage is not None
     help = "mount a file system of FSx for Lustre, and not read-only"
     if given.storage is not None:
-        place, has = at / "storage", _why_not(job, given.storage)
+        place = at / "storage"
+        has = _why_not(job, given.storage)
     elif fitting:
         has = f"mounts {len(fitting)} storages that could hold what they download"
     else:
@@ -159,7 +166,10 @@ def _storage(context: Context, job: Job) -> str:
 
 
 def with_initializers(
-    context: Context, job: Job, replicated: tuple[ReplicatedJob, ...], pod: Pod
+    context: Context,
+    job: Job,
+    replicated: tuple[ReplicatedJob, ...],
+    pod: Pod,
 ) -> tuple[ReplicatedJob, ...]:
     """The replicated jobs of a job, after those that download for it. ``pod`` is that of its nodes."""
     given = job.spec.initializer
@@ -175,10 +185,18 @@ def with_initializers(
     )
     names = [f"{name}-initializer" for name in given.parts()]
     version = context.version("trainer")
-    first = [
-        _initializer(job, name, _IMAGE.format(name, version), mount, volume, pod)
-        for name in given.parts()
-    ]
+    first = []
+    for name in given.parts():
+        image = _IMAGE.format(name, version)
+        part = _initializer(
+            job,
+            name,
+            image,
+            mount,
+            volume,
+            pod,
+        )
+        first.append(part)
     _explain(context, job, storage, version)
     mounting = Pod(
         at=at,
@@ -191,12 +209,18 @@ def with_initializers(
         ),
         volumes=(volume,),
     )
-    nodes = [_after(part, tuple(names), mounting) for part in replicated]
+    waits_for = tuple(names)
+    nodes = [_after(part, waits_for, mounting) for part in replicated]
     return (*first, *nodes)
 
 
 def _initializer(
-    job: Job, part: str, image: str, mount: Mount, volume: Volume, pod: Pod
+    job: Job,
+    part: str,
+    image: str,
+    mount: Mount,
+    volume: Volume,
+    pod: Pod,
 ) -> ReplicatedJob:
     at = job.at / "initializer" / part
     name = f"{part}-initializer"
@@ -239,7 +263,10 @@ def _after(
     """A part that mounts what was downloaded, and starts after it."""
     pod = patched(part.pod, mounting)
     places = {**pod.origins, f"volumes.{VOLUME}": mounting.at}
-    depends_on = part.depends_on if part.ready_after else (*part.depends_on, *names)
+    if part.ready_after:
+        depends_on = part.depends_on
+    else:
+        depends_on = (*part.depends_on, *names)
     return replace(
         part,
         pod=replace(pod, origins=places),

@@ -33,7 +33,8 @@ _FRAMEWORKS = ("torch", "mpi", "jax", "xgboost", "flux")
 def runtime(body: Reader) -> Iterator[PlanNode]:
     """ClusterTrainingRuntime and TrainingRuntime."""
     spec = body / "spec"
-    policy, jobset = spec / "mlPolicy", spec.follow("template", "spec")
+    policy = spec / "mlPolicy"
+    jobset = spec.follow("template", "spec")
     failure = jobset / "failurePolicy"
     jobs = jobset / "replicatedJobs"
     max_restarts, max_restarts_at = None, jobset.at
@@ -118,14 +119,21 @@ def _dependencies(body: Reader, status: str) -> tuple[str, ...]:
 def train_job(body: Reader) -> Iterator[PlanNode]:
     """TrainJob."""
     spec = body / "spec"
-    trainer, ref = spec / "trainer", spec / "runtimeRef"
-    labels, place = labels_of(body), body.follow("metadata", "labels")
-    nodes, processes = trainer / "numNodes", trainer / "numProcPerNode"
-    image, variables = trainer / "image", trainer / "env"
-    command, args = trainer / "command", trainer / "args"
+    trainer = spec / "trainer"
+    ref = spec / "runtimeRef"
+    labels = labels_of(body)
+    place = body.follow("metadata", "labels")
+    nodes = trainer / "numNodes"
+    processes = trainer / "numProcPerNode"
+    image = trainer / "image"
+    variables = trainer / "env"
+    command = trainer / "command"
+    args = trainer / "args"
     resources = trainer / "resourcesPerNode"
-    requests, limits = resources / "requests", resources / "limits"
-    suspend, managed_by = spec / "suspend", spec / "managedBy"
+    requests = resources / "requests"
+    limits = resources / "limits"
+    suspend = spec / "suspend"
+    managed_by = spec / "managedBy"
     deadline = spec / "activeDeadlineSeconds"
     count = processes.integer()
     yield TrainJob(
@@ -195,9 +203,12 @@ def _initializers(body: Reader) -> Iterator[InitializerSource]:
 def own_annotations(body: Reader) -> dict[str, str]:
     """The annotations that are not about how Flux applies the object."""
     annotations = body.follow("metadata", "annotations").strings()
-    return {
-        key: value for key, value in annotations.items() if not key.startswith(_OF_FLUX)
-    }
+    own = {}
+    for key, value in annotations.items():
+        of_flux = key.startswith(_OF_FLUX)
+        if not of_flux:
+            own[key] = value
+    return own
 
 
 def _patches(spec: Reader) -> Iterator[Patch]:
@@ -233,13 +244,14 @@ def files(body: Reader) -> Iterator[PlanNode]:
     if labels_of(body).get(_FILES) != "true":
         return
     data = body / "data"
+    entries = data.entries()
     yield FileSet(
         at=body.at,
         name=name_of(body),
         namespace=namespace_of(body),
         files=data.strings(),
         prune=pruned(body),
-        origins={f"files.{key}": entry.at for key, entry in data.entries()},
+        origins={f"files.{key}": entry.at for key, entry in entries},
     )
 
 

@@ -62,7 +62,10 @@ class State:
 
 def state_of(model: Model) -> State:
     """What a model takes while it is trained; only what is trained has gradients and an optimizer's state."""
-    trained = model.parameters if model.trainable is None else model.trainable
+    if model.trainable is None:
+        trained = model.parameters
+    else:
+        trained = model.trainable
     optimizer = model.optimizer_bytes
     if optimizer is None:
         optimizer = _OPTIMIZER[model.precision]
@@ -79,12 +82,19 @@ def checkpoint_bytes(model: Model) -> int:
     The frozen weights of a model of which only adapters are trained are there already.
     """
     state = state_of(model)
-    trained = model.parameters if model.trainable is None else model.trainable
-    return int(trained * _WEIGHT[model.precision]) + state.optimizer
+    if model.trainable is None:
+        trained = model.parameters
+    else:
+        trained = model.trainable
+    weights = trained * _WEIGHT[model.precision]
+    return int(weights) + state.optimizer
 
 
 def check_model(
-    context: Context, job: Job, asked: dict[str, Quantity], processes: int
+    context: Context,
+    job: Job,
+    asked: dict[str, Quantity],
+    processes: int,
 ) -> TrainingState | None:
     """What the job's model takes of each accelerator and of each node; ``None`` where that is not known.
 
@@ -94,14 +104,17 @@ def check_model(
     if model is None:
         return None
     parallel = model.parallel
-    if parallel is not None and not _degrees_fit(context, job, parallel, processes):
-        return None
+    if parallel is not None:
+        fits = _degrees_fit(context, job, parallel, processes)
+        if not fits:
+            return None
     state = _held(job, model, asked, processes)
     if state is None or state.weights <= state.memory:
         return state
     context.fault(
         "RES024",
-        f"the weights of `{job.spec.name}` alone take {_gib(state.weights)} of each accelerator, which has "
+        f"the weights of `{job.spec.name}` alone take "
+        f"{_gib(state.weights)} of each accelerator, which has "
         f"{_gib(state.memory)}",
         job.at / "model" / "parameters",
         "write `sharding: full` if the program shards them (FSDP, ZeRO-3), "
@@ -116,14 +129,22 @@ def sharing(model: Model | None) -> int:
     if model is None or model.parallel is None:
         return 1
     parallel = model.parallel
-    return prod((parallel.tensor, parallel.pipeline, parallel.context))
+    degrees = (parallel.tensor, parallel.pipeline, parallel.context)
+    return prod(degrees)
 
 
 def _held(
-    job: Job, model: Model, asked: dict[str, Quantity], processes: int
+    job: Job,
+    model: Model,
+    asked: dict[str, Quantity],
+    processes: int,
 ) -> TrainingState | None:
-    pool, nodes, resource = job.pool, job.spec.nodes, job.pool.share.resource
-    count = asked[resource].value if resource in asked else 0
+    pool = job.pool
+    nodes = job.spec.nodes
+    resource = job.pool.share.resource
+    count = 0
+    if resource in asked:
+        count = asked[resource].value
     memory = pool.accelerator_memory_mib * _MIB
     if not memory or not count:
         return None
@@ -132,7 +153,9 @@ def _held(
     tensor, pipeline, context = 1, 1, 1
     if model.parallel is not None:
         parallel = model.parallel
-        tensor, pipeline, context = parallel.tensor, parallel.pipeline, parallel.context
+        tensor = parallel.tensor
+        pipeline = parallel.pipeline
+        context = parallel.context
     weights, held, host, divided = 0.0, 0.0, 0.0, 0.0
     parts = zip(
         ("weights", "gradients", "optimizer"),
@@ -142,7 +165,10 @@ def _held(
         strict=True,
     )
     for part, size, sharded, on_host in parts:
-        cut = ranks * nodes if sharded else tensor * pipeline
+        if sharded:
+            cut = ranks * nodes
+        else:
+            cut = tensor * pipeline
         of_node = size / cut * ranks
         if on_host:
             host += of_node
@@ -201,14 +227,18 @@ def _degrees_fit(
     context: Context, job: Job, parallel: Parallel, processes: int
 ) -> bool:
     """Whether the degrees make up all ranks; without `data` it is what is left."""
-    ranks, at = job.spec.nodes * processes, job.at / "model" / "parallel"
+    ranks = job.spec.nodes * processes
+    at = job.at / "model" / "parallel"
     degrees = {
         "tensor": parallel.tensor,
         "pipeline": parallel.pipeline,
         "context": parallel.context,
     }
     model = prod(degrees.values())
-    data = parallel.data if parallel.data is not None else ranks // model
+    if parallel.data is not None:
+        data = parallel.data
+    else:
+        data = ranks // model
     if model * data == ranks:
         context.settle(
             job.target,
@@ -222,15 +252,19 @@ def _degrees_fit(
         return True
     place = at
     if parallel.data is not None:
-        degrees["data"], place = parallel.data, at / "data"
-    product = " × ".join(f"{name} {degree}" for name, degree in degrees.items())
+        degrees["data"] = parallel.data
+        place = at / "data"
+    named = degrees.items()
+    made = prod(degrees.values())
+    product = " × ".join(f"{name} {degree}" for name, degree in named)
     help = f"choose degrees whose product divides {ranks}, or change `nodes`"
     if ranks % model == 0:
         help = f"write `data: {ranks // model}`"
     context.fault(
         "RES064",
-        f"job `{job.spec.name}` has {ranks} ranks ({job.spec.nodes} nodes of {processes} processes), and "
-        f"{product} is {prod(degrees.values())}",
+        f"job `{job.spec.name}` has {ranks} ranks "
+        f"({job.spec.nodes} nodes of {processes} processes), "
+        f"and {product} is {made}",
         place,
         help,
         source="arXiv:2104.04473, section 3",

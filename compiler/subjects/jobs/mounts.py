@@ -40,17 +40,20 @@ def mounted(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
         if storage.spec.existing_disk is not None:
             from compiler.subjects.storage.disks import check_namespaces
 
-            owners = [namespace for namespace, mount in pairs if mount == name]
+            mounting = [pair for pair in pairs if pair[1] == name]
+            owners = [namespace for namespace, _ in mounting]
             check_namespaces(context, storage, owners)
     for namespace, name in pairs:
         yield from volumes(context, storages[name], namespace)
-    kept = [name for _, name in pairs if storages[name].stays]
+    mounted_names = [name for _, name in pairs]
+    kept = [name for name in mounted_names if storages[name].stays]
     if kept:
         # A claim is bound when a pod is placed: who waited for that would wait for the job.
         yield stage(context, "disks", "platform", wait=False)
-    late = {name for _, name in pairs if storages[name].late}
+    late = {name for name in mounted_names if storages[name].late}
     if late:
-        yield from stages(context, [storages[name] for name in sorted(late)])
+        waited_for = [storages[name] for name in sorted(late)]
+        yield from stages(context, waited_for)
         # Jobs wait for the volumes: a gang that was admitted without would hold its nodes.
         yield stage(context, "jobs", "queues", "storage", wait=False)
     elif jobs:

@@ -238,11 +238,17 @@ class Runtime(PlanNode):
 
     def trainer(self) -> ReplicatedJob | None:
         """The replicated job that takes the TrainJob's trainer values."""
-        return next((job for job in self.jobs if job.step == "trainer"), None)
+        for job in self.jobs:
+            if job.step == "trainer":
+                return job
+        return None
 
     def job(self, name: str) -> ReplicatedJob | None:
         """The replicated job of a name."""
-        return next((job for job in self.jobs if job.name == name), None)
+        for job in self.jobs:
+            if job.name == name:
+                return job
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,7 +328,8 @@ class TrainJob(PlanNode):
 
     def asks(self, resource: str) -> Quantity | None:
         """What a node of the job asks of a resource, by limit or else request; ``None`` if not at all."""
-        return self.limits.get(resource) or self.requests.get(resource)
+        limit = self.limits.get(resource)
+        return limit or self.requests.get(resource)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -411,7 +418,9 @@ class CheckpointSchedule(PlanNode):
     @property
     def needed(self) -> int | None:
         """The bytes of all that are kept, and of the next one while it is written."""
-        return None if self.size is None else (self.keep + 1) * self.size
+        if self.size is None:
+            return None
+        return (self.keep + 1) * self.size
 
     @property
     def best(self) -> int | None:
@@ -425,7 +434,8 @@ class CheckpointSchedule(PlanNode):
             return None
         best = 2 * self.write
         if not self.asynchronous:
-            best = math.sqrt(2 * self.write * self.mtbf)
+            squared = 2 * self.write * self.mtbf
+            best = math.sqrt(squared)
         if self.timeout is not None:
             best = min(best, self.timeout / 2)
         return _round(best)
@@ -440,12 +450,17 @@ class CheckpointSchedule(PlanNode):
 
     def repeated(self, every: int) -> float | None:
         """The seconds that a failure costs each node: half an interval, and reading the checkpoint."""
-        return None if self.read is None else every / 2 + self.read
+        if self.read is None:
+            return None
+        return every / 2 + self.read
 
     @property
     def ends_first(self) -> bool:
         """Whether the best interval is that in the middle of the job."""
-        return self.timeout is not None and self.best == _round(self.timeout / 2)
+        if self.timeout is None:
+            return False
+        middle = _round(self.timeout / 2)
+        return self.best == middle
 
 
 def _round(seconds: float) -> int:
@@ -455,7 +470,8 @@ def _round(seconds: float) -> int:
         unit = 3600
     elif seconds >= 3600:
         unit = 600
-    return max(round(seconds / unit), 1) * unit
+    units = max(round(seconds / unit), 1)
+    return units * unit
 
 
 def _seconds(size: int | None, speed: float | None) -> float | None:
@@ -540,7 +556,10 @@ def _trained(
 T = TypeVar("T", EnvVar, Mount, Volume)
 
 
-def merged(base: tuple[T, ...], over: tuple[T, ...]) -> tuple[T, ...]:
+def merged(
+    base: tuple[T, ...],
+    over: tuple[T, ...],
+) -> tuple[T, ...]:
     """Items with others laid over them, by their names, or of mounts by their paths."""
     if not over:
         return base
@@ -571,12 +590,14 @@ def patched(pod: Pod, patch: Pod) -> Pod:
     grace_seconds = patch.grace_seconds
     if grace_seconds is None:
         grace_seconds = pod.grace_seconds
+    pull_secrets = dict.fromkeys(pod.pull_secrets)
+    pull_secrets |= dict.fromkeys(patch.pull_secrets)
     return replace(
         pod,
         init_containers=_patched_init_containers(pod, patch),
         excluded_nodes=patch.excluded_nodes or pod.excluded_nodes,
         pools=patch.pools or pod.pools,
-        pull_secrets=tuple(dict.fromkeys((*pod.pull_secrets, *patch.pull_secrets))),
+        pull_secrets=tuple(pull_secrets),
         node_selector={**pod.node_selector, **patch.node_selector},
         tolerations=patch.tolerations or pod.tolerations,
         volumes=merged(pod.volumes, patch.volumes),
@@ -592,7 +613,8 @@ def _patched_init_containers(pod: Pod, patch: Pod) -> tuple[Container, ...]:
     containers = list(pod.init_containers)
     for index, container in enumerate(containers):
         if container.name in changes:
-            containers[index] = _changed(container, changes[container.name])
+            change = changes[container.name]
+            containers[index] = _changed(container, change)
     return tuple(containers)
 
 

@@ -40,13 +40,15 @@ def check(context: Context, job: Job, kind: str) -> None:
     if kind != TRAIN_JOB:
         context.fault(
             "RES207",
-            f"job `{job.spec.name}` is a {kind}, and `{name}` is a runtime of TrainJobs",
+            f"job `{job.spec.name}` is a {kind}, "
+            f"and `{name}` is a runtime of TrainJobs",
             job.at / "runtime",
             "remove it, or remove `apiGroup`",
             source="trainer.kubeflow.org/v1alpha1 runtimeRef",
         )
         return
-    release, version = released_runtimes()[name], context.version("trainer")
+    release = released_runtimes()[name]
+    version = context.version("trainer")
     if version != release.version:
         context.fault(
             "RES206",
@@ -69,15 +71,18 @@ def check(context: Context, job: Job, kind: str) -> None:
 def _check_plugin(context: Context, job: Job, name: str) -> None:
     """PyTorch's image on Docker Hub has CUDA and NCCL, and neither libfabric nor aws-ofi-nccl (pytorch 01343dcd,
     Dockerfile): with the plugin asked for by name NCCL stops. What NVIDIA's image of JAX has its name does not say."""
-    image, pool = job.spec.image, job.pool
-    talks = has_peers(job.spec) and pool.efa and pool.instance.gpus
+    image = job.spec.image
+    pool = job.pool
+    instance = pool.instance
+    talks = has_peers(job.spec) and pool.efa and instance.gpus
     if not talks or "NCCL_NET" in job.spec.env:
         return
     if image == image_of(name) and image.startswith("pytorch/pytorch:"):
         context.fault(
             "RES208",
-            f"job `{job.spec.name}` talks over EFA among {job.spec.nodes} nodes of `{pool.instance.name}`, and image "
-            f"`{image}` of `{name}` has no EFA plugin: NCCL stops",
+            f"job `{job.spec.name}` talks over EFA among {job.spec.nodes} nodes "
+            f"of `{pool.instance.name}`, "
+            f"and image `{image}` of `{name}` has no EFA plugin: NCCL stops",
             job.at / "runtime",
             "name one with libfabric and aws-ofi-nccl under `image`, or take one node",
             source="pytorch/pytorch 01343dcd, Dockerfile",
@@ -100,10 +105,12 @@ def _refused(job: Job, name: str) -> Iterator[_Refused]:
         why = "and a TrainJob says no working directory"
         help = "let the program change to it; or remove `runtime`"
         yield ("workingDir",), why, help
-    if spec.checkpoint is not None and spec.checkpoint.signal_file is not None:
+    saves = spec.checkpoint
+    if saves is not None and saves.signal_file is not None:
         why = "and a TrainJob adds no hook that makes the file"
         yield ("checkpoint", "signalFile"), why, _NONE
-    for key, given in (("files", spec.files), ("deepspeed", spec.deepspeed)):
+    mounted = (("files", spec.files), ("deepspeed", spec.deepspeed))
+    for key, given in mounted:
         if given:
             why = "and files of a job belong to the runtime that mounts them"
             help = "put them into the image, or into a ConfigMap under `volumes`"
@@ -112,7 +119,8 @@ def _refused(job: Job, name: str) -> Iterator[_Refused]:
         why = "and Kueue drops a grace period from what a TrainJob patches"
         help = "save within 30 seconds; or remove `runtime`"
         yield ("gracePeriod",), why, help
-    if "job" in spec.retries.model_fields_set and spec.retries.job:
+    retries = spec.retries
+    if "job" in retries.model_fields_set and retries.job:
         why = "which has no failure policy: its first failure ends it"
         help = "write `retries: {job: 0}`; or remove `runtime`"
         yield ("retries", "job"), why, help
@@ -182,7 +190,8 @@ def patch(pod: Pod, mounting: Pod | None) -> Pod:
     mounts, volumes = main.mounts, pod.volumes
     places = dict(pod.origins)
     if mounting is not None:
-        mounts = (*mounts, *mounting.containers[0].mounts)
+        added = mounting.containers[0].mounts
+        mounts = (*mounts, *added)
         volumes = (*volumes, *mounting.volumes)
         for volume in mounting.volumes:
             places[f"volumes.{volume.name}"] = mounting.at

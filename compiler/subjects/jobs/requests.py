@@ -14,16 +14,19 @@ _EFA_PAGES = Quantity.mib(5120)
 
 def requests(context: Context, job: Job) -> dict[str, Quantity]:
     """What one node of the job asks for; requests and limits are the same."""
-    own, share = job.spec.resources, job.pool.share
+    own = job.spec.resources
+    share = job.pool.share
     count = _accelerators(context, job)
     # A job that uses no accelerators gets the part of a single one.
     used, parts = 1, 1
     if share.accelerators:
-        used, parts = max(count, 1), share.accelerators
+        used = max(count, 1)
+        parts = share.accelerators
     part = "what jobs can get of a node"
     if used != parts:
         part = f"{used} of {parts} accelerators: their part of {part}"
-    cpu_count, memory_bytes = share.cpu, share.memory.value
+    cpu_count = share.cpu
+    memory_bytes = share.memory.value
     if job.spec.initializer is not None:
         from compiler.subjects.jobs import initializing  # few jobs have one
 
@@ -36,14 +39,31 @@ def requests(context: Context, job: Job) -> dict[str, Quantity]:
         part += ", less what Ray's head asks for"
         cpu_count -= beside["cpu"].value
         memory_bytes -= beside["memory"].value
-    cpu = Quantity.of(max(cpu_count * used // parts, 1))
+    cpus = cpu_count * used // parts
+    cpu = Quantity.of(max(cpus, 1))
     memory_gib = memory_bytes // 1024**3
-    memory = Quantity.gib(max(memory_gib * used // parts, 1))
+    part_gib = memory_gib * used // parts
+    memory = Quantity.gib(max(part_gib, 1))
     source = f"`trainyard explain pool/{job.pool.name} share`"
-    asked = {
-        "cpu": _settle(context, job, "cpu", own.cpu, cpu, part, source),
-        "memory": _settle(context, job, "memory", own.memory, memory, part, source),
-    }
+    asked = {}
+    asked["cpu"] = _settle(
+        context,
+        job,
+        "cpu",
+        own.cpu,
+        cpu,
+        part,
+        source,
+    )
+    asked["memory"] = _settle(
+        context,
+        job,
+        "memory",
+        own.memory,
+        memory,
+        part,
+        source,
+    )
     _check_agents(context, job)
     if share.resource and count:
         asked[share.resource] = Quantity.of(count)
@@ -55,9 +75,13 @@ def requests(context: Context, job: Job) -> dict[str, Quantity]:
 
 def _check_agents(context: Context, job: Job) -> None:
     """A request that fits the node and not what its DaemonSets leave. A policy reports one that exceeds the node."""
-    own, share, instance = job.spec.resources, job.pool.share, job.pool.instance.name
+    own = job.spec.resources
+    share = job.pool.share
+    instance = job.pool.instance.name
     cpu_milli = own.cpu.milli if own.cpu else 0
-    memory_mib = own.memory.value // 1024**2 if own.memory else 0
+    memory_mib = 0
+    if own.memory:
+        memory_mib = own.memory.value // 1024**2
     for name, unit, asked, left, agents in zip(
         ("cpu", "memory"),
         ("m", "Mi"),
@@ -68,11 +92,13 @@ def _check_agents(context: Context, job: Job) -> None:
     ):
         if not left < asked <= left + agents:
             continue
-        most = share.memory if name == "memory" else f"{left}{unit}"
+        most = f"{left}{unit}"
+        if name == "memory":
+            most = str(share.memory)
         context.fault(
             "RES037",
-            f"job `{job.spec.name}` asks for {asked}{unit} of `{name}` a node, and the "
-            f"DaemonSets that may come leave {left}{unit} of `{instance}`",
+            f"job `{job.spec.name}` asks for {asked}{unit} of `{name}` a node, "
+            f"and the DaemonSets that may come leave {left}{unit} of `{instance}`",
             job.at / "resources" / name,
             f"ask for at most {most}, or leave it out",
         )
@@ -89,13 +115,20 @@ def _settle(
 ) -> T:
     at = job.at / "resources" / name
     return context.settle(
-        job.target, f"resources.{name}", given, derived, reason, source, at=at
+        job.target,
+        f"resources.{name}",
+        given,
+        derived,
+        reason,
+        source,
+        at=at,
     )
 
 
 def _accelerators(context: Context, job: Job) -> int:
     own = job.spec.resources.accelerators
-    share, instance = job.pool.share, job.pool.instance
+    share = job.pool.share
+    instance = job.pool.instance
     if job.pool.spec.sharing is not None:
         return _settle(
             context,
@@ -119,7 +152,8 @@ def _accelerators(context: Context, job: Job) -> int:
     if own:
         context.fault(
             "RES025",
-            f"job `{job.spec.name}` asks {own} accelerators of pool `{job.pool.name}`; "
+            f"job `{job.spec.name}` asks {own} accelerators "
+            f"of pool `{job.pool.name}`; "
             f"`{instance.name}` has none",
             job.at / "resources" / "accelerators",
             "remove it, or take a pool of accelerators",
@@ -152,7 +186,9 @@ def _derived_pages(job: Job) -> tuple[Quantity, str]:
 
 
 def _efa(context: Context, job: Job) -> int:
-    own, pool, nodes = job.spec.resources.efa, job.pool, job.spec.nodes
+    own = job.spec.resources.efa
+    pool = job.pool
+    nodes = job.spec.nodes
     if not pool.efa:
         return own or 0
     if not has_peers(job.spec):
@@ -178,7 +214,8 @@ def shared_memory(
     quarter_mib = memory.value // 1024**2 // 4
     derived = Quantity.mib(max(quarter_mib, 1))
     if quarter_mib >= 1024:
-        derived = Quantity.gib(min(8 * processes, quarter_mib // 1024))
+        quarter_gib = quarter_mib // 1024
+        derived = Quantity.gib(min(8 * processes, quarter_gib))
     return context.settle(
         job.target,
         "sharedMemory",
@@ -198,12 +235,14 @@ def processes(
     resource = job.pool.share.resource
     count, reason, source = 1, "one process", ""
     if resource in asked:
-        count, reason = asked[resource].value, "one process an accelerator"
+        count = asked[resource].value
+        reason = "one process an accelerator"
         if resource == NEURON:
             count *= _logical_cores(job)
             reason = "one process a logical NeuronCore"
             source = "Neuron documentation, logical-neuroncore-config"
-    return launcher_of(job.spec).processes(context, job, count, reason, source)
+    launcher = launcher_of(job.spec)
+    return launcher.processes(context, job, count, reason, source)
 
 
 def _logical_cores(job: Job) -> int:

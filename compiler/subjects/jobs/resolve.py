@@ -84,11 +84,13 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         if job.spec.initializer is not None:
             from compiler.subjects.jobs import initializing  # few jobs have one
 
-            initializing.check(context, job, kind_of(job.spec).name)
+            kind = kind_of(job.spec).name
+            initializing.check(context, job, kind)
         if job.spec.runtime is not None:
             from compiler.subjects.jobs import released
 
-            released.check(context, job, kind_of(job.spec).name)
+            kind = kind_of(job.spec).name
+            released.check(context, job, kind)
     yield from _nodes(context, context.once(resolve_jobs))
     waiting = [job for job in bound if job.waits]
     if waiting:
@@ -105,9 +107,9 @@ def check_others(
     known = list(context.diagnostics)
     for other in job.others:
         check_job(context, replace(job, pool=other), storages)
-    context.diagnostics[reported:] = [
-        fault for fault in context.diagnostics[reported:] if fault not in known
-    ]
+    added = context.diagnostics[reported:]
+    fresh = [fault for fault in added if fault not in known]
+    context.diagnostics[reported:] = fresh
 
 
 def with_least_memory(job: Job) -> Job:
@@ -115,22 +117,25 @@ def with_least_memory(job: Job) -> Job:
     if not job.others:
         return job
     least = min(job.pools, key=lambda pool: pool.accelerator_memory_mib)
-    return replace(job, pool=replace(least, share=job.pool.share))
+    pool = replace(least, share=job.pool.share)
+    return replace(job, pool=pool)
 
 
 def _judge_later(context: Context, jobs: list[Job]) -> None:
     """What jobs will be once their images are built: judged now, and written then. What it shares with jobs that are
     written is reported there; its names come with its images."""
-    reported, derived = len(context.diagnostics), len(context.derived)
+    reported = len(context.diagnostics)
+    derived = len(context.derived)
     context.waiting += _nodes(context, jobs)
-    names = {node.name for node in context.waiting if isinstance(node, TrainJob)}
-    context.derived[derived:] = [
-        value for value in context.derived[derived:] if value.value not in names
-    ]
+    written = context.waiting
+    names = {node.name for node in written if isinstance(node, TrainJob)}
+    values = context.derived[derived:]
+    of_written = [value for value in values if value.value not in names]
+    context.derived[derived:] = of_written
     known = context.diagnostics[:reported]
-    context.diagnostics[reported:] = [
-        fault for fault in context.diagnostics[reported:] if fault not in known
-    ]
+    added = context.diagnostics[reported:]
+    fresh = [fault for fault in added if fault not in known]
+    context.diagnostics[reported:] = fresh
 
 
 def _nodes(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
@@ -164,10 +169,12 @@ def _nodes(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
 def _needs_secrets(context: Context, job: TrainJob) -> None:
     for variable in job.env:
         if variable.secret:
-            context.external.add(("v1", "Secret", job.namespace, variable.secret))
+            secret = ("v1", "Secret", job.namespace, variable.secret)
+            context.external.add(secret)
     for source in job.initializers:
         if source.secret:
-            context.external.add(("v1", "Secret", job.namespace, source.secret))
+            secret = ("v1", "Secret", job.namespace, source.secret)
+            context.external.add(secret)
 
 
 def _needs_others(context: Context, job: Job) -> None:
@@ -236,7 +243,10 @@ def _pod(
 
 
 def runtime(
-    context: Context, job: Job, pod: Pod, asked: dict[str, Quantity]
+    context: Context,
+    job: Job,
+    pod: Pod,
+    asked: dict[str, Quantity],
 ) -> Runtime:
     """The versioned runtime of a job: its name carries a hash of its content, so it never changes under a job. Or that
     of Trainer's release which it names."""
@@ -271,8 +281,10 @@ def runtime(
     unnamed = kind.runtime(context, job, unnamed)
     if job.others:
         one_pod_set(context, spec, unnamed, job.at)
-    name = f"{launcher.framework}-{pool.name}"[:48].rstrip("-")
-    return replace(unnamed, name=f"{name}-{_digest(unnamed)}")
+    whole = f"{launcher.framework}-{pool.name}"
+    name = whole[:48].rstrip("-")
+    digest = _digest(unnamed)
+    return replace(unnamed, name=f"{name}-{digest}")
 
 
 def _initializers(job: Job) -> tuple[InitializerSource, ...]:
@@ -290,7 +302,8 @@ def _with_mounts(
     if not job.spec.mounts:
         return replicated
     mounting = _mounting(context, job)
-    places = {f"volumes.{volume.name}": mounting.at for volume in mounting.volumes}
+    volumes = mounting.volumes
+    places = {f"volumes.{volume.name}": mounting.at for volume in volumes}
     jobs = []
     for own in replicated:
         pod = patched(own.pod, mounting)
@@ -299,7 +312,10 @@ def _with_mounts(
     return tuple(jobs)
 
 
-def _annotation_places(job: Job, placement: dict[str, str]) -> dict[str, Route]:
+def _annotation_places(
+    job: Job,
+    placement: dict[str, str],
+) -> dict[str, Route]:
     places = {
         f"annotations.{key}": job.at / "annotations" / key
         for key in job.spec.annotations
@@ -310,18 +326,25 @@ def _annotation_places(job: Job, placement: dict[str, str]) -> dict[str, Route]:
     return places
 
 
-def _volume_places(job: Job, files: FileSet | None) -> dict[str, Route]:
+def _volume_places(
+    job: Job,
+    files: FileSet | None,
+) -> dict[str, Route]:
     places = {
         f"volumes.{volume.name}": job.at / "volumes" / index
         for index, volume in enumerate(job.spec.volumes)
     }
     if files is not None:
-        places[f"volumes.{files_volume(job, _SHM)}"] = job.at / "files"
+        name = files_volume(job, _SHM)
+        places[f"volumes.{name}"] = job.at / "files"
     return places
 
 
 def _init_containers(
-    context: Context, job: Job, asked: dict[str, Quantity], files: FileSet | None
+    context: Context,
+    job: Job,
+    asked: dict[str, Quantity],
+    files: FileSet | None,
 ) -> tuple[Container, ...]:
     """The init containers of a pod.
 
@@ -341,6 +364,7 @@ def _init_containers(
             "the image of the job",
             at=at / "image",
         )
+        variables = init.env.items()
         containers.append(
             Container(
                 at=at,
@@ -348,7 +372,7 @@ def _init_containers(
                 image=init.image or job.spec.image,
                 command=tuple(init.command),
                 args=tuple(init.args),
-                env=tuple(EnvVar(name, value) for name, value in init.env.items()),
+                env=tuple(EnvVar(name, value) for name, value in variables),
                 requests=share,
                 limits=share,
                 mounts=mounts,
@@ -368,10 +392,11 @@ def _container(
     job: Job,
     files: FileSet | None,
 ) -> Container:
+    shared_memory = Mount(_SHM, "/dev/shm")
     return Container(
         at=job.at,
         name="node",
-        mounts=(Mount(_SHM, "/dev/shm"), *mounts_of(job, files, _SHM)),
+        mounts=(shared_memory, *mounts_of(job, files, _SHM)),
         pre_stop=pre_stop(context, job),
         working_dir=job.spec.working_dir or "",
         origins={
@@ -393,7 +418,8 @@ def _account(context: Context, job: Job) -> str:
 
 
 def _digest(node: object) -> str:
-    return hashlib.sha256(content(node).encode()).hexdigest()[:8]
+    text = content(node)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 class JobOutput(NamedTuple):
@@ -424,8 +450,18 @@ def train_job(context: Context, job: Job) -> JobOutput:
     patches = _patches(context, job, job_runtime, pod)
     kind = kind_of(spec)
     own = _own_volumes(patches[0].pod if patches else None)
-    released = patches[0].pod if spec.runtime is not None and patches else None
-    identity = _identity(job, asked, count, job_runtime, env, own, released)
+    released = None
+    if spec.runtime is not None and patches:
+        released = patches[0].pod
+    identity = _identity(
+        job,
+        asked,
+        count,
+        job_runtime,
+        env,
+        own,
+        released,
+    )
     name = f"{spec.name}-{identity}"
     context.derive(
         job.target, "name", name, "carries a hash of all that would force a new run"
@@ -484,7 +520,8 @@ def train_job(context: Context, job: Job) -> JobOutput:
         annotations=dict(spec.annotations),
         origins=_places(job),
     )
-    return JobOutput(node, kind.runtime_of(job_runtime, node), files, state)
+    of_job = kind.runtime_of(job_runtime, node)
+    return JobOutput(node, of_job, files, state)
 
 
 def _places(job: Job) -> dict[str, Route]:
@@ -516,7 +553,8 @@ def _places(job: Job) -> dict[str, Route]:
     for name in job.spec.env:
         places[f"env.{name}"] = at / "env" / name
     for index, secret in enumerate(job.spec.secrets):
-        places[f"env.{secret.env}"] = at / "secrets" / index / "env"
+        place = at / "secrets" / index
+        places[f"env.{secret.env}"] = place / "env"
     return places
 
 
@@ -544,7 +582,15 @@ def _identity(
     """Five hex digits over everything that cannot change in a TrainJob that exists (CEL of Trainer 2.3.0). ``own``: the
     sizes of volumes that are each pod's. ``released``: what it lays over a released runtime."""
     spec = job.spec
-    variables = [(item.name, item.value, item.secret, item.key) for item in env]
+    variables = [
+        (
+            item.name,
+            item.value,
+            item.secret,
+            item.key,
+        )
+        for item in env
+    ]
     mounts: list[tuple[object, ...]] = [
         (
             mount.storage,
@@ -553,8 +599,10 @@ def _identity(
         )
         for mount in spec.mounts
     ]
-    mounts += [(name, str(size)) for name, size in own.items()]
-    asked_milli = {name: quantity.milli for name, quantity in asked.items()}
+    sizes = own.items()
+    mounts += [(name, str(size)) for name, size in sizes]
+    requests = asked.items()
+    asked_milli = {name: quantity.milli for name, quantity in requests}
     content: dict[str, object] = {
         "image": spec.image,
         "command": spec.command,
@@ -576,19 +624,23 @@ def _identity(
     if kind != TRAIN_JOB:
         content["kind"] = kind
     if spec.roles:
-        content["roles"] = [role.model_dump(mode="json") for role in spec.roles]
+        roles = spec.roles
+        content["roles"] = [role.model_dump(mode="json") for role in roles]
     if spec.initializer is not None:
         content["initializer"] = spec.initializer.model_dump(mode="json")
     if released is not None:
         content["pod"] = _digest(released)
     if spec.least_nodes is not None:
         content["leastNodes"] = spec.least_nodes
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:5]
+    text = json.dumps(content, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:5]
 
 
 def _explain(context: Context, job: Job) -> None:
     target, pool = job.target, job.pool
-    zones = dict.fromkeys(zone for known in job.pools for zone in known.zones)
+    zones: dict[str, None] = {}
+    for known in job.pools:
+        zones |= dict.fromkeys(known.zones)
     there = (
         "each pool is in one of them" if job.others else f"pool {pool.name} is there"
     )
@@ -651,7 +703,8 @@ def _explain_restarts(context: Context, job: Job) -> None:
 
 
 def _explain_topology(context: Context, job: Job) -> None:
-    level, given = _level(job), job.spec.topology
+    level = _level(job)
+    given = job.spec.topology
     if level is None and given is None:
         if _asks_for_any_host(job):
             context.derive(
@@ -684,7 +737,8 @@ def _topology(job: Job) -> dict[str, str]:
     """The annotation by which Kueue places the pods (kueue v0.19.2, apis/kueue/v1beta2 topology_types.go)."""
     given = job.spec.topology
     if given is not None:
-        return {f"kueue.x-k8s.io/podset-{given.chosen}-topology": LEVELS[given.level]}
+        key = f"kueue.x-k8s.io/podset-{given.chosen}-topology"
+        return {key: LEVELS[given.level]}
     level = _level(job)
     if level is not None:
         return {PREFERRED_TOPOLOGY: level}
@@ -696,7 +750,8 @@ def _asks_for_any_host(job: Job) -> bool:
     pool that has one only to pods that ask for it ("Flavor … supports only TopologyAwareScheduling", v0.19.2)."""
     if not any(topology_name(pool) for pool in job.pools):
         return False
-    return any(topology_name(pool) is None for pool, _, _ in job.queue.quota)
+    pools = (pool for pool, _, _ in job.queue.quota)
+    return any(topology_name(pool) is None for pool in pools)
 
 
 PREFERRED_TOPOLOGY = "kueue.x-k8s.io/podset-preferred-topology"
@@ -709,7 +764,8 @@ def _patches(
     """The patches by which a TrainJob mounts its storage into every container of its pods; of a released runtime by
     which it says all of its own pod."""
     spec = job.spec
-    if kind_of(spec).name != TRAIN_JOB or not (spec.mounts or spec.runtime):
+    lays_over = spec.mounts or spec.runtime
+    if kind_of(spec).name != TRAIN_JOB or not lays_over:
         return ()
     mounting = _mounting(context, job) if spec.mounts else None
     pod = mounting
@@ -739,7 +795,8 @@ def _mounting(context: Context, job: Job) -> Pod:
     at = job.at / "mounts"
     storages = context.once(resolve_storage)
     mounts, volumes = [], []
-    for name, mount in zip(_volume_names(job), job.spec.mounts, strict=True):
+    named = zip(_volume_names(job), job.spec.mounts, strict=True)
+    for name, mount in named:
         mounts.append(
             Mount(
                 name,
@@ -803,7 +860,8 @@ def _volume_names(job: Job) -> list[str]:
     One volume for each: Trainer's patches mount a volume only once (list key `name`). The names differ from those of
     the runtime's volumes.
     """
-    used = [_SHM, *(volume.name for volume in job.spec.volumes)]
+    used = [_SHM]
+    used += [volume.name for volume in job.spec.volumes]
     used += launcher_of(job.spec).volumes
     if job.spec.files:
         used.append(files_volume(job, _SHM))

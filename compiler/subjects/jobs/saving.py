@@ -50,9 +50,12 @@ def schedule(
     saves = job.spec.checkpoint
     if saves is None:
         return None
-    at, model = job.at / "checkpoint", job.spec.model
+    at = job.at / "checkpoint"
+    model = job.spec.model
     mount = mount_of(job.spec, saves.path)
-    storage = stored.get(mount.storage) if isinstance(mount, Mount) else None
+    storage = None
+    if isinstance(mount, Mount):
+        storage = stored.get(mount.storage)
     node = CheckpointSchedule(
         at=job.at,
         name=job.spec.name,
@@ -102,23 +105,37 @@ def _place(storage: Storage | None) -> dict[str, Any]:
     return place
 
 
-def _speeds(job: Job, storage: Storage | None) -> dict[str, Any]:
+def _speeds(
+    job: Job,
+    storage: Storage | None,
+) -> dict[str, Any]:
     """How fast checkpoints are written and read, and what bounds that."""
     speeds: dict[str, Any] = {}
-    for name, rate in zip(("write", "read"), _rates(job, storage), strict=True):
-        speeds[f"{name}_speed"] = rate.speed if rate is not None else None
-        speeds[f"{name}_bound"] = rate.bound if rate is not None else ""
+    rates = _rates(job, storage)
+    for name, rate in zip(("write", "read"), rates, strict=True):
+        speed = None
+        bound = ""
+        if rate is not None:
+            speed = rate.speed
+            bound = rate.bound
+        speeds[f"{name}_speed"] = speed
+        speeds[f"{name}_bound"] = bound
     return speeds
 
 
-def _rates(job: Job, storage: Storage | None) -> tuple[_Rate | None, _Rate | None]:
+def _rates(
+    job: Job,
+    storage: Storage | None,
+) -> tuple[_Rate | None, _Rate | None]:
     """How fast all nodes of a job together write to a storage, and read from it."""
     if storage is None:
         return None, None
     nodes = job.spec.nodes
-    card = min(job.pool.instance.network_gbps or _CARD_GBPS, _CARD_GBPS)
+    instance = job.pool.instance
+    card = min(instance.network_gbps or _CARD_GBPS, _CARD_GBPS)
     whose = f"{nodes} nodes" if nodes > 1 else "the node"
-    clients = _Rate(nodes * card * 1000 / 8, f"the network of {whose}")
+    speed = nodes * card * 1000 / 8
+    clients = _Rate(speed, f"the network of {whose}")
     fsx = storage.spec.fsx_lustre
     if fsx is None:
         return clients, clients
@@ -126,22 +143,26 @@ def _rates(job: Job, storage: Storage | None) -> tuple[_Rate | None, _Rate | Non
     if disks is None:
         return None, None
     bound = f"the disks of `{storage.spec.file_system}`"
-    write, read = _Rate(disks.write, bound), _Rate(disks.read, bound)
+    write = _Rate(disks.write, bound)
+    read = _Rate(disks.read, bound)
     return min(write, clients), min(read, clients)
 
 
 def _mtbf(job: Job) -> int | None:
     """The seconds between two failures of any node of a job."""
-    given, gpus = job.pool.spec.mean_time_between_failures, job.pool.instance.gpus
+    given = job.pool.spec.mean_time_between_failures
+    gpus = job.pool.instance.gpus
     if given is not None:
         return given.seconds // job.spec.nodes
     if not gpus:
         return None
-    return int(GPU_HOURS * 3600 / (gpus * job.spec.nodes))
+    hours = gpus * job.spec.nodes
+    return int(GPU_HOURS * 3600 / (hours))
 
 
 def _explain(context: Context, job: Job, node: CheckpointSchedule) -> None:
-    saves, at = job.spec.checkpoint, job.at / "checkpoint"
+    saves = job.spec.checkpoint
+    at = job.at / "checkpoint"
     if saves is None or node.size is None:
         return
     model = job.at / "model"
@@ -175,7 +196,8 @@ def _explain(context: Context, job: Job, node: CheckpointSchedule) -> None:
                 SOURCE,
                 follows=at / "path",
             )
-    if node.best is not None and node.write is not None and node.mtbf is not None:
+    is_known = node.write is not None and node.mtbf is not None
+    if node.best is not None and is_known:
         context.derive(
             job.target,
             "checkpoint.best",
@@ -188,7 +210,8 @@ def _explain(context: Context, job: Job, node: CheckpointSchedule) -> None:
 
 def _reason(node: CheckpointSchedule) -> str:
     """Why an interval is the best one."""
-    write, mtbf = lasting(node.write or 0), lasting(node.mtbf or 0)
+    write = lasting(node.write or 0)
+    mtbf = lasting(node.mtbf or 0)
     if node.ends_first:
         return "half of the timeout: fewer saves cost less, and a failure must not cost the whole job"
     if node.asynchronous:
@@ -204,4 +227,5 @@ def lasting(seconds: float) -> str:
         unit = 60
     else:
         unit = 1
-    return str(Duration(max(math.ceil(seconds / unit), 1) * unit))
+    units = max(math.ceil(seconds / unit), 1)
+    return str(Duration(units * unit))

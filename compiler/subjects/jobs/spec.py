@@ -74,7 +74,8 @@ _MOST_FILES = 1024**2
 
 
 def _of_one_config_map(files: dict[str, str]) -> dict[str, str]:
-    total = sum(len(text.encode()) for text in files.values())
+    texts = files.values()
+    total = sum(len(text.encode()) for text in texts)
     if total > _MOST_FILES:
         raise fault(
             f"the files have {total} bytes, and a ConfigMap has at most {_MOST_FILES}",
@@ -218,9 +219,10 @@ _MOST_ANNOTATIONS = (
 
 
 def _of_bearable_size(annotations: dict[str, str]) -> dict[str, str]:
-    total = sum(
-        len(key.encode()) + len(value.encode()) for key, value in annotations.items()
-    )
+    total = 0
+    for key, value in annotations.items():
+        total += len(key.encode())
+        total += len(value.encode())
     if total > _MOST_ANNOTATIONS:
         raise fault(
             f"the annotations have {total} bytes, an object has at most {_MOST_ANNOTATIONS}",
@@ -235,7 +237,9 @@ _is_name = get_args(Name)[1].func
 
 def _in_list(value: Any) -> Any:
     """The name of one pool is a list of it; what is no list must be a name, and is reported where it stands."""
-    return value if isinstance(value, list) else [_is_name(value)]
+    if isinstance(value, list):
+        return value
+    return [_is_name(value)]
 
 
 _SeveralPools = Annotated[list[Name], Field(min_length=1)]
@@ -488,11 +492,14 @@ class Job(SpecModel):
     def least_nodes(self) -> int | None:
         """The fewest nodes with which it starts, where that is not all."""
         least = self.min_nodes
-        return least if least is not None and least < self.nodes else None
+        if least is not None and least < self.nodes:
+            return least
+        return None
 
     @model_validator(mode="after")
     def _has_bounds(self) -> Self:
-        if self.min_nodes is not None and self.min_nodes > self.nodes:
+        least = self.min_nodes
+        if least is not None and least > self.nodes:
             raise fault(
                 f"`minNodes` {self.min_nodes} is above `nodes` {self.nodes}",
                 f"write `minNodes: {self.nodes}`, or raise `nodes`",

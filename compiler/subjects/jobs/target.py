@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from compiler.manifest import Body, Manifest
+from compiler.output.artifact import Places
 from compiler.plan import Plan
-from compiler.source import Key, Route
+from compiler.source import Key
 from compiler.subjects.delivery.plan import chart_version
 from compiler.subjects.jobs.plan import (
     EFA,
@@ -56,7 +57,6 @@ ONCE = {"kustomize.toolkit.fluxcd.io/ssa": "IfNotPresent"}
 # server-side apply (kuberay v1.6.2, workerGroupSpecs has no list type): Flux would take all of that back. Observed with
 # Kueue 0.19.2 and Kubernetes 1.36: an apply of an admitted RayJob took gates and labels of its workers, not the head's.
 _ONE_LIST = ("RayJob",)
-Places = dict[tuple[Key, ...], Route]
 _JOBS = ("spec", "template", "spec", "replicatedJobs")
 _POD = ("template", "spec", "template", "spec")
 _PATCHES = (
@@ -76,13 +76,17 @@ def lower(plan: Plan) -> Iterator[Manifest]:
             continue
         body = runtime_body(runtime)
         yield Manifest(
-            body, path(RUNTIMES, body), runtime.at, _runtime_origins(runtime)
+            body,
+            path(RUNTIMES, body),
+            runtime.at,
+            _runtime_origins(runtime),
         )
     for files in plan.of(FileSet):
         body = files_body(files)
-        places: Places = {
-            ("data", key): files.where(f"files.{key}") for key in files.files
-        }
+        places: Places = {}
+        for key in files.files:
+            origin = files.where(f"files.{key}")
+            places["data", key] = origin
         yield Manifest(
             body,
             path(JOBS, body),
@@ -161,7 +165,8 @@ def files_body(files: FileSet) -> Body:
 def _runtime_annotations(runtime: Runtime) -> Body:
     """How Flux applies it. Flux would replace its own variables in the texts of containers too."""
     annotations = {} if runtime.prune else dict(NO_PRUNE)
-    texts = chain.from_iterable(_texts(job.pod) for job in runtime.jobs)
+    pods = (_texts(job.pod) for job in runtime.jobs)
+    texts = chain.from_iterable(pods)
     return unsubstituted(annotations, texts)
 
 
@@ -178,7 +183,8 @@ def _texts(pod: Pod) -> Iterator[str]:
 
 def _replicated(job: ReplicatedJob) -> Body:
     dependencies = [{"name": name, "status": "Complete"} for name in job.depends_on]
-    dependencies += [{"name": name, "status": "Ready"} for name in job.ready_after]
+    ready = job.ready_after
+    dependencies += [{"name": name, "status": "Ready"} for name in ready]
     template = given(
         metadata=given(labels=given(**{STEP: job.step})),
         spec=given(backoffLimit=job.backoff_limit, template=pod_template(job.pod)),
@@ -235,11 +241,15 @@ def _expression(requirement: Requirement) -> Body:
 
 def _affinity(pod: Pod) -> Body:
     """Required node affinity to one of several pools, and to all but single hosts (core/v1 NodeAffinity)."""
-    terms = [list(map(_expression, term)) for term in pod.pools]
+    terms = []
+    for pool in pod.pools:
+        expressions = [_expression(requirement) for requirement in pool]
+        terms.append(expressions)
     if pod.excluded_nodes:
         hosts = list(pod.excluded_nodes)
         others = {"key": HOSTNAME, "operator": "NotIn", "values": hosts}
-        terms = [[*term, others] for term in terms or [[]]]
+        wanted = terms or [[]]
+        terms = [[*term, others] for term in wanted]
     if not terms:
         return {}
     required = {"nodeSelectorTerms": [{"matchExpressions": term} for term in terms]}
@@ -304,22 +314,28 @@ def _mount(mount: Mount) -> Body:
 
 def _volume(volume: Volume) -> Body:
     if volume.type == "emptyDir":
-        size = str(volume.size) if volume.size is not None else None
+        size = None
+        if volume.size is not None:
+            size = str(volume.size)
         source = given(medium=volume.medium, sizeLimit=size)
         return {"name": volume.name, "emptyDir": source}
     if volume.type == "ephemeral":
         return {"name": volume.name, "ephemeral": _own_claim(volume)}
     key = _SOURCES.get(volume.type, "name")
-    source = {key: volume.source, **given(type=volume.host_type)}
+    of_host = given(type=volume.host_type)
+    source = {key: volume.source, **of_host}
     return {"name": volume.name, volume.type: source}
 
 
 def _own_claim(volume: Volume) -> Body:
     """core/v1 EphemeralVolumeSource: a claim that is made for the pod, and deleted with it."""
+    requests = None
+    if volume.size:
+        requests = {"requests": {"storage": str(volume.size)}}
     spec = given(
         accessModes=["ReadWriteOnce"],
         storageClassName=volume.source,
-        resources={"requests": {"storage": str(volume.size)}} if volume.size else None,
+        resources=requests,
     )
     return {"volumeClaimTemplate": {"spec": spec}}
 
@@ -340,10 +356,12 @@ def job_body(job: TrainJob, *, overrides: bool) -> Body:
         "kind": job.runtime_kind,
         "name": job.runtime,
     }
-    patches: dict[str, list[Body]] = {"runtimePatches": _patches(job.patches)}
+    laid_over = _patches(job.patches)
+    patches: dict[str, list[Body]] = {"runtimePatches": laid_over}
     if overrides:
         patches = {"podTemplateOverrides": list(map(_override, job.patches))}
-    initializers = {source.name: _source(source) for source in job.initializers}
+    sources = job.initializers
+    initializers = {source.name: _source(source) for source in sources}
     spec = given(
         runtimeRef=runtime_ref,
         activeDeadlineSeconds=job.deadline,
@@ -385,7 +403,10 @@ def _source(source: InitializerSource) -> Body:
 
 
 def _trainer(job: TrainJob) -> Body:
-    resources = given(requests=quantities(job.requests), limits=quantities(job.limits))
+    resources = given(
+        requests=quantities(job.requests),
+        limits=quantities(job.limits),
+    )
     return given(
         numNodes=job.nodes,
         numProcPerNode=job.processes,
@@ -407,7 +428,8 @@ def _job_annotations(job: TrainJob, own: Runtime | None) -> Body:
         annotations.update(ONCE)
     values = [variable.value or "" for variable in job.env]
     for source in job.initializers:
-        values += [source.uri or "", *(item.value or "" for item in source.env)]
+        values.append(source.uri or "")
+        values += [variable.value or "" for variable in source.env]
     texts = [
         *job.command,
         *job.args,
@@ -415,7 +437,8 @@ def _job_annotations(job: TrainJob, own: Runtime | None) -> Body:
         *job.annotations.values(),
     ]
     if own is not None:
-        texts += chain.from_iterable(_texts(part.pod) for part in own.jobs)
+        for part in own.jobs:
+            texts += _texts(part.pod)
     return unsubstituted(annotations, texts)
 
 
@@ -431,7 +454,8 @@ def _patches(patches: Iterable[Patch]) -> list[Body]:
     """runtimePatches: a list by manager, so that those of one manager are one entry."""
     jobs: dict[str, list[Body]] = {}
     for patch in patches:
-        pod = given(metadata=_metadata(patch.pod), spec=pod_spec(patch.pod))
+        metadata = _metadata(patch.pod)
+        pod = given(metadata=metadata, spec=pod_spec(patch.pod))
         job = {"name": patch.job, "template": {"spec": {"template": pod}}}
         jobs.setdefault(patch.manager, []).append(job)
     return [
@@ -444,12 +468,14 @@ def _patches(patches: Iterable[Patch]) -> list[Body]:
 
 
 def _metadata(pod: Pod) -> Body:
-    return given(labels=dict(pod.labels), annotations=dict(pod.annotations))
+    labels = dict(pod.labels)
+    return given(labels=labels, annotations=dict(pod.annotations))
 
 
 def _runtime_origins(runtime: Runtime) -> Places:
     failure = ("spec", "template", "spec", "failurePolicy")
-    places: Places = {(*failure, "maxRestarts"): runtime.where("max_restarts")}
+    restarts = runtime.where("max_restarts")
+    places: Places = {(*failure, "maxRestarts"): restarts}
     for index, job in enumerate(runtime.jobs):
         places.update(
             pod_origins(
@@ -490,7 +516,8 @@ def pod_origins(spec: tuple[Key, ...], pod: Pod) -> Places:
             places[here] = pod.where(f"annotations.{key}")
     for index, volume in enumerate(pod.volumes):
         if f"volumes.{volume.name}" in pod.origins:
-            places[(*spec, "volumes", index)] = pod.where(f"volumes.{volume.name}")
+            origin = pod.where(f"volumes.{volume.name}")
+            places[(*spec, "volumes", index)] = origin
     places.update(_container_origins(spec, pod))
     return places
 
@@ -505,13 +532,15 @@ def _container_origins(spec: tuple[Key, ...], pod: Pod) -> Places:
             places[(*here, "workingDir")] = container.where("working_dir")
         for field in _OF_CONTAINER:
             if field in container.origins and getattr(container, field):
-                places[(*here, field)] = container.where(field)
+                origin = container.where(field)
+                places[(*here, field)] = origin
     for index, container in enumerate(pod.init_containers):
         here = (*spec, "initContainers", index)
         places[here] = container.at
         for field in _OF_CONTAINER:
             if getattr(container, field):
-                places[(*here, field)] = container.where(field)
+                origin = container.where(field)
+                places[(*here, field)] = origin
     return places
 
 
@@ -544,7 +573,10 @@ _ASKED = {
 
 def _job_origins(job: TrainJob, old: bool) -> Places:
     patches = "podTemplateOverrides" if old else "runtimePatches"
-    places: Places = {("spec", *field): job.where(name) for field, name in _FIELDS}
+    places: Places = {}
+    for field, name in _FIELDS:
+        origin = job.where(name)
+        places["spec", *field] = origin
     places.update(_env_origins(("spec", "trainer", "env"), job))
     places.update(_limit_origins(_LIMITS, job))
     places.update(head_origins(job))
@@ -583,7 +615,10 @@ def head_origins(job: TrainJob) -> Places:
 
 def program_origins(container: tuple[Key, ...], job: TrainJob) -> Places:
     """Where the program of a job comes from; ``container`` is the path of the one that runs it."""
-    places: Places = {(*container, field): job.where(field) for field in _OF_CONTAINER}
+    places: Places = {}
+    for field in _OF_CONTAINER:
+        origin = job.where(field)
+        places[(*container, field)] = origin
     places[(*container, "resources")] = job.where("requests")
     places.update(_env_origins((*container, "env"), job))
     places.update(
@@ -604,13 +639,15 @@ def _env_origins(env: tuple[Key, ...], job: TrainJob) -> Places:
     for index, variable in enumerate(job.env):
         origin = f"env.{variable.name}"
         if origin in job.origins:
-            places[(*env, index)] = job.where(origin)
+            place = job.where(origin)
+            places[(*env, index)] = place
     return places
 
 
 def _limit_origins(limits: tuple[Key, ...], job: TrainJob) -> Places:
-    return {
-        (*limits, resource): job.where("limits") / _ASKED[resource]
-        for resource in job.limits
-        if resource in _ASKED
-    }
+    places: Places = {}
+    for resource in job.limits:
+        if resource in _ASKED:
+            origin = job.where("limits") / _ASKED[resource]
+            places[(*limits, resource)] = origin
+    return places

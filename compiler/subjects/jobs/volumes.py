@@ -62,10 +62,9 @@ def mounts_of(
     ]
     if files is not None:
         volume = files_volume(job, own)
-        mounts += [
-            Mount(volume, path, read_only=True, sub_path=key)
-            for path, key in _keys(job.spec.files).items()
-        ]
+        for path, key in _keys(job.spec.files).items():
+            mount = Mount(volume, path, read_only=True, sub_path=key)
+            mounts.append(mount)
     return tuple(mounts)
 
 
@@ -80,7 +79,8 @@ def free(name: str, used: Iterable[str]) -> str:
     used = set(used)
     if name not in used:
         return name
-    candidates = (f"{name[:60]}-{number}" for number in numbers(2))
+    stem = name[:60]
+    candidates = (f"{stem}-{number}" for number in numbers(2))
     return next(candidate for candidate in candidates if candidate not in used)
 
 
@@ -94,7 +94,8 @@ def _volume(given: JobVolume) -> Volume:
     if given.secret is not None:
         return Volume(name, kind, given.secret.secret_name)
     if given.empty_dir is not None:
-        medium, size = given.empty_dir.medium or "", given.empty_dir.size_limit
+        medium = given.empty_dir.medium or ""
+        size = given.empty_dir.size_limit
         return Volume(
             name,
             kind,
@@ -109,7 +110,10 @@ def _volume(given: JobVolume) -> Volume:
         )
     assert given.host_path is not None, "exactly one of the keys is given"
     return Volume(
-        name, kind, given.host_path.path, host_type=given.host_path.type or ""
+        name,
+        kind,
+        given.host_path.path,
+        host_type=given.host_path.type or "",
     )
 
 
@@ -123,15 +127,20 @@ def file_set(job: Job) -> FileSet | None:
         return None
     keys = _keys(texts)
     data = {keys[path]: texts[path] for path in sorted(texts)}
-    digest = hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+    written = json.dumps(data, sort_keys=True)
+    digest = hashlib.sha256(written.encode()).hexdigest()
     at = job.at / "files"
+    origins = {}
+    for path, key in keys.items():
+        place = _place_of(job, path)
+        origins[f"files.{key}"] = place
     return FileSet(
         at=at,
         name=f"files-{digest[:10]}",
         namespace=job.namespace,
         files=data,
         prune=False,
-        origins={f"files.{key}": _place_of(job, path) for path, key in keys.items()},
+        origins=origins,
     )
 
 
@@ -149,9 +158,11 @@ def _keys(texts: Iterable[str]) -> dict[str, str]:
     for path in sorted(texts):
         dotted = path.strip("/").replace("/", ".")
         plain = re.sub(r"[^-._a-zA-Z0-9]", "_", dotted)
-        key = re.sub(r"\A\.+", "_", plain)[-_LONGEST_KEY:]
+        tail = re.sub(r"\A\.+", "_", plain)
+        key = tail[-_LONGEST_KEY:]
         if key in keys.values():
-            digest = hashlib.sha256(path.encode()).hexdigest()[:8]
+            whole = hashlib.sha256(path.encode()).hexdigest()
+            digest = whole[:8]
             key = f"{digest}.{key}"[:_LONGEST_KEY]
         keys[path] = key
     return keys
@@ -166,7 +177,8 @@ def needs(context: Context, job: Job) -> None:
         source = _external_source(volume)
         if source is not None:
             kind, name = source
-            context.external.add(("v1", kind, job.namespace, name))
+            external = ("v1", kind, job.namespace, name)
+            context.external.add(external)
 
 
 def _external_source(volume: JobVolume) -> tuple[str, str] | None:
@@ -190,11 +202,13 @@ def check_volumes(context: Context, job: Job, most: Quantity) -> None:
         if claim is not None and claim.claim_name in storages:
             context.fault(
                 "RES066",
-                f"volume `{volume.name}` of job `{job.spec.name}` names the claim of storage `{claim.claim_name}`",
+                f"volume `{volume.name}` of job `{job.spec.name}` "
+                f"names the claim of storage `{claim.claim_name}`",
                 at / "persistentVolumeClaim" / "claimName",
                 f"write it under `mounts:`, as `{{storage: {claim.claim_name}, path: {volume.path}}}`",
             )
-        if volume.node_local is not None and job.pool.local_storage != "raid0":
+        is_local = volume.node_local is not None
+        if is_local and job.pool.local_storage != "raid0":
             _no_disks(context, job, volume, at)
             continue
         if volume.host_path is not None:
@@ -204,8 +218,8 @@ def check_volumes(context: Context, job: Job, most: Quantity) -> None:
         if size > most or local > most:
             context.fault(
                 "RES048",
-                f"the volumes of job `{job.spec.name}` take {local} of a node's disks, and pods can get {most} of "
-                f"pool `{job.pool.name}`",
+                f"the volumes of job `{job.spec.name}` take {local} of a node's disks, "
+                f"and pods can get {most} of pool `{job.pool.name}`",
                 at,
                 "make them smaller, or give the pool a larger `rootVolume`",
                 source="Kubernetes, local ephemeral storage",
@@ -217,7 +231,9 @@ def _on_disk(volume: JobVolume) -> Quantity:
     if volume.node_local is not None:
         return volume.node_local.size
     directory = volume.empty_dir
-    if directory is None or directory.medium or directory.size_limit is None:
+    if directory is None or directory.medium:
+        return Quantity(0)
+    if directory.size_limit is None:
         return Quantity(0)
     return directory.size_limit
 
@@ -237,7 +253,8 @@ def _no_disks(
         help = "write `emptyDir`, which is on the root volume, or take a type with NVMe disks"
     context.fault(
         "RES060",
-        f"volume `{volume.name}` of job `{job.spec.name}` is on the node's NVMe disks, and {why}",
+        f"volume `{volume.name}` of job `{job.spec.name}` "
+        f"is on the node's NVMe disks, and {why}",
         at / "nodeLocal",
         help,
         source="EC2 DescribeInstanceTypes InstanceStorageInfo; karpenter.k8s.aws/v1 instanceStorePolicy",
@@ -258,8 +275,9 @@ def _check_host(
         return
     context.fault(
         "RES065",
-        f"volume `{volume.name}` of job `{job.spec.name}` is a path of the node, which namespace `{job.namespace}` "
-        f"refuses: it enforces `{level}`",
+        f"volume `{volume.name}` of job `{job.spec.name}` is a path of the node, "
+        f"which namespace `{job.namespace}` refuses: "
+        f"it enforces `{level}`",
         at / "hostPath",
         "mount another kind of volume, or write "
         f"`namespaces: [{{name: {job.namespace}, podSecurity: privileged}}]`",
@@ -294,7 +312,12 @@ def check_paths(context: Context, job: Job) -> None:
 
 
 def _check_path(
-    context: Context, job: Job, what: str, path: str, at: Route, known: dict[str, str]
+    context: Context,
+    job: Job,
+    what: str,
+    path: str,
+    at: Route,
+    known: dict[str, str],
 ) -> None:
     """``known`` is what is mounted so far, by its path."""
     occupant = known.get(posixpath.normpath(path))
@@ -321,9 +344,11 @@ def _check_folder(
     spec = job.spec
     folders = [mount.path for mount in spec.mounts]
     folders += [volume.path for volume in spec.volumes]
-    folders += [other for other in spec.files if other != path]
+    files = spec.files
+    folders += [other for other in files if other != path]
     for folder in folders:
-        same = posixpath.normpath(folder) == posixpath.normpath(path)
+        normal = posixpath.normpath(folder)
+        same = normal == posixpath.normpath(path)
         if is_under(path, folder) and not same:
             context.fault(
                 "RES031",

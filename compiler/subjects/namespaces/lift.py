@@ -36,7 +36,10 @@ class Binding(PlanNode):
 def namespace(body: Reader) -> Iterator[PlanNode]:
     """Namespace."""
     yield Namespace(
-        at=body.at, name=name_of(body), labels=labels_of(body), prune=pruned(body)
+        at=body.at,
+        name=name_of(body),
+        labels=labels_of(body),
+        prune=pruned(body),
     )
 
 
@@ -105,9 +108,10 @@ def binding(body: Reader) -> Iterator[PlanNode]:
 
 def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
     """Each role with the subjects of the binding of its name."""
-    bindings = {
-        (node.namespace, node.role): node for node in nodes if isinstance(node, Binding)
-    }
+    bindings = {}
+    for node in nodes:
+        if isinstance(node, Binding):
+            bindings[node.namespace, node.role] = node
     joined: list[PlanNode] = []
     for node in nodes:
         if isinstance(node, Binding):
@@ -124,8 +128,12 @@ def network_policy(body: Reader) -> Iterator[PlanNode]:
     """NetworkPolicy over all pods."""
     spec = body / "spec"
     types = (spec / "policyTypes").texts()
-    ingress = _rules(spec / "ingress", "from") if "Ingress" in types else None
-    egress = _rules(spec / "egress", "to") if "Egress" in types else None
+    ingress = None
+    if "Ingress" in types:
+        ingress = _rules(spec / "ingress", "from")
+    egress = None
+    if "Egress" in types:
+        egress = _rules(spec / "egress", "to")
     yield NetworkPolicy(
         at=body.at,
         name=name_of(body),
@@ -140,18 +148,21 @@ def _rules(rules: Reader, direction: str) -> tuple[NetworkRule, ...]:
 
 
 def _rule(body: Reader, direction: str) -> NetworkRule:
-    ports = [
-        ((port / "protocol").word(), (port / "port").integer() or 0)
-        for port in (body / "ports").items()
-    ]
-    peers = [_peer(peer) for peer in (body / direction).items()]
+    ports = []
+    for port in (body / "ports").items():
+        protocol = (port / "protocol").word()
+        number = (port / "port").integer() or 0
+        ports.append((protocol, number))
+    listed = (body / direction).items()
+    peers = [_peer(peer) for peer in listed]
     return NetworkRule(peers=tuple(peers), ports=tuple(ports))
 
 
 def _peer(body: Reader) -> Peer:
     block = body / "ipBlock"
     if block:
-        return Peer(cidr=(block / "cidr").text(), excluded=(block / "except").texts())
+        cidr = (block / "cidr").text()
+        return Peer(cidr=cidr, excluded=(block / "except").texts())
     return Peer(
         namespaces=_labels(body / "namespaceSelector"),
         pods=_labels(body / "podSelector"),

@@ -21,7 +21,8 @@ ADMIN_POLICY = "arn:{}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolic
 def short_name(arn: str) -> str:
     """A name of letters, digits and dashes for a principal; a digest makes two that read the same different."""
     _, _, name = arn.rpartition("/")
-    words = re.sub(r"[^A-Za-z0-9]+", "-", name)[:40].strip("-")
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", name)
+    words = plain[:40].strip("-")
     digest = sha256(arn.encode()).hexdigest()[:6]
     return f"{words}-{digest}"
 
@@ -32,8 +33,10 @@ def groups_of(namespace: Namespace) -> tuple[str, ...]:
     A principal has a group of its own because EKS has one entry a principal: with a group for each of its namespaces
     the entry would be another one with each namespace that takes it.
     """
-    named = () if namespace.group is None else (namespace.group,)
-    return (*named, *(_own_group(arn) for arn in namespace.principals))
+    own = tuple(_own_group(arn) for arn in namespace.principals)
+    if namespace.group is None:
+        return own
+    return (namespace.group, *own)
 
 
 def _own_group(arn: str) -> str:
@@ -68,9 +71,11 @@ def _places(context: Context) -> dict[str, Route]:
     """Where the spec names each principal first."""
     places: dict[str, Route] = {}
     admins = SPEC / ("platform", "eks", "admins")
-    for index, arn in enumerate(ClusterSection.of(context.spec).eks.admins):
+    of_cluster = ClusterSection.of(context.spec).eks.admins
+    for index, arn in enumerate(of_cluster):
         places.setdefault(arn, admins / index)
-    for number, namespace in enumerate(NamespacesSection.of(context.spec).namespaces):
+    declared = NamespacesSection.of(context.spec).namespaces
+    for number, namespace in enumerate(declared):
         principals = SPEC / ("namespaces", number, "principals")
         for index, arn in enumerate(namespace.principals):
             places.setdefault(arn, principals / index)

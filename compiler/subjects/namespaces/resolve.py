@@ -62,8 +62,11 @@ def namespace_routes(context: Context) -> dict[str, Route]:
     queues = context.once(resolve_queues)
     at = SPEC / "namespaces"
     declared = NamespacesSection.of(context.spec).namespaces
-    unique(context, "namespace", (namespace.name for namespace in declared), at)
-    routes = {namespace.name: at / index for index, namespace in enumerate(declared)}
+    names = (namespace.name for namespace in declared)
+    unique(context, "namespace", names, at)
+    routes = {}
+    for index, namespace in enumerate(declared):
+        routes[namespace.name] = at / index
     for queue in queues.values():
         for name in queue.namespaces:
             routes.setdefault(name, queue.place("namespaces"))
@@ -89,7 +92,8 @@ def _levels(context: Context) -> dict[str, str]:
 
 
 def namespaces(
-    routes: dict[str, Route], levels: Mapping[str, str]
+    routes: dict[str, Route],
+    levels: Mapping[str, str],
 ) -> Iterator[Namespace]:
     """The namespaces. Flux never prunes them: that would delete every job and claim in them."""
     for name, at in routes.items():
@@ -109,8 +113,11 @@ _ENFORCED = "pod-security.kubernetes.io/enforce"
 def resource_quotas(context: Context) -> Iterator[ResourceQuota]:
     """The ceilings that the spec sets. None is derived: a NodePool's limits bound what all pods get, and teams may make
     no pods but by jobs, which Kueue counts (see ``access``)."""
-    for index, namespace in enumerate(NamespacesSection.of(context.spec).namespaces):
-        hard = _hard(namespace.quota) if namespace.quota is not None else None
+    declared = NamespacesSection.of(context.spec).namespaces
+    for index, namespace in enumerate(declared):
+        hard = None
+        if namespace.quota is not None:
+            hard = _hard(namespace.quota)
         if hard:
             yield ResourceQuota(
                 at=SPEC / "namespaces" / index / "quota",
@@ -145,7 +152,8 @@ def service_accounts(routes: dict[str, Route]) -> tuple[ServiceAccount, ...]:
 def access(context: Context) -> Iterator[Access]:
     """Read access to a team's own jobs and logs, for the groups of its namespace. Nobody may make pods: jobs come by
     git, and Kueue counts them."""
-    for index, namespace in enumerate(NamespacesSection.of(context.spec).namespaces):
+    declared = NamespacesSection.of(context.spec).namespaces
+    for index, namespace in enumerate(declared):
         groups = groups_of(namespace)
         if groups:
             yield Access(
@@ -177,7 +185,8 @@ _RULES = (
 
 def _more_rules(context: Context) -> Iterator[PolicyRule]:
     """Access to jobs of other kinds than TrainJob, where the spec has some."""
-    groups = {job.api_group for job in JobsSection.of(context.spec).jobs}
+    jobs = JobsSection.of(context.spec).jobs
+    groups = {job.api_group for job in jobs}
     for group, resources in _JOBS_OF_GROUPS.items():
         if group in groups:
             yield PolicyRule(
@@ -205,7 +214,8 @@ def _asking(context: Context) -> tuple[NetworkRule, ...]:
         namespaces={"kubernetes.io/metadata.name": namespace},
         pods={"app.kubernetes.io/name": KUBERAY},
     )
-    return (NetworkRule(peers=(operator,), ports=(("TCP", DASHBOARD),)),)
+    asks = NetworkRule(peers=(operator,), ports=(("TCP", DASHBOARD),))
+    return (asks,)
 
 
 def network_policies(
@@ -221,7 +231,8 @@ def network_policies(
     """
     ranks = NetworkRule(peers=(Peer(pods={}),))
     pods = NetworkRule(peers=(Peer(namespaces={}),))
-    outside = NetworkRule(peers=(Peer(cidr="0.0.0.0/0", excluded=(IMDS,)),))
+    any_host = Peer(cidr="0.0.0.0/0", excluded=(IMDS,))
+    outside = NetworkRule(peers=(any_host,))
     for name, at in routes.items():
         yield NetworkPolicy(
             at=at,

@@ -153,13 +153,15 @@ def network_policy(policy: NetworkPolicy) -> Body:
 
 def _rule(rule: NetworkRule, direction: str) -> Body:
     peers = [_peer(peer) for peer in rule.peers]
-    ports = [{"protocol": protocol, "port": port} for protocol, port in rule.ports]
+    given_ports = rule.ports
+    ports = [{"protocol": protocol, "port": port} for protocol, port in given_ports]
     return given(**{direction: peers, "ports": ports})
 
 
 def _peer(peer: Peer) -> Body:
     if peer.cidr is not None:
-        return {"ipBlock": given(cidr=peer.cidr, **{"except": list(peer.excluded)})}
+        block = {"cidr": peer.cidr, "except": list(peer.excluded)}
+        return {"ipBlock": given(**block)}
     body: Body = {}
     if peer.namespaces is not None:
         body["namespaceSelector"] = given(matchLabels=dict(peer.namespaces))

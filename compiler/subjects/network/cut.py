@@ -19,22 +19,25 @@ KEPT = 5
 def private_part(cidr: str, zone: str) -> str | None:
     """The block of a zone's private subnet; ``None`` where none is kept for its letter, or none is left."""
     part = _letter(zone)
-    if part is None or IPv4Network(cidr).prefixlen + 3 > _LONGEST:
+    block = IPv4Network(cidr)
+    if part is None or block.prefixlen + 3 > _LONGEST:
         return None
-    return str(_eighth(IPv4Network(cidr), part))
+    return str(_eighth(block, part))
 
 
 def public_part(cidr: str, zone: str) -> str | None:
     """The block of a zone's public subnet; ``None`` where none is kept for its letter, or none is left."""
     part = _letter(zone)
-    if part is None or IPv4Network(cidr).prefixlen + 6 > _LONGEST:
+    block = IPv4Network(cidr)
+    if part is None or block.prefixlen + 6 > _LONGEST:
         return None
-    return str(_eighth(_eighth(IPv4Network(cidr), 7), part))
+    return str(_eighth(_eighth(block, 7), part))
 
 
 def overlapping(blocks: dict[str, str]) -> Iterator[tuple[str, str]]:
     """The names of blocks that share addresses, each pair once."""
-    read = [(name, IPv4Network(block)) for name, block in blocks.items()]
+    named = blocks.items()
+    read = [(name, IPv4Network(block)) for name, block in named]
     for index, (name, block) in enumerate(read):
         for other, taken in read[:index]:
             if block.overlaps(taken):

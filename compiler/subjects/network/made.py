@@ -150,7 +150,11 @@ def made_network(context: Context) -> MadeNetwork:
 
 
 def _subnets(
-    context: Context, cidr: str, zones: tuple[str, ...], *, public: bool
+    context: Context,
+    cidr: str,
+    zones: tuple[str, ...],
+    *,
+    public: bool,
 ) -> tuple[MadeSubnet, ...]:
     given = NetworkSection.of(context.spec).network.created.subnets
     subnets: list[MadeSubnet] = []
@@ -180,10 +184,13 @@ def _subnets(
 
 
 def _no_room(context: Context, cidr: str, zone: str) -> None:
+    at = _AT
+    if NetworkSection.of(context.spec).network.created.cidr:
+        at = _AT / "cidr"
     context.fault(
         "RES150",
         f"`{cidr}` has no blocks for the subnets of `{zone}`",
-        _AT / "cidr" if NetworkSection.of(context.spec).network.created.cidr else _AT,
+        at,
         "take a block of /22 or larger, and zones whose names end in `a` to `g`",
         source=_SIZES,
     )
@@ -192,7 +199,8 @@ def _no_room(context: Context, cidr: str, zone: str) -> None:
 def _within(context: Context, cidr: str) -> None:
     """A fault for each given block that is no part of the VPC's."""
     whole = IPv4Network(cidr)
-    for zone, block in NetworkSection.of(context.spec).network.created.subnets.items():
+    created = NetworkSection.of(context.spec).network.created
+    for zone, block in created.subnets.items():
         if not IPv4Network(block).subnet_of(whole):
             context.fault(
                 "RES150",
@@ -222,7 +230,8 @@ def _apart(context: Context, subnets: tuple[MadeSubnet, ...]) -> None:
         )
         context.fault(
             "RES150",
-            f"the blocks of {name} (`{blocks[name]}`) and {other} (`{blocks[other]}`) overlap",
+            f"the blocks of {name} (`{blocks[name]}`) "
+            f"and {other} (`{blocks[other]}`) overlap",
             at,
             "write blocks under `subnets` that share no address; the last eighth of the VPC is that of public subnets",
             source=_SIZES,

@@ -42,7 +42,9 @@ def _one_enforcer(context: Context) -> None:
     """Of two that enforce network policies each drops what the other lets through."""
     addons = ClusterSection.of(context.spec).eks.addons
     settings = addons.get("vpc-cni")
-    asked = settings.values.get("enableNetworkPolicy") if settings is not None else None
+    asked = None
+    if settings is not None:
+        asked = settings.values.get("enableNetworkPolicy")
     if str(asked).lower() == "true":
         context.fault(
             "RES185",
@@ -87,7 +89,8 @@ def network(context: Context) -> Network:
 
 def _reached(context: Context) -> dict[str, Any]:
     """From where the Kubernetes API is reached."""
-    blocks = tuple(ClusterSection.of(context.spec).eks.api_server.public)
+    eks = ClusterSection.of(context.spec).eks
+    blocks = tuple(eks.api_server.public)
     if not blocks:
         context.derive(
             "cluster",
@@ -108,7 +111,8 @@ def _reached(context: Context) -> dict[str, Any]:
 
 def new_vpc(context: Context) -> tuple[str, tuple[str, ...]]:
     """The block and the zones of a VPC that is made."""
-    created, at = NetworkSection.of(context.spec).network.created, _AT / "create"
+    created = NetworkSection.of(context.spec).network.created
+    at = _AT / "create"
     pools = context.once(resolve_pools)
     cidr = context.settle(
         "cluster",
@@ -156,7 +160,10 @@ def _made(made: MadeNetwork, reached: dict[str, Any]) -> Network:
 
 
 def _existing(
-    context: Context, given: ExistingNetwork, at: Route, reached: dict[str, Any]
+    context: Context,
+    given: ExistingNetwork,
+    at: Route,
+    reached: dict[str, Any],
 ) -> Network:
     """The VPC that the spec describes, private subnets first."""
     subnets: list[Subnet] = []
@@ -178,7 +185,10 @@ def _existing(
         )
     subnets.sort(key=lambda subnet: subnet.public)
     return Network(
-        at=SPEC / "network", vpc=given.vpc, subnets=tuple(subnets), **reached
+        at=SPEC / "network",
+        vpc=given.vpc,
+        subnets=tuple(subnets),
+        **reached,
     )
 
 
@@ -187,7 +197,8 @@ def _is_of_region(context: Context, zone_id: str, at: Route) -> None:
     region = context.spec.region
     zones = context.catalog.regions.get(region, ())
     zone_ids = context.catalog.zone_ids
-    known = sorted(zone_ids[zone] for zone in zones if zone_ids.get(zone))
+    named = [zone_ids.get(zone) for zone in zones]
+    known = sorted(known_id for known_id in named if known_id)
     starts = {known_id.partition("-")[0] for known_id in known}
     if starts and zone_id.partition("-")[0] not in starts:
         context.fault(
@@ -217,7 +228,10 @@ def _takes_eks(
         )
 
 
-def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
+def _zones(
+    context: Context,
+    pools: dict[str, Pool],
+) -> tuple[str, ...]:
     """The pools' zones, and the first two of the Region that take system nodes, since EKS asks for two (EKS user guide,
     network-reqs). A pool that comes adds its zone and takes none away."""
     region = context.spec.region
@@ -233,7 +247,8 @@ def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
     zones = set(usable[:2])
     for pool in pools.values():
         zones.update(pool.zones)
-    if len(zones) == 1 and region in context.catalog.regions:
+    regions = context.catalog.regions
+    if len(zones) == 1 and region in regions:
         (only,) = zones
         context.fault(
             "RES038",

@@ -43,14 +43,18 @@ class _Room:
 
 
 def fits(
-    context: Context, cidr: str, zones: tuple[str, ...], pools: dict[str, Pool]
+    context: Context,
+    cidr: str,
+    zones: tuple[str, ...],
+    pools: dict[str, Pool],
 ) -> None:
     """Whether the private subnets of a VPC that eksctl makes have enough addresses.
 
     eksctl cuts the block into 8 subnets (eksctl user guide, vpc-configuration), into 16 for more than four zones;
     AWS keeps 5 addresses of each (VPC user guide, subnet sizing).
     """
-    prefix = int(cidr.partition("/")[2]) + (3 if len(zones) <= 4 else 4)
+    bits = 3 if len(zones) <= 4 else 4
+    prefix = int(cidr.partition("/")[2]) + bits
     addresses = usable(f"0.0.0.0/{prefix}")
     at = SPEC / "network"
     if NetworkSection.of(context.spec).network.created.cidr:
@@ -75,11 +79,20 @@ def fits_made(
     """The same for a VPC of the bootstrap, whose endpoints have an address in each zone."""
     rooms: list[_Room] = []
     for subnet in made.subnets:
-        zone, addresses = subnet.zone, usable(subnet.private)
+        zone = subnet.zone
+        addresses = usable(subnet.private)
         what = f"the private subnet in `{zone}`, `{subnet.private}`, has {addresses} addresses"
         larger = f"write a larger block under `subnets: {{{zone}: …}}`"
         count = len(made.endpoints)
-        rooms.append(_Room(zone, what, addresses, subnet.at, larger, count))
+        room = _Room(
+            zone,
+            what,
+            addresses,
+            subnet.at,
+            larger,
+            count,
+        )
+        rooms.append(room)
     _have_room(context, rooms, pools)
 
 
@@ -95,7 +108,8 @@ def fits_existing(
             continue
         first = subnets[0]
         key = "cidr" if first.free_addresses is None else "freeAddresses"
-        at = SPEC / "network" / "existing" / "subnets" / given.subnets.index(first)
+        index = given.subnets.index(first)
+        at = SPEC / "network" / "existing" / "subnets" / index
         room = _Room(
             zone,
             f"the private subnets in `{zone}` have {sum(sizes)} addresses",
@@ -126,13 +140,15 @@ def _have_room(
         for room in rooms
         if _has_room(context, room, list(pools.values()))
     }
-    several = {frozenset(pool.zones) for pool in pools.values() if len(pool.zones) > 1}
+    declared = pools.values()
+    spread = [pool for pool in declared if len(pool.zones) > 1]
+    several = {frozenset(pool.zones) for pool in spread}
     for zones in sorted(several, key=sorted):
         if zones <= enough.keys():
-            within = [pool for pool in pools.values() if zones.issuperset(pool.zones)]
-            _have_room_together(
-                context, [enough[zone] for zone in sorted(zones)], within
-            )
+            declared = pools.values()
+            within = [pool for pool in declared if zones.issuperset(pool.zones)]
+            of_zones = [enough[zone] for zone in sorted(zones)]
+            _have_room_together(context, of_zones, within)
 
 
 def _have_room_together(
@@ -141,14 +157,16 @@ def _have_room_together(
     """A doubt where zones together have fewer addresses than the nodes that are in no other zone take."""
     of_nodes = _with_warm(context, pools)
     there = sum(room.addresses for room in rooms)
-    others = sum(_OF_EKS + room.endpoints for room in rooms)
+    kept = (_OF_EKS + room.endpoints for room in rooms)
+    others = sum(kept)
     if of_nodes is None or of_nodes + others <= there:
         return
     zones = listed([room.zone for room in rooms])
     nodes = sum(pool.nodes for pool in pools)
     context.doubt(
         "RES151",
-        f"the private subnets in {zones} have {there} addresses; {nodes} nodes take {of_nodes} with those that the VPC "
+        f"the private subnets in {zones} have {there} addresses; "
+        f"{nodes} nodes take {of_nodes} with those that the VPC "
         f"CNI keeps warm, and EKS and endpoints {others}",
         rooms[0].at,
         f"{rooms[0].larger}, or {_FEWER}",
@@ -166,7 +184,8 @@ def _has_room(
     A fault where not even nodes and their training pods fit, the least there is; a doubt where they do, and what the
     CNI keeps warm beside them does not.
     """
-    there = [pool for pool in pools if pool.zones == (room.zone,)]
+    only = (room.zone,)
+    there = [pool for pool in pools if pool.zones == only]
     nodes = sum(pool.nodes for pool in there)
     least = nodes * (1 + _PODS)
     if least > room.addresses:
@@ -180,7 +199,9 @@ def _has_room(
         return False
     of_nodes = _with_warm(context, there)
     others = _OF_EKS + room.endpoints
-    if not there or of_nodes is None or of_nodes + others <= room.addresses:
+    if not there or of_nodes is None:
+        return True
+    if of_nodes + others <= room.addresses:
         return True
     context.doubt(
         "RES151",
@@ -197,12 +218,15 @@ def _of_efa(pool: Pool) -> int:
     """The addresses of a node's interfaces with EFA on other cards than the first: eksctl makes each an `efa`, which
     has one (v0.230.0, network_interfaces.go); Karpenter's are `efa-only`."""
     cards = len(pool.instance.network_cards)
-    return cards - 1 if pool.managed and pool.efa else 0
+    if pool.managed and pool.efa:
+        return cards - 1
+    return 0
 
 
 def _with_warm(context: Context, pools: list[Pool]) -> int | None:
     """The addresses of all nodes of pools; ``None`` where pods have subnets of their own."""
-    settings = ClusterSection.of(context.spec).eks.addons.get("vpc-cni")
+    addons = ClusterSection.of(context.spec).eks.addons
+    settings = addons.get("vpc-cni")
     kept = warm(settings.values if settings is not None else {})
     if kept is None:
         return None
@@ -217,5 +241,6 @@ def _with_warm(context: Context, pools: list[Pool]) -> int | None:
             )
             for instance in pool.instances
         ]
-        total += pool.nodes * (max(each) + _of_efa(pool))
+        a_node = max(each) + _of_efa(pool)
+        total += pool.nodes * a_node
     return total

@@ -118,7 +118,8 @@ class CreatedNetwork(SpecModel):
     @property
     def is_made(self) -> bool:
         """Whether a stack of the bootstrap makes it."""
-        return self.nat is not None or bool(self.endpoints or self.subnets)
+        has_parts = bool(self.endpoints or self.subnets)
+        return self.nat is not None or has_parts
 
     @model_validator(mode="after")
     def _two_zones(self) -> Self:

@@ -11,7 +11,7 @@ from typing import Any
 
 from compiler.catalog.lustre import PORTS
 from compiler.output import Artifact
-from compiler.source import Key, Route
+from compiler.output.artifact import Places
 from compiler.subjects.network.plan import NODES_TAG, MadeNetwork, MadeSubnet
 from compiler.targets.body import given
 from compiler.targets.stack import tag_list, template
@@ -35,7 +35,7 @@ def network_stack(made: MadeNetwork) -> Artifact:
         ),
         **_groups(made),
     }
-    origins: dict[tuple[Key, ...], Route] = {
+    origins: Places = {
         ("Resources", "Vpc"): made.where("cidr"),
         ("Resources", "NodesSecurityGroup"): made.at,
     }
@@ -147,11 +147,14 @@ def _with_gateway(made: MadeNetwork) -> tuple[MadeSubnet, ...]:
     """The zones with a NAT gateway of their own: all, or the first."""
     if made.isolated:
         return ()
-    return made.subnets[:1] if made.nat == "single" else made.subnets
+    if made.nat == "single":
+        return made.subnets[:1]
+    return made.subnets
 
 
 def _subnet(made: MadeNetwork, subnet: MadeSubnet) -> Resources:
-    zone, name = subnet.zone, zone_name(subnet.zone)
+    zone = subnet.zone
+    name = zone_name(subnet.zone)
     resources: Resources = {
         f"PrivateSubnet{name}": _resource(
             "Subnet",

@@ -72,7 +72,9 @@ def _defined(definition: Included) -> str:
     if not isinstance(spec, dict):
         spec = {}
     names = spec.get("names")
-    kind = names.get("kind") if isinstance(names, dict) else ""
+    kind: object = ""
+    if isinstance(names, dict):
+        kind = names.get("kind")
     return f"{spec.get('group')}/{kind}"
 
 

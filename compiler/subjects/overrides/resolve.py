@@ -55,7 +55,8 @@ def _patch(patch: Patch, at: Route) -> ObjectPatch:
 def _check_components(context: Context) -> None:
     used = addons.used(context)
     known = context.release.components
-    for name, component in OverridesSection.of(context.spec).components.items():
+    components = OverridesSection.of(context.spec).components
+    for name, component in components.items():
         at = SPEC / "components" / name
         if name not in known:
             continue  # reported with the release

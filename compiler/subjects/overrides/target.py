@@ -32,7 +32,10 @@ def lower(plan: Plan) -> Iterator[Manifest]:
 def _path(node: IncludedObject, body: Body) -> str:
     """Kinds of several groups may have one name, so the group is a part of it."""
     ref = ref_of(body)
-    kind = f"{ref.kind}.{ref.group}" if ref.group else ref.kind
+    if ref.group:
+        kind = f"{ref.kind}.{ref.group}"
+    else:
+        kind = ref.kind
     name = _UNFIT.sub("_", ref.name)[:_LONGEST]
     return object_path(
         node.folder,

@@ -62,11 +62,15 @@ def overridden(
 
 
 def _laid_over(
-    values: dict[str, Any], own: Mapping[str, Any], path: tuple[str, ...], at: Route
+    values: dict[str, Any],
+    own: Mapping[str, Any],
+    path: tuple[str, ...],
+    at: Route,
 ) -> Iterator[Change]:
     """Lay the spec's values over ``values``, which changes; mappings inside are copied before they do."""
     for key, value in own.items():
-        here, place = (*path, key), at / key
+        here = (*path, key)
+        place = at / key
         before = values.get(key, _ABSENT)
         if value is None:
             values.pop(key, None)
@@ -106,7 +110,10 @@ def _explain(context: Context, change: Change) -> None:
     reason = "set by the spec"
     if change.before is not _ABSENT:
         reason += f", instead of {_shown(change.before)}"
-    shown = "removed" if change.after is _ABSENT else _shown(change.after)
+    if change.after is _ABSENT:
+        shown = "removed"
+    else:
+        shown = _shown(change.after)
     context.given("cluster", name, shown, reason, change.at)
 
 

@@ -51,9 +51,13 @@ def _nodes(
     """The job of an object, and its pods as a runtime. The part that takes the program gives it to the job."""
     kind = (body / "kind").word()
     main = JOB_KINDS[kind].main
-    name, namespace = name_of(body), namespace_of(body)
-    first = next((part for part in parts if part.name in _FIRST), None)
-    program = first.pod.container(main) if first is not None else None
+    name = name_of(body)
+    namespace = namespace_of(body)
+    leading = (part for part in parts if part.name in _FIRST)
+    first = next(leading, None)
+    program = None
+    if first is not None:
+        program = first.pod.container(main)
     if program is None:
         program = Container(at=body.at, name=main)
     if entrypoint is not None:
@@ -63,9 +67,11 @@ def _nodes(
         if part is first:
             part = _as_trainer(part, main)
         jobs.append(part)
-    restarts, places = None, dict[str, Route]()
+    restarts = None
+    places = dict[str, Route]()
     if max_restarts is not None:
-        restarts, places = max_restarts.integer(), {"max_restarts": max_restarts.at}
+        restarts = max_restarts.integer()
+        places = {"max_restarts": max_restarts.at}
     yield Runtime(
         at=body.at,
         name=name,
@@ -80,7 +86,8 @@ def _nodes(
         decisive=decisive,
         origins=places,
     )
-    labels, place = labels_of(body), body.follow("metadata", "labels")
+    labels = labels_of(body)
+    place = body.follow("metadata", "labels")
     own_places = _places(body, program, place, deadline)
     if counted is not None:
         own_places["nodes"] = counted.at
@@ -209,7 +216,8 @@ def _count(parts: Sequence[ReplicatedJob]) -> int:
 
 def pytorch_job(body: Reader) -> Iterator[PlanNode]:
     """PyTorchJob of kubeflow.org/v1."""
-    spec, policy = body / "spec", _policy(body)
+    spec = body / "spec"
+    policy = _policy(body)
     parts = _replicas(spec / "pytorchReplicaSpecs")
     yield from _nodes(
         body,
@@ -229,12 +237,15 @@ def _count_or_text(text: str | None) -> int | str | None:
 
 
 def _number(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdigit() else None
+    if text is not None and text.isdigit():
+        return int(text)
+    return None
 
 
 def mpi_job(body: Reader) -> Iterator[PlanNode]:
     """MPIJob of kubeflow.org/v2beta1."""
-    spec, policy = body / "spec", _policy(body)
+    spec = body / "spec"
+    policy = _policy(body)
     parts = _replicas(spec / "mpiReplicaSpecs")
     named = (
         "launcherCreationPolicy",
@@ -269,7 +280,8 @@ def job_set(body: Reader) -> Iterator[PlanNode]:
     spec = body / "spec"
     failure = spec / "failurePolicy"
     items = (spec / "replicatedJobs").items()
-    parts = [_replicated(item, alone=len(items) == 1) for item in items]
+    alone = len(items) == 1
+    parts = [_replicated(item, alone=alone) for item in items]
     counts = [_pods(item.follow("template", "spec")) for item in items]
     yield from _nodes(
         body,

@@ -52,7 +52,8 @@ def lower(plan: Plan) -> Iterator[Manifest]:
 def _manifest(job: TrainJob, runtime: Runtime) -> Manifest:
     whole = replace(runtime, jobs=_roles(job, runtime))
     spec, pods = _BODIES[job.kind](job, whole)
-    body = {**job_head(job, JOB_KINDS[job.kind].api, whole), "spec": spec}
+    head = job_head(job, JOB_KINDS[job.kind].api, whole)
+    body = {**head, "spec": spec}
     places = head_origins(job)
     words: list[_Path] = []
     for start, replicated in zip(pods, whole.jobs, strict=True):
@@ -66,7 +67,8 @@ def _manifest(job: TrainJob, runtime: Runtime) -> Manifest:
         places.update(program_origins(here, job))
         words += [(*here, "command"), (*here, "args")]
     for field, name in _FIELDS.get(job.kind, {}).items():
-        places["spec", *field] = _where(job, runtime, name)
+        origin = _where(job, runtime, name)
+        places["spec", *field] = origin
     return Manifest(
         body,
         path(JOBS, body),
@@ -243,7 +245,8 @@ def _ray_job(job: TrainJob, runtime: Runtime) -> _Spec:
             cluster["headGroupSpec"] = head
             pods.append((*here, "headGroupSpec", *_POD))
             continue
-        pods.append((*here, "workerGroupSpecs", len(workers), *_POD))
+        place = (*here, "workerGroupSpecs", len(workers))
+        pods.append((*place, *_POD))
         workers.append(
             {
                 "groupName": part.name,

@@ -97,7 +97,9 @@ def _refused(pool: Pool) -> Iterator[_Refused]:
 
 def _disks(pool: Pool) -> Iterator[_Refused]:
     """Auto Mode takes NVMe disks for what is ephemeral where they are larger than `ephemeralStorage`."""
-    spec, at, nvme_gb = pool.spec, pool.at, pool.instance.nvme_gb
+    spec = pool.spec
+    at = pool.at
+    nvme_gb = pool.instance.nvme_gb
     if spec.local_storage == "none" and nvme_gb:
         yield (
             at / "localStorage",
@@ -108,7 +110,8 @@ def _disks(pool: Pool) -> Iterator[_Refused]:
     volume = spec.root_volume
     if volume is None:
         return
-    if nvme_gb and volume.size.value >= nvme_gb * 1000**3:
+    nvme_bytes = nvme_gb * 1000**3
+    if nvme_gb and volume.size.value >= nvme_bytes:
         yield (
             at / "rootVolume" / "size",
             f"has {volume.size} of EBS beside {nvme_gb} GB of NVMe, which EKS Auto Mode then leaves to pods",
@@ -135,7 +138,8 @@ def _node_class(
 ) -> AutoNodeClass:
     """What EKS Auto Mode has of a node class. Tags of the spec are left out: the role of the cluster, which launches
     the nodes, may set none of its own (EKS user guide, auto-learn-iam: custom tags)."""
-    known = {field.name: getattr(whole, field.name) for field in fields(NodeClass)}
+    names = [field.name for field in fields(NodeClass)]
+    known = {name: getattr(whole, name) for name in names}
     known.update(
         ami_alias=None,
         block_devices=(),
@@ -186,7 +190,8 @@ def _node_pool(
         for requirement in whole.requirements
         if not requirement.key.startswith("karpenter.k8s.aws/")
     ]
-    labels = {key: value for key, value in whole.labels.items() if key != GPU_PRESENT}
+    labels = dict(whole.labels)
+    labels.pop(GPU_PRESENT, None)
     return replace(
         whole,
         auto=True,

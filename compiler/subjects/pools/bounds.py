@@ -34,7 +34,10 @@ def _burn_in(context: Context, pool: Pool) -> None:
         if diagnostics is not None:
             images.append(diagnostics.image)
         if None in images:
-            why = f"the image of the test is for `amd64`, and `{pool.instance.name}` is `{pool.instance.arch}`"
+            why = (
+                "the image of the test is for `amd64`, "
+                f"and `{pool.instance.name}` is `{pool.instance.arch}`"
+            )
             help = "write `image:` with nccl-tests for it, and one with DCGM where `diagnostics` run"
     elif pool.managed:
         why = "it is a managed node group, whose taints are for good"
@@ -51,11 +54,14 @@ def _burn_in(context: Context, pool: Pool) -> None:
 def _one_zone(context: Context, pool: Pool) -> None:
     """A reservation, a Capacity Block too, lies in one zone (EC2 API, CapacityReservation AvailabilityZone)."""
     reservations = pool.spec.reservations
-    if len(reservations) != 1 or len(pool.zones) <= 1:
+    if len(reservations) != 1:
+        return
+    if len(pool.zones) <= 1:
         return
     context.fault(
         "RES039",
-        f"reservation `{reservations[0].id}` of pool `{pool.name}` lies in one zone, and the pool is in "
+        f"reservation `{reservations[0].id}` "
+        f"of pool `{pool.name}` lies in one zone, and the pool is in "
         f"{len(pool.zones)}",
         pool.at / "zones",
         "write `zones:` with the one that the reservation is in",
@@ -75,7 +81,8 @@ def _reservations(context: Context, pools: Mapping[str, Pool]) -> None:
             first_says, pool_says = apart
             context.fault(
                 "RES039",
-                f"reservation `{reservation.id}` is of {first_says} in pool `{first.name}` and of "
+                f"reservation `{reservation.id}` is "
+                f"of {first_says} in pool `{first.name}` and of "
                 f"{pool_says} in pool `{pool.name}`",
                 pool.at_capacity / "reservations" / index / "id",
                 f"write the reservation of pool `{pool.name}`: `aws ec2 describe-capacity-reservations` "
@@ -84,12 +91,17 @@ def _reservations(context: Context, pools: Mapping[str, Pool]) -> None:
             )
 
 
-def _apart(one: Pool, other: Pool) -> tuple[str, str] | None:
+def _apart(
+    one: Pool,
+    other: Pool,
+) -> tuple[str, str] | None:
     """What two pools say of one reservation, where it is not the same."""
     if one.instance.name != other.instance.name:
-        return f"`{one.instance.name}`", f"`{other.instance.name}`"
-    if not set(one.zones) & set(other.zones):
-        return f"zone `{one.zones[0]}`", f"zone `{other.zones[0]}`"
+        own_type = f"`{one.instance.name}`"
+        return own_type, f"`{other.instance.name}`"
+    if set(one.zones).isdisjoint(other.zones):
+        own_zone = f"zone `{one.zones[0]}`"
+        return own_zone, f"zone `{other.zones[0]}`"
     kind = one.spec.capacity_types[0]
     other_kind = other.spec.capacity_types[0]
     if kind != other_kind:

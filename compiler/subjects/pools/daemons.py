@@ -17,12 +17,14 @@ from compiler.subjects.addons.addon import OURS, Daemon
 def daemons(context: Context, instance: InstanceType) -> list[Daemon]:
     """The DaemonSets that may land on a node of a type. Those that EKS Auto Mode replaces by programs of its nodes are
     among them: what the programs take is not published, and so much is kept free for them."""
-    return [
-        daemon
-        for addon in addons.addons().values()
-        for daemon in addon.daemons
-        if daemon.on(instance) and (daemon.kept or addon.runs(context))
-    ]
+    possible = []
+    for addon in addons.addons().values():
+        for daemon in addon.daemons:
+            if not daemon.on(instance):
+                continue
+            if daemon.kept or addon.runs(context):
+                possible.append(daemon)
+    return possible
 
 
 def running(context: Context, instance: InstanceType) -> list[Daemon]:
@@ -37,7 +39,8 @@ def running(context: Context, instance: InstanceType) -> list[Daemon]:
 
 def total(daemons: Sequence[Daemon]) -> Step:
     """All of them as one subtraction."""
-    names = ", ".join(daemon.name for daemon in daemons if daemon.cpu or daemon.memory)
+    taking = [daemon for daemon in daemons if daemon.cpu or daemon.memory]
+    names = ", ".join(daemon.name for daemon in taking)
     cpu = sum(daemon.cpu for daemon in daemons)
     memory = sum(daemon.memory for daemon in daemons)
     return Step(f"DaemonSets ({names})", cpu, memory, OURS)

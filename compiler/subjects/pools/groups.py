@@ -56,7 +56,9 @@ def _node_group(
     size = Quantity.gib(ROOT_GIB[pool.local_storage])
     iops, throughput = None, None
     if volume is not None:
-        size, iops, throughput = volume.size, volume.iops, volume.throughput
+        size = volume.size
+        iops = volume.iops
+        throughput = volume.throughput
     repair = _repair(pool)
     repair_config = repair if set(repair) - {"enabled"} else {}
     existing = NetworkSection.of(context.spec).network.existing
@@ -111,7 +113,8 @@ def _ami_release(context: Context) -> str | None:
     """The release of the image that Karpenter's nodes boot, as EKS names it; one release has an image of each variant
     (awslabs/amazon-eks-ami, releases)."""
     ami = context.release.components["ami"]
-    chosen, tested = context.version("ami"), context.release.version("ami")
+    chosen = context.version("ami")
+    tested = context.release.version("ami")
     alias = chosen if chosen in ami.builds else tested
     return ami.builds[alias].get(context.version("kubernetes"))
 
@@ -121,7 +124,8 @@ def _repair(pool: Pool) -> Mapping[str, object]:
     if managed is None:
         return {}
     config: dict[str, object] = managed.node_repair_config.model_dump(
-        by_alias=True, exclude_none=True
+        by_alias=True,
+        exclude_none=True,
     )
     if not config["nodeRepairConfigOverrides"]:
         del config["nodeRepairConfigOverrides"]
@@ -144,7 +148,10 @@ def _check(context: Context, pool: Pool) -> None:
         )
 
 
-def _refused(context: Context, pool: Pool) -> Iterator[tuple[str, str, str]]:
+def _refused(
+    context: Context,
+    pool: Pool,
+) -> Iterator[tuple[str, str, str]]:
     """The key, what is wrong, and what to write instead."""
     spec, instance = pool.spec, pool.instance
     if not pool.static:
@@ -175,11 +182,13 @@ def _refused(context: Context, pool: Pool) -> Iterator[tuple[str, str, str]]:
     if pool.efa and not _plain_layout(pool):
         yield (
             "managedNodeGroup",
-            f"and eksctl gives `{instance.name}` an EFA interface on each of its {len(instance.network_cards)} network "
+            f"and eksctl gives `{instance.name}` an EFA interface on each "
+            f"of its {len(instance.network_cards)} network "
             f"cards, which has EFA on {instance.efa_interfaces} of them, the first being card {instance.efa_cards[0]}",
             "remove it: Karpenter's node class lays out the interfaces as EC2 wants them",
         )
-    given_up = spec.placement == "none" and pool.efa and not spec.reservations
+    needs_one = pool.efa and not spec.reservations
+    given_up = spec.placement == "none" and needs_one
     if given_up and pool.nodes > 1:
         yield (
             "placement",

@@ -137,7 +137,8 @@ def _subnets(context: Context, pool: Pool) -> tuple[SelectorTerm, ...]:
         return (SelectorTerm(tags=tags),)
     terms: list[SelectorTerm] = []
     for zone in pool.zones:
-        terms += [SelectorTerm(id=subnet.id) for subnet in existing.private[zone]]
+        subnets = existing.private[zone]
+        terms += [SelectorTerm(id=subnet.id) for subnet in subnets]
     return tuple(terms)
 
 
@@ -176,7 +177,8 @@ def node_pools(context: Context, pool: Pool) -> tuple[NodePool, ...]:
     """The NodePools of a pool: one, or one for each of several reservations."""
     whole = _node_pool(context, pool)
     if pool.split:
-        names = ", ".join(f"{part.name} ({part.nodes} nodes)" for part in parts(pool))
+        named = (f"{part.name} ({part.nodes} nodes)" for part in parts(pool))
+        names = ", ".join(named)
         context.derive(
             f"pool/{pool.name}",
             "nodePools",
@@ -184,7 +186,8 @@ def node_pools(context: Context, pool: Pool) -> tuple[NodePool, ...]:
             "one for each reservation, so that jobs can be kept in one",
             follows=pool.at_capacity / "reservations",
         )
-    return tuple(_of_part(whole, pool, part) for part in parts(pool))
+    pool_parts = parts(pool)
+    return tuple(_of_part(whole, pool, part) for part in pool_parts)
 
 
 def _of_part(
@@ -208,7 +211,9 @@ def _of_part(
 
 
 def _node_pool(context: Context, pool: Pool) -> NodePool:
-    spec, at, instance = pool.spec, pool.at, pool.instance
+    spec = pool.spec
+    at = pool.at
+    instance = pool.instance
     types = tuple(known.name for known in pool.instances)
     capacity_types = tuple(_CAPACITY[kind] for kind in spec.capacity_types)
     requirements = [
@@ -275,15 +280,18 @@ def node_overlay(context: Context, pool: Pool) -> NodeOverlay:
     """Nodes of an overlaid pool as Karpenter must count them: pages that the EFA driver takes, out of their memory, and
     shares of GPUs."""
     pages = pool.share.huge_pages
-    capacity = {HUGEPAGES: pages} if pages > Quantity(0) else {}
+    capacity = {}
+    if pages > Quantity(0):
+        capacity = {HUGEPAGES: pages}
     resource, unknown = pool.share.resource, "huge pages"
     if pool.spec.sharing is not None and resource:
         capacity[resource] = Quantity.of(pool.share.accelerators)
         unknown = "shares of GPUs"
+    amounts = [f"{amount} {name}" for name, amount in capacity.items()]
     context.derive(
         f"pool/{pool.name}",
         "overlay",
-        ", ".join(f"{amount} {name}" for name, amount in capacity.items()),
+        ", ".join(amounts),
         f"Karpenter knows of no {unknown}, and launches nothing for pods that ask for them",
         "karpenter.sh/v1alpha1 NodeOverlay, v1.14.1",
     )
@@ -299,9 +307,9 @@ def node_overlay(context: Context, pool: Pool) -> NodeOverlay:
 
 def _explain(context: Context, pool: Pool) -> None:
     target = f"pool/{pool.name}"
-    limits = ", ".join(
-        f"{amount} {resource}" for resource, amount in _limits(pool, pool.nodes).items()
-    )
+    of_pool = _limits(pool, pool.nodes)
+    amounts = of_pool.items()
+    limits = ", ".join(f"{amount} {resource}" for resource, amount in amounts)
     context.derive(
         target,
         "limits",
@@ -333,7 +341,8 @@ def _limits(pool: Pool, nodes: int) -> dict[str, Quantity]:
         return {"nodes": Quantity.of(nodes)}
     resource = pool.instance.accelerator_resource
     if resource:
-        return {resource: Quantity.of(nodes * pool.instance.accelerators)}
+        accelerators = nodes * pool.instance.accelerators
+        return {resource: Quantity.of(accelerators)}
     most_vcpus = max(instance.vcpus for instance in pool.instances)
     return {"cpu": Quantity.of(nodes * most_vcpus)}
 

@@ -34,6 +34,7 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
     hops = spec.follow("metadataOptions", "httpPutResponseHopLimit")
     has_user_data = bool(spec / "userData")
     mig = slices_of((spec / "userData").word())
+    own_user_data = has_user_data and not mig
     yield NodeClass(
         at=body.at,
         name=name_of(body),
@@ -60,7 +61,7 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
         metadata_hops=hops.integer(),
         tags=(spec / "tags").strings(),
         annotations=annotations_of(body),
-        own_kubelet=(has_user_data and not mig) or bool(spec / "kubelet"),
+        own_kubelet=own_user_data or bool(spec / "kubelet"),
         user_data=has_user_data,
         mig=mig,
         prune=pruned(body),
@@ -81,7 +82,8 @@ def _selected_at(spec: Reader) -> dict[str, Route]:
 def _placement_group(spec: Reader) -> str | None:
     """The name or the id of the placement group."""
     group = spec / "placementGroupSelector"
-    return (group / "name").text() or (group / "id").text()
+    name = (group / "name").text()
+    return name or (group / "id").text()
 
 
 def auto_node_class(body: Reader) -> Iterator[PlanNode]:
@@ -132,22 +134,26 @@ _OF_KUBELET = ("NodeConfig", "kubelet", "nodeadm.d")
 def slices_of(user_data: str) -> tuple[str, ...]:
     """The profiles into which user data cuts each GPU, where it says nothing of the kubelet beside."""
     cut = _CUT.search(user_data) if "nvidia-smi mig" in user_data else None
-    if cut is None or any(word in user_data for word in _OF_KUBELET):
+    if cut is None:
+        return ()
+    if any(word in user_data for word in _OF_KUBELET):
         return ()
     return tuple(cut[1].split(","))
 
 
 def _texts(terms: Reader, key: str) -> tuple[str, ...]:
     """The texts that stand under a key of the terms that have it."""
-    texts = ((term / key).text() for term in terms.items())
+    texts = [(term / key).text() for term in terms.items()]
     return tuple(text for text in texts if text)
 
 
 def _terms(terms: Reader) -> tuple[SelectorTerm, ...]:
-    return tuple(
-        SelectorTerm(id=(term / "id").word(), tags=(term / "tags").strings())
-        for term in terms.items()
-    )
+    selectors = []
+    for term in terms.items():
+        tags = (term / "tags").strings()
+        identifier = (term / "id").word()
+        selectors.append(SelectorTerm(id=identifier, tags=tags))
+    return tuple(selectors)
 
 
 def _interfaces(interfaces: Reader) -> Iterator[NetworkInterface]:
@@ -180,14 +186,16 @@ _KARPENTER, _AUTO_MODE = (None, "karpenter.k8s.aws"), "eks.amazonaws.com"
 def node_pool(body: Reader) -> Iterator[PlanNode]:
     """NodePool."""
     spec = body / "spec"
-    template, disruption = spec.follow("template", "spec"), spec / "disruption"
+    template = spec.follow("template", "spec")
+    disruption = spec / "disruption"
     labels = spec.follow("template", "metadata", "labels")
     ref = template / "nodeClassRef"
     auto = (ref / "group").value == _AUTO_MODE
     known = auto or (ref / "group").value in _KARPENTER
     node_class = (ref / "name").word() if known else ""
     requirements = template / "requirements"
-    budgets = [_budget(budget) for budget in (disruption / "budgets").items()]
+    entries = (disruption / "budgets").items()
+    budgets = [_budget(budget) for budget in entries]
     yield NodePool(
         at=body.at,
         name=name_of(body),

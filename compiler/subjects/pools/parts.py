@@ -29,7 +29,8 @@ class Part:
 
 def parts(pool: Pool) -> tuple[Part, ...]:
     """Each NodePool of a pool. The name of one that has a reservation of several holds its id, so that it stays."""
-    at, reservations = pool.at_capacity, pool.spec.reservations
+    at = pool.at_capacity
+    reservations = pool.spec.reservations
     if not pool.split:
         only = reservations[0].id if reservations else None
         return (

@@ -206,7 +206,8 @@ class NodePool(PlanNode):
                 continue
             if left is None:
                 left = requirement.values
-            left = tuple(value for value in left if value in requirement.values)
+            wanted = requirement.values
+            left = tuple(value for value in left if value in wanted)
         return left
 
     @property

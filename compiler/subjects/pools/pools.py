@@ -80,7 +80,8 @@ class Pool:
     @property
     def static(self) -> bool:
         """Whether all nodes are always on."""
-        return self.spec.nodes.min == self.spec.nodes.max
+        nodes = self.spec.nodes
+        return nodes.min == nodes.max
 
     @property
     def accelerator_memory_mib(self) -> int:
@@ -91,7 +92,9 @@ class Pool:
         from compiler.subjects.pools.sharing import shares_of
 
         shares = shares_of(self.spec.sharing, self.instance)
-        return whole if shares is None else whole * shares.memory_64ths // 64
+        if shares is None:
+            return whole
+        return whole * shares.memory_64ths // 64
 
     @property
     def slices(self) -> tuple[str, ...]:
@@ -102,7 +105,9 @@ class Pool:
         from compiler.subjects.pools.sharing import shares_of
 
         shares = shares_of(sharing, self.instance)
-        return () if shares is None else (shares.profile,) * shares.count
+        if shares is None:
+            return ()
+        return (shares.profile,) * shares.count
 
     @property
     def overlaid(self) -> bool:
@@ -113,12 +118,15 @@ class Pool:
         """
         if self.static:
             return False
-        return self.share.huge_pages > Quantity(0) or self.spec.sharing is not None
+        if self.spec.sharing is not None:
+            return True
+        return self.share.huge_pages > Quantity(0)
 
     @property
     def split(self) -> bool:
         """Whether each of its reservations is a NodePool of its own, which stays when another comes or ends."""
-        return bool(self.spec.reservations) and len(self.spec.capacity) == 1
+        one_way = len(self.spec.capacity) == 1
+        return one_way and bool(self.spec.reservations)
 
     @property
     def managed(self) -> bool:
@@ -157,7 +165,8 @@ def resolve_pools(context: Context) -> dict[str, Pool]:
     """Every pool that could be resolved, by name."""
     at = SPEC / "nodePools"
     declared = PoolsSection.of(context.spec).node_pools
-    unique(context, "pool", (pool.name for pool in declared), at)
+    names = (pool.name for pool in declared)
+    unique(context, "pool", names, at)
     pools: dict[str, Pool] = {}
     for index, spec in enumerate(declared):
         pool = _pool(context, spec, at / index)
@@ -176,10 +185,14 @@ def _pool(
         return None
     instance = instances[0]
     zones = _zones(context, spec, instance, at)
-    if not all(_known(context, known, at) for known in instances) or not zones:
+    if not all(_known(context, known, at) for known in instances):
         return None
-    if spec.sharing is not None and not _shared(context, spec, instances, at):
+    if not zones:
         return None
+    if spec.sharing is not None:
+        can_share = _shared(context, spec, instances, at)
+        if not can_share:
+            return None
     efa = _efa(context, spec, instances, at)
     if efa and not instance.efa_interfaces:
         context.fault(
@@ -199,7 +212,10 @@ def _pool(
     )
     taints = _taints(context, spec, instance, at)
     share_of: NodeShare = imported(context.platform.node_share)
-    shares = [share_of(context, spec, known, efa=efa) for known in instances]
+    shares = []
+    for known in instances:
+        share = share_of(context, spec, known, efa=efa)
+        shares.append(share)
     pool = Pool(
         spec=spec,
         at=at,
@@ -211,7 +227,8 @@ def _pool(
         taints=taints,
         share=reduce(smallest, shares),
     )
-    if pool.share.cpu < 1 or pool.share.memory < Quantity.gib(1):
+    share = pool.share
+    if share.cpu < 1 or share.memory < Quantity.gib(1):
         context.fault(
             "RES033",
             f"`{instance.name}` leaves no whole CPU, or no GiB of memory, to jobs",
@@ -265,7 +282,8 @@ def _efa(
     at: Route,
 ) -> bool:
     """Whether nodes get EFA devices: only those of one type that are bought in one way talk over it."""
-    alike = len(instances) == 1 and len(pool.capacity) == 1
+    one_type = len(instances) == 1
+    alike = one_type and len(pool.capacity) == 1
     if pool.efa and not alike:
         context.fault(
             "RES051",
@@ -294,7 +312,11 @@ def _shared(
     if found is None:
         return True
     context.fault(
-        "RES173", found.message, at / found.key, found.help, source=found.source
+        "RES173",
+        found.message,
+        at / found.key,
+        found.help,
+        source=found.source,
     )
     return False
 
@@ -326,7 +348,8 @@ def _known(
         return False
     missing = sorted({"network_cards", "efa_interfaces"} & instance.unknown)
     if missing:
-        what = " and ".join(missing).replace("efa_", "EFA ").replace("_", " ")
+        named = " and ".join(missing)
+        what = named.replace("efa_", "EFA ").replace("_", " ")
         context.fault(
             "RES019",
             f"no source states the {what} of `{instance.name}`",
@@ -341,7 +364,8 @@ def _zones(
 ) -> tuple[str, ...]:
     region = context.spec.region
     offered = instance.zones.get(region, ())
-    if instance.zones and not offered and context.catalog.regions.get(region):
+    is_known = context.catalog.regions.get(region)
+    if instance.zones and not offered and is_known:
         context.fault(
             "RES008",
             f"`{instance.name}` is not offered in {region}",
@@ -366,7 +390,9 @@ def _takes(
 ) -> bool:
     """Whether a zone takes nodes of a type, as far as is known; a fault if it does not."""
     network = _network_zones(context)
-    if not context.in_region(zone, at) or not _offered(context, instance, zone, at):
+    if not context.in_region(zone, at):
+        return False
+    if not _offered(context, instance, zone, at):
         return False
     if network and zone not in network:
         context.fault(
@@ -391,11 +417,13 @@ def _offered(
     name = context.catalog_zone(zone)
     if not offered or (name or zone) in offered:
         return True
-    if len(offered) == len(context.catalog.regions.get(region, ())):
+    of_region = context.catalog.regions.get(region, ())
+    if len(offered) == len(of_region):
         return True
     refresh = f"`trainyard catalog refresh --region {region}` asks EC2 in your account"
     if name is not None:
-        where = listed(context.zones_named(offered)) or _ids(context, offered)
+        named = listed(context.zones_named(offered))
+        where = named or _ids(context, offered)
         context.fault(
             "RES008",
             f"`{instance.name}` is not offered in {_named(context, zone)}",
@@ -407,7 +435,8 @@ def _offered(
         example = f"`network: {{zoneIds: {{{zone}: {_example(context, zone)}}}}}`"
         context.doubt(
             "RES008",
-            f"`{instance.name}` may not be offered in `{zone}`: {region} has it in {_ids(context, offered)}, "
+            f"`{instance.name}` may not be offered in `{zone}`: "
+            f"{region} has it in {_ids(context, offered)}, "
             "and names of zones differ by account",
             at,
             f"say which zone this is, like {example}; or {refresh}",
@@ -417,7 +446,8 @@ def _offered(
 
 def _named(context: Context, zone: str) -> str:
     zone_id = context.zone_id(zone)
-    if zone_id and zone in NetworkSection.of(context.spec).network.zone_ids:
+    declared = NetworkSection.of(context.spec).network.zone_ids
+    if zone_id and zone in declared:
         return f"`{zone}` ({zone_id})"
     return f"`{zone}`"
 
@@ -425,7 +455,8 @@ def _named(context: Context, zone: str) -> str:
 def _ids(context: Context, zones: Iterable[str]) -> str:
     """The ids of zones that the catalog names, which mean the same in every account."""
     zone_ids = context.catalog.zone_ids
-    return listed(sorted(zone_ids.get(zone, zone) for zone in zones))
+    known = (zone_ids.get(zone, zone) for zone in zones)
+    return listed(sorted(known))
 
 
 def _example(context: Context, zone: str) -> str:
@@ -435,16 +466,19 @@ def _example(context: Context, zone: str) -> str:
 def _derived_zone(
     context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route
 ) -> tuple[str, ...]:
-    region, network = context.spec.region, _network_zones(context)
+    region = context.spec.region
+    network = _network_zones(context)
     if region not in context.catalog.regions:
         return ()  # the region has its own fault
-    offered, known = instance.zones.get(region, ()), context.catalog.regions[region]
+    offered = instance.zones.get(region, ())
+    known = context.catalog.regions[region]
     candidates = context.zones_named(offered)
     if offered and len(offered) == len(known):
         candidates = network or known
     if network:
         candidates = tuple(zone for zone in candidates if zone in network)
-    if len(candidates) == 1 and (network or len(offered) == 1):
+    certain = network or len(offered) == 1
+    if len(candidates) == 1 and certain:
         context.derive(
             f"pool/{pool.name}",
             "zones",
@@ -459,7 +493,8 @@ def _derived_zone(
             "`aws ec2 describe-availability-zones` lists your account's names of them"
         )
     else:
-        choices = listed(candidates or network or known) or f"a zone of {region}"
+        fitting = candidates or network or known
+        choices = listed(fitting) or f"a zone of {region}"
         help = f"add `zones:` with one of {choices}"
     context.fault(
         "RES006",
@@ -521,7 +556,10 @@ def _taints(
     context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route
 ) -> tuple[Taint, ...]:
     resource = instance.accelerator_resource
-    own = tuple(Taint(taint.key, taint.value, taint.effect) for taint in pool.taints)
+    own = []
+    for declared in pool.taints:
+        taint = Taint(declared.key, declared.value, declared.effect)
+        own.append(taint)
     # core/v1 NodeSpec: taints are unique by key and effect; a node with two of them cannot register.
     known = {(resource, "NoSchedule")}
     for index, taint in enumerate(own):
@@ -531,7 +569,8 @@ def _taints(
                 help = "remove it: pools of accelerators have the taint of their resource by themselves"
             context.fault(
                 "RES020",
-                f"taint `{taint.key}:{taint.effect}` is set twice on pool `{pool.name}`",
+                f"taint `{taint.key}:{taint.effect}` "
+                f"is set twice on pool `{pool.name}`",
                 at / "taints" / index,
                 help,
             )
@@ -539,15 +578,25 @@ def _taints(
     if resource:
         # `present` is the one value that the NVIDIA chart's feature discovery tolerates (device plugin 0.20.0).
         return (Taint(resource, "present", "NoSchedule"), *own)
-    return own or (Taint("trainyard.dev/training", "present", "NoSchedule"),)
+    if own:
+        return tuple(own)
+    return (Taint("trainyard.dev/training", "present", "NoSchedule"),)
 
 
 def _explain(context: Context, pool: Pool) -> None:
-    target, share = f"pool/{pool.name}", pool.share
+    target = f"pool/{pool.name}"
+    share = pool.share
     spec, instance = pool.spec, pool.instance
     if spec.zones:
         zones = ", ".join(spec.zones)
-        context.settle(target, "zones", zones, "", "", at=pool.at / "zones")
+        context.settle(
+            target,
+            "zones",
+            zones,
+            "",
+            "",
+            at=pool.at / "zones",
+        )
     context.derive(
         target,
         "share",

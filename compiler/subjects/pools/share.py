@@ -62,7 +62,8 @@ def share_of(
     context: Context, pool: NodePool, instance: InstanceType, *, efa: bool
 ) -> Share:
     """What EKS leaves of a node; ``explain`` shows each subtraction."""
-    has_driver = efa or (instance.efa_interfaces > 0 and bool(instance.accelerators))
+    talks = instance.efa_interfaces > 0 and bool(instance.accelerators)
+    has_driver = efa or talks
     left = allocatable(instance, huge_pages=has_driver)
     agents = total(daemons(context, instance))
     for step in (*left.steps, agents):
@@ -76,7 +77,8 @@ def share_of(
         )
     cpu_milli = left.cpu_milli - agents.cpu_milli
     memory_mib = left.memory_mib - agents.memory_mib
-    has_pages = has_driver and ClusterSection.of(context.spec).auto_mode is None
+    auto = ClusterSection.of(context.spec).auto_mode
+    has_pages = has_driver and auto is None
     pages_mib = huge_pages_mib(instance) if has_pages else 0
     accelerators, resource = instance.accelerators, instance.accelerator_resource
     if pool.sharing is not None:
@@ -84,7 +86,8 @@ def share_of(
 
         shares = shares_of(pool.sharing, instance)
         if shares is not None:
-            accelerators, resource = accelerators * shares.count, shares.resource
+            accelerators = accelerators * shares.count
+            resource = shares.resource
     return Share(
         cpu=cpu_milli // 1000,
         memory=Quantity.gib(memory_mib // 1024),

@@ -50,7 +50,9 @@ def shares_of(sharing: Sharing | None, instance: InstanceType) -> Shares | None:
             64 // replicas,
             f"time-slicing-{replicas}",
         )
-    name = sharing.mig.profile if sharing.mig is not None else ""
+    name = ""
+    if sharing.mig is not None:
+        name = sharing.mig.profile
     profile = profile_of(instance, name)
     if profile is None:
         return None
@@ -97,7 +99,8 @@ def sharing_labels(context: Context, pool: Pool) -> dict[str, str]:
         f"pool/{pool.name}",
         "sharing",
         f"{pool.share.accelerators} {shares.resource} a node",
-        f"{pool.instance.gpus} GPUs, each as {shares.count}; {pool.accelerator_memory_mib} MiB of memory for each",
+        f"{pool.instance.gpus} GPUs, each as {shares.count}; "
+        f"{pool.accelerator_memory_mib} MiB of memory for each",
         "NVIDIA/mig-parted bd7160f; NVIDIA/k8s-device-plugin v0.20.0",
         follows=pool.at / "sharing",
     )

@@ -34,7 +34,9 @@ def sharing_fault(
     if pool.efa:
         help = "remove it: jobs on shares have one node, and talk over no network"
         return SharingFault("efa", f"{whose}, and its nodes have EFA", help)
-    mig = pool.sharing.mig if pool.sharing is not None else None
+    mig = None
+    if pool.sharing is not None:
+        mig = pool.sharing.mig
     if mig is None:
         return None
     for instance in instances:

@@ -156,7 +156,9 @@ def _in_order(capacity: list[Capacity]) -> list[Capacity]:
             f"write each once, as Karpenter takes them: {listed(wanted)}",
             source="Karpenter documentation, concepts/nodepools, karpenter.sh/capacity-type",
         )
-    if len(kinds) > 1 and len(capacity[0].reservations) > 1:
+    first = capacity[0]
+    several = len(first.reservations) > 1
+    if several and len(kinds) > 1:
         raise fault(
             "several reservations beside other capacity",
             "keep one reservation, or make a pool of its own for the rest",
@@ -198,7 +200,10 @@ def _known_placement(value: Any) -> Any:
         return value
     if value in _STRATEGIES:
         return value
-    shown = f"`{value}`" if isinstance(value, str) else kind_of(value)
+    if isinstance(value, str):
+        shown = f"`{value}`"
+    else:
+        shown = kind_of(value)
     raise fault(
         f"`placement` is {shown}",
         f"write one of {listed(_STRATEGIES)}, or `{{group: NAME}}` for a placement group that exists",
@@ -237,7 +242,8 @@ class Volume(SpecModel):
     @model_validator(mode="after")
     def _in_proportion(self) -> Self:
         # EBS user guide, general purpose volumes (gp3): at most 500 IOPS a GiB, at most 0.25 MiB/s an IOPS.
-        gib, iops = self.size.value // 1024**3, self.iops or 3000
+        gib = self.size.value // 1024**3
+        iops = self.iops or 3000
         if iops > 500 * gib:
             raise fault(
                 f"{iops} IOPS of a volume of {self.size}: gp3 has at most 500 a GiB",
@@ -245,10 +251,11 @@ class Volume(SpecModel):
                 "iops",
                 source=_GP3,
             )
-        if self.throughput is not None and 4 * self.throughput > iops:
+        throughput = self.throughput
+        if throughput is not None and 4 * throughput > iops:
             raise fault(
-                f"{self.throughput} MiB/s with {iops} IOPS: gp3 has at most a quarter of a MiB/s for each",
-                f"write `iops: {4 * self.throughput}`, or at most `throughput: {iops // 4}`",
+                f"{throughput} MiB/s with {iops} IOPS: gp3 has at most a quarter of a MiB/s for each",
+                f"write `iops: {4 * throughput}`, or at most `throughput: {iops // 4}`",
                 "throughput",
                 source=_GP3,
             )
@@ -380,7 +387,9 @@ class NodePool(SpecModel):
     @model_validator(mode="after")
     def _as_many_as_reserved(self) -> Self:
         reservations = self.reservations
-        if len(self.capacity) > 1 or any(one.nodes is None for one in reservations):
+        if len(self.capacity) > 1:
+            return self
+        if any(one.nodes is None for one in reservations):
             return self
         reserved = sum(one.nodes or 0 for one in reservations)
         if reservations and reserved != self.nodes.max:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import Body, Manifest
+from compiler.output.artifact import Places
 from compiler.plan import Plan
-from compiler.source import Key, Route
 from compiler.subjects.pools.plan import (
     AutoNodeClass,
     BlockDevice,
@@ -21,7 +21,6 @@ from compiler.subjects.pools.plan import (
 from compiler.targets.body import NO_PRUNE, given, head, path, quantities, taints
 
 FOLDER = "platform"
-Places = dict[tuple[Key, ...], Route]
 
 
 def lower(plan: Plan) -> Iterator[Manifest]:
@@ -279,7 +278,9 @@ def _terms(terms: tuple[SelectorTerm, ...]) -> list[Body]:
 
 
 def _term(term: SelectorTerm) -> Body:
-    return {"id": term.id} if term.id else {"tags": dict(term.tags)}
+    if term.id:
+        return {"id": term.id}
+    return {"tags": dict(term.tags)}
 
 
 def _devices(devices: tuple[BlockDevice, ...]) -> list[Body]:

@@ -27,10 +27,11 @@ from compiler.subjects.queues.plan import (
 def topology(body: Reader) -> Iterator[PlanNode]:
     """Topology."""
     levels = body.follow("spec", "levels")
+    keys = ((level / "nodeLabel").word() for level in levels.items())
     yield Topology(
         at=body.at,
         name=name_of(body),
-        levels=tuple((level / "nodeLabel").word() for level in levels.items()),
+        levels=tuple(keys),
         origins={"levels": levels.at},
     )
 
@@ -72,8 +73,10 @@ def cluster_queue(body: Reader) -> Iterator[PlanNode]:
     """ClusterQueue, v1beta2 (``cohortName``) or v1beta1 (``cohort``)."""
     spec = body / "spec"
     member = (spec / "cohortName") or (spec / "cohort")
-    groups, weight = spec / "resourceGroups", spec.follow("fairSharing", "weight")
-    preemption, selector = spec / "preemption", spec / "namespaceSelector"
+    groups = spec / "resourceGroups"
+    weight = spec.follow("fairSharing", "weight")
+    preemption = spec / "preemption"
+    selector = spec / "namespaceSelector"
     yield ClusterQueue(
         at=body.at,
         name=name_of(body),
@@ -127,16 +130,18 @@ def _groups(groups: Reader) -> tuple[ResourceGroup, ...]:
 
 def _group(body: Reader) -> ResourceGroup:
     covered = body / "coveredResources"
+    flavors = (body / "flavors").items()
     return ResourceGroup(
         at=body.at,
         covered=covered.texts(),
-        flavors=tuple(_flavor(flavor) for flavor in (body / "flavors").items()),
+        flavors=tuple(_flavor(flavor) for flavor in flavors),
         origins={"covered": covered.at},
     )
 
 
 def _flavor(body: Reader) -> FlavorQuotas:
-    quotas = (_quota(resource) for resource in (body / "resources").items())
+    resources = (body / "resources").items()
+    quotas = (_quota(resource) for resource in resources)
     return FlavorQuotas(
         at=body.at,
         flavor=(body / "name").word(),
@@ -146,7 +151,8 @@ def _flavor(body: Reader) -> FlavorQuotas:
 
 
 def _quota(body: Reader) -> Quota | None:
-    nominal, lending = body / "nominalQuota", body / "lendingLimit"
+    nominal = body / "nominalQuota"
+    lending = body / "lendingLimit"
     borrowing = body / "borrowingLimit"
     amount = nominal.quantity()
     if amount is None:
@@ -169,9 +175,10 @@ def _selector(body: Reader) -> dict[str, tuple[str, ...]] | None:
     """Label keys with the values that match; no values where only a cluster knows them (operators other than In)."""
     if not body:
         return None
-    selector: dict[str, tuple[str, ...]] = {
-        key: (value,) for key, value in (body / "matchLabels").strings().items()
-    }
+    labels = (body / "matchLabels").strings()
+    selector: dict[str, tuple[str, ...]] = {}
+    for key, value in labels.items():
+        selector[key] = (value,)
     for expression in (body / "matchExpressions").items():
         key = (expression / "key").word()
         selector[key] = ()
@@ -224,8 +231,10 @@ def configuration(body: Reader) -> Iterator[PlanNode]:
     ready = body / "waitForPodsReady"
     strategy = ready / "requeuingStrategy"
     backoff = (strategy / "backoffBaseSeconds").integer()
-    resources, fair = body / "resources", body / "fairSharing"
-    is_fair = bool(fair) and (fair / "enable").flag() is not False  # v1beta1: `enable`
+    resources = body / "resources"
+    fair = body / "fairSharing"
+    is_off = (fair / "enable").flag() is False  # v1beta1: `enable`
+    is_fair = bool(fair) and not is_off
     quota_check = (resources / "quotaCheckStrategy").value
     transformed = [
         (transformation / "input").word()

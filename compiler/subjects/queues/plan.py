@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from itertools import chain
 from typing import ClassVar
 
 from compiler.dataclass import dataclass
@@ -123,7 +124,8 @@ class ClusterQueue(PlanNode):
 
     def flavors(self) -> tuple[FlavorQuotas, ...]:
         """All flavors of all groups."""
-        return tuple(flavor for group in self.groups for flavor in group.flavors)
+        groups = (group.flavors for group in self.groups)
+        return tuple(chain.from_iterable(groups))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +139,8 @@ class Cohort(PlanNode):
 
     def flavors(self) -> tuple[FlavorQuotas, ...]:
         """All flavors of all groups."""
-        return tuple(flavor for group in self.groups for flavor in group.flavors)
+        groups = (group.flavors for group in self.groups)
+        return tuple(chain.from_iterable(groups))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,7 +86,9 @@ class Queue:
 
     def place(self, key: str) -> Route:
         """The place of a key; of a queue that is made for a pool, the pool."""
-        return self.at if self.implicit else self.at / key
+        if self.implicit:
+            return self.at
+        return self.at / key
 
 
 def resolve_queues(context: Context) -> dict[str, Queue]:
@@ -95,9 +97,11 @@ def resolve_queues(context: Context) -> dict[str, Queue]:
     _check_cohorts(context)
     declared = QueuesSection.of(context.spec).queues
     if not declared:
-        return {pool.name: _implicit(context, pool) for pool in pools.values()}
+        of_pools = pools.values()
+        return {pool.name: _implicit(context, pool) for pool in of_pools}
     at = SPEC / "queues"
-    unique(context, "queue", (queue.name for queue in declared), at)
+    names = (queue.name for queue in declared)
+    unique(context, "queue", names, at)
     queues: dict[str, Queue] = {}
     for index, spec in enumerate(declared):
         here = at / index
@@ -121,11 +125,13 @@ def _check_spares(context: Context, queues: Iterable[Queue]) -> None:
     for queue in queues:
         for pool, quota, at in queue.quota:
             granted[pool.name] += quota.nodes
-            spare, total = pool.spec.spare_nodes, granted[pool.name]
+            spare = pool.spec.spare_nodes
+            total = granted[pool.name]
             if spare and total > pool.shared_nodes:
                 context.fault(
                     "RES160",
-                    f"the queues have {total} nodes of pool `{pool.name}`, which has {pool.nodes}, {spare} of them "
+                    f"the queues have {total} nodes of pool `{pool.name}`, "
+                    f"which has {pool.nodes}, {spare} of them "
                     "spare",
                     at / "nodes",
                     f"grant {pool.shared_nodes} in all, or change `spareNodes` of the pool",
@@ -141,7 +147,13 @@ def _check_references(
     declared = QueuesSection.of(context.spec).cohorts
     cohorts = {cohort.name: cohort for cohort in declared}
     if queue.cohort is not None and cohorts:
-        context.find("RES014", "cohort", queue.cohort, cohorts, at / "cohort")
+        context.find(
+            "RES014",
+            "cohort",
+            queue.cohort,
+            cohorts,
+            at / "cohort",
+        )
     declared_namespaces = NamespacesSection.of(context.spec).namespaces
     namespaces = {namespace.name: namespace for namespace in declared_namespaces}
     if namespaces:
@@ -153,7 +165,8 @@ def _check_references(
 def _implicit(context: Context, pool: Pool) -> Queue:
     """The queue of a pool. One queue over all pools would be another one with each pool that comes."""
     declared = NamespacesSection.of(context.spec).namespaces
-    namespaces = [namespace.name for namespace in declared] or [DEFAULT_NAMESPACE]
+    names = [namespace.name for namespace in declared]
+    namespaces = names or [DEFAULT_NAMESPACE]
     spec = spec_queues.Queue.model_construct(
         name=pool.name,
         namespaces=namespaces,
@@ -171,7 +184,9 @@ def _implicit(context: Context, pool: Pool) -> Queue:
         borrowing_limit=None,
         lending_limit=None,
     )
-    but = f" but {pool.spec.spare_nodes} spare" if pool.spec.spare_nodes else ""
+    but = ""
+    if pool.spec.spare_nodes:
+        but = f" but {pool.spec.spare_nodes} spare"
     context.derive(
         f"queue/{pool.name}",
         "quota",
@@ -199,7 +214,8 @@ def _check_cohorts(context: Context) -> None:
     """Cohorts have different names, and the parents that they name are declared."""
     at = SPEC / "cohorts"
     cohorts = QueuesSection.of(context.spec).cohorts
-    unique(context, "cohort", (cohort.name for cohort in cohorts), at)
+    names = (cohort.name for cohort in cohorts)
+    unique(context, "cohort", names, at)
     known = {cohort.name: cohort for cohort in cohorts}
     for index, cohort in enumerate(cohorts):
         if cohort.parent_name is not None:
@@ -208,7 +224,10 @@ def _check_cohorts(context: Context) -> None:
 
 
 def _quota(
-    context: Context, queue: spec_queues.Queue, pools: dict[str, Pool], at: Route
+    context: Context,
+    queue: spec_queues.Queue,
+    pools: dict[str, Pool],
+    at: Route,
 ) -> tuple[tuple[Pool, spec_queues.PoolQuota, Route], ...]:
     """The quotas of a queue that name a pool which could be resolved."""
     what = f"quota of queue `{queue.name}` in pool"
@@ -219,7 +238,8 @@ def _quota(
         at,
         key="pool",
     )
-    declared = {pool.name for pool in PoolsSection.of(context.spec).node_pools}
+    node_pools = PoolsSection.of(context.spec).node_pools
+    declared = {pool.name for pool in node_pools}
     bound = []
     for index, quota in enumerate(queue.quota):
         here = at / index
@@ -227,7 +247,13 @@ def _quota(
         if pool is not None:
             bound.append((pool, quota, here))
         elif quota.pool not in declared:  # else the pool has its own fault already
-            context.find("RES011", "pool", quota.pool, pools, here / "pool")
+            context.find(
+                "RES011",
+                "pool",
+                quota.pool,
+                pools,
+                here / "pool",
+            )
     return tuple(bound)
 
 
@@ -296,10 +322,10 @@ def _explain_quota(
     resources: tuple[str, ...],
 ) -> None:
     for pool, quota, _ in queue.quota:
-        amounts = [
-            f"{pool.share.of(resource) * quota.nodes} {resource}"
-            for resource in resources
-        ]
+        amounts = []
+        for resource in resources:
+            amount = pool.share.of(resource) * quota.nodes
+            amounts.append(f"{amount} {resource}")
         context.derive(
             f"queue/{queue.name}",
             f"quota.{pool.name}",
@@ -390,10 +416,14 @@ def _limit(per_node: Quantity, nodes: int | None) -> Quantity | None:
     return None if nodes is None else per_node * nodes
 
 
-def cohorts(context: Context, queues: dict[str, Queue]) -> tuple[Cohort, ...]:
+def cohorts(
+    context: Context,
+    queues: dict[str, Queue],
+) -> tuple[Cohort, ...]:
     """All cohorts, also those that only queues name."""
     cohorts: dict[str, Cohort] = {}
-    for index, spec in enumerate(QueuesSection.of(context.spec).cohorts):
+    declared = QueuesSection.of(context.spec).cohorts
+    for index, spec in enumerate(declared):
         at = SPEC / "cohorts" / index
         cohorts[spec.name] = Cohort(
             at=at,
@@ -405,7 +435,8 @@ def cohorts(context: Context, queues: dict[str, Queue]) -> tuple[Cohort, ...]:
     for queue in queues.values():
         name = queue.spec.cohort
         if name is not None:
-            cohorts.setdefault(name, Cohort(at=queue.place("cohort"), name=name))
+            named = Cohort(at=queue.place("cohort"), name=name)
+            cohorts.setdefault(name, named)
     return tuple(cohorts.values())
 
 
@@ -426,7 +457,8 @@ def priorities(context: Context) -> Iterator[WorkloadPriority]:
     """The workload priorities of the spec."""
     at = SPEC / "priorities"
     declared = QueuesSection.of(context.spec).priorities
-    unique(context, "priority", (priority.name for priority in declared), at)
+    names = (priority.name for priority in declared)
+    unique(context, "priority", names, at)
     for index, priority in enumerate(declared):
         yield WorkloadPriority(
             at=at / index,
@@ -464,20 +496,22 @@ def queue_manager(context: Context) -> QueueManager:
     test = _slowest_diagnostics(context)
     tested = f", diagnostics of a new node {test}" if test.seconds else ""
     # Nodes that are always on are provisioned too: at the start, and whenever one is replaced.
+    starts = PROVISION.seconds + test.seconds + PULL.seconds
     ready = context.settle(
         "kueue",
         "waitForPodsReady",
         given.timeout,
-        Duration(PROVISION.seconds + test.seconds + PULL.seconds + 300),
+        Duration(starts + 300),
         f"provisioning {PROVISION}{tested}, image pull {PULL}, 5m of slack",
         _WAITS + "timeout",
         at=waits / "timeout",
     )
+    returns = RECOVERY.seconds + test.seconds
     recovery = context.settle(
         "kueue",
         "recoveryTimeout",
         given.recovery_timeout,
-        Duration(max(ready.seconds, RECOVERY.seconds + test.seconds)),
+        Duration(max(ready.seconds, returns)),
         f"repair of a node {REPAIR}, provisioning {PROVISION}{tested}, image pull {PULL}",
         _WAITS + "recoveryTimeout",
         at=waits / "recoveryTimeout",

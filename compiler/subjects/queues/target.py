@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from compiler.manifest import Body, Manifest
+from compiler.output.artifact import Places
 from compiler.plan import Plan, Quantity
-from compiler.source import Key, Route
 from compiler.subjects.queues.plan import (
     ClusterQueue,
     Cohort,
@@ -98,7 +98,7 @@ def cohort_body(cohort: Cohort) -> Body:
     return {**head(API, "Cohort", cohort.name), "spec": spec}
 
 
-def cohort_origins(cohort: Cohort) -> dict[tuple[Key, ...], Route]:
+def cohort_origins(cohort: Cohort) -> Places:
     """Where the parts of a Cohort come from."""
     return {
         ("spec", "parentName"): cohort.where("parent"),
@@ -181,9 +181,9 @@ def _quota(quota: Quota) -> Body:
     return body
 
 
-def queue_origins(queue: ClusterQueue) -> dict[tuple[Key, ...], Route]:
+def queue_origins(queue: ClusterQueue) -> Places:
     """Where the parts of a ClusterQueue come from, down to each quota."""
-    places: dict[tuple[Key, ...], Route] = {
+    places: Places = {
         ("spec", "cohortName"): queue.where("cohort"),
         ("spec", "namespaceSelector"): queue.where("namespace_selector"),
         ("spec", "resourceGroups"): queue.where("groups"),

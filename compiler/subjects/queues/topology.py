@@ -46,7 +46,8 @@ def levels_of(pool: Pool) -> tuple[str, ...]:
     if topology is None:
         return ()
     labels = _levels(topology)
-    return tuple(word for word, label in LEVELS.items() if label in labels)
+    known = LEVELS.items()
+    return tuple(word for word, label in known if label in labels)
 
 
 def topologies(pools: Iterable[Pool]) -> Iterator[Topology]:

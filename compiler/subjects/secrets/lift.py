@@ -26,16 +26,17 @@ def store(body: Reader) -> Iterator[PlanNode]:
 def secret(body: Reader) -> Iterator[PlanNode]:
     """ExternalSecret."""
     spec = body / "spec"
-    ref, target = spec / "secretStoreRef", spec / "target"
+    ref = spec / "secretStoreRef"
+    target = spec / "target"
     name = name_of(body)
     keys = {}
     for item in (spec / "data").items():
         remote = item / "remoteRef"
-        parts = (remote / "key").word(), (remote / "property").word()
-        keys[(item / "secretKey").word()] = parts
-    extracted = [
-        item.follow("extract", "key").word() for item in (spec / "dataFrom").items()
-    ]
+        own_key = (item / "secretKey").word()
+        key = (remote / "key").word()
+        keys[own_key] = (key, (remote / "property").word())
+    extracts = [item.follow("extract", "key") for item in (spec / "dataFrom").items()]
+    extracted = [extract.word() for extract in extracts]
     yield ExternalSecret(
         at=body.at,
         name=name,

@@ -33,7 +33,8 @@ _LOGIN = "kubernetes.io/dockerconfigjson"
 
 def resolve(context: Context) -> Iterator[PlanNode]:
     """Nothing where the spec has no secrets."""
-    if context.included or SecretsSection.of(context.spec).sops is not None:
+    sops = SecretsSection.of(context.spec).sops
+    if context.included or sops is not None:
         # Most specs have neither.
         from compiler.subjects.secrets.sops import resolve_sops
 
@@ -42,7 +43,8 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     if not secrets:
         return
     at = SPEC / "secrets"
-    unique(context, "secret", (secret.name for secret in secrets), at)
+    names = (secret.name for secret in secrets)
+    unique(context, "secret", names, at)
     made: dict[tuple[str, str], Secret] = {}
     stores: dict[str, Route] = {}
     known = context.once(namespace_routes)
@@ -63,8 +65,9 @@ def resolve(context: Context) -> Iterator[PlanNode]:
             service="SecretsManager",
             region=context.spec.region,
         )
+    declared = {secret.name: secret for secret in secrets}
     for job in context.once(resolve_jobs):
-        _check_job(context, job, made, {secret.name: secret for secret in secrets})
+        _check_job(context, job, made, declared)
     for namespace, name in made:
         context.external.discard(("v1", "Secret", namespace, name))
     yield _reader(context)
@@ -79,7 +82,9 @@ def _external(
 ) -> ExternalSecret:
     stored = secret.secrets_manager
     name = stored.existing.name
-    keys = {key: (name, part) for key, part in stored.keys.items()}
+    keys = {}
+    for key, part in stored.keys.items():
+        keys[key] = (name, part)
     return ExternalSecret(
         at=at,
         name=secret.name,
@@ -104,11 +109,17 @@ def _access(
     secret: Secret,
     at: Route,
 ) -> SecretAccess:
-    spec, stored = context.spec, secret.secrets_manager.existing
+    spec = context.spec
+    stored = secret.secrets_manager.existing
     # Six random characters follow the name in the ARN (Secrets Manager user guide, auth-and-access).
-    arn = f"arn:{context.partition}:secretsmanager:{spec.region}:{spec.account}:secret:{stored.name}-??????"
+    owner = f"arn:{context.partition}:secretsmanager:{spec.region}:{spec.account}"
+    arn = f"{owner}:secret:{stored.name}-??????"
     return SecretAccess(
-        at=at, name=secret.name, stored=stored.name, arn=arn, kms_key=stored.kms_key
+        at=at,
+        name=secret.name,
+        stored=stored.name,
+        arn=arn,
+        kms_key=stored.kms_key,
     )
 
 
@@ -161,8 +172,16 @@ def _check_job(
             )
     for index, volume in enumerate(job.spec.volumes):
         if volume.secret is not None:
-            at = job.at / "volumes" / index / "secret" / "secretName"
-            _made(context, job, volume.secret.secret_name, at, made, declared)
+            volume_at = job.at / "volumes" / index
+            at = volume_at / "secret" / "secretName"
+            _made(
+                context,
+                job,
+                volume.secret.secret_name,
+                at,
+                made,
+                declared,
+            )
 
 
 def _made(
@@ -179,7 +198,8 @@ def _made(
         spaces = declared[name].namespaces
         context.fault(
             "RES110",
-            f"job `{job.spec.name}` is in namespace `{job.namespace}`, and secret `{name}` is made in {listed(spaces)}",
+            f"job `{job.spec.name}` is in namespace `{job.namespace}`, "
+            f"and secret `{name}` is made in {listed(spaces)}",
             at,
             f"add `{job.namespace}` to `namespaces` of the secret",
         )

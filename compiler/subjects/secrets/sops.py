@@ -40,8 +40,10 @@ def sops_key(context: Context) -> SopsKey | None:
     sops = SecretsSection.of(context.spec).sops
     if sops is None:
         return None
-    spec, alias = context.spec, f"alias/trainyard-{context.name}-sops"
-    arn = f"arn:{context.partition}:kms:{spec.region}:{spec.account}:{alias}"
+    spec = context.spec
+    alias = f"alias/trainyard-{context.name}-sops"
+    owner = f"arn:{context.partition}:kms:{spec.region}:{spec.account}"
+    arn = f"{owner}:{alias}"
     if sops.existing is not None:
         arn = sops.existing.kms_key
     return SopsKey(
@@ -65,7 +67,9 @@ def _check(
 ) -> None:
     body, at = included.body, included.at
     named = body.get("metadata")
-    name = named.get("name") if isinstance(named, Mapping) else ""
+    name: object = ""
+    if isinstance(named, Mapping):
+        name = named.get("name")
     what = f"{body['kind']} `{name}`"
     if key is None:
         context.fault(
@@ -81,7 +85,8 @@ def _check(
     if key.arn not in keys:
         context.fault(
             "RES187",
-            f"{what} is encrypted with {listed(sorted(keys)) or 'no key of KMS'}, and this cluster decrypts with "
+            f"{what} is encrypted with "
+            f"{listed(sorted(keys)) or 'no key of KMS'}, and this cluster decrypts with "
             f"`{key.arn}`",
             at / "sops",
             f"run `sops updatekeys {included.file}` with the configuration of the cluster",
@@ -95,10 +100,14 @@ def _check(
 def _keys(metadata: Mapping[str, Any]) -> set[str]:
     """The keys of KMS that a file is encrypted with, those of key groups too."""
     groups = metadata.get("key_groups")
-    holders = [metadata, *(groups if isinstance(groups, list) else [])]
+    holders = [metadata]
+    if isinstance(groups, list):
+        holders += groups
     keys = set()
     for holder in holders:
-        entries = holder.get("kms") if isinstance(holder, Mapping) else None
+        entries = None
+        if isinstance(holder, Mapping):
+            entries = holder.get("kms")
         for entry in entries if isinstance(entries, list) else []:
             if isinstance(entry, Mapping):
                 keys.add(str(entry.get("arn")))
@@ -106,11 +115,16 @@ def _keys(metadata: Mapping[str, Any]) -> set[str]:
 
 
 def _check_values(
-    context: Context, what: str, body: Mapping[str, Any], at: Route
+    context: Context,
+    what: str,
+    body: Mapping[str, Any],
+    at: Route,
 ) -> None:
     for field in _FIELDS:
         values = body.get(field)
-        for name, value in values.items() if isinstance(values, Mapping) else ():
+        if not isinstance(values, Mapping):
+            continue
+        for name, value in values.items():
             if not str(value).startswith("ENC["):
                 context.fault(
                     "RES188",

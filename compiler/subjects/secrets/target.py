@@ -7,8 +7,9 @@ from typing import Any
 
 from compiler.manifest import Body, Manifest
 from compiler.output import Artifact
+from compiler.output.artifact import Places
 from compiler.plan import Plan
-from compiler.source import Key, Route
+from compiler.source import Route
 from compiler.subjects.secrets.plan import (
     ExternalSecret,
     SecretAccess,
@@ -44,7 +45,7 @@ def lower(plan: Plan) -> Iterator[Artifact]:
         )
     for secret in plan.of(ExternalSecret):
         body = secret_body(secret)
-        places: dict[tuple[Key, ...], Route] = {
+        places: Places = {
             ("spec", "data"): secret.where("keys"),
             ("spec", "dataFrom"): secret.where("extracted"),
             ("spec", "refreshInterval"): secret.where("refresh"),
@@ -101,7 +102,9 @@ def store_body(store: SecretStore) -> Body:
 
 def secret_body(secret: ExternalSecret) -> Body:
     """ExternalSecret; what its CRD sets by default is said, so that nothing is left to it."""
-    template = {"type": secret.type} if secret.type != "Opaque" else None
+    template = None
+    if secret.type != "Opaque":
+        template = {"type": secret.type}
     target = given(
         name=secret.target,
         creationPolicy="Owner",
@@ -134,7 +137,10 @@ def _remote(stored: str, part: str) -> Body:
 
 
 def _stack(
-    name: str, description: str, resources: dict[str, Any], at: Route
+    name: str,
+    description: str,
+    resources: dict[str, Any],
+    at: Route,
 ) -> Artifact:
     body = template(description, resources)
     return Artifact(

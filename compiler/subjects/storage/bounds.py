@@ -10,13 +10,15 @@ from compiler.subjects.storage.spec import FsxLustre, StorageSection
 def check_file_systems(context: Context) -> None:
     """What two storages say of one file system, and what no file system of a deployment is."""
     first_of: dict[str, tuple[Route, FsxLustre]] = {}
-    for index, storage in enumerate(StorageSection.of(context.spec).storage):
+    storages = StorageSection.of(context.spec).storage
+    for index, storage in enumerate(storages):
         fsx = storage.existing_lustre
         if fsx is None:
             continue
         at = SPEC / "storage" / index / "fsxLustre" / "existing"
         _deployment(context, fsx, at)
-        place, first = first_of.setdefault(fsx.id, (at, fsx))
+        own = (at, fsx)
+        place, first = first_of.setdefault(fsx.id, own)
         for key, one, other in (
             ("mountName", first.mount_name, fsx.mount_name),
             ("zone", first.zone, fsx.zone),
@@ -25,7 +27,8 @@ def check_file_systems(context: Context) -> None:
             if one and other and one != other:
                 context.fault(
                     "RES044",
-                    f"file system `{fsx.id}` has `{key}: {other}` here and `{one}` in `{place}`",
+                    f"file system `{fsx.id}` has `{key}: {other}` here "
+                    f"and `{one}` in `{place}`",
                     at / key,
                     "write what `aws fsx describe-file-systems` shows, or the id of the other one",
                     source="FSx API, CreateFileSystem and LustreFileSystemConfiguration",

@@ -59,7 +59,8 @@ class Run(Protocol):
 
 def disk_nodes(context: Context, storage: Storage) -> Iterator[PlanNode]:
     """The StorageClass of a storage, and the snapshots of volumes that stay."""
-    disk, at = storage.spec.disk, storage.place
+    disk = storage.spec.disk
+    at = storage.place
     assert disk is not None, "the storage is of EBS"
     _check(context, disk, at)
     check_key(context, disk.kms_key, at)
@@ -107,7 +108,8 @@ def tag(context: Context, name: str) -> str:
 
 def _tags(context: Context, storage: Storage) -> dict[str, str]:
     """The tags of a storage's volumes and snapshots."""
-    return {**context.spec.tags, TAG: tag(context, storage.spec.name)}
+    own = {TAG: tag(context, storage.spec.name)}
+    return {**context.spec.tags, **own}
 
 
 def class_name(storage: str) -> str:
@@ -127,7 +129,10 @@ def disk_zone(
     if disk.zone is not None:
         return disk.zone
     pools = context.once(resolve_pools).values()
-    zones = sorted({zone for pool in pools for zone in pool.zones})
+    of_pools: set[str] = set()
+    for pool in pools:
+        of_pools.update(pool.zones)
+    zones = sorted(of_pools)
     if len(zones) != 1:
         help = "add `zone:`"
         if zones:
@@ -173,7 +178,8 @@ def disk_volume(
 ) -> tuple[PersistentVolume, VolumeClaim]:
     """A volume that exists, and the claim of the namespace that mounts it (aws-ebs-csi-driver v1.63.1,
     examples/kubernetes/static-provisioning). The driver knows it by its id alone."""
-    name, at = f"{namespace}-{storage.spec.name}", storage.place
+    name = f"{namespace}-{storage.spec.name}"
+    at = storage.place
     volume = PersistentVolume(
         at=storage.at,
         name=name,
@@ -206,7 +212,8 @@ def check_existing(
     context: Context, storage: Storage, storages: Mapping[str, Storage]
 ) -> None:
     """Whether a volume that exists can be here, and is that of one storage."""
-    disk, at = storage.spec.existing_disk, storage.place
+    disk = storage.spec.existing_disk
+    at = storage.place
     assert disk is not None, "the storage is a volume that exists"
     context.in_region(disk.zone, at / "zone")
     check_key(context, disk.kms_key, at)
@@ -219,7 +226,9 @@ def check_existing(
         ):
             context.fault(
                 "RES177",
-                f"storages `{other.spec.name}` and `{storage.spec.name}` are one volume, `{disk.id}`",
+                f"storages `{other.spec.name}` "
+                f"and `{storage.spec.name}` are one volume, "
+                f"`{disk.id}`",
                 at / "id",
                 "keep one of them, which jobs of one namespace mount",
                 source=_HANDLE,
@@ -248,10 +257,12 @@ def check_mount(
     context: Context, storage: Storage, job: Run, pool: Pool, at: Route
 ) -> None:
     """Whether the nodes of a job can have the volumes of a storage."""
-    disk, name = storage.spec.disk, storage.spec.name
+    disk = storage.spec.disk
+    name = storage.spec.name
     if disk is not None and disk.each == "pod":
         return
-    nodes = job.nodes + sum(role.nodes for role in job.roles)
+    of_roles = sum(role.nodes for role in job.roles)
+    nodes = job.nodes + of_roles
     if nodes > 1:
         context.fault(
             "RES181",
@@ -263,7 +274,8 @@ def check_mount(
     elif storage.zone is not None and storage.zone not in pool.zones:
         context.fault(
             "RES182",
-            f"storage `{name}` is in `{storage.zone}`, and job `{job.name}` in {listed(pool.zones)}",
+            f"storage `{name}` is in `{storage.zone}`, "
+            f"and job `{job.name}` in {listed(pool.zones)}",
             at,
             "take a pool of that zone, or another storage",
             source="EBS user guide, ebs-volumes: a volume is attached in its own zone",
@@ -271,7 +283,10 @@ def check_mount(
 
 
 def check_cache(
-    context: Context, name: str, storages: Mapping[str, Storage], at: Route
+    context: Context,
+    name: str,
+    storages: Mapping[str, Storage],
+    at: Route,
 ) -> None:
     """Whether the cache of a bucket can be held by the volumes of a storage."""
     place = at / "s3" / "cache" / "storage"
@@ -304,7 +319,8 @@ def _parameters(
     if disk.kms_key is not None:
         parameters["kmsKeyId"] = disk.kms_key
     tags = _tags(context, storage)
-    for number, (key, value) in enumerate(sorted(tags.items()), 1):
+    pairs = sorted(tags.items())
+    for number, (key, value) in enumerate(pairs, 1):
         parameters[f"tagSpecification_{number}"] = f"{key}={value}"
     return parameters
 

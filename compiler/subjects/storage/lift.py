@@ -18,9 +18,12 @@ from compiler.subjects.storage.plan import (
 def volume(body: Reader) -> Iterator[PlanNode]:
     """PersistentVolume with a CSI source."""
     spec = body / "spec"
-    csi, claim = spec / "csi", spec / "claimRef"
-    capacity, affinity = spec.follow("capacity", "storage"), spec / "nodeAffinity"
-    size, zone = capacity.quantity(), _zone(affinity)
+    csi = spec / "csi"
+    claim = spec / "claimRef"
+    capacity = spec.follow("capacity", "storage")
+    affinity = spec / "nodeAffinity"
+    size = capacity.quantity()
+    zone = _zone(affinity)
     if not csi or size is None:
         return
     zone_is_unread = zone is None and bool(affinity)
@@ -52,7 +55,8 @@ def _zone(affinity: Reader) -> str | None:
     for term in affinity.follow("required", "nodeSelectorTerms").items():
         for expression in (term / "matchExpressions").items():
             values = (expression / "values").texts()
-            if (expression / "key").value == ZONE and len(values) == 1:
+            key = (expression / "key").value
+            if key == ZONE and len(values) == 1:
                 return values[0]
     return None
 

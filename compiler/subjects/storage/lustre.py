@@ -48,7 +48,8 @@ def check_file_system(
             at / "size",
             f"write its StorageCapacity: {sizes} are the nearest there are",
         )
-    known, given = _THROUGHPUT[fsx.deployment], fsx.throughput_per_tib
+    known = _THROUGHPUT[fsx.deployment]
+    given = fsx.throughput_per_tib
     if given is not None and given not in known:
         help = "remove it: scratch file systems have a fixed throughput"
         if known:
@@ -77,7 +78,9 @@ def _fits(size: int, steps: _Steps) -> bool:
     gib, rest = divmod(size, _GIB)
     if rest or gib <= 0:
         return False
-    return gib in steps.single or any(gib % step == 0 for step in steps.multiples)
+    if gib in steps.single:
+        return True
+    return any(gib % step == 0 for step in steps.multiples)
 
 
 def _nearest(gib: int, steps: _Steps) -> list[int]:

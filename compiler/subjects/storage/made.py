@@ -53,7 +53,8 @@ def made_bucket(
     """The bucket of a storage; what S3 would refuse of it is reported."""
     _bucket_name(context, name, bucket, spec, at)
     check_key(context, spec.kms_key, at)
-    lifecycle, here = spec.lifecycle, at / "lifecycle"
+    lifecycle = spec.lifecycle
+    here = at / "lifecycle"
     noncurrent = lifecycle.noncurrent_days
     if not spec.versioning and noncurrent is not None:
         context.fault(
@@ -123,7 +124,8 @@ def _bucket_name(
                 f"{name[:20].rstrip('-')}-{context.spec.account}`",
                 source="S3 user guide, bucketnamingrules",
             )
-    cluster, account = context.name, context.spec.account
+    cluster = context.name
+    account = context.spec.account
     for other in StorageSection.of(context.spec).storage:
         if other.name == name:
             continue
@@ -167,7 +169,8 @@ def _transitions(
         elif move.days <= before.days:
             context.fault(
                 "RES127",
-                f"objects move to {move.to} after {move.days} days, and to {before.to} after {before.days}",
+                f"objects move to {move.to} after {move.days} days, "
+                f"and to {before.to} after {before.days}",
                 at / index / "days",
                 f"write more than {before.days}: each class comes after the one before it",
                 source=_RULES,
@@ -311,7 +314,8 @@ def _features(context: Context, spec: CreatedLustre, at: Route) -> None:
             "remove it, or write `throughputPerTiB: 12` or `40` of PERSISTENT_1",
             source=_API,
         )
-    for key, asked in (("efa", spec.efa), ("metadata", spec.metadata is not None)):
+    is_asked = (("efa", spec.efa), ("metadata", spec.metadata is not None))
+    for key, asked in is_asked:
         if asked and spec.deployment != "PERSISTENT_2":
             context.fault(
                 "RES121",
@@ -332,12 +336,16 @@ def _features(context: Context, spec: CreatedLustre, at: Route) -> None:
 
 def _efa(context: Context, spec: CreatedLustre, at: Route) -> None:
     step = EFA_STEP.get(spec.throughput_per_tib or 0)
-    if not spec.efa or spec.deployment != "PERSISTENT_2" or step is None:
+    if not spec.efa or step is None:
+        return
+    if spec.deployment != "PERSISTENT_2":
         return
     size = spec.size.value // _GIB
     if size % step:
-        below, above = size // step * step, (size // step + 1) * step
-        nearest = [f"`{gib}Gi`" for gib in (below, above) if gib]
+        below = size // step * step
+        above = (size // step + 1) * step
+        steps = [gib for gib in (below, above) if gib]
+        nearest = [f"`{gib}Gi`" for gib in steps]
         context.fault(
             "RES122",
             f"a file system with EFA at {spec.throughput_per_tib} MB/s for each TiB has a multiple of {step} GiB, not "
@@ -352,7 +360,8 @@ def _metadata(context: Context, spec: CreatedLustre, at: Route) -> None:
     metadata = spec.metadata
     if metadata is None or spec.deployment != "PERSISTENT_2":
         return
-    here, iops = at / "metadata", metadata.iops
+    here = at / "metadata"
+    iops = metadata.iops
     if metadata.mode == "AUTOMATIC":
         if iops is not None:
             context.fault(
@@ -382,7 +391,8 @@ def _metadata(context: Context, spec: CreatedLustre, at: Route) -> None:
 
 
 def _backups(context: Context, spec: CreatedLustre, at: Route) -> None:
-    backups, here = spec.backups, at / "backups"
+    backups = spec.backups
+    here = at / "backups"
     if backups is None:
         return
     if not backups.days:
@@ -421,7 +431,10 @@ def _zone(
 ) -> str:
     """The zone of its subnet; empty where none can be known."""
     pools = context.once(resolve_pools)
-    zones = sorted({zone for pool in pools.values() for zone in pool.zones})
+    of_pools: set[str] = set()
+    for pool in pools.values():
+        of_pools.update(pool.zones)
+    zones = sorted(of_pools)
     if spec.zone is not None:
         return spec.zone
     if len(zones) == 1:

@@ -76,7 +76,8 @@ def _place(
     """The place in S3, which ends with a slash; ``None`` where it names no bucket."""
     if link.s3 is not None:
         return f"{link.s3.rstrip('/')}/"
-    stored = {item.name: item for item in StorageSection.of(context.spec).storage}
+    declared = StorageSection.of(context.spec).storage
+    stored = {item.name: item for item in declared}
     name = link.storage or ""
     buckets = [item.name for item in stored.values() if item.s3 is not None]
     if name not in buckets:
@@ -96,8 +97,12 @@ def _place(
         context.spec.account,
         context.spec.region,
     )
-    prefix = item.s3.prefix.strip("/") if item.s3 is not None else ""
-    return f"s3://{bucket}/{prefix}/" if prefix else f"s3://{bucket}/"
+    prefix = ""
+    if item.s3 is not None:
+        prefix = item.s3.prefix.strip("/")
+    if prefix:
+        return f"s3://{bucket}/{prefix}/"
+    return f"s3://{bucket}/"
 
 
 def _apart(
@@ -114,10 +119,12 @@ def _apart(
                 source=_API,
             )
             return
-        if _overlap(new.s3.rstrip("/"), other.s3.rstrip("/")):
+        own = new.s3.rstrip("/")
+        if _overlap(own, other.s3.rstrip("/")):
             context.fault(
                 "RES125",
-                f"folder `{new.path}` is linked to `{new.s3}`, and `{other.path}` to `{other.s3}`, which overlap",
+                f"folder `{new.path}` is linked to `{new.s3}`, "
+                f"and `{other.path}` to `{other.s3}`, which overlap",
                 new.at / key,
                 "link each folder to a prefix of its own",
                 source="FSx for Lustre user guide, overview-dra-data-repo",
@@ -130,4 +137,6 @@ def _overlap(one: str, other: str) -> bool:
 
 
 def _within(path: str, folder: str) -> bool:
-    return folder == "/" or path == folder or path.startswith(f"{folder}/")
+    if folder == "/":
+        return True
+    return path == folder or path.startswith(f"{folder}/")

@@ -62,7 +62,8 @@ class Storage:
     @property
     def stays(self) -> bool:
         """Whether it is an EBS volume that outlives the pods that mount it."""
-        return self.spec.disk is not None and self.spec.disk.each == "namespace"
+        disk = self.spec.disk
+        return disk is not None and disk.each == "namespace"
 
     @property
     def place(self) -> Route:
@@ -92,7 +93,9 @@ def resolve(context: Context) -> Iterator[PlanNode]:
             from compiler.subjects.storage.disks import check_existing
 
             check_existing(context, storage, storages)
-        cache = storage.spec.s3.cache if storage.spec.s3 is not None else None
+        cache = None
+        if storage.spec.s3 is not None:
+            cache = storage.spec.s3.cache
         if cache is not None and cache.storage is not None:
             from compiler.subjects.storage.disks import check_cache
 
@@ -108,7 +111,8 @@ def resolve_storage(context: Context) -> dict[str, Storage]:
     """Every storage, by name."""
     at = SPEC / "storage"
     declared = StorageSection.of(context.spec).storage
-    unique(context, "storage", (storage.name for storage in declared), at)
+    names = (storage.name for storage in declared)
+    unique(context, "storage", names, at)
     storages = {}
     for index, item in enumerate(declared):
         here = at / index
@@ -128,7 +132,8 @@ def resolve_storage(context: Context) -> dict[str, Storage]:
                 item.fsx_lustre,
                 storage.place,
             )
-        made, zone = _made(context, storage), _disk_zone(context, storage)
+        made = _made(context, storage)
+        zone = _disk_zone(context, storage)
         storages[item.name] = replace(
             storage,
             made=made,
@@ -138,7 +143,8 @@ def resolve_storage(context: Context) -> dict[str, Storage]:
 
 
 def _made(context: Context, storage: Storage) -> MadeBucket | MadeFileSystem | None:
-    lustre, bucket = storage.spec.created_lustre, storage.spec.created_bucket
+    lustre = storage.spec.created_lustre
+    bucket = storage.spec.created_bucket
     if lustre is None and bucket is None:
         return None
     # Most specs make none.
@@ -188,15 +194,21 @@ def volumes(
     if disk is not None:
         from compiler.subjects.storage.disks import disk_claim
 
-        return () if disk.each == "pod" else (disk_claim(storage, disk, namespace),)
+        if disk.each == "pod":
+            return ()
+        return (disk_claim(storage, disk, namespace),)
     if storage.spec.existing_disk is not None:
         from compiler.subjects.storage.disks import disk_volume
 
         return disk_volume(storage, storage.spec.existing_disk, namespace)
-    fsx, s3 = storage.spec.fsx_lustre, storage.spec.s3
+    fsx = storage.spec.fsx_lustre
+    s3 = storage.spec.s3
     name = volume_name(namespace, storage.spec.name)
     # Mountpoint ignores the size; the API wants one.
-    size = fsx.size if fsx is not None else Quantity.gib(1024)
+    if fsx is not None:
+        size = fsx.size
+    else:
+        size = Quantity.gib(1024)
     existing = storage.spec.existing_lustre
     if existing is not None:
         source = _fsx(context, existing, name)
@@ -251,7 +263,9 @@ def made_folder(storage: str) -> str:
 
 
 def check_volumes(
-    context: Context, stored: Mapping[str, Storage], mounted: Iterable[tuple[str, str]]
+    context: Context,
+    stored: Mapping[str, Storage],
+    mounted: Iterable[tuple[str, str]],
 ) -> None:
     """Report two volumes of one name: storage `c` in namespace `a-b`, and storage `b-c` in `a`.
 
@@ -261,11 +275,13 @@ def check_volumes(
     owners: dict[str, tuple[str, str]] = {}
     for namespace, name in mounted:
         volume = volume_name(namespace, name)
-        space, other = owners.setdefault(volume, (namespace, name))
+        own = (namespace, name)
+        space, other = owners.setdefault(volume, own)
         if (space, other) != (namespace, name):
             context.fault(
                 "RES009",
-                f"storage `{name}` in namespace `{namespace}` and storage `{other}` in namespace "
+                f"storage `{name}` in namespace `{namespace}` "
+                f"and storage `{other}` in namespace "
                 f"`{space}` would have one PersistentVolume, `{volume}`",
                 stored[name].at / "name",
                 f"rename storage `{name}`, or namespace `{namespace}`",
@@ -310,7 +326,8 @@ def _fsx(
 
 def _made_fsx(name: str) -> _Source:
     """What AWS gives a file system is filled in by Flux (kustomize-controller v1.10, postBuild.substituteFrom)."""
-    id, host, mount_name = (f"${{{key}}}" for key in (FSX_ID, FSX_DNS, FSX_MOUNT))
+    keys = (FSX_ID, FSX_DNS, FSX_MOUNT)
+    id, host, mount_name = (f"${{{key}}}" for key in keys)
     return _lustre(id, host, mount_name, name)
 
 

@@ -197,8 +197,11 @@ class Storage(SpecModel):
             return None
         if self.s3.existing is not None:
             return self.s3.existing.bucket
-        given = self.s3.create.bucket if self.s3.create is not None else None
-        return given or f"{cluster}-{self.name}-{account}-{region}"
+        given = None
+        if self.s3.create is not None:
+            given = self.s3.create.bucket
+        derived = f"{cluster}-{self.name}-{account}-{region}"
+        return given or derived
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:

@@ -13,7 +13,7 @@ from typing import Any
 
 from compiler.catalog.lustre import PORTS
 from compiler.output import Artifact
-from compiler.source import Key, Route
+from compiler.output.artifact import Places
 from compiler.subjects.storage.plan import (
     MadeBucket,
     MadeFileSystem,
@@ -26,7 +26,7 @@ from compiler.targets.stack import KEPT, STACKS, tag_list, template
 
 SUBNET = "Subnet"
 _ITSELF = ("FromItself", "ToItself")
-Origins = dict[tuple[Key, ...], Route]
+Origins = Places
 
 
 def bucket_stack(bucket: MadeBucket) -> Artifact:
@@ -54,7 +54,13 @@ def bucket_stack(bucket: MadeBucket) -> Artifact:
         (*at, "LifecycleConfiguration"): bucket.where("transitions"),
     }
     outputs = {"Name": {"Value": {"Ref": "Bucket"}}}
-    return _artifact(bucket, f"Bucket {bucket.bucket}", resources, outputs, origins)
+    return _artifact(
+        bucket,
+        f"Bucket {bucket.bucket}",
+        resources,
+        outputs,
+        origins,
+    )
 
 
 def _artifact(
@@ -284,7 +290,9 @@ def _file_system(made: MadeFileSystem) -> dict[str, Any]:
         CopyTagsToBackups=bool(made.backup_days) or None,
         WeeklyMaintenanceStartTime=made.maintenance,
     )
-    subnet = {"Ref": SUBNET} if made.subnet is None else made.subnet
+    subnet: str | dict[str, str] = {"Ref": SUBNET}
+    if made.subnet is not None:
+        subnet = made.subnet
     return given(
         FileSystemType="LUSTRE",
         FileSystemTypeVersion=made.version,
@@ -294,19 +302,26 @@ def _file_system(made: MadeFileSystem) -> dict[str, Any]:
         SubnetIds=[subnet],
         SecurityGroupIds=[{"Ref": "SecurityGroup"}],
         LustreConfiguration=lustre,
-        Tags=tag_list({"Name": f"{made.cluster}-{made.name}", **made.tags}),
+        Tags=_tags(made),
     )
 
 
 def _security_group(made: MadeFileSystem) -> dict[str, Any]:
-    vpc = _export(made, "VPC") if made.vpc is None else made.vpc
+    vpc: str | dict[str, str] = _export(made, "VPC")
+    if made.vpc is not None:
+        vpc = made.vpc
     everywhere = {"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}
     return given(
         GroupDescription=f"File system {made.name} of cluster {made.cluster}",
         VpcId=vpc,
         SecurityGroupEgress=[everywhere],
-        Tags=tag_list({"Name": f"{made.cluster}-{made.name}", **made.tags}),
+        Tags=_tags(made),
     )
+
+
+def _tags(made: MadeFileSystem) -> list[dict[str, str]]:
+    name = f"{made.cluster}-{made.name}"
+    return tag_list({"Name": name, **made.tags})
 
 
 def _export(made: MadeFileSystem, name: str) -> dict[str, str]:
@@ -324,9 +339,11 @@ def _security_rules(made: MadeFileSystem) -> dict[str, Any]:
     rules: dict[str, Any] = {}
     for index, ports in enumerate(PORTS, 1):
         allowed = _tcp(*ports)
-        rules[f"Lustre{index}FromItself"] = {**_ingress(own, own, allowed), **KEPT}
-        rules[f"Lustre{index}FromNodes"] = _ingress(own, nodes, allowed)
-        rules[f"Lustre{index}ToNodes"] = _ingress(nodes, own, allowed)
+        rule = f"Lustre{index}"
+        from_itself = _ingress(own, own, allowed)
+        rules[f"{rule}FromItself"] = {**from_itself, **KEPT}
+        rules[f"{rule}FromNodes"] = _ingress(own, nodes, allowed)
+        rules[f"{rule}ToNodes"] = _ingress(nodes, own, allowed)
     if made.efa:
         # EFA user guide, security group: everything from and to the group itself; an address block is not enough.
         allowed = {"IpProtocol": "-1"}

@@ -30,5 +30,6 @@ def stages(context: Context, storages: Iterable[Storage]) -> Iterator[PlanNode]:
             values=(f"trainyard-{name}",),
             folder=FOLDER,
         )
-        context.external.add(("v1", "ConfigMap", FLUX, made.values[0]))
+        settings = ("v1", "ConfigMap", FLUX, made.values[0])
+        context.external.add(settings)
         yield made

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from compiler.manifest import Body, Manifest
 from compiler.output import Artifact
+from compiler.output.artifact import Places
 from compiler.plan import Plan
-from compiler.source import Key, Route
 from compiler.subjects.pools.plan import ZONE
 from compiler.subjects.storage.plan import (
     FOLDER,
@@ -38,7 +38,7 @@ def lower(plan: Plan) -> Iterator[Artifact]:
         yield snapshot_stack(snapshots)
     for volume_class in plan.of(VolumeClass):
         body = class_body(volume_class)
-        places: dict[tuple[Key, ...], Route] = {
+        places: Places = {
             ("parameters", name): volume_class.where(f"parameters.{name}")
             for name in volume_class.parameters
         }

@@ -67,7 +67,8 @@ def peak(fsx: FileSystem) -> Peak | None:
     speed = _PEAKS[fsx.deployment].get(fsx.throughput_per_tib)
     if speed is None:
         return None
-    return Peak(speed.disk * _tib(fsx), speed.network * _tib(fsx))
+    size = _tib(fsx)
+    return Peak(speed.disk * size, speed.network * size)
 
 
 def sustained(fsx: FileSystem) -> Sustained | None:
@@ -78,7 +79,8 @@ def sustained(fsx: FileSystem) -> Sustained | None:
         speed = Sustained(given, given)
     if speed is None:
         return None
-    return Sustained(speed.write * _tib(fsx), speed.read * _tib(fsx))
+    size = _tib(fsx)
+    return Sustained(speed.write * size, speed.read * size)
 
 
 def _tib(fsx: FileSystem) -> float:

@@ -34,17 +34,20 @@ def check_system(context: Context) -> None:
         if have < need:
             context.fault(
                 "RES042",
-                f"{system.nodes} nodes of `{instance.name}` have {have}{unit} {what} for pods, and "
+                f"{system.nodes} nodes of `{instance.name}` "
+                f"have {have}{unit} {what} for pods, and "
                 f"the controllers on them ask for {need}{unit}",
                 at / "instanceType",
                 "take a larger type, like `m7i.2xlarge`, or more `nodes`",
                 source=_REQUESTS,
             )
             return
-    if node.cpu_milli < wanted.each_cpu or node.memory_mib < wanted.each_memory:
+    lacks_cpu = node.cpu_milli < wanted.each_cpu
+    if lacks_cpu or node.memory_mib < wanted.each_memory:
         context.fault(
             "RES042",
-            f"a node of `{instance.name}` has {node.cpu_milli}m CPU and {node.memory_mib}Mi for "
+            f"a node of `{instance.name}` has {node.cpu_milli}m CPU "
+            f"and {node.memory_mib}Mi for "
             f"pods, and Karpenter with the node's agents asks for {wanted.each_cpu}m and "
             f"{wanted.each_memory}Mi",
             at / "instanceType",

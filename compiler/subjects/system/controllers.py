@@ -42,7 +42,9 @@ def needs(
 ) -> Needs:
     """What the system asks for on so many nodes of a type."""
     agents = _agents(context, instance)
-    pods, cpu, memory = nodes * agents.pods, nodes * agents.cpu, nodes * agents.memory
+    pods = nodes * agents.pods
+    cpu = nodes * agents.cpu
+    memory = nodes * agents.memory
     largest_cpu, largest_memory = 0, 0
     for controller in _controllers(context):
         pods += controller.pods

@@ -78,7 +78,8 @@ def _as_made_by_kuberay(
         return own
     first, *others = own.containers
     if all(mount.path != _SHM for mount in first.mounts):
-        size = first.limits.get("memory") or first.requests.get("memory")
+        limit = first.limits.get("memory")
+        size = limit or first.requests.get("memory")
         volume = Volume("shared-mem", "emptyDir", medium="Memory", size=size)
         mounts = (*first.mounts, Mount(volume.name, _SHM))
         first = replace(first, mounts=mounts)
@@ -112,12 +113,15 @@ def _running(
 def _total(counts: list[int | None]) -> int | None:
     """The sum, unknown where one of them is."""
     known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
+    if len(known) == len(counts):
+        return sum(known)
+    return None
 
 
 def _name(body: Reader) -> str:
     """The name, or the beginning of one that the API server makes."""
-    return name_of(body) or f"{body.follow('metadata', 'generateName').word()}…"
+    generated = body.follow("metadata", "generateName").word()
+    return name_of(body) or f"{generated}…"
 
 
 def _itself(body: Reader) -> Iterator[Part]:
@@ -166,7 +170,9 @@ def _replica_specs(body: Reader) -> Iterator[Part]:
         if not field.endswith("ReplicaSpecs"):
             continue
         for role, replica in specs.entries():
-            pods = 0 if role == "Launcher" else _count(replica / "replicas")
+            pods: int | None = 0
+            if role != "Launcher":
+                pods = _count(replica / "replicas")
             yield role, replica / "template", pods
 
 
@@ -192,7 +198,8 @@ def _ray_groups(cluster: Reader) -> Iterator[Part]:
     yield _RAY_HEAD, head, 1 if _has_accelerators(head) else 0
     scales = (cluster / "enableInTreeAutoscaling").flag()
     for group in (cluster / "workerGroupSpecs").items():
-        replicas, hosts = _count(group / "replicas"), _count(group / "numOfHosts")
+        replicas = _count(group / "replicas")
+        hosts = _count(group / "numOfHosts")
         pods = None
         if replicas is not None and hosts is not None and not scales:
             pods = replicas * hosts

@@ -13,8 +13,8 @@ from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.output import Artifact
+from compiler.output.artifact import Places
 from compiler.output.body import walk_mappings
-from compiler.source import Key, Route
 from compiler.targets.terraform.expressions import (
     EXPORT,
     Named,
@@ -59,15 +59,16 @@ def module_name(path: str) -> str:
 
 def module(stack: Artifact, state: State) -> Artifact:
     """A template as a module of one file."""
-    body, name = stack.body, module_name(stack.path)
-    resources = {
-        logical: Named(resource["Type"], _address(logical, resource["Type"]))
-        for logical, resource in body["Resources"].items()
-    }
+    body = stack.body
+    name = module_name(stack.path)
+    resources = {}
+    for logical, resource in body["Resources"].items():
+        kind = resource["Type"]
+        resources[logical] = Named(kind, _address(logical, kind))
     names = Names(body, resources)
     data = _subnets(body, names)
     rendered: dict[str, dict[str, Any]] = {}
-    origins: dict[tuple[Key, ...], Route] = {}
+    origins: Places = {}
     for logical, resource in body["Resources"].items():
         for part in _parts(logical, resource, names):
             label = identifier(logical) + part.suffix
@@ -82,11 +83,13 @@ def module(stack: Artifact, state: State) -> Artifact:
                 part.of,
             )
             place = ("resource", part.type, label)
-            origins[place] = stack.origin(at if part.of else at[:2])
+            of_part = at if part.of else at[:2]
+            origins[place] = stack.origin(of_part)
             if not part.suffix:
                 _arguments_from(stack, logical, part, label, origins)
     for label, export in names.exports.items():
-        data.setdefault(EXPORT, {})[label] = {"name": literal(export)}
+        exported = literal(export)
+        data.setdefault(EXPORT, {})[label] = {"name": exported}
     outputs = {
         identifier(output): {"value": names.value(said["Value"])}
         for output, said in body.get("Outputs", {}).items()
@@ -151,12 +154,13 @@ def _arguments_from(
     logical: str,
     part: Part,
     label: str,
-    origins: dict[tuple[Key, ...], Route],
+    origins: Places,
 ) -> None:
     """The places of arguments that are called as their property is, in the words of the provider."""
     at = ("Resources", logical, "Properties")
     for path, route in stack.origins.items():
-        if path[: len(at)] == at and len(path) > len(at):
+        is_below = len(path) > len(at)
+        if is_below and path[: len(at)] == at:
             argument = identifier(str(path[-1]))
             for alias in (argument, _ALIASES.get(argument, argument)):
                 if alias in part.arguments:
@@ -170,14 +174,17 @@ _ALIASES = {
 
 
 def _meta(
-    resource: Mapping[str, Any], part: Part, resources: Mapping[str, Named]
+    resource: Mapping[str, Any],
+    part: Part,
+    resources: Mapping[str, Named],
 ) -> Body:
     """Meta-arguments. What CloudFormation retains, Terraform refuses to destroy."""
     meta: Body = {}
     waits = resource.get("DependsOn", [])
     several = [waits] if isinstance(waits, str) else waits
     if several and not part.suffix:
-        meta["depends_on"] = [resources[logical].address for logical in several]
+        addresses = [resources[logical].address for logical in several]
+        meta["depends_on"] = addresses
     lifecycle: Body = {}
     if resource.get("DeletionPolicy") == "Retain":
         lifecycle["prevent_destroy"] = True
@@ -191,7 +198,10 @@ def _meta(
     return meta
 
 
-def _subnets(body: Mapping[str, Any], names: Names) -> dict[str, dict[str, Any]]:
+def _subnets(
+    body: Mapping[str, Any],
+    names: Names,
+) -> dict[str, dict[str, Any]]:
     """The private subnets of a zone in the VPC that eksctl makes, where a template has its subnet as a parameter.
 
     eksctl 0.230.0, pkg/cfn/builder/vpc_ipv4.go: the tag of private subnets.

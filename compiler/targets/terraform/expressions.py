@@ -42,7 +42,11 @@ class Names:
     ``subnet``: the expression of the subnet that is a parameter of the template.
     """
 
-    def __init__(self, body: Mapping[str, Any], resources: Mapping[str, Named]) -> None:
+    def __init__(
+        self,
+        body: Mapping[str, Any],
+        resources: Mapping[str, Named],
+    ) -> None:
         self._parameters = body.get("Parameters", {})
         self._resources = resources
         self.exports: dict[str, str] = {}
@@ -72,7 +76,8 @@ class Names:
             return self._reference(inner)
         if name == "Fn::GetAtt":
             resource, attribute = inner
-            return f"${{{self._resources[resource].address}.{_ATTRIBUTES[attribute]}}}"
+            address = self._resources[resource].address
+            return f"${{{address}.{_ATTRIBUTES[attribute]}}}"
         if name == "Fn::ImportValue":
             label = identifier(inner.rpartition("::")[2])
             self.exports[label] = inner

@@ -147,7 +147,8 @@ def _document(
             for argument, name in arguments.items()
             if name in properties
         }
-        yield Part(type, {**values, document: names.text(properties["PolicyDocument"])})
+        text = names.text(properties["PolicyDocument"])
+        yield Part(type, {**values, document: text})
 
     return make
 
@@ -195,7 +196,8 @@ def _bucket(
     address: str,
 ) -> Iterator[Part]:
     bucket = {"bucket": f"${{{address}.id}}"}
-    own = given(bucket=properties["BucketName"], tags=names.value(_tagged(properties)))
+    tags = names.value(_tagged(properties))
+    own = given(bucket=properties["BucketName"], tags=tags)
     yield Part("aws_s3_bucket", own)
     encryption = properties["BucketEncryption"]["ServerSideEncryptionConfiguration"]
     yield Part(
@@ -363,7 +365,8 @@ def _project(
     names: Names,
     address: str,
 ) -> Iterator[Part]:
-    source, environment = properties["Source"], properties["Environment"]
+    source = properties["Source"]
+    environment = properties["Environment"]
     auth = source.get("Auth")
     logs = properties["LogsConfig"]["CloudWatchLogs"]
     auth_block = None

@@ -94,7 +94,8 @@ def recognised(body: Any) -> bool:
 
 def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:
     """The types of the resources, and whether their structure is known."""
-    return ((kind, kind in types()) for kind in types_in(artifact.body))
+    known = types()
+    return ((kind, kind in known) for kind in types_in(artifact.body))
 
 
 def written(artifact: Artifact) -> bytes:

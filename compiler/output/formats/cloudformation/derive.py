@@ -140,7 +140,9 @@ def converted(
 
 def _types(schema: Raw) -> tuple[str, ...]:
     kinds = schema.get("type", ())
-    return (kinds,) if isinstance(kinds, str) else tuple(kinds)
+    if isinstance(kinds, str):
+        return (kinds,)
+    return tuple(kinds)
 
 
 def _is_scalar(schema: Raw) -> bool:
@@ -161,7 +163,8 @@ def derived(resource_type: str, manager: Any) -> Raw:
         for name, child in schema["properties"].items()
         if name not in read_only
     }
-    required = [name for name in schema.get("required", ()) if name in properties]
+    names = schema.get("required", ())
+    required = [name for name in names if name in properties]
     root = {"type": "object", "properties": properties, "required": required}
     folded, defs = shared(root)
     attributes = manager.get_type_getatts(resource_type, _REGION)

@@ -85,7 +85,9 @@ def is_call(value: Any) -> bool:
         return False
     if len(value) == 1:
         key, inner = next(iter(value.items()))
-        return key in _KEYS and (key != "Condition" or isinstance(inner, str))
+        if key == "Condition" and not isinstance(inner, str):
+            return False
+        return key in _KEYS
     return "Fn::Transform" in value
 
 
@@ -168,7 +170,9 @@ def _in_text(value: Any, path: Path) -> Iterator[Use]:
     """The names in the text of ``Fn::Sub``, but those that it has values of its own for."""
     own: Any = {}
     if isinstance(value, list):
-        own = value[1] if len(value) > 1 else {}
+        own = {}
+        if len(value) > 1:
+            own = value[1]
         value = value[0] if value else ""
     if not isinstance(value, str):
         return
@@ -188,7 +192,9 @@ def _attribute(value: Any) -> tuple[str, str] | None:
     if isinstance(value, str):
         resource, _, attribute = value.partition(".")
         return resource, attribute
-    if isinstance(value, list) and value and isinstance(value[0], str):
+    if not isinstance(value, list) or not value:
+        return None
+    if isinstance(value[0], str):
         rest = value[1:]
         known = all(isinstance(part, str) for part in rest)
         return value[0], ".".join(rest) if known else ""

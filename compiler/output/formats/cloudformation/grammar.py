@@ -64,7 +64,8 @@ _NEEDED: dict[str, tuple[tuple[str, str], ...]] = {
 
 @cache
 def _node(kind: str) -> Node:
-    elements = {name: _SHAPES[name] for name in _ELEMENTS[kind]}
+    names = _ELEMENTS[kind]
+    elements = {name: _SHAPES[name] for name in names}
     statement: Raw = {
         "type": "object",
         "required": ["Effect"],
@@ -102,15 +103,19 @@ def policy_faults(document: Any, kind: str) -> list[Fault]:
         except ValueError as fault:
             message = f"a policy that is no JSON: {str(fault).lower()}"
             return [Fault(SCHEMA, "SCH002", (), message, "write it as a mapping")]
-        return [replace(fault, path=()) for fault in policy_faults(document, kind)]
+        inside = policy_faults(document, kind)
+        return [replace(fault, path=()) for fault in inside]
     if not isinstance(document, dict):
         return []  # reported by the structure of the resource
-    return [*walk(_node(kind), document), *_incomplete(document, kind)]
+    wrong = walk(_node(kind), document)
+    return [*wrong, *_incomplete(document, kind)]
 
 
 def statements(document: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
     """The statements of a policy, with their paths into it: a list, or one alone."""
-    written = document.get("Statement") if isinstance(document, dict) else None
+    written = None
+    if isinstance(document, dict):
+        written = document.get("Statement")
     if isinstance(written, dict):
         yield ("Statement",), written
     elif isinstance(written, list):
@@ -127,7 +132,10 @@ def length(document: Any) -> int:
     return len("".join(_COMPACT.encode(document).split()))
 
 
-def _incomplete(document: dict[str, Any], kind: str) -> Iterator[Fault]:
+def _incomplete(
+    document: dict[str, Any],
+    kind: str,
+) -> Iterator[Fault]:
     """Statements that lack an element that this kind of policy must have."""
     for path, statement in statements(document):
         for one, other in _NEEDED[kind]:

@@ -37,7 +37,8 @@ Read = Callable[[Reader, str], list[CloudResource]]
 
 def nodes(artifact: Artifact) -> list[CloudResource]:
     """The resources of a template whose type is read."""
-    resources = Reader(artifact.body, Route((artifact.id,))) / "Resources"
+    template = Reader(artifact.body, Route((artifact.id,)))
+    resources = template / "Resources"
     read: list[CloudResource] = []
     for name, resource in resources.entries():
         reader = _READERS.get((resource / "Type").word())
@@ -56,7 +57,8 @@ def _name(value: Reader) -> str | None:
 
 
 def _names(values: Reader) -> tuple[str, ...]:
-    return tuple(filter(None, map(name_of, _several(values.value))))
+    names = map(name_of, _several(values.value))
+    return tuple(filter(None, names))
 
 
 def _several(value: Any) -> list[Any]:
@@ -75,17 +77,22 @@ def _flag(value: Reader) -> bool | None:
 
 def _unread(**fields: Reader) -> frozenset[str]:
     """The names of the fields that a function fills in, wholly or in part."""
-    return frozenset(
-        name for name, field in fields.items() if _is_filled_in(field.value)
-    )
+    unread = []
+    for name, field in fields.items():
+        is_filled_in = _is_filled_in(field.value)
+        if is_filled_in:
+            unread.append(name)
+    return frozenset(unread)
 
 
 def _is_filled_in(value: Any) -> bool:
     """Whether a function gives a value, or a part of it."""
     if value is None or isinstance(value, str):
         return False
-    parts = (part for _, part in walk_mappings(value, stop=is_call))
-    return any(is_call(part) and text_of(part) is None for part in parts)
+    inside = walk_mappings(value, stop=is_call)
+    parts = (part for _, part in inside)
+    filled = (part for part in parts if is_call(part))
+    return any(text_of(part) is None for part in filled)
 
 
 def _policy_of(
@@ -103,7 +110,8 @@ def _policy_of(
         return None
     read = []
     for path, written in statements(body):
-        statement = _statement(Reader(written, Route((*value.at, *path))))
+        place = Route((*value.at, *path))
+        statement = _statement(Reader(written, place))
         if in_text:  # no place in it is known
             statement = replace(
                 statement,
@@ -130,7 +138,8 @@ def _known(value: Any) -> Any:
     if is_call(value):
         return _without_names(text_of(value) or "")
     if isinstance(value, dict):
-        return {key: _known(item) for key, item in value.items()}
+        items = value.items()
+        return {key: _known(item) for key, item in items}
     if isinstance(value, list):
         return [_known(item) for item in value]
     return value
@@ -139,13 +148,17 @@ def _known(value: Any) -> Any:
 def _without_names(text: str) -> str:
     """The text of ``Fn::Sub`` without what is put into it."""
     first, *rest = text.split("${")
-    return first + "".join(part.partition("}")[2] for part in rest)
+    after = [part.partition("}") for part in rest]
+    return first + "".join(text for _, _, text in after)
 
 
 def _statement(body: Reader) -> Statement:
-    action, not_action = body / "Action", body / "NotAction"
-    resource, not_resource = body / "Resource", body / "NotResource"
-    principal, condition = body / "Principal", body / "Condition"
+    action = body / "Action"
+    not_action = body / "NotAction"
+    resource = body / "Resource"
+    not_resource = body / "NotResource"
+    principal = body / "Principal"
+    condition = body / "Condition"
     unread = _unread(
         effect=body / "Effect",
         actions=action,
@@ -154,6 +167,10 @@ def _statement(body: Reader) -> Statement:
     )
     if is_call(condition.value):
         unread |= {"conditions"}
+    conditions = {}
+    for operator, keys in condition.entries():
+        names = keys.mapping()
+        conditions[operator] = tuple(names)
     return Statement(
         at=body.at,
         effect=(body / "Effect").text(),
@@ -163,9 +180,7 @@ def _statement(body: Reader) -> Statement:
         not_resources=_texts(not_resource),
         principals=_principals(principal),
         not_principals=bool(body / "NotPrincipal"),
-        conditions={
-            operator: tuple(keys.mapping()) for operator, keys in condition.entries()
-        },
+        conditions=conditions,
         origins={
             "actions": action.at,
             "not_actions": not_action.at,
@@ -180,7 +195,8 @@ def _statement(body: Reader) -> Statement:
 
 def _texts(value: Reader) -> tuple[str, ...]:
     """The texts of a list, or the one that stands for a list; of what is unknown an empty one, so that places stay."""
-    return tuple(text_of(item) or "" for item in _several(value.value))
+    texts = map(text_of, _several(value.value))
+    return tuple(text or "" for text in texts)
 
 
 def _principals(value: Reader) -> Mapping[str, tuple[str, ...]]:
@@ -188,11 +204,13 @@ def _principals(value: Reader) -> Mapping[str, tuple[str, ...]]:
         return {value.word(): (value.word(),)}
     if is_call(value.value):
         return {}
-    return {kind: _texts(names) for kind, names in value.entries()}
+    kinds = value.entries()
+    return {kind: _texts(names) for kind, names in kinds}
 
 
 def _role(body: Reader, logical: str) -> list[CloudResource]:
-    managed, inline = body / "ManagedPolicyArns", body / "Policies"
+    managed = body / "ManagedPolicyArns"
+    inline = body / "Policies"
     trust = _policy_of(body / "AssumeRolePolicyDocument", logical, "trust")
     policies = []
     for item in inline.items():
@@ -200,12 +218,13 @@ def _role(body: Reader, logical: str) -> list[CloudResource]:
         policy = _policy_of(item / "PolicyDocument", logical, "inline", name)
         if policy is not None:
             policies.append(policy)
+    names = map(_name, managed.items())
     role = IamRole(
         at=body.at,
         logical=logical,
         name=_text(body / "RoleName"),
         trust=trust,
-        managed=tuple(_name(arn) or "" for arn in managed.items()),
+        managed=tuple(name or "" for name in names),
         inline=tuple(policies),
         origins={
             "name": (body / "RoleName").at,
@@ -223,7 +242,9 @@ def _policy(what: str) -> Read:
     """A policy that is a resource of its own, and attaches itself to roles or is about other resources."""
 
     def read(body: Reader, logical: str) -> list[CloudResource]:
-        name = _text(body / _NAMES[what]) if what in _NAMES else None
+        name = None
+        if what in _NAMES:
+            name = _text(body / _NAMES[what])
         policy = _policy_of(body / "PolicyDocument", logical, what, name)
         if policy is None:
             return []
@@ -245,7 +266,8 @@ _HOLDERS = {
 
 
 def _queue(body: Reader, logical: str) -> list[CloudResource]:
-    managed, key = body / "SqsManagedSseEnabled", body / "KmsMasterKeyId"
+    managed = body / "SqsManagedSseEnabled"
+    key = body / "KmsMasterKeyId"
     queue = MessageQueue(
         at=body.at,
         logical=logical,
@@ -261,12 +283,16 @@ def _queue(body: Reader, logical: str) -> list[CloudResource]:
 
 def _bucket(body: Reader, logical: str) -> list[CloudResource]:
     block = body / "PublicAccessBlockConfiguration"
-    flags = {name: _flag(value) for name, value in block.entries()}
+    public_access = {}
+    for name, value in block.entries():
+        flag = _flag(value)
+        if flag is not None:
+            public_access[name] = flag
     bucket = Bucket(
         at=body.at,
         logical=logical,
         name=_text(body / "BucketName"),
-        public_access={name: flag for name, flag in flags.items() if flag is not None},
+        public_access=public_access,
         origins={"public_access": block.at, "name": (body / "BucketName").at},
         unread=_unread(public_access=block),
     )
@@ -321,7 +347,8 @@ def _is_said(value: Reader) -> bool:
 
 
 def _node_group(body: Reader, logical: str) -> list[CloudResource]:
-    types, image = body / "InstanceTypes", body / "AmiType"
+    types = body / "InstanceTypes"
+    image = body / "AmiType"
     group = NodeGroupStack(
         at=body.at,
         logical=logical,
@@ -336,7 +363,8 @@ def _node_group(body: Reader, logical: str) -> list[CloudResource]:
 
 def _event_rule(body: Reader, logical: str) -> list[CloudResource]:
     pattern = body / "EventPattern"
-    targets = [_name(target / "Arn") for target in (body / "Targets").items()]
+    entries = (body / "Targets").items()
+    targets = [_name(target / "Arn") for target in entries]
     rule = EventRule(
         at=body.at,
         logical=logical,
@@ -384,7 +412,8 @@ def _pod_identity(body: Reader, logical: str) -> list[CloudResource]:
 
 
 def _security_group(body: Reader, logical: str) -> list[CloudResource]:
-    into, out = body / "SecurityGroupIngress", body / "SecurityGroupEgress"
+    into = body / "SecurityGroupIngress"
+    out = body / "SecurityGroupEgress"
     rules = [_rule(rule, outgoing=False) for rule in into.items()]
     rules += [_rule(rule, outgoing=True) for rule in out.items()]
     group = SecurityGroupStack(
@@ -441,7 +470,8 @@ def _with_rules(read: list[CloudResource], resources: Reader) -> list[CloudResou
     for _, resource in resources.entries():
         kind = (resource / "Type").word()
         if kind in _RULES:
-            alone.append((resource / "Properties", _RULES[kind]))
+            properties = resource / "Properties"
+            alone.append((properties, _RULES[kind]))
     whole: list[CloudResource] = []
     for known in read:
         if isinstance(known, SecurityGroupStack):
@@ -453,14 +483,16 @@ def _with_rules(read: list[CloudResource], resources: Reader) -> list[CloudResou
 def _with_own(
     group: SecurityGroupStack, alone: list[tuple[Reader, bool]]
 ) -> SecurityGroupStack:
-    rules, unread = list(group.rules), group.unread
+    rules = list(group.rules)
+    unread = group.unread
     closed_out = group.closed_out
     for body, outgoing in alone:
         if _name(body / "GroupId") != group.logical:
             continue
         rules.append(_rule(body, outgoing=outgoing))
         closed_out |= outgoing
-        if any(is_call((body / key).value) for key in _PORTS):
+        ports = [(body / key).value for key in _PORTS]
+        if any(is_call(port) for port in ports):
             unread |= {"rules"}
     return replace(
         group,
@@ -510,13 +542,18 @@ def _with_attached(resources: list[CloudResource]) -> list[CloudResource]:
 
 
 def _with_policies(role: IamRole, policies: list[AccessPolicy]) -> IamRole:
-    managed, inline = list(role.managed), list(role.inline)
+    managed = list(role.managed)
+    inline = list(role.inline)
     for policy in policies:
-        if role.logical not in policy.holders and role.name not in policy.holders:
+        holders = set(policy.holders)
+        holds = not holders.isdisjoint((role.logical, role.name))
+        if not holds:
             continue
         if policy.what == "inline":
             inline.append(policy)
-        elif policy.what == "managed" and policy.logical not in role.managed:
+            continue
+        is_attached = policy.logical in role.managed
+        if policy.what == "managed" and not is_attached:
             managed.append(policy.logical)
     return replace(
         role,

@@ -31,7 +31,10 @@ def unresolved(body: Body) -> Iterator[Fault]:
         name: list(uses(resource, ("Resources", name)))
         for name, resource in resources.items()
     }
-    elsewhere = [uses(body.get(key), (key,)) for key in ("Outputs", "Conditions")]
+    elsewhere = []
+    for key in ("Outputs", "Conditions"):
+        of_section = uses(body.get(key), (key,))
+        elsewhere.append(of_section)
     for use in chain(*used.values(), *elsewhere):
         fault = _unresolved_use(use, body, resources)
         if fault is not None:
@@ -54,7 +57,8 @@ def _attributes(
     """What a resource waits for, and the condition that it is created on."""
     for place, other in _depends_on(resource):
         if other not in resources:
-            yield _absent((*path, *place), "resource", other, resources)
+            at = (*path, *place)
+            yield _absent(at, "resource", other, resources)
     condition = resource.get("Condition")
     conditions = _entries(body, "Conditions")
     if isinstance(condition, str) and condition not in conditions:
@@ -68,9 +72,13 @@ def _unresolved_use(
 ) -> Fault | None:
     parameters = _entries(body, "Parameters")
     if use.function == "Ref":
-        if use.name in resources or use.name in parameters or use.name in PSEUDO:
+        if use.name in resources or use.name in parameters:
             return None
-        known = PSEUDO if "::" in use.name else (*resources, *parameters)
+        if use.name in PSEUDO:
+            return None
+        known = [*resources, *parameters]
+        if "::" in use.name:
+            known = list(PSEUDO)
         return _absent(
             use.path,
             "resource or parameter",
@@ -109,10 +117,16 @@ def _no_attribute(use: Use, resources: Body) -> Fault | None:
             resources,
         )
     resource = resources[use.name]
-    known = structure(str(resource.get("Type"))) if isinstance(resource, dict) else None
-    if known is None or not use.attribute or use.attribute in known.attributes:
+    known = None
+    if isinstance(resource, dict):
+        known = structure(str(resource.get("Type")))
+    if known is None or not use.attribute:
         return None
-    if "${" in use.attribute or use.attribute.partition(".")[0] in known.attributes:
+    first = use.attribute.partition(".")[0]
+    attributes = known.attributes
+    if use.attribute in attributes or first in attributes:
+        return None
+    if "${" in use.attribute:
         return None
     return Fault(
         REFERENCE,
@@ -138,12 +152,15 @@ def _absent(
     )
 
 
-def _circles(resources: Body, used: Mapping[str, list[Use]]) -> Iterator[Fault]:
+def _circles(
+    resources: Body,
+    used: Mapping[str, list[Use]],
+) -> Iterator[Fault]:
     """Resources that wait for each other: CloudFormation refuses the template ("Circular dependency")."""
-    waits = {
-        name: list(dict.fromkeys(_waits_for(resource, used[name], resources)))
-        for name, resource in resources.items()
-    }
+    waits = {}
+    for name, resource in resources.items():
+        others = _waits_for(resource, used[name], resources)
+        waits[name] = list(dict.fromkeys(others))
     free: set[str] = set()
     for start in waits:
         trail = _find_circle(start, waits, free)
@@ -166,19 +183,23 @@ def _find_circle(
     free: set[str],
 ) -> list[str]:
     """The circle that is met from a resource; ``free`` learns which are in none."""
-    stack: list[tuple[str, Iterator[str]]] = [(start, iter(waits[start]))]
+    first = iter(waits[start])
+    stack = [(start, first)]
     trail = [start]
     while stack and start not in free:
         name, rest = stack[-1]
-        following = next((other for other in rest if other not in free), None)
+        unknown = (other for other in rest if other not in free)
+        following = next(unknown, None)
         if following is None:
             free.add(name)
             stack.pop()
             trail.pop()
         elif following in trail:
-            return [*trail[trail.index(following) :], following]
+            begins = trail.index(following)
+            return [*trail[begins:], following]
         else:
-            stack.append((following, iter(waits[following])))
+            others = iter(waits[following])
+            stack.append((following, others))
             trail.append(following)
     return []
 
@@ -191,7 +212,8 @@ def _waits_for(
     if not isinstance(resource, dict):
         return
     for use in used:
-        is_of_resource = use.function in ("Ref", "Fn::GetAtt") and use.name in resources
+        refers = use.function in ("Ref", "Fn::GetAtt")
+        is_of_resource = refers and use.name in resources
         if is_of_resource and use.path[2] == "Properties":
             yield use.name
     for _, other in _depends_on(resource):

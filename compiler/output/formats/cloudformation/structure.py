@@ -32,7 +32,8 @@ def file_name(resource_type: str) -> str:
 @cache
 def types() -> frozenset[str]:
     """The types whose structure is known."""
-    return frozenset(path.stem.replace("-", "::") for path in DATA.glob("*.json"))
+    files = DATA.glob("*.json")
+    return frozenset(path.stem.replace("-", "::") for path in files)
 
 
 @cache
@@ -40,6 +41,8 @@ def structure(resource_type: str) -> Structure | None:
     """The structure of a type; ``None`` for one that is not known."""
     if resource_type not in types():
         return None
-    raw = json.loads((DATA / file_name(resource_type)).read_bytes())
+    file = DATA / file_name(resource_type)
+    raw = json.loads(file.read_bytes())
     table = NodeTable(raw["defs"])
-    return Structure(table.node(raw["schema"]), tuple(raw["attributes"]))
+    attributes = tuple(raw["attributes"])
+    return Structure(table.node(raw["schema"]), attributes)

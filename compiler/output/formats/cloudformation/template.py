@@ -89,7 +89,9 @@ def types_in(body: Body) -> Iterator[str]:
     if not isinstance(resources, dict):
         return
     for resource in resources.values():
-        kind = resource.get("Type") if isinstance(resource, dict) else None
+        kind = None
+        if isinstance(resource, dict):
+            kind = resource.get("Type")
         if isinstance(kind, str) and kind:
             yield kind
 
@@ -101,7 +103,8 @@ def faults(
     type without a structure is a fault."""
     if _is_rewritten(body):
         return list(_too_large(body, size, limit))
-    reported = [*_sections(body), *_too_large(body, size, limit)]
+    reported = list(_sections(body))
+    reported += _too_large(body, size, limit)
     resources = body.get("Resources")
     if isinstance(resources, dict):
         for name, resource in resources.items():
@@ -118,7 +121,8 @@ def _is_rewritten(body: Body) -> bool:
     that are packaged."""
     transforms = body.get("Transform")
     several = transforms if isinstance(transforms, list) else [transforms]
-    if any(name not in (None, *_TRANSFORMS) for name in several):
+    known = (None, *_TRANSFORMS)
+    if any(name not in known for name in several):
         return True
     return any(name in body for name in _PACKAGED)
 
@@ -132,7 +136,8 @@ def _sections(body: Body) -> Iterator[Fault]:
             SCHEMA, "SCH003", ("Resources",), "`Resources` is missing", "add a resource"
         )
     for name in ("Conditions", *_MOST):
-        if name in body and not isinstance(body[name], dict):
+        section = body.get(name, {})
+        if not isinstance(section, dict):
             message = f"`{name}` is not a mapping"
             yield Fault(SCHEMA, "SCH002", (name,), message, "write a mapping")
 
@@ -168,8 +173,9 @@ def _too_large(
         )
     for name, most in _MOST.items():
         section = body.get(name)
-        if isinstance(section, dict) and len(section) > most:
-            message = f"{len(section)} {name.lower()} where at most {most} are taken"
+        count = len(section) if isinstance(section, dict) else 0
+        if count > most:
+            message = f"{count} {name.lower()} where at most {most} are taken"
             yield Fault(
                 SCHEMA, "SCH005", (name,), message, "split it into several stacks"
             )
@@ -189,7 +195,8 @@ def _resource(name: str, resource: Any) -> Iterator[Fault]:
             "give it a `Type`",
         )
         return
-    unknown = [key for key in resource if key not in _ATTRIBUTES + _OTHER_ATTRIBUTES]
+    known = _ATTRIBUTES + _OTHER_ATTRIBUTES
+    unknown = [key for key in resource if key not in known]
     if not is_call(resource):
         for key in unknown:
             yield _unknown(
@@ -223,7 +230,9 @@ def _resource(name: str, resource: Any) -> Iterator[Fault]:
 
 def _missing_structure(name: str, resource: Any) -> Iterator[Fault]:
     """A resource of our own whose type has no structure here: nothing would judge its properties."""
-    kind = resource.get("Type") if isinstance(resource, dict) else None
+    kind = None
+    if isinstance(resource, dict):
+        kind = resource.get("Type")
     if isinstance(kind, str) and structure(kind) is None:
         yield Fault(
             SCHEMA,
@@ -235,7 +244,8 @@ def _missing_structure(name: str, resource: Any) -> Iterator[Fault]:
 
 
 def _logical_name(path: Path, name: str) -> Iterator[Fault]:
-    if not _LOGICAL.match(name) or len(name) > _LONGEST:
+    fits = len(name) <= _LONGEST
+    if not fits or not _LOGICAL.match(name):
         yield Fault(
             NAME,
             "NAM001",
@@ -271,33 +281,46 @@ def _certain_faults(all_faults: list[Fault], value: Any) -> list[Fault]:
     if not all_faults:
         return []
     filled = list(calls(value))
-    meant = {(*fault.path[:-1], fault.meant) for fault in all_faults if fault.meant}
-    return [
-        fault
-        for fault in all_faults
-        if not _is_excused(fault, filled)
-        and not (fault.code == "SCH003" and fault.path in meant)
-    ]
+    misspelt = [fault for fault in all_faults if fault.meant]
+    meant = {(*fault.path[:-1], fault.meant) for fault in misspelt}
+    certain = []
+    for fault in all_faults:
+        is_meant = fault.code == "SCH003" and fault.path in meant
+        if not is_meant and not _is_excused(fault, filled):
+            certain.append(fault)
+    return certain
 
 
 def _is_excused(fault: Fault, filled: list[Path]) -> bool:
     """Whether a fault is about a value that a function gives, or a scalar that CloudFormation takes for the right one:
     numbers and booleans may be texts, and the other way round. A key is wrong with whatever value."""
-    if fault.code == "SCH002" and any(not isinstance(v, list) for v in fault.instead):
-        return True
+    if fault.code == "SCH002":
+        instead = fault.instead
+        scalars = [wanted for wanted in instead if not isinstance(wanted, list)]
+        if scalars:
+            return True
     if fault.code in ("SCH013", "SCH007"):  # about the whole of a value
-        inside = any(path[: len(fault.path)] == fault.path for path in filled)
+        depth = len(fault.path)
+        inside = any(path[:depth] == fault.path for path in filled)
         return inside or _is_within(fault.path, filled)
-    return _is_within(fault.path[:-1] if fault.key else fault.path, filled)
+    path = fault.path
+    if fault.key:
+        path = path[:-1]
+    return _is_within(path, filled)
 
 
 def _is_within(path: Path, filled: list[Path]) -> bool:
-    return any(path[: len(place)] == place for place in filled)
+    for place in filled:
+        depth = len(place)
+        if path[:depth] == place:
+            return True
+    return False
 
 
 def _move_below(place: Path, faults_inside: list[Fault]) -> Iterator[Fault]:
     for fault in faults_inside:
-        yield replace(fault, path=(*place, *fault.path))
+        path = (*place, *fault.path)
+        yield replace(fault, path=path)
 
 
 def _declaration_faults(body: Body) -> Iterator[Fault]:

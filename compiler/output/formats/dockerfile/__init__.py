@@ -49,7 +49,8 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
     """Everything that Docker would refuse."""
     faults: list[Diagnostic] = []
     for artifact in artifacts:
-        at, name = Route((artifact.id,)), str(artifact.ref)
+        at = Route((artifact.id,))
+        name = str(artifact.ref)
         for line, fault in _faults(artifact):
             faults.append(
                 replace(
@@ -97,7 +98,9 @@ def _fault(
             f"`{step.name}` of `{path}` stands before the first `FROM`",
             help="begin with `FROM IMAGE@DIGEST`",
         )
-    if len(step.text.split()) < _LEAST.get(step.name, 1) and not step.document:
+    count = len(step.text.split())
+    least = _LEAST.get(step.name, 1)
+    if count < least and not step.document:
         return error(
             "SCH003",
             f"`{step.name}` of `{path}` lacks its words",

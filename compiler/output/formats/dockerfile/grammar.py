@@ -67,20 +67,24 @@ class Instruction:
     @property
     def values(self) -> dict[str, str]:
         """The names and values of ENV, ARG or LABEL, without quotes."""
-        return {name: unquoted(value) for name, value in _VALUE.findall(self.text)}
+        pairs = _VALUE.findall(self.text)
+        return {name: unquoted(value) for name, value in pairs}
 
     @property
     def commands(self) -> tuple[str, ...]:
         """The commands of a RUN, one after the other."""
-        parts = re.split(r"\s*(?:&&|;|\|\|)\s*", f"{self.text} ; {self.document}")
-        return tuple(part for part in map(str.strip, parts) if part)
+        text = f"{self.text} ; {self.document}"
+        parts = re.split(r"\s*(?:&&|;|\|\|)\s*", text)
+        commands = [part.strip() for part in parts]
+        return tuple(command for command in commands if command)
 
 
 def unquoted(value: str) -> str:
     """A value without its quotes and escapes."""
     if value[:1] == "'" == value[-1:]:
         return value[1:-1]
-    if value[:1] == '"' == value[-1:] and len(value) > 1:
+    is_quoted = value[:1] == '"' == value[-1:]
+    if is_quoted and len(value) > 1:
         value = value[1:-1]
     return re.sub(r"\\(.)", r"\1", value)
 
@@ -103,7 +107,8 @@ def instructions(text: str) -> Iterator[Instruction]:
                 if parts:
                     continue  # within an instruction they are dropped
                 break
-            parts.append(line.strip().removesuffix(escape).strip())
+            part = line.strip().removesuffix(escape)
+            parts.append(part.strip())
             if not line.endswith(escape):
                 break
         whole = " ".join(part for part in parts if part)
@@ -116,7 +121,9 @@ def instructions(text: str) -> Iterator[Instruction]:
             flag, _, rest = rest.partition(" ")
             flags.append(flag)
             rest = rest.strip()
-        ends = _HEREDOC.findall(rest) if name.upper() in ("RUN", "COPY", "ADD") else []
+        ends = []
+        if name.upper() in ("RUN", "COPY", "ADD"):
+            ends = _HEREDOC.findall(rest)
         document: list[str] = []
         for end in ends:
             while number < len(lines) and lines[number].strip() != end:

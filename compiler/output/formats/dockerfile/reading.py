@@ -41,11 +41,12 @@ def nodes(artifact: Artifact) -> Iterator[PlanNode]:
             )
         elif step.name in ("ENV", "ARG"):
             pairs = step.values.items()
+            words = tuple(f"{name}={value}" for name, value in pairs)
             yield Step(
                 at=at / step.line,
                 path=artifact.path,
                 instruction=step.name,
-                words=tuple(f"{name}={value}" for name, value in pairs),
+                words=words,
             )
         last.append(step)
     recipe = _recipe(artifact.path, at, last)
@@ -56,7 +57,9 @@ def nodes(artifact: Artifact) -> Iterator[PlanNode]:
 def _from(step: Instruction) -> tuple[str, str]:
     """The image of a FROM, and the name of its stage."""
     words = step.text.split()
-    name = words[2] if len(words) > 2 and words[1].upper() == "AS" else ""
+    name = ""
+    if len(words) > 2 and words[1].upper() == "AS":
+        name = words[2]
     return (words[0] if words else ""), name
 
 
@@ -65,7 +68,11 @@ def _recipe(
     at: Route,
     steps: Iterable[Instruction],
 ) -> Recipe | None:
-    base, working_dir, requirements, user, digest = "", "", None, 0, ""
+    base = ""
+    working_dir = ""
+    requirements = None
+    user = 0
+    digest = ""
     packages: dict[str, str] = {}
     env: dict[str, str] = {}
     copies: list[tuple[str, str]] = []
@@ -74,11 +81,14 @@ def _recipe(
     for step in steps:
         here = at / step.line
         if step.name == "FROM":
-            base, origins["base"] = _from(step)[0], here
+            base, _ = _from(step)
+            origins["base"] = here
         elif step.name == "WORKDIR":
-            working_dir, origins["working_dir"] = step.text, here
+            working_dir = step.text
+            origins["working_dir"] = here
         elif step.name == "USER":
-            user, origins["user"] = _user(step.text), here
+            user = _user(step.text)
+            origins["user"] = here
         elif step.name == "ENV":
             env.update(step.values)
             origins["env"] = here
@@ -86,7 +96,9 @@ def _recipe(
             digest = step.values.get(RECIPE_LABEL, digest)
         elif step.name == "COPY":
             words = _words(step)
-            copies += [(word, words[-1]) for word in words[:-1]]
+            target = words[-1]
+            origins_of_copy = words[:-1]
+            copies += [(origin, target) for origin in origins_of_copy]
         elif step.name == "RUN":
             for command in step.commands:
                 packages.update(_packages(command))
@@ -131,14 +143,17 @@ def _packages(command: str) -> dict[str, str]:
     words = command.split()
     if words[:1] != ["apt-get"] or "install" not in words:
         return {}
-    pinned = [word.partition("=") for word in words[1:] if not word.startswith("-")]
+    arguments = words[1:]
+    names = [word for word in arguments if not word.startswith("-")]
+    pinned = [name.partition("=") for name in names]
     return {name: version for name, equals, version in pinned if equals}
 
 
 def _requirements(command: str) -> str | None:
     """The file whose requirements a command installs."""
     words = command.split()
-    if "pip" not in " ".join(words[:4]) or "install" not in words:
+    opening = " ".join(words[:4])
+    if "pip" not in opening or "install" not in words:
         return None
     for option in ("--requirement", "-r"):
         if option in words[:-1]:
@@ -150,7 +165,9 @@ def _installer(step: Instruction, at: Route) -> Installer | None:
     """The EFA installer of a RUN that compares its archive."""
     for command in step.commands:
         words = command.replace('"', " ").split()
-        if words[:1] == ["echo"] and len(words) > 2 and _ARCHIVE in words[2]:
+        if words[:1] != ["echo"] or len(words) <= 2:
+            continue
+        if _ARCHIVE in words[2]:
             version = words[2].removeprefix(_ARCHIVE).removesuffix(".tar.gz")
             return Installer(
                 at=at,

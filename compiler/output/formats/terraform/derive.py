@@ -79,7 +79,8 @@ _LEFT_OUT = ("id", "tags_all", "timeouts")
 def types_of(wheel: Path) -> Assembly:
     """The types of the assembly, by their full names."""
     with zipfile.ZipFile(wheel) as archive:
-        (name,) = [name for name in archive.namelist() if name.endswith(".jsii.tgz")]
+        files = archive.namelist()
+        (name,) = [file for file in files if file.endswith(".jsii.tgz")]
         with archive.open(name) as packed, tarfile.open(fileobj=packed) as package:
             assembly = package.extractfile("package/.jsii")
             if assembly is None:
@@ -90,15 +91,17 @@ def types_of(wheel: Path) -> Assembly:
 
 def derived(name: str, types: Assembly) -> dict[str, Any]:
     """The file of a type; ``data.`` before the name of a data source."""
-    words = name.replace("data.", "data_", 1).replace("aws_", "", 1).split("_")
+    plain = name.replace("data.", "data_", 1).replace("aws_", "", 1)
+    words = plain.split("_")
     title = "".join(word.capitalize() for word in words)
     if name.startswith("data."):
         title = "DataAws" + title.removeprefix("Data")
     space = title[0].lower() + title[1:]  # the submodule
     if f"{_PACKAGE}.{space}.{title}Config" not in types:
         title += "A"  # a block has the plain name
-    config = types[f"{_PACKAGE}.{space}.{title}Config"]
-    resource = types[f"{_PACKAGE}.{space}.{title}"]
+    full_name = f"{_PACKAGE}.{space}.{title}"
+    config = types[f"{full_name}Config"]
+    resource = types[full_name]
     arguments = _arguments(config, types)
     for left_out in _LEFT_OUT:
         arguments.pop(left_out, None)
@@ -128,11 +131,17 @@ def _is_input(attribute: str) -> bool:
     return attribute.endswith("_input") or attribute in ("cdktf_stack", "node")
 
 
-def _arguments(interface: Mapping[str, Any], types: Assembly) -> dict[str, Any]:
+def _arguments(
+    interface: Mapping[str, Any],
+    types: Assembly,
+) -> dict[str, Any]:
     arguments = {}
     for member in interface["properties"]:
         anchor = _ANCHOR.search(member["docs"].get("summary", ""))
-        name = anchor[2] if anchor else _snake(member["name"])
+        if anchor:
+            name = anchor[2]
+        else:
+            name = _snake(member["name"])
         shape = _shape(member["type"], types)
         if not member.get("optional"):
             shape["required"] = True
@@ -140,7 +149,10 @@ def _arguments(interface: Mapping[str, Any], types: Assembly) -> dict[str, Any]:
     return dict(sorted(arguments.items()))
 
 
-def _shape(kind: Mapping[str, Any], types: Assembly) -> dict[str, Any]:
+def _shape(
+    kind: Mapping[str, Any],
+    types: Assembly,
+) -> dict[str, Any]:
     """The form of a type of jsii."""
     if "primitive" in kind:
         return {"is": _SCALARS.get(kind["primitive"], "any")}
@@ -150,15 +162,17 @@ def _shape(kind: Mapping[str, Any], types: Assembly) -> dict[str, Any]:
             for item in kind["union"]["types"]
             if item.get("fqn") != "cdktf.IResolvable"
         ]
-        return _shape(real[0], types) if len(real) == 1 else {"is": "any"}
+        if len(real) == 1:
+            return _shape(real[0], types)
+        return {"is": "any"}
     if "collection" in kind:
         collection = kind["collection"]
         of = _shape(collection["elementtype"], types)
         if collection["kind"] == "map":
             return {"is": "map", "of": of}
-        return (
-            {**of, "is": "blocks"} if of["is"] == "block" else {"is": "list", "of": of}
-        )
+        if of["is"] == "block":
+            return {**of, "is": "blocks"}
+        return {"is": "list", "of": of}
     interface = types.get(kind.get("fqn", ""))
     if interface is None or interface["kind"] != "interface":
         return {"is": "any"}

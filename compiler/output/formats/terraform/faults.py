@@ -6,7 +6,7 @@ value where it holds an expression; the schema of hashicorp/aws (``structure``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from compiler.output.artifact import Body
@@ -95,7 +95,8 @@ def resources(body: Body) -> Iterator[tuple[Path, str, Any]]:
             for label, resource in labels.items():
                 place = (section, kind, label)
                 if isinstance(resource, list) and len(resource) == 1:
-                    yield (*place, 0), prefix + kind, resource[0]
+                    full_kind = prefix + kind
+                    yield (*place, 0), full_kind, resource[0]
                 else:
                     yield place, prefix + kind, resource
 
@@ -120,7 +121,9 @@ def _resource(
                 key=True,
             )
         return
-    plain = {key: value for key, value in resource.items() if key not in _META}
+    plain = dict(resource)
+    for key in _META:
+        plain.pop(key, None)
     yield from _arguments(place, plain, known.arguments, kind)
     lifecycle = resource.get("lifecycle")
     if isinstance(lifecycle, dict):
@@ -139,10 +142,16 @@ def _resource(
 
 
 def _arguments(
-    place: Path, given: Body, arguments: Mapping[str, Shape], of: str
+    place: Path,
+    given: Body,
+    arguments: Mapping[str, Shape],
+    of: str,
 ) -> Iterator[Fault]:
     dynamic = given.get("dynamic")
-    filled = set(dynamic) if isinstance(dynamic, dict) else set()
+    if isinstance(dynamic, dict):
+        filled = set(dynamic)
+    else:
+        filled = set()
     for name, value in given.items():
         if name in ("dynamic", "//"):
             continue
@@ -161,7 +170,8 @@ def _arguments(
                 name,
             )
     for name, shape in arguments.items():
-        absent = given.get(name) is None and name not in filled
+        given_here = given.get(name) is not None
+        absent = not given_here and name not in filled
         if shape.get("required") and absent:
             message = f"`{name}` of `{of}` is missing"
             yield Fault(
@@ -201,7 +211,9 @@ def _blocks(
         yield _wrong(place, value, "one block")
         return
     for index, item in enumerate(several):
-        below = (*place, index) if isinstance(value, list) else place
+        below = place
+        if isinstance(value, list):
+            below = (*place, index)
         if isinstance(item, dict):
             yield from _arguments(below, item, shape["of"], name)
         elif not _is_expression(item):
@@ -214,11 +226,17 @@ def _collection(
     shape: Shape,
     name: str,
 ) -> Iterator[Fault]:
-    wanted, called = (dict, "a mapping") if shape["is"] == "map" else (list, "a list")
+    wanted: type[dict[Any, Any]] | type[list[Any]] = list
+    called = "a list"
+    if shape["is"] == "map":
+        wanted = dict
+        called = "a mapping"
     if not isinstance(value, wanted):
         yield _wrong(place, value, called)
         return
-    entries = value.items() if isinstance(value, dict) else enumerate(value)
+    entries: Iterable[tuple[Any, Any]] = enumerate(value)
+    if isinstance(value, dict):
+        entries = value.items()
     for key, item in entries:
         if item is not None:
             yield from _value(
@@ -237,15 +255,20 @@ def _is_scalar(value: Any, form: str) -> bool:
     if isinstance(value, (dict, list)):
         return False
     if form == "number":
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        return is_number or (isinstance(value, str) and bool(_NUMBER.match(value)))
+        if isinstance(value, str):
+            return bool(_NUMBER.match(value))
+        if isinstance(value, bool):
+            return False
+        return isinstance(value, (int, float))
     if form == "bool":
         return isinstance(value, bool) or value in ("true", "false")
     return True
 
 
 def _is_expression(value: Any) -> bool:
-    return isinstance(value, str) and _EXPRESSION.search(value) is not None
+    if not isinstance(value, str):
+        return False
+    return _EXPRESSION.search(value) is not None
 
 
 def _wrong(
@@ -253,8 +276,12 @@ def _wrong(
     value: Any,
     wanted: str,
 ) -> Fault:
-    shown = type(value).__name__ if isinstance(value, (dict, list)) else repr(value)
-    message = f"`{place[-1]}` is {shown}, not {wanted}"
+    if isinstance(value, (dict, list)):
+        shown = type(value).__name__
+    else:
+        shown = repr(value)
+    key = place[-1]
+    message = f"`{key}` is {shown}, not {wanted}"
     return Fault(SCHEMA, "SCH002", place, message, f"write {wanted}")
 
 
@@ -275,7 +302,10 @@ def _unknown(
     )
 
 
-def expressions(value: Any, place: Path = ()) -> Iterator[tuple[Path, str]]:
+def expressions(
+    value: Any,
+    place: Path = (),
+) -> Iterator[tuple[Path, str]]:
     """Every expression in the texts of a value, with its place; ``depends_on`` has them without `${}`."""
     if isinstance(value, dict):
         for key, item in value.items():
@@ -300,7 +330,10 @@ def expressions(value: Any, place: Path = ()) -> Iterator[tuple[Path, str]]:
 
 
 def _unresolved(body: Body) -> Iterator[Fault]:
-    declared = {f"{kind}.{place[2]}": kind for place, kind, _ in resources(body)}
+    declared = {}
+    for place, kind, _ in resources(body):
+        address = f"{kind}.{place[2]}"
+        declared[address] = kind
     for place, expression in expressions(body):
         for kind, label, attribute in _REFERENCE.findall(expression):
             address = f"{kind}.{label}"

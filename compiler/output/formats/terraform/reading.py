@@ -53,12 +53,14 @@ def nodes(artifact: Artifact) -> list[CloudResource]:
     found: dict[str, list[tuple[Reader, str]]] = {}
     for place, kind, _ in resources(artifact.body):
         body = module.follow(*place)
-        found.setdefault(kind, []).append((body, f"{kind}.{place[2]}"))
+        address = f"{kind}.{place[2]}"
+        found.setdefault(kind, []).append((body, address))
     read: list[CloudResource] = []
     for kind, reader in _READERS.items():
         for body, address in found.get(kind, ()):
             read += reader(body, address)
-    return [_whole(resource, found) for resource in _attached(read, found)]
+    attached = _attached(read, found)
+    return [_whole(resource, found) for resource in attached]
 
 
 def _text(value: Reader) -> str | None:
@@ -76,7 +78,8 @@ def _name(value: Reader) -> str | None:
 
 
 def _texts(value: Reader) -> tuple[str, ...]:
-    return tuple(_text(item) or "" for item in _several(value))
+    texts = map(_text, _several(value))
+    return tuple(text or "" for text in texts)
 
 
 def _several(value: Reader) -> list[Reader]:
@@ -93,11 +96,18 @@ def _flag(value: Reader) -> bool | None:
 
 
 def _unread(**fields: Reader) -> frozenset[str]:
-    return frozenset(name for name, field in fields.items() if _is_filled(field.value))
+    filled = []
+    for name, field in fields.items():
+        is_filled = _is_filled(field.value)
+        if is_filled:
+            filled.append(name)
+    return frozenset(filled)
 
 
 def _is_filled(value: Any) -> bool:
-    return isinstance(value, str) and "${" in value.replace("$${", "")
+    if not isinstance(value, str):
+        return False
+    return "${" in value.replace("$${", "")
 
 
 def _policy_of(
@@ -112,7 +122,8 @@ def _policy_of(
         return None
     read = []
     for path, written in statements(body):
-        statement = _statement(Reader(written, Route((*value.at, *path))))
+        place = Route((*value.at, *path))
+        statement = _statement(Reader(written, place))
         # No place in a text is known.
         read.append(
             replace(
@@ -133,11 +144,13 @@ def _policy_of(
 
 def _characters(text: str) -> int:
     """At least how many characters IAM counts: no white space, and nothing of what an expression gives."""
-    return length(json.loads(re.sub(r"(?<!\$)\$\{[^{}]*\}", "", text)))
+    without = re.sub(r"(?<!\$)\$\{[^{}]*\}", "", text)
+    return length(json.loads(without))
 
 
 def _has_filled(values: Reader) -> bool:
-    return any(_is_filled(item.value) for item in _several(values))
+    items = _several(values)
+    return any(_is_filled(item.value) for item in items)
 
 
 def _statement(body: Reader) -> Statement:
@@ -148,7 +161,8 @@ def _statement(body: Reader) -> Statement:
         "resources": body / "Resource",
         "not_resources": body / "NotResource",
     }
-    unread = {name for name, field in fields.items() if _has_filled(field)}
+    given = fields.items()
+    unread = {name for name, field in given if _has_filled(field)}
     conditions = {
         operator: tuple(keys.mapping())
         for operator, keys in (body / "Condition").entries()
@@ -170,18 +184,20 @@ def _statement(body: Reader) -> Statement:
 def _principals(value: Reader) -> dict[str, tuple[str, ...]]:
     if value.text() is not None:
         return {value.word(): (value.word(),)}
-    return {kind: _texts(names) for kind, names in value.entries()}
+    kinds = value.entries()
+    return {kind: _texts(names) for kind, names in kinds}
 
 
 def _role(body: Reader, address: str) -> list[CloudResource]:
     trust = _policy_of(body / "assume_role_policy", address, "trust")
     managed = body / "managed_policy_arns"
+    names = map(_name, managed.items())
     role = IamRole(
         at=body.at,
         logical=address,
         name=_text(body / "name"),
         trust=trust,
-        managed=tuple(_name(arn) or "" for arn in managed.items()),
+        managed=tuple(name or "" for name in names),
         origins={
             "name": (body / "name").at,
             "managed": managed.at,
@@ -196,18 +212,22 @@ def _policy(what: str, holder: str) -> Read:
     """A policy that is a resource of its own; ``holder`` is the argument that says whose."""
 
     def read(body: Reader, address: str) -> list[CloudResource]:
-        name = _text(body / "name") if what in ("managed", "inline") else None
+        name = None
+        if what in ("managed", "inline"):
+            name = _text(body / "name")
         policy = _policy_of(body / "policy", address, what, name)
         if policy is None:
             return []
         whose = _name(body / holder) if holder else None
-        return [replace(policy, holders=(whose,) if whose else ())]
+        holders = (whose,) if whose else ()
+        return [replace(policy, holders=holders)]
 
     return read
 
 
 def _queue(body: Reader, address: str) -> list[CloudResource]:
-    managed, key = body / "sqs_managed_sse_enabled", body / "kms_master_key_id"
+    managed = body / "sqs_managed_sse_enabled"
+    key = body / "kms_master_key_id"
     queue = MessageQueue(
         at=body.at,
         logical=address,
@@ -233,8 +253,10 @@ def _bucket(body: Reader, address: str) -> list[CloudResource]:
 
 
 def _file_system(body: Reader, address: str) -> list[CloudResource]:
-    deployment, size = body / "deployment_type", body / "storage_capacity"
-    imports, exports = body / "import_path", body / "export_path"
+    deployment = body / "deployment_type"
+    size = body / "storage_capacity"
+    imports = body / "import_path"
+    exports = body / "export_path"
     backups = body / "automatic_backup_retention_days"
     system = FileSystemStack(
         at=body.at,
@@ -263,9 +285,10 @@ def _file_system(body: Reader, address: str) -> list[CloudResource]:
 def _repository(body: Reader, address: str) -> list[CloudResource]:
     mutability = body / "image_tag_mutability"
     scanning = _several(body / "image_scanning_configuration")
-    scan = (scanning[0] if scanning else body / "image_scanning_configuration") / (
-        "scan_on_push"
-    )
+    configuration = body / "image_scanning_configuration"
+    if scanning:
+        configuration = scanning[0]
+    scan = configuration / "scan_on_push"
     repository = RepositoryStack(
         at=body.at,
         logical=address,
@@ -279,7 +302,8 @@ def _repository(body: Reader, address: str) -> list[CloudResource]:
 
 
 def _node_group(body: Reader, address: str) -> list[CloudResource]:
-    types, image = body / "instance_types", body / "ami_type"
+    types = body / "instance_types"
+    image = body / "ami_type"
     group = NodeGroupStack(
         at=body.at,
         logical=address,
@@ -345,10 +369,12 @@ def _pod_identity(body: Reader, address: str) -> list[CloudResource]:
 
 
 def _security_group(body: Reader, address: str) -> list[CloudResource]:
-    into, out = _several(body / "ingress"), _several(body / "egress")
+    into = _several(body / "ingress")
+    out = _several(body / "egress")
     rules = [_rule_within(rule, address, outgoing=False) for rule in into]
     rules += [_rule_within(rule, address, outgoing=True) for rule in out]
-    is_filled = any(_is_filled((body / key).value) for key in ("ingress", "egress"))
+    texts = [(body / key).value for key in ("ingress", "egress")]
+    is_filled = any(_is_filled(text) for text in texts)
     is_dynamic = bool(body / "dynamic")
     group = SecurityGroupStack(
         at=body.at,
@@ -424,10 +450,10 @@ def _attached(read: list[CloudResource], found: Found) -> list[CloudResource]:
         for policy in read
         if isinstance(policy, AccessPolicy) and policy.what == "inline"
     ]
-    links = [
-        (_name(body / "role"), _name(body / "policy_arn") or "")
-        for body, _ in found.get("aws_iam_role_policy_attachment", ())
-    ]
+    links = []
+    for body, _ in found.get("aws_iam_role_policy_attachment", ()):
+        arn = _name(body / "policy_arn") or ""
+        links.append((_name(body / "role"), arn))
     whole: list[CloudResource] = []
     for resource in read:
         if isinstance(resource, IamRole):
@@ -437,10 +463,16 @@ def _attached(read: list[CloudResource], found: Found) -> list[CloudResource]:
 
 
 def _with_policies(
-    role: IamRole, inline: list[AccessPolicy], links: list[tuple[str | None, str]]
+    role: IamRole,
+    inline: list[AccessPolicy],
+    links: list[tuple[str | None, str]],
 ) -> IamRole:
     names = (role.logical, role.name)
-    own = [policy for policy in inline if set(policy.holders) & set(names)]
+    own = []
+    for policy in inline:
+        holders = set(policy.holders)
+        if not holders.isdisjoint(names):
+            own.append(policy)
     managed = [arn for whose, arn in links if whose in names]
     return replace(
         role,
@@ -463,23 +495,27 @@ def _whole(resource: CloudResource, found: Found) -> CloudResource:
         ]
         return replace(resource, targets=tuple(filter(None, targets)))
     if isinstance(resource, AccessEntryStack):
-        policies = [
-            _text(body / "policy_arn")
-            for body, _ in found.get("aws_eks_access_policy_association", ())
-            if _name(body / "principal_arn") in (resource.logical, resource.principal)
-        ]
+        known = (resource.logical, resource.principal)
+        policies = []
+        for body, _ in found.get("aws_eks_access_policy_association", ()):
+            principal = _name(body / "principal_arn")
+            if principal in known:
+                policies.append(_text(body / "policy_arn"))
         return replace(resource, policies=tuple(filter(None, policies)))
     return resource
 
 
 def _with_public_access(bucket: Bucket, found: Found) -> Bucket:
     for body, _ in found.get("aws_s3_bucket_public_access_block", ()):
-        if _name(body / "bucket") not in (bucket.logical, bucket.name):
+        whose = _name(body / "bucket")
+        if whose not in (bucket.logical, bucket.name):
             continue
         # What this resource leaves out is off (provider's page, aws_s3_bucket_public_access_block).
         said: dict[str, bool] = {}
         for argument, name in _PUBLIC.items():
-            flag = _flag(body / argument) if body / argument else False
+            flag: bool | None = False
+            if body / argument:
+                flag = _flag(body / argument)
             if flag is not None:
                 said[name] = flag
         origins = {**bucket.origins, "public_access": body.at}
@@ -488,7 +524,8 @@ def _with_public_access(bucket: Bucket, found: Found) -> Bucket:
 
 
 def _with_rules(group: SecurityGroupStack, found: Found) -> SecurityGroupStack:
-    rules, closed_out = list(group.rules), group.closed_out
+    rules = list(group.rules)
+    closed_out = group.closed_out
     for kind, outgoing in _ALONE.items():
         for body, _ in found.get(kind, ()):
             if _name(body / "security_group_id") != group.logical:

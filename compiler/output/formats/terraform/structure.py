@@ -30,7 +30,8 @@ class Structure:
 @cache
 def types() -> frozenset[str]:
     """The types whose structure is known."""
-    return frozenset(path.name.removesuffix(".json") for path in DATA.glob("*.json"))
+    files = DATA.glob("*.json")
+    return frozenset(path.name.removesuffix(".json") for path in files)
 
 
 @cache
@@ -38,5 +39,6 @@ def structure(name: str) -> Structure | None:
     """The structure of a type; ``None`` for one that is not known."""
     if name not in types():
         return None
-    raw = json.loads((DATA / f"{name}.json").read_bytes())
+    file = DATA / f"{name}.json"
+    raw = json.loads(file.read_bytes())
     return Structure(raw["arguments"], frozenset(raw["attributes"]))

@@ -27,7 +27,9 @@ class BatchFault(Exception):  # noqa: N818 - a finding, which the caller reports
         help: str,
     ) -> None:
         super().__init__(message)
-        self.message, self.field, self.help = message, field, help
+        self.message = message
+        self.field = field
+        self.help = help
 
 
 def whole_batch(said: Batch, ranks: int) -> Batch:
@@ -86,7 +88,8 @@ def _divided(
 ) -> int:
     if size % unit == 0:
         return size // unit
-    near = max(1, round(size / unit)) * unit
+    units = max(1, round(size / unit))
+    near = units * unit
     raise BatchFault(
         f"a batch of {size} cannot be divided by {said}",
         "trainBatchSize",

@@ -46,11 +46,13 @@ def with_configuration(
             key=True,
         )
         return job
-    derived = {**_of_model(context, job), **_of_batch(context, job, processes)}
+    derived = _of_model(context, job)
+    derived |= _of_batch(context, job, processes)
     for path, written, meant in _contradictions(given.config, derived):
         context.fault(
             "RES197",
-            f"`{'.'.join(path)}` is `{_shown(written)}`, and the job makes it `{_shown(meant)}`",
+            f"`{'.'.join(path)}` is `{_shown(written)}`, "
+            f"and the job makes it `{_shown(meant)}`",
             at / "config" / path,
             f"remove it, or change {_reason(path)}",
         )
@@ -61,7 +63,8 @@ def with_configuration(
         sort_keys=True,
     )
     files = {**job.spec.files, given.path: f"{text}\n"}
-    return replace(job, spec=job.spec.model_copy(update={"files": files}))
+    spec = job.spec.model_copy(update={"files": files})
+    return replace(job, spec=spec)
 
 
 def _of_model(context: Context, job: Job) -> dict[str, Any]:
@@ -153,11 +156,12 @@ def _of_batch(
             source=SOURCE,
         )
         return {}
+    product = f"{batch.micro} × {batch.steps} × {copies}"
     _derive(
         context,
         job,
         "batch",
-        f"{batch.size} = {batch.micro} × {batch.steps} × {copies}",
+        f"{batch.size} = {product}",
         "samples of a step: those of a rank, times its passes, times the ranks with data of their own",
     )
     return {
@@ -174,7 +178,8 @@ def _shown_ranks(
 ) -> str:
     if copies == ranks:
         return f"{ranks} ranks"
-    return f"{copies} copies of the model ({ranks} ranks, {ranks // copies} for each)"
+    of_each = ranks // copies
+    return f"{copies} copies of the model ({ranks} ranks, {of_each} for each)"
 
 
 def _derive(
@@ -194,7 +199,9 @@ def _derive(
 
 
 def _contradictions(
-    written: Mapping[str, Any], derived: Mapping[str, Any], path: tuple[str, ...] = ()
+    written: Mapping[str, Any],
+    derived: Mapping[str, Any],
+    path: tuple[str, ...] = (),
 ) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
     """The keys that a spec gives another value than what it derives, by their path; what is `auto` is the program's."""
     for key, meant in derived.items():
@@ -226,7 +233,10 @@ def _shown(value: Any) -> str:
     return json.dumps(value)
 
 
-def _merged(derived: Mapping[str, Any], written: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(
+    derived: Mapping[str, Any],
+    written: Mapping[str, Any],
+) -> dict[str, Any]:
     """Both, key by key; what is written wins, as `auto` does."""
     whole = dict(derived)
     for key, value in written.items():
@@ -240,7 +250,8 @@ def _merged(derived: Mapping[str, Any], written: Mapping[str, Any]) -> dict[str,
 
 def _check_read(context: Context, job: Job, given: DeepSpeed) -> None:
     """A command that does not name the file may build its configuration itself: certain is nothing."""
-    words = (*job.spec.command, *job.spec.args)
+    spec = job.spec
+    words = (*spec.command, *spec.args)
     if any(given.path in word for word in words):
         return
     context.doubt(

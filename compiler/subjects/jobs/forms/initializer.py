@@ -15,7 +15,9 @@ def _is_read(uri: str) -> bool:
     scheme, found, rest = uri.partition("://")
     parts = rest.strip("/").split("/")
     least = {"hf": 2, "s3": 1}.get(scheme)
-    return bool(found) and least is not None and len(parts) >= least and all(parts)
+    if not found or least is None:
+        return False
+    return len(parts) >= least and all(parts)
 
 
 class Source(SpecModel):
@@ -81,4 +83,5 @@ class Initializer(SpecModel):
     def parts(self) -> dict[str, Source]:
         """What is downloaded, by its name."""
         both = {"dataset": self.dataset, "model": self.model}
-        return {name: source for name, source in both.items() if source is not None}
+        named = both.items()
+        return {name: source for name, source in named if source is not None}

@@ -80,7 +80,8 @@ class Model(SpecModel):
 
     @model_validator(mode="after")
     def _trains_what_there_is(self) -> Self:
-        if self.trainable is not None and self.trainable > self.parameters:
+        trained = self.trainable
+        if trained is not None and trained > self.parameters:
             raise fault(
                 f"{self.trainable:.3g} parameters are trained, and the model has {self.parameters:.3g}",
                 "write how many of them are trained, or remove it: all are",

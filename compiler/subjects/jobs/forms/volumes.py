@@ -161,12 +161,12 @@ class JobVolume(SpecModel):
 
     def _given(self) -> list[str]:
         fields = type(self).model_fields
-        keys = [(name, field.alias or name) for name, field in fields.items()]
-        return [
-            key
-            for name, key in keys
-            if key in _KINDS_OF_VOLUMES and getattr(self, name) is not None
-        ]
+        given = []
+        for name, field in fields.items():
+            key = field.alias or name
+            if key in _KINDS_OF_VOLUMES and getattr(self, name) is not None:
+                given.append(key)
+        return given
 
     @property
     def chosen(self) -> str:

@@ -63,7 +63,8 @@ class JobSet(OwnPods):
 
     def nodes(self, job: Job) -> int:
         """Its own, and those of its roles: Kueue admits all of them or none."""
-        return job.spec.nodes + sum(role.nodes for role in job.spec.roles)
+        of_roles = sum(role.nodes for role in job.spec.roles)
+        return job.spec.nodes + of_roles
 
     def processes(self, declared: int | None) -> int | None:
         """They stand in a variable."""
@@ -72,12 +73,14 @@ class JobSet(OwnPods):
     def environment(
         self, context: Context, job: Job, name: str, processes: int
     ) -> Iterator[EnvVar]:
-        yield from torch_variables(context, job, processes, self.host(job, name))
+        host = self.host(job, name)
+        yield from torch_variables(context, job, processes, host)
         if "PET_NODE_RANK" not in job.spec.env:
             path = f"metadata.annotations['{INDEX}']"
             yield EnvVar("PET_NODE_RANK", pod_field=path)
         for role in job.spec.roles:
-            host = f"{name}-{role.name}-0-0.{name}.{job.namespace}.svc.{DOMAIN}"
+            pod = f"{name}-{role.name}-0-0"
+            host = f"{pod}.{name}.{job.namespace}.svc.{DOMAIN}"
             variable_name = f"{role.name.upper().replace('-', '_')}_HOST"
             why = f"the first pod of role {role.name}"
             yield from variable(context, job, variable_name, host, why, _NAMES)
@@ -100,7 +103,9 @@ class JobSet(OwnPods):
         node = program_part(runtime)
         parts = [replace(node, nodes=job.spec.nodes)]
         for index, role in enumerate(job.spec.roles):
-            parts.append(_part(node, role, job.at / "roles" / index))
+            at = job.at / "roles" / index
+            part = _part(node, role, at)
+            parts.append(part)
         return replace(
             own,
             jobs=tuple(parts),
@@ -123,7 +128,8 @@ def _part(
     at: Route,
 ) -> ReplicatedJob:
     """The pods of a role: those of the job's nodes, with another program."""
-    env = tuple(EnvVar(name, value) for name, value in role.env.items())
+    variables = role.env.items()
+    env = tuple(EnvVar(name, value) for name, value in variables)
     containers = [
         replace(
             container,

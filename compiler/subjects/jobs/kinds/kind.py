@@ -56,8 +56,8 @@ class Kind:
         if least is not None and not self.elastic:
             context.fault(
                 "RES164",
-                f"job `{job.spec.name}` may have {least} to {job.spec.nodes} nodes, and Kueue admits all pods of a "
-                f"{self.name} or none",
+                f"job `{job.spec.name}` may have {least} to {job.spec.nodes} nodes, "
+                f"and Kueue admits all pods of a {self.name} or none",
                 job.at / "minNodes",
                 "remove it; or write `apiGroup: batch`, for pods that do not talk to each other: some start without "
                 "the others",
@@ -88,7 +88,8 @@ class Kind:
 
     def words(self, job: Job) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The command and the arguments of the program."""
-        return tuple(job.spec.command), tuple(job.spec.args)
+        command = tuple(job.spec.command)
+        return command, tuple(job.spec.args)
 
     def environment(
         self, context: Context, job: Job, name: str, processes: int
@@ -120,21 +121,27 @@ class OwnPods(Kind):
         super().check(context, job)
         framework = launcher_of(job.spec).framework
         if framework not in self.launchers:
-            named = job.spec.launcher.name if job.spec.launcher else "torchrun"
+            named = "torchrun"
+            if job.spec.launcher:
+                named = job.spec.launcher.name
             context.fault(
                 "RES161",
-                f"job `{job.spec.name}` is a {self.name}, which has no launcher `{named}`",
+                f"job `{job.spec.name}` is a {self.name}, "
+                f"which has no launcher `{named}`",
                 job.at / "apiGroup",
                 "remove `apiGroup`, so that Trainer runs it, or take another launcher",
             )
 
     def runtime_of(self, runtime: Runtime, job: TrainJob) -> Runtime:
         """Named after its job; pods beside the trainer's have the program of the job, where they have none."""
-        jobs = [
-            self.filled(replicated, runtime.main, job) for replicated in runtime.jobs
-        ]
+        main = runtime.main
+        parts = runtime.jobs
+        jobs = [self.filled(part, main, job) for part in parts]
         return replace(
-            runtime, name=job.name, namespace=job.namespace, jobs=tuple(jobs)
+            runtime,
+            name=job.name,
+            namespace=job.namespace,
+            jobs=tuple(jobs),
         )
 
     def filled(
@@ -208,8 +215,10 @@ def kind_of(job: spec_jobs.Job) -> Kind:
     module = _MODULES.get(job.api_group)
     if module is None:
         return _TRAINER
-    if job.api_group == "kubeflow.org" and launcher_of(job).framework == "mpi":
-        module = _MPI
+    if job.api_group == "kubeflow.org":
+        framework = launcher_of(job).framework
+        if framework == "mpi":
+            module = _MPI
     return _kind(module)
 
 
@@ -223,5 +232,6 @@ _TRAINER = Kind()
 
 @cache
 def _kind(module: str) -> Kind:
-    kind: Kind = import_module(f"{kinds.__name__}.{module}").KIND
+    name = f"{kinds.__name__}.{module}"
+    kind: Kind = import_module(name).KIND
     return kind

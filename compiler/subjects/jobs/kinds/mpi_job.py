@@ -78,7 +78,8 @@ class MPIJob(OwnPods):
 
 def _role(replicated: ReplicatedJob, job: Job) -> ReplicatedJob:
     name = _ROLES[replicated.name]
-    step, replicas = None, job.spec.nodes - 1
+    step = None
+    replicas = job.spec.nodes - 1
     if name == _LAUNCHER:
         step, replicas = TRAINER, 1
     return replace(

@@ -30,7 +30,8 @@ class PlainJob(OwnPods):
     def check(self, context: Context, job: Job) -> None:
         super().check(context, job)
         spec = job.spec
-        if spec.nodes > 1 and launches_torchrun([*spec.command, *spec.args]):
+        words = [*spec.command, *spec.args]
+        if spec.nodes > 1 and launches_torchrun(words):
             context.fault(
                 "RES163",
                 f"job `{spec.name}` is a Job of {spec.nodes} nodes, whose pods do not find each other, and its command "
@@ -76,7 +77,8 @@ class PlainJob(OwnPods):
         )
 
     def explain(self, context: Context, job: Job) -> None:
-        nodes, retries = job.spec.nodes, job.spec.retries.job
+        nodes = job.spec.nodes
+        retries = job.spec.retries.job
         least = job.spec.least_nodes
         if least is not None:
             context.derive(

@@ -48,8 +48,10 @@ class PyTorchJob(OwnPods):
     ) -> Runtime:
         """The pod of the runtime, once for each role."""
         node = program_part(runtime)
-        pod = renamed(node.pod, JOB_KINDS[self.name].main)
-        nodes, retries = job.spec.nodes, job.spec.retries.job
+        main = JOB_KINDS[self.name].main
+        pod = renamed(node.pod, main)
+        nodes = job.spec.nodes
+        retries = job.spec.retries.job
         policy = "OnFailure" if retries else "Never"
         pod = replace(pod, restart_policy=policy)
         if nodes > 1:
@@ -64,7 +66,11 @@ class PyTorchJob(OwnPods):
         ]
         if nodes > 1:
             worker = ReplicatedJob(
-                at=job.at, name=WORKER, step=None, pod=pod, replicas=nodes - 1
+                at=job.at,
+                name=WORKER,
+                step=None,
+                pod=pod,
+                replicas=nodes - 1,
             )
             roles.append(worker)
         return replace(
@@ -79,7 +85,8 @@ class PyTorchJob(OwnPods):
         )
 
     def explain(self, context: Context, job: Job) -> None:
-        nodes, retries = job.spec.nodes, job.spec.retries.job
+        nodes = job.spec.nodes
+        retries = job.spec.retries.job
         context.derive(
             job.target,
             "kind",

@@ -72,7 +72,9 @@ class RayJob(OwnPods):
 
     def words(self, job: Job) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """One line: a RayJob has no arguments beside its entrypoint."""
-        return (*job.spec.command, *job.spec.args), ()
+        spec = job.spec
+        words = (*spec.command, *spec.args)
+        return words, ()
 
     def processes(self, declared: int | None) -> int | None:
         """The program says it."""
@@ -213,14 +215,17 @@ def _shared_memory(volume: Volume) -> Volume:
 
 def _check_room(context: Context, job: Job) -> None:
     """A node that leaves nothing to a worker beside the head."""
-    share, instance = job.pool.share, job.pool.instance.name
-    cpu, memory = _ASKED["cpu"], _ASKED["memory"]
+    share = job.pool.share
+    instance = job.pool.instance.name
+    cpu = _ASKED["cpu"]
+    memory = _ASKED["memory"]
     if share.cpu > cpu.value and share.memory > memory:
         return
     context.fault(
         "RES200",
-        f"jobs get {share.cpu} CPUs and {share.memory} of a node of pool `{job.pool.name}` (`{instance}`), and Ray's "
-        f"head takes {cpu} CPUs and {memory} beside a worker",
+        f"jobs get {share.cpu} CPUs and {share.memory} "
+        f"of a node of pool `{job.pool.name}` (`{instance}`), "
+        f"and Ray's head takes {cpu} CPUs and {memory} beside a worker",
         job.at / "pool",
         "take a pool of larger nodes",
         source="ray.io/v1 headGroupSpec",
@@ -229,11 +234,14 @@ def _check_room(context: Context, job: Job) -> None:
 
 def _check_deadline(context: Context, job: Job) -> None:
     """The operator counts from the start of each attempt (initRayJobStatusIfNeed)."""
-    if job.spec.timeout is None or not job.spec.retries.job:
+    if job.spec.timeout is None:
+        return
+    if not job.spec.retries.job:
         return
     context.fault(
         "RES201",
-        f"job `{job.spec.name}` has a timeout and {job.spec.retries.job} retries, and KubeRay counts the time of each "
+        f"job `{job.spec.name}` has a timeout "
+        f"and {job.spec.retries.job} retries, and KubeRay counts the time of each "
         "attempt by itself",
         job.at / "timeout",
         "write `retries: {job: 0}`, or remove `timeout`; or remove `apiGroup`: a TrainJob has one for all attempts",
@@ -243,9 +251,11 @@ def _check_deadline(context: Context, job: Job) -> None:
 
 def _check_command(context: Context, job: Job) -> None:
     """The command runs once, on the head, and no kubelet fills variables in."""
-    words = [*job.spec.command, *job.spec.args]
+    spec = job.spec
+    words = [*spec.command, *spec.args]
     line = "\n".join(words)
-    starter = next((name for name in _STARTERS if name in line), None)
+    named = (name for name in _STARTERS if name in line)
+    starter = next(named, None)
     if starter is not None:
         context.fault(
             "RES202",
@@ -255,7 +265,8 @@ def _check_command(context: Context, job: Job) -> None:
             "`apiGroup: jobset.x-k8s.io`",
             source=f"{_CONTROLLER}, SubmitJob",
         )
-    for key, given in (("command", job.spec.command), ("args", job.spec.args)):
+    texts = (("command", spec.command), ("args", spec.args))
+    for key, given in texts:
         for index, word in enumerate(given):
             reference = _REFERENCE.search(word)
             if reference is None:

@@ -22,7 +22,8 @@ def runs(context: Context, kind: str) -> bool:
         if job.api_group == RAY and kind == "RayJob":
             return True
         if job.api_group == KUBEFLOW:
-            by_mpi = job.launcher is not None and job.launcher.name in _MPI
+            launcher = job.launcher
+            by_mpi = launcher is not None and launcher.name in _MPI
             if kind == ("MPIJob" if by_mpi else "PyTorchJob"):
                 return True
     return False

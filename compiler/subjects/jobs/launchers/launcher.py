@@ -41,7 +41,8 @@ class Launcher:
             if _is_given(job.spec, key):
                 context.doubt(
                     "RES130",
-                    f"job `{job.spec.name}` has the launcher `{self.framework}`, for which `{key}` has no effect",
+                    f"job `{job.spec.name}` has the launcher `{self.framework}`, "
+                    f"for which `{key}` has no effect",
                     job.at / tuple(key.split(".")),
                     "remove it: other launchers heed it",
                 )
@@ -69,7 +70,11 @@ class Launcher:
         return {}
 
     def jobs(
-        self, context: Context, job: Job, pod: Pod, asked: Mapping[str, Quantity]
+        self,
+        context: Context,
+        job: Job,
+        pod: Pod,
+        asked: Mapping[str, Quantity],
     ) -> tuple[ReplicatedJob, ...]:
         """The replicated jobs of the runtime, made of the pod that every node of the job has."""
         return (
@@ -115,7 +120,8 @@ def _is_given(spec: SpecModel, key: str) -> bool:
     """Whether a spec says a key itself, by its path."""
     first, _, rest = key.partition(".")
     for name, field in type(spec).model_fields.items():
-        if first == (field.alias or name) and name in spec.model_fields_set:
+        written = field.alias or name
+        if first == written and name in spec.model_fields_set:
             value = getattr(spec, name)
             return not rest or _is_given(value, rest)
     return False
@@ -138,5 +144,6 @@ def launcher_of(job: spec_jobs.Job) -> Launcher:
 
 @cache
 def _launcher(name: str) -> Launcher:
-    launcher: Launcher = import_module(f"{launchers.__name__}.{name}.resolve").LAUNCHER
+    module = f"{launchers.__name__}.{name}.resolve"
+    launcher: Launcher = import_module(module).LAUNCHER
     return launcher

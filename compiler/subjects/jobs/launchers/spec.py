@@ -54,4 +54,5 @@ class JobLauncher(OneOf):
     def name(self) -> str:
         """The launcher, by the name of its folder."""
         fields = type(self).model_fields
-        return next(name for name in fields if getattr(self, name) is not None)
+        given = (name for name in fields if getattr(self, name) is not None)
+        return next(given)

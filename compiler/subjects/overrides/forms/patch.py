@@ -72,7 +72,8 @@ class JsonOperation(SpecModel):
             wanted = self.op in _NEEDS[key]
             has = field in self.model_fields_set
             if wanted and not has:
-                raise fault(f"`{self.op}` has no `{key}`", f"add `{key}`")
+                fact = f"`{self.op}` has no `{key}`"
+                raise fault(fact, f"add `{key}`")
             if has and not wanted:
                 raise fault(f"`{self.op}` takes no `{key}`", "remove it", key)
         return self

@@ -13,8 +13,10 @@ def _profile(value: Any) -> str:
     """A profile of MIG: its compute slices and its memory."""
     text = as_text(value, "a profile of MIG", "1g.10gb")
     compute, _, memory = text.partition(".")
-    is_compute = compute[:-1].isdigit() and compute.endswith("g")
-    is_memory = memory[:-2].isdigit() and memory.endswith("gb")
+    cores = compute.removesuffix("g")
+    is_compute = compute.endswith("g") and cores.isdigit()
+    size = memory.removesuffix("gb")
+    is_memory = memory.endswith("gb") and size.isdigit()
     if not is_compute or not is_memory:
         raise fault(f"`{text}` is no profile of MIG", "write one like `1g.10gb`")
     return text

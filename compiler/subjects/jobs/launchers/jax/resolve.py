@@ -71,9 +71,11 @@ def _check_release(context: Context, job: Job) -> None:
 
 def _check_command(context: Context, job: Job) -> None:
     """Each pod starts the program once; a launcher in it starts several, all with the same process id."""
-    words = [*job.spec.command, *job.spec.args]
+    spec = job.spec
+    words = [*spec.command, *spec.args]
     line = "\n".join(words)
-    other = next((name for name in _ANOTHER if name in line), None)
+    named = (name for name in _ANOTHER if name in line)
+    other = next(named, None)
     if other is not None:
         context.fault(
             "RES131",

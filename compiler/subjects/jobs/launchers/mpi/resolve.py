@@ -66,7 +66,11 @@ class OpenMpi(Launcher):
         }
 
     def jobs(
-        self, context: Context, job: Job, pod: Pod, asked: Mapping[str, Quantity]
+        self,
+        context: Context,
+        job: Job,
+        pod: Pod,
+        asked: Mapping[str, Quantity],
     ) -> tuple[ReplicatedJob, ...]:
         """The pod of mpirun, and the others; a job of one node has the first alone.
 
@@ -140,7 +144,9 @@ def _replicated(
     pod: Pod,
 ) -> ReplicatedJob:
     launches = name == LAUNCHER_JOB
-    after = (NODE,) if launches and job.spec.nodes > 1 else ()
+    after: tuple[str, ...] = ()
+    if launches and job.spec.nodes > 1:
+        after = (NODE,)
     return ReplicatedJob(
         at=job.at,
         name=name,
@@ -260,10 +266,12 @@ def _server(mpi: Mpi) -> str:
 
 def _check_command(context: Context, job: Job) -> None:
     """mpirun runs in one pod; whatever else runs there runs there alone."""
-    words = [*job.spec.command, *job.spec.args]
+    spec = job.spec
+    words = [*spec.command, *spec.args]
     line = "\n".join(words)
     place = job.at / "command"
-    torchrun = next((name for name in _TORCHRUN if name in line), None)
+    named = (name for name in _TORCHRUN if name in line)
+    torchrun = next(named, None)
     if torchrun is not None:
         context.fault(
             "RES131",
@@ -274,10 +282,12 @@ def _check_command(context: Context, job: Job) -> None:
         )
         return
     program = posixpath.basename(words[0])
-    if job.spec.nodes > 1 and program not in _SHELLS and not _starts(line):
+    starts_itself = program in _SHELLS or _starts(line)
+    if job.spec.nodes > 1 and not starts_itself:
         context.doubt(
             "RES131",
-            f"job `{job.spec.name}` has the launcher `mpi`, and its command starts no {listed(_STARTERS[:2])}: only "
+            f"job `{job.spec.name}` has the launcher `mpi`, "
+            f"and its command starts no {listed(_STARTERS[:2])}: only "
             "the first of its nodes runs the program",
             place,
             f"write `mpirun` before `{words[0]}`",

@@ -72,7 +72,8 @@ def _test(job: Job) -> NcclTest:
 
 def _expected(job: Job) -> Bandwidth | None:
     """What the spec expects, or what is known of the type."""
-    given, instance = _test(job).bus_bandwidth, job.pool.instance
+    given = _test(job).bus_bandwidth
+    instance = job.pool.instance
     if given is not None:
         return Bandwidth(given, largest(instance), "")
     return expected(instance, job.spec.nodes)
@@ -80,7 +81,8 @@ def _expected(job: Job) -> Bandwidth | None:
 
 def _check_network(context: Context, job: Job) -> None:
     """The test is of EFA between nodes, against a bandwidth that is known."""
-    spec, instance = job.spec, job.pool.instance
+    spec = job.spec
+    instance = job.pool.instance
     what = f"job `{spec.name}` tests the network between nodes"
     if not instance.gpus or not job.pool.efa:
         lacks = "no EFA" if instance.gpus else "no GPUs"
@@ -108,7 +110,8 @@ def _check_network(context: Context, job: Job) -> None:
 
 
 def _check_own(context: Context, job: Job) -> None:
-    if job.spec.command != FILLS["command"] or job.spec.args:
+    spec = job.spec
+    if spec.command != FILLS["command"] or spec.args:
         key = "args" if job.spec.args else "command"
         context.fault(
             "RES131",

@@ -38,12 +38,16 @@ class Torchrun(Launcher):
     def environment(self, context: Context, job: Job) -> list[EnvVar]:
         """How long torchrun waits for its ranks to save; the option in the command wins."""
         seconds = shutdown_seconds(job)
-        parts = [*job.spec.command, *job.spec.args]
+        spec = job.spec
+        parts = [*spec.command, *spec.args]
         if seconds is None or not self.launches(parts):
             return []
         if f"--{SHUTDOWN_OPTION}" in flags(parts):
             return []
-        follows = job.at / "torch" if job.spec.torch is not None else job.at / "image"
+        if job.spec.torch is not None:
+            follows = job.at / "torch"
+        else:
+            follows = job.at / "image"
         return variable(
             context,
             job,
@@ -66,7 +70,8 @@ class Torchrun(Launcher):
         where the endpoint is its own machine (`_matches_machine_hostname`), and a shorter name is known there only once
         the service's record has spread. Before that rank 0 takes itself for a guest, and nobody opens the store.
         """
-        parts = [*job.spec.command, *job.spec.args]
+        spec = job.spec
+        parts = [*spec.command, *spec.args]
         if not self.launches(parts):
             return []
         written = flags(parts)

@@ -12,7 +12,9 @@ _NODE = "node"
 
 def brought(launcher: Any) -> Mapping[str, Any]:
     """The keys of a job that its launcher ``torchtune`` says; nothing for a runtime that is not released."""
-    name = launcher.get("runtime") if isinstance(launcher, dict) else None
+    name = None
+    if isinstance(launcher, dict):
+        name = launcher.get("runtime")
     if not isinstance(name, str):
         return {}
     from compiler.catalog.runtimes import released_runtimes
@@ -24,7 +26,8 @@ def brought(launcher: Any) -> Mapping[str, Any]:
     containers = {}
     for job in jobs:
         pod = job["template"]["spec"]["template"]["spec"]
-        containers.update({item["name"]: item for item in pod["containers"]})
+        of_pod = {item["name"]: item for item in pod["containers"]}
+        containers.update(of_pod)
     downloads: dict[str, dict[str, Any]] = {
         name.removesuffix("-initializer"): {"storageUri": _uri(container)}
         for name, container in containers.items()
@@ -33,7 +36,8 @@ def brought(launcher: Any) -> Mapping[str, Any]:
     if launcher.get("secret") is not None:
         downloads["model"]["secret"] = launcher["secret"]
     node = containers[_NODE]
-    words = [word for word in node["command"] if not word.startswith(_ENDPOINT)]
+    command = node["command"]
+    words = [word for word in command if not word.startswith(_ENDPOINT)]
     return {
         # manifests/overlays/runtimes/kustomization.yaml gives the images the tag of the release.
         "image": f"{node['image']}:v{runtime.version}",
@@ -47,6 +51,7 @@ def brought(launcher: Any) -> Mapping[str, Any]:
 
 
 def _uri(container: Mapping[str, Any]) -> str:
-    values = {item["name"]: item["value"] for item in container["env"]}
+    variables = container["env"]
+    values = {item["name"]: item["value"] for item in variables}
     uri: str = values["STORAGE_URI"]
     return uri

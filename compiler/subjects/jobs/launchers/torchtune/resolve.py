@@ -20,8 +20,10 @@ class Torchtune(Torchrun):
 
     def check(self, context: Context, job: Job) -> None:
         super().check(context, job)
-        words = [*job.spec.command, *job.spec.args]
-        if tuple(words[:2]) == _RUN and not words[2].startswith("-"):
+        spec = job.spec
+        words = [*spec.command, *spec.args]
+        runs_tune = tuple(words[:2]) == _RUN
+        if runs_tune and not words[2].startswith("-"):
             context.doubt(
                 "RES131",
                 f"job `{job.spec.name}` has the launcher `torchtune`, and its command has no option of torchrun: each "
