@@ -164,7 +164,8 @@ def run_compile(options: argparse.Namespace) -> int:
 
     formats(options)
     with Synthesis() as cdk8s:
-        if not options.check and not any(options.output.glob(f"*/{MANIFEST}")):
+        written = options.output.glob(f"*/{MANIFEST}")
+        if not options.check and not any(written):
             cdk8s.start()  # all will be new, so Node may start while the specs are read
         return _compile_all(options, cdk8s)
 

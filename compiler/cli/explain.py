@@ -157,7 +157,9 @@ def _fields(done: Compilation, subject: str) -> Iterator[str]:
 def _is_within(name: str, field: str) -> bool:
     """Whether a field is the one asked for, or below it."""
     field = field.rstrip(".")
-    return not field or name == field or name.startswith((f"{field}.", f"{field}["))
+    if not field or name == field:
+        return True
+    return name.startswith((f"{field}.", f"{field}["))
 
 
 def _explain_in(

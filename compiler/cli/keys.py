@@ -107,7 +107,8 @@ def _offer(asked: str, known: dict[str, Key]) -> str:
     if not close:
         return "`trainyard explain --spec` lists all"
     if len(close) > 1:
-        return f"write one of {listed(known[path].path for path in close[:_OFFERED])}"
+        offered = listed(known[path].path for path in close[:_OFFERED])
+        return f"write one of {offered}"
     return f"did you mean `{known[close[0]].path}`?"
 
 

@@ -33,7 +33,9 @@ class Change:
     at: Route
 
     def __str__(self) -> str:
-        return f"`{self.path}`: {shown_value(self.before)} → {shown_value(self.after)}"
+        before = shown_value(self.before)
+        after = shown_value(self.after)
+        return f"`{self.path}`: {before} → {after}"
 
 
 def changed_fields(
@@ -59,7 +61,8 @@ def changed_fields(
         run.object,
         run.namespace,
     )
-    old = committed.manifest(f"{run.kind}/{run.namespace}/{run.object}", path, new)
+    reference = f"{run.kind}/{run.namespace}/{run.object}"
+    old = committed.manifest(reference, path, new)
     if old is None:
         return []
     names = {run.object: job.name}
@@ -120,7 +123,8 @@ def _walk(
         after_by_name = {item["name"]: item for item in new}
         paths = {item["name"]: (*path, index) for index, item in enumerate(new)}
         for name in sorted({*before_by_name, *after_by_name}):
-            before, after = before_by_name.get(name), after_by_name.get(name)
+            before = before_by_name.get(name)
+            after = after_by_name.get(name)
             here = paths.get(name, path)
             yield from _walk(before, after, here, (*shown, name), names)
     elif _with_new_name(old, names) != new:
@@ -156,4 +160,6 @@ def shown_value(value: Any) -> str:
     if isinstance(value, Mapping) and value.keys() == {"name", "value"}:
         value = value["value"]
     text = str(value)
-    return f"`{text}`" if len(text) <= _WIDTH else f"`{text[: _WIDTH - 3]}…`"
+    if len(text) > _WIDTH:
+        return f"`{text[: _WIDTH - 3]}…`"
+    return f"`{text}`"

@@ -173,7 +173,8 @@ def _refused_fields(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
     for rule in RULES[manifest.body["kind"]]:
         if not rule.when(old):
             continue
-        before, after = at(old, *rule.path), at(manifest.body, *rule.path)
+        before = at(old, *rule.path)
+        after = at(manifest.body, *rule.path)
         if before == after:
             continue
         both_present = before is not None and after is not None
@@ -200,7 +201,8 @@ def _differs(before: Any, after: Any) -> tuple[FieldPath, Any, Any]:
     """Where two values differ, as deep as only one key does, so that the message shows what was edited."""
     path: FieldPath = ()
     while isinstance(before, Mapping) and isinstance(after, Mapping):
-        keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+        both = {**before, **after}
+        keys = [key for key in both if before.get(key) != after.get(key)]
         if len(keys) != 1:
             break
         (key,) = keys

@@ -57,17 +57,24 @@ def kept(
         run.object,
         run.namespace,
     )
-    old = committed.manifest(f"{run.kind}/{run.namespace}/{run.object}", path, new)
-    if old is None or run.made not in ("", digest(old.body["spec"])):
+    reference = f"{run.kind}/{run.namespace}/{run.object}"
+    old = committed.manifest(reference, path, new)
+    if old is None:
+        return None
+    spec = old.body["spec"]
+    if run.made not in ("", digest(spec)):
         return None
     objects: tuple[Manifest, ...] = (old,)
     if run.kind == TRAIN_JOB:
-        runtime = kept_runtime(committed, old.body["spec"]["runtimeRef"]["name"], new)
-        if runtime is None or run.ran not in ("", digest(runtime.body["spec"])):
+        runtime = kept_runtime(committed, spec["runtimeRef"]["name"], new)
+        if runtime is None:
+            return None
+        if run.ran not in ("", digest(runtime.body["spec"])):
             return None
         objects = (old, runtime)
     lifted = lift(objects, closed=True)
-    (node,), (ran,) = lifted.of(TrainJob), lifted.of(Runtime)
+    (node,) = lifted.of(TrainJob)
+    (ran,) = lifted.of(Runtime)
     node = replace(
         node,
         at=job.at,
@@ -138,8 +145,10 @@ def with_kept(
         files += submitted.files
     runtimes = [runtime for (_, name), runtime in by_name.items() if name in used]
     new_plan = plan.with_nodes(Runtime, runtimes).with_nodes(TrainJob, jobs)
-    new_plan = replace(new_plan, derived=_derived(plan, stay.values()))
-    return with_files(new_plan, _manifests(manifests, stay, used), files)
+    derived = _derived(plan, stay.values())
+    new_plan = replace(new_plan, derived=derived)
+    new_manifests = _manifests(manifests, stay, used)
+    return with_files(new_plan, new_manifests, files)
 
 
 def with_files(
@@ -152,7 +161,8 @@ def with_files(
         return plan, list(manifests)
     added = list(by_id.values())
     nodes = lift(added, closed=False).of(FileSet)
-    return replace(plan, nodes=(*plan.nodes, *nodes)), [*manifests, *added]
+    new_plan = replace(plan, nodes=(*plan.nodes, *nodes))
+    return new_plan, [*manifests, *added]
 
 
 def _manifests(

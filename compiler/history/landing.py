@@ -54,7 +54,9 @@ def landing(plan: Plan, pool: str) -> Landing:
 
 def _of_groups(groups: Sequence[NodeGroup]) -> Landing:
     """The same of managed node groups."""
-    types, zones, taints = set[str](), set[str](), set[str]()
+    types: set[str] = set()
+    zones: set[str] = set()
+    taints: set[str] = set()
     for group in groups:
         types.update(group.instance_types)
         zones.update(group.zones)

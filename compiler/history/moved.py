@@ -47,8 +47,12 @@ def other_tool(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
     boot = plan.one(Bootstrap)
     if boot is None:
         return
-    here, there = (_STACK, _MODULE) if boot.terraform is None else (_MODULE, _STACK)
-    if committed.template(here) is None and committed.template(there) is not None:
+    here, there = _MODULE, _STACK
+    if boot.terraform is None:
+        here, there = _STACK, _MODULE
+    if committed.template(here) is not None:
+        return
+    if committed.template(there) is not None:
         tools = {_STACK: "CloudFormation", _MODULE: "Terraform"}
         yield error(
             "CHG028",
@@ -106,7 +110,8 @@ def _other_blocks(made: MadeNetwork, committed: Committed) -> Iterator[Diagnosti
                 help=_HELP,
             )
             continue
-        block, new = at(old, *path), at(stack.body, *path)
+        block = at(old, *path)
+        new = at(stack.body, *path)
         if block != new:
             yield error(
                 "CHG025",

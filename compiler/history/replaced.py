@@ -48,15 +48,20 @@ def replaced_storage(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
 
 def _replaced(old: dict[str, Any], stack: Artifact) -> Iterator[Diagnostic]:
     for path in _FIXED:
-        before, after = at(old, *path), at(stack.body, *path)
+        before = at(old, *path)
+        after = at(stack.body, *path)
         if before != after:
             yield _refused(stack, path, before, after)
     for path in _PRESENCE:
-        before, after = at(old, *path), at(stack.body, *path)
+        before = at(old, *path)
+        after = at(stack.body, *path)
         if (before is None) != (after is None):
             yield _refused(stack, path, before, after)
-    before, after = at(old, *_CAPACITY), at(stack.body, *_CAPACITY)
-    if isinstance(before, int) and isinstance(after, int) and after < before:
+    before = at(old, *_CAPACITY)
+    after = at(stack.body, *_CAPACITY)
+    if not isinstance(before, int) or not isinstance(after, int):
+        return
+    if after < before:
         yield _refused(stack, _CAPACITY, before, after)
 
 

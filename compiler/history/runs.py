@@ -127,15 +127,16 @@ def _indented(value: object, line: str) -> str:
     """JSON of one space a level. The standard library's indents in Python, and leaves a cycle of functions each time,
     which stays in memory as long as the collector is off."""
     below = line + " "
+    separator = f",{below}"
     if isinstance(value, Mapping) and value:
         entries = [
             f"{json.dumps(key)}: {_indented(entry, below)}"
             for key, entry in value.items()
         ]
-        return "{" + below + f",{below}".join(entries) + line + "}"
+        return "{" + below + separator.join(entries) + line + "}"
     if isinstance(value, (list, tuple)) and value:
         items = [_indented(item, below) for item in value]
-        return "[" + below + f",{below}".join(items) + line + "]"
+        return "[" + below + separator.join(items) + line + "]"
     return json.dumps(value)
 
 

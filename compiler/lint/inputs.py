@@ -27,7 +27,8 @@ class Text:
         if not self.documents:
             self.documents = parse_manifests(self.file, self.tags)[0]
         number, *route = where
-        node, _ = self.documents[int(number)].node(Route(route))
+        document = self.documents[int(number)]
+        node, _ = document.node(Route(route))
         return node
 
 

@@ -47,7 +47,9 @@ def no_object(body: Any) -> NoObject | None:
         what = "text" if isinstance(body, str) else kind_of(body)
         message = f"a document that is {what}, not an object"
         return NoObject(message, f"remove it, or {_FIRST}")
-    if "$patch" in body or not any(isinstance(body.get(key), dict) for key in _BODY):
+    if "$patch" in body:
+        return None
+    if not any(isinstance(body.get(key), dict) for key in _BODY):
         return None
     if _is_name(body.get("kind")):
         return _without_version(body)

@@ -105,7 +105,8 @@ class Config:
                 excused.append(finding)
             else:
                 remaining.append(finding)
-        judged = judged and not any(finding.code in _FAILED for finding in findings)
+        failed = any(finding.code in _FAILED for finding in findings)
+        judged = judged and not failed
         for item in self.exceptions:
             if id(item) in used:
                 remaining += self._expiry_fault(item)
@@ -244,7 +245,8 @@ class _Reader:
         span = node.key_span or node.span
         if name in self.rules or name in self.by_slug:
             return (self.by_slug.get(name, name),)
-        if name[:3] in FIXED_AREAS and (name[3:].isdigit() or not name[3:]):
+        rest = name[3:]
+        if name[:3] in FIXED_AREAS and (not rest or rest.isdigit()):
             self.fault(
                 "POL006",
                 f"`{name}` is the compiler's: what it reports is wrong by fact",
@@ -347,7 +349,8 @@ class _Reader:
     def entries(self, node: Node, keys: tuple[str, ...] = ()) -> list[tuple[str, Node]]:
         """The entries of a mapping; faults for what is none and for unknown keys."""
         if not isinstance(node, MappingNode):
-            if not (isinstance(node, ScalarNode) and node.value is None):
+            is_empty = isinstance(node, ScalarNode) and node.value is None
+            if not is_empty:
                 self.fault(
                     "POL014",
                     "this is not a mapping",
@@ -363,9 +366,9 @@ class _Reader:
                     child.key_span or child.span,
                     f"write one of {listed(keys)}",
                 )
-        return [
-            (key, child) for key, child in node.items.items() if not keys or key in keys
-        ]
+        if not keys:
+            return list(node.items.items())
+        return [(key, child) for key, child in node.items.items() if key in keys]
 
 
 def _by_slug(rules: Collection[Rule]) -> dict[str, str]:

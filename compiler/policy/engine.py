@@ -124,7 +124,9 @@ def _shared_key(finding: Finding, work: Work) -> object:
     """By what a finding is the same for another job: its place in their runtime, or its place and words elsewhere
     outside of them; ``None`` for one in the job itself."""
     at = finding.at
-    if not at or not work.job.at or at[0] == work.job.at[0]:
+    if not at or not work.job.at:
+        return None
+    if at[0] == work.job.at[0]:
         return None
     if work.runtime is not None and at[0] == work.runtime.at[0]:
         return at, ""

@@ -134,9 +134,9 @@ def _own(kind: type) -> Iterator[tuple[str, object]]:
         if base.__module__.startswith("compiler."):
             for name, member in vars(base).items():
                 seen.setdefault(name, member)
-    yield from (
-        (name, member) for name, member in seen.items() if not name.startswith("_")
-    )
+    for name, member in seen.items():
+        if not name.startswith("_"):
+            yield name, member
 
 
 def _member(head: str, documented: object) -> str:

@@ -185,7 +185,8 @@ def _bare(path: str) -> CodeType:
 
 def _is_rule(mark: Any) -> bool:
     """Whether a decorator, as a node of ``ast``, is ``@rule(…)``."""
-    return getattr(getattr(mark, "func", None), "id", "") == "rule"
+    called = getattr(mark, "func", None)
+    return getattr(called, "id", "") == "rule"
 
 
 def _stamp(path: str) -> Stamp | None:
@@ -208,7 +209,9 @@ def _defined(entries: Mapping[str, Entry]) -> dict[str, Stamp | None]:
 
 def _file_of(module: str) -> str:
     path = _ROOT.joinpath(*module.split("."))
-    return str(path / "__init__.py" if path.is_dir() else path.with_suffix(".py"))
+    if path.is_dir():
+        return str(path / "__init__.py")
+    return str(path.with_suffix(".py"))
 
 
 def _read(file: Path) -> Mapping[str, Entry]:

@@ -129,7 +129,8 @@ def _builtin(base: Path) -> tuple[tuple[Rule, ...], tuple[Diagnostic, ...]]:
 def _builtin_folders(base: Path) -> list[str]:
     with os.scandir(base) as entries:
         names = [entry.name for entry in entries if entry.is_dir()]
-    return sorted(name for name in names if name != OWN_FOLDER and _is_shown(name))
+    shown = [name for name in names if _is_shown(name)]
+    return sorted(name for name in shown if name != OWN_FOLDER)
 
 
 def _is_shown(name: str) -> bool:

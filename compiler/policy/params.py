@@ -39,7 +39,9 @@ def refusal_of(
             known or "it takes none: remove it",
         )
     wanted = type(rule.params[name])
-    if type(value) is wanted or (wanted is float and type(value) is int):
+    if type(value) is wanted:
+        return None
+    if wanted is float and type(value) is int:
         return None
     what = _TYPES.get(wanted, "a mapping")
     return Refusal(f"parameter `{name}` of `{rule.code}` is {what}", f"write {what}")

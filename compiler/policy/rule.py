@@ -73,7 +73,9 @@ def malformed(finding: object) -> str:
 
 def is_texts(value: object) -> bool:
     """Whether a value is a tuple of texts."""
-    return isinstance(value, tuple) and all(isinstance(text, str) for text in value)
+    if not isinstance(value, tuple):
+        return False
+    return all(isinstance(text, str) for text in value)
 
 
 def is_places(value: object) -> bool:

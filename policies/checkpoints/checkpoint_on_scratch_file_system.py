@@ -88,7 +88,9 @@ def _by_class(work: Work, world: World) -> Iterator[Finding]:
     """A folder of a claim whose StorageClass makes scratch file systems."""
     for saved in saved_paths(work):
         claim = world.storage.claim(work.namespace, claim_of(work, saved.path))
-        if claim is None or claim.volume or world.storage.driver(claim) != FSX:
+        if claim is None or claim.volume:
+            continue
+        if world.storage.driver(claim) != FSX:
             continue
         parameters = world.storage.parameters(claim)
         deployment = parameters.get("deploymentType") or "SCRATCH_1"

@@ -68,7 +68,9 @@ def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
     """
     pod, main = work.pod, work.main
     by_mpi = work.framework == "mpi" and starts(work.words, "mpirun")
-    if pod is None or main is None or not (by_mpi or launches(work.words)):
+    if pod is None or main is None:
+        return
+    if not by_mpi and not launches(work.words):
         return
     grace = pod.grace_seconds
     if grace is None or grace <= world.param("seconds"):
@@ -100,7 +102,9 @@ def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
 
 def _by_mpi(work: Work, pod: Pod) -> Iterator[Finding]:
     option, variable = "odls_base_sigkill_timeout", "OMPI_MCA_odls_base_sigkill_timeout"
-    if variable in work.env or any(option in word for word in work.words):
+    if variable in work.env:
+        return
+    if any(option in word for word in work.words):
         return
     yield Finding(
         f"job `{work.name}` has {Duration(pod.grace_seconds or 0)} to save, and mpirun kills its ranks a second after "

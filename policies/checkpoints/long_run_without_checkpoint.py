@@ -62,9 +62,12 @@ def long_run_without_checkpoint(work: Work, world: World) -> Iterator[Finding]:
           version: "2.15"}}}]
         jobs: [{name: llama, timeout: 72h, mounts: [{storage: data, path: /data}]}]
     """
-    if work.main is None or work.pod is None or work.runtime is None or _saves(work):
+    if work.main is None or work.pod is None:
         return
-    deadline, restarts = work.deadline or 0, work.runtime.max_restarts or 0
+    if work.runtime is None or _saves(work):
+        return
+    deadline = work.deadline or 0
+    restarts = work.runtime.max_restarts or 0
     help = "mount a volume and save there, or name a bucket that the program saves to"
     spec_help = "mount a storage and save there (`checkpoint:`), or name a bucket that the program saves to"
     if deadline > world.param("hours") * 3600:

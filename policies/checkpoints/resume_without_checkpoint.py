@@ -61,7 +61,11 @@ def resume_without_checkpoint(plan: Plan, world: World) -> Iterator[Finding]:
         if any(guard in text for guard in _GUARDS):
             continue
         call = re.search(_ALWAYS, text)
-        if call and "if " not in text[max(0, call.start() - _NEAR) : call.start()]:
+        if not call:
+            continue
+        start = call.start()
+        before = text[max(0, start - _NEAR) : start]
+        if "if " not in before:
             yield Finding(
                 f"{program.title} resumes from a checkpoint, which its first run does not have",
                 program.at,

@@ -29,11 +29,17 @@ def efa_across_instance_types(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if not (work.gang and work.efa) or len(work.pools) != 1:
+    if not work.gang or not work.efa:
         return
-    pool, types, catalog = work.pools[0], work.types, world.catalog
-    if not types and (named_types(pool, catalog) or nonexistent_type(pool, catalog)):
-        return  # reported by PLC024 or PLC018
+    if len(work.pools) != 1:
+        return
+    pool = work.pools[0]
+    types = work.types
+    catalog = world.catalog
+    if not types and named_types(pool, catalog):
+        return  # reported by PLC024
+    if not types and nonexistent_type(pool, catalog):
+        return  # reported by PLC018
     if isinstance(pool, GroupPool) and pool.block:
         return  # reported by PLC025
     if INSTANCE_TYPE in work.selector:

@@ -32,9 +32,10 @@ def efa_exceeds_node(work: Work, world: World) -> Iterator[Finding]:
     most = max(instance.accelerators for instance in types)
     if work.accelerator and work.accelerator[1] > most:
         return  # LIM001 reports a request that was written for another type
-    has, name = max(
+    interfaces = [
         (world.efa_of(pool, instance), instance.name) for pool, instance in work.offers
-    )
+    ]
+    has, name = max(interfaces)
     groups = [pool for pool in work.pools if isinstance(pool, GroupPool)]
     disabled = [group for group in groups if not group.efa]
     enough = work.efa <= max(instance.efa_interfaces for instance in types)

@@ -26,7 +26,9 @@ def efa_partially_requested(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, resources: {efa: 4}}]
     """
-    if not work.gang or work.accelerator is None or not work.efa or not work.types:
+    if not work.gang or work.accelerator is None:
+        return
+    if not work.efa or not work.types:
         return
     if any(not_offered(pool, world) for pool in work.pools):
         return  # reported as a type that is not there
@@ -35,7 +37,8 @@ def efa_partially_requested(work: Work, world: World) -> Iterator[Finding]:
         for pool in work.pools
         for instance in world.types(pool)
     }
-    whole = all(instance.accelerators == work.accelerator[1] for instance in work.types)
+    count = work.accelerator[1]
+    whole = all(instance.accelerators == count for instance in work.types)
     if whole and len(has) == 1 and work.efa < max(has):
         yield Finding(
             f"{work.title} asks for {work.efa} of the {max(has)} EFA devices of each node",

@@ -28,10 +28,14 @@ def efa_plugin_missing(plan: Plan, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    if not plan.closed or not plan.of(HelmRelease) or world.releases(*_OFFER):
+    if not plan.closed or not plan.of(HelmRelease):
+        return
+    if world.releases(*_OFFER):
         return
     for work in world.works:
-        if not work.efa or (work.pools and all(pool.auto for pool in work.pools)):
+        if not work.efa:
+            continue
+        if work.pools and all(pool.auto for pool in work.pools):
             continue  # nodes of EKS Auto Mode have the plugin (aws/eks-charts#1359)
         yield Finding(
             f"job `{work.name}` asks for EFA, and no EFA device plugin is installed",

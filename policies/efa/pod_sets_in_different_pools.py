@@ -82,7 +82,9 @@ def pod_sets_in_different_pools(work: Work) -> Iterator[Finding]:
         return
     parts = [part.name for part, _, _ in work.others if part.step not in BESIDE_NODES]
     flavors = {choice.flavor.name for choice in work.choices if choice.flavor}
-    if not parts or len(flavors) < 2 or _GROUP in work.pod.annotations:
+    if not parts or len(flavors) < 2:
+        return
+    if _GROUP in work.pod.annotations:
         return
     first, second, *_ = sorted(flavors)
     yield Finding(

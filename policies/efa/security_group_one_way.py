@@ -49,7 +49,9 @@ def security_group_one_way(group: SecurityGroupStack) -> Iterator[Finding]:
         group.name or "",
         group.description or "",
     )
-    if "rules" in group.unread or not any("efa" in name.lower() for name in names):
+    if "rules" in group.unread:
+        return
+    if not any("efa" in name.lower() for name in names):
         return
     own = [rule for rule in group.rules if _is_own(group, rule)]
     ways = {rule.outgoing for rule in own}

@@ -35,7 +35,8 @@ def node_repair_without_monitoring_agent(
     addons = cluster.addons if cluster else ()
     names = [addon.name for addon in addons]
     installed = world.releases(AGENT) or AGENT in names
-    if not installed and any(map(world.accelerated, world.plan.of(NodePool))):
+    pools = world.plan.of(NodePool)
+    if not installed and any(map(world.accelerated, pools)):
         yield Finding(
             "node repair is on without the node monitoring agent",
             release.where("values"),

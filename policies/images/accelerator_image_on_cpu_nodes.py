@@ -45,7 +45,9 @@ def accelerator_image_on_cpu_nodes(work: Work) -> Iterator[Finding]:
     """
     node = work if work.image or work.main is None else work.main
     image = (node.image or "").partition("@")[0]
-    if not image or work.accelerator is not None or not work.complete or not work.types:
+    if not image or work.accelerator is not None:
+        return
+    if not work.complete or not work.types:
         return
     if any(instance.accelerators for instance in work.types):
         return  # LIM011 reports that it asks for none of them

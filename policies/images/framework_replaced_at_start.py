@@ -63,6 +63,9 @@ def framework_replaced_at_start(plan: Plan) -> Iterator[Finding]:
 
 def _torch(words: Command) -> str:
     """The requirement of PyTorch itself that pip is given; empty where a constraint may keep what is there."""
-    if not is_pip_install(words) or any(word in _LEFT_ALONE for word in words):
+    if not is_pip_install(words):
         return ""
-    return next((word for word in words if re.match(_REQUIREMENT, word)), "")
+    if any(word in _LEFT_ALONE for word in words):
+        return ""
+    requirements = (word for word in words if re.match(_REQUIREMENT, word))
+    return next(requirements, "")

@@ -44,7 +44,8 @@ def image_accelerator_mismatch(work: Work) -> Iterator[Finding]:
     image = node.image or ""
     if not image or work.accelerator is None:
         return
-    name, ours = image.partition("@")[0], image.startswith(_OF_AWS)
+    name = image.partition("@")[0]
+    ours = image.startswith(_OF_AWS)
     resource = work.accelerator[0]
     wrong = _software(name, resource)
     if not wrong and ours:

@@ -104,7 +104,9 @@ def _cuda(image: str) -> Version | None:
     tag = re.search(_TAG, image.rpartition("/")[2])
     if tag is None:
         return None
-    return int(tag[1] or tag[3]), int(tag[2] or tag[4])
+    major = tag[1] or tag[3]
+    minor = tag[2] or tag[4]
+    return int(major), int(minor)
 
 
 def _months(image: str, world: World) -> int:

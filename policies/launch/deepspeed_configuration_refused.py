@@ -77,8 +77,11 @@ def deepspeed_configuration_refused(work: Work, world: World) -> Iterator[Findin
           '{"train_batch_size": "auto", "bf16": {"enabled": true}, "zero_optimization": {"stage": 3}}'}}]
     """
     said = dict(options(work.words))
-    path = next((said[name] for name in _OPTIONS if said.get(name)), None)
-    file = file_of(work, world, path) if path and path.endswith(".json") else None
+    paths = (said[name] for name in _OPTIONS if said.get(name))
+    path = next(paths, None)
+    if not path or not path.endswith(".json"):
+        return
+    file = file_of(work, world, path)
     if file is None:
         return
     try:
@@ -93,8 +96,10 @@ def deepspeed_configuration_refused(work: Work, world: World) -> Iterator[Findin
         return
     if isinstance(configuration, dict):
         yield from _of_formats(work, file, configuration)
-        if not any(name in said for name in _SHARED):
-            yield from _of_batches(work, file, configuration, _sharing(work, world))
+        shared = any(name in said for name in _SHARED)
+        if not shared:
+            sharing = _sharing(work, world)
+            yield from _of_batches(work, file, configuration, sharing)
 
 
 def _of_formats(
@@ -129,19 +134,26 @@ def _of_batches(
     whole, micro, steps = (
         _count(configuration, name) for name in (_BATCH, _MICRO, _STEPS)
     )
-    if ranks is None or whole is None or (micro is None and steps is None):
+    if ranks is None or whole is None:
+        return
+    if micro is None and steps is None:
         return
     unit = (micro or 1) * (steps or 1) * ranks
     if micro and steps:
-        fits, wanted = whole == unit, f"`{unit}`"
+        fits = whole == unit
+        wanted = f"`{unit}`"
     else:
-        fits, wanted = whole % unit == 0, f"a multiple of {unit}"
+        fits = whole % unit == 0
+        wanted = f"a multiple of {unit}"
     if not fits:
         factors = [f"{ranks} ranks"]
-        factors += [f"{_MICRO} {micro}"] if micro else []
-        factors += [f"{_STEPS} {steps}"] if steps else []
+        if micro:
+            factors.append(f"{_MICRO} {micro}")
+        if steps:
+            factors.append(f"{_STEPS} {steps}")
+        shown = ", ".join(factors)
         yield Finding(
-            f"the configuration of DeepSpeed of {work.title} has a {_BATCH} of {whole}, with {', '.join(factors)}",
+            f"the configuration of DeepSpeed of {work.title} has a {_BATCH} of {whole}, with {shown}",
             file.at,
             help=f'write {wanted}, or remove "{_BATCH}": DeepSpeed derives it',
         )

@@ -103,7 +103,8 @@ def _mpi(work: Work) -> str:
     """The launcher of MPI that the command starts, where no runtime gives it the hosts."""
     if work.runtime is None or work.runtime.framework == "mpi":
         return ""
-    return next((launcher for launcher in _MPI if starts(work.words, launcher)), "")
+    launchers = (launcher for launcher in _MPI if starts(work.words, launcher))
+    return next(launchers, "")
 
 
 def _has_hosts(work: Work) -> bool:

@@ -78,7 +78,8 @@ def _divided(work: Work, said: Megatron) -> Iterator[tuple[str, int, str]]:
     if said.context > 1:
         unit = 2 * said.context
         yield "seq-length", unit, f"{unit}, twice the context degree"
-    copies, micro = _copies(work, said), said.number("micro-batch-size")
+    copies = _copies(work, said)
+    micro = said.number("micro-batch-size")
     if copies and micro and "rampup-batch-size" not in said.given:
         unit = micro * copies
         shown = f"{unit}: {micro} samples of each of {copies} copies"
@@ -89,6 +90,7 @@ def _copies(work: Work, said: Megatron) -> int:
     """The copies of the model, each with samples of its own; 0 where they are not known, or no whole number."""
     if work.nodes is None:
         return 0
-    ranks = work.nodes * processes_of(work, said.given.get("nproc-per-node"))
+    processes = processes_of(work, said.given.get("nproc-per-node"))
+    ranks = work.nodes * processes
     copies, rest = divmod(ranks, prod(said.degrees))
     return 0 if rest else copies

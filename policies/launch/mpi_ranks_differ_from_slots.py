@@ -49,9 +49,9 @@ def mpi_ranks_differ_from_slots(work: Work) -> Iterator[Finding]:
     """
     if work.framework != "mpi" or work.nodes is None:
         return
-    if not isinstance(work.processes, int) or not any(
-        starts(work.words, program) for program in _PROGRAMS
-    ):
+    if not isinstance(work.processes, int):
+        return
+    if not any(starts(work.words, program) for program in _PROGRAMS):
         return
     slots = work.nodes * work.processes
     ranks = _ranks(work.words)
@@ -70,13 +70,15 @@ def _ranks(words: tuple[str, ...]) -> int | None:
     """What the options of mpirun say; ``None`` where its program or an option that is not known comes first."""
     parts = " ".join(words).split()
     names = [part.rpartition("/")[2] for part in parts]
-    index = 1 + next(index for index, name in enumerate(names) if name in _PROGRAMS)
+    programs = (index for index, name in enumerate(names) if name in _PROGRAMS)
+    index = 1 + next(programs)
     while index < len(parts):
         option = parts[index].lstrip("-")
         if not parts[index].startswith("-") or option not in _VALUES:
             return None
-        value = parts[index + 1] if index + 1 < len(parts) else ""
         if option in _COUNTS:
-            return int(value) if value.isdigit() else None
+            is_last = index + 1 == len(parts)
+            count = "" if is_last else parts[index + 1]
+            return int(count) if count.isdigit() else None
         index += 1 + _VALUES[option]
     return None

@@ -34,7 +34,9 @@ def neuron_process_count_unset(work: Work) -> Iterator[Finding]:
           trainer: {numNodes: 2, numProcPerNode: 32, resourcesPerNode: {limits: {aws.amazon.com/neuron: 16}}}
     """
     processes = work.processes
-    if NEURON not in work.asks or not work.trainer or isinstance(processes, int):
+    if NEURON not in work.asks or not work.trainer:
+        return
+    if isinstance(processes, int):
         return
     if work.framework == "jax":
         return  # one process a node, whatever is said

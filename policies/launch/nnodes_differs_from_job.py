@@ -50,10 +50,14 @@ def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
 def _range(
     work: Work, nodes: int, given: str, least: str, most: str
 ) -> Iterator[Finding]:
-    if not (least.isdigit() and most.isdigit()) or int(least) == int(most) == nodes:
+    if not least.isdigit() or not most.isdigit():
+        return
+    lower = int(least)
+    upper = int(most)
+    if lower == upper == nodes:
         return
     label, severity = "", None
-    if int(least) <= nodes <= int(most):  # it can start
+    if lower <= nodes <= upper:  # it can start
         label = "ranks start anew for each node that comes late"
         severity = Severity.WARNING
     yield Finding(

@@ -61,12 +61,16 @@ def _of_job(state: TrainingState, work: Work) -> Iterator[Finding]:
         wanted = of_model[degree.name]
         if degree.ranks == wanted:
             continue
+        option = _option(degree, degrees)
+        place = state.where(degree.name)
+        asked = f"{degree.name} {wanted}"
+        parallel = f"{degree.name}: {degree.ranks}"
         yield Finding(
-            f"the command of {work.title} has {_said(degree)}, and its model {degree.name} {wanted}",
-            work.where_said(_option(degree, degrees)),
+            f"the command of {work.title} has {_said(degree)}, and its model {asked}",
+            work.where_said(option),
             label="the program does what its options say",
-            help=f"write `--{degree.option}={wanted}`, or `{degree.name}: {degree.ranks}` in the model's `parallel`",
-            also=((state.where(degree.name), f"{degree.name} {wanted}"),),
+            help=f"write `--{degree.option}={wanted}`, or `{parallel}` in the model's `parallel`",
+            also=((place, asked),),
         )
 
 

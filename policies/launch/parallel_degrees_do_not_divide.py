@@ -27,18 +27,23 @@ def parallel_degrees_do_not_divide(work: Work) -> Iterator[Finding]:
           --pipeline-model-parallel-size=4]}]
     """
     said = megatron_of(work)
-    if said is None or work.nodes is None or work.accelerator is None:
+    if said is None or work.nodes is None:
+        return
+    if work.accelerator is None:
         return
     each = processes_of(work, said.given.get("nproc-per-node"))
     if not each:
         return
-    ranks, model = work.nodes * each, prod(said.degrees)
+    ranks = work.nodes * each
+    model = prod(said.degrees)
     if ranks % model:
         shown = " × ".join(map(str, said.degrees))
+        division = f"{work.nodes} nodes of {each}"
+        option = next(name for name in DEGREES if name in said.given)
         yield Finding(
-            f"job `{work.name}` has {ranks} ranks ({work.nodes} nodes of {each}), "
+            f"job `{work.name}` has {ranks} ranks ({division}), "
             f"and its model is divided by {shown} = {model}",
-            work.where_said(next(name for name in DEGREES if name in said.given)),
+            work.where_said(option),
             label="not a whole number of replicas",
             help=f"write degrees whose product divides {ranks}",
         )

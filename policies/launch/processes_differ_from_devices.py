@@ -27,19 +27,25 @@ def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]
 
         jobs: [{name: llama, processesPerNode: 8}]
     """
-    if work.accelerator is None or not _torchrun(work) or exceeds_node(work, world):
+    if work.accelerator is None or not _torchrun(work):
+        return
+    if exceeds_node(work, world):
         return
     resource, gpus = work.accelerator
     given = dict(options(work.words)).get("nproc-per-node")
     processes = _number(given) if given else work.processes
-    if resource != GPU or not isinstance(processes, int) or processes == gpus:
+    if resource != GPU or not isinstance(processes, int):
+        return
+    if processes == gpus:
         return
     node = min((instance.accelerators for instance in work.types), default=0)
     if work.gang and gpus < node == processes:
         return  # LIM008 reports the GPUs that the job leaves idle
-    at, key = work.where("processes"), f"`processesPerNode: {gpus}`"
+    at = work.where("processes")
+    key = f"`processesPerNode: {gpus}`"
     if given:
-        at, key = work.where_said("nproc-per-node"), str(gpus)
+        at = work.where_said("nproc-per-node")
+        key = str(gpus)
     yield Finding(
         f"job `{work.name}` starts {processes} processes a node and has {gpus} GPUs",
         at,

@@ -45,7 +45,8 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
     if work.framework == "jax":
         yield from _jax(work)
         return
-    torchrun, given = launches(work.words), dict(options(work.words))
+    torchrun = launches(work.words)
+    given = dict(options(work.words))
     if torchrun and "standalone" in given:
         yield _finding(
             work,
@@ -54,7 +55,8 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
             "each node trains alone",
             "remove it: the nodes find each other by the variables that Trainer sets",
         )
-    rank, master = given.get("node-rank") or "", given.get("master-addr") or ""
+    rank = given.get("node-rank") or ""
+    master = given.get("master-addr") or ""
     if torchrun and rank.isdigit():
         yield _finding(
             work,
@@ -87,7 +89,8 @@ def _jax(work: Work) -> Iterator[Finding]:
     """Trainer sets both in each pod, and the job's own variables win (trainer v2.3.0, jax plugin)."""
     for name in ("JAX_PROCESS_ID", "JAX_COORDINATOR_ADDRESS"):
         value = work.env.get(name) or ""
-        if value.isdigit() or value.rpartition(":")[0] in _ITSELF:
+        host = value.rpartition(":")[0]
+        if value.isdigit() or host in _ITSELF:
             yield _finding(
                 work,
                 f"`{name}: {value}` for all of them",

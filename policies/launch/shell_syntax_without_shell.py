@@ -102,8 +102,11 @@ def _read(work: Work) -> tuple[Route, tuple[str, ...], tuple[str, ...]]:
     node = work if work.command else work.main
     if node is None or not node.command:
         return work.at, (), ()
-    args = work.args or (work.main.args if work.main is not None else ())
-    return node.where("command"), tuple(node.command), (*node.command, *args)
+    command = tuple(node.command)
+    args = work.args
+    if not args and work.main is not None:
+        args = work.main.args
+    return node.where("command"), command, (*command, *args)
 
 
 def _shell(

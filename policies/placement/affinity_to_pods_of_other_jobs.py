@@ -81,9 +81,12 @@ def affinity_to_pods_of_other_jobs(plan: Plan, world: World) -> Iterator[Finding
     jobs = [job for job in plan.of(Workload) if job.kind in _RUN_TO_END]
     for affinity in affinities(plan, world.manifests):
         own = str(affinity.pod.at[0])
-        mine = next((job for job in jobs if str(job.at[0]) == own), None)
-        for term in affinity.pods if mine is not None else ():
-            other = _other(mine, jobs, term) if mine is not None else ""
+        same = (job for job in jobs if str(job.at[0]) == own)
+        mine = next(same, None)
+        if mine is None:
+            continue
+        for term in affinity.pods:
+            other = _other(mine, jobs, term)
             if other and _is_own(affinity, term):
                 yield Finding(
                     f"{affinity.title} must be beside pods that job `{other}` has too",
@@ -107,7 +110,9 @@ def _other(
     if term.narrowed or not term.labels:
         return ""
     for job in jobs:
-        if job.at == mine.at or job.namespace != mine.namespace:
+        if job.at == mine.at:
+            continue
+        if job.namespace != mine.namespace:
             continue
         if any(_has(part.pod.labels, term.labels) for part in job.pods):
             return job.name

@@ -43,7 +43,9 @@ def amx_on_some_instance_types(work: Work) -> Iterator[Finding]:
             image: public.ecr.aws/deep-learning-containers/pytorch-training:2.8.0-cpu-py312-ubuntu22.04-ec2-v1.0
             command: [torchrun, train.py, --backend=gloo]
     """
-    if work.accelerator or not work.gang or len(work.types) < 2:
+    if work.accelerator or not work.gang:
+        return
+    if len(work.types) < 2:
         return
     if INSTANCE_TYPE in work.selector:
         return

@@ -28,10 +28,15 @@ def efa_across_zones(pool: NodePool, world: World) -> Iterator[Finding]:
         jobs: [{name: llama, nodes: 1}]
     """
     zones = pool.zones
-    if zones is None or len(zones) < 2 or len({zone[:-1] for zone in zones}) != 1:
+    if zones is None or len(zones) < 2:
+        return
+    regions = {zone[:-1] for zone in zones}
+    if len(regions) != 1:
         return  # PLC002 reports zones of several Regions
-    node_class, works = world.node_class(pool), world.works_on(pool)
-    gangs = [work for work in works if work.gang and work.efa and work.spread(pool)]
+    node_class = world.node_class(pool)
+    works = world.works_on(pool)
+    over_efa = [work for work in works if work.gang and work.efa]
+    gangs = [work for work in over_efa if work.spread(pool)]
     unused = node_class is not None and node_class.efa and not works
     if gangs or unused:
         why = "its nodes have EFA interfaces"

@@ -55,10 +55,13 @@ def efa_zone_not_pinned(work: Work, world: World) -> Iterator[Finding]:
         spec:
           template: {spec: {requirements: [{key: topology.kubernetes.io/zone, operator: In, values: [us-west-2b]}]}}
     """
-    if not work.gang or not work.efa or work.pod is None:
+    if work.pod is None or not work.gang:
+        return
+    if not work.efa:
         return
     quotas = work.queue.flavors() if work.queue else ()
-    if any(world.plan.named(Flavor, quota.flavor) is None for quota in quotas):
+    flavors = (world.plan.named(Flavor, quota.flavor) for quota in quotas)
+    if any(flavor is None for flavor in flavors):
         return
     for pool in work.pools:
         if pool.zones is not None or not work.spread(pool):
@@ -86,13 +89,16 @@ def _split(work: Work, world: World) -> Iterator[Finding]:
         for pool in choice.pools:
             if pool.zones is None or len(pool.zones) != 1:
                 return
-            by_zone[pool.zones[0]] += room.get(pool.name, 0)
+            zone = pool.zones[0]
+            by_zone[zone] += room.get(pool.name, 0)
         nodes = work.nodes or 0
-        if max(by_zone.values()) >= nodes or sum(by_zone.values()) < nodes:
+        rooms = by_zone.values()
+        if max(rooms) >= nodes or sum(rooms) < nodes:
             return
     if work.choices:
-        last = work.choices[0].pools[-1]
-        names = listed(pool.name for pool in work.choices[0].pools)
+        pools = work.choices[0].pools
+        last = pools[-1]
+        names = listed(pool.name for pool in pools)
         yield Finding(
             f"job `{work.name}` needs pools {names} together, and talks over EFA between {work.nodes} nodes",
             last.where("zones"),
@@ -104,9 +110,11 @@ def _split(work: Work, world: World) -> Iterator[Finding]:
 def _is_pinned(pool: NodePool, node_class: NodeClass | None) -> bool:
     """Whether the subnets are unknown or a single one, or nodes come into a placement group or reservations only: a
     cluster placement group and a reservation lie in one zone."""
-    if node_class is None or not node_class.subnets or node_class.placement_group:
+    if node_class is None or node_class.placement_group:
         return True
-    single = len(node_class.subnets) == 1 and bool(node_class.subnets[0].id)
-    return single or (
-        pool.capacity_types == ("reserved",) and len(node_class.reservations) == 1
-    )
+    if not node_class.subnets:
+        return True
+    if len(node_class.subnets) == 1 and node_class.subnets[0].id:
+        return True
+    only_reserved = pool.capacity_types == ("reserved",)
+    return only_reserved and len(node_class.reservations) == 1

@@ -56,7 +56,9 @@ def flavor_leads_to_no_pool(work: Work, world: World) -> Iterator[Finding]:
         queues: [{name: research, quota: [{pool: gpu}, {pool: spare, nodes: 2}]}]
         jobs: [{name: llama, nodes: 1}]
     """
-    if work.queue is None or work.pod is None or not work.choices:
+    if work.queue is None or work.pod is None:
+        return
+    if not work.choices:
         return
     selector, terms = work.selector, work.pod.pools
     keys = {key for key in _PINS if key in selector}
@@ -66,8 +68,8 @@ def flavor_leads_to_no_pool(work: Work, world: World) -> Iterator[Finding]:
     others = list(_without(work, work.queue, world, keys))
     if not others:
         return
-    pools = [pool for pool in world.pools if world.may_match(pool, selector)]
-    pools = [pool for pool in pools if meets(world, pool, terms)]
+    selected = [pool for pool in world.pools if world.may_match(pool, selector)]
+    pools = [pool for pool in selected if meets(world, pool, terms)]
     for flavor in others:
         if any(world.may_match(pool, flavor.node_labels) for pool in pools):
             continue
@@ -75,8 +77,9 @@ def flavor_leads_to_no_pool(work: Work, world: World) -> Iterator[Finding]:
         place = work.pod.where("pools")
         if key in selector:
             place = work.where_selected(key)
+        queue = work.queue.name
         yield Finding(
-            f"{work.title} is pinned by `{key}`, and flavor `{flavor.name}` of queue `{work.queue.name}` has no "
+            f"{work.title} is pinned by `{key}`, and flavor `{flavor.name}` of queue `{queue}` has no "
             "such label: Kueue takes it for one that fits",
             place,
             label="its pods stay Pending if the job is admitted by that flavor",

@@ -40,18 +40,18 @@ def instance_type_not_in_zone(pool: NodePool, world: World) -> Iterator[Finding]
     """
     if world.plan.closed or not not_offered(pool, world):
         return  # of specs RES008 reports it, and knows the account
-    zones, types = pool.zones or (), world.types(pool)
+    zones = pool.zones or ()
+    types = world.types(pool)
     region = zones[0][:-1]
-    offered = {zone for instance in types for zone in instance.zones.get(region, ())}
+    offered: set[str] = set()
+    for instance in types:
+        offered.update(instance.zones.get(region, ()))
+    where = sorted(offered)
     yield Finding(
         f"`{types[0].name}` is not offered in {listed(zones)}",
         pool.where("zones"),
-        help=_elsewhere(
-            world,
-            types[0],
-            sorted(offered),
-        ),
-        severity=_severity(world, region, sorted(offered)),
+        help=_elsewhere(world, types[0], where),
+        severity=_severity(world, region, where),
     )
 
 
@@ -61,7 +61,9 @@ def _severity(
     where: list[str],
 ) -> Severity | None:
     """A warning where names of zones differ by account, and the type is in some zone of the region."""
-    return None if not where or world.catalog.knows_names(region) else Severity.WARNING
+    if not where or world.catalog.knows_names(region):
+        return None
+    return Severity.WARNING
 
 
 def _elsewhere(
@@ -74,7 +76,8 @@ def _elsewhere(
     region = where[0][:-1]
     if world.catalog.knows_names(region):
         return f"it is offered in {listed(where)}"
-    ids = listed(sorted(world.catalog.zone_ids.get(zone, zone) for zone in where))
+    zone_ids = world.catalog.zone_ids
+    ids = listed(sorted(zone_ids.get(zone, zone) for zone in where))
     return (
         f"it is offered in {ids}, and names of zones differ by account: "
         f"`trainyard catalog refresh --region {region}` asks EC2 in yours; give the file with `--catalog`"

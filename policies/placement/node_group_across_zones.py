@@ -33,10 +33,11 @@ def node_group_across_zones(group: NodeGroup) -> Iterator[Finding]:
           - {name: efa, instanceType: p4d.24xlarge, efaEnabled: true, availabilityZones: [us-west-2b],
              nodeRepairConfig: {enabled: true}}
     """
-    if len(group.zones) > 1 and (group.efa or group.capacity_block):
+    zones = len(group.zones)
+    if zones > 1 and (group.efa or group.capacity_block):
         why = "has EFA" if group.efa else "is in a Capacity Block"
         yield Finding(
-            f"node group `{group.name}` {why} and spans {len(group.zones)} Availability Zones",
+            f"node group `{group.name}` {why} and spans {zones} Availability Zones",
             group.where("zones"),
             help="keep one zone",
         )

@@ -42,20 +42,25 @@ def node_group_zone_without_subnet(cluster: Cluster, world: World) -> Iterator[F
         availabilityZones: [us-west-2a, us-west-2b]
         managedNodeGroups: [{name: cpu, instanceType: m7i.2xlarge, availabilityZones: [us-west-2b]}]
     """
-    region = world.catalog.regions.get(cluster.region, ())
+    regions = world.catalog.regions
+    region = regions.get(cluster.region, ())
     network = cluster.network
     zones = network.zones or ()
     if network.subnets:
         zones = tuple(subnet.zone for subnet in network.subnets)
     for zone, at in _zones(network):
-        if region and zone[:-1] in world.catalog.regions and zone not in region:
+        if not region or zone in region:
+            continue
+        if zone[:-1] in regions:
             yield Finding(
                 f"cluster `{cluster.name}` is in region `{cluster.region}`, which has no zone `{zone}`",
                 at,
                 help=f"write one of {listed(region)}",
             )
             return
-    known = zones if zones and set(zones) <= set(region) else region
+    known = region
+    if zones and set(zones) <= set(region):
+        known = zones
     for group in cluster.node_groups if known else ():
         missing = [zone for zone in group.zones if zone not in known]
         wrong = [zone for zone in missing if not placeholder(zone)]

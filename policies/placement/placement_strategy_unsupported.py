@@ -25,7 +25,8 @@ def placement_strategy_unsupported(pool: NodePool, world: World) -> Iterator[Fin
 
         nodePools: [{name: gpu, placement: cluster}]
     """
-    node_class, bootstrap = world.node_class(pool), world.plan.one(Bootstrap)
+    node_class = world.node_class(pool)
+    bootstrap = world.plan.one(Bootstrap)
     if node_class is None or bootstrap is None:
         return
     strategies = {group.name: group.strategy for group in bootstrap.placement_groups}

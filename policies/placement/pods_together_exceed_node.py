@@ -93,7 +93,9 @@ def pods_together_exceed_node(plan: Plan, world: World) -> Iterator[Finding]:
     bodies: dict[str, Any] = {}
     for affinity in known:
         for term in affinity.pods:
-            if term.topology != HOSTNAME or term.narrowed or not term.labels:
+            if term.topology != HOSTNAME or term.narrowed:
+                continue
+            if not term.labels:
                 continue
             if not bodies:
                 bodies = {manifest.id: manifest.body for manifest in world.manifests}
@@ -137,12 +139,14 @@ class _Group:
         if len(self.parts) < 2 or not small:
             return
         least = min(small, key=lambda instance: instance.gpus)
+        title = self.affinity.title
+        certain = len(small) == len(types)
         yield Finding(
-            f"pods of {self.affinity.title} ask for {total} GPUs on one node, and `{least.name}` has {least.gpus}",
+            f"pods of {title} ask for {total} GPUs on one node, and `{least.name}` has {least.gpus}",
             at,
             label="some of them stay Pending, the others wait",
             help="ask for all GPUs in one pod, or name only types that have as many",
-            severity=Severity.ERROR if len(small) == len(types) else Severity.WARNING,
+            severity=Severity.ERROR if certain else Severity.WARNING,
         )
 
 

@@ -38,23 +38,28 @@ def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
                 {name: node, template: {spec: {template: {spec: {
                   nodeSelector: {topology.kubernetes.io/zone: us-west-2b}}}}}}]}}}
     """
-    if work.pools or not work.selector or not describes_nodes(world):
+    if work.pools or not work.selector:
+        return
+    if not describes_nodes(world):
         return
     pools = _reached(work, world)
     for key, wanted in work.selector.items():
-        if conflicts_with_flavor(work, world, key) or _flavor_is_lost(work, world, key):
+        if conflicts_with_flavor(work, world, key):
             continue
-        if pools and all(world.has_label(pool, key, wanted) is False for pool in pools):
+        if _flavor_is_lost(work, world, key):
+            continue
+        labels = (world.has_label(pool, key, wanted) for pool in pools)
+        if pools and all(has is False for has in labels):
             names = listed(pool.name for pool in pools[:3])
-            has = dict.fromkeys(
-                value for pool in pools for value in pool.values(key) or ()
-            )
-            values = listed(has, " or ")
+            known: dict[str, None] = {}
+            for pool in pools:
+                known.update(dict.fromkeys(pool.values(key) or ()))
+            values = listed(known, " or ")
             yield Finding(
                 f"{work.title} selects `{key}: {wanted}`, which no node of pool {names} has",
                 work.where_selected(key),
                 label="its pods stay Pending",
-                help=f"write {values}" if has else "add the label to the pool",
+                help=f"write {values}" if known else "add the label to the pool",
             )
 
 
@@ -86,5 +91,7 @@ def _reached(work: Work, world: World) -> tuple[NodePool, ...]:
         work.asks,
         None,
     )
-    pools = {pool.name: pool for choice in choices for pool in choice.pools}
+    pools: dict[str, NodePool] = {}
+    for choice in choices:
+        pools.update({pool.name: pool for pool in choice.pools})
     return tuple(pools.values())

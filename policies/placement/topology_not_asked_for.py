@@ -74,7 +74,9 @@ def topology_not_asked_for(work: Work, world: World) -> Iterator[Finding]:
         queues: [{name: research, quota: [{pool: gpu}, {pool: spare, nodes: 2}]}]
         jobs: [{name: llama, nodes: 1}]
     """
-    if work.queue is None or work.pod is None or not work.choices:
+    if work.queue is None or work.pod is None:
+        return
+    if not work.choices:
         return
     if any(key.startswith(_ASKED) for key in work.pod.annotations):
         return

@@ -61,15 +61,17 @@ _REGION = regex(r"[a-z]{2}(-[a-z]+){1,2}-\d\Z")
 def zones_named(plan: Plan) -> Iterator[tuple[str, Route]]:
     """Every zone that a pool, a flavor, a runtime or a patch asks for."""
     for pool in plan.of(NodePool):
-        yield from ((zone, place(pool, ZONE, zone)) for zone in pool.zones or ())
+        for name in pool.zones or ():
+            yield name, place(pool, ZONE, name)
     for flavor in plan.of(Flavor):
         zone = flavor.node_labels.get(ZONE)
         if zone is not None:
             yield zone, flavor.where("node_labels") / ZONE
-    pods = [
-        replicated.pod for runtime in plan.of(Runtime) for replicated in runtime.jobs
-    ]
-    pods += [patch.pod for job in plan.of(TrainJob) for patch in job.patches]
+    pods = []
+    for runtime in plan.of(Runtime):
+        pods += [replicated.pod for replicated in runtime.jobs]
+    for job in plan.of(TrainJob):
+        pods += [patch.pod for patch in job.patches]
     for pod in pods:
         zone = pod.node_selector.get(ZONE)
         if zone is not None:

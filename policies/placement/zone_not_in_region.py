@@ -36,8 +36,10 @@ def zone_not_in_region(pool: NodePool, world: World) -> Iterator[Finding]:
         return  # RES004 reports it, and knows the account
     zones = pool.zones or ()
     regions = [zone[:-1] for zone in zones]
-    known_regions = (name for name in regions if name in world.catalog.regions)
-    home = world.region or next(known_regions, None)
+    known_regions = [name for name in regions if name in world.catalog.regions]
+    home = world.region
+    if not home and known_regions:
+        home = known_regions[0]
     for zone in zones:
         region = zone[:-1]
         known = world.catalog.regions.get(region)

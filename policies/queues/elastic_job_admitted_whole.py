@@ -46,10 +46,13 @@ def elastic_job_admitted_whole(manifest: Manifest) -> Iterator[Finding]:
     """
     bounds = bounds_of(manifest)
     queue = mapping(manifest.body, "metadata", "labels").get(_QUEUE)
-    if bounds is None or not queue or bounds.least >= bounds.most:
+    if bounds is None or not queue:
         return
+    if bounds.least >= bounds.most:
+        return
+    workers = f"{bounds.least} to {bounds.most} workers"
     yield Finding(
-        f"job `{manifest.ref.name}` may have {bounds.least} to {bounds.most} workers, "
+        f"job `{manifest.ref.name}` may have {workers}, "
         f"and queue `{queue}` admits all or none",
         bounds.at / "minReplicas",
         label="the lower bound has no effect",

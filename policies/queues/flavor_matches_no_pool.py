@@ -32,13 +32,18 @@ def flavor_matches_no_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
         kind: ResourceFlavor
         spec: {nodeLabels: {karpenter.sh/nodepool: gpu}}
     """
-    if not flavor.node_labels or not describes_nodes(world) or world.pools_of(flavor):
+    wanted_labels = flavor.node_labels
+    if not wanted_labels or not describes_nodes(world):
         return
-    rest = {key: wanted for key, wanted in flavor.node_labels.items() if key != ZONE}
-    reached = [pool for pool in world.pools if world.may_match(pool, rest)]
-    if rest and any(not_offered(pool, world) for pool in reached):
-        return  # PLC014 reports a zone of the pool that does not have the type
-    for key, wanted in flavor.node_labels.items():
+    if world.pools_of(flavor):
+        return
+    rest = dict(wanted_labels)
+    rest.pop(ZONE, None)
+    if rest:
+        reached = [pool for pool in world.pools if world.may_match(pool, rest)]
+        if any(not_offered(pool, world) for pool in reached):
+            return  # PLC014 reports a zone of the pool that does not have the type
+    for key, wanted in wanted_labels.items():
         labels = [world.has_label(pool, key, wanted) for pool in world.pools]
         if all(has is False for has in labels):
             yield Finding(
@@ -65,8 +70,9 @@ def _help(
     if key != NODEPOOL_LABEL:
         names = listed(pool.name for pool in world.pools)
         return f"add the label to a pool, or select by one that it has; the pools are {names}"
-    pools = [pool for pool in world.pools if not isinstance(pool, GroupPool)]
-    names_of_pools = [pool.name for pool in pools]
+    names_of_pools = [
+        pool.name for pool in world.pools if not isinstance(pool, GroupPool)
+    ]
     close = near(wanted, names_of_pools)
     if close:
         return f"did you mean `{close[0]}`?"

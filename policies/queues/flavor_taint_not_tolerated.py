@@ -36,16 +36,23 @@ def flavor_taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
     for who, reach, asks in _pods(work):
         for group in groups_of(work.queue, asks):
             quotas = flavors_with_quota(work.queue, group, asks)
-            named = [world.plan.named(Flavor, entry.flavor) for entry in quotas]
-            flavors = [flavor for flavor in named if flavor is not None]
-            left = [
-                untolerated(flavor.node_taints, (*reach, *flavor.tolerations))
-                for flavor in flavors
-            ]
-            if flavors and len(flavors) == len(named) and all(left):
+            flavors = []
+            for entry in quotas:
+                flavor = world.plan.named(Flavor, entry.flavor)
+                if flavor is not None:
+                    flavors.append(flavor)
+            left = []
+            for flavor in flavors:
+                tolerated = (*reach, *flavor.tolerations)
+                left.append(untolerated(flavor.node_taints, tolerated))
+            if not flavors or len(flavors) < len(quotas):
+                continue
+            if all(left):
+                taint = left[0][0]
+                first = flavors[0]
                 yield Finding(
-                    f"{who} does not tolerate `{left[0][0]}` of flavor `{flavors[0].name}`",
-                    flavors[0].where("node_taints"),
+                    f"{who} does not tolerate `{taint}` of flavor `{first.name}`",
+                    first.where("node_taints"),
                     label="the job is never admitted",
                     help="add the toleration to the runtime, or to `tolerations` of the flavor",
                 )
@@ -57,4 +64,5 @@ def _pods(work: Work) -> Iterator[tuple[str, tuple[Toleration, ...], Resources]]
     if work.tolerations is not None:
         yield work.title, work.tolerations, work.asks
     for replicated, pod, asks in work.others:
-        yield f"`{replicated.name}` of {work.title}", pod.tolerations, asks
+        title = f"`{replicated.name}` of {work.title}"
+        yield title, pod.tolerations, asks

@@ -32,9 +32,12 @@ def flavor_without_labels(flavor: Flavor, world: World) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     # With a topology the API refuses it (verify).
-    if flavor.node_labels or flavor.topology is not None or len(world.pools) < 2:
+    if flavor.node_labels or flavor.topology is not None:
         return
-    if any(_steers(queue, flavor) for queue in world.plan.of(ClusterQueue)):
+    if len(world.pools) < 2:
+        return
+    queues = world.plan.of(ClusterQueue)
+    if any(_steers(queue, flavor) for queue in queues):
         yield Finding(
             f"flavor `{flavor.name}` selects no nodes, and there are {len(world.pools)} pools",
             flavor.where("node_labels"),
@@ -45,8 +48,9 @@ def flavor_without_labels(flavor: Flavor, world: World) -> Iterator[Finding]:
 def _steers(queue: ClusterQueue, flavor: Flavor) -> bool:
     """Whether the flavor decides where jobs of a queue land: it counts devices, or everything."""
     for group in queue.groups:
-        if any(quotas.flavor == flavor.name for quotas in group.flavors):
-            return len(queue.groups) == 1 or any(
-                resource in ACCELERATORS for resource in group.covered
-            )
+        names = [quotas.flavor for quotas in group.flavors]
+        if flavor.name in names:
+            if len(queue.groups) == 1:
+                return True
+            return any(resource in ACCELERATORS for resource in group.covered)
     return False

@@ -53,29 +53,33 @@ def gang_across_blocks(flavor: Flavor, world: World) -> Iterator[Finding]:
     blocks = blocks_of(flavor, world)
     if len(blocks) < 2:
         return
-    gangs, largest = gangs_of(flavor, world), max(blocks.values())
+    room = tuple(blocks.values())
+    largest = max(room)
+    gangs = gangs_of(flavor, world)
     large = [work for work in gangs if (work.nodes or 0) > largest]
     for work in large:
         yield _too_large(work, largest)
-    rest = [work for work in gangs if work not in large]
-    sizes = [work.nodes or 0 for work in rest]
-    if large or len(rest) < 2 or sum(sizes) > sum(blocks.values()):
-        return  # more than there are nodes for run one after the other
-    if not countable(tuple(blocks.values()), sizes):
+    if large:
         return
-    said = " and ".join(map(str, sorted(blocks.values(), reverse=True)))
-    if placement(tuple(blocks.values()), sizes) is None:
-        lost = rest[-1]
+    sizes = [work.nodes or 0 for work in gangs]
+    if len(gangs) < 2 or sum(sizes) > sum(room):
+        return  # more than there are nodes for run one after the other
+    if not countable(room, sizes):
+        return
+    descending = sorted(room, reverse=True)
+    said = " and ".join(map(str, descending))
+    if placement(room, sizes) is None:
+        lost = gangs[-1]
         yield Finding(
-            f"{_names(rest)} have no placement in blocks of {said} nodes: one spans two",
+            f"{_names(gangs)} have no placement in blocks of {said} nodes: one spans two",
             lost.where("nodes"),
             label="it talks over a slower path",
             help="change the nodes of a job, so that each block holds whole jobs",
         )
-    elif not always_fit(tuple(blocks.values()), sizes):
+    elif not always_fit(room, sizes):
         yield Finding(
-            f"{_names(rest)} fit into blocks of {said} nodes, and not in every order",
-            rest[0].where("nodes"),
+            f"{_names(gangs)} fit into blocks of {said} nodes, and not in every order",
+            gangs[0].where("nodes"),
             label="one may span two blocks",
             severity=Severity.NOTE,
             help="leave some nodes of a block free, or write one pool for each block",
@@ -97,8 +101,8 @@ def _too_large(work: Work, largest: int) -> Finding:
 
 def _names(works: list[Work]) -> str:
     names = [f"`{work.name}` ({work.nodes})" for work in works]
-    first = ", ".join(names[:-1])
-    return f"jobs {first} and {names[-1]}"
+    *rest, last = names
+    return f"jobs {', '.join(rest)} and {last}"
 
 
 _REQUIRED = "kueue.x-k8s.io/podset-required-topology"

@@ -51,17 +51,20 @@ def gang_exceeds_quota(work: Work, world: World) -> Iterator[Finding]:
         return  # LIM001, LIM002 or LIM003 reports it
     quota, asked, most = lack
     # A job that fits by its accelerators is not too large: the quota of something else is too small.
-    odd = work.accelerator is not None and quota.resource not in ACCELERATORS
+    counted = quota.resource in ACCELERATORS
+    odd = work.accelerator is not None and not counted
+    at = quota.where("nominal") if odd else work.where("nodes")
     notes: tuple[str, ...] = ()
     if work.queue.cohort is not None and not world.plan.closed:
         lent = f"with all that cohort `{work.queue.cohort}` of these files lends it"
         notes = (lent,)
+    queue = work.queue.name
     yield Finding(
-        f"job `{work.name}` asks for {asked} of `{quota.resource}`, and queue `{work.queue.name}` can admit at most "
+        f"job `{work.name}` asks for {asked} of `{quota.resource}`, and queue `{queue}` can admit at most "
         f"{most}",
-        quota.where("nominal") if odd else work.where("nodes"),
+        at,
         label="it waits for ever",
         help="make the job smaller, or the quota larger",
-        spec_help=f"lower `nodes` of the job, or raise those of `quota` in queue `{work.queue.name}`",
+        spec_help=f"lower `nodes` of the job, or raise those of `quota` in queue `{queue}`",
         notes=notes,
     )

@@ -33,10 +33,12 @@ def job_without_queue(work: Work, world: World) -> Iterator[Finding]:
         for queue in world.plan.of(LocalQueue)
         if queue.namespace == work.namespace
     ]
-    if here and all(queue.name != "default" for queue in here):
-        yield Finding(
-            f"job `{work.name}` has no queue",
-            work.where("queue"),
-            label="it runs past every quota",
-            help=f"add the label `kueue.x-k8s.io/queue-name: {here[0].name}`",
-        )
+    if not here or any(queue.name == "default" for queue in here):
+        return
+    name = here[0].name
+    yield Finding(
+        f"job `{work.name}` has no queue",
+        work.where("queue"),
+        label="it runs past every quota",
+        help=f"add the label `kueue.x-k8s.io/queue-name: {name}`",
+    )

@@ -35,10 +35,14 @@ def kueue_api_deprecated(_plan: Plan, world: World) -> Iterator[Finding]:
         for manifest in world.manifests
         if manifest.body.get("apiVersion") == "kueue.x-k8s.io/v1beta1"
     ]
-    if old:
-        yield Finding(
-            f"`{old[0].ref}` is written for `kueue.x-k8s.io/v1beta1`",
-            Route((old[0].id, "apiVersion")),
-            help="write `kueue.x-k8s.io/v1beta2` and the names of its fields",
-            notes=(f"{len(old) - 1} more objects are",) if len(old) > 1 else (),
-        )
+    if not old:
+        return
+    notes: tuple[str, ...] = ()
+    if len(old) > 1:
+        notes = (f"{len(old) - 1} more objects are",)
+    yield Finding(
+        f"`{old[0].ref}` is written for `kueue.x-k8s.io/v1beta1`",
+        Route((old[0].id, "apiVersion")),
+        help="write `kueue.x-k8s.io/v1beta2` and the names of its fields",
+        notes=notes,
+    )

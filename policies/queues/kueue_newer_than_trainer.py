@@ -40,8 +40,11 @@ def kueue_newer_than_trainer(work: Work, world: World) -> Iterator[Finding]:
     """
     overrides = [patch for patch in work.patches if "manager" not in patch.origins]
     old = overrides[0] if overrides else None
-    versions = [release.version for release in world.releases("kueue")]
-    newer = [version for version in versions if version_key(version) >= (0, 17)]
+    newer = [
+        release.version
+        for release in world.releases("kueue")
+        if version_key(release.version) >= (0, 17)
+    ]
     if old is not None and work.queued and newer:
         yield Finding(
             f"job `{work.name}` has `podTemplateOverrides`, and Kueue {newer[0]} writes `runtimePatches`",

@@ -37,10 +37,12 @@ def pods_ready_timeout_too_short(
         # params: {minutes: 5}
         kueue: {waitForPodsReady: {timeout: 5m}}
     """
-    ready, least = manager.pods_ready, world.param("minutes")
+    ready = manager.pods_ready
+    least = world.param("minutes")
     if ready is None or ready.seconds >= least * 60:
         return
-    if not world.pools or any(map(world.starts_empty, world.pools)):
+    empty = map(world.starts_empty, world.pools)
+    if not world.pools or any(empty):
         yield Finding(
             f"jobs whose pods are not ready within {ready} are evicted, and a node with its image takes {least}m",
             manager.where("pods_ready"),

@@ -29,36 +29,35 @@ def queue_in_other_namespace(work: Work, world: World) -> Iterator[Finding]:
         kind: LocalQueue
         metadata: {name: research, namespace: team-a}
     """
-    name, namespace = work.queue_name, work.namespace
+    name = work.queue_name
+    namespace = work.namespace
     if name is None or not namespace or world.plan.closed:
         return
-    here = [
-        queue
-        for queue in world.plan.of(LocalQueue)
-        if queue.namespace in (namespace, "")
-    ]
-    behind = next((queue.name for queue in here if queue.cluster_queue == name), None)
-    if behind is not None and not any(queue.name == name for queue in here):
+    queues = world.plan.of(LocalQueue)
+    here = [queue for queue in queues if queue.namespace in (namespace, "")]
+    behind = [queue.name for queue in here if queue.cluster_queue == name]
+    is_named = any(queue.name == name for queue in here)
+    if behind and not is_named:
         yield Finding(
             f"{work.title} names ClusterQueue `{name}`, and jobs go to a LocalQueue",
             work.where("queue"),
             label="the job is never admitted",
-            help=f"write `{behind}`, its LocalQueue in namespace `{namespace}`",
+            help=f"write `{behind[0]}`, its LocalQueue in namespace `{namespace}`",
         )
-    named = [queue for queue in world.plan.of(LocalQueue) if queue.name == name]
+    named = [queue for queue in queues if queue.name == name]
     if here or not named:
         return  # before all jobs are looked at, for each of them
-    used = {(job.namespace, job.queue) for job in world.plan.of(TrainJob)}
-    elsewhere = [
-        candidate for candidate in named if (candidate.namespace, name) not in used
-    ]
+    jobs = world.plan.of(TrainJob)
+    used = {job.namespace for job in jobs if job.queue == name}
+    elsewhere = [queue for queue in named if queue.namespace not in used]
     if elsewhere:
         queue = elsewhere[0]
         # Where several jobs name the queue, its namespace is the mistake.
-        alone = sum(job.queue == name for job in world.plan.of(TrainJob)) == 1
+        alone = sum(job.queue == name for job in jobs) == 1
+        at = work.where("queue") if alone else queue.where("namespace")
         yield Finding(
             f"{work.title} is in namespace `{namespace}`, its queue `{name}` in `{queue.namespace}`",
-            work.where("queue") if alone else queue.where("namespace"),
+            at,
             label="the job is never admitted",
             help=f"create a LocalQueue `{name}` in namespace `{namespace}`, or move the job to `{queue.namespace}`",
         )

@@ -36,7 +36,8 @@ def queue_stopped(work: Work, world: World) -> Iterator[Finding]:
         spec: {stopPolicy: None}
     """
     name = work.queue_name or ("default" if work.queued else None)
-    for queue in (work.queue, world.plan.named(LocalQueue, name, work.namespace)):
+    local_queue = world.plan.named(LocalQueue, name, work.namespace)
+    for queue in (work.queue, local_queue):
         if queue is not None and queue.stopped:
             yield Finding(
                 f"queue `{queue.name}`, which {work.title} goes to, is stopped",

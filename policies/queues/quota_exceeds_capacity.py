@@ -28,29 +28,37 @@ def quota_exceeds_capacity(flavor: Flavor, world: World) -> Iterator[Finding]:
     """
     pools = world.pools_of(flavor)
     labels = flavor.node_labels.items()
-    if not any(world.has_label(pool, *label) for pool in pools for label in labels):
+    set_labels = (
+        world.has_label(pool, key, wanted) for pool in pools for key, wanted in labels
+    )
+    if not any(set_labels):
         return  # its nodes may come from elsewhere
     promised = _quotas(flavor, world)
-    for resource in dict.fromkeys(quota.resource for _, quota in promised):
+    resources = [quota.resource for _, quota in promised]
+    for resource in dict.fromkeys(resources):
         rooms = [_room(pool, resource, world) for pool in pools]
-        known = [room for room in rooms if room is not None]
+        known = [amount for amount in rooms if amount is not None]
         given = [pair for pair in promised if pair[1].resource == resource]
         # QUE006 reports the part of a quota that no job of whole nodes can use.
         part = _devices_of_node(pools, resource, world) * 1000
         nominal = [quota.nominal.milli for _, quota in given]
         total = sum(milli - milli % part for milli in nominal)
-        if len(known) < len(rooms) or total <= sum(known):
+        room = sum(known)
+        if len(known) < len(rooms) or total <= room:
             continue
         works = [work for pool in pools for work in world.works_on(pool)]
         if any(exceeds_pool(work, world) for work in works):
             continue  # LIM003 reports the gang that its pool has no room for
-        if resource == EFA and not any(known) and any(work.efa for work in works):
+        no_efa = resource == EFA and not any(known)
+        if no_efa and any(work.efa for work in works):
             continue  # EFA002 reports EFA that a job asks for and no node has
-        most = Quantity(sum(known))
+        most = Quantity(room)
         over = (pair for pair in given if pair[1].nominal > most)
         queue, quota = next(over, given[-1])
         alone = f"queue `{queue.name}` promises {quota.nominal}"
-        among = f"queues promise {Quantity(total)}" if len(given) > 1 else alone
+        among = alone
+        if len(given) > 1:
+            among = f"queues promise {Quantity(total)}"
         yield Finding(
             f"{among} of `{resource}` in flavor `{flavor.name}`, and its pools have at most {most}",
             quota.where("nominal"),
@@ -100,7 +108,8 @@ def _room(
         if resource == instance.accelerator_resource:
             amounts.append(nodes * instance.accelerators * 1000)
         elif resource == EFA and "efa_interfaces" not in instance.unknown:
-            amounts.append(nodes * world.efa_of(pool, instance) * 1000)
+            interfaces = world.efa_of(pool, instance)
+            amounts.append(nodes * interfaces * 1000)
         elif resource == "cpu" and not instance.accelerators:
             amounts.append(nodes * instance.vcpus * 1000)
         else:

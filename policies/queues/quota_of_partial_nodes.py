@@ -38,11 +38,14 @@ def quota_of_partial_nodes(queue: ClusterQueue, world: World) -> Iterator[Findin
                 for instance in types
                 if instance.accelerator_resource == quota.resource
             }
-            size = sizes.pop() if len(sizes) == 1 else 1
-            if quota.nominal.value % size:
-                low = quota.nominal.value // size * size
+            if len(sizes) != 1:
+                continue
+            size = sizes.pop()
+            nominal = quota.nominal
+            if nominal.value % size:
+                low = nominal.value // size * size
                 yield Finding(
-                    f"queue `{queue.name}` has {quota.nominal} of `{quota.resource}`, and nodes have {size} each",
+                    f"queue `{queue.name}` has {nominal} of `{quota.resource}`, and nodes have {size} each",
                     quota.where("nominal"),
                     help=f"write {low} or {low + size}",
                 )

@@ -37,24 +37,29 @@ def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    queue, manager = work.queue, world.plan.one(QueueManager)
+    queue = work.queue
+    manager = world.plan.one(QueueManager)
     if queue is None or not queue.groups:
         return
     if manager is not None and manager.ignore_undeclared:
         return
     # EFA004 reports misspelled names.
-    covered = {MISSPELT.get(name, name) for name in queue.covered} | queue.covered
-    lacking = [
-        name
-        for name in _asked_resources(work)
-        if name not in covered and not _is_excluded(name, covered, manager)
-    ]
+    covered = {MISSPELT.get(name, name) for name in queue.covered}
+    covered |= queue.covered
+    lacking = []
+    for name in _asked_resources(work):
+        if name in covered:
+            continue
+        if not _is_excluded(name, covered, manager):
+            lacking.append(name)
     if lacking:
         names = listed(lacking, " and ")
-        single = len(queue.groups) == 1
+        at = queue.where("groups")
+        if len(queue.groups) == 1:
+            at = queue.groups[0].where("covered")
         yield Finding(
             f"{work.title} asks for {names}, which queue `{queue.name}` does not cover",
-            queue.groups[0].where("covered") if single else queue.where("groups"),
+            at,
             label="the job is never admitted",
             help=f"add {names} to `coveredResources`, with a quota in each flavor",
         )
@@ -65,7 +70,8 @@ def _asked_resources(work: Work) -> list[str]:
     amounts = dict(work.asks)
     for _, _, asks in work.others:
         amounts.update(asks)
-    return [name for name, asked in amounts.items() if asked and name not in MISSPELT]
+    asked = [name for name, amount in amounts.items() if amount]
+    return [name for name in asked if name not in MISSPELT]
 
 
 def _is_excluded(
@@ -81,7 +87,9 @@ def _summed(name: str, covered: Iterable[str]) -> bool:
     """Whether a queue covers what may be made of a resource: Kueue's configuration, which is elsewhere, may turn
     `nvidia.com/gpucores` into `nvidia.com/total-gpucores` (kueue v0.19.2, `resources.transformations`)."""
     domain, _, part = name.rpartition("/")
+    prefix = f"{domain}/"
+    suffix = f"-{part}"
     return any(
-        resource.startswith(f"{domain}/") and resource.endswith(f"-{part}")
+        resource.startswith(prefix) and resource.endswith(suffix)
         for resource in covered
     )

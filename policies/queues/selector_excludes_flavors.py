@@ -41,13 +41,17 @@ def selector_excludes_flavors(work: Work, world: World) -> Iterator[Finding]:
     if queue is None or excluding_namespace_label(work, world):
         return  # QUE008 reports the latter
     selector = {
-        key: value for key, value in work.selector.items() if not placeholder(value)
+        key: wanted for key, wanted in work.selector.items() if not placeholder(wanted)
     }
     for group in groups_of(queue, work.asks) if selector else ():
-        named = [world.plan.named(Flavor, quotas.flavor) for quotas in group.flavors]
+        names = [quotas.flavor for quotas in group.flavors]
+        named = [world.plan.named(Flavor, name) for name in names]
         flavors = [flavor for flavor in named if flavor is not None]
-        keys = {key for flavor in flavors for key in flavor.node_labels} & set(selector)
-        if not keys or len(flavors) < len(named):
+        keys: set[str] = set()
+        for flavor in flavors:
+            keys.update(flavor.node_labels)
+        keys &= set(selector)
+        if not keys or len(flavors) < len(group.flavors):
             continue
         if not all(conflicts_with_flavor(work, world, key) for key in keys):
             continue
@@ -56,10 +60,11 @@ def selector_excludes_flavors(work: Work, world: World) -> Iterator[Finding]:
         unlike = [_unlike(flavor, selector, keys) for flavor in flavors]
         if all(unlike):
             key = min(set().union(*unlike))
-            has = ", ".join(
-                f"`{flavor.name}` has `{flavor.node_labels.get(key, 'none')}`"
-                for flavor in flavors
-            )
+            values = []
+            for flavor in flavors:
+                text = flavor.node_labels.get(key, "none")
+                values.append(f"`{flavor.name}` has `{text}`")
+            has = ", ".join(values)
             yield Finding(
                 f"{work.title} selects `{key}: {selector[key]}`, and none of queue `{queue.name}` does: {has}",
                 work.where_selected(key),
@@ -82,4 +87,5 @@ def _unlike(
     keys: set[str],
 ) -> set[str]:
     """The labels, of some keys, for which a flavor has another value than a node selector."""
-    return {key for key in keys if flavor.node_labels.get(key) != selector[key]}
+    labels = flavor.node_labels
+    return {key for key in keys if labels.get(key) != selector[key]}

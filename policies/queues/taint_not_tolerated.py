@@ -33,31 +33,32 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
         return
     trainer = work.runtime.trainer() if work.runtime else None
     # What a patch drops of the runtime's tolerations is reported by RUN005.
-    own = (*work.tolerations, *(trainer.pod.tolerations if trainer else ()))
+    own = work.tolerations
+    if trainer is not None:
+        own = (*own, *trainer.pod.tolerations)
     quotas = work.queue.flavors() if work.queue else ()
-    if any(world.plan.named(Flavor, entry.flavor) is None for entry in quotas):
+    flavors = (world.plan.named(Flavor, entry.flavor) for entry in quotas)
+    if any(flavor is None for flavor in flavors):
         return
     for choice in work.choices:
         if _passed_over(choice, own):
             continue
-        taints = [
-            repelling_taint(
-                pool,
-                (*own, *choice.tolerations),
-                work.asks,
-            )
-            for pool in choice.pools
-        ]
+        reach = (*own, *choice.tolerations)
+        taints = [repelling_taint(pool, reach, work.asks) for pool in choice.pools]
         if taints and all(taints):
-            key = taints[0].partition("=")[0].partition(":")[0]
+            taint = taints[0]
+            key = taint.partition("=")[0].partition(":")[0]
             if key in MISSPELT or work.may_ask(key):
                 return  # reported as the name of no device; or EKS tolerates it for the device that is asked for
-            by, other = "", ""
+            by = ""
+            other = ""
             if choice.flavor:
                 name = f"flavor `{choice.flavor.name}`"
-                by, other = f" ({name})", f", or to {name}"
+                by = f" ({name})"
+                other = f", or to {name}"
+            pool = choice.pools[0]
             yield Finding(
-                f"{work.title} does not tolerate `{taints[0]}` of pool `{choice.pools[0].name}`{by}",
+                f"{work.title} does not tolerate `{taint}` of pool `{pool.name}`{by}",
                 work.where_tolerated,
                 label="its pods stay Pending",
                 help=f"add the toleration to the runtime{other}",
@@ -69,7 +70,9 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
 def _others(work: Work, world: World) -> Iterator[Finding]:
     """Pods beside those of the trainer, which get a flavor of the queue too: an initializer asks for no device whose
     taint EKS would tolerate for it."""
-    for replicated, pod, asks in work.others if work.queue else ():
+    if work.queue is None:
+        return
+    for replicated, pod, asks in work.others:
         possible = find_choices(
             world, pod.node_selector, work.queue, asks, None, pod.pools
         )
@@ -77,11 +80,15 @@ def _others(work: Work, world: World) -> Iterator[Finding]:
             choice for choice in possible if not _passed_over(choice, pod.tolerations)
         ]
         taints = [_taint(pod, choice, asks, world) for choice in choices]
-        flavors = sum(len(group.flavors) for group in groups_of(work.queue, asks))
-        if taints and all(taints) and len(choices) >= flavors:
+        groups = groups_of(work.queue, asks)
+        flavors = sum(len(group.flavors) for group in groups)
+        if not taints or not all(taints):
+            continue
+        if len(choices) >= flavors:
+            pool = choices[0].pools[0]
             yield Finding(
                 f"`{replicated.name}` of {work.title} does not tolerate `{taints[0]}` of pool "
-                f"`{choices[0].pools[0].name}`",
+                f"`{pool.name}`",
                 pod.where("tolerations"),
                 label="its pod stays Pending",
                 help="add the toleration to its pods in the runtime, or to the flavor",
@@ -108,7 +115,8 @@ def _taint(
     reach = (*pod.tolerations, *choice.tolerations)
     taints = []
     for pool in choice.pools:
-        if not any(world.has_label(pool, *label) for label in labels.items()):
+        known = (world.has_label(pool, *label) for label in labels.items())
+        if not any(known):
             return ""
         taints.append(repelling_taint(pool, reach, asks))
     return taints[0] if taints and all(taints) else ""

@@ -32,39 +32,46 @@ def topology_level_not_in_flavor(work: Work, world: World) -> Iterator[Finding]:
     if work.pod is None or work.queue is None:
         return
     annotations = work.pod.annotations
-    key = next((name for name in _ANNOTATIONS if name in annotations), None)
-    if key is None:
+    asked = [name for name in _ANNOTATIONS if name in annotations]
+    if not asked:
         return
+    key = asked[0]
     level = annotations[key]
     flavors = [
         world.plan.named(Flavor, quotas.flavor)
         for group in groups_of(work.queue, work.asks)
         for quotas in group.flavors
     ]
-    topologies = {
-        topology.name: topology.levels for topology in world.plan.of(Topology)
-    }
+    topologies = {}
+    for topology in world.plan.of(Topology):
+        topologies[topology.name] = topology.levels
     named: set[str] = set()
     for flavor in flavors:
         if flavor is None:
             return
         named.add(flavor.topology or "")
     # A topology that is not in the set may have any level; a flavor without one has none.
-    if not named or any(
-        level in topologies.get(name, (level,)) for name in named - {""}
-    ):
+    if not named:
         return
-    levels = [value for name in sorted(named) for value in topologies.get(name, ())]
-    known = dict.fromkeys(levels)
+    any_level = (level,)
+    for name in named - {""}:
+        if level in topologies.get(name, any_level):
+            return
+    known: dict[str, None] = {}
+    for name in sorted(named):
+        known.update(dict.fromkeys(topologies.get(name, ())))
     pods = [patch.pod for patch in work.patches]
     patched = (pod for pod in pods if level in pod.annotations.values())
     at = next(patched, work.pod).where("annotations")
-    without = "give the flavor a `topologyName`, or remove the annotation"
+    help = "give the flavor a `topologyName`, or remove the annotation"
+    if known:
+        help = f"write one of {listed(known)}"
+    queue = work.queue.name
     yield Finding(
-        f"{work.title} asks for topology `{level}`, and no flavor of queue `{work.queue.name}` has that level",
+        f"{work.title} asks for topology `{level}`, and no flavor of queue `{queue}` has that level",
         at / key,
         label="the job is never admitted",
-        help=f"write one of {listed(known)}" if known else without,
+        help=help,
     )
 
 

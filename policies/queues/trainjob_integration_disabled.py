@@ -34,7 +34,8 @@ def trainjob_integration_disabled(
     frameworks = manager.frameworks
     if not frameworks or "trainer.kubeflow.org/trainjob" in frameworks:
         return
-    train_jobs = [job for job in world.plan.of(TrainJob) if job.kind == TRAIN_JOB]
+    jobs = world.plan.of(TrainJob)
+    train_jobs = [job for job in jobs if job.kind == TRAIN_JOB]
     queued = next((job for job in train_jobs if job.queue), None)
     if queued is not None:
         yield Finding(

@@ -26,7 +26,8 @@ def accelerators_exceed_node(work: Work) -> Iterator[Finding]:
     if asked is None or not work.types:
         return
     resource, count = asked
-    has, name = max(_devices(instance, resource) for instance in work.types)
+    devices = [_devices(instance, resource) for instance in work.types]
+    has, name = max(devices)
     if count > has:
         yield Finding(
             f"{work.title} asks for {count} of `{resource}` a node, and `{name}` has {has}",

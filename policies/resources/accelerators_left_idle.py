@@ -50,20 +50,23 @@ def accelerators_left_idle(work: Work, world: World) -> Iterator[Finding]:
     )
     if not world.plan.closed and not selects:
         return
-    count = work.accelerator[1]
+    resource, count = work.accelerator
     smallest = min(work.types, key=lambda instance: instance.accelerators)
     node = smallest.accelerators
-    if count >= node or not all(instance.efa_interfaces for instance in work.types):
+    if count >= node:
+        return
+    if not all(instance.efa_interfaces for instance in work.types):
         return
     jobs = (*world.works, *world.pods)
     shared = sum(_part(other, work, node) for other in jobs)
     if shared < node:
+        key = spec_key(resource)
         yield Finding(
             f"{work.title} takes {count} of the {node} accelerators of `{smallest.name}`, and no job the rest",
-            work.place(work.accelerator[0]),
+            work.place(resource),
             label="paid for, and idle",
             help=f"ask for {node}, or take a smaller type",
-            spec_help=f"write `resources: {{{spec_key(work.accelerator[0])}: {node}}}`, or take a smaller type",
+            spec_help=f"write `resources: {{{key}: {node}}}`, or take a smaller type",
             severity=None if world.plan.closed else Severity.NOTE,
         )
 
@@ -74,8 +77,13 @@ def _part(
     node: int,
 ) -> int:
     """The accelerators that a job takes of a node beside another one; 0 where it takes whole nodes or other pools."""
-    if other.accelerator is None or other.gang or other.accelerator[1] >= node:
+    if other.accelerator is None or other.gang:
         return 0
-    pools = {pool.name for pool in work.pools} or {work.types[0].name}
+    count = other.accelerator[1]
+    if count >= node:
+        return 0
+    pools = {pool.name for pool in work.pools}
+    if not pools:
+        pools = {work.types[0].name}
     beside = any(pool.name in pools for pool, _ in other.offers)
-    return other.accelerator[1] if beside else 0
+    return count if beside else 0

@@ -29,7 +29,9 @@ def accelerators_not_requested(work: Work) -> Iterator[Finding]:
         return
     if work.accelerator is not None or not work.types:
         return
-    if any(name in MISSPELT or name.startswith(_SHARED) for name in work.asks):
+    if any(name in MISSPELT for name in work.asks):
+        return
+    if any(name.startswith(_SHARED) for name in work.asks):
         return
     if all(instance.accelerator_resource for instance in work.types):
         instance = work.types[0]

@@ -54,8 +54,9 @@ def accelerators_not_requested_by_pods(
         if part.name == "Launcher" or is_judged(workload, part.pod):
             continue
         if _trains(workload, part.pod) and not _asks_for_any(part.pod):
+            title = title_of(workload)
             yield Finding(
-                f"{title_of(workload)} asks for none of the {instance.accelerators} accelerators of `{instance.name}`",
+                f"{title} asks for none of the {instance.accelerators} accelerators of `{instance.name}`",
                 part.pod.where("node_selector") / INSTANCE_TYPE,
                 label="its containers see no device",
                 help=f"add `{instance.accelerator_resource}` to the limits, or select nodes without accelerators",

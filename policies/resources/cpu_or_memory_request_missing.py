@@ -29,7 +29,8 @@ def cpu_or_memory_request_missing(work: Work) -> Iterator[Finding]:
     """
     if not work.complete or work.accelerator is None:
         return
-    missing = [f"no `{name}`" for name in ("cpu", "memory") if name not in work.asks]
+    lacking = [name for name in ("cpu", "memory") if name not in work.asks]
+    missing = [f"no `{name}`" for name in lacking]
     if missing:
         yield Finding(
             f"{work.title} asks for {' and '.join(missing)}",

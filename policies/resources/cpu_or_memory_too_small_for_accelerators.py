@@ -41,8 +41,11 @@ def cpu_or_memory_too_small_for_accelerators(work: Work) -> Iterator[Finding]:
         return
     count = work.accelerator[1]
     for resource, (least, words, text) in _LEAST.items():
-        limit = work.limits.get(resource) or work.main.limits.get(resource)
+        limit = work.limits.get(resource)
+        if not limit:
+            limit = work.main.limits.get(resource)
         if limit is not None and limit < least * count:
+            key = spec_key(resource)
             enough = text if count == 1 else least * count
             yield Finding(
                 f"{work.title} may use {limit} of `{resource}` a node, which has {count} of its accelerators",
@@ -50,6 +53,6 @@ def cpu_or_memory_too_small_for_accelerators(work: Work) -> Iterator[Finding]:
                 label=f"less than {words} each",
                 severity=Severity.ERROR if limit < least else None,
                 help=f"write at least `{enough}`, or no limit",
-                spec_help=f"write `resources: {{{spec_key(resource)}: {enough}}}` or more, or remove it to have it "
+                spec_help=f"write `resources: {{{key}: {enough}}}` or more, or remove it to have it "
                 "derived",
             )

@@ -29,29 +29,28 @@ def device_resource_misspelled(plan: Plan) -> Iterator[Finding]:
 
         jobs: [{name: llama}]
     """
-    pods = [
-        replicated.pod for runtime in plan.of(Runtime) for replicated in runtime.jobs
-    ]
+    runtimes = plan.of(Runtime)
+    jobs = plan.of(TrainJob)
+    pods = [replicated.pod for runtime in runtimes for replicated in runtime.jobs]
     askers: list[TrainJob | Container] = [
-        *plan.of(TrainJob),
+        *jobs,
         *(container for pod in pods for container in pod.containers),
     ]
     for asker in askers:
         yield from _asked(asker)
-    groups = [group for queue in plan.of(ClusterQueue) for group in queue.groups]
+    queues = plan.of(ClusterQueue)
+    groups = [group for queue in queues for group in queue.groups]
     for group in groups:
         for index, name in enumerate(group.covered):
             yield from _judge(name, group.where("covered") / index)
-    patched = [patch.pod for job in plan.of(TrainJob) for patch in job.patches]
+    patched = [patch.pod for job in jobs for patch in job.patches]
+    pools = plan.of(NodePool)
+    flavors = plan.of(Flavor)
     tolerating: list[tuple[tuple[Taint | Toleration, ...], Route]] = [
-        (pod.tolerations, pod.where("tolerations")) for pod in (*pods, *patched)
-    ]
-    tolerating += [(pool.taints, pool.where("taints")) for pool in plan.of(NodePool)]
-    tolerating += [
-        (flavor.node_taints, flavor.where("node_taints")) for flavor in plan.of(Flavor)
-    ]
-    tolerating += [
-        (flavor.tolerations, flavor.where("tolerations")) for flavor in plan.of(Flavor)
+        *((pod.tolerations, pod.where("tolerations")) for pod in (*pods, *patched)),
+        *((pool.taints, pool.where("taints")) for pool in pools),
+        *((flavor.node_taints, flavor.where("node_taints")) for flavor in flavors),
+        *((flavor.tolerations, flavor.where("tolerations")) for flavor in flavors),
     ]
     for entries, at in tolerating:
         for index, entry in enumerate(entries):

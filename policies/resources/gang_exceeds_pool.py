@@ -36,10 +36,12 @@ def gang_exceeds_pool(work: Work, world: World) -> Iterator[Finding]:
     if not _too_large(work, world):
         return
     most = pool_room(work, world)
-    pool, names = work.pools[0], listed(pool.name for pool in work.pools)
+    pool = work.pools[0]
+    single = len(work.pools) == 1
+    names = listed(pool.name for pool in work.pools)
     large = [other for other in world.works_on(pool) if _too_large(other, world)]
     # Where several jobs are too large, the limit of the pool is the mistake.
-    if len(work.pools) == 1 and pool.limits and len(large) > 1:
+    if single and pool.limits and len(large) > 1:
         yield Finding(
             f"pool {names} has room for {most} nodes at once, and job `{work.name}` needs more",
             pool.where("limits"),
@@ -49,9 +51,10 @@ def gang_exceeds_pool(work: Work, world: World) -> Iterator[Finding]:
         )
         return
     lower = f"lower the job to {_nodes(most)}, or " if most else ""
-    has = f"pool {names} has" if len(work.pools) == 1 else f"pools {names} have"
+    has = f"pool {names} has" if single else f"pools {names} have"
+    needed = _nodes(work.nodes)
     yield Finding(
-        f"job `{work.name}` needs {_nodes(work.nodes)} at once, and {has} room for {most}",
+        f"job `{work.name}` needs {needed} at once, and {has} room for {most}",
         work.where("nodes"),
         label="it never starts",
         help=f"{lower}raise the limit of the pool",

@@ -25,14 +25,17 @@ def gang_on_partial_nodes(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, resources: {accelerators: 8}}]
     """
-    if not work.gang or work.accelerator is None or not work.types:
+    if work.accelerator is None:
+        return
+    if not work.gang or not work.types:
         return
     resource, count = work.accelerator
     has = min(instance.accelerators for instance in work.types)
     if count < has:
+        key = spec_key(resource)
         yield Finding(
             f"{work.title} takes {count} of {has} accelerators on each of {work.nodes} nodes",
             work.place(resource),
             help=f"take whole nodes: `{resource}: {has}` and fewer nodes",
-            spec_help=f"take whole nodes: remove `resources.{spec_key(resource)}`, and lower `nodes`",
+            spec_help=f"take whole nodes: remove `resources.{key}`, and lower `nodes`",
         )

@@ -45,7 +45,9 @@ def huge_pages_exceed_node(work: Work, world: World) -> Iterator[Finding]:
     """
     if not exceeds_huge_pages(work, world):
         return
-    most, largest = huge_pages(work, world), max(work.types, key=huge_pages_mib)
+    asked = work.asks[HUGEPAGES]
+    most = huge_pages(work, world)
+    largest = max(work.types, key=huge_pages_mib)
     label, severity = "its pods stay Pending", Severity.ERROR
     notes: tuple[str, ...] = ()
     if not certainly_exceeds_huge_pages(work, world):
@@ -53,7 +55,7 @@ def huge_pages_exceed_node(work: Work, world: World) -> Iterator[Finding]:
         guide = f"{GUIDE_HUGE_PAGES_MIB}Mi of the EKS user guide"
         notes = (f"and the {guide} are not confirmed for it",)
     yield Finding(
-        f"{work.title} asks for {work.asks[HUGEPAGES]} of `{HUGEPAGES}`, and a node of "
+        f"{work.title} asks for {asked} of `{HUGEPAGES}`, and a node of "
         f"`{largest.name}` has {most}",
         work.place(HUGEPAGES),
         label=label,

@@ -37,8 +37,11 @@ def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
         for resource, asked in work.asks.items():
             requests = f"requests.{resource}"
             key = requests if requests in quota.hard else resource
-            hard, total = quota.hard.get(key), asked * work.nodes
-            if hard is not None and total > hard and not _too_large(work, world):
+            hard = quota.hard.get(key)
+            total = asked * work.nodes
+            if hard is None or total <= hard:
+                continue
+            if not _too_large(work, world):
                 yield Finding(
                     f"job `{work.name}` asks for {total} of `{resource}`, and namespace "
                     f"`{quota.namespace}` may have {hard}",

@@ -54,8 +54,10 @@ def mig_profile_not_of_gpu(work: Work, world: World) -> Iterator[Finding]:
     if not asked or not work.types:
         return
     # Pods that name no pool of an open set may land on one that is elsewhere.
-    if not world.plan.closed and not any(label in work.selector for label in _PINS):
-        return
+    if not world.plan.closed:
+        pinned = any(label in work.selector for label in _PINS)
+        if not pinned:
+            return
     from compiler.catalog.mig import profile_of, profiles_of  # few jobs ask for slices
 
     for resource in asked:
@@ -66,9 +68,12 @@ def mig_profile_not_of_gpu(work: Work, world: World) -> Iterator[Finding]:
             continue
         instance = work.types[0]
         known = [profile.name for profile in profiles_of(instance)]
-        help = f"ask for one of {listed(known)}" if known else "ask for whole GPUs"
+        help = "ask for whole GPUs"
+        if known:
+            help = f"ask for one of {listed(known)}"
+        device = instance.accelerator or "nodes"
         yield Finding(
-            f"{work.title} asks for `{resource}`, and the {instance.accelerator or 'nodes'} of `{instance.name}` have "
+            f"{work.title} asks for `{resource}`, and the {device} of `{instance.name}` have "
             "no such slices",
             work.place(resource),
             label="its pods stay Pending",

@@ -60,7 +60,8 @@ def node_group_never_scaled(group: NodeGroup, world: World) -> Iterator[Finding]
     """
     if group.desired != 0 or group.capacity_block:
         return
-    waiting = next((work for work in _all(world) if _needs(work, group)), None)
+    needing = (work for work in _all(world) if _needs(work, group))
+    waiting = next(needing, None)
     if waiting is None or any(map(_scales, world.manifests)):
         return
     yield Finding(
@@ -77,7 +78,9 @@ def _all(world: World) -> tuple[Work, ...]:
 
 def _needs(work: Work, group: NodeGroup) -> bool:
     """Whether a job can land on this group alone."""
-    return len(work.pools) == 1 and work.pools[0].at == group.at
+    if len(work.pools) != 1:
+        return False
+    return work.pools[0].at == group.at
 
 
 def _scales(manifest: Manifest) -> bool:

@@ -28,7 +28,9 @@ def node_group_size_invalid(group: NodeGroup) -> Iterator[Finding]:
         autoModeConfig: {enabled: false}
         managedNodeGroups: [{name: cpu, instanceType: m7i.2xlarge, minSize: 2, desiredCapacity: 3, maxSize: 3}]
     """
-    least, wanted, most = group.min_size, group.desired, group.max_size
+    least = group.min_size
+    wanted = group.desired
+    most = group.max_size
     if wanted is not None and most is not None and wanted > most:
         yield Finding(
             f"node group `{group.name}` wants {wanted} nodes and may have {most}",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog import huge_pages_mib
+from compiler.catalog import InstanceType, huge_pages_mib
 from compiler.diagnostics import Severity
 from compiler.model.offers import admits
 from compiler.plan import Quantity
@@ -40,11 +40,17 @@ def node_overlay_exceeds_huge_pages(
           requirements: [{key: karpenter.sh/nodepool, operator: In, values: [gpu]}]
           capacity: {hugepages-2Mi: 10256Mi}
     """
-    promised, pools = overlay.capacity.get(HUGEPAGES), _pools(overlay, world)
+    promised = overlay.capacity.get(HUGEPAGES)
+    pools = _pools(overlay, world)
     if promised is None or any(world.own_kubelet(pool) for pool in pools):
         return
-    types = [instance for pool in pools for instance in world.types(pool)]
-    if not types or not all(world.types(pool) for pool in pools):
+    types: list[InstanceType] = []
+    for pool in pools:
+        offered = world.types(pool)
+        if not offered:
+            return
+        types += offered
+    if not types:
         return
     least = min(types, key=huge_pages_mib)
     has = Quantity.mib(huge_pages_mib(least))

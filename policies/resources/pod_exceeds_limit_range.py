@@ -53,18 +53,24 @@ def pod_exceeds_limit_range(work: Work, world: World) -> Iterator[Finding]:
 def _over(work: Work, limits: Manifest) -> Iterator[Finding]:
     """The first resource of the job's main pod that is above the most."""
     items = value(limits.body, "spec", "limits")
-    for index, item in enumerate(items if isinstance(items, list) else ()):
+    if not isinstance(items, list):
+        return
+    for index, item in enumerate(items):
         asked, what = _asked(work, value(item, "type"))
         most = value(item, "max")
         if not isinstance(most, dict):
             continue
         for resource, text in most.items():
             bound = _quantity(text)
-            if bound is not None and resource in asked and asked[resource] > bound:
+            if bound is None or resource not in asked:
+                continue
+            amount = asked[resource]
+            if amount > bound:
+                at = ("spec", "limits", index, "max", resource)
                 yield Finding(
-                    f"{what} of {work.title} has {asked[resource]} of `{resource}`, and LimitRange "
+                    f"{what} of {work.title} has {amount} of `{resource}`, and LimitRange "
                     f"`{limits.ref.name}` allows {text}",
-                    Route((limits.id, "spec", "limits", index, "max", resource)),
+                    Route((limits.id, *at)),
                     label="no pod is created",
                     help="raise the maximum, or make the pods smaller",
                 )
@@ -78,16 +84,21 @@ def _asked(work: Work, kind: object) -> tuple[Resources, str]:
     if kind != "Pod" or work.pod is None:
         return {}, ""
     total = dict(work.asks)
+    main = work.main.name if work.main else ""
     for container in work.pod.containers:
-        if container.name == (work.main.name if work.main else ""):
+        if container.name == main:
             continue
-        for name, amount in {**container.requests, **container.limits}.items():
-            total[name] = total.get(name, Quantity(0)) + amount
+        amounts = {**container.requests, **container.limits}
+        for name, amount in amounts.items():
+            before = total.get(name, Quantity(0))
+            total[name] = before + amount
     return total, "a pod"
 
 
 def _quantity(text: object) -> Quantity | None:
-    if isinstance(text, bool) or not isinstance(text, str | int):
+    if isinstance(text, bool):
+        return None
+    if not isinstance(text, str | int):
         return None
     try:
         return Quantity.parse(text)

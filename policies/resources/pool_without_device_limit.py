@@ -30,15 +30,19 @@ def pool_without_device_limit(pool: NodePool, world: World) -> Iterator[Finding]
         kind: NodePool
         spec: {limits: {nvidia.com/gpu: 32}}
     """
-    bounded = pool.replicas is not None or (
-        pool.capacity_types == ("reserved",) and not pool.limits
-    )
-    if bounded or pool.unread or not world.accelerated(pool):
+    only_reserved = pool.capacity_types == ("reserved",)
+    bounded = only_reserved and not pool.limits
+    if pool.replicas is not None or bounded:
+        return
+    if pool.unread or not world.accelerated(pool):
         return
     types = world.types(pool)
-    offered = {instance.accelerator_resource or "" for instance in types} - {""}
-    resources = offered if types else set(ACCELERATORS)
-    if "nodes" not in pool.limits and not resources & set(pool.limits):
+    resources = set(ACCELERATORS)
+    if types:
+        offered = {instance.accelerator_resource or "" for instance in types}
+        resources = offered - {""}
+    limited = set(pool.limits)
+    if "nodes" not in limited and not resources & limited:
         has = listed(pool.limits) or "none"
         name = GPU if GPU in resources else min(resources, default=GPU)
         yield Finding(

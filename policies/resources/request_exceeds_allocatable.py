@@ -39,25 +39,24 @@ def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
     over = [room for room in _rooms(work, world) if _is_exceeded(work, room)]
     # In third-party manifests the type may be what is wrong, and then both are one fault.
     reported = over if world.plan.closed else over[:1]
-    more = tuple(
-        f"and for {work.asks[room.resource]} of `{room.resource}`, of which there is {room.text}"
-        for room in over[len(reported) :]
-    )
-    for room in reported:
+    more = []
+    for room in over[len(reported) :]:
         asked = work.asks[room.resource]
-        most = _limit(
-            work,
-            world,
-            room.resource,
-            room.text,
+        more.append(
+            f"and for {asked} of `{room.resource}`, of which there is {room.text}"
         )
+    for room in reported:
+        resource = room.resource
+        key = spec_key(resource)
+        asked = work.asks[resource]
+        most = _limit(work, world, resource, room.text)
         yield Finding(
-            f"{work.title} asks for {asked} of `{room.resource}` a node, and pods can get {room.text} of "
+            f"{work.title} asks for {asked} of `{resource}` a node, and pods can get {room.text} of "
             f"`{room.type}`",
-            work.place(room.resource),
+            work.place(resource),
             label="its pods stay Pending",
             help=f"ask for {most}",
-            spec_help=f"write `resources.{spec_key(room.resource)}` of {most}, or remove it to have it derived",
+            spec_help=f"write `resources.{key}` of {most}, or remove it to have it derived",
             notes=(*more, *room.steps),
         )
 
@@ -122,10 +121,13 @@ def _limit(
     text: str,
 ) -> str:
     """The most that a job can ask for, where all is known that runs on the nodes."""
-    names = [pool.labels.get(POOL_LABEL, pool.name) for pool in work.pools]
-    shares = [world.plan.named(NodeShare, name) for name in names]
-    most = [share.resources[resource] for share in shares if share is not None]
-    if most and len(most) == len(shares):
+    most = []
+    for pool in work.pools:
+        name = pool.labels.get(POOL_LABEL, pool.name)
+        share = world.plan.named(NodeShare, name)
+        if share is not None:
+            most.append(share.resources[resource])
+    if most and len(most) == len(work.pools):
         return f"at most {max(most)}"
     return f"at most {text}, minus what the DaemonSets of the cluster take"
 

@@ -33,25 +33,29 @@ def shared_memory_default(work: Work) -> Iterator[Finding]:
     """
     if work.main is None or work.pod is None:
         return
-    if work.accelerator is None or work.accelerator[1] < 2:
+    if work.accelerator is None:
+        return
+    devices = work.accelerator[1]
+    if devices < 2:
         return
     paths = [mount.path.rstrip("/") for mount in work.main.mounts]
     if "/dev/shm" not in paths and "host_ipc" not in work.unread:
         yield Finding(
-            f"{work.title} has {work.accelerator[1]} devices a node and 64Mi of /dev/shm",
+            f"{work.title} has {devices} devices a node and 64Mi of /dev/shm",
             work.main.where("mounts"),
             help="mount an `emptyDir` of `medium: Memory` at `/dev/shm`",
         )
     volume = work.shared_memory
-    if volume is None or volume.medium != "Memory" or volume.size is None:
+    if volume is None or volume.medium != "Memory":
+        return
+    if volume.size is None:
         return
     if volume.size <= _DEFAULT:
+        index = work.pod.volumes.index(volume)
+        at = work.pod.where("volumes") / index / "emptyDir"
         yield Finding(
-            f"{work.title} has {work.accelerator[1]} devices a node and {volume.size} of /dev/shm",
-            work.pod.where("volumes")
-            / work.pod.volumes.index(volume)
-            / "emptyDir"
-            / "sizeLimit",
+            f"{work.title} has {devices} devices a node and {volume.size} of /dev/shm",
+            at / "sizeLimit",
             label="no more than the default, 64Mi",
             help="write a `sizeLimit` of `8Gi` for each device",
             spec_help="write `sharedMemory` of `8Gi` for each device, or remove it to have it derived",

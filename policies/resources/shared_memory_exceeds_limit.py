@@ -32,11 +32,14 @@ def shared_memory_exceeds_limit(work: Work) -> Iterator[Finding]:
     """
     if work.pod is None or work.main is None:
         return
-    limit, volume = work.main.limits.get("memory"), work.shared_memory
+    limit = work.main.limits.get("memory")
     if limit is None:
         return
-    if volume is not None and volume.medium == "Memory" and _size(volume) >= limit:
-        at = work.pod.where("volumes") / work.pod.volumes.index(volume)
+    volume = work.shared_memory
+    in_memory = volume is not None and volume.medium == "Memory"
+    volumes = work.pod.where("volumes")
+    if volume is not None and in_memory and _size(volume) >= limit:
+        at = volumes / work.pod.volumes.index(volume)
         yield Finding(
             f"/dev/shm of job `{work.name}` is {volume.size}, its memory limit {limit}",
             at / "emptyDir" / "sizeLimit",
@@ -46,18 +49,18 @@ def shared_memory_exceeds_limit(work: Work) -> Iterator[Finding]:
         )
         return
     mounted = {mount.volume for mount in work.main.mounts}
-    in_memory = [
+    mounted_in_memory = [
         volume
         for volume in work.pod.volumes
         if volume.name in mounted and volume.medium == "Memory"
     ]
-    total = Quantity(sum(_size(volume).milli for volume in in_memory))
-    if len(in_memory) > 1 and total >= limit:
-        names = listed(volume.name for volume in in_memory)
-        last = work.pod.volumes.index(in_memory[-1])
+    total = Quantity(sum(_size(volume).milli for volume in mounted_in_memory))
+    if len(mounted_in_memory) > 1 and total >= limit:
+        names = listed(volume.name for volume in mounted_in_memory)
+        last = work.pod.volumes.index(mounted_in_memory[-1])
         yield Finding(
             f"volumes {names} of job `{work.name}` are {total} of memory, its memory limit {limit}",
-            work.pod.where("volumes") / last,
+            volumes / last,
             label="count in the limit",
             help="make them smaller, or the memory limit larger",
             spec_help="lower `emptyDir.sizeLimit` or `sharedMemory`, or raise `resources.memory`",

@@ -49,10 +49,14 @@ def ebs_volume_refused(volume_class: VolumeClass, world: World) -> Iterator[Find
         parameters: {type: gp3, encrypted: "true", iops: "4000", throughput: "1000"}
     """
     given = {key.lower(): text for key, text in volume_class.parameters.items()}
-    if volume_class.driver != DRIVER or given.get("type", "gp3") != "gp3":
+    if volume_class.driver != DRIVER:
+        return
+    if given.get("type", "gp3") != "gp3":
         return
     iops, throughput = (_number(given.get(field)) for field in _FIELDS)
-    if "iopspergb" in given or any(placeholder(given.get(key, "")) for key in _FIELDS):
+    if "iopspergb" in given:
+        return
+    if any(placeholder(given.get(field, "")) for field in _FIELDS):
         return
     for size, at in _sizes(volume_class, world.plan):
         for refusal in refusals(size, iops, throughput):

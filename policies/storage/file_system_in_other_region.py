@@ -49,7 +49,8 @@ def file_system_in_other_region(
     if volume.driver != FSX or host is None:
         return
     known = world.catalog.regions.keys()
-    homes = {zone[:-1] for pool in world.pools for zone in pool.zones or ()} & known
+    zones = [zone for pool in world.pools for zone in pool.zones or ()]
+    homes = {zone[:-1] for zone in zones} & known
     if world.region in known:
         homes = {world.region}
     region = host[1]

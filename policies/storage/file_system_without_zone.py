@@ -54,10 +54,14 @@ def file_system_without_zone(work: Work, world: World) -> Iterator[Finding]:
     if work.gang and work.efa:
         return  # PLC003 and PLC004 report EFA across zones
     zones = {zone for pool in work.pools for zone in pool.zones or ()}
-    if len(zones) < 2 or not all(pool.zones for pool in work.pools):
+    if len(zones) < 2:
+        return
+    if not all(pool.zones for pool in work.pools):
         return
     for volume in world.storage.volumes(work.namespace, work.claims):
-        if volume.driver == FSX and volume.zone is None and "zone" not in volume.unread:
+        if volume.driver != FSX:
+            continue
+        if volume.zone is None and "zone" not in volume.unread:
             yield Finding(
                 f"volume `{volume.name}` says no zone, and {work.title} may run in {listed(sorted(zones))}",
                 volume.at,
