@@ -65,7 +65,9 @@ def _is_on(value: Any) -> bool:
 
 def _number(value: Any) -> int | None:
     text = str(value)
-    return int(text) if text.isdecimal() else None
+    if text.isdecimal():
+        return int(text)
+    return None
 
 
 def taken(

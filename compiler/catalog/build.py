@@ -148,7 +148,10 @@ def _dump_value(value: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
+    return json.dumps(
+        value,
+        separators=(",", ":"),
+    )
 
 
 def _read(path: Path) -> Any:

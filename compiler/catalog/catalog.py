@@ -70,7 +70,10 @@ class Releases(Mapping[str, Release]):
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        names = sorted(release_names(folder), key=version_key)
+        names = sorted(
+            release_names(folder),
+            key=version_key,
+        )
         self._names = tuple(names)
         self._read: dict[str, Release] = {}
 
@@ -123,7 +126,11 @@ class Catalog:
         """The type of this name, or None."""
         return self.instance_types.get(name)
 
-    def knows_names(self, region: str, account: str | None = None) -> bool:
+    def knows_names(
+        self,
+        region: str,
+        account: str | None = None,
+    ) -> bool:
         """Whether names of zones mean here what they mean in an account: everywhere the same, or asked in it. Of an
         account that is not known, it is taken to be the one that was asked."""
         if region not in INDEPENDENT or account is None:

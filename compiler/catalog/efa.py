@@ -81,7 +81,9 @@ def versions_of(image: str) -> BaseVersions:
 
 def arch_of(image: str) -> str | None:
     """The architecture that the name of an image says: `-arm64` in the repository of a Deep Learning Container."""
-    return "arm64" if "arm64" in image.partition("@")[0] else None
+    if "arm64" in image.partition("@")[0]:
+        return "arm64"
+    return None
 
 
 def numbers(version: str) -> Version:

@@ -35,7 +35,10 @@ def _actions() -> dict[str, list[str]]:
     return actions
 
 
-def _fill(value: Any, names: Mapping[str, str]) -> Any:
+def _fill(
+    value: Any,
+    names: Mapping[str, str],
+) -> Any:
     if isinstance(value, str):
         if "$" not in value:
             return value
@@ -73,7 +76,10 @@ def karpenter_policies(
     return _fill(_data()["karpenter"]["policies"], names)  # type: ignore[no-any-return]
 
 
-def node_role_policies(partition: str, owner: str = "karpenter") -> list[str]:
+def node_role_policies(
+    partition: str,
+    owner: str = "karpenter",
+) -> list[str]:
     """ARNs of the AWS managed policies of the nodes' role, of nodes of ``karpenter`` or of ``auto_mode``."""
     return [
         f"arn:{partition}:iam::aws:policy/{name}"

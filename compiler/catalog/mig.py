@@ -58,7 +58,10 @@ def profiles_of(instance: InstanceType) -> tuple[Profile, ...]:
     return _OF_GPU.get(name, ())
 
 
-def profile_of(instance: InstanceType, name: str) -> Profile | None:
+def profile_of(
+    instance: InstanceType,
+    name: str,
+) -> Profile | None:
     """The profile of a name, where the GPUs of a type have it."""
     for profile in profiles_of(instance):
         if profile.name == name:

@@ -31,7 +31,10 @@ _LARGE, _SMALL = 16 * 1024**3, 2 * 1024**3
 _ROOM = 64 * 1024  # MiB: a test holds three buffers of its largest message
 
 
-def expected(instance: InstanceType, nodes: int) -> Bandwidth | None:
+def expected(
+    instance: InstanceType,
+    nodes: int,
+) -> Bandwidth | None:
     """What to expect between so many nodes; ``None`` where it is not known: the network is then not what bounds it.
 
     Without a measurement it is the rate of the network, for types whose GPUs have NVLink among themselves and reach
@@ -44,7 +47,10 @@ def expected(instance: InstanceType, nodes: int) -> Bandwidth | None:
         return None
     if not instance.network_gbps:
         return None
-    message = _LARGE if instance.accelerator_memory_mib >= _ROOM else _SMALL
+    if instance.accelerator_memory_mib >= _ROOM:
+        message = _LARGE
+    else:
+        message = _SMALL
     return Bandwidth(
         instance.network_gbps / 8, message, "EC2 DescribeInstanceTypes NetworkInfo"
     )
@@ -52,4 +58,6 @@ def expected(instance: InstanceType, nodes: int) -> Bandwidth | None:
 
 def largest(instance: InstanceType) -> int:
     """The largest message of a test in bytes, which its buffers leave room for."""
-    return _LARGE if instance.accelerator_memory_mib >= _ROOM else _SMALL
+    if instance.accelerator_memory_mib >= _ROOM:
+        return _LARGE
+    return _SMALL

@@ -103,7 +103,10 @@ _CARDS = 1000
 """More than the network cards of any type."""
 
 
-def _row_faults(name: str, row: Any) -> list[str]:
+def _row_faults(
+    name: str,
+    row: Any,
+) -> list[str]:
     if not isinstance(row, dict):
         return [_malformed(name, "not a mapping")]
     items = row.items()
@@ -237,7 +240,10 @@ def merge(base: Facts, overlay: Facts) -> Facts:
     }
 
 
-def _without(by_region: Facts, regions: Facts) -> dict[str, Any]:
+def _without(
+    by_region: Facts,
+    regions: Facts,
+) -> dict[str, Any]:
     items = by_region.items()
     return {region: value for region, value in items if region not in regions}
 

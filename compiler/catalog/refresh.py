@@ -145,7 +145,10 @@ class _Answer:
     zones: Mapping[str, str]  # their ids by name
 
 
-def _ask_region(client: Any, families: frozenset[str]) -> _Answer:
+def _ask_region(
+    client: Any,
+    families: frozenset[str],
+) -> _Answer:
     infos = {
         info["InstanceType"]: info
         for info in _pages(client, "describe_instance_types", "InstanceTypes")

@@ -114,7 +114,12 @@ class Component:
     @property
     def is_eks_add_on(self) -> bool:
         """Whether EKS installs it: there is nothing else to install it from."""
-        sources = (self.version, self.version_of, self.chart, self.image)
+        sources = (
+            self.version,
+            self.version_of,
+            self.chart,
+            self.image,
+        )
         return not any(sources)
 
     def supports(self, version: str) -> bool:
@@ -187,7 +192,11 @@ class Release:
         known = self.components.get(component)
         return known is not None and known.supports(version)
 
-    def has(self, feature: str, version: str | None = None) -> bool:
+    def has(
+        self,
+        feature: str,
+        version: str | None = None,
+    ) -> bool:
         """Whether a component (at this release's version if none is given) has a feature, as ``component.feature``.
 
         An unknown feature, or an add-on without a pinned build, has not.
@@ -268,9 +277,18 @@ def _laid_over(
     return laid
 
 
-def _component(name: str, facts: Mapping[str, Any]) -> Component:
-    chart = Chart(**facts["chart"]) if facts.get("chart") else None
-    git = GitFolder(**facts["git"]) if facts.get("git") else None
+def _component(
+    name: str,
+    facts: Mapping[str, Any],
+) -> Component:
+    if facts.get("chart"):
+        chart = Chart(**facts["chart"])
+    else:
+        chart = None
+    if facts.get("git"):
+        git = GitFolder(**facts["git"])
+    else:
+        git = None
     served = facts.get("crds", {}).items()
     crds = {kind: tuple(versions) for kind, versions in served}
     needs = facts.get("pairs", ())

@@ -81,7 +81,10 @@ def zone_text(zones: Mapping[str, Iterable[str]]) -> str:
     return " ".join(parts)
 
 
-def plain_letters(region: str, zones: Iterable[str]) -> set[str]:
+def plain_letters(
+    region: str,
+    zones: Iterable[str],
+) -> set[str]:
     """The letters of a region's ordinary zones."""
     length = len(region) + 1
     whole = [zone for zone in zones if len(zone) == length]
@@ -116,13 +119,19 @@ def _neuron(devices: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _cards(cards: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
     """Runs of cards that are alike: first and last index, interfaces, their types."""
-    in_order = sorted(cards, key=lambda card: int(card["NetworkCardIndex"]))
+    in_order = sorted(
+        cards,
+        key=lambda card: int(card["NetworkCardIndex"]),
+    )
     runs: list[list[Any]] = []
     for card in in_order:
         index = card["NetworkCardIndex"]
         count = card["MaximumNetworkInterfaces"]
         types = " ".join(card.get("InterfaceTypes", ("interface",)))
-        last = runs[-1] if runs else []
+        if runs:
+            last = runs[-1]
+        else:
+            last = []
         if last[2:] == [count, types]:
             last[1] = index
         else:

@@ -31,7 +31,10 @@ def rows(
     accelerator's name, a region or zone that offers the type, ``efa``, ``block``, ``spot``, ``amx`` or ``arm64``.
     """
     words = filter.lower().split()
-    types = sorted(catalog.instance_types.values(), key=_order)
+    types = sorted(
+        catalog.instance_types.values(),
+        key=_order,
+    )
     for word in words:
         types = [instance for instance in types if _matches(instance, word)]
     return [_row(instance) for instance in types]
@@ -75,7 +78,10 @@ def _matches(instance: InstanceType, word: str) -> bool:
 
 
 def _row(instance: InstanceType) -> tuple[str, ...]:
-    left = allocatable(instance, huge_pages=instance.efa_interfaces > 0)
+    left = allocatable(
+        instance,
+        huge_pages=instance.efa_interfaces > 0,
+    )
     burst = " burst" if instance.network_burst else ""
     block = "yes" if instance.capacity_block else "-"
     return (

@@ -58,7 +58,9 @@ class Upgrade:
 
     def verdict_with(self, *, runs: bool) -> str:
         """The verdict for a cluster in which runs go on, or none."""
-        return BLOCKED if self.no_runs and runs else self.verdict
+        if self.no_runs and runs:
+            return BLOCKED
+        return self.verdict
 
     def covers(self, before: str, after: str) -> bool:
         """Whether a step between two versions goes through this change."""

@@ -34,7 +34,10 @@ def in_range(version: str, bounds: str) -> bool:
     return all(_meets(key, bound) for bound in parts)
 
 
-def _meets(key: tuple[int, ...], bound: str) -> bool:
+def _meets(
+    key: tuple[int, ...],
+    bound: str,
+) -> bool:
     sign = bound.rstrip("0123456789.")
     limit = version_key(bound.removeprefix(sign))
     return _COMPARISONS[sign](key, limit)

@@ -51,7 +51,11 @@ class XidTable:
         """Codes that the program on the GPU causes: they must never replace a node."""
         return self.lists["application"].codes
 
-    def action(self, code: int, source: str = "nvidia") -> str | None:
+    def action(
+        self,
+        code: int,
+        source: str = "nvidia",
+    ) -> str | None:
         """What a source asks for at this code (``RESET_GPU``, ``RESTART_BM``…), if it lists the code."""
         actions = self.lists[source].actions
         for name, codes in actions.items():

@@ -54,7 +54,10 @@ class Diagnostic:
         also = self.also
         places = [(document.span(at), label) for at, label in also]
         related = (*self.related, *places)
-        span = document.span(self.at, key=self.key)
+        span = document.span(
+            self.at,
+            key=self.key,
+        )
         return replace(
             self,
             span=span,
@@ -113,6 +116,9 @@ def warning(
     )
 
 
-def listed(names: Iterable[object], joint: str = ", ") -> str:
+def listed(
+    names: Iterable[object],
+    joint: str = ", ",
+) -> str:
     """Names as a message lists them: in backticks."""
     return joint.join(f"`{name}`" for name in names)

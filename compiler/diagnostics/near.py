@@ -25,14 +25,22 @@ def near(
         same_letters = sorted(other) == letters
         if alike >= ALIKE or same_letters:
             ranks.append((other == plain, same_letters, alike, name))
-    best = sorted(ranks, reverse=True)[:limit]
+    best = sorted(
+        ranks,
+        reverse=True,
+    )[:limit]
     return [name for *_, name in best]
 
 
-def meant(word: str, names: Iterable[str]) -> str:
+def meant(
+    word: str,
+    names: Iterable[str],
+) -> str:
     """``did you mean …`` with the nearest name; empty where none is near."""
     nearest = near(word, names, limit=1)
-    return f"did you mean `{nearest[0]}`?" if nearest else ""
+    if nearest:
+        return f"did you mean `{nearest[0]}`?"
+    return ""
 
 
 def likeness(word: str, name: str) -> float:

@@ -40,7 +40,11 @@ def _key(item: Diagnostic) -> tuple[str, int, int, str, str, str]:
     span = item.span
     place = ("", 0, 0)
     if span is not None:
-        place = (span.file.name, span.line, span.column)
+        place = (
+            span.file.name,
+            span.line,
+            span.column,
+        )
     return (
         *place,
         item.code,

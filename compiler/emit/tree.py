@@ -49,7 +49,10 @@ class TreeDiff:
         return Severity.ERROR in severities
 
 
-def diff(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
+def diff(
+    root: Path,
+    files: Mapping[str, bytes],
+) -> TreeDiff:
     """Compare a folder with the files wanted in it; nothing is written. Faults of the disk are diagnostics."""
     _check_paths(files)
     try:
@@ -202,7 +205,9 @@ class _Comparison:
             files = json.loads(self.read(MANIFEST))["files"]
         except UNREADABLE:
             return {}
-        return files if isinstance(files, dict) else {}
+        if isinstance(files, dict):
+            return files
+        return {}
 
 
 def _compare(

@@ -123,7 +123,10 @@ def _mapping(
     for key, value in body.items():
         if type(key) is not str:
             raise TypeError(f"key {key!r} is not a string")
-        name = key if _is_plain(key) else _quoted(key)
+        if _is_plain(key):
+            name = key
+        else:
+            name = _quoted(key)
         if len(name) > _MAX_SIMPLE_KEY:
             name = f"? {name}\n{indent}"
         _entry(f"{indent}{name}:", value, indent, lines)
@@ -232,7 +235,10 @@ def _is_shown(text: str) -> bool:
     return rest.isprintable() or re.match(_LITERAL, text) is not None
 
 
-def _literal(text: str, indent: str) -> Iterator[str]:
+def _literal(
+    text: str,
+    indent: str,
+) -> Iterator[str]:
     body = text.rstrip("\n")
     ends = len(text) - len(body)
     yield ("|-", "|")[ends] if ends < 2 else "|+"

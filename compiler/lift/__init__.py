@@ -36,12 +36,23 @@ def kinds(*, closed: bool = False) -> dict[str, tuple[Lift, ...]]:
     return readers
 
 
-def lift(manifests: Sequence[Manifest], *, closed: bool) -> Plan:
+def lift(
+    manifests: Sequence[Manifest],
+    *,
+    closed: bool,
+) -> Plan:
     """The plan that the manifests carry. ``closed``: nothing exists beside them."""
-    return assembled(read(manifests, closed=closed), closed=closed)
+    return assembled(
+        read(manifests, closed=closed),
+        closed=closed,
+    )
 
 
-def read(manifests: Sequence[Manifest], *, closed: bool) -> list[PlanNode]:
+def read(
+    manifests: Sequence[Manifest],
+    *,
+    closed: bool,
+) -> list[PlanNode]:
     """The nodes that the manifests carry."""
     nodes: list[PlanNode] = []
     for manifest in manifests:
@@ -55,7 +66,11 @@ def read(manifests: Sequence[Manifest], *, closed: bool) -> list[PlanNode]:
     return nodes
 
 
-def assembled(nodes: Iterable[PlanNode], *, closed: bool) -> Plan:
+def assembled(
+    nodes: Iterable[PlanNode],
+    *,
+    closed: bool,
+) -> Plan:
     """The plan of nodes that were read."""
     unique = tuple(_each_once(list(nodes)))
     return Plan(nodes=unique, closed=closed)

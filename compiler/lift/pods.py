@@ -231,7 +231,10 @@ def env(values: Reader) -> tuple[EnvVar, ...]:
 def _variable(body: dict[str, Any]) -> EnvVar:
     name = _text(body.get("name")) or ""
     source = body.get("valueFrom")
-    secret = at(source, "secretKeyRef") if source is not None else None
+    if source is not None:
+        secret = at(source, "secretKeyRef")
+    else:
+        secret = None
     if secret is not None:
         return EnvVar(
             name,
@@ -248,13 +251,18 @@ def _variable(body: dict[str, Any]) -> EnvVar:
 
 
 @lru_cache(maxsize=4096)
-def _literal(name: str, value: str | None) -> EnvVar:
+def _literal(
+    name: str,
+    value: str | None,
+) -> EnvVar:
     """A variable with a value: most jobs of a set have the same."""
     return EnvVar(name, value)
 
 
 def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
+    if isinstance(value, str):
+        return value
+    return None
 
 
 def _volume(body: Reader) -> Volume:

@@ -23,7 +23,10 @@ class Reader:
 
     def __truediv__(self, key: Key) -> Reader:
         value = self.value
-        inner = value.get(key) if value.__class__ is dict else at(value, key)
+        if value.__class__ is dict:
+            inner = value.get(key)
+        else:
+            inner = at(value, key)
         return Reader(inner, Route((*self.at, key)))
 
     def __bool__(self) -> bool:
@@ -37,17 +40,23 @@ class Reader:
 
     def text(self) -> str | None:
         """The string."""
-        return self.value if isinstance(self.value, str) else None
+        if isinstance(self.value, str):
+            return self.value
+        return None
 
     def word(self) -> str:
         """The string, or an empty one."""
-        return self.value if isinstance(self.value, str) else ""
+        if isinstance(self.value, str):
+            return self.value
+        return ""
 
     def integer(self) -> int | None:
         """The whole number."""
         if isinstance(self.value, bool):
             return None
-        return self.value if isinstance(self.value, int) else None
+        if isinstance(self.value, int):
+            return self.value
+        return None
 
     def number(self) -> int | None:
         """The whole number, which CloudFormation and Terraform take as a text too."""
@@ -57,7 +66,9 @@ class Reader:
 
     def flag(self) -> bool | None:
         """The boolean."""
-        return self.value if isinstance(self.value, bool) else None
+        if isinstance(self.value, bool):
+            return self.value
+        return None
 
     def items(self) -> list[Reader]:
         """The items of a list."""
@@ -95,7 +106,9 @@ class Reader:
 
     def mapping(self) -> dict[str, Any]:
         """The mapping as it is, or an empty one."""
-        return self.value if isinstance(self.value, dict) else {}
+        if isinstance(self.value, dict):
+            return self.value
+        return {}
 
     def quantity(self) -> Quantity | None:
         """The quantity, if it is one."""
@@ -122,7 +135,9 @@ class Reader:
     def duration(self) -> Duration | None:
         """The duration, if it is one."""
         try:
-            return Duration.parse(self.word()) if self.word() else None
+            if self.word():
+                return Duration.parse(self.word())
+            return None
         except ValueError:
             return None
 
@@ -215,4 +230,6 @@ def pruned(body: Reader) -> bool:
 
 
 def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+    if isinstance(value, dict):
+        return value
+    return {}

@@ -46,7 +46,10 @@ class Affinity(NamedTuple):
     pods: tuple[PodTerm, ...]
 
 
-def affinities(plan: Plan, manifests: Sequence[Manifest]) -> Iterator[Affinity]:
+def affinities(
+    plan: Plan,
+    manifests: Sequence[Manifest],
+) -> Iterator[Affinity]:
     """The required affinity of every pod template that has one."""
     bodies: dict[str, Any] = {}
     for title, pod in _templates(plan):
@@ -96,7 +99,10 @@ def _node_terms(
     return tuple(terms)
 
 
-def _expressions(term: Any, at: Route) -> Iterator[Expression]:
+def _expressions(
+    term: Any,
+    at: Route,
+) -> Iterator[Expression]:
     for index, expression in enumerate(items(term, "matchExpressions")):
         yield Expression(
             str(expression.get("key", "")),
@@ -106,13 +112,19 @@ def _expressions(term: Any, at: Route) -> Iterator[Expression]:
         )
 
 
-def _pod_terms(body: Any, at: Route) -> tuple[PodTerm, ...]:
+def _pod_terms(
+    body: Any,
+    at: Route,
+) -> tuple[PodTerm, ...]:
     place = ("podAffinity", _REQUIRED)
     terms = []
     written = items(body, *place)
     for index, term in enumerate(written):
         selector = value(term, "labelSelector", "matchLabels")
-        labels = selector if isinstance(selector, dict) else {}
+        if isinstance(selector, dict):
+            labels = selector
+        else:
+            labels = {}
         narrowed = any(
             value(term, *key)
             for key in (
@@ -135,12 +147,18 @@ def _pod_terms(body: Any, at: Route) -> tuple[PodTerm, ...]:
     return tuple(terms)
 
 
-def types_named(affinity: Affinity | None, pod: Pod) -> tuple[str, ...]:
+def types_named(
+    affinity: Affinity | None,
+    pod: Pod,
+) -> tuple[str, ...]:
     """The instance types on which a pod may land by its own words; () where it does not say."""
     if INSTANCE_TYPE in pod.node_selector:
         return (pod.node_selector[INSTANCE_TYPE],)
     named: list[str] = []
-    terms = affinity.nodes if affinity is not None else ()
+    if affinity is not None:
+        terms = affinity.nodes
+    else:
+        terms = ()
     for term in terms:
         of_term = [
             expression.values

@@ -51,7 +51,12 @@ def find_choices(
         for pool in nodes.pools
         if nodes.may_match(pool, selector) and meets(nodes, pool, terms)
     )
-    choices = [Choice(pools, labels=selector)]
+    choices = [
+        Choice(
+            pools,
+            labels=selector,
+        )
+    ]
     for group in groups_of(queue, asks):
         flavors = flavors_with_quota(queue, group, asks)
         choices = _follow_group(nodes, choices, flavors)
@@ -61,7 +66,10 @@ def find_choices(
         choices = _with_pools(_prefer_device_pools(nodes, choices, asks))
     choices = [_prefer_tolerated_pools(choice, asks, reach) for choice in choices]
     return tuple(
-        replace(choice, offers=nodes.offers(choice.pools, choice.labels))
+        replace(
+            choice,
+            offers=nodes.offers(choice.pools, choice.labels),
+        )
         for choice in choices
     )
 
@@ -140,7 +148,10 @@ def _add_flavor(
     )
 
 
-def groups_of(queue: ClusterQueue | None, asks: Resources) -> tuple[ResourceGroup, ...]:
+def groups_of(
+    queue: ClusterQueue | None,
+    asks: Resources,
+) -> tuple[ResourceGroup, ...]:
     """The resource groups that cover something of what is asked for; all of them if none does."""
     if queue is None:
         return ()
@@ -287,7 +298,9 @@ def _prefer_tolerated_pools(
     pools = tuple(
         pool for pool in choice.pools if not repelling_taint(pool, tolerations, asks)
     )
-    return replace(choice, pools=pools) if pools else choice
+    if pools:
+        return replace(choice, pools=pools)
+    return choice
 
 
 def repelling_taint(

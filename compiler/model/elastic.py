@@ -47,7 +47,10 @@ def elastic_works(
             return
 
 
-def workers_that_fit(work: Work, nodes: Nodes) -> int | None:
+def workers_that_fit(
+    work: Work,
+    nodes: Nodes,
+) -> int | None:
     """The most pods of a job that its pools have accelerators for; ``None`` where one of them has no known limit."""
     if work.accelerator is None or not work.offers:
         return None

@@ -46,7 +46,9 @@ def file_of(
 def _key(mount: Mount, path: str) -> str:
     """The key of the ConfigMap that appears at a path; empty where the mount has nothing there."""
     if mount.sub_path:
-        return mount.sub_path if mount.path == path else ""
+        if mount.path == path:
+            return mount.sub_path
+        return ""
     folder, name = posixpath.split(path)
     if folder != posixpath.normpath(mount.path):
         return ""

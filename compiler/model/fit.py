@@ -141,7 +141,10 @@ def exceeds_huge_pages(work: Work, world: Reading) -> bool:
     return asked > most
 
 
-def huge_pages(work: Work, world: Reading) -> Quantity | None:
+def huge_pages(
+    work: Work,
+    world: Reading,
+) -> Quantity | None:
     """The huge pages that EFA's script sets aside on the largest node of the job, which nobody else does; ``None`` is
     unknown, and where a node configures its system by itself."""
     if not work.types:
@@ -152,7 +155,10 @@ def huge_pages(work: Work, world: Reading) -> Quantity | None:
     return Quantity.mib(most)
 
 
-def pool_room(work: Work, world: Reading) -> int | None:
+def pool_room(
+    work: Work,
+    world: Reading,
+) -> int | None:
     """How many nodes of the job there is room for at once: the pools of a flavor together, the best flavor; ``None``
     is unknown."""
     most = None
@@ -160,7 +166,10 @@ def pool_room(work: Work, world: Reading) -> int | None:
         room = _choice_room(work, choice, world)
         if room is None:
             return None
-        most = room if most is None else max(most, room)
+        if most is None:
+            most = room
+        else:
+            most = max(most, room)
     return most
 
 
@@ -246,7 +255,10 @@ def exceeds_pool(work: Work, world: Reading) -> bool:
     return work.nodes > room
 
 
-def quota_shortfall(work: Work, world: Reading) -> Shortfall | None:
+def quota_shortfall(
+    work: Work,
+    world: Reading,
+) -> Shortfall | None:
     """What the job's queue can never admit, for want of a quota in every flavor of some resource group."""
     if work.queue is None or work.nodes is None:
         return None
@@ -270,7 +282,10 @@ def quota_shortfall(work: Work, world: Reading) -> Shortfall | None:
             if flavor.flavor in landing:
                 of_pools.append(shortfall)
         if shortfalls and len(shortfalls) == len(flavors):
-            return min(of_pools or shortfalls, key=_missing)
+            return min(
+                of_pools or shortfalls,
+                key=_missing,
+            )
     return None
 
 
@@ -287,7 +302,10 @@ def excluding_namespace_label(work: Work, world: Reading) -> str:
     if not name or placeholder(name):
         return ""
     namespace = world.plan.named(Namespace, name)
-    written = namespace.labels if namespace is not None else {}
+    if namespace is not None:
+        written = namespace.labels
+    else:
+        written = {}
     labels = {**written, NAMESPACE_NAME: name}
     for key, wanted in queue.namespace_selector.items():
         if any(map(placeholder, wanted)):

@@ -57,12 +57,19 @@ def _number(text: str | None) -> int | None:
     return int(text) or None
 
 
-def processes_of(work: Work, said: str | None) -> int:
+def processes_of(
+    work: Work,
+    said: str | None,
+) -> int:
     """The processes of a node, where ``--nproc-per-node`` is ``said``; 0 where they are not known."""
     if said is not None and said != "gpu":
-        return int(said) if said.isdigit() else 0
+        if said.isdigit():
+            return int(said)
+        return 0
     if isinstance(work.processes, int):
         return work.processes
     if work.processes not in (None, "auto", "gpu"):
         return 0
-    return work.accelerator[1] if work.accelerator is not None else 0
+    if work.accelerator is not None:
+        return work.accelerator[1]
+    return 0

@@ -34,7 +34,10 @@ from compiler.subjects.queues.plan import Flavor
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
 
 
-def class_of(plan: Plan, pool: NodePool) -> NodeClass | None:
+def class_of(
+    plan: Plan,
+    pool: NodePool,
+) -> NodeClass | None:
     """The node class by which a pool launches: of Karpenter, or of EKS Auto Mode."""
     kind: type[NodeClass] = AutoNodeClass if pool.auto else NodeClass
     return plan.named(kind, pool.node_class)
@@ -154,7 +157,11 @@ class Nodes:
             return None
         return alias.startswith("al2023@") or family == "AL2023"
 
-    def most_nodes(self, pool: NodePool, instance: InstanceType) -> int | None:
+    def most_nodes(
+        self,
+        pool: NodePool,
+        instance: InstanceType,
+    ) -> int | None:
         """Nodes of a type that a pool's replicas and limits allow; ``None`` without any that is known."""
         if pool.unread:
             return None
@@ -231,7 +238,11 @@ class Nodes:
                 return False
         return has_label(pool, types, key, value)
 
-    def may_match(self, pool: NodePool, labels: Mapping[str, str]) -> bool:
+    def may_match(
+        self,
+        pool: NodePool,
+        labels: Mapping[str, str],
+    ) -> bool:
         """Whether nodes of a pool may carry all labels: nothing says that they do not."""
         return all(
             self.has_label(pool, key, value) is not False

@@ -103,7 +103,10 @@ def as_pool(group: NodeGroup) -> GroupPool:
     )
 
 
-def admits(requirement: Requirement, value: str | None) -> bool:
+def admits(
+    requirement: Requirement,
+    value: str | None,
+) -> bool:
     """Whether a requirement lets a label value pass; ``None`` is no such label (karpenter scheduling/requirement)."""
     values = requirement.values
     match requirement.operator:
@@ -146,7 +149,9 @@ Fact = Callable[[InstanceType], str | None]
 
 def _accelerator_name(instance: InstanceType) -> str | None:
     name = instance.accelerator
-    return name.lower().replace(" ", "-") if name else None
+    if name:
+        return name.lower().replace(" ", "-")
+    return None
 
 
 def _family_part(part: int) -> Fact:
@@ -212,7 +217,10 @@ def instance_labels(
             yield pool.where("requirements") / index, name
 
 
-def instance_values(pool: NodePool, name: str) -> tuple[str, ...] | None:
+def instance_values(
+    pool: NodePool,
+    name: str,
+) -> tuple[str, ...] | None:
     """The values left for a label of instance types, by its name without domain."""
     values = pool.values(f"{KARPENTER}instance-{name}")
     if values is None:
@@ -220,7 +228,10 @@ def instance_values(pool: NodePool, name: str) -> tuple[str, ...] | None:
     return values
 
 
-def types_of(pool: NodePool, catalog: Catalog) -> tuple[InstanceType, ...]:
+def types_of(
+    pool: NodePool,
+    catalog: Catalog,
+) -> tuple[InstanceType, ...]:
     """The instance types that a pool may launch; () where the facts do not say all of them."""
     types = named_types(pool, catalog)
     return tuple(
@@ -228,7 +239,10 @@ def types_of(pool: NodePool, catalog: Catalog) -> tuple[InstanceType, ...]:
     )
 
 
-def named_types(pool: NodePool, catalog: Catalog) -> tuple[InstanceType, ...]:
+def named_types(
+    pool: NodePool,
+    catalog: Catalog,
+) -> tuple[InstanceType, ...]:
     """The instance types that a pool names, before its other requirements; () where the facts do not say them."""
     types = []
     for name in _names(pool, catalog):
@@ -239,7 +253,10 @@ def named_types(pool: NodePool, catalog: Catalog) -> tuple[InstanceType, ...]:
     return tuple(types)
 
 
-def unmet_requirements(pool: NodePool, instance: InstanceType) -> list[Requirement]:
+def unmet_requirements(
+    pool: NodePool,
+    instance: InstanceType,
+) -> list[Requirement]:
     """The requirements of a pool that an instance type does not meet."""
     return [
         requirement
@@ -249,7 +266,10 @@ def unmet_requirements(pool: NodePool, instance: InstanceType) -> list[Requireme
     ]
 
 
-def _names(pool: NodePool, catalog: Catalog) -> Iterable[str]:
+def _names(
+    pool: NodePool,
+    catalog: Catalog,
+) -> Iterable[str]:
     """Candidates that are certainly all: by name, by family and size, by family or GPU where every size is known."""
     if pool.instance_types is not None:
         return pool.instance_types
@@ -277,7 +297,9 @@ def _with_gpus(
         known.add(gpu)
         if gpu in gpus:
             names.append(name)
-    return names if known.issuperset(gpus) else []
+    if known.issuperset(gpus):
+        return names
+    return []
 
 
 def nonexistent_type(pool: NodePool, catalog: Catalog) -> str:
@@ -293,7 +315,10 @@ def nonexistent_type(pool: NodePool, catalog: Catalog) -> str:
     return names[0]
 
 
-def other_sizes(name: str, catalog: Catalog) -> list[str]:
+def other_sizes(
+    name: str,
+    catalog: Catalog,
+) -> list[str]:
     """The types of the family of an instance type that is none of them; nothing where that is not certain: general
     families are there only in the sizes that people train on."""
     family = _family_of(name)
@@ -380,11 +405,16 @@ def has_label(
     return None if domain.endswith(_WRITTEN_BY_OTHERS) else False
 
 
-def _equal(have: str, wanted: str) -> bool | None:
+def _equal(
+    have: str,
+    wanted: str,
+) -> bool | None:
     """Whether two values are the same; ``None`` where one of them is filled in later."""
     if have == wanted:
         return True
-    return None if placeholder(have) or placeholder(wanted) else False
+    if placeholder(have) or placeholder(wanted):
+        return None
+    return False
 
 
 def place(
@@ -393,7 +423,10 @@ def place(
     value: str,
 ) -> Route:
     """Where a pool requires a value of a label; the pool where that is not written."""
-    requirements = pool.requirements if "requirements" in pool.origins else ()
+    if "requirements" in pool.origins:
+        requirements = pool.requirements
+    else:
+        requirements = ()
     for index, bound in enumerate(requirements):
         is_choice = bound.key == key and bound.operator == "In"
         if is_choice and value in bound.values:
@@ -439,7 +472,10 @@ _ACCELERATOR_KEYS = frozenset(
 )
 
 
-def accelerated(pool: NodePool, types: tuple[InstanceType, ...]) -> bool:
+def accelerated(
+    pool: NodePool,
+    types: tuple[InstanceType, ...],
+) -> bool:
     """Whether every node of a pool is known to have accelerators."""
     if types:
         return all(instance.accelerators for instance in types)

@@ -29,12 +29,20 @@ def main_container(pod: Pod) -> Container | None:
     for container in pod.containers:
         if _asks_for_device(container):
             return container
-    return pod.containers[0] if pod.containers else None
+    if pod.containers:
+        return pod.containers[0]
+    return None
 
 
-def as_job(workload: Workload, main: Container | None) -> TrainJob:
+def as_job(
+    workload: Workload,
+    main: Container | None,
+) -> TrainJob:
     """What a workload has in common with a TrainJob; the places are those of its main container."""
-    places = main.origins if main is not None else {}
+    if main is not None:
+        places = main.origins
+    else:
+        places = {}
     return TrainJob(
         at=workload.at,
         name=workload.name,

@@ -88,5 +88,8 @@ def _files(
             yield Program(title, text, at)
 
 
-def _has_all(text: str, hints: tuple[str, ...]) -> bool:
+def _has_all(
+    text: str,
+    hints: tuple[str, ...],
+) -> bool:
     return all(hint in text for hint in hints)

@@ -173,7 +173,11 @@ class Reading(Nodes):
             unknown=unknown,
         )
 
-    def _pod(self, job: TrainJob, runtime: Runtime | None) -> Pod | None:
+    def _pod(
+        self,
+        job: TrainJob,
+        runtime: Runtime | None,
+    ) -> Pod | None:
         """The pod of a job's nodes. With a patch of a job or container that the runtime does not have, which verify
         reports, it is unknown."""
         if runtime is None or not all(
@@ -201,7 +205,10 @@ class Reading(Nodes):
         """A job with all that it will run by. ``unknown``: something that is not read decides where it lands."""
         written = main if main is not None else job
         asks = {**written.requests, **written.limits}
-        selector = pod.node_selector if pod is not None else patched_selector(job)
+        if pod is not None:
+            selector = pod.node_selector
+        else:
+            selector = patched_selector(job)
         choices: tuple[Choice, ...] = ()
         if not unknown:
             choices = self._choices(job, selector, queue, asks, pod)
@@ -293,7 +300,10 @@ class Reading(Nodes):
                 return ()  # and lead to pools that are elsewhere
         amounts = [(name, amount.milli) for name, amount in asks.items()]
         labels = sorted(selector.items())
-        terms = pod.pools if pod is not None else ()
+        if pod is not None:
+            terms = pod.pools
+        else:
+            terms = ()
         key = (
             tuple(labels),
             terms,
@@ -468,7 +478,10 @@ def _can_apply(patch: Patch, runtime: Runtime) -> bool:
     return all(job.pod.container(name) for name in names)
 
 
-def _nodes(job: TrainJob, runtime: Runtime | None) -> int | None:
+def _nodes(
+    job: TrainJob,
+    runtime: Runtime | None,
+) -> int | None:
     if job.least_nodes is not None:
         return job.least_nodes
     if job.nodes is not None or "nodes" in job.unread:

@@ -13,7 +13,10 @@ from compiler.subjects.jobs.lift import runtime as lift_runtime
 from compiler.subjects.jobs.plan import Pod, ReplicatedJob, Runtime
 
 
-def released_runtime(name: str, at: Route) -> Runtime | None:
+def released_runtime(
+    name: str,
+    at: Route,
+) -> Runtime | None:
     """A released runtime, with every place in it at the route of what refers to it: its own text is not at hand."""
     runtime = _lift_released(name)
     if runtime is None:

@@ -92,7 +92,10 @@ def claim_of(work: Work, path: str) -> str:
     ]
     if not around:
         return ""
-    inner = max(around, key=lambda mount: len(mount.path))
+    inner = max(
+        around,
+        key=lambda mount: len(mount.path),
+    )
     for volume in work.pod.volumes:
         if volume.name != inner.volume:
             continue

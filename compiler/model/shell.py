@@ -65,7 +65,10 @@ def title_of(workload: Workload) -> str:
     return titled(workload.kind, workload.name)
 
 
-def _of_pod(pod: Pod, title: str) -> Iterator[Said]:
+def _of_pod(
+    pod: Pod,
+    title: str,
+) -> Iterator[Said]:
     for container in (*pod.init_containers, *pod.containers):
         yield from _said(container, title, container.image or "")
 
@@ -82,7 +85,10 @@ def _said(
     for index, words in read_commands(said):
         in_args = index >= before
         field = "args" if in_args else "command"
-        number = index - before if in_args else index
+        if in_args:
+            number = index - before
+        else:
+            number = index
         at = node.where(field) / number
         yield Said(words, at, title, image)
 
@@ -150,7 +156,10 @@ def is_pip_install(words: Command) -> bool:
     return named[:1] == ["install"]
 
 
-def option_values(words: Command, *names: str) -> Iterator[str]:
+def option_values(
+    words: Command,
+    *names: str,
+) -> Iterator[str]:
     """The values of options, written as ``--name value`` or ``--name=value``."""
     for index, word in enumerate(words):
         name, equals, value = word.partition("=")

@@ -21,7 +21,11 @@ _IN_TREE = {"kubernetes.io/aws-ebs": EBS}
 class Storage:
     """By name what jobs mount. Joins are computed on first use and cached."""
 
-    def __init__(self, plan: Plan, manifests: Sequence[Manifest]) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        manifests: Sequence[Manifest],
+    ) -> None:
         self._plan = plan
         self._manifests = manifests
 
@@ -62,7 +66,11 @@ class Storage:
         """The parameters of a claim's StorageClass; none where the set does not say."""
         return self._parameters.get(claim.storage_class or "", {})
 
-    def claim(self, namespace: str, name: str) -> VolumeClaim | None:
+    def claim(
+        self,
+        namespace: str,
+        name: str,
+    ) -> VolumeClaim | None:
         """A claim of the set."""
         return self._claims.get((namespace, name))
 

@@ -48,12 +48,19 @@ def read_tolerations(values: Any) -> tuple[Toleration, ...]:
 def seconds(text: str | None) -> int | None:
     """The seconds of a duration; ``None`` where there is none, or it is another word (``Never``)."""
     try:
-        return Duration.parse(text).seconds if text else None
+        if text:
+            return Duration.parse(text).seconds
+        return None
     except ValueError:
         return None
 
 
-def mapping(values: Any, *path: str) -> Mapping[str, Any]:
+def mapping(
+    values: Any,
+    *path: str,
+) -> Mapping[str, Any]:
     """The mapping deep in a mapping, or an empty one."""
     inner = value(values, *path)
-    return inner if isinstance(inner, Mapping) else {}
+    if isinstance(inner, Mapping):
+        return inner
+    return {}

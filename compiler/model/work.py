@@ -172,7 +172,9 @@ class Work:
     @property
     def framework(self) -> str | None:
         """The source of the ML policy of its runtime, like `torch` or `mpi`; ``None`` without one, or while unknown."""
-        return self.runtime.framework if self.runtime is not None else None
+        if self.runtime is not None:
+            return self.runtime.framework
+        return None
 
     @property
     def processes(self) -> int | str | None:

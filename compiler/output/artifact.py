@@ -50,7 +50,10 @@ def ref_of(body: Mapping[str, Any]) -> ObjectRef:
     name = str(metadata.get("name") or "")
     if kind == "ClusterConfig":
         part = part_of(metadata)
-        name = f"{name}/{part}" if part else name
+        if part:
+            name = f"{name}/{part}"
+        else:
+            name = name
     return ObjectRef(
         str(body.get("apiVersion") or ""),
         kind,
@@ -166,7 +169,10 @@ class Artifact:
         return there
 
 
-def _has(body: Any, path: tuple[Key, ...]) -> bool:
+def _has(
+    body: Any,
+    path: tuple[Key, ...],
+) -> bool:
     for key in path:
         if isinstance(body, dict):
             inside = key in body

@@ -31,7 +31,10 @@ def at(body: Any, *keys: Key) -> Any:
     return body
 
 
-def items(body: Any, *keys: Key) -> list[dict[str, Any]]:
+def items(
+    body: Any,
+    *keys: Key,
+) -> list[dict[str, Any]]:
     """The mappings of the list under keys; empty where there is no list."""
     values = at(body, *keys)
     if not isinstance(values, (list, tuple)):
@@ -39,7 +42,10 @@ def items(body: Any, *keys: Key) -> list[dict[str, Any]]:
     return [value for value in values if isinstance(value, dict)]
 
 
-def texts(body: Any, *keys: Key) -> list[str]:
+def texts(
+    body: Any,
+    *keys: Key,
+) -> list[str]:
     """The strings of the list under keys; empty where there is no list."""
     values = at(body, *keys)
     if not isinstance(values, (list, tuple)):

@@ -80,7 +80,10 @@ def apply_patches(
     return _read_back(plan, written, changed, names), written, faults
 
 
-def _runs(plan: Plan, manifests: Sequence[Manifest]) -> list[Manifest]:
+def _runs(
+    plan: Plan,
+    manifests: Sequence[Manifest],
+) -> list[Manifest]:
     """The jobs and runtimes that the plan names by their content."""
     jobs = plan.of(TrainJob)
     names = {(job.kind, job.namespace, job.name) for job in jobs}
@@ -94,8 +97,14 @@ def _runs(plan: Plan, manifests: Sequence[Manifest]) -> list[Manifest]:
     return runs
 
 
-def _no_target(patch: ObjectPatch, manifests: Sequence[Manifest]) -> Diagnostic:
-    name = f" `{patch.name}`" if patch.name else ""
+def _no_target(
+    patch: ObjectPatch,
+    manifests: Sequence[Manifest],
+) -> Diagnostic:
+    if patch.name:
+        name = f" `{patch.name}`"
+    else:
+        name = ""
     return error(
         "RES085",
         f"no {patch.kind}{name} is rendered that the patch is for",
@@ -104,7 +113,10 @@ def _no_target(patch: ObjectPatch, manifests: Sequence[Manifest]) -> Diagnostic:
     )
 
 
-def _apply(patch: ObjectPatch, manifest: Manifest) -> Diagnostic | None:
+def _apply(
+    patch: ObjectPatch,
+    manifest: Manifest,
+) -> Diagnostic | None:
     """Patch an object, or say why the patch does not apply."""
     draft = Draft(manifest.body, manifest.origins)
     at = patch.at / "patch"
@@ -155,7 +167,10 @@ def _keep_identity(manifest: Manifest, draft: Draft, at: Route) -> None:
             )
 
 
-def _kept_paths(manifest: Manifest, draft: Draft) -> Iterator[Path]:
+def _kept_paths(
+    manifest: Manifest,
+    draft: Draft,
+) -> Iterator[Path]:
     yield from _IDENTITY
     is_run = manifest.ref.kind in _RUN
     if manifest.ref.kind in JOB_KINDS and not manifest.key:
@@ -169,7 +184,9 @@ def _kept_paths(manifest: Manifest, draft: Draft) -> Iterator[Path]:
 
 def _annotations(body: Body) -> Mapping[str, Any]:
     annotations = _value(body, ("metadata", "annotations"))
-    return annotations if isinstance(annotations, dict) else {}
+    if isinstance(annotations, dict):
+        return annotations
+    return {}
 
 
 def _value(body: Any, path: Path) -> Any:
@@ -216,9 +233,17 @@ def _read_back(
             written[_key(node)] = node
     nodes = [_as_written(node, written, names) for node in plan.nodes]
     derived = tuple(
-        replace(value, value=names.text(value.value)) for value in plan.derived
+        replace(
+            value,
+            value=names.text(value.value),
+        )
+        for value in plan.derived
     )
-    return replace(plan, nodes=tuple(nodes), derived=derived)
+    return replace(
+        plan,
+        nodes=tuple(nodes),
+        derived=derived,
+    )
 
 
 def _key(node: PlanNode) -> tuple[str, str, str]:

@@ -170,13 +170,23 @@ def _key(
     value = draft.at(path)
     name = token.replace("~1", "/").replace("~0", "~")
     if isinstance(value, dict):
-        return name if last or name in value else None
+        if last or name in value:
+            return name
+        return None
     if isinstance(value, list):
         if last and name == "-":
             return len(value)
-        index = int(name) if name.isdecimal() else -1
-        end = len(value) + 1 if last else len(value)
-        return index if 0 <= index < end else None
+        if name.isdecimal():
+            index = int(name)
+        else:
+            index = -1
+        if last:
+            end = len(value) + 1
+        else:
+            end = len(value)
+        if 0 <= index < end:
+            return index
+        return None
     return None
 
 

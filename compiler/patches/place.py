@@ -32,7 +32,11 @@ class PatchError(Exception):
 class Draft:
     """A copy of a body with the places of its fields; what is changed in it is changed in both."""
 
-    def __init__(self, body: Body, origins: dict[Path, Route]) -> None:
+    def __init__(
+        self,
+        body: Body,
+        origins: dict[Path, Route],
+    ) -> None:
         self.body = deepcopy(body)
         self.origins = dict(origins)
 

@@ -58,7 +58,10 @@ def same_work(before: Body, after: Body) -> bool:
 def _work(body: Body) -> Any:
     """What an object runs: its ``spec``, and the labels by which Kueue queues it."""
     metadata = body.get("metadata")
-    labels = metadata.get("labels") if isinstance(metadata, dict) else None
+    if isinstance(metadata, dict):
+        labels = metadata.get("labels")
+    else:
+        labels = None
     queued = {}
     if isinstance(labels, dict):
         queued = {key: labels[key] for key in labels if key.startswith(_KUEUE)}
@@ -94,7 +97,10 @@ def rename_changed(
     return names
 
 
-def _differs(manifest: Manifest, originals: Mapping[int, Body]) -> bool:
+def _differs(
+    manifest: Manifest,
+    originals: Mapping[int, Body],
+) -> bool:
     original = originals[id(manifest)]
     return not same_work(original, manifest.body)
 

@@ -37,7 +37,10 @@ def content(value: object) -> str:
     return f"{type(value).__qualname__}({', '.join(texts)})"
 
 
-def _is_set(field: Field[Any], value: object) -> bool:
+def _is_set(
+    field: Field[Any],
+    value: object,
+) -> bool:
     """Whether a field is in the content of a value: one of a later version only if it has a value."""
     if not field.metadata.get("later"):
         return True

@@ -34,7 +34,9 @@ class Derived:
         """Where the rule comes from, or the value; a rule without either is our own."""
         if self.source:
             return self.source
-        return str(self.at) if self.at else "default of Trainyard"
+        if self.at:
+            return str(self.at)
+        return "default of Trainyard"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -50,11 +52,17 @@ class Plan:
     """
 
     nodes: tuple[PlanNode, ...] = ()
-    derived: tuple[Derived, ...] = dataclasses.field(default=(), repr=False)
+    derived: tuple[Derived, ...] = dataclasses.field(
+        default=(),
+        repr=False,
+    )
     external: frozenset[tuple[str, str, str, str]] = frozenset()
     release: str = ""
     closed: bool = True
-    waiting: tuple[PlanNode, ...] = dataclasses.field(default=(), repr=False)
+    waiting: tuple[PlanNode, ...] = dataclasses.field(
+        default=(),
+        repr=False,
+    )
 
     def of(self, kind: type[Node]) -> tuple[Node, ...]:
         """The nodes of a kind."""
@@ -73,7 +81,9 @@ class Plan:
     def one(self, kind: type[Node]) -> Node | None:
         """The node of a kind of which there is one at most, or the last of several."""
         nodes = self.of(kind)
-        return nodes[-1] if nodes else None
+        if nodes:
+            return nodes[-1]
+        return None
 
     def named(
         self,
@@ -82,14 +92,25 @@ class Plan:
         namespace: str = "",
     ) -> Node | None:
         """The node of a kind and a name."""
-        key = (kind, namespace, name or "")
+        key = (
+            kind,
+            namespace,
+            name or "",
+        )
         node = self._by_name.get(key)
         return cast("Node | None", node)
 
-    def with_nodes(self, kind: type[Node], nodes: Iterable[Node]) -> Plan:
+    def with_nodes(
+        self,
+        kind: type[Node],
+        nodes: Iterable[Node],
+    ) -> Plan:
         """The same plan with these nodes of a kind instead of its own."""
         others = [node for node in self.nodes if type(node) is not kind]
-        return dataclasses.replace(self, nodes=(*others, *nodes))
+        return dataclasses.replace(
+            self,
+            nodes=(*others, *nodes),
+        )
 
     def apart(self) -> tuple[PlanNode, ...]:
         """The nodes that no manifest carries."""

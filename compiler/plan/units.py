@@ -143,7 +143,11 @@ class Duration:
         hours, rest = divmod(self.seconds, 3600)
         minutes, seconds = divmod(rest, 60)
         text = ""
-        counts = ((hours, "h"), (minutes, "m"), (seconds, "s"))
+        counts = (
+            (hours, "h"),
+            (minutes, "m"),
+            (seconds, "s"),
+        )
         for count, unit in counts:
             if count:
                 text += f"{count}{unit}"

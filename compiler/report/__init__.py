@@ -55,7 +55,10 @@ def report(subject: Subject) -> str:
     return "\n".join(lines)
 
 
-def unfinished(name: str, diagnostics: Sequence[Diagnostic]) -> str:
+def unfinished(
+    name: str,
+    diagnostics: Sequence[Diagnostic],
+) -> str:
     """The report of a spec that has no plan: what is wrong with it."""
     return "\n".join(
         [

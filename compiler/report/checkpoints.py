@@ -46,9 +46,15 @@ def section(subject: Subject) -> Iterator[str]:
     yield from table(header, rows)
 
 
-def _row(subject: Subject, schedule: CheckpointSchedule) -> tuple[str, ...]:
+def _row(
+    subject: Subject,
+    schedule: CheckpointSchedule,
+) -> tuple[str, ...]:
     every, best = schedule.every, schedule.best
-    lost = schedule.lost(every) if every is not None else None
+    if every is not None:
+        lost = schedule.lost(every)
+    else:
+        lost = None
     return (
         schedule.name,
         f"{(schedule.size or 0) / 1024**3:,.0f} GiB",
@@ -65,11 +71,15 @@ def _row(subject: Subject, schedule: CheckpointSchedule) -> tuple[str, ...]:
 
 
 def _interval(seconds: int | None) -> str:
-    return _UNKNOWN if seconds is None else str(Duration(seconds))
+    if seconds is None:
+        return _UNKNOWN
+    return str(Duration(seconds))
 
 
 def _time(seconds: float | None) -> str:
-    return _UNKNOWN if seconds is None else lasting(seconds)
+    if seconds is None:
+        return _UNKNOWN
+    return lasting(seconds)
 
 
 def _cost(subject: Subject, schedule: CheckpointSchedule) -> str:

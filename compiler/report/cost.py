@@ -85,7 +85,10 @@ def _price(
 ) -> tuple[float | None, bool]:
     """USD an hour of an instance on demand; that of us-east-1 where the Region's own is not known."""
     instance = subject.catalog.instance_types.get(name)
-    prices = instance.price_usd_hour if instance is not None else {}
+    if instance is not None:
+        prices = instance.price_usd_hour
+    else:
+        prices = {}
     own = prices.get(subject.spec.region)
     if own is not None:
         return own, True
@@ -155,7 +158,11 @@ def _amounts(line: Line) -> tuple[str, str, str]:
     about = "" if line.exact else "≈ "
     least = line.least * line.price
     most = line.most * line.price
-    amounts = (line.price, least, most)
+    amounts = (
+        line.price,
+        least,
+        most,
+    )
     price, at_least, at_most = (f"{about}{amount:,.2f}" for amount in amounts)
     return price, at_least, at_most
 
@@ -164,7 +171,10 @@ def _usd(amount: float) -> str:
     return f"${amount:,.2f}"
 
 
-def _source(subject: Subject, every: list[Line]) -> str:
+def _source(
+    subject: Subject,
+    every: list[Line],
+) -> str:
     sources = subject.catalog.sources
     of_prices = (source for source in sources if "price" in source.name)
     source = next(of_prices, None)

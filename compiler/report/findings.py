@@ -21,7 +21,10 @@ def of(findings: Sequence[Diagnostic]) -> Iterator[str]:
     if not findings:
         yield from ("No findings.", "")
         return
-    worst_first = sorted(findings, key=lambda finding: -finding.severity)
+    worst_first = sorted(
+        findings,
+        key=lambda finding: -finding.severity,
+    )
     yield from ("## Findings", "")
     yield from table(
         ("severity", "code", "place", "finding", "help"), map(_row, worst_first)

@@ -121,7 +121,10 @@ def _placement(
         yield f"topology {flavor.topology}"
 
 
-def _values(node_pools: list[NodePool], key: str) -> str:
+def _values(
+    node_pools: list[NodePool],
+    key: str,
+) -> str:
     values: set[str] = set()
     for node_pool in node_pools:
         for requirement in node_pool.requirements:

@@ -30,7 +30,10 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def folded(title: str, lines: Iterable[str]) -> Iterator[str]:
+def folded(
+    title: str,
+    lines: Iterable[str],
+) -> Iterator[str]:
     """Lines behind a title that opens them."""
     yield f"<details><summary>{title}</summary>"
     yield ""

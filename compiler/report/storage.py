@@ -22,13 +22,19 @@ def section(subject: Subject) -> Iterator[str]:
     yield from table(header, rows)
 
 
-def _row(subject: Subject, storage: Storage) -> tuple[str, ...]:
+def _row(
+    subject: Subject,
+    storage: Storage,
+) -> tuple[str, ...]:
     jobs = JobsSection.of(subject.spec).jobs
     users = [job.name for job in jobs if _mounts(job, storage)]
     mounted = ", ".join(users) or "no job"
     lustre, existing = storage.fsx_lustre, storage.existing_lustre
     if lustre is not None:
-        known = existing.id if existing is not None else "made"
+        if existing is not None:
+            known = existing.id
+        else:
+            known = "made"
         version = lustre.version or "(version not said)"
         what = f"FSx for Lustre {version}, {lustre.deployment}, {known}"
         return storage.name, what, str(lustre.size), mounted
@@ -48,7 +54,10 @@ def _row(subject: Subject, storage: Storage) -> tuple[str, ...]:
 def _bucket(subject: Subject, storage: Storage) -> str:
     spec = subject.spec
     cluster = subject.plan.one(Cluster)
-    name = cluster.name if cluster is not None else ""
+    if cluster is not None:
+        name = cluster.name
+    else:
+        name = ""
     return storage.bucket(name, spec.account, spec.region) or ""
 
 

@@ -58,7 +58,10 @@ class Subject:
         jobs: dict[tuple[str, str], list[TrainJob]] = {}
         for job in self.plan.of(TrainJob):
             queue = queue_of(self.plan, job)
-            name = queue.name if queue is not None else ""
+            if queue is not None:
+                name = queue.name
+            else:
+                name = ""
             key = (name, job.pool)
             jobs.setdefault(key, []).append(job)
         return jobs

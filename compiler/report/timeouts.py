@@ -114,7 +114,10 @@ def _of_queues(subject: Subject) -> Iterator[Wait]:
         return
     levels = [burn_in.level for burn_in in subject.plan.of(BurnIn)]
     test = DIAGNOSTICS[max(levels, default=0)]
-    tested = f", its diagnostics {test}" if test.seconds else ""
+    if test.seconds:
+        tested = f", its diagnostics {test}"
+    else:
+        tested = ""
     start = PROVISION.seconds + test.seconds + PULL.seconds
     if manager.pods_ready is not None:
         yield Wait(
@@ -202,7 +205,9 @@ def _name(work: Work) -> str:
 
 
 def _grace(work: Work) -> int | None:
-    return work.pod.grace_seconds if work.pod is not None else None
+    if work.pod is not None:
+        return work.pod.grace_seconds
+    return None
 
 
 def _drain(work: Work) -> int | None:

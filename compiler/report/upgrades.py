@@ -39,7 +39,10 @@ def _row(step: VersionStep) -> tuple[str, ...]:
     )
 
 
-def _asked(step: VersionStep, upgrade: Upgrade) -> Iterator[str]:
+def _asked(
+    step: VersionStep,
+    upgrade: Upgrade,
+) -> Iterator[str]:
     yield f"**{step}**: {upgrade.summary}."
     if upgrade.precondition:
         yield f"Before: {upgrade.precondition}."

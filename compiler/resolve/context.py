@@ -273,7 +273,11 @@ class Context:
             )
         return True
 
-    def instance(self, name: str, at: Route) -> InstanceType | None:
+    def instance(
+        self,
+        name: str,
+        at: Route,
+    ) -> InstanceType | None:
         """The instance type of this name, or a fault."""
         instance = self.catalog.instance(name)
         if instance is None:

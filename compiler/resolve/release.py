@@ -49,7 +49,10 @@ def choose_release(
     return release, faults
 
 
-def _components(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
+def _components(
+    spec: ClusterSpec,
+    release: Release,
+) -> Iterator[Diagnostic]:
     """Components that the release does not have, and versions that cannot be set by themselves."""
     overrides = OverridesSection.of(spec).components
     for name, component in overrides.items():
@@ -98,7 +101,10 @@ def _not_by_itself(component: Component) -> str:
     return "remove it, or take another `release`"
 
 
-def _unsupported(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
+def _unsupported(
+    spec: ClusterSpec,
+    release: Release,
+) -> Iterator[Diagnostic]:
     """Versions that are not rendered for, or have another form than the component's."""
     overrides = OverridesSection.of(spec).components
     for name, version in own_versions(spec).items():
@@ -137,7 +143,10 @@ def _form(version: str) -> tuple[bool, bool]:
     return version.startswith("v"), "-eksbuild." in version
 
 
-def _apart(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
+def _apart(
+    spec: ClusterSpec,
+    release: Release,
+) -> Iterator[Diagnostic]:
     """Versions that do not work together."""
     own = own_versions(spec)
     chosen = release.chosen(own)
@@ -145,7 +154,10 @@ def _apart(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
         if pair.met(chosen):
             continue
         name, other = pair.component, pair.needed_by
-        given = name if name in own else other
+        if name in own:
+            given = name
+        else:
+            given = other
         dependency = f"{name} `{chosen[name]}`"
         dependent = f"{other} `{chosen[other]}`"
         needed = f"{name} `{pair.version}` with {other} {pair.minor}"
@@ -157,7 +169,10 @@ def _apart(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
         )
 
 
-def settle_versions(context: Context, used: Container[str]) -> None:
+def settle_versions(
+    context: Context,
+    used: Container[str],
+) -> None:
     """Record the version of each component that the cluster uses for ``explain``, with the reason for it."""
     own = own_versions(context.spec)
     versions = context.versions.items()

@@ -71,7 +71,10 @@ def assemble(
         if faults:
             unread[os.path.realpath(path)] = faults
     clusters = _clusters(headers)
-    wanted = [] if clusters else _items(headers, kinds)
+    if clusters:
+        wanted = []
+    else:
+        wanted = _items(headers, kinds)
     if wanted:
         headers += _around(wanted, library, diagnostics)
         clusters = _clusters(headers)
@@ -112,7 +115,10 @@ def _clusters(headers: Sequence[Header]) -> list[Header]:
     return [header for header in headers if header.kind == CLUSTER]
 
 
-def _items(headers: Sequence[Header], kinds: Kinds) -> list[Header]:
+def _items(
+    headers: Sequence[Header],
+    kinds: Kinds,
+) -> list[Header]:
     return [header for header in headers if header.kind in kinds]
 
 
@@ -175,7 +181,10 @@ def _around(
     return headers
 
 
-def _holds(parts: Sequence[Header], asked_for: Sequence[Header]) -> bool:
+def _holds(
+    parts: Sequence[Header],
+    asked_for: Sequence[Header],
+) -> bool:
     """Whether any of a cluster's parts is one of those asked for."""
     return any(part is wanted for part in parts for wanted in asked_for)
 
@@ -201,12 +210,18 @@ def _find(
                 )
             )
         for name in inside:
-            real = STDIN if name == STDIN else os.path.realpath(name)
+            if name == STDIN:
+                real = STDIN
+            else:
+                real = os.path.realpath(name)
             files.setdefault(real, name)
     return sorted(files.values())
 
 
-def _walk(folder: str, faults: list[Diagnostic]) -> Iterator[str]:
+def _walk(
+    folder: str,
+    faults: list[Diagnostic],
+) -> Iterator[str]:
     for parent, folders, names in walk(folder, faults):
         manifest = os.path.join(parent, _OUTPUT)
         if _OUTPUT in names and _is_output(manifest):
@@ -273,7 +288,10 @@ def _owner(
     if part.cluster is not None:
         return _named(part, part.cluster, near)
     own = [cluster for cluster in near if cluster.file is part.file]
-    choice = own if len(own) == 1 else near
+    if len(own) == 1:
+        choice = own
+    else:
+        choice = near
     if len(choice) == 1:
         return choice[0]
     if not choice:
@@ -300,9 +318,10 @@ def _named(
     if match:
         return match[0]
     names = sorted({cluster.name for cluster in near})
-    otherwise = (
-        f"use one of: {listed(names)}" if names else "name the folder of the cluster"
-    )
+    if names:
+        otherwise = f"use one of: {listed(names)}"
+    else:
+        otherwise = "name the folder of the cluster"
     return error(
         "YML043",
         f"no cluster `{wanted.value}` for {_title(part)}",
@@ -322,7 +341,10 @@ def _title(part: Header) -> str:
     return part.kind
 
 
-def _check_names(clusters: Sequence[Header], faults: list[Diagnostic]) -> None:
+def _check_names(
+    clusters: Sequence[Header],
+    faults: list[Diagnostic],
+) -> None:
     """Two clusters of one name would be written to one folder."""
     first: dict[str, Header] = {}
     for cluster in clusters:
@@ -335,7 +357,12 @@ def _check_names(clusters: Sequence[Header], faults: list[Diagnostic]) -> None:
                 help="rename one",
             )
             related = ((other.at, "first named here"),)
-            faults.append(replace(fact, related=related))
+            faults.append(
+                replace(
+                    fact,
+                    related=related,
+                )
+            )
 
 
 def _whole(
@@ -377,7 +404,10 @@ def _splice(
     spec = root.child("spec")
     if not parts or not _is_absent_or(MappingNode, spec):
         return root
-    items = dict(spec.items) if isinstance(spec, MappingNode) else {}
+    if isinstance(spec, MappingNode):
+        items = dict(spec.items)
+    else:
+        items = {}
     for kind, key in kinds.items():
         parts_of_kind = [part for part in parts if part.kind == kind]
         node = items.get(key)
@@ -395,7 +425,10 @@ def _splice(
     )
 
 
-def _is_absent_or(wanted: type[Node], node: Node | None) -> bool:
+def _is_absent_or(
+    wanted: type[Node],
+    node: Node | None,
+) -> bool:
     return node is None or isinstance(node, wanted) or is_null(node)
 
 
@@ -409,7 +442,10 @@ def _extended(
     """``key`` with its list and the parts after it, or nothing if there is nothing to change."""
     if not parts or not _is_absent_or(SequenceNode, node):
         return {}
-    items = list(node.items) if isinstance(node, SequenceNode) else []
+    if isinstance(node, SequenceNode):
+        items = list(node.items)
+    else:
+        items = []
     names: dict[object, ScalarNode] = {}
     for item in items:
         name = item.child("name")
@@ -418,7 +454,10 @@ def _extended(
     for part in parts:
         spec = part.root.child("spec")
         metadata = part.root.child("metadata")
-        name = metadata.child("name") if metadata is not None else None
+        if metadata is not None:
+            name = metadata.child("name")
+        else:
+            name = None
         if not isinstance(spec, MappingNode):
             continue  # reading the header has reported it
         if not isinstance(name, ScalarNode):
@@ -432,7 +471,10 @@ def _extended(
                 help="rename one or remove it",
             )
             diagnostics.append(
-                replace(fact, related=((first.span, "first named here"),))
+                replace(
+                    fact,
+                    related=((first.span, "first named here"),),
+                )
             )
             continue
         items.append(
@@ -443,7 +485,10 @@ def _extended(
             )
         )
     place = node if node is not None else root
-    span = place.span if node is not None else first_character(root)
+    if node is not None:
+        span = place.span
+    else:
+        span = first_character(root)
     return {
         key: SequenceNode(
             span,

@@ -57,7 +57,11 @@ class TooDeep(Exception):  # noqa: N818 - a signal, not an error
         self.line = line
 
 
-def events(text: str, *, pure: bool = False) -> Callable[[], Any]:
+def events(
+    text: str,
+    *,
+    pure: bool = False,
+) -> Callable[[], Any]:
     """A function that gives the next event of a YAML text; it raises ``yaml.YAMLError``."""
     if pure or not yaml.__with_libyaml__:
         return yaml.SafeLoader(text).get_event
@@ -215,7 +219,11 @@ class Composer:
             self._anchors[anchor] = (node, size)
         return node
 
-    def _scalar(self, event: ScalarEvent, key: Span | None) -> ScalarNode:
+    def _scalar(
+        self,
+        event: ScalarEvent,
+        key: Span | None,
+    ) -> ScalarNode:
         text = event.value
         if event.style:
             return ScalarNode(
@@ -260,7 +268,10 @@ class Composer:
         while not isinstance(item, CollectionEndEvent):
             items.append(node(item, None, depth + 1))
             item = next_event()
-        last = items[-1].span if items else None
+        if items:
+            last = items[-1].span
+        else:
+            last = None
         return SequenceNode(
             self._whole(event, item, last),
             items,
@@ -480,7 +491,11 @@ class Composer:
         tag = event.tag.replace("tag:yaml.org,2002:", "!!")
         close = []
         if self._tags:
-            close = near(tag, self._tags, limit=1)
+            close = near(
+                tag,
+                self._tags,
+                limit=1,
+            )
         help = "remove the tag; quote the value if it is text"
         if close:
             help = f"did you mean `{close[0]}`?"
@@ -510,9 +525,15 @@ class Composer:
         )
 
 
-def _merge(items: dict[str, Node], merged: Node) -> None:
+def _merge(
+    items: dict[str, Node],
+    merged: Node,
+) -> None:
     """Add what ``<<`` brings: a mapping or a list of them, the first before the next; own keys win (YAML 1.1 merge)."""
-    mappings = merged.items if isinstance(merged, SequenceNode) else [merged]
+    if isinstance(merged, SequenceNode):
+        mappings = merged.items
+    else:
+        mappings = [merged]
     for mapping in mappings:
         if isinstance(mapping, MappingNode):
             for key, value in mapping.items.items():

@@ -35,7 +35,11 @@ class Extender:
         self.found: list[Diagnostic] = []
         self._count = 0
 
-    def flatten(self, header: Header, chain: tuple[str, ...] = ()) -> MappingNode:
+    def flatten(
+        self,
+        header: Header,
+        chain: tuple[str, ...] = (),
+    ) -> MappingNode:
         """The document's root with ``spec`` merged over those of its bases, and without ``extends``."""
         if header.file not in self.files:
             self.files.append(header.file)
@@ -62,7 +66,10 @@ class Extender:
         )
 
     def _paths(self, extends: Node) -> list[ScalarNode]:
-        nodes = extends.items if isinstance(extends, SequenceNode) else [extends]
+        if isinstance(extends, SequenceNode):
+            nodes = extends.items
+        else:
+            nodes = [extends]
         paths = []
         for node in nodes:
             path = text_node(node)
@@ -156,5 +163,7 @@ def _pick(headers: list[Header]) -> Header | None:
     for kind in (BASE, CLUSTER):
         of_kind = [header for header in headers if header.kind == kind]
         if of_kind:
-            return of_kind[0] if len(of_kind) == 1 else None
+            if len(of_kind) == 1:
+                return of_kind[0]
+            return None
     return None

@@ -41,7 +41,10 @@ class Header:
     def at(self) -> Span:
         """The place of the name, or of the first character."""
         metadata = self.root.child("metadata")
-        name = metadata.child("name") if metadata is not None else None
+        if metadata is not None:
+            name = metadata.child("name")
+        else:
+            name = None
         if name is None:
             return first_character(self.root)
         return name.span
@@ -50,7 +53,9 @@ class Header:
     def cluster(self) -> ScalarNode | None:
         """``metadata.cluster`` of a part: the name of the cluster that it joins."""
         metadata = self.root.child("metadata")
-        return text_node(metadata.child("cluster")) if metadata is not None else None
+        if metadata is not None:
+            return text_node(metadata.child("cluster"))
+        return None
 
 
 def read_header(
@@ -70,13 +75,20 @@ def read_header(
     api_version = root.child("apiVersion")
     if api_version is None or _text(api_version).startswith(_GROUP):
         # Of a third-party API the kind is no fault of its own.
-        kind_names = (CLUSTER, BASE, *kinds)
+        kind_names = (
+            CLUSTER,
+            BASE,
+            *kinds,
+        )
         faults += _check_value(root, "kind", kind_names, "YML032")
     if faults:
         return None, faults
     kind = str(root.items["kind"].to_python())
     metadata = root.child("metadata")
-    name = _text(metadata.child("name")) if metadata is not None else ""
+    if metadata is not None:
+        name = _text(metadata.child("name"))
+    else:
+        name = ""
     header = Header(file, root, kind, name)
     if kind == BASE:
         faults += _check_base(header)
@@ -108,7 +120,9 @@ def first_character(node: Node) -> Span:
 
 def _text(node: Node | None) -> str:
     scalar = text_node(node)
-    return str(scalar.value) if scalar is not None else ""
+    if scalar is not None:
+        return str(scalar.value)
+    return ""
 
 
 def _check_value(
@@ -127,7 +141,10 @@ def _check_value(
             help=f"add `{key}`: {choices}",
         )
     elif _text(node) not in known:
-        shown = node.text if isinstance(node, ScalarNode) else "..."
+        if isinstance(node, ScalarNode):
+            shown = node.text
+        else:
+            shown = "..."
         yield error(
             code,
             f"unknown {key} `{shown}`",
@@ -140,7 +157,10 @@ def _check_value(
         )
 
 
-def _check_part(header: Header, section: str) -> Iterator[Diagnostic]:
+def _check_part(
+    header: Header,
+    section: str,
+) -> Iterator[Diagnostic]:
     """A part is spliced into the cluster, so nothing outside its spec may be lost without a word."""
     root = header.root
     yield from _unknown(header, root, _ROOT_KEYS, header.kind)
@@ -155,7 +175,10 @@ def _check_part(header: Header, section: str) -> Iterator[Diagnostic]:
     yield from _check_metadata(header, ("name", "cluster"))
     yield from _check_spec(header, f"one item of `spec.{section}`")
     spec = root.child("spec")
-    name = spec.child("name") if spec is not None else None
+    if spec is not None:
+        name = spec.child("name")
+    else:
+        name = None
     if name is not None:
         fault = error(
             "YML035",
@@ -163,7 +186,10 @@ def _check_part(header: Header, section: str) -> Iterator[Diagnostic]:
             span=name.key_span,
             help="remove `spec.name`",
         )
-        yield replace(fault, related=((header.at, "named here"),))
+        yield replace(
+            fault,
+            related=((header.at, "named here"),),
+        )
 
 
 def _check_base(header: Header) -> Iterator[Diagnostic]:
@@ -189,10 +215,16 @@ def _check_metadata(
         yield from _unknown(header, metadata, known, "metadata")
 
 
-def _check_spec(header: Header, fields: str) -> Iterator[Diagnostic]:
+def _check_spec(
+    header: Header,
+    fields: str,
+) -> Iterator[Diagnostic]:
     spec = header.root.child("spec")
     if not isinstance(spec, MappingNode):
-        place = spec.span if spec is not None else first_character(header.root)
+        if spec is not None:
+            place = spec.span
+        else:
+            place = first_character(header.root)
         yield error(
             "YML034",
             f"`{header.kind}` has no mapping under `spec`",

@@ -99,7 +99,9 @@ def _paths(root: Node) -> SequenceNode | None:
     if spec is None:
         return None
     paths = spec.child(_KEY)
-    return paths if isinstance(paths, SequenceNode) else None
+    if isinstance(paths, SequenceNode):
+        return paths
+    return None
 
 
 def _read_path(
@@ -126,7 +128,10 @@ def _read_path(
     )
 
 
-def _files(node: ScalarNode, faults: list[Diagnostic]) -> list[str]:
+def _files(
+    node: ScalarNode,
+    faults: list[Diagnostic],
+) -> list[str]:
     """The files that a path stands for: relative to the file that it is written in, and of its repository."""
     file = os.path.abspath(node.span.file.name)
     home = os.path.dirname(file)
@@ -190,7 +195,10 @@ def below(root: str, path: str) -> bool:
     return real == root or real.startswith(folder)
 
 
-def _walk(folder: str, faults: list[Diagnostic]) -> Iterator[str]:
+def _walk(
+    folder: str,
+    faults: list[Diagnostic],
+) -> Iterator[str]:
     """The YAML files of a folder, hidden ones left out."""
     for parent, folders, names in walk(folder, faults):
         visible = [name for name in folders if not _is_hidden(name)]
@@ -205,7 +213,10 @@ def _is_hidden(name: str) -> bool:
     return name.startswith(".")
 
 
-def _objects(path: str, diagnostics: list[Diagnostic]) -> Iterator[MappingNode]:
+def _objects(
+    path: str,
+    diagnostics: list[Diagnostic],
+) -> Iterator[MappingNode]:
     file, faults = read(path)
     diagnostics += faults
     if file is None:
@@ -234,7 +245,10 @@ def _no_object(node: Node) -> Diagnostic | None:
     """Why a document is nothing that Flux could apply."""
     api_version = _text(node, "apiVersion")
     metadata = node.child("metadata")
-    name = _text(metadata, "name") if metadata is not None else ""
+    if metadata is not None:
+        name = _text(metadata, "name")
+    else:
+        name = ""
     if api_version.startswith(_OURS):
         fact = "a document of a spec is included"
         help = "put it beside the spec: it is read as a part of it"

@@ -25,7 +25,10 @@ def inherit(root: MappingNode) -> tuple[MappingNode, list[Diagnostic]]:
     diagnostics: list[Diagnostic] = []
     sections = dict(spec.items)
     for key, what in _LISTS.items():
-        defaults = spec.child(DEFAULTS) if key == "jobs" else None
+        if key == "jobs":
+            defaults = spec.child(DEFAULTS)
+        else:
+            defaults = None
         node = spec.child(key)
         if isinstance(node, SequenceNode):
             heirs = _Heirs(what, node, defaults)
@@ -81,11 +84,18 @@ class _Heirs:
             return flat
         return _merged(self._defaults, flat)
 
-    def _flattened(self, item: MappingNode, chain: tuple[str, ...]) -> MappingNode:
+    def _flattened(
+        self,
+        item: MappingNode,
+        chain: tuple[str, ...],
+    ) -> MappingNode:
         """The item upon all that it extends, directly and indirectly; faults are reported once."""
         if id(item) not in self._flat:
             base = self._base(item, chain)
-            whole = item if base is None else _merged(base, item)
+            if base is None:
+                whole = item
+            else:
+                whole = _merged(base, item)
             self._flat[id(item)] = whole
         return self._flat[id(item)]
 
@@ -99,7 +109,10 @@ class _Heirs:
             return None  # of another type: the spec's own check reports it
         wanted = extends.text
         name = text_node(item.child("name"))
-        own_name = name.text if name is not None else ""
+        if name is not None:
+            own_name = name.text
+        else:
+            own_name = ""
         chain = (*chain, own_name)
         if wanted in chain:
             circle = chain[chain.index(wanted) :]
@@ -134,7 +147,10 @@ class _Heirs:
         self.diagnostics.append(fault)
 
 
-def _one_of(names: list[str], what: str) -> str:
+def _one_of(
+    names: list[str],
+    what: str,
+) -> str:
     if not names:
         return f"declare the {what}"
     return f"write one of {listed(names[:12])}"

@@ -30,7 +30,10 @@ def parse_manifests(
 ) -> tuple[list[Document], list[Diagnostic]]:
     """As `parse`, with every value that Kubernetes' reader has one reading of read by it. ``tags``: short forms of
     another format that is written in YAML 1.1, see ``Composer``."""
-    documents, faults = parse(file, tags=tags)
+    documents, faults = parse(
+        file,
+        tags=tags,
+    )
     faults = [fault for fault in faults if fault.code != _MERGE_KEY]
     ambiguous = [fault for fault in faults if fault.code in _AMBIGUOUS]
     doubted = set(map(_place, ambiguous)) - {None}

@@ -13,7 +13,10 @@ from compiler.source.tree import (
 )
 
 
-def merge(base: Node | None, over: Node) -> Node:
+def merge(
+    base: Node | None,
+    over: Node,
+) -> Node:
     """``over`` merged over ``base``.
 
     Mappings merge deeply, lists whose items all have a ``name`` merge by name, everything else is
@@ -35,8 +38,14 @@ def is_null(node: Node) -> bool:
     return isinstance(node, ScalarNode) and node.value is None
 
 
-def _merge_mappings(base: MappingNode | None, over: MappingNode) -> MappingNode:
-    items = dict(base.items) if base is not None else {}
+def _merge_mappings(
+    base: MappingNode | None,
+    over: MappingNode,
+) -> MappingNode:
+    if base is not None:
+        items = dict(base.items)
+    else:
+        items = {}
     for key, value in over.items.items():
         if is_null(value):
             items.pop(key, None)

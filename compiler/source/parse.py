@@ -79,7 +79,10 @@ def _documents(
         except yaml.MarkedYAMLError as fault:
             diagnostics.append(syntax_error(file, fault))
             mark = fault.problem_mark or fault.context_mark
-            next_line = mark.line + 1 if mark is not None else 0
+            if mark is not None:
+                next_line = mark.line + 1
+            else:
+                next_line = 0
             rest = _after(text, next_line)
         except TooDeep as stop:
             rest = _after(text, stop.line)
@@ -98,7 +101,10 @@ def _documents(
     return documents
 
 
-def _after(text: str, lines: int) -> str | None:
+def _after(
+    text: str,
+    lines: int,
+) -> str | None:
     """The text from the first ``---`` after so many lines, with empty lines before it so that places stay true."""
     start = 0
     for _ in range(lines):

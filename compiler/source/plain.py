@@ -57,7 +57,9 @@ class PlainReader:
 def plain_values(text: str) -> list[Any] | None:
     """The value of every document that is not empty, as ``Document.root.to_python`` gives it; ``None`` for a text that
     has none, or anything odd."""
-    return None if has_forbidden(text) else _values(text)
+    if has_forbidden(text):
+        return None
+    return _values(text)
 
 
 def _values(text: str) -> list[Any] | None:
@@ -94,7 +96,9 @@ class _Reader:
         if event.tag is not None:
             raise _Odd
         if cls is ScalarEvent:
-            return event.value if event.style else _scalar(event.value)
+            if event.style:
+                return event.value
+            return _scalar(event.value)
         if depth >= MAX_DEPTH:
             raise _Odd
         if cls is MappingStartEvent:
@@ -120,7 +124,11 @@ class _Reader:
         self._counted(len(mapping))
         return mapping
 
-    def _list(self, event: Any, depth: int) -> list[Any]:
+    def _list(
+        self,
+        event: Any,
+        depth: int,
+    ) -> list[Any]:
         assert event.__class__ is SequenceStartEvent
         items: list[Any] = []
         next_event, value = self._next, self._value

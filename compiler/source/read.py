@@ -120,7 +120,10 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     name = os.fspath(path)
     if not is_regular and not name.startswith(_HANDED):
         is_folder = stat.S_ISDIR(status.st_mode)
-        number = errno.EISDIR if is_folder else errno.EINVAL
+        if is_folder:
+            number = errno.EISDIR
+        else:
+            number = errno.EINVAL
         reason = f"it is {_kind(status.st_mode)}, and only regular files are read"
         raise OSError(number, reason, name)
     if is_regular and status.st_size <= MAX_BYTES:
@@ -131,7 +134,10 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         return _bounded(handle)
 
 
-def _at_once(path: str | os.PathLike[str], size: int) -> bytes:
+def _at_once(
+    path: str | os.PathLike[str],
+    size: int,
+) -> bytes:
     """The first bytes of a file: all of them and no more, if it has the size that it had. A set has thousands of files,
     and an object for each takes as long as to read it."""
     binary = getattr(os, "O_BINARY", 0)
@@ -170,7 +176,10 @@ def _bounded(handle: RawIOBase) -> bytes:
     return bytes(data)
 
 
-def _unreadable(name: str, fault: OSError | ValueError) -> Diagnostic:
+def _unreadable(
+    name: str,
+    fault: OSError | ValueError,
+) -> Diagnostic:
     if isinstance(fault, FileNotFoundError | NotADirectoryError):
         help = "check the path; it is relative to the working directory"
         return error(
@@ -194,7 +203,10 @@ def _unreadable(name: str, fault: OSError | ValueError) -> Diagnostic:
     )
 
 
-def _wrong_kind(data: bytes, name: str) -> Diagnostic | None:
+def _wrong_kind(
+    data: bytes,
+    name: str,
+) -> Diagnostic | None:
     """UTF-16, UTF-32 (with or without mark) or no text at all."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):

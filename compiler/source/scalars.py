@@ -70,8 +70,12 @@ def resolve(text: str) -> Value | Refusal:
         return _integer(text)
     if _FLOAT.match(text):
         value = float(text)
-        return value if isfinite(value) else _not_finite()
-    return _not_finite() if _NON_FINITE.match(text) else text
+        if isfinite(value):
+            return value
+        return _not_finite()
+    if _NON_FINITE.match(text):
+        return _not_finite()
+    return text
 
 
 def _ambiguous_boolean(text: str) -> Refusal:

@@ -77,7 +77,11 @@ class Shapes:
             self._once.add(shape)
         return False
 
-    def _template(self, text: str, scalars: Sequence[str]) -> Part | None:
+    def _template(
+        self,
+        text: str,
+        scalars: Sequence[str],
+    ) -> Part | None:
         """The template of a text; ``None`` where a scalar is less than a whole value, or there is not one document."""
         values = self._values(text)
         documents, _ = parse(SourceFile("", text))
@@ -114,7 +118,10 @@ class Shapes:
 def _is_whole(scalar: str, node: Node) -> bool:
     """Whether the text of a scalar is all of a node's."""
     quoted = scalar[0] in _QUOTES
-    written = scalar[1:-1] if quoted else scalar
+    if quoted:
+        written = scalar[1:-1]
+    else:
+        written = scalar
     if not isinstance(node, ScalarNode):
         return False
     if node.quoted != quoted:
@@ -212,4 +219,6 @@ def _entry(
 
 def _typed(scalar: Any) -> Any:
     """A scalar as a key: `1`, `1.0` and `true` are equal to Python, and a text is no number."""
-    return scalar if scalar.__class__ is str else (scalar.__class__, scalar)
+    if scalar.__class__ is str:
+        return scalar
+    return (scalar.__class__, scalar)

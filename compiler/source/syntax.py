@@ -146,14 +146,20 @@ def syntax_error(file: SourceFile, fault: MarkedYAMLError) -> Diagnostic:
     start = _place(file, fault.context_mark)
     if start == span:
         return problem
-    return replace(problem, related=((start, label),))
+    return replace(
+        problem,
+        related=((start, label),),
+    )
 
 
 # Zs of Unicode but the usual space, and what has no width: the parser takes them for letters.
 _NO_SPACE = regex("[\u00a0\u1680\u2000-\u200d\u202f\u205f\u2060\u3000\ufeff]")
 
 
-def _no_spaces(file: SourceFile, fault: MarkedYAMLError) -> Iterator[str]:
+def _no_spaces(
+    file: SourceFile,
+    fault: MarkedYAMLError,
+) -> Iterator[str]:
     """What looks like a space in the lines where the parser began and gave up, and in the one before."""
     marks = (fault.context_mark, fault.problem_mark)
     known = [mark for mark in marks if mark is not None]
@@ -174,11 +180,17 @@ def _has_tab_before(line: str, column: int) -> bool:
     return match is not None and match.end() <= column
 
 
-def _wording(fault: MarkedYAMLError, character: str) -> tuple[str, str, str]:
+def _wording(
+    fault: MarkedYAMLError,
+    character: str,
+) -> tuple[str, str, str]:
     """Fact, help and label for what the parser says about a character."""
     said = _joined(fault, " / ")
     if "cannot start any token" in said and _RESERVED.match(character):
-        shown = "a backtick" if character == "`" else f"`{character}`"
+        if character == "`":
+            shown = "a backtick"
+        else:
+            shown = f"`{character}`"
         return f"a plain value cannot begin with {shown}", "quote the value", ""
     for pattern, fact, help, label in _WORDINGS:
         if re.search(pattern, said):
@@ -220,7 +232,10 @@ def _tab(file: SourceFile, span: Span) -> Diagnostic:
     )
 
 
-def _place(file: SourceFile, mark: Mark | None) -> Span:
+def _place(
+    file: SourceFile,
+    mark: Mark | None,
+) -> Span:
     """One character at a mark; past the last line, the end of the last line that has text."""
     if mark is None:
         return Span(

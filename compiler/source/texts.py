@@ -90,7 +90,10 @@ def _items(
         below_it: list[tuple[Route, Node]] = []
         for route, node in places:
             if part is None:
-                items = node.items if isinstance(node, SequenceNode) else []
+                if isinstance(node, SequenceNode):
+                    items = node.items
+                else:
+                    items = []
                 numbered = enumerate(items)
                 below_it += [(route / number, item) for number, item in numbered]
                 continue
@@ -115,7 +118,10 @@ def _path(
         return None
     name = item.child("name")
     metadata = document.root.child("metadata")
-    cluster = metadata.child("name") if metadata is not None else None
+    if metadata is not None:
+        cluster = metadata.child("name")
+    else:
+        cluster = None
     if not isinstance(name, ScalarNode):
         return None
     if not isinstance(cluster, ScalarNode):
@@ -123,7 +129,10 @@ def _path(
     letters = str(name.value).replace("-", "")
     if not letters.isalnum():
         return None  # no name, which is reported
-    path = key.default.format(cluster=cluster.value, name=name.value)
+    path = key.default.format(
+        cluster=cluster.value,
+        name=name.value,
+    )
     # It is in no file: whatever is said of it is said of the item's name.
     return ScalarNode(
         name.span,
@@ -178,7 +187,10 @@ def _read(
     return whole, Text(at, posix_path, there, values)
 
 
-def _lines(path: str, faults: list[Diagnostic]) -> list[ScalarNode]:
+def _lines(
+    path: str,
+    faults: list[Diagnostic],
+) -> list[ScalarNode]:
     file, unreadable = read(path)
     faults += unreadable
     if file is None:

@@ -43,11 +43,10 @@ def as_text(
             and not isinstance(value, bool)
             and fits(str(value))
         )
-        advice = (
-            f'quote it: `"{value}"`'
-            if quotable
-            else f"write it as text, like `{example}`"
-        )
+        if quotable:
+            advice = f'quote it: `"{value}"`'
+        else:
+            advice = f"write it as text, like `{example}`"
         raise fault(f"{what} is text, not {kind_of(value)}", advice)
     return value
 
@@ -102,7 +101,10 @@ def matched(
             )
         return text
 
-    form = f"(?:{pattern})?" if empty else pattern
+    if empty:
+        form = f"(?:{pattern})?"
+    else:
+        form = pattern
     return shaped(form, maxLength=longest)(check)
 
 
@@ -121,7 +123,9 @@ def _meant(
     """What to write instead: what was probably meant, or else what it should look like."""
     fitting = (candidate for candidate in _slips(text) if fits(candidate))
     meant = next(fitting, None)
-    return f"write `{meant}`" if meant else f"write it like `{example}`"
+    if meant:
+        return f"write `{meant}`"
+    return f"write it like `{example}`"
 
 
 def _slips(text: str) -> list[str]:
@@ -291,11 +295,10 @@ _LONGEST = 10 * 365 * 24 * 3600
 def duration(value: Any) -> DurationValue:
     """A duration of Kubernetes and Flux."""
     if not isinstance(value, str):
-        help = (
-            f"give the unit, like `{value}s` or `{value}m`"
-            if type(value) is int and value
-            else _LIKE
-        )
+        if type(value) is int and value:
+            help = f"give the unit, like `{value}s` or `{value}m`"
+        else:
+            help = _LIKE
         raise fault(f"a duration is a number with a unit, not {kind_of(value)}", help)
     try:
         parsed = DurationValue.parse(value)
@@ -320,7 +323,10 @@ def _duration_help(text: str) -> str:
     seconds = float(near[1]) * _UNITS[near[2]]
     if not seconds or not seconds.is_integer():
         return _LIKE
-    why = ": Kubernetes has no unit for days" if near[2] in "dw" else ""
+    if near[2] in "dw":
+        why = ": Kubernetes has no unit for days"
+    else:
+        why = ""
     return f"write `{DurationValue(int(seconds))}`{why}"
 
 
@@ -342,13 +348,15 @@ _MOST_PARAMETERS = 1e15
 def count(value: Any) -> float:
     """A number of parameters: large, so written with an exponent as a rule."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        near = (
-            re.match(r"(\d+(?:\.\d+)?)\s*([mbt])\Z", value, re.IGNORECASE)
-            if isinstance(value, str)
-            else None
-        )
+        if isinstance(value, str):
+            near = re.match(r"(\d+(?:\.\d+)?)\s*([mbt])\Z", value, re.IGNORECASE)
+        else:
+            near = None
         powers = {"m": 6, "b": 9, "t": 12}
-        power = powers[near[2].lower()] if near else 9
+        if near:
+            power = powers[near[2].lower()]
+        else:
+            power = 9
         raise fault(
             f"a number of parameters is a number, not {kind_of(value)}",
             f"write `{near[1] if near else '8.03'}e{power}`",

@@ -70,7 +70,9 @@ def _fields(model: SpecModel) -> list[tuple[str, Any]]:
 
 def as_list(value: Any) -> Any:
     """A list of one may be written as its item."""
-    return [value] if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        return [value]
+    return value
 
 
 def existing_or_created(existing: object, create: object, what: str) -> None:

@@ -96,7 +96,10 @@ def language(platform: Platform = EKS) -> type[TrainingCluster]:
         __module__=__name__,
     )
     whole = TrainingCluster.model_fields["spec"]
-    field = Field(description=whole.description, examples=whole.examples)
+    field = Field(
+        description=whole.description,
+        examples=whole.examples,
+    )
     return create_model(
         "TrainingCluster",
         __base__=TrainingCluster,

@@ -6,7 +6,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-C = TypeVar("C", bound=Callable[..., Any])
+C = TypeVar(
+    "C",
+    bound=Callable[..., Any],
+)
 _SHAPES: dict[Callable[..., Any], dict[str, Any]] = {}
 
 
@@ -31,7 +34,10 @@ def shaped(
 
 def shape_of(check: object) -> Mapping[str, Any]:
     """The keywords of a check; none where a schema can say nothing of it."""
-    shape = _SHAPES.get(check) if callable(check) else None
+    if callable(check):
+        shape = _SHAPES.get(check)
+    else:
+        shape = None
     return shape or {}
 
 

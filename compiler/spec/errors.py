@@ -169,7 +169,10 @@ def _route(
             data = data[key]
         elif isinstance(data, Sequence) and isinstance(key, int):
             keys.append(key)
-            data = data[key] if key < len(data) else None
+            if key < len(data):
+                data = data[key]
+            else:
+                data = None
         elif data is None:
             keys.append(key)
     last = location[-1:]
@@ -184,7 +187,10 @@ def _name(at: Route) -> str:
         return "the document"
     if isinstance(at[-1], int):
         names = [key for key in at if isinstance(key, str)]
-        owner = names[-1] if names else "the list"
+        if names:
+            owner = names[-1]
+        else:
+            owner = "the list"
         number = at[-1] + 1
         return f"item {number} of `{owner}`"
     return f"`{at[-1]}`"
@@ -195,7 +201,10 @@ def _lookup(data: Any, at: Route) -> Any:
         if key == 0 and isinstance(data, Mapping):
             continue  # a list of one, written as its item
         if isinstance(key, int) and isinstance(data, Sequence):
-            data = data[key] if key < len(data) else None
+            if key < len(data):
+                data = data[key]
+            else:
+                data = None
         elif isinstance(data, Mapping):
             data = data.get(key)
         else:
@@ -207,7 +216,10 @@ def _shown(value: Any) -> str:
     if isinstance(value, str):
         return f"has {len(value)} characters"
     if isinstance(value, list | dict):
-        noun = "item" if len(value) == 1 else "items"
+        if len(value) == 1:
+            noun = "item"
+        else:
+            noun = "items"
         return f"has {len(value)} {noun}"
     return f"is {value}"
 
@@ -228,7 +240,10 @@ def model_at(
         if inner is None:
             return None
         field = _fields(inner).get(key)
-        inner = inner_model(field.annotation) if field is not None else None
+        if field is not None:
+            inner = inner_model(field.annotation)
+        else:
+            inner = None
         named = field is not None and holds(field.annotation, dict)
     return inner
 
@@ -264,15 +279,24 @@ def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
     return {field.alias or name: field for name, field in fields}
 
 
-def _field(model: type[BaseModel], at: Route) -> FieldInfo | None:
+def _field(
+    model: type[BaseModel],
+    at: Route,
+) -> FieldInfo | None:
     """The field of a model that stands at a route."""
-    owner = model_at(model, at.parent) if at else None
+    if at:
+        owner = model_at(model, at.parent)
+    else:
+        owner = None
     if owner is None:
         return None
     return _fields(owner).get(str(at[-1]))
 
 
-def _missing_help(model: type[BaseModel], at: Route) -> str:
+def _missing_help(
+    model: type[BaseModel],
+    at: Route,
+) -> str:
     field = _field(model, at)
     add = f"add `{at[-1]}:`"
     if field is None:
@@ -292,15 +316,26 @@ def _missing_help(model: type[BaseModel], at: Route) -> str:
 
 
 def _kind(annotation: Any) -> str:
-    return "list_type" if get_origin(annotation) is list else "model_type"
+    if get_origin(annotation) is list:
+        return "list_type"
+    return "model_type"
 
 
-def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
+def _unknown(
+    at: Route,
+    model: type[BaseModel],
+) -> Diagnostic:
     owner = model_at(model, at.parent)
-    known = keys_of(owner) if owner is not None else []
+    if owner is not None:
+        known = keys_of(owner)
+    else:
+        known = []
     where = "this mapping"
     key = str(at[-1])
-    owner_key = at.parent[-1] if at.parent else 0
+    if at.parent:
+        owner_key = at.parent[-1]
+    else:
+        owner_key = 0
     if isinstance(owner_key, str):
         where = f"`{owner_key}`"
     help = meant(key, known) or f"{where} has: {listed(known)}"
@@ -318,7 +353,10 @@ def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
     )
 
 
-def _one_too_high(owner: type[BaseModel] | None, key: str) -> str | None:
+def _one_too_high(
+    owner: type[BaseModel] | None,
+    key: str,
+) -> str | None:
     """The mapping inside ``owner`` that has the key, where there is just one."""
     if owner is None:
         return None
@@ -328,7 +366,9 @@ def _one_too_high(owner: type[BaseModel] | None, key: str) -> str | None:
         has_key = inner is not None and key in keys_of(inner)
         if has_key and not holds(field.annotation, list):
             outer.append(name)
-    return outer[0] if len(outer) == 1 else None
+    if len(outer) == 1:
+        return outer[0]
+    return None
 
 
 def _type_help(

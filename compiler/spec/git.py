@@ -95,7 +95,10 @@ def branch(value: Any) -> str:
         )
     for pattern, why in _NO_BRANCH:
         anywhere = pattern.startswith("[^")
-        find = re.search if anywhere else re.match
+        if anywhere:
+            find = re.search
+        else:
+            find = re.match
         matched = find(pattern, text)
         if matched:
             raise fault(

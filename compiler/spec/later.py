@@ -57,7 +57,9 @@ def model_of(kind: Any) -> type[BaseModel] | None:
         return None
     if issubclass(kind, Later):
         return kind.model()
-    return kind if issubclass(kind, BaseModel) else None
+    if issubclass(kind, BaseModel):
+        return kind
+    return None
 
 
 def stood_for(check: object) -> type[SpecModel] | None:

@@ -57,7 +57,10 @@ def load(
 
 def _of_platform(fault: Diagnostic, platform: Platform) -> Diagnostic:
     """A key that only other platforms have is not unknown: it says what to write instead."""
-    key = fault.at[-1] if fault.at else ""
+    if fault.at:
+        key = fault.at[-1]
+    else:
+        key = ""
     if fault.code != "SPC002" or fault.at != _SPEC / key:
         return fault
     if key not in _all_keys():
@@ -88,7 +91,10 @@ def _keys(subjects: tuple[str, ...] | None) -> set[str]:
 def _of_defaults(document: Document) -> list[Diagnostic]:
     """What is wrong with ``jobDefaults``, which no job need have."""
     spec = document.root.child("spec")
-    given = spec.child(DEFAULTS) if spec is not None else None
+    if spec is not None:
+        given = spec.child(DEFAULTS)
+    else:
+        given = None
     if spec is None or not isinstance(given, MappingNode):
         return []  # another type is a fault of the spec itself
     model = _with_defaults()
@@ -138,7 +144,10 @@ def _without_repeats(
     unique: dict[object, Diagnostic] = {}
     for fault in faults:
         at = fault.at or Route()
-        span = document.span(at, key=fault.key)
+        span = document.span(
+            at,
+            key=fault.key,
+        )
         unique.setdefault(
             (
                 fault.code,

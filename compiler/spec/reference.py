@@ -50,7 +50,10 @@ class Key:
         """The value that stands where none is written, or `required`, or `derived`; empty where there is none."""
         if self.field.is_required():
             return "required"
-        value = self.field.get_default(call_default_factory=True, validated_data={})
+        value = self.field.get_default(
+            call_default_factory=True,
+            validated_data={},
+        )
         if "derived" in self.description:
             return _default(value) or "derived"
         return _default(value)
@@ -58,7 +61,10 @@ class Key:
     @property
     def limits(self) -> str:
         """The numbers and lengths that the model allows."""
-        unit = "characters" if self.field.annotation is str else "of them"
+        if self.field.annotation is str:
+            unit = "characters"
+        else:
+            unit = "of them"
         bounds = []
         for constraint in self.field.metadata:
             for name, text in _LIMITS.items():
@@ -86,14 +92,19 @@ class Key:
     @property
     def together(self) -> str:
         """Which of the keys inside go together; empty where all do."""
-        return _together(self.model) if self.model is not None else ""
+        if self.model is not None:
+            return _together(self.model)
+        return ""
 
     def kind(self, name_of: Callable[[type[BaseModel]], str]) -> str:
         """The type in words; ``name_of`` says what a model is called."""
         return _kind(self.declared, name_of)
 
 
-def keys(model: type[BaseModel], above: str = "") -> list[Key]:
+def keys(
+    model: type[BaseModel],
+    above: str = "",
+) -> list[Key]:
     """The keys of one model, in order."""
     declared = get_type_hints(model, include_extras=True)
     return [
@@ -153,7 +164,9 @@ def _default(value: Any) -> str:
             for key, inner in _written(value).items()
             if inner not in ([], {}, "")
         }
-    return flow(value) if value != {} else ""
+    if value != {}:
+        return flow(value)
+    return ""
 
 
 def _written(value: Any) -> Any:
@@ -245,7 +258,9 @@ def _kind(
         return f"mapping of {inside[0]} to {inside[1]}"
     model = model_of(declared)
     if model is not None:
-        return name_of(model) if model.model_fields else "`{}`"
+        if model.model_fields:
+            return name_of(model)
+        return "`{}`"
     return _PLAIN[declared]
 
 

@@ -93,7 +93,10 @@ def schema(kind: str) -> dict[str, Any]:
         body = _document(kind, _schema_of(model))
     else:
         cluster = _schema_of(language())
-        body = _base(cluster) if kind == _BASE else _cluster(cluster)
+        if kind == _BASE:
+            body = _base(cluster)
+        else:
+            body = _cluster(cluster)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **body}
 
 
@@ -161,7 +164,10 @@ def _but_name(schema: dict[str, Any]) -> list[str]:
     return [key for key in schema["required"] if key != "name"]
 
 
-def _with_defaults(definitions: dict[str, Any], spec: str) -> None:
+def _with_defaults(
+    definitions: dict[str, Any],
+    spec: str,
+) -> None:
     """``jobDefaults`` of a spec: any part of a job that another can inherit."""
     part = definitions[f"{_PARTIAL}Job"]
     keys = part["properties"]
@@ -303,5 +309,9 @@ def _example(
 
 def schema_text(kind: str) -> str:
     """The schema as it is printed and committed."""
-    text = json.dumps(schema(kind), indent=2, ensure_ascii=False)
+    text = json.dumps(
+        schema(kind),
+        indent=2,
+        ensure_ascii=False,
+    )
     return text + "\n"

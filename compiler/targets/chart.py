@@ -87,7 +87,10 @@ def is_private(folder: Path) -> bool:
 def main() -> None:
     """Serve until the input ends, and clean up then. After a failure, the process that started this does."""
     serve()
-    shutil.rmtree(sys.argv[1], ignore_errors=True)
+    shutil.rmtree(
+        sys.argv[1],
+        ignore_errors=True,
+    )
 
 
 def serve() -> None:

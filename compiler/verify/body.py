@@ -57,7 +57,9 @@ def validate_body(
     kind: str = body["kind"]
     candidates = schemas.find(api_version, kind)
     if not candidates:
-        return [_unknown_kind(schemas, api_version, kind)] if closed else []
+        if closed:
+            return [_unknown_kind(schemas, api_version, kind)]
+        return []
     schema, faults = _own_faults(
         schemas,
         candidates,
@@ -102,7 +104,10 @@ def _webhook_faults(
     return [fault for fault in faults if not _is_inside(fault.path, faulty)]
 
 
-def _is_inside(path: Path, places: Iterable[Path]) -> bool:
+def _is_inside(
+    path: Path,
+    places: Iterable[Path],
+) -> bool:
     """Whether a path leads to one of some places, or into it."""
     return any(path[: len(place)] == place for place in places)
 
@@ -129,7 +134,10 @@ def _own_faults(
 
 
 @lru_cache(maxsize=4096)
-def _schema_without_fault(schemas: Schemas, text: bytes) -> Schema | None:
+def _schema_without_fault(
+    schemas: Schemas,
+    text: bytes,
+) -> Schema | None:
     """The schema by which a body has no fault, if there is one."""
     body: Body = marshal.loads(text)  # noqa: S302 - written a moment ago, by the only caller
     api_version, kind = body["apiVersion"], body["kind"]
@@ -203,7 +211,10 @@ def _best_schema(
     return best, faults
 
 
-def _name_faults(schema: Schema, body: Body) -> list[Fault]:
+def _name_faults(
+    schema: Schema,
+    body: Body,
+) -> list[Fault]:
     """Faults of name and namespace."""
     metadata: Any = body.get("metadata")
     if metadata is None:

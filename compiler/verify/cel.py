@@ -41,7 +41,10 @@ def evaluate(
         return [
             Fault(CEL, "SCH009", (), message, "install `trainyard[cel]`", warning=True)
         ]
-    before = _ABSENT if old is None else defaulted(root, old)
+    if old is None:
+        before = _ABSENT
+    else:
+        before = defaulted(root, old)
     return list(
         _evaluate(
             root,
@@ -67,7 +70,10 @@ def _evaluate(
         if fault is not None:
             yield fault
     if isinstance(value, dict):
-        old_body = old if isinstance(old, dict) else {}
+        if isinstance(old, dict):
+            old_body = old
+        else:
+            old_body = {}
         for key, item in value.items():
             child = node.child(key)
             if child is not None and child.ruled:
@@ -87,7 +93,10 @@ def _evaluate(
         yield from _evaluate(item_node, item, old_item, place)
 
 
-def _by_key(node: Node, old: Any) -> dict[Any, Any]:
+def _by_key(
+    node: Node,
+    old: Any,
+) -> dict[Any, Any]:
     """Old items by their list-map keys. Items of other lists have no old value (structural-merge-diff semantics)."""
     is_map = node.unique == "map"
     if not is_map or not isinstance(old, list):
@@ -179,5 +188,10 @@ def _find(text: str, pattern: str) -> str:
     return match[0] if match else ""
 
 
-def _split(text: str, separator: str) -> list[str]:
-    return text.split(separator) if separator else list(text)
+def _split(
+    text: str,
+    separator: str,
+) -> list[str]:
+    if separator:
+        return text.split(separator)
+    return list(text)

@@ -108,7 +108,10 @@ def _kinds(node: Raw) -> list[str]:
     return [kind for kind in kinds if kind != "null"]
 
 
-def _is_raw_object(kinds: list[str], schema: Raw) -> bool:
+def _is_raw_object(
+    kinds: list[str],
+    schema: Raw,
+) -> bool:
     """Whether a schema is a raw extension or JSON, of which nothing is declared."""
     declared = "properties" in schema or "additionalProperties" in schema
     return "object" in kinds and not declared
@@ -136,7 +139,9 @@ def from_eksctl(
         if "$ref" in schema:
             name = schema["$ref"].removeprefix("#/definitions/")
             derived = node(definitions[name])
-            return derived | _TAINTS if name == "taintsWrapper" else derived
+            if name == "taintsWrapper":
+                return derived | _TAINTS
+            return derived
         branches = schema.get("oneOf", ())
         if len(branches) == 1:
             return _joined(node(branches[0]), schema)

@@ -95,7 +95,10 @@ def _faults(
         yield objects.manifest(start), fault
 
 
-def _ring(start: Identity, edges: Edges) -> list[Identity]:
+def _ring(
+    start: Identity,
+    edges: Edges,
+) -> list[Identity]:
     """The members of a cycle through an object, from it on; empty if there is none. Iterative: chains may be long."""
     came: dict[Identity, Identity] = {}
     stack = [start]

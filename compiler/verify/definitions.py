@@ -11,7 +11,10 @@ from compiler.verify.structure import Raw, from_crd
 DEFINITION = "CustomResourceDefinition"
 
 
-def with_definitions(schemas: Schemas, manifests: Iterable[Manifest]) -> Schemas:
+def with_definitions(
+    schemas: Schemas,
+    manifests: Iterable[Manifest],
+) -> Schemas:
     """The schemas, and those of kinds that only a definition among the objects knows."""
     definitions = [
         manifest.body for manifest in manifests if manifest.ref.kind == DEFINITION

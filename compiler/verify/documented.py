@@ -24,7 +24,10 @@ _FLAG: Raw = {"type": "boolean"}
 _TAGS: Raw = {"type": "object", "additionalProperties": _TEXT}
 
 
-def _object(required: tuple[str, ...] = (), **properties: Raw) -> Raw:
+def _object(
+    required: tuple[str, ...] = (),
+    **properties: Raw,
+) -> Raw:
     schema: Raw = {"type": "object", "properties": properties}
     if required:
         schema["required"] = list(required)
@@ -43,7 +46,12 @@ def _one_of(*values: str) -> Raw:
     return {"type": "string", "enum": list(values)}
 
 
-_BY_ID_OR_TAGS = _list(_object(id=_TEXT, tags=_TAGS))
+_BY_ID_OR_TAGS = _list(
+    _object(
+        id=_TEXT,
+        tags=_TAGS,
+    )
+)
 _INTERFACE = _object(
     ("networkCardIndex", "deviceIndex", "interfaceType"),
     networkCardIndex={"type": "integer", "minimum": 0},
@@ -99,7 +107,12 @@ _SPEC = _object(
         networkInterfaces=_list(_INTERFACE),
     ),
     advancedSecurity=_object(fips=_FLAG, kernelLockdown=_TEXT),
-    certificateBundles=_list(_object(name=_TEXT, data=_TEXT)),
+    certificateBundles=_list(
+        _object(
+            name=_TEXT,
+            data=_TEXT,
+        )
+    ),
     tags=_TAGS,
 )
 

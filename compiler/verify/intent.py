@@ -86,7 +86,10 @@ def has_shape(faults: Iterable[Fault]) -> bool:
     return codes.isdisjoint(("SCH002", "SCH013"))
 
 
-def misfit(body: Any, faults: Iterable[Fault]) -> int:
+def misfit(
+    body: Any,
+    faults: Iterable[Fault],
+) -> int:
     """How much of a body a schema does not understand, in scalars."""
     misunderstood = [at(body, *fault.path) for fault in faults]
     return sum(map(_size, misunderstood))

@@ -87,7 +87,10 @@ def _references(body: Body) -> Iterator[Reference]:
             yield from _of_variables(body, place, ())
 
 
-def _of_volumes(pod: Any, start: Path) -> Iterator[Reference]:
+def _of_volumes(
+    pod: Any,
+    start: Path,
+) -> Iterator[Reference]:
     for pattern, kind, field in _VOLUMES:
         for path, volume in follow(pod, pattern):
             if at(volume, "optional"):

@@ -108,7 +108,9 @@ def _other_kind(
             if _group(api_version) == group:
                 in_group[name] = api_version
     alike = like(kind, in_group)
-    return (in_group[alike], alike) if alike else None
+    if alike:
+        return (in_group[alike], alike)
+    return None
 
 
 def _group(api_version: str) -> str:
@@ -134,7 +136,10 @@ def unknown_kind(
     return Fault(SCHEMA, "SCH010", ("apiVersion",), message, help)
 
 
-def _is_newer(version: str, known: list[str]) -> bool:
+def _is_newer(
+    version: str,
+    known: list[str],
+) -> bool:
     """Whether a version may be one that came after the known ones."""
     rank = _rank(version)
     if rank is None:

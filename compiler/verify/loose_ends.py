@@ -217,7 +217,11 @@ class _Names:
             names.append(name)
         return close, distant
 
-    def _are_alone(self, target: Identity, unused: list[str]) -> bool:
+    def _are_alone(
+        self,
+        target: Identity,
+        unused: list[str],
+    ) -> bool:
         """Whether one name is absent and one is unused, of a kind of which a set is mostly whole."""
         if target[:2] not in _PAIRED:
             return False
@@ -323,7 +327,10 @@ def _is_shortened(one: str, other: str) -> bool:
     return words < others or others < words
 
 
-def _slip_of(word: str, names: Iterable[str]) -> str:
+def _slip_of(
+    word: str,
+    names: Iterable[str],
+) -> str:
     """The name of which a word is one slip of the pen away, in a part that is long enough to be sure, or nothing:
     ``reserch`` is ``research``; ``gpu-a``, ``p4`` and ``models`` are names of their own."""
     for name in names:
@@ -355,7 +362,10 @@ def _is_slip(one: str, other: str) -> bool:
     return len(this) == 2 and this == that[::-1]
 
 
-def _without_common_end(one: str, other: str) -> tuple[str, str]:
+def _without_common_end(
+    one: str,
+    other: str,
+) -> tuple[str, str]:
     backwards = [name[::-1] for name in (one, other)]
     common = posixpath.commonprefix(backwards)
     end = common[::-1]

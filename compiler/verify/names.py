@@ -86,7 +86,10 @@ def _namespace_faults(
         )
 
 
-def _name_faults(kind: str, name: str) -> Iterator[Fault]:
+def _name_faults(
+    kind: str,
+    name: str,
+) -> Iterator[Fault]:
     syntax = SYNTAXES[NAME_SYNTAX.get(kind, "dns-subdomain")]
     if not syntax.accepts(name):
         is_too_long = len(name) > syntax.longest

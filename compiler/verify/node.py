@@ -291,7 +291,10 @@ def _length(
     unit: str,
     classes: Sized,
 ) -> Callable[[int], Test]:
-    holds = operator.ge if side == "at least" else operator.le
+    if side == "at least":
+        holds = operator.ge
+    else:
+        holds = operator.le
 
     def bound_test(bound: int) -> Test:
         def test(value: Any) -> Breach | None:

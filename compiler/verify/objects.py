@@ -42,7 +42,9 @@ class ObjectSet:
             name,
         )
         manifest = self._by_identity.get(identity)
-        return None if manifest is None else manifest.body
+        if manifest is None:
+            return None
+        return manifest.body
 
     def manifest(self, identity: Identity) -> Manifest:
         """The manifest of an identity that is in the set."""
@@ -66,7 +68,10 @@ class ObjectSet:
 def identity_of(body: Body) -> Identity:
     """The identity of a body; what is missing is empty."""
     metadata = body.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
+    if isinstance(metadata, dict):
+        metadata = metadata
+    else:
+        metadata = {}
     api_version = str(body.get("apiVersion") or "")
     group = api_version.rpartition("/")[0]
     kind = str(body.get("kind") or "")

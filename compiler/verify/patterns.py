@@ -96,7 +96,10 @@ _SHORT = 24
 """Characters of a pattern that are read at a glance."""
 
 
-def in_words(pattern: str, value: str) -> tuple[str, str]:
+def in_words(
+    pattern: str,
+    value: str,
+) -> tuple[str, str]:
     """What is wrong with a value that a pattern refuses, and what to write instead. Short patterns are shown as they
     are; of long ones of third-party schemas just the beginning."""
     if pattern in _WORDS:

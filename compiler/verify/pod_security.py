@@ -104,7 +104,10 @@ def _faults(
     level: str,
 ) -> Iterator[tuple[Manifest, Fault]]:
     """One fault a pod: the first breach, and how many more there are."""
-    code = "SCH011" if manifest.body["kind"] == "Pod" else "SCH012"
+    if manifest.body["kind"] == "Pod":
+        code = "SCH011"
+    else:
+        code = "SCH012"
     for start, spec in follow(manifest.body, pods):
         if not isinstance(spec, dict):
             continue
@@ -254,7 +257,9 @@ def _either(
 ) -> Any:
     """What a container says, or else its pod."""
     value = at(own, field)
-    return at(pod, field) if value is None else value
+    if value is None:
+        return at(pod, field)
+    return value
 
 
 _CHECKS: dict[str, Callable[[Any], Iterator[Breach]]] = {

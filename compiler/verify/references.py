@@ -391,7 +391,12 @@ def _target(
         if reference.typed:
             kind = value.get("kind") or kind
             group = value.get("group") or group
-    parts = (name, space, kind, group)
+    parts = (
+        name,
+        space,
+        kind,
+        group,
+    )
     are_texts = all(isinstance(part, str) for part in parts)
     if not are_texts or not name:
         return None
@@ -464,7 +469,10 @@ def _namespaces(objects: ObjectSet) -> set[str]:
     return declared
 
 
-def _undeclared(manifest: Manifest, declared: set[str]) -> Iterator[Fault]:
+def _undeclared(
+    manifest: Manifest,
+    declared: set[str],
+) -> Iterator[Fault]:
     _, _, namespace, _ = identity_of(manifest.body)
     if not namespace or namespace in declared:
         return

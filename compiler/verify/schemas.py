@@ -93,7 +93,11 @@ class Schemas:
         )
         self._known.setdefault(key, (schema,))
 
-    def find(self, api_version: str, kind: str) -> tuple[Schema, ...]:
+    def find(
+        self,
+        api_version: str,
+        kind: str,
+    ) -> tuple[Schema, ...]:
         """The schemas to judge a kind by, the pinned or newest first; empty if it is not known."""
         key = (api_version, kind)
         schemas = self._known.get(key)
@@ -113,9 +117,17 @@ class Schemas:
             api_versions.setdefault(kind, []).append(api_version)
         return api_versions
 
-    def _load(self, api_version: str, kind: str) -> list[Schema]:
+    def _load(
+        self,
+        api_version: str,
+        kind: str,
+    ) -> list[Schema]:
         group, _, version = api_version.rpartition("/")
-        parts = (version, kind, group or "core")
+        parts = (
+            version,
+            kind,
+            group or "core",
+        )
         if not all(map(_is_part_of_name, parts)):
             return []
         newest = file_name(group, version, kind)
@@ -130,11 +142,18 @@ class Schemas:
 
     def _names(self, folder: Path) -> list[str]:
         if folder not in self._file_names:
-            names = os.listdir(folder) if folder.is_dir() else []
+            if folder.is_dir():
+                names = os.listdir(folder)
+            else:
+                names = []
             self._file_names[folder] = sorted(names)
         return self._file_names[folder]
 
-    def _choose(self, group: str, names: list[str]) -> list[str]:
+    def _choose(
+        self,
+        group: str,
+        names: list[str],
+    ) -> list[str]:
         pin = self._pinned.get(group)
         if pin is None:
             return names
@@ -144,7 +163,9 @@ class Schemas:
 
 
 def _api_version(group: str, version: str) -> str:
-    return f"{group}/{version}" if group else version
+    if group:
+        return f"{group}/{version}"
+    return version
 
 
 def _keys(names: Iterable[str]) -> Iterator[tuple[str, str]]:

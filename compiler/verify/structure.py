@@ -285,7 +285,10 @@ _ONE_SCHEMA = ("items", "additionalProperties", "not")
 _SCHEMAS = ("allOf", "anyOf", "oneOf")
 
 
-def _map_children(node: Raw, change: Callable[[Raw], Raw]) -> Raw:
+def _map_children(
+    node: Raw,
+    change: Callable[[Raw], Raw],
+) -> Raw:
     """A schema with each of its direct subschemas changed."""
     changed = dict(node)
     if "properties" in node:

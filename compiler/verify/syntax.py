@@ -25,7 +25,10 @@ class Syntax:
     longest: int
     code: str
     help: str
-    seen: set[str] = field(default_factory=set, compare=False)
+    seen: set[str] = field(
+        default_factory=set,
+        compare=False,
+    )
 
     def accepts(self, text: str) -> bool:
         """Whether a text has this syntax. Texts that passed are remembered: the same labels stand on thousands of

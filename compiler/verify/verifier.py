@@ -50,7 +50,10 @@ def verify(
     faults: list[tuple[Manifest, Fault]] = []
     sound: Sound = set()
     for manifest in manifests:
-        old = previous.get(manifest.ref) if previous else None
+        if previous:
+            old = previous.get(manifest.ref)
+        else:
+            old = None
         own_faults = validate_body(
             manifest.body,
             schemas=schemas,
@@ -95,7 +98,10 @@ def verify(
     return [diagnostic(manifest, fault) for manifest, fault in faults]
 
 
-def _unverified(manifest: Manifest, schemas: Schemas) -> Iterator[Fault]:
+def _unverified(
+    manifest: Manifest,
+    schemas: Schemas,
+) -> Iterator[Fault]:
     """An object of the adopter's own, of a kind that no schema is known of."""
     ref = manifest.ref
     if ref.kind == DEFINITION and schemas_of(manifest.body):
@@ -127,14 +133,19 @@ def _or_released(find: Lookup) -> Lookup:
         if body is not None or not is_runtime:
             return body
         released = released_runtimes().get(name)
-        return dict(released.body) if released is not None else None
+        if released is not None:
+            return dict(released.body)
+        return None
 
     return lookup
 
 
 def diagnostic(artifact: Artifact, fault: Fault) -> Diagnostic:
     """A fault as it is reported to a person."""
-    severity = Severity.WARNING if fault.warning else Severity.ERROR
+    if fault.warning:
+        severity = Severity.WARNING
+    else:
+        severity = Severity.ERROR
     at = Route((artifact.id, *fault.path))
     return Diagnostic(
         fault.code,

@@ -51,7 +51,10 @@ def walk(
 ) -> list[Fault]:
     """All structural faults of a body. ``sound``: what is known of its parts already, and learnt."""
     faults: list[Fault] = []
-    known = set() if sound is None else sound
+    if sound is None:
+        known = set()
+    else:
+        known = sound
     _walk(
         root,
         body,
@@ -90,7 +93,10 @@ def _walk(
         return
     if node.tests:
         # Keys are counted as the API server does: after nulls went and defaults came.
-        tested = defaulted(node, value) if cls is dict else value
+        if cls is dict:
+            tested = defaulted(node, value)
+        else:
+            tested = value
         _test(node, tested, trail, faults)
     if cls is dict:
         _object(node, value, trail, faults, sound)
@@ -120,7 +126,10 @@ def _breach(
     trail: Trail,
 ) -> Fault:
     code, message, help = breach
-    layer = NAME if code.startswith("NAM") else SCHEMA
+    if code.startswith("NAM"):
+        layer = NAME
+    else:
+        layer = SCHEMA
     near = ""
     if code == "SCH004":
         choices = map(str, node.raw["enum"])
@@ -280,13 +289,18 @@ def _identity(
         value = item.get(name)
         if value is None and child is not None:
             prop = child.prop(name)
-            value = None if prop is None else prop.default
+            if prop is None:
+                value = None
+            else:
+                value = prop.default
         key_values.append(_hashable(value))
     return tuple(key_values)
 
 
 def _hashable(value: Any) -> Any:
-    return value if value.__hash__ is not None else repr(value)
+    if value.__hash__ is not None:
+        return value
+    return repr(value)
 
 
 def _shown(node: Node, item: Any) -> str:
@@ -346,7 +360,10 @@ def _unknown(
     key: str,
     trail: Trail,
 ) -> Fault:
-    parent = trail[1] if trail is not None else ""
+    if trail is not None:
+        parent = trail[1]
+    else:
+        parent = ""
     message = f"unknown field `{key}`"
     if isinstance(parent, str) and parent:
         message += f" in `{parent}`"
@@ -377,7 +394,10 @@ def _wrong_type(
     trail: Trail,
 ) -> Fault:
     wanted = _wanted(node.classes)
-    got = "null" if value is None else _name_of(value.__class__)
+    if value is None:
+        got = "null"
+    else:
+        got = _name_of(value.__class__)
     help = f"write {wanted}"
     is_scalar = isinstance(value, bool | int | float)
     if is_scalar and str in node.classes:

@@ -72,7 +72,10 @@ def iam_wildcard_resource(policy: AccessPolicy) -> Iterator[Finding]:
         actions = [action for action in statement.actions if _could_be_limited(action)]
         if actions:
             shown = listed(actions[:_NAMED])
-            more = f" and {len(actions) - _NAMED} more" if actions[_NAMED:] else ""
+            if actions[_NAMED:]:
+                more = f" and {len(actions) - _NAMED} more"
+            else:
+                more = ""
             yield Finding(
                 f"`{policy.logical}` allows {shown}{more} on every resource",
                 statement.where("resources"),

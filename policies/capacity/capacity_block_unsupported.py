@@ -9,7 +9,10 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC011", aliases=("block-unsupported",))
-def capacity_block_unsupported(pool: NodePool, world: World) -> Iterator[Finding]:
+def capacity_block_unsupported(
+    pool: NodePool,
+    world: World,
+) -> Iterator[Finding]:
     """A Capacity Block is used for an instance type that is not sold in Capacity Blocks.
 
     EC2 sells blocks for some types only (DescribeInstanceTypes SupportedUsageClasses `capacity-block`): a
@@ -26,7 +29,10 @@ def capacity_block_unsupported(pool: NodePool, world: World) -> Iterator[Finding
 
         nodePools: [{name: gpu, capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
     """
-    types = world.types(pool) if world.block(pool) else ()
+    if world.block(pool):
+        types = world.types(pool)
+    else:
+        types = ()
     sold = [
         instance
         for instance in types

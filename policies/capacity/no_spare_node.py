@@ -12,7 +12,10 @@ from compiler.subjects.queues.plan import Flavor
 
 
 @rule("PLC035", severity=Severity.NOTE, params={"nodes": 1}, enabled=False)
-def no_spare_node(flavor: Flavor, world: World) -> Iterator[Finding]:
+def no_spare_node(
+    flavor: Flavor,
+    world: World,
+) -> Iterator[Finding]:
     """Jobs take all nodes of reserved capacity, and leave none for one that fails.
 
     A reservation has as many instances as were bought. A node that fails comes back when EC2 has another host for it;
@@ -45,7 +48,10 @@ def no_spare_node(flavor: Flavor, world: World) -> Iterator[Finding]:
     if not works or not nodes - spare < asked <= standing:
         return
     names = listed(work.name for work in works)
-    take = f"job {names} takes" if len(works) == 1 else f"jobs {names} take"
+    if len(works) == 1:
+        take = f"job {names} takes"
+    else:
+        take = f"jobs {names} take"
     yield Finding(
         f"{take} {asked} of {nodes} nodes of `{flavor.name}`",
         pools[0].where("replicas"),

@@ -14,7 +14,10 @@ from compiler.subjects.pools.plan import NodePool
     severity=Severity.WARNING,
     params={"instances": 64},
 )
-def pool_exceeds_capacity_block(pool: NodePool, world: World) -> Iterator[Finding]:
+def pool_exceeds_capacity_block(
+    pool: NodePool,
+    world: World,
+) -> Iterator[Finding]:
     """A pool is larger than its Capacity Blocks can be.
 
     A Capacity Block has at most 64 instances (EC2 user guide, capacity-blocks-purchase): a larger pool needs several,
@@ -46,7 +49,10 @@ def pool_exceeds_capacity_block(pool: NodePool, world: World) -> Iterator[Findin
     most = world.param("instances") * len(ids)
     if ids and all(ids) and nodes > most:
         several = f"{len(ids)} Capacity Blocks have"
-        blocks = "a Capacity Block has" if len(ids) == 1 else several
+        if len(ids) == 1:
+            blocks = "a Capacity Block has"
+        else:
+            blocks = several
         yield Finding(
             f"pool `{pool.name}` may have {nodes} nodes, and {blocks} at most {most}",
             node_class.where("reservations"),

@@ -9,7 +9,10 @@ from compiler.subjects.pools.plan import NodeClass
 
 
 @rule("PLC010")
-def reservation_unused(node_class: NodeClass, world: World) -> Iterator[Finding]:
+def reservation_unused(
+    node_class: NodeClass,
+    world: World,
+) -> Iterator[Finding]:
     """A node class selects a reservation that no pool can use.
 
     Karpenter launches into a reservation only for pools that allow `karpenter.sh/capacity-type: reserved`

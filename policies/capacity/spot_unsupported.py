@@ -9,7 +9,10 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC012")
-def spot_unsupported(pool: NodePool, world: World) -> Iterator[Finding]:
+def spot_unsupported(
+    pool: NodePool,
+    world: World,
+) -> Iterator[Finding]:
     """Spot capacity is required of an instance type that is not offered as spot.
 
     EC2 does not offer every type as spot (DescribeInstanceTypes SupportedUsageClasses): a pool of spot alone never
@@ -30,7 +33,10 @@ def spot_unsupported(pool: NodePool, world: World) -> Iterator[Finding]:
         nodePools: [{name: gpu, capacity: {spot: {}}}]
         jobs: [{name: llama, nodes: 1}]
     """
-    types = world.types(pool) if pool.capacity_types == ("spot",) else ()
+    if pool.capacity_types == ("spot",):
+        types = world.types(pool)
+    else:
+        types = ()
     offered = [
         instance
         for instance in types

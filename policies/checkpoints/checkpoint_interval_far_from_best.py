@@ -83,7 +83,10 @@ def checkpoint_interval_far_from_best(
         )
         return
     lost = schedule.lost(every)
-    least = schedule.lost(best) if best is not None else None
+    if best is not None:
+        least = schedule.lost(best)
+    else:
+        least = None
     if lost is None or least is None or best is None:
         return
     if lost - least <= world.param("percent") / 100:

@@ -52,7 +52,10 @@ def checkpoint_on_ephemeral_storage(work: Work) -> Iterator[Finding]:
 
 def _what_is_there(work: Work, path: str) -> str:
     """What a path that is lost with the pod lies on."""
-    mounts = work.main.mounts if work.main is not None else ()
+    if work.main is not None:
+        mounts = work.main.mounts
+    else:
+        mounts = ()
     folders = [mount.path.rstrip("/") + "/" for mount in mounts]
     if any(f"{path}/".startswith(folder) for folder in folders):
         return "on a volume of the pod"

@@ -11,7 +11,10 @@ _S3 = "s3.csi.aws.com"
 
 
 @rule("RUN040", aliases=("checkpoint-on-bucket",), pods=True)
-def checkpoint_on_s3_mount(work: Work, world: World) -> Iterator[Finding]:
+def checkpoint_on_s3_mount(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """A job saves its checkpoints to an S3 bucket that is mounted as a folder.
 
     Mountpoint writes new files from beginning to end. In a general purpose bucket it renames and changes no file, and
@@ -52,7 +55,10 @@ def checkpoint_on_s3_mount(work: Work, world: World) -> Iterator[Finding]:
         return
     for path, _, place in saved_paths(work):
         above = [root for root in buckets if f"{path}/".startswith(f"{root}/")]
-        bucket = buckets[max(above, key=len)] if above else ""
+        if above:
+            bucket = buckets[max(above, key=len)]
+        else:
+            bucket = ""
         if bucket:
             yield Finding(
                 f"{work.title} saves to `{path}`, in bucket `{bucket}`",

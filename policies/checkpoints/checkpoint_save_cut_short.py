@@ -24,7 +24,10 @@ from compiler.subjects.jobs.plan import Pod
     severity=Severity.WARNING,
     params={"seconds": 60},
 )
-def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
+def checkpoint_save_cut_short(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """A job has a long grace period to save, and its launcher kills the ranks sooner.
 
     On SIGTERM torchrun passes the signal on, and kills what still runs 30 seconds later, whatever the pod's
@@ -100,7 +103,10 @@ def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
     )
 
 
-def _by_mpi(work: Work, pod: Pod) -> Iterator[Finding]:
+def _by_mpi(
+    work: Work,
+    pod: Pod,
+) -> Iterator[Finding]:
     option, variable = "odls_base_sigkill_timeout", "OMPI_MCA_odls_base_sigkill_timeout"
     if variable in work.env:
         return
@@ -123,7 +129,10 @@ def _given(work: Work) -> str | None:
     return option or variable or work.env.get(SHUTDOWN_TIMEOUT)
 
 
-def _help(version: tuple[int, int] | None, grace: int) -> str:
+def _help(
+    version: tuple[int, int] | None,
+    grace: int,
+) -> str:
     """What works with the PyTorch of the image."""
     hook = "save in a `preStop` hook"
     if version is not None and version < SHUTDOWN_SINCE:

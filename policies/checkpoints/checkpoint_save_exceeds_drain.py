@@ -12,7 +12,10 @@ from compiler.policy.world import World
 
 
 @rule("RUN032", aliases=("saving-over-drain",), severity=Severity.WARNING)
-def checkpoint_save_exceeds_drain(work: Work, world: World) -> Iterator[Finding]:
+def checkpoint_save_exceeds_drain(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """The grace period of a job is longer than the drain of its pool's nodes.
 
     `terminationGracePeriod` of a NodePool bounds the drain: Karpenter deletes a pod so that its own grace period ends
@@ -29,14 +32,20 @@ def checkpoint_save_exceeds_drain(work: Work, world: World) -> Iterator[Finding]
         nodePools: [{name: gpu, nodes: 5, capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
         jobs: [{name: llama, gracePeriod: 8m, torch: "2.12"}]
     """
-    grace = work.pod.grace_seconds if work.pod is not None else None
+    if work.pod is not None:
+        grace = work.pod.grace_seconds
+    else:
+        grace = None
     if grace is None or work.pod is None:
         return
     drains = [(seconds(pool.termination_grace), pool.name) for pool in work.pools]
     known = [(drain, name) for drain, name in drains if drain is not None]
     if not known:
         return
-    drain, name = min(known, key=itemgetter(0))
+    drain, name = min(
+        known,
+        key=itemgetter(0),
+    )
     if drain < grace:
         yield Finding(
             f"job `{work.name}` has {Duration(grace)} to save, and nodes of pool `{name}` drain in "

@@ -50,7 +50,10 @@ def checkpoints_exceed_file_system(plan: Plan) -> Iterator[Finding]:
         yield from _judged(file_system, schedules)
 
 
-def _judged(file_system: str, schedules: list[CheckpointSchedule]) -> Iterator[Finding]:
+def _judged(
+    file_system: str,
+    schedules: list[CheckpointSchedule],
+) -> Iterator[Finding]:
     sizes = [schedule.size or 0 for schedule in schedules]
     needed = sum(schedule.needed or 0 for schedule in schedules)
     capacity = schedules[0].capacity or 0
@@ -59,7 +62,10 @@ def _judged(file_system: str, schedules: list[CheckpointSchedule]) -> Iterator[F
     certain = (
         all(schedule.chosen for schedule in schedules) or 2 * sum(sizes) > capacity
     )
-    largest = max(schedules, key=lambda schedule: schedule.needed or 0)
+    largest = max(
+        schedules,
+        key=lambda schedule: schedule.needed or 0,
+    )
     others = len(schedules) - 1
     whose = f"job `{largest.name}`"
     if others:

@@ -30,7 +30,10 @@ _ELSEWHERE = (
 
 
 @rule("RUN041", severity=Severity.WARNING, params={"hours": 24, "restarts": 20})
-def long_run_without_checkpoint(work: Work, world: World) -> Iterator[Finding]:
+def long_run_without_checkpoint(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """A job may run for days or restart many times, and has nowhere to save.
 
     No storage is mounted and no bucket named, so that a restart begins at step 0: of 16,384 GPUs one failed every three
@@ -90,7 +93,10 @@ def long_run_without_checkpoint(work: Work, world: World) -> Iterator[Finding]:
 
 def _saves(work: Work) -> bool:
     """Whether anything that outlives the pods is known to the job, or may be."""
-    volumes = work.pod.volumes if work.pod is not None else ()
+    if work.pod is not None:
+        volumes = work.pod.volumes
+    else:
+        volumes = ()
     if any(volume.type not in _OF_THE_POD for volume in volumes):
         return True
     if "CHECKPOINT_DIR" in work.env or "volumes" in work.unread:

@@ -26,7 +26,10 @@ _HELP = "resume only if there is one: `resume_from_checkpoint=get_last_checkpoin
 
 
 @rule("RUN075", severity=Severity.WARNING)
-def resume_without_checkpoint(plan: Plan, world: World) -> Iterator[Finding]:
+def resume_without_checkpoint(
+    plan: Plan,
+    world: World,
+) -> Iterator[Finding]:
     """A program in a manifest resumes from a checkpoint that its first run does not have.
 
     `trainer.train(resume_from_checkpoint=True)` of Transformers ends with "No valid checkpoint found in output

@@ -18,7 +18,10 @@ _WHOLE = ("FULL_STATE_DICT", "full_state_dict")
 
 
 @rule("RUN086", severity=Severity.WARNING)
-def state_saved_by_one_rank(plan: Plan, world: World) -> Iterator[Finding]:
+def state_saved_by_one_rank(
+    plan: Plan,
+    world: World,
+) -> Iterator[Finding]:
     """A program in a manifest shards its model by FSDP, and one rank saves it.
 
     `state_dict()` of an FSDP model that is gathered on rank 0 needs the memory of the whole model there, and all other

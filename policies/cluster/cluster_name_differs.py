@@ -17,7 +17,10 @@ _SELECTORS = ("subnetSelectorTerms", "securityGroupSelectorTerms")
 
 
 @rule("PLC062", severity=Severity.WARNING)
-def cluster_name_differs(plan: Plan, world: World) -> Iterator[Finding]:
+def cluster_name_differs(
+    plan: Plan,
+    world: World,
+) -> Iterator[Finding]:
     """Karpenter is set up for a cluster of another name than the one in the set.
 
     It finds subnets and security groups by the tag `karpenter.sh/discovery`, or `kubernetes.io/cluster/NAME`, and its
@@ -74,7 +77,10 @@ def _of_class(
                 yield _finding(who, found[1], names, at)
 
 
-def _named(tags: Mapping[str, object], known: set[str]) -> tuple[str, str] | None:
+def _named(
+    tags: Mapping[str, object],
+    known: set[str],
+) -> tuple[str, str] | None:
     """The tag that names another cluster, and that name."""
     for key, text in tags.items():
         if key == _DISCOVERY and isinstance(text, str) and _is_other(text, known):
@@ -84,7 +90,10 @@ def _named(tags: Mapping[str, object], known: set[str]) -> tuple[str, str] | Non
     return None
 
 
-def _is_other(name: str, known: set[str]) -> bool:
+def _is_other(
+    name: str,
+    known: set[str],
+) -> bool:
     return bool(name) and name != "*" and not placeholder(name) and name not in known
 
 

@@ -11,7 +11,10 @@ from compiler.subjects.delivery.plan import HelmRelease
 
 
 @rule("HLT010", aliases=("two-owners",))
-def component_installed_twice(plan: Plan, world: World) -> Iterator[Finding]:
+def component_installed_twice(
+    plan: Plan,
+    world: World,
+) -> Iterator[Finding]:
     """Two releases install the same component.
 
     Two device plugins give the same device out twice, two JobSet controllers or DCGM hosts fight over one object or
@@ -50,11 +53,17 @@ def component_installed_twice(plan: Plan, world: World) -> Iterator[Finding]:
             )
 
 
-def _is_on(release: HelmRelease, switch: tuple[str, ...]) -> bool:
+def _is_on(
+    release: HelmRelease,
+    switch: tuple[str, ...],
+) -> bool:
     """Whether a release certainly installs the component, on all nodes: every chart does so by default."""
     if any(value(release.values, field) for field in ("nodeSelector", "affinity")):
         return False
-    given = value(release.values, *switch) if switch else True
+    if switch:
+        given = value(release.values, *switch)
+    else:
+        given = True
     return given is not False and not (given is None and "values" in release.unread)
 
 

@@ -10,7 +10,10 @@ from compiler.subjects.cluster.plan import Cluster
 
 
 @rule("HLT024", severity=Severity.WARNING)
-def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Finding]:
+def kubernetes_out_of_support(
+    cluster: Cluster,
+    world: World,
+) -> Iterator[Finding]:
     """The Kubernetes version of a cluster is out of standard support.
 
     EKS then charges $0.60 instead of $0.10 an hour for the control plane (AWS containers blog, extended support

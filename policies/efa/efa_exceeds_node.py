@@ -10,7 +10,10 @@ from compiler.subjects.jobs.plan import EFA
 
 
 @rule("EFA002", aliases=("efa-over-type",), pods=True)
-def efa_exceeds_node(work: Work, world: World) -> Iterator[Finding]:
+def efa_exceeds_node(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """A job asks for more EFA devices than a node has.
 
     The devices of a node are those of its type, or those that `networkInterfaces` of the EC2NodeClass fixes (EC2

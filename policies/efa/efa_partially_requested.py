@@ -11,7 +11,10 @@ from compiler.subjects.jobs.plan import EFA
 
 
 @rule("EFA018", aliases=("efa-in-part",), severity=Severity.WARNING, pods=True)
-def efa_partially_requested(work: Work, world: World) -> Iterator[Finding]:
+def efa_partially_requested(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """A job takes whole nodes, and not all of their EFA devices.
 
     A container sees the devices that it asks for (EFA device plugin v0.5.30): of a p5.48xlarge that is 1 of 32 for

@@ -14,7 +14,10 @@ from compiler.subjects.pools.plan import NodeOverlay
 
 
 @rule("EFA008", severity=Severity.WARNING, pods=True)
-def huge_pages_missing(work: Work, world: World) -> Iterator[Finding]:
+def huge_pages_missing(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """A job asks for EFA and for no huge pages.
 
     libfabric's EFA provider takes its buffers from huge pages, and a container gets none that it did not ask for:

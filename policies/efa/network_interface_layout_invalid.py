@@ -77,12 +77,18 @@ def network_interface_layout_invalid(
         yield from _of_type(instance, node_class)
 
 
-def _of_type(instance: InstanceType, node_class: NodeClass) -> Iterator[Finding]:
+def _of_type(
+    instance: InstanceType,
+    node_class: NodeClass,
+) -> Iterator[Finding]:
     """Cards that an instance type does not have, or that take no EFA; what is unknown of the type is no fault."""
     at = node_class.where("interfaces")
     used = {interface.card for interface in node_class.interfaces}
     known = {card.index for card in instance.network_cards}
-    missing = sorted(used - known) if known else []
+    if known:
+        missing = sorted(used - known)
+    else:
+        missing = []
     if missing:
         yield Finding(
             f"`{instance.name}` has no network card {missing[0]}: it has {len(known)}",
@@ -91,7 +97,10 @@ def _of_type(instance: InstanceType, node_class: NodeClass) -> Iterator[Finding]
         )
         return
     capable = set(instance.efa_cards)
-    without = sorted(set(_efa_cards(node_class)) - capable) if capable else []
+    if capable:
+        without = sorted(set(_efa_cards(node_class)) - capable)
+    else:
+        without = []
     if without:
         yield Finding(
             f"network card {without[0]} of `{instance.name}` takes no EFA",

@@ -8,7 +8,10 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("EFA005", aliases=("interfaces-missing",))
-def network_interfaces_missing(pool: NodePool, world: World) -> Iterator[Finding]:
+def network_interfaces_missing(
+    pool: NodePool,
+    world: World,
+) -> Iterator[Finding]:
     """A pool needs `networkInterfaces` for its EFA, and its node class has none.
 
     Karpenter attaches EFA by itself only to nodes of dynamic pools, and to p6-b300 and p6e-gb200 in a layout that

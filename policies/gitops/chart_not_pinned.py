@@ -56,7 +56,10 @@ def chart_not_pinned(release: HelmRelease) -> Iterator[Finding]:
     if "version" in release.unread or placeholder(release.version):
         return
     if not re.fullmatch(r"[v=]?\d+\.\d+\.\d+([-+].*)?", release.version.strip()):
-        said = f"`{release.version}`" if release.version else "no version"
+        if release.version:
+            said = f"`{release.version}`"
+        else:
+            said = "no version"
         yield Finding(
             f"release `{release.name}` has {said} for chart `{release.chart}`",
             release.where("version"),

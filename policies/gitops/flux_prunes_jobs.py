@@ -10,7 +10,10 @@ from compiler.subjects.jobs.plan import TrainJob
 
 
 @rule("RUN014", aliases=("stage-prunes-jobs",))
-def flux_prunes_jobs(stage: Stage, world: World) -> Iterator[Finding]:
+def flux_prunes_jobs(
+    stage: Stage,
+    world: World,
+) -> Iterator[Finding]:
     """Flux deletes running jobs when their file leaves git.
 
     A Kustomization with `prune: true` deletes what it no longer finds (Flux kustomize-controller 1.9): renaming a

@@ -9,7 +9,10 @@ from compiler.subjects.jobs.plan import Runtime
 
 
 @rule("RUN015", aliases=("runtime-pruned",))
-def flux_prunes_runtime(runtime: Runtime, world: World) -> Iterator[Finding]:
+def flux_prunes_runtime(
+    runtime: Runtime,
+    world: World,
+) -> Iterator[Finding]:
     """Flux may delete a runtime that jobs refer to.
 
     Observed with Trainer 2.3.0: a runtime is deleted at once, jobs or not; from then on every apply of its jobs is

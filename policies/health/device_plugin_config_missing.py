@@ -13,7 +13,10 @@ _LABEL = "nvidia.com/device-plugin.config"
 
 
 @rule("HLT043")
-def device_plugin_config_missing(pool: NodePool, world: World) -> Iterator[Finding]:
+def device_plugin_config_missing(
+    pool: NodePool,
+    world: World,
+) -> Iterator[Finding]:
     """The nodes of a pool name a configuration of NVIDIA's device plugin that its release does not have.
 
     The plugin's config-manager takes the configuration that the label `nvidia.com/device-plugin.config` names out of
@@ -50,10 +53,16 @@ def device_plugin_config_missing(pool: NodePool, world: World) -> Iterator[Findi
         if value(release.values, "config", "name"):
             return
         configs = value(release.values, "config", "map")
-        known = list(configs) if isinstance(configs, dict) else []
+        if isinstance(configs, dict):
+            known = list(configs)
+        else:
+            known = []
         if name in known:
             return
-        has = f"has {listed(known)}" if known else "has none"
+        if known:
+            has = f"has {listed(known)}"
+        else:
+            has = "has none"
         yield Finding(
             f"pool `{pool.name}` has the label `{_LABEL}: {name}`, and release `{release.name}` {has}",
             pool.where("labels"),

@@ -14,7 +14,10 @@ from compiler.subjects.delivery.plan import HelmRelease
 
 
 @rule("HLT025", aliases=("monitor-file-absent",))
-def monitor_config_missing(_plan: Plan, world: World) -> Iterator[Finding]:
+def monitor_config_missing(
+    _plan: Plan,
+    world: World,
+) -> Iterator[Finding]:
     """The node-problem-detector is configured to read a file that does not exist.
 
     It stops at a monitor's file that it cannot read (node-problem-detector v1.36.0, NewLogMonitorOrDie), on every node.
@@ -60,7 +63,10 @@ def monitor_config_missing(_plan: Plan, world: World) -> Iterator[Finding]:
         yield from _of_chart(release)
 
 
-def _of_pods(manifest: Manifest, world: World) -> Iterator[Finding]:
+def _of_pods(
+    manifest: Manifest,
+    world: World,
+) -> Iterator[Finding]:
     path = ("spec", "template", "spec")
     pod = value(manifest.body, *path)
     for index, container in enumerate(items(pod, "containers")):
@@ -90,7 +96,10 @@ _OPTION = regex(
 def _files(word: str) -> list[str]:
     """The configuration files that an option of the detector names."""
     option = _OPTION.match(word)
-    files = option[1].split(",") if option else []
+    if option:
+        files = option[1].split(",")
+    else:
+        files = []
     return [file for file in files if file.startswith("/") and "$" not in file]
 
 
@@ -137,7 +146,10 @@ def _config_map(
     return None
 
 
-def _provided(source: Any, body: Mapping[str, Any]) -> set[str]:
+def _provided(
+    source: Any,
+    body: Mapping[str, Any],
+) -> set[str]:
     """The files of a ConfigMap volume."""
     chosen = {str(item.get("path")) for item in items(source, "items")}
     return chosen or {*mapping(body, "data"), *mapping(body, "binaryData")}

@@ -21,7 +21,10 @@ _PUBLIC = ("public.ecr.aws", "ecr-public.aws.com")
 
 
 @rule("RUN038", aliases=("registry-of-nobody",), pods=True)
-def ecr_registry_invalid(work: Work, world: World) -> Iterator[Finding]:
+def ecr_registry_invalid(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """An image is in an ECR registry that cannot exist.
 
     A private registry is `ACCOUNT.dkr.ecr.REGION.amazonaws.com` (`.com.cn` in China), with twelve digits and a Region
@@ -75,7 +78,10 @@ def _found(
         return
     region = registry["region"] or registry["dual"]
     known = world.catalog.regions
-    meant = near(region, known, limit=1) if region not in known else []
+    if region not in known:
+        meant = near(region, known, limit=1)
+    else:
+        meant = []
     if meant:
         yield Finding(
             f"image `{image}` of {work.title} is in region `{region}`, which does not exist",

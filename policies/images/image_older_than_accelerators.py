@@ -37,7 +37,10 @@ _TAG = r"[-_.](?:cuda(1[0-9])\.([0-9]+)|cu(1[0-9])([0-9]))(?![0-9])"
 
 
 @rule("RUN076", severity=Severity.WARNING, params={"months": 24}, pods=True)
-def image_older_than_accelerators(work: Work, world: World) -> Iterator[Finding]:
+def image_older_than_accelerators(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """The image of a job is older than its accelerators, or years old.
 
     Libraries of a CUDA version have code for the accelerators of their time: PyTorch for CUDA 12.1 on a B200 ends with
@@ -100,7 +103,9 @@ def _cuda(image: str) -> Version | None:
     if release is not None:
         month = int(release[1]), int(release[2])
         known = [cuda for since, cuda in _CUDA_OF_RELEASE if month >= since]
-        return known[0] if known else (10, 0)
+        if known:
+            return known[0]
+        return (10, 0)
     tag = re.search(_TAG, image.rpartition("/")[2])
     if tag is None:
         return None

@@ -66,7 +66,10 @@ def patch_drops_tolerations(work: Work) -> Iterator[Finding]:
             )
 
 
-def _is_repelled_by_every_pool(work: Work, tolerations: tuple[Toleration, ...]) -> bool:
+def _is_repelled_by_every_pool(
+    work: Work,
+    tolerations: tuple[Toleration, ...],
+) -> bool:
     """Whether the taints of every pool that the job may land on repel its pods, with these tolerations."""
     if work.queue_unknown or not work.choices:
         return False
@@ -81,7 +84,10 @@ def _is_repelled_by_every_pool(work: Work, tolerations: tuple[Toleration, ...]) 
     )
 
 
-def _is_covered(old: Toleration, tolerations: tuple[Toleration, ...]) -> bool:
+def _is_covered(
+    old: Toleration,
+    tolerations: tuple[Toleration, ...],
+) -> bool:
     for new in tolerations:
         taint = Taint(
             old.key,

@@ -9,7 +9,10 @@ from compiler.subjects.queues.plan import LocalQueue
 
 
 @rule("RUN023", aliases=("runtime-elsewhere",))
-def runtime_ref_mismatch(job: TrainJob, world: World) -> Iterator[Finding]:
+def runtime_ref_mismatch(
+    job: TrainJob,
+    world: World,
+) -> Iterator[Finding]:
     """A job refers to a runtime of another kind or namespace.
 
     `runtimeRef.kind` is ClusterTrainingRuntime unless it says TrainingRuntime, and a TrainingRuntime serves its own
@@ -38,7 +41,10 @@ def runtime_ref_mismatch(job: TrainJob, world: World) -> Iterator[Finding]:
     if not named or (job.runtime_kind, "") in named:
         return  # a TrainingRuntime that does not say its namespace may be in any
     kind, namespace = named[0]
-    queue = world.plan.named(LocalQueue, job.queue, namespace) if namespace else None
+    if namespace:
+        queue = world.plan.named(LocalQueue, job.queue, namespace)
+    else:
+        queue = None
     if queue is not None and work.queue is None:
         return  # the job is in another namespace than its queue: QUE018 reports it
     where = f" in namespace `{namespace}`" if namespace else ""

@@ -24,7 +24,10 @@ _STEPS = "gradient_accumulation_steps"
 
 
 @rule("RUN066", pods=True)
-def deepspeed_configuration_refused(work: Work, world: World) -> Iterator[Finding]:
+def deepspeed_configuration_refused(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """The configuration of DeepSpeed is one that it refuses when the program starts.
 
     `train_batch_size` is `train_micro_batch_size_per_gpu` × `gradient_accumulation_steps` × all ranks, and fp16 and
@@ -165,10 +168,18 @@ def _ranks(work: Work) -> int | None:
         return None
     _, accelerators = work.accelerator
     processes = work.processes
-    each_node = processes if isinstance(processes, int) else accelerators
+    if isinstance(processes, int):
+        each_node = processes
+    else:
+        each_node = accelerators
     return work.nodes * each_node
 
 
-def _count(configuration: dict[str, Any], name: str) -> int | None:
+def _count(
+    configuration: dict[str, Any],
+    name: str,
+) -> int | None:
     value = configuration.get(name)
-    return value if type(value) is int and value > 0 else None
+    if type(value) is int and value > 0:
+        return value
+    return None

@@ -92,7 +92,10 @@ def _has_host_file(work: Work) -> bool:
     """Whether DeepSpeed has a host file: by an option, or mounted at its default path."""
     if any(re.search(r"hostfile|(^|\s)-H(\s|$)", word) for word in work.words):
         return True
-    mounts = work.main.mounts if work.main else ()
+    if work.main:
+        mounts = work.main.mounts
+    else:
+        mounts = ()
     return any(mount.path.rstrip("/") in _JOB for mount in mounts)
 
 

@@ -57,7 +57,10 @@ def mpi_ranks_differ_from_slots(work: Work) -> Iterator[Finding]:
     ranks = _ranks(work.words)
     if ranks is None or ranks == slots:
         return
-    more = "it starts none" if ranks > slots else f"{slots - ranks} slots stay idle"
+    if ranks > slots:
+        more = "it starts none"
+    else:
+        more = f"{slots - ranks} slots stay idle"
     yield Finding(
         f"job `{work.name}` starts {ranks} ranks, and its {work.nodes} nodes have {slots} slots",
         work.where_said("-n"),
@@ -78,7 +81,12 @@ def _ranks(words: tuple[str, ...]) -> int | None:
             return None
         if option in _COUNTS:
             is_last = index + 1 == len(parts)
-            count = "" if is_last else parts[index + 1]
-            return int(count) if count.isdigit() else None
+            if is_last:
+                count = ""
+            else:
+                count = parts[index + 1]
+            if count.isdigit():
+                return int(count)
+            return None
         index += 1 + _VALUES[option]
     return None

@@ -50,7 +50,10 @@ def parallel_degrees_differ_from_model(
             yield from _of_job(state, work)
 
 
-def _of_job(state: TrainingState, work: Work) -> Iterator[Finding]:
+def _of_job(
+    state: TrainingState,
+    work: Work,
+) -> Iterator[Finding]:
     of_model = {
         "tensor": state.tensor,
         "pipeline": state.pipeline,
@@ -80,7 +83,10 @@ def _said(degree: Degree) -> str:
     return f"no `--{degree.option}`, which is 1 then"
 
 
-def _option(degree: Degree, degrees: list[Degree]) -> str:
+def _option(
+    degree: Degree,
+    degrees: list[Degree],
+) -> str:
     """The option that shows the place: its own, or the first one where it is not given."""
     shown = degree
     if not degree.given:

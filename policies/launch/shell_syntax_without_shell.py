@@ -70,7 +70,10 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
             _SHELL,
         )
     for index, word in enumerate(words[1:], 1):
-        variable = _VARIABLE.search(word) if "$" in word else None
+        if "$" in word:
+            variable = _VARIABLE.search(word)
+        else:
+            variable = None
         if word in _OPERATORS:
             yield _finding(
                 work,
@@ -164,4 +167,6 @@ def _finding(
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 40 else f"{text[:40]}…"
+    if len(text) <= 40:
+        return text
+    return f"{text[:40]}…"

@@ -17,7 +17,10 @@ _PODS = 1
 
 
 @rule("PLC049", severity=Severity.WARNING)
-def addresses_exceed_subnet(cluster: Cluster, world: World) -> Iterator[Finding]:
+def addresses_exceed_subnet(
+    cluster: Cluster,
+    world: World,
+) -> Iterator[Finding]:
     """The nodes of a zone take more addresses than its private subnets have.
 
     The VPC CNI attaches addresses before pods ask for them: an interface more than they need, with all the addresses
@@ -127,7 +130,10 @@ def _of_node(
     world: World,
 ) -> int:
     if isinstance(pool, GroupPool):
-        others = instance.efa_interfaces - 1 if pool.efa else 0
+        if pool.efa:
+            others = instance.efa_interfaces - 1
+        else:
+            others = 0
         return taken(instance, kept, _PODS, efa=False) + max(others, 0)
     node_class = world.node_class(pool)
     has_efa = node_class is not None and node_class.efa > 0

@@ -74,4 +74,6 @@ def cilium_chaining_incomplete(release: HelmRelease) -> Iterator[Finding]:
 
 
 def _shown(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)

@@ -35,7 +35,10 @@ _HOST = regex(r"(?:[a-z+]+://)?(?:[^@/]*@)?([^/:]+)")
 
 
 @rule("RUN071", severity=Severity.WARNING)
-def public_host_out_of_reach(plan: Plan, world: World) -> Iterator[Finding]:
+def public_host_out_of_reach(
+    plan: Plan,
+    world: World,
+) -> Iterator[Finding]:
     """A cluster without internet takes an image, a chart or its repository from a public host.
 
     Nodes and Flux go through endpoints of the VPC: to private ECR of their own Region, by `ecr.api`, `ecr.dkr` and S3
@@ -77,9 +80,15 @@ def public_host_out_of_reach(plan: Plan, world: World) -> Iterator[Finding]:
         yield from _source(repository, "the repository")
 
 
-def _images(work: Work, world: World) -> Iterator[Finding]:
+def _images(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     node = work if work.image or work.main is None else work.main
-    containers = work.pod.init_containers if work.pod is not None else ()
+    if work.pod is not None:
+        containers = work.pod.init_containers
+    else:
+        containers = ()
     for container in (node, *containers):
         yield from _image(work, container, world.region)
 
@@ -107,14 +116,22 @@ def _registry(image: str) -> str:
     """The registry of an image; Docker Hub's where it names none (distribution/reference, splitDockerDomain)."""
     first, slash, _ = image.partition("/")
     is_host = "." in first or ":" in first or first == "localhost"
-    return first if slash and is_host else _HUB
+    if slash and is_host:
+        return first
+    return _HUB
 
 
-def _is_of(host: str, known: tuple[str, ...]) -> bool:
+def _is_of(
+    host: str,
+    known: tuple[str, ...],
+) -> bool:
     return any(host == name or host.endswith(f".{name}") for name in known)
 
 
-def _help(host: str, region: str | None) -> str:
+def _help(
+    host: str,
+    region: str | None,
+) -> str:
     """What to write instead of an image of a registry; empty where it may be in reach."""
     own = f"ACCOUNT.dkr.ecr.{region or 'REGION'}.amazonaws.com"
     if _is_of(host, _CACHED):
@@ -127,7 +144,10 @@ def _help(host: str, region: str | None) -> str:
     return ""
 
 
-def _source(source: HelmSource | GitSource, what: str) -> Iterator[Finding]:
+def _source(
+    source: HelmSource | GitSource,
+    what: str,
+) -> Iterator[Finding]:
     host = _HOST.match(source.url)
     if host is None or placeholder(host[1]):
         return
@@ -142,7 +162,10 @@ def _source(source: HelmSource | GitSource, what: str) -> Iterator[Finding]:
         source.where("url"),
         label="Flux cannot reach it",
         help="copy it into ECR, or to a host of your own network, and write its URL",
-        spec_help=_SPEC_HELP[what].format(kind=kind, name=source.name),
+        spec_help=_SPEC_HELP[what].format(
+            kind=kind,
+            name=source.name,
+        ),
     )
 
 

@@ -53,7 +53,10 @@ def _meets(
     alone: bool,
 ) -> bool:
     """Whether a value leaves an interface that exists."""
-    interfaces = ["ens5", "enp71s0", "eth0"] if host else ["eth0"]
+    if host:
+        interfaces = ["ens5", "enp71s0", "eth0"]
+    else:
+        interfaces = ["eth0"]
     if alone:
         interfaces.append("lo")
     names = [name for name in given.lstrip("^=").split(",") if name]

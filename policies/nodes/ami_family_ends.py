@@ -11,7 +11,10 @@ from compiler.subjects.pools.plan import NodeClass
 
 
 @rule("HLT041", severity=Severity.WARNING)
-def ami_family_ends(node_class: NodeClass, world: World) -> Iterator[Finding]:
+def ami_family_ends(
+    node_class: NodeClass,
+    world: World,
+) -> Iterator[Finding]:
     """A node class boots Amazon Linux 2, of which EKS publishes no images any more.
 
     There is none for Kubernetes 1.33 and later, and since 26 November 2025 none that is new (EKS user guide, AL2 AMI

@@ -62,7 +62,10 @@ def ami_instance_type_mismatch(
     if not wrong and not node_class.user_data:
         wrong = _driver(types, variant)
     if wrong:
-        need = "arm64" if types[0].arch == "arm64" else "x86_64"
+        if types[0].arch == "arm64":
+            need = "arm64"
+        else:
+            need = "x86_64"
         driver = _VARIANTS.get(types[0].accelerator_resource or "", "standard")
         right = f"{need}/{driver}"
         yield Finding(
@@ -80,13 +83,19 @@ _ARCH = {"x86_64": "amd64"}
 _VARIANTS = {NVIDIA_RESOURCE: "nvidia", NEURON_RESOURCE: "neuron"}
 
 
-def _arch(types: Sequence[InstanceType], arch: str) -> str:
+def _arch(
+    types: Sequence[InstanceType],
+    arch: str,
+) -> str:
     if any(instance.arch == arch for instance in types):
         return ""
     return f"`{types[0].name}` is `{types[0].arch}`"
 
 
-def _driver(types: Sequence[InstanceType], variant: str) -> str:
+def _driver(
+    types: Sequence[InstanceType],
+    variant: str,
+) -> str:
     wanted = {
         _VARIANTS.get(instance.accelerator_resource or "", variant)
         for instance in types

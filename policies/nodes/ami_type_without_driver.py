@@ -11,7 +11,10 @@ _DEFAULT = "AL2023_x86_64_STANDARD"
 
 
 @rule("HLT040")
-def ami_type_without_driver(group: NodeGroupStack, world: World) -> Iterator[Finding]:
+def ami_type_without_driver(
+    group: NodeGroupStack,
+    world: World,
+) -> Iterator[Finding]:
     """A managed node group of a template has accelerators, and an image without their driver.
 
     "If you specify a GPU instance type, make sure to also specify an applicable GPU AMI type" (EKS API,
@@ -47,15 +50,19 @@ def ami_type_without_driver(group: NodeGroupStack, world: World) -> Iterator[Fin
     image = group.ami_type or _DEFAULT
     for name in group.instance_types:
         instance = world.catalog.instance(name)
-        resource = instance.accelerator_resource if instance is not None else None
+        if instance is not None:
+            resource = instance.accelerator_resource
+        else:
+            resource = None
         drivers = _DRIVERS.get(resource or "")
         if drivers is None or instance is None:
             continue
         if not any(driver in image.upper() for driver in drivers):
             arch = "ARM_64" if instance.arch == "arm64" else "x86_64"
-            said = (
-                f"`{image}`" if group.ami_type else f"no `AmiType`, which is `{image}`"
-            )
+            if group.ami_type:
+                said = f"`{image}`"
+            else:
+                said = f"no `AmiType`, which is `{image}`"
             yield Finding(
                 f"node group `{group.logical}` has `{name}`, and {said}",
                 group.where("ami_type" if group.ami_type else "instance_types"),

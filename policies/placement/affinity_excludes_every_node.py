@@ -21,7 +21,10 @@ _ON_EVERY_NODE = frozenset(
 
 
 @rule("PLC058")
-def affinity_excludes_every_node(plan: Plan, world: World) -> Iterator[Finding]:
+def affinity_excludes_every_node(
+    plan: Plan,
+    world: World,
+) -> Iterator[Finding]:
     """The required node affinity of a pod is one that no node meets, or that the API refuses.
 
     `DoesNotExist` asks for nodes without the label, whatever its value: of a label that every node has there is none.
@@ -73,7 +76,10 @@ def affinity_excludes_every_node(plan: Plan, world: World) -> Iterator[Finding]:
                 yield from _judged(affinity.title, expression)
 
 
-def _judged(title: str, expression: Expression) -> Iterator[Finding]:
+def _judged(
+    title: str,
+    expression: Expression,
+) -> Iterator[Finding]:
     key, operator = expression.key, expression.operator
     if operator in ("Exists", "DoesNotExist") and expression.values:
         right = "In" if operator == "Exists" else "NotIn"

@@ -22,7 +22,10 @@ _RUN_TO_END = (
 
 
 @rule("PLC059", severity=Severity.WARNING)
-def affinity_to_pods_of_other_jobs(plan: Plan, world: World) -> Iterator[Finding]:
+def affinity_to_pods_of_other_jobs(
+    plan: Plan,
+    world: World,
+) -> Iterator[Finding]:
     """The required affinity of a job's pods is to labels that pods of another job have too.
 
     Pod affinity is to every pod of the namespace with these labels (Kubernetes 1.36, inter-pod affinity): two jobs
@@ -119,5 +122,8 @@ def _other(
     return ""
 
 
-def _has(labels: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
+def _has(
+    labels: Mapping[str, str],
+    wanted: Mapping[str, str],
+) -> bool:
     return all(labels.get(key) == text for key, text in wanted.items())

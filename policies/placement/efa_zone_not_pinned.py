@@ -13,7 +13,10 @@ from compiler.subjects.queues.plan import Flavor
 
 
 @rule("PLC004", aliases=("efa-zone-unpinned",))
-def efa_zone_not_pinned(work: Work, world: World) -> Iterator[Finding]:
+def efa_zone_not_pinned(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """A job of several nodes talks over EFA, and nothing keeps its nodes in one zone.
 
     A pool without a requirement on `topology.kubernetes.io/zone` launches in the zones of all subnets of its node
@@ -59,7 +62,10 @@ def efa_zone_not_pinned(work: Work, world: World) -> Iterator[Finding]:
         return
     if not work.efa:
         return
-    quotas = work.queue.flavors() if work.queue else ()
+    if work.queue:
+        quotas = work.queue.flavors()
+    else:
+        quotas = ()
     flavors = (world.plan.named(Flavor, quota.flavor) for quota in quotas)
     if any(flavor is None for flavor in flavors):
         return
@@ -77,7 +83,10 @@ def efa_zone_not_pinned(work: Work, world: World) -> Iterator[Finding]:
     yield from _split(work, world)
 
 
-def _split(work: Work, world: World) -> Iterator[Finding]:
+def _split(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """A job that needs pools of several zones at once."""
     for choice in work.choices:
         if not all(work.spread(pool) for pool in choice.pools):
@@ -107,7 +116,10 @@ def _split(work: Work, world: World) -> Iterator[Finding]:
         )
 
 
-def _is_pinned(pool: NodePool, node_class: NodeClass | None) -> bool:
+def _is_pinned(
+    pool: NodePool,
+    node_class: NodeClass | None,
+) -> bool:
     """Whether the subnets are unknown or a single one, or nodes come into a placement group or reservations only: a
     cluster placement group and a reservation lie in one zone."""
     if node_class is None or node_class.placement_group:

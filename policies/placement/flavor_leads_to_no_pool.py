@@ -13,7 +13,10 @@ _PINS = (NODEPOOL_LABEL, POOL_LABEL)
 
 
 @rule("PLC064", pods=True)
-def flavor_leads_to_no_pool(work: Work, world: World) -> Iterator[Finding]:
+def flavor_leads_to_no_pool(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """Kueue may give a job a flavor of its queue whose nodes the job's own selector excludes.
 
     Kueue holds the node selector and affinity of the pods against a flavor by the label keys that this very flavor has

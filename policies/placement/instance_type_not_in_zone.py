@@ -12,7 +12,10 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC014", aliases=("type-not-in-zone",))
-def instance_type_not_in_zone(pool: NodePool, world: World) -> Iterator[Finding]:
+def instance_type_not_in_zone(
+    pool: NodePool,
+    world: World,
+) -> Iterator[Finding]:
     """The instance type is not offered in any zone of its pool.
 
     EC2 offers accelerated types in few zones (DescribeInstanceTypeOfferings): elsewhere a launch fails with

@@ -11,7 +11,10 @@ from compiler.subjects.cluster.plan import Cluster, Network
 
 
 @rule("PLC030", aliases=("node-group-zone-elsewhere",))
-def node_group_zone_without_subnet(cluster: Cluster, world: World) -> Iterator[Finding]:
+def node_group_zone_without_subnet(
+    cluster: Cluster,
+    world: World,
+) -> Iterator[Finding]:
     """A node group is in a zone where its cluster has no subnet, or the cluster in one that its Region does not have.
 
     A group is launched into the subnets of its zones; eksctl 0.230 makes subnets in `availabilityZones` or imports

@@ -16,7 +16,10 @@ from compiler.subjects.pools.plan import HOSTNAME
 
 
 @rule("PLC057")
-def pods_together_exceed_node(plan: Plan, world: World) -> Iterator[Finding]:
+def pods_together_exceed_node(
+    plan: Plan,
+    world: World,
+) -> Iterator[Finding]:
     """Pods that must be on one node together may meet a node that is too small for them.
 
     Workers with a required `podAffinity` to their master by `kubernetes.io/hostname` go where the master is; the
@@ -138,7 +141,10 @@ class _Group:
         small = [instance for instance in types if instance.gpus < total]
         if len(self.parts) < 2 or not small:
             return
-        least = min(small, key=lambda instance: instance.gpus)
+        least = min(
+            small,
+            key=lambda instance: instance.gpus,
+        )
         title = self.affinity.title
         certain = len(small) == len(types)
         yield Finding(
@@ -167,7 +173,10 @@ def _roles(body: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 def _gpus(role: Any) -> int:
     replicas = value(role, "replicas")
-    count = replicas if isinstance(replicas, int) else 1
+    if isinstance(replicas, int):
+        count = replicas
+    else:
+        count = 1
     total = 0
     containers = value(role, "template", "spec", "containers")
     for container in containers if isinstance(containers, list) else ():
@@ -176,7 +185,10 @@ def _gpus(role: Any) -> int:
     return count * total
 
 
-def _names(role: Any, affinity: Affinity | None) -> tuple[str, ...]:
+def _names(
+    role: Any,
+    affinity: Affinity | None,
+) -> tuple[str, ...]:
     """The instance types that a role may land on by its own words."""
     if affinity is not None:
         return types_named(affinity, affinity.pod)
@@ -184,5 +196,8 @@ def _names(role: Any, affinity: Affinity | None) -> tuple[str, ...]:
     return types_named(None, Pod(node_selector=selector))
 
 
-def _has(labels: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
+def _has(
+    labels: Mapping[str, str],
+    wanted: Mapping[str, str],
+) -> bool:
     return all(labels.get(key) == text for key, text in wanted.items())

@@ -12,7 +12,10 @@ from compiler.subjects.queues.plan import Flavor
 
 
 @rule("PLC005", pods=True)
-def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
+def selector_matches_no_pool(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """The node selector of a job matches no node of the pool that it names.
 
     A pod lands only on nodes with every label of its `nodeSelector` (Kubernetes, assigning pods to nodes): a zone
@@ -69,7 +72,10 @@ def _flavor_is_lost(
     key: str,
 ) -> bool:
     """Whether a flavor of the job's queue wants the same label and no pool has it, which is reported for the flavor."""
-    queued = work.queue.flavors() if work.queue else ()
+    if work.queue:
+        queued = work.queue.flavors()
+    else:
+        queued = ()
     flavors = [world.plan.named(Flavor, quotas.flavor) for quotas in queued]
     return any(
         flavor is not None
@@ -79,7 +85,10 @@ def _flavor_is_lost(
     )
 
 
-def _reached(work: Work, world: World) -> tuple[NodePool, ...]:
+def _reached(
+    work: Work,
+    world: World,
+) -> tuple[NodePool, ...]:
     """The pools that the job would land on without its node selector: the one that it names, or its queue's."""
     named = world.plan.named(NodePool, work.selector.get(NODEPOOL_LABEL))
     if named is not None:

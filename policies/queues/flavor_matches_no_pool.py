@@ -14,7 +14,10 @@ from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE002")
-def flavor_matches_no_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
+def flavor_matches_no_pool(
+    flavor: Flavor,
+    world: World,
+) -> Iterator[Finding]:
     """A flavor selects nodes by a label that no pool sets.
 
     Kueue adds the labels of the flavor to the node selector of each job that it admits there (kueue v0.19.2,

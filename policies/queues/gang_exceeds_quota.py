@@ -10,7 +10,10 @@ from compiler.subjects.jobs.plan import ACCELERATORS
 
 
 @rule("QUE005", aliases=("gang-over-quota",))
-def gang_exceeds_quota(work: Work, world: World) -> Iterator[Finding]:
+def gang_exceeds_quota(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """A job asks for more than its queue can ever admit.
 
     All nodes of a job are admitted together, into one flavor (kueue v0.19.2). Beyond the nominal quota and what may
@@ -53,7 +56,10 @@ def gang_exceeds_quota(work: Work, world: World) -> Iterator[Finding]:
     # A job that fits by its accelerators is not too large: the quota of something else is too small.
     counted = quota.resource in ACCELERATORS
     odd = work.accelerator is not None and not counted
-    at = quota.where("nominal") if odd else work.where("nodes")
+    if odd:
+        at = quota.where("nominal")
+    else:
+        at = work.where("nodes")
     notes: tuple[str, ...] = ()
     if work.queue.cohort is not None and not world.plan.closed:
         lent = f"with all that cohort `{work.queue.cohort}` of these files lends it"

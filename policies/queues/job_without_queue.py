@@ -10,7 +10,10 @@ from compiler.subjects.queues.plan import LocalQueue
 
 
 @rule("QUE015", aliases=("job-past-the-queue",), severity=Severity.WARNING)
-def job_without_queue(work: Work, world: World) -> Iterator[Finding]:
+def job_without_queue(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """A job has no queue, though its namespace has one.
 
     Without the label `kueue.x-k8s.io/queue-name` (or a LocalQueue called `default`) Kueue leaves the job alone

@@ -10,7 +10,10 @@ from compiler.subjects.queues.plan import LocalQueue
 
 
 @rule("QUE018", aliases=("queue-of-other-namespace",), pods=True)
-def queue_in_other_namespace(work: Work, world: World) -> Iterator[Finding]:
+def queue_in_other_namespace(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """The queue of a job is in another namespace, or is a ClusterQueue.
 
     A LocalQueue serves its own namespace only (kueue v0.19.2, LocalQueue): the job refers to one that is not there,
@@ -54,7 +57,10 @@ def queue_in_other_namespace(work: Work, world: World) -> Iterator[Finding]:
         queue = elsewhere[0]
         # Where several jobs name the queue, its namespace is the mistake.
         alone = sum(job.queue == name for job in jobs) == 1
-        at = work.where("queue") if alone else queue.where("namespace")
+        if alone:
+            at = work.where("queue")
+        else:
+            at = queue.where("namespace")
         yield Finding(
             f"{work.title} is in namespace `{namespace}`, its queue `{name}` in `{queue.namespace}`",
             at,

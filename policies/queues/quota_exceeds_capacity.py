@@ -12,7 +12,10 @@ from compiler.subjects.queues.plan import ClusterQueue, Flavor, Quota
 
 
 @rule("QUE004", aliases=("quota-over-capacity",))
-def quota_exceeds_capacity(flavor: Flavor, world: World) -> Iterator[Finding]:
+def quota_exceeds_capacity(
+    flavor: Flavor,
+    world: World,
+) -> Iterator[Finding]:
     """Queues promise more of a flavor than its pools may launch.
 
     Kueue admits by quota and does not look at nodes (kueue v0.19.2): jobs beyond the `limits` of the NodePool hold
@@ -68,7 +71,10 @@ def quota_exceeds_capacity(flavor: Flavor, world: World) -> Iterator[Finding]:
         return  # the other resources of the same nodes say the same
 
 
-def _quotas(flavor: Flavor, world: World) -> list[tuple[ClusterQueue, Quota]]:
+def _quotas(
+    flavor: Flavor,
+    world: World,
+) -> list[tuple[ClusterQueue, Quota]]:
     """The quotas of a flavor, each with its queue."""
     return [
         (queue, quota)
@@ -90,7 +96,9 @@ def _devices_of_node(
         for instance in world.types(pool)
         if instance.accelerator_resource == resource
     }
-    return sizes.pop() if len(sizes) == 1 else 1
+    if len(sizes) == 1:
+        return sizes.pop()
+    return 1
 
 
 def _room(

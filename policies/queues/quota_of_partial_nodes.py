@@ -9,7 +9,10 @@ from compiler.subjects.queues.plan import ClusterQueue, Flavor
 
 
 @rule("QUE006", aliases=("quota-of-part-nodes",), severity=Severity.WARNING)
-def quota_of_partial_nodes(queue: ClusterQueue, world: World) -> Iterator[Finding]:
+def quota_of_partial_nodes(
+    queue: ClusterQueue,
+    world: World,
+) -> Iterator[Finding]:
     """A quota of accelerators is not a multiple of what a node has.
 
     Jobs of whole nodes can never use the rest: of 100 GPUs on nodes of 8, 4 are promised and never given.
@@ -30,7 +33,10 @@ def quota_of_partial_nodes(queue: ClusterQueue, world: World) -> Iterator[Findin
     """
     for group in queue.flavors():
         flavor = world.plan.named(Flavor, group.flavor)
-        pools = world.pools_of(flavor) if flavor else []
+        if flavor:
+            pools = world.pools_of(flavor)
+        else:
+            pools = []
         types = [instance for pool in pools for instance in world.types(pool)]
         for quota in group.quotas:
             sizes = {

@@ -11,7 +11,10 @@ from compiler.subjects.queues.plan import QueueManager
 
 
 @rule("QUE001", pods=True)
-def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
+def resource_not_covered(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """A job asks for a resource that its queue does not cover.
 
     Kueue admits a workload only if some resource group covers each resource that it asks for, EFA devices and huge
@@ -83,7 +86,10 @@ def _is_excluded(
     return name.startswith((*manager.excluded_prefixes, *manager.transformed))
 
 
-def _summed(name: str, covered: Iterable[str]) -> bool:
+def _summed(
+    name: str,
+    covered: Iterable[str],
+) -> bool:
     """Whether a queue covers what may be made of a resource: Kueue's configuration, which is elsewhere, may turn
     `nvidia.com/gpucores` into `nvidia.com/total-gpucores` (kueue v0.19.2, `resources.transformations`)."""
     domain, _, part = name.rpartition("/")

@@ -12,7 +12,10 @@ from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE019", pods=True)
-def selector_excludes_flavors(work: Work, world: World) -> Iterator[Finding]:
+def selector_excludes_flavors(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """The node selector of a job excludes every flavor of its queue.
 
     Kueue holds the node selector of the pods against the `nodeLabels` of a flavor, for the label keys that the
@@ -74,10 +77,16 @@ def selector_excludes_flavors(work: Work, world: World) -> Iterator[Finding]:
             return
 
 
-def _without_pools(flavors: list[Flavor], world: World) -> bool:
+def _without_pools(
+    flavors: list[Flavor],
+    world: World,
+) -> bool:
     """Whether flavors lack pools: one of them in a whole set, or all of them in a part of one."""
     reached = [bool(world.pools_of(flavor)) for flavor in flavors]
-    enough = all(reached) if describes_nodes(world) else any(reached)
+    if describes_nodes(world):
+        enough = all(reached)
+    else:
+        enough = any(reached)
     return bool(world.pools) and not enough
 
 

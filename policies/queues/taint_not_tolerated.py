@@ -12,7 +12,10 @@ from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE003", pods=True)
-def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
+def taint_not_tolerated(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """Neither a job nor its flavor tolerates a taint of the pool that it runs on.
 
     A taint keeps every pod away that does not tolerate it (Kubernetes, taints and tolerations); Karpenter launches
@@ -31,12 +34,18 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
     """
     if work.tolerations is None or work.queue_unknown:
         return
-    trainer = work.runtime.trainer() if work.runtime else None
+    if work.runtime:
+        trainer = work.runtime.trainer()
+    else:
+        trainer = None
     # What a patch drops of the runtime's tolerations is reported by RUN005.
     own = work.tolerations
     if trainer is not None:
         own = (*own, *trainer.pod.tolerations)
-    quotas = work.queue.flavors() if work.queue else ()
+    if work.queue:
+        quotas = work.queue.flavors()
+    else:
+        quotas = ()
     flavors = (world.plan.named(Flavor, entry.flavor) for entry in quotas)
     if any(flavor is None for flavor in flavors):
         return
@@ -67,7 +76,10 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
     yield from _others(work, world)
 
 
-def _others(work: Work, world: World) -> Iterator[Finding]:
+def _others(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """Pods beside those of the trainer, which get a flavor of the queue too: an initializer asks for no device whose
     taint EKS would tolerate for it."""
     if work.queue is None:
@@ -96,7 +108,10 @@ def _others(work: Work, world: World) -> Iterator[Finding]:
             return
 
 
-def _passed_over(choice: Choice, reach: tuple[Toleration, ...]) -> bool:
+def _passed_over(
+    choice: Choice,
+    reach: tuple[Toleration, ...],
+) -> bool:
     """Whether Kueue passes over a flavor for its own taints: QUE021 reports it, if there is no other."""
     flavor = choice.flavor
     return flavor is not None and bool(
@@ -111,7 +126,10 @@ def _taint(
     world: World,
 ) -> str:
     """A taint that keeps a pod off every node that a flavor sends it to for certain, or nothing."""
-    labels = choice.flavor.node_labels if choice.flavor else {}
+    if choice.flavor:
+        labels = choice.flavor.node_labels
+    else:
+        labels = {}
     reach = (*pod.tolerations, *choice.tolerations)
     taints = []
     for pool in choice.pools:
@@ -119,4 +137,6 @@ def _taint(
         if not any(known):
             return ""
         taints.append(repelling_taint(pool, reach, asks))
-    return taints[0] if taints and all(taints) else ""
+    if taints and all(taints):
+        return taints[0]
+    return ""

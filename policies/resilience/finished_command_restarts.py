@@ -72,7 +72,10 @@ def finished_command_restarts(workload: Workload) -> Iterator[Finding]:
         yield from _ending(workload, pods.pod)
 
 
-def _ending(workload: Workload, pod: Pod) -> Iterator[Finding]:
+def _ending(
+    workload: Workload,
+    pod: Pod,
+) -> Iterator[Finding]:
     for container in pod.containers:
         program = _last_program(container)
         if program in _ENDING:
@@ -93,7 +96,10 @@ def _last_program(container: Container) -> str:
     lines = [word for word in words if " " in word or "\n" in word]
     if lines:
         words = lines[-1].replace(";", "\n").replace("&&", "\n").strip().splitlines()
-        words = words[-1].split() if words else []
+        if words:
+            words = words[-1].split()
+        else:
+            words = []
     if not words or any(word in _GOING_ON for word in words):
         return ""
     return words[0].rpartition("/")[2]

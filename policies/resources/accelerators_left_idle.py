@@ -12,7 +12,10 @@ from compiler.subjects.workloads.plan import is_job
 
 
 @rule("LIM016", severity=Severity.WARNING, pods=True)
-def accelerators_left_idle(work: Work, world: World) -> Iterator[Finding]:
+def accelerators_left_idle(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """A job takes a few accelerators of a large node, and no other job can use the rest.
 
     Types with EFA are bought whole: a job with one GPU of a p4d.24xlarge pays for eight. Nothing is reported where
@@ -51,7 +54,10 @@ def accelerators_left_idle(work: Work, world: World) -> Iterator[Finding]:
     if not world.plan.closed and not selects:
         return
     resource, count = work.accelerator
-    smallest = min(work.types, key=lambda instance: instance.accelerators)
+    smallest = min(
+        work.types,
+        key=lambda instance: instance.accelerators,
+    )
     node = smallest.accelerators
     if count >= node:
         return

@@ -48,7 +48,10 @@ def accelerators_not_requested_by_pods(
         return
     for part in workload.pods:
         name = part.pod.node_selector.get(INSTANCE_TYPE, "")
-        instance = world.catalog.instance(name) if name else None
+        if name:
+            instance = world.catalog.instance(name)
+        else:
+            instance = None
         if instance is None or instance.accelerator_resource is None:
             continue
         if part.name == "Launcher" or is_judged(workload, part.pod):

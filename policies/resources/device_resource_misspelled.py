@@ -44,18 +44,22 @@ def device_resource_misspelled(plan: Plan) -> Iterator[Finding]:
         for index, name in enumerate(group.covered):
             yield from _judge(name, group.where("covered") / index)
     patched = [patch.pod for job in jobs for patch in job.patches]
-    pools = plan.of(NodePool)
-    flavors = plan.of(Flavor)
-    tolerating: list[tuple[tuple[Taint | Toleration, ...], Route]] = [
-        *((pod.tolerations, pod.where("tolerations")) for pod in (*pods, *patched)),
-        *((pool.taints, pool.where("taints")) for pool in pools),
-        *((flavor.node_taints, flavor.where("node_taints")) for flavor in flavors),
-        *((flavor.tolerations, flavor.where("tolerations")) for flavor in flavors),
-    ]
-    for entries, at in tolerating:
-        for index, entry in enumerate(entries):
-            if not entry.key.isalpha():
-                yield from _judge(entry.key, at / index / "key")
+    for pod in (*pods, *patched):
+        yield from _keys(pod.tolerations, pod.where("tolerations"))
+    for pool in plan.of(NodePool):
+        yield from _keys(pool.taints, pool.where("taints"))
+    for flavor in plan.of(Flavor):
+        yield from _keys(flavor.node_taints, flavor.where("node_taints"))
+        yield from _keys(flavor.tolerations, flavor.where("tolerations"))
+
+
+def _keys(
+    entries: tuple[Taint | Toleration, ...],
+    at: Route,
+) -> Iterator[Finding]:
+    for index, entry in enumerate(entries):
+        if not entry.key.isalpha():
+            yield from _judge(entry.key, at / index / "key")
 
 
 def _asked(node: TrainJob | Container) -> Iterator[Finding]:
@@ -70,7 +74,10 @@ def _asked(node: TrainJob | Container) -> Iterator[Finding]:
         yield from _judge(name, at)
 
 
-def _judge(name: str, at: Route) -> Iterator[Finding]:
+def _judge(
+    name: str,
+    at: Route,
+) -> Iterator[Finding]:
     right = MISSPELT.get(name)
     if right is not None:
         yield Finding(

@@ -10,7 +10,10 @@ from compiler.policy.world import World
 
 
 @rule("LIM003", aliases=("gang-over-pool",))
-def gang_exceeds_pool(work: Work, world: World) -> Iterator[Finding]:
+def gang_exceeds_pool(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """A job needs more nodes than its pool may have.
 
     All nodes of a job run at once; Karpenter launches none beyond `limits` or `replicas` of the NodePool
@@ -50,8 +53,14 @@ def gang_exceeds_pool(work: Work, world: World) -> Iterator[Finding]:
             spec_help=f"raise `nodes` of pool {names}",
         )
         return
-    lower = f"lower the job to {_nodes(most)}, or " if most else ""
-    has = f"pool {names} has" if single else f"pools {names} have"
+    if most:
+        lower = f"lower the job to {_nodes(most)}, or "
+    else:
+        lower = ""
+    if single:
+        has = f"pool {names} has"
+    else:
+        has = f"pools {names} have"
     needed = _nodes(work.nodes)
     yield Finding(
         f"job `{work.name}` needs {needed} at once, and {has} room for {most}",
@@ -67,4 +76,6 @@ def _too_large(work: Work, world: World) -> bool:
 
 
 def _nodes(count: int | None) -> str:
-    return "1 node" if count == 1 else f"{count} nodes"
+    if count == 1:
+        return "1 node"
+    return f"{count} nodes"

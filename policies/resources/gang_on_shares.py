@@ -41,7 +41,10 @@ def gang_on_shares(work: Work) -> Iterator[Finding]:
         nodes = work.nodes or 1
         if nodes <= 1 and amount.value <= 1:
             continue
-        what = f"{nodes} nodes" if nodes > 1 else f"{amount.value} of them"
+        if nodes > 1:
+            what = f"{nodes} nodes"
+        else:
+            what = f"{amount.value} of them"
         yield Finding(
             f"{work.title} runs on shares of GPUs, `{resource}`, and has {what}",
             work.place(resource),

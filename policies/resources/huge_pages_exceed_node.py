@@ -16,7 +16,10 @@ from compiler.subjects.jobs.plan import HUGEPAGES
 
 
 @rule("EFA009", aliases=("huge-pages-over-node",), pods=True)
-def huge_pages_exceed_node(work: Work, world: World) -> Iterator[Finding]:
+def huge_pages_exceed_node(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """A job asks for more huge pages than a node has.
 
     A node with EFA sets its huge pages aside when it boots, and nothing adds more: pods that ask for more stay Pending,
@@ -47,7 +50,10 @@ def huge_pages_exceed_node(work: Work, world: World) -> Iterator[Finding]:
         return
     asked = work.asks[HUGEPAGES]
     most = huge_pages(work, world)
-    largest = max(work.types, key=huge_pages_mib)
+    largest = max(
+        work.types,
+        key=huge_pages_mib,
+    )
     label, severity = "its pods stay Pending", Severity.ERROR
     notes: tuple[str, ...] = ()
     if not certainly_exceeds_huge_pages(work, world):

@@ -10,7 +10,10 @@ from compiler.subjects.namespaces.plan import ResourceQuota
 
 
 @rule("LIM010", aliases=("job-over-namespace-quota",))
-def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
+def job_exceeds_resource_quota(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """A job asks for more than the ResourceQuota of its namespace.
 
     The API server refuses pods beyond a ResourceQuota (Kubernetes, resource quotas): Kueue admits the job and holds
@@ -36,7 +39,10 @@ def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
             continue
         for resource, asked in work.asks.items():
             requests = f"requests.{resource}"
-            key = requests if requests in quota.hard else resource
+            if requests in quota.hard:
+                key = requests
+            else:
+                key = resource
             hard = quota.hard.get(key)
             total = asked * work.nodes
             if hard is None or total <= hard:

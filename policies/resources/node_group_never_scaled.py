@@ -15,7 +15,10 @@ _KINDS = ("HelmRelease", "Deployment", "Application", "ClusterConfig")
 
 
 @rule("LIM034", severity=Severity.WARNING)
-def node_group_never_scaled(group: NodeGroup, world: World) -> Iterator[Finding]:
+def node_group_never_scaled(
+    group: NodeGroup,
+    world: World,
+) -> Iterator[Finding]:
     """Jobs need a node group that has no nodes, and nothing in the set gives it any.
 
     EKS keeps a node group at its desired size; the Cluster Autoscaler changes that, and Karpenter does not (EKS user

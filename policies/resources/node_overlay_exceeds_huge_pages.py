@@ -63,7 +63,10 @@ def node_overlay_exceeds_huge_pages(
         )
 
 
-def _pools(overlay: NodeOverlay, world: World) -> list[NodePool]:
+def _pools(
+    overlay: NodeOverlay,
+    world: World,
+) -> list[NodePool]:
     """The pools that an overlay is for, where it says them by name and by nothing else."""
     requirements = overlay.requirements
     if {requirement.key for requirement in requirements} != {NODEPOOL_LABEL}:

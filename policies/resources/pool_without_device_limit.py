@@ -11,7 +11,10 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("LIM009", severity=Severity.WARNING)
-def pool_without_device_limit(pool: NodePool, world: World) -> Iterator[Finding]:
+def pool_without_device_limit(
+    pool: NodePool,
+    world: World,
+) -> Iterator[Finding]:
     """A pool of accelerated nodes has no limit in accelerators or nodes.
 
     Nothing bounds what Karpenter may launch, or CPUs do: `cpu: 1000` is 10 nodes of p4d and 5 of p5, whatever the
@@ -44,7 +47,10 @@ def pool_without_device_limit(pool: NodePool, world: World) -> Iterator[Finding]
     limited = set(pool.limits)
     if "nodes" not in limited and not resources & limited:
         has = listed(pool.limits) or "none"
-        name = GPU if GPU in resources else min(resources, default=GPU)
+        if GPU in resources:
+            name = GPU
+        else:
+            name = min(resources, default=GPU)
         yield Finding(
             f"pool `{pool.name}` has no limit in `{name}`: it has {has}",
             pool.where("limits"),

@@ -14,7 +14,10 @@ from compiler.subjects.pools.plan import POOL_LABEL, NodeShare
 
 
 @rule("LIM002", aliases=("request-over-allocatable",), pods=True)
-def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
+def request_exceeds_allocatable(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """A job asks for more CPU or memory than a node can give to pods.
 
     Of what the type has, Karpenter's overhead of 7.5 %, the kubelet's reservation, the eviction threshold and the
@@ -33,12 +36,18 @@ def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
     """
     if not work.types:
         return
-    devices = work.accelerator[1] if work.accelerator else 0
+    if work.accelerator:
+        devices = work.accelerator[1]
+    else:
+        devices = 0
     if devices > max(instance.accelerators for instance in work.types):
         return  # LIM001 reports a request that was written for another type
     over = [room for room in _rooms(work, world) if _is_exceeded(work, room)]
     # In third-party manifests the type may be what is wrong, and then both are one fault.
-    reported = over if world.plan.closed else over[:1]
+    if world.plan.closed:
+        reported = over
+    else:
+        reported = over[:1]
     more = []
     for room in over[len(reported) :]:
         asked = work.asks[room.resource]
@@ -72,7 +81,10 @@ class _Room(NamedTuple):
     type: str
 
 
-def _rooms(work: Work, world: World) -> tuple[_Room, _Room]:
+def _rooms(
+    work: Work,
+    world: World,
+) -> tuple[_Room, _Room]:
     """The most CPU and the most memory among the nodes that a job may get."""
     pages = HUGEPAGES in work.asks
     cpus: list[_Room] = []
@@ -102,7 +114,13 @@ def _rooms(work: Work, world: World) -> tuple[_Room, _Room]:
                 instance.name,
             )
         )
-    return max(cpus, key=_amount), max(memories, key=_amount)
+    return max(
+        cpus,
+        key=_amount,
+    ), max(
+        memories,
+        key=_amount,
+    )
 
 
 def _amount(room: _Room) -> Quantity:
@@ -134,4 +152,6 @@ def _limit(
 
 def _rounded(mib: int) -> str:
     """MiB as a limit that people write: whole GiB, rounded down."""
-    return f"{mib // 1024}Gi" if mib >= 1024 else f"{mib}Mi"
+    if mib >= 1024:
+        return f"{mib // 1024}Gi"
+    return f"{mib}Mi"

@@ -68,4 +68,6 @@ def shared_memory_exceeds_limit(work: Work) -> Iterator[Finding]:
 
 
 def _size(volume: Volume) -> Quantity:
-    return volume.size if volume.size is not None else Quantity(0)
+    if volume.size is not None:
+        return volume.size
+    return Quantity(0)

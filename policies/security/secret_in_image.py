@@ -39,7 +39,10 @@ def secret_in_image(step: Step) -> Iterator[Finding]:
         name, equals, value = word.partition("=")
         what = ""
         if step.instruction in ("ENV", "ARG") and equals:
-            what = "the value of `" + name + "`" if carried(name, value) else ""
+            if carried(name, value):
+                what = "the value of `" + name + "`"
+            else:
+                what = ""
         elif step.instruction == "RUN":
             what = in_text(word)
         if what:

@@ -17,7 +17,10 @@ Place = tuple[str | int, ...]
 
 
 @rule("ACC014")
-def secret_in_object(plan: Plan, world: World) -> Iterator[Finding]:
+def secret_in_object(
+    plan: Plan,
+    world: World,
+) -> Iterator[Finding]:
     """An object has a secret as plain text: a Secret in git, the values of a chart, a variable, a URL.
 
     What is written in git is read by everybody who reads git, and stays in its history (Kubernetes, good practices for
@@ -86,7 +89,10 @@ def secret_in_object(plan: Plan, world: World) -> Iterator[Finding]:
         if kind == "CustomResourceDefinition":
             continue
         if everywhere or kind in _REACHED or manifest.body in included:
-            yield from _in_object(manifest, judged=manifest.id in elsewhere)
+            yield from _in_object(
+                manifest,
+                judged=manifest.id in elsewhere,
+            )
 
 
 # What specs reach of the objects that we write; the others have no text but ours.
@@ -101,7 +107,10 @@ _REACHED = (
 )
 
 
-def _judged_elsewhere(plan: Plan, world: World) -> set[str]:
+def _judged_elsewhere(
+    plan: Plan,
+    world: World,
+) -> set[str]:
     """The ids of objects of which RUN024 or RUN051 judge all but the metadata."""
     places = [files.at for files in plan.of(FileSet)]
     for work in (*world.works, *world.pods):
@@ -111,7 +120,11 @@ def _judged_elsewhere(plan: Plan, world: World) -> set[str]:
     return {str(place[0]) for place in places if place}
 
 
-def _in_object(manifest: Manifest, *, judged: bool) -> Iterator[Finding]:
+def _in_object(
+    manifest: Manifest,
+    *,
+    judged: bool,
+) -> Iterator[Finding]:
     kind, group = manifest.ref.kind, manifest.ref.group
     if kind == "Secret" and not group:
         yield from _secret(manifest)
@@ -137,7 +150,10 @@ def _in_metadata(metadata: Any) -> Iterator[tuple[Place, str]]:
             yield from _found(values, path, by_name=True)
             continue
         for key, text in values.items():
-            what = _of_text(str(key), text) if isinstance(text, str) else ""
+            if isinstance(text, str):
+                what = _of_text(str(key), text)
+            else:
+                what = ""
             if what:
                 yield (*path, key), what
 
@@ -216,7 +232,10 @@ def _found(
         name = str(key)
         if key == "value" and isinstance(variable, str) and isinstance(value, str):
             name = variable
-        what = _of_text(name, item) if by_name else "".join(forms(item)[:1])
+        if by_name:
+            what = _of_text(name, item)
+        else:
+            what = "".join(forms(item)[:1])
         if what:
             yield here, what
 
@@ -227,4 +246,6 @@ def _of_text(name: str, text: str) -> str:
     if "\n" in text:
         return in_text(text)
     what = carried(name, text)
-    return f"the value of `{name}`" if what == "a secret" else what
+    if what == "a secret":
+        return f"the value of `{name}`"
+    return what

@@ -18,7 +18,10 @@ _PARTS = r"(?:[0-9]{12}|[a-z]{2}-[a-z]+-[0-9])(?:-(?:[0-9]{12}|[a-z]{2}-[a-z]+-[
 
 
 @rule("RUN085", severity=Severity.WARNING)
-def bucket_name_differs(plan: Plan, world: World) -> Iterator[Finding]:
+def bucket_name_differs(
+    plan: Plan,
+    world: World,
+) -> Iterator[Finding]:
     """A name of a bucket differs from another one in the set by the account or region at its end.
 
     `training-data-111122223333` and `training-data-111122223333-us-west-2` are two buckets (S3 user guide, bucket
@@ -70,7 +73,10 @@ def bucket_name_differs(plan: Plan, world: World) -> Iterator[Finding]:
             )
 
 
-def _named(plan: Plan, world: World) -> Iterator[tuple[str, Route]]:
+def _named(
+    plan: Plan,
+    world: World,
+) -> Iterator[tuple[str, Route]]:
     """The buckets that objects name, with their places."""
     for manifest in world.manifests:
         for path in _FIELDS.get(str(manifest.body.get("kind")), ()):
@@ -94,7 +100,10 @@ _FIELDS = {
 }
 
 
-def _in_text(text: str, at: Route) -> Iterator[tuple[str, Route]]:
+def _in_text(
+    text: str,
+    at: Route,
+) -> Iterator[tuple[str, Route]]:
     for name in re.findall(_BUCKET, text):
         yield name, at
 

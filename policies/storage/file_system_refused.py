@@ -54,7 +54,10 @@ def file_system_refused(system: FileSystemStack) -> Iterator[Finding]:
     if system.kind not in (None, "LUSTRE"):
         return
     known = {"deployment", "size"} - system.unread
-    size = system.size if "size" in known else None
+    if "size" in known:
+        size = system.size
+    else:
+        size = None
     asked = Asked(
         deployment=system.deployment if "deployment" in known else None,
         imports=system.imports,

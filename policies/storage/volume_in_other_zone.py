@@ -10,7 +10,10 @@ from compiler.subjects.storage.plan import PersistentVolume
 
 
 @rule("PLC015", aliases=("storage-in-other-zone",))
-def volume_in_other_zone(work: Work, world: World) -> Iterator[Finding]:
+def volume_in_other_zone(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """A job mounts a volume that is pinned to another zone than its pool.
 
     A PersistentVolume with node affinity to a zone lets its pods run only there (Kubernetes, volume topology): with

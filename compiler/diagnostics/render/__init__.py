@@ -48,7 +48,11 @@ def _without_secrets(item: Diagnostic) -> Diagnostic:
     message = masked(item.message)
     help = masked(item.help)
     notes = tuple(map(masked, item.notes))
-    shown = (item.message, item.help, item.notes)
+    shown = (
+        item.message,
+        item.help,
+        item.notes,
+    )
     if (message, help, notes) == shown:
         return item
     return replace(

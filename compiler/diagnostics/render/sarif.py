@@ -104,7 +104,10 @@ def _result(
     rule: int,
     seen: Counter[str],
 ) -> dict[str, Any]:
-    inside = f"in {item.object}" if item.object else ""
+    if item.object:
+        inside = f"in {item.object}"
+    else:
+        inside = ""
     parts = [
         item.message,
         item.label,
@@ -152,12 +155,20 @@ def _physical(span: Span) -> dict[str, Any]:
         "endColumn": span.end_column,
     }
     return {
-        "artifactLocation": {"uri": quote(os.fsencode(span.file.name), safe="/~")},
+        "artifactLocation": {
+            "uri": quote(
+                os.fsencode(span.file.name),
+                safe="/~",
+            )
+        },
         "region": region,
     }
 
 
-def _fingerprint(item: Diagnostic, seen: Counter[str]) -> str:
+def _fingerprint(
+    item: Diagnostic,
+    seen: Counter[str],
+) -> str:
     """Hex; equal findings on equal lines are numbered in the order of the file."""
     file = ""
     line = ""

@@ -59,10 +59,15 @@ def _plain(text: str, style: str) -> str:
 
 
 def _colored(text: str, style: str) -> str:
-    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if text else ""
+    if text:
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
+    return ""
 
 
-def _block(item: Diagnostic, paint: Paint) -> Iterator[str]:
+def _block(
+    item: Diagnostic,
+    paint: Paint,
+) -> Iterator[str]:
     severity = str(item.severity)
     head = paint(f"{severity}[{item.code}]", severity)
     fact = printable(item.message)
@@ -70,7 +75,14 @@ def _block(item: Diagnostic, paint: Paint) -> Iterator[str]:
     related = [span for span, _ in item.related]
     places = [item.span, *related]
     lines = [span.line for span in places if span is not None]
-    gutter = len(str(max(lines, default=1)))
+    gutter = len(
+        str(
+            max(
+                lines,
+                default=1,
+            )
+        )
+    )
     if item.span is not None:
         yield from _excerpt(
             item.span,
@@ -159,7 +171,10 @@ def _hidden(line: str, span: Span) -> str:
     return line[:first] + stars + line[last:]
 
 
-def _measure(line: str, span: Span) -> tuple[str, int, int]:
+def _measure(
+    line: str,
+    span: Span,
+) -> tuple[str, int, int]:
     """The line as a terminal shows it, and the column and width of the span in it."""
     first = min(span.column - 1, len(line))
     last = len(line)
@@ -189,14 +204,20 @@ def _cut(
     shown, skipped = _window(line, left)
     head = "..." if skipped else ""
     end = skipped + columns(shown)
-    tail = "..." if columns(line) > end else ""
+    if columns(line) > end:
+        tail = "..."
+    else:
+        tail = ""
     start = start - skipped + len(head)
     room = columns(shown) + len(head) - start
     width = min(width, room)
     return f"{head}{shown}{tail}", start, max(1, width)
 
 
-def _window(line: str, left: int) -> tuple[str, int]:
+def _window(
+    line: str,
+    left: int,
+) -> tuple[str, int]:
     """The characters from column ``left`` on that fit, and the columns before them."""
     at, skipped = 0, 0
     while at < len(line) and skipped < left:
@@ -232,7 +253,9 @@ def printable(text: str) -> str:
 def _visible(char: str) -> str:
     if char == " ":
         return char
-    return "\ufffd" if category(char) in _UNSEEN else char
+    if category(char) in _UNSEEN:
+        return "\ufffd"
+    return char
 
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})
@@ -248,4 +271,6 @@ def columns(text: str) -> int:
 def _width(char: str) -> int:
     if east_asian_width(char) in "WF":
         return 2
-    return 0 if category(char) in ("Mn", "Me") else 1
+    if category(char) in ("Mn", "Me"):
+        return 0
+    return 1

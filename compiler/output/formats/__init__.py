@@ -58,7 +58,10 @@ class Setting:
     closed: bool = True
     external: frozenset[ObjectRef] = frozenset()
     near: Near = beside
-    others: Sequence[Artifact] = field(default=(), repr=False)
+    others: Sequence[Artifact] = field(
+        default=(),
+        repr=False,
+    )
     folder: str = ""
 
 
@@ -156,12 +159,18 @@ def recognised(body: Any) -> str:
     return ""
 
 
-def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
+def verified(
+    artifacts: Sequence[Artifact],
+    setting: Setting,
+) -> list[Diagnostic]:
     """All faults of artifacts, in their order. What is judged when it is written is left for then."""
     return _faults(artifacts, setting, late=False)
 
 
-def unjudged(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
+def unjudged(
+    artifacts: Sequence[Artifact],
+    setting: Setting,
+) -> list[Diagnostic]:
     """All faults of what ``verified`` leaves for when it is written."""
     return _faults(artifacts, setting, late=True)
 
@@ -177,17 +186,33 @@ def _faults(
     return faults
 
 
-def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Plan:
+def lifted(
+    artifacts: Sequence[Artifact],
+    *,
+    closed: bool,
+) -> Plan:
     """The plan that artifacts of all formats carry. ``closed``: nothing exists beside them."""
     nodes: list[PlanNode] = []
     for name, of_format in _by_format(artifacts).items():
-        nodes += format_of(name).lifted(of_format, closed=closed)
+        nodes += format_of(name).lifted(
+            of_format,
+            closed=closed,
+        )
     return assembled(nodes, closed=closed)
 
 
-def reread(artifacts: Sequence[Artifact], plan: Plan) -> Plan:
+def reread(
+    artifacts: Sequence[Artifact],
+    plan: Plan,
+) -> Plan:
     """The plan that our own artifacts carry, with what none does, from the plan that they were lowered from."""
-    return carried(lifted(artifacts, closed=True), plan)
+    return carried(
+        lifted(
+            artifacts,
+            closed=True,
+        ),
+        plan,
+    )
 
 
 def written(artifact: Artifact) -> bytes:

@@ -24,7 +24,10 @@ _KEY = r"""["']?\b(?:apiVersion|kind)["']?\s*:"""
 _OBJECT = regex(rf"^(?:--- *)?(?:{_KEY}|[{{[][\s\S]*{_KEY})", re.MULTILINE)
 
 
-def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
+def verified(
+    artifacts: Sequence[Artifact],
+    setting: Setting,
+) -> list[Diagnostic]:
     """Everything that the cluster would refuse or never run."""
     return verify(
         objects(artifacts),
@@ -34,7 +37,11 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
     )
 
 
-def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+def lifted(
+    artifacts: Sequence[Artifact],
+    *,
+    closed: bool,
+) -> Iterable[PlanNode]:
     """The nodes that objects carry, by who reads their kind."""
     return read(objects(artifacts), closed=closed)
 

@@ -36,7 +36,10 @@ _RESOURCE = regex(r"\A[a-z0-9-]+\.([a-z0-9.-]+\.[a-z]{2,})\Z")
 _UNKNOWN = regex(r"[$*?]|\bNAME\b")
 
 
-def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
+def verified(
+    artifacts: Sequence[Artifact],
+    setting: Setting,
+) -> list[Diagnostic]:
     """What a page names and is not there, and shell that does not end."""
     whole = (*setting.others, *artifacts)
     files = {artifact.path for artifact in whole}
@@ -51,7 +54,11 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
             setting.folder,
         )
         for fault in faults:
-            placed = replace(fault, at=at, object=name)
+            placed = replace(
+                fault,
+                at=at,
+                object=name,
+            )
             diagnostics.append(placed)
     return diagnostics
 
@@ -70,7 +77,11 @@ def _faults(
             f"a block of `{page.path}` does not end",
             help="close it with three backticks",
         )
-    blocks = zip(parts[1::4], parts[2::4], strict=False)
+    blocks = zip(
+        parts[1::4],
+        parts[2::4],
+        strict=False,
+    )
     for language, block in blocks:
         if language in ("sh", "bash"):
             yield from shell_faults(page.path, block, written, folder)
@@ -175,7 +186,11 @@ def _groups() -> set[str]:
     return groups
 
 
-def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+def lifted(
+    artifacts: Sequence[Artifact],
+    *,
+    closed: bool,
+) -> Iterable[PlanNode]:
     """A page, or a script (``shell``), carries nothing of the plan."""
     return ()
 

@@ -40,7 +40,10 @@ LATE = True
 TAGS: Mapping[str, str] = {}
 
 
-def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
+def verified(
+    artifacts: Sequence[Artifact],
+    setting: Setting,
+) -> list[Diagnostic]:
     """What a script names and is not there, and shell that does not end."""
     whole = (*setting.others, *artifacts)
     files = {artifact.path for artifact in whole}
@@ -55,6 +58,10 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
             setting.folder,
         )
         for fault in faults:
-            placed = replace(fault, at=at, object=name)
+            placed = replace(
+                fault,
+                at=at,
+                object=name,
+            )
             diagnostics.append(placed)
     return diagnostics

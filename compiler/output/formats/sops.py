@@ -62,7 +62,10 @@ def _node() -> Node:
     return NodeTable([]).node(_CONFIGURATION)
 
 
-def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
+def verified(
+    artifacts: Sequence[Artifact],
+    setting: Setting,
+) -> list[Diagnostic]:
     """What SOPS would not understand."""
     return list(_faults(artifacts))
 

@@ -113,7 +113,10 @@ def _node() -> Node:
     return NodeTable([]).node(_WORKFLOW)
 
 
-def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
+def verified(
+    artifacts: Sequence[Artifact],
+    setting: Setting,
+) -> list[Diagnostic]:
     """Everything that GitHub would refuse, or run otherwise than it was reviewed."""
     diagnostics = []
     for artifact in artifacts:
@@ -147,7 +150,10 @@ def _faults(body: dict[str, Any]) -> Iterator[Fault]:
             yield from _command(runs, (*path, "run"))
 
 
-def _command(text: str, path: Path) -> Iterator[Fault]:
+def _command(
+    text: str,
+    path: Path,
+) -> Iterator[Fault]:
     bare = _EXPRESSION.sub("", text)
     if "${{" in bare:
         yield Fault(
@@ -179,7 +185,11 @@ def _steps(body: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
     if not isinstance(jobs, dict):
         return
     for name, job in jobs.items():
-        steps = follow(job, ("steps", "*"), ("jobs", name))
+        steps = follow(
+            job,
+            ("steps", "*"),
+            ("jobs", name),
+        )
         for path, step in steps:
             if isinstance(step, dict):
                 yield path, step

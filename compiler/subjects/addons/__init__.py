@@ -52,7 +52,10 @@ def _first_ready(
     raise ValueError(f"add-ons wait for each other: {', '.join(waiting)}")
 
 
-def wanted(context: Context, by: str) -> Iterator[AddOn]:
+def wanted(
+    context: Context,
+    by: str,
+) -> Iterator[AddOn]:
     """The add-ons of a cluster that are installed in one way, in order."""
     for addon in addons().values():
         if addon.by == by and addon.runs(context):

@@ -51,7 +51,10 @@ def values(setting: Setting) -> dict[str, Any]:
     }
 
 
-def _requests(cpu: int, memory: int) -> dict[str, Any]:
+def _requests(
+    cpu: int,
+    memory: int,
+) -> dict[str, Any]:
     return {
         "requests": {"cpu": f"{cpu}m", "memory": f"{memory}Mi"},
         "limits": {"memory": f"{4 * memory}Mi"},

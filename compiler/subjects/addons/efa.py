@@ -42,7 +42,10 @@ def values(setting: Setting) -> dict[str, Any]:
     eksctl's plugin is a DaemonSet of the name that the chart's would have, and each run of `eksctl create` puts it in
     its place. It tolerates no taint of a pool and so comes to none of its nodes, under a name of its own.
     """
-    own_name = {"fullnameOverride": OWN_NAME} if _by_eksctl(setting.context) else {}
+    if _by_eksctl(setting.context):
+        own_name = {"fullnameOverride": OWN_NAME}
+    else:
+        own_name = {}
     return {
         **own_name,
         "tolerations": EVERYWHERE,

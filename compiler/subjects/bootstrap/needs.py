@@ -74,7 +74,10 @@ def _of_storage(storage: Storage) -> StorageNeeds:
     )
 
 
-def _of_cluster(context: Context, cluster: Cluster) -> tuple[ServiceQuota, ...]:
+def _of_cluster(
+    context: Context,
+    cluster: Cluster,
+) -> tuple[ServiceQuota, ...]:
     quotas: list[ServiceQuota] = []
     for group in cluster.node_groups:
         quotas += _of_group(context, group)
@@ -83,7 +86,10 @@ def _of_cluster(context: Context, cluster: Cluster) -> tuple[ServiceQuota, ...]:
     return tuple(quotas)
 
 
-def _of_group(context: Context, group: NodeGroup) -> list[ServiceQuota]:
+def _of_group(
+    context: Context,
+    group: NodeGroup,
+) -> list[ServiceQuota]:
     type_name = group.instance_types[0]
     nodes = group.max_size or 0
     instance = context.catalog.instance(type_name)
@@ -99,7 +105,10 @@ def _of_group(context: Context, group: NodeGroup) -> list[ServiceQuota]:
 
 def _of_pool(pool: Pool) -> PoolNeeds:
     spec, instance = pool.spec, pool.instance
-    bought = "spot" if spec.capacity_types == ("spot",) else "on-demand"
+    if spec.capacity_types == ("spot",):
+        bought = "spot"
+    else:
+        bought = "on-demand"
     code, name = vcpu_quota(instance.name, bought)
     interfaces = _interfaces(1, "one a node")
     if pool.efa:
@@ -179,7 +188,10 @@ def _devices(pool: Pool) -> tuple[tuple[str, str], ...]:
     return tuple(devices)
 
 
-def _hours(starts: str | None, ends: str | None) -> int | None:
+def _hours(
+    starts: str | None,
+    ends: str | None,
+) -> int | None:
     """How long a block lasts; blocks are sold by whole days (EC2 API, CapacityDurationHours)."""
     if starts is None or ends is None:
         return None

@@ -138,11 +138,17 @@ def _pool_page(
     )
 
 
-def _storage_page(boot: Bootstrap, storage: StorageNeeds) -> Callable[[], str]:
+def _storage_page(
+    boot: Bootstrap,
+    storage: StorageNeeds,
+) -> Callable[[], str]:
     return lambda: _rendered("storage.md.j2", boot=boot, storage=storage)
 
 
-def _node_pools(plan: Plan, pool: str) -> list[str]:
+def _node_pools(
+    plan: Plan,
+    pool: str,
+) -> list[str]:
     """The NodePools of a pool of the spec."""
     return [
         node_pool.name
@@ -151,7 +157,10 @@ def _node_pools(plan: Plan, pool: str) -> list[str]:
     ]
 
 
-def _node_groups(plan: Plan, pool: str) -> list[str]:
+def _node_groups(
+    plan: Plan,
+    pool: str,
+) -> list[str]:
     """The managed node groups of a pool of the spec."""
     return [
         group.name
@@ -301,7 +310,10 @@ def _role(
     }
 
 
-def _bucket(boot: Bootstrap, storage: StorageNeeds) -> dict[str, Any]:
+def _bucket(
+    boot: Bootstrap,
+    storage: StorageNeeds,
+) -> dict[str, Any]:
     rights = _rights(boot, storage.bucket or "")
     if storage.key is not None:
         # Mountpoint for Amazon S3 1.22, doc/CONFIGURATION.md: buckets encrypted with a KMS key.
@@ -348,7 +360,10 @@ def _rights(
     ]
 
 
-def _driver(boot: Bootstrap, driver: PodIdentity) -> dict[str, Any]:
+def _driver(
+    boot: Bootstrap,
+    driver: PodIdentity,
+) -> dict[str, Any]:
     """A role with its association, or the association with a role that another stack makes."""
     if driver.role_arn is not None:
         association = {
@@ -374,13 +389,15 @@ def _driver(boot: Bootstrap, driver: PodIdentity) -> dict[str, Any]:
     )
 
 
-def _entry(boot: Bootstrap, entry: AccessEntry) -> dict[str, Any]:
+def _entry(
+    boot: Bootstrap,
+    entry: AccessEntry,
+) -> dict[str, Any]:
     # AWS::EKS::AccessEntry (CloudFormation template reference).
-    policies = (
-        [{"PolicyArn": entry.policy, "AccessScope": {"Type": "cluster"}}]
-        if entry.policy
-        else []
-    )
+    if entry.policy:
+        policies = [{"PolicyArn": entry.policy, "AccessScope": {"Type": "cluster"}}]
+    else:
+        policies = []
     return {
         "Type": "AWS::EKS::AccessEntry",
         "Properties": given(

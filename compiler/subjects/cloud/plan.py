@@ -187,7 +187,10 @@ class SecurityRule:
             return True
         if self.protocol not in ("tcp", "6") or self.first is None:
             return False
-        last = self.first if self.last is None else self.last
+        if self.last is None:
+            last = self.first
+        else:
+            last = self.last
         return self.first <= port <= last
 
 

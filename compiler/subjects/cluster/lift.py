@@ -43,7 +43,10 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
     if body / "outpost":
         auto_mode = False
     pools = body.follow("autoModeConfig", "nodePools")
-    auto_pools = pools.texts() if pools.value is not None else None
+    if pools.value is not None:
+        auto_pools = pools.texts()
+    else:
+        auto_pools = None
     nodes = tuple(subnet for _, subnet in subnets)
     yield Cluster(
         at=body.at,
@@ -80,7 +83,10 @@ def _groups(
         yield _group(group, zones, managed=False)
 
 
-def _network(body: Reader, subnets: tuple[Subnet, ...]) -> Network:
+def _network(
+    body: Reader,
+    subnets: tuple[Subnet, ...],
+) -> Network:
     vpc = body / "vpc"
     endpoints = vpc / "clusterEndpoints"
     return Network(
@@ -157,7 +163,9 @@ def _values(body: Reader) -> dict[str, Any]:
     """JSON or YAML (eksctl v0.230.0)."""
     text = body.word()
     values = embedded(text) if text else {}
-    return values if isinstance(values, dict) else {}
+    if isinstance(values, dict):
+        return values
+    return {}
 
 
 def _identity(body: Reader) -> PodIdentity:
@@ -296,7 +304,9 @@ def _local_storage(command: Reader) -> str | None:
 def _repair_config(body: Reader) -> dict[str, Any]:
     """What it says beside its switch; nothing where that is all."""
     config = body.mapping()
-    return dict(config) if set(config) - {"enabled"} else {}
+    if set(config) - {"enabled"}:
+        return dict(config)
+    return {}
 
 
 def _taints(body: Reader) -> tuple[Taint, ...]:

@@ -156,7 +156,12 @@ def _identities(context: Context) -> tuple[PodIdentity, ...]:
                     role_arn=arn,
                 )
             )
-    return tuple(sorted(identities, key=attrgetter("namespace", "service_account")))
+    return tuple(
+        sorted(
+            identities,
+            key=attrgetter("namespace", "service_account"),
+        )
+    )
 
 
 def drivers(context: Context) -> tuple[PodIdentity, ...]:
@@ -182,7 +187,9 @@ def drivers(context: Context) -> tuple[PodIdentity, ...]:
 def role_name(context: Context, component: str) -> str:
     """The name of the role that the bootstrap makes for an add-on."""
     role = addons.addons()[component].role
-    return role.named(context.name) if role is not None else ""
+    if role is not None:
+        return role.named(context.name)
+    return ""
 
 
 def _system(context: Context) -> NodeGroup:
@@ -221,7 +228,10 @@ def _ami_release(context: Context) -> str | None:
     ami = context.release.components["ami"]
     chosen = context.version("ami")
     tested = context.release.version("ami")
-    alias = chosen if chosen in ami.builds else tested
+    if chosen in ami.builds:
+        alias = chosen
+    else:
+        alias = tested
     build = ami.builds[alias].get(context.version("kubernetes"))
     context.derive(
         "cluster",

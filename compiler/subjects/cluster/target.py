@@ -142,7 +142,10 @@ def _auto_mode(cluster: Cluster) -> Body | None:
     if cluster.auto_mode is None:
         return None
     pools = cluster.auto_pools
-    named = {} if pools is None else {"nodePools": list(pools)}
+    if pools is None:
+        named = {}
+    else:
+        named = {"nodePools": list(pools)}
     return {
         "enabled": cluster.auto_mode,
         **named,
@@ -152,7 +155,9 @@ def _auto_mode(cluster: Cluster) -> Body | None:
 
 def _enabled(flag: bool | None) -> Body | None:
     """A section of the file with nothing but its switch."""
-    return None if flag is None else {"enabled": flag}
+    if flag is None:
+        return None
+    return {"enabled": flag}
 
 
 def _vpc(network: Network) -> Body:
@@ -163,13 +168,19 @@ def _vpc(network: Network) -> Body:
     subnets: Body = {}
     for subnet in network.subnets:
         side = subnets.setdefault("public" if subnet.public else "private", {})
-        named = given(id=subnet.id or None, cidr=subnet.cidr)
+        named = given(
+            id=subnet.id or None,
+            cidr=subnet.cidr,
+        )
         if subnet.zone in side:
             # eksctl v0.230.0, pkg/vpc: any key, where `az` says the zone
             side[subnet.id] = {"az": subnet.zone, **named}
         else:
             side[subnet.zone] = named
-    nat = {"gateway": "HighlyAvailable"} if network.vpc is None else None
+    if network.vpc is None:
+        nat = {"gateway": "HighlyAvailable"}
+    else:
+        nat = None
     return given(
         id=network.vpc,
         cidr=network.cidr,
@@ -222,7 +233,10 @@ def _addon(addon: Addon) -> Body:
         )
     values = None
     if addon.values:
-        values = json.dumps(dict(addon.values), sort_keys=True)
+        values = json.dumps(
+            dict(addon.values),
+            sort_keys=True,
+        )
     return given(
         name=addon.name,
         version=addon.version,

@@ -110,7 +110,10 @@ class Stage(PlanNode):
     folder: str = field(default="flux", compare=False)
 
 
-def chart_version(plan: Plan, chart: str) -> str | None:
+def chart_version(
+    plan: Plan,
+    chart: str,
+) -> str | None:
     """The version of a chart that is installed, where the plan says it."""
     for release in plan.of(HelmRelease):
         if release.chart == chart and release.version:

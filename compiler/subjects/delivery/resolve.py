@@ -55,7 +55,10 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     )
 
 
-def _has_crds(context: Context, charts: Iterable[AddOn]) -> bool:
+def _has_crds(
+    context: Context,
+    charts: Iterable[AddOn],
+) -> bool:
     """Whether anything is installed before the controllers: EKS Auto Mode has the CRDs of Karpenter by itself."""
     in_charts = any(addon.stage == CRDS for addon in charts)
     return in_charts or any(addons.wanted(context, KUSTOMIZE))
@@ -121,7 +124,10 @@ def _upstream_folders(context: Context) -> Iterator[PlanNode]:
         )
 
 
-def _origins(context: Context, component: str) -> dict[str, Route]:
+def _origins(
+    context: Context,
+    component: str,
+) -> dict[str, Route]:
     """Where the version comes from, if the spec says it."""
     follows = context.release.components[component].version_of or component
     if follows in own_versions(context.spec):

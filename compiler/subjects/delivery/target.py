@@ -159,7 +159,10 @@ def git_source(source: GitSource) -> Body:
         "spec": given(
             interval=str(source.interval),
             url=source.url,
-            ref=given(branch=source.branch, commit=source.commit),
+            ref=given(
+                branch=source.branch,
+                commit=source.commit,
+            ),
             secretRef={"name": source.secret} if source.secret else None,
         ),
     }

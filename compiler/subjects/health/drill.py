@@ -103,7 +103,10 @@ def _patterns(plan: Plan) -> list[str]:
     return patterns
 
 
-def steps(plan: Plan, node: str) -> list[str]:
+def steps(
+    plan: Plan,
+    node: str,
+) -> list[str]:
     """What must follow, each with the command that shows it."""
     tainter = plan.one(ConditionTainter)
     if tainter is None:

@@ -231,7 +231,10 @@ def _with_monitors(
     for name in pods.config_maps:
         key = (pods.detector.namespace, name)
         monitors += files.get(key, ())
-    return replace(pods.detector, monitors=tuple(monitors))
+    return replace(
+        pods.detector,
+        monitors=tuple(monitors),
+    )
 
 
 def _from_chart(release: HelmRelease) -> ProblemDetector:

@@ -87,7 +87,10 @@ def burn_ins(
         )
 
 
-def _diagnostics(context: Context, pool: Pool) -> tuple[int, str]:
+def _diagnostics(
+    context: Context,
+    pool: Pool,
+) -> tuple[int, str]:
     """The level of DCGM's diagnostics in the test of a pool's nodes, and their image; 0 and none without them."""
     wanted = pool.spec.burn_in
     if wanted is None or wanted.diagnostics is None:

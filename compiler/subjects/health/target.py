@@ -56,7 +56,10 @@ def detector_bodies(detector: ProblemDetector) -> list[Body]:
     name, namespace = detector.name, detector.namespace
     data = {}
     for node in detector.monitors:
-        text = json.dumps(monitor(node), indent=2)
+        text = json.dumps(
+            monitor(node),
+            indent=2,
+        )
         data[f"{node.name}.json"] = f"{text}\n"
     events = PolicyRule(
         ("", "events.k8s.io"), ("events",), ("create", "patch", "update")
@@ -351,7 +354,10 @@ def _burn_in_set(node: BurnIn, digest: str) -> Body:
     return {**whole, "spec": _daemon(selector, digest, "100%", spec)}
 
 
-def _step(node: BurnIn, step: str) -> dict[str, Any]:
+def _step(
+    node: BurnIn,
+    step: str,
+) -> dict[str, Any]:
     node_name = {"fieldRef": {"fieldPath": "spec.nodeName"}}
     return {
         "name": step,

@@ -38,7 +38,11 @@ class Lines:
                 self.fields[len(self.lines)] = field
             self.lines.append(line)
 
-    def run(self, commands: list[str], field: str) -> None:
+    def run(
+        self,
+        commands: list[str],
+        field: str,
+    ) -> None:
         """Commands: after a RUN they join it, since each is a layer."""
         for command in commands:
             self.fields[len(self.lines)] = field
@@ -111,7 +115,10 @@ def _copied(origin: str, target: str) -> str:
     reference, COPY)."""
     if re.fullmatch(r"[A-Za-z0-9._@+/-]+", origin):
         return f"{origin} {target}"
-    return json.dumps([origin, target], ensure_ascii=False)
+    return json.dumps(
+        [origin, target],
+        ensure_ascii=False,
+    )
 
 
 def quoted(value: str) -> str:

@@ -229,7 +229,10 @@ def _allow(
     }
 
 
-def _project(made: MadeImage, project: Project) -> dict[str, Any]:
+def _project(
+    made: MadeImage,
+    project: Project,
+) -> dict[str, Any]:
     # AWS::CodeBuild::Project.
     kind, image = _ENVIRONMENTS[made.arch]
     auth = None

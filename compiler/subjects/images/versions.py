@@ -32,7 +32,9 @@ def plugin_of(spec: forms.Image) -> str | None:
     contents = spec.contents
     if contents.aws_ofi_nccl is not None:
         return contents.aws_ofi_nccl
-    return bundled(contents.efa_installer) if contents.efa_installer else None
+    if contents.efa_installer:
+        return bundled(contents.efa_installer)
+    return None
 
 
 def check_versions(

@@ -106,7 +106,10 @@ def _steps(
     ]
 
 
-def _build(made: MadeImage, build: Workflow) -> list[str]:
+def _build(
+    made: MadeImage,
+    build: Workflow,
+) -> list[str]:
     logins = [(made.region, made.registry)]
     registry = build.registry
     if registry is not None and registry != made.registry:

@@ -347,7 +347,10 @@ def _queue(
     return _only(context, job, "queue", fitting or queues, at)
 
 
-def _takes_pools(queue: Queue, pools: list[str] | None) -> bool:
+def _takes_pools(
+    queue: Queue,
+    pools: list[str] | None,
+) -> bool:
     if pools is None or not queue.quota:
         return True
     declared = [pool for pool, _, _ in queue.quota]
@@ -368,7 +371,9 @@ def _pools(
             declared = [pool for pool, _, _ in queue.quota]
             pools = {pool.name: pool for pool in declared}
         only = _only(context, job, "pool", pools, at)
-        return () if only is None else (only,)
+        if only is None:
+            return ()
+        return (only,)
     if len(job.pool) == 1:
         pool = _pool(
             context,
@@ -376,7 +381,9 @@ def _pools(
             pools,
             at / "pool",
         )
-        return () if pool is None else (pool,)
+        if pool is None:
+            return ()
+        return (pool,)
     from compiler.subjects.jobs.fallbacks import agreed
 
     named = [

@@ -141,7 +141,10 @@ def _checkpoint(
     if model is None or saves is None:
         return
     storage = _storage_of(job, saves.path, stored)
-    fsx = storage.spec.fsx_lustre if storage is not None else None
+    if storage is not None:
+        fsx = storage.spec.fsx_lustre
+    else:
+        fsx = None
     if storage is None or fsx is None:
         return
     name = storage.spec.file_system

@@ -56,7 +56,10 @@ def variable(
     return []
 
 
-def environment(context: Context, job: Job) -> tuple[EnvVar, ...]:
+def environment(
+    context: Context,
+    job: Job,
+) -> tuple[EnvVar, ...]:
     """All variables but those of the rendezvous, which carry the job's name."""
     spec = job.spec
     own = spec.env.items()
@@ -75,7 +78,10 @@ def environment(context: Context, job: Job) -> tuple[EnvVar, ...]:
     return tuple(variables)
 
 
-def _checkpoint(context: Context, job: Job) -> list[EnvVar]:
+def _checkpoint(
+    context: Context,
+    job: Job,
+) -> list[EnvVar]:
     checkpoint = job.spec.checkpoint
     if checkpoint is None:
         return []
@@ -118,7 +124,10 @@ def _checkpoint(context: Context, job: Job) -> list[EnvVar]:
     return variables
 
 
-def _network(context: Context, job: Job) -> list[EnvVar]:
+def _network(
+    context: Context,
+    job: Job,
+) -> list[EnvVar]:
     """Only what the plugin does not choose itself: it sets provider, protocol, tuner and topology by instance type."""
     if not job.pool.efa or not has_peers(job.spec):
         return []

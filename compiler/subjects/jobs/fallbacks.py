@@ -70,7 +70,13 @@ def agreed(
         _ASSIGNER,
         follows=at / "pool",
     )
-    return (replace(first, share=share), *others)
+    return (
+        replace(
+            first,
+            share=share,
+        ),
+        *others,
+    )
 
 
 def _in_order(
@@ -135,13 +141,25 @@ def _unlike(
             ("`accelerators`", first.share.accelerators, other.share.accelerators)
         )
     if gang and own.efa is None:
-        devices = ("`efa`", first.share.efa, other.share.efa)
+        devices = (
+            "`efa`",
+            first.share.efa,
+            other.share.efa,
+        )
         fields.append(devices)
     if gang:
-        has_efa = ("`efa`", _has_efa(first), _has_efa(other))
+        has_efa = (
+            "`efa`",
+            _has_efa(first),
+            _has_efa(other),
+        )
         fields.append(has_efa)
     if job.topology is None:
-        topologies = ("`topology`", _topology(first), _topology(other))
+        topologies = (
+            "`topology`",
+            _topology(first),
+            _topology(other),
+        )
         fields.append(topologies)
     if first.share.resource == NEURON:
         fields.append(

@@ -138,7 +138,10 @@ def _why_not(job: Job, storage: str) -> str:
     return f"does not mount `{storage}`"
 
 
-def _fitting(context: Context, job: Job) -> list[str]:
+def _fitting(
+    context: Context,
+    job: Job,
+) -> list[str]:
     """The storages that the job mounts and that files can be downloaded to: hubs write beside a file and rename."""
     storages = context.once(resolve_storage)
     fitting = []
@@ -152,7 +155,10 @@ def _fitting(context: Context, job: Job) -> list[str]:
 
 def _storage(context: Context, job: Job) -> str:
     given = job.spec.initializer
-    chosen = given.storage if given is not None else None
+    if given is not None:
+        chosen = given.storage
+    else:
+        chosen = None
     fitting = _fitting(context, job)
     derived = fitting[0] if fitting else ""
     return context.settle(

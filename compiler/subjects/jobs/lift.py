@@ -106,7 +106,10 @@ def _replicated(body: Reader) -> ReplicatedJob:
     )
 
 
-def _dependencies(body: Reader, status: str) -> tuple[str, ...]:
+def _dependencies(
+    body: Reader,
+    status: str,
+) -> tuple[str, ...]:
     """The replicated jobs of which a state is waited for."""
     names = [
         (item / "name").word()

@@ -129,7 +129,11 @@ def sharing(model: Model | None) -> int:
     if model is None or model.parallel is None:
         return 1
     parallel = model.parallel
-    degrees = (parallel.tensor, parallel.pipeline, parallel.context)
+    degrees = (
+        parallel.tensor,
+        parallel.pipeline,
+        parallel.context,
+    )
     return prod(degrees)
 
 

@@ -12,7 +12,10 @@ from compiler.subjects.storage.resolve import check_volumes, resolve_storage, vo
 from compiler.subjects.storage.stages import stages
 
 
-def mounted(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
+def mounted(
+    context: Context,
+    jobs: list[Job],
+) -> Iterator[PlanNode]:
     """A PersistentVolume and its claim for each storage that the jobs of a namespace mount; of made file systems the
     stages too that carry them."""
     storages = context.once(resolve_storage)

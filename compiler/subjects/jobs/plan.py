@@ -95,7 +95,10 @@ class EnvVar:
     value: str | None = None
     secret: str | None = None
     key: str | None = None
-    pod_field: str | None = field(default=None, metadata=LATER)
+    pod_field: str | None = field(
+        default=None,
+        metadata=LATER,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,10 @@ class Mount:
     volume: str
     path: str
     read_only: bool = False
-    sub_path: str = field(default="", metadata=LATER)
+    sub_path: str = field(
+        default="",
+        metadata=LATER,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +128,10 @@ class Volume:
     source: str = ""
     medium: str = ""
     size: Quantity | None = None
-    host_type: str = field(default="", metadata=LATER)
+    host_type: str = field(
+        default="",
+        metadata=LATER,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,8 +153,14 @@ class Container(PlanNode):
     capabilities: tuple[str, ...] = ()
     privileged: bool = False
     pre_stop: tuple[str, ...] = ()
-    working_dir: str = field(default="", metadata=LATER)
-    run_as_user: int | None = field(default=None, metadata=LATER)
+    working_dir: str = field(
+        default="",
+        metadata=LATER,
+    )
+    run_as_user: int | None = field(
+        default=None,
+        metadata=LATER,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,9 +182,18 @@ class Pod(PlanNode):
     host_network: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
-    init_containers: tuple[Container, ...] = field(default=(), metadata=LATER)
-    excluded_nodes: tuple[str, ...] = field(default=(), metadata=LATER)
-    pull_secrets: tuple[str, ...] = field(default=(), metadata=LATER)
+    init_containers: tuple[Container, ...] = field(
+        default=(),
+        metadata=LATER,
+    )
+    excluded_nodes: tuple[str, ...] = field(
+        default=(),
+        metadata=LATER,
+    )
+    pull_secrets: tuple[str, ...] = field(
+        default=(),
+        metadata=LATER,
+    )
     pools: tuple[tuple[Requirement, ...], ...] = field(default=(), metadata=LATER)
 
     def container(self, name: str) -> Container | None:
@@ -194,8 +218,14 @@ class ReplicatedJob(PlanNode):
     replicas: int = 1
     backoff_limit: int | None = None
     depends_on: tuple[str, ...] = ()
-    ready_after: tuple[str, ...] = field(default=(), metadata=LATER)
-    nodes: int | None = field(default=None, metadata=LATER)
+    ready_after: tuple[str, ...] = field(
+        default=(),
+        metadata=LATER,
+    )
+    nodes: int | None = field(
+        default=None,
+        metadata=LATER,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,8 +249,14 @@ class Runtime(PlanNode):
     settings: Mapping[str, str | int | bool] = field(
         default_factory=dict, metadata=LATER
     )
-    decisive: tuple[str, ...] = field(default=(), metadata=LATER)
-    kind: str = field(default="", metadata=LATER)
+    decisive: tuple[str, ...] = field(
+        default=(),
+        metadata=LATER,
+    )
+    kind: str = field(
+        default="",
+        metadata=LATER,
+    )
 
     @property
     def identity(self) -> Identity:
@@ -312,9 +348,15 @@ class TrainJob(PlanNode):
     initializers: tuple[InitializerSource, ...] = ()
     source_name: str = field(default="", compare=False)
     pool: str = field(default="", compare=False)
-    fallbacks: tuple[str, ...] = field(default=(), compare=False)
+    fallbacks: tuple[str, ...] = field(
+        default=(),
+        compare=False,
+    )
     rerun: int = field(default=0, compare=False)
-    patched: tuple[Route, ...] = field(default=(), compare=False)
+    patched: tuple[Route, ...] = field(
+        default=(),
+        compare=False,
+    )
 
     @property
     def identity(self) -> Identity:
@@ -445,7 +487,10 @@ class CheckpointSchedule(PlanNode):
         (Young 1974)."""
         if self.write is None or self.mtbf is None:
             return None
-        waits = 0.0 if self.asynchronous else self.write / every
+        if self.asynchronous:
+            waits = 0.0
+        else:
+            waits = self.write / every
         return waits + every / (2 * self.mtbf)
 
     def repeated(self, every: int) -> float | None:
@@ -474,7 +519,10 @@ def _round(seconds: float) -> int:
     return units * unit
 
 
-def _seconds(size: int | None, speed: float | None) -> float | None:
+def _seconds(
+    size: int | None,
+    speed: float | None,
+) -> float | None:
     """How long so many bytes take at so many MB/s."""
     if size is None or speed is None:
         return None
@@ -496,7 +544,10 @@ class FileSet(PlanNode):
         return Identity("FileSet", self.namespace, "files")
 
 
-def runtime_of(plan: Plan, job: TrainJob) -> Runtime | None:
+def runtime_of(
+    plan: Plan,
+    job: TrainJob,
+) -> Runtime | None:
     """The runtime that a job refers to."""
     has_own = job.runtime_kind in ("TrainingRuntime", job.kind)
     namespace = job.namespace if has_own else ""
@@ -570,7 +621,9 @@ def merged(
 
 
 def _key(item: EnvVar | Mount | Volume) -> str:
-    return item.path if isinstance(item, Mount) else item.name
+    if isinstance(item, Mount):
+        return item.path
+    return item.name
 
 
 def _with_container(pod: Pod, changed: Container) -> Pod:
@@ -608,7 +661,10 @@ def patched(pod: Pod, patch: Pod) -> Pod:
     )
 
 
-def _patched_init_containers(pod: Pod, patch: Pod) -> tuple[Container, ...]:
+def _patched_init_containers(
+    pod: Pod,
+    patch: Pod,
+) -> tuple[Container, ...]:
     changes = {change.name: change for change in patch.init_containers}
     containers = list(pod.init_containers)
     for index, container in enumerate(containers):

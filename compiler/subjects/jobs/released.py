@@ -89,7 +89,10 @@ def _check_plugin(context: Context, job: Job, name: str) -> None:
         )
 
 
-def _refused(job: Job, name: str) -> Iterator[_Refused]:
+def _refused(
+    job: Job,
+    name: str,
+) -> Iterator[_Refused]:
     spec = job.spec
     framework = _body(name)["metadata"]["labels"]["trainer.kubeflow.org/framework"]
     if launcher_of(spec).framework != framework:
@@ -165,7 +168,10 @@ def _body(name: str) -> dict[str, Any]:
     return dict(released_runtimes()[name].body)
 
 
-def _replicated(item: dict[str, Any], at: Route) -> ReplicatedJob:
+def _replicated(
+    item: dict[str, Any],
+    at: Route,
+) -> ReplicatedJob:
     template = item["template"]
     containers = [
         Container(
@@ -179,11 +185,17 @@ def _replicated(item: dict[str, Any], at: Route) -> ReplicatedJob:
         at=at,
         name=item["name"],
         step=template["metadata"]["labels"][_STEP],
-        pod=Pod(at=at, containers=tuple(containers)),
+        pod=Pod(
+            at=at,
+            containers=tuple(containers),
+        ),
     )
 
 
-def patch(pod: Pod, mounting: Pod | None) -> Pod:
+def patch(
+    pod: Pod,
+    mounting: Pod | None,
+) -> Pod:
     """What a pod of the job has more than that of the runtime, as far as a TrainJob may say it. ``mounting``: what it
     has for the job's storage."""
     (main,) = pod.containers

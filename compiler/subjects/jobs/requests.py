@@ -12,7 +12,10 @@ from compiler.subjects.jobs.plan import EFA, EPHEMERAL, HUGEPAGES, NEURON
 _EFA_PAGES = Quantity.mib(5120)
 
 
-def requests(context: Context, job: Job) -> dict[str, Quantity]:
+def requests(
+    context: Context,
+    job: Job,
+) -> dict[str, Quantity]:
     """What one node of the job asks for; requests and limits are the same."""
     own = job.spec.resources
     share = job.pool.share
@@ -78,7 +81,10 @@ def _check_agents(context: Context, job: Job) -> None:
     own = job.spec.resources
     share = job.pool.share
     instance = job.pool.instance.name
-    cpu_milli = own.cpu.milli if own.cpu else 0
+    if own.cpu:
+        cpu_milli = own.cpu.milli
+    else:
+        cpu_milli = 0
     memory_mib = 0
     if own.memory:
         memory_mib = own.memory.value // 1024**2
@@ -161,7 +167,10 @@ def _accelerators(context: Context, job: Job) -> int:
     return 0
 
 
-def _network(context: Context, job: Job) -> dict[str, Quantity]:
+def _network(
+    context: Context,
+    job: Job,
+) -> dict[str, Quantity]:
     """EFA devices, and the huge pages that come with them."""
     own = job.spec.resources.huge_pages
     efa = _efa(context, job)

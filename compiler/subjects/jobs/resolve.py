@@ -106,7 +106,14 @@ def check_others(
     reported = len(context.diagnostics)
     known = list(context.diagnostics)
     for other in job.others:
-        check_job(context, replace(job, pool=other), storages)
+        check_job(
+            context,
+            replace(
+                job,
+                pool=other,
+            ),
+            storages,
+        )
     added = context.diagnostics[reported:]
     fresh = [fault for fault in added if fault not in known]
     context.diagnostics[reported:] = fresh
@@ -116,12 +123,21 @@ def with_least_memory(job: Job) -> Job:
     """The job on that of its pools whose accelerators have the least memory: its state must fit on each."""
     if not job.others:
         return job
-    least = min(job.pools, key=lambda pool: pool.accelerator_memory_mib)
-    pool = replace(least, share=job.pool.share)
+    least = min(
+        job.pools,
+        key=lambda pool: pool.accelerator_memory_mib,
+    )
+    pool = replace(
+        least,
+        share=job.pool.share,
+    )
     return replace(job, pool=pool)
 
 
-def _judge_later(context: Context, jobs: list[Job]) -> None:
+def _judge_later(
+    context: Context,
+    jobs: list[Job],
+) -> None:
     """What jobs will be once their images are built: judged now, and written then. What it shares with jobs that are
     written is reported there; its names come with its images."""
     reported = len(context.diagnostics)
@@ -138,7 +154,10 @@ def _judge_later(context: Context, jobs: list[Job]) -> None:
     context.diagnostics[reported:] = fresh
 
 
-def _nodes(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
+def _nodes(
+    context: Context,
+    jobs: list[Job],
+) -> Iterator[PlanNode]:
     """The nodes of jobs, and of what they mount."""
     storages = context.once(resolve_storage)
     outputs = [train_job(context, job) for job in jobs]
@@ -169,11 +188,21 @@ def _nodes(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
 def _needs_secrets(context: Context, job: TrainJob) -> None:
     for variable in job.env:
         if variable.secret:
-            secret = ("v1", "Secret", job.namespace, variable.secret)
+            secret = (
+                "v1",
+                "Secret",
+                job.namespace,
+                variable.secret,
+            )
             context.external.add(secret)
     for source in job.initializers:
         if source.secret:
-            secret = ("v1", "Secret", job.namespace, source.secret)
+            secret = (
+                "v1",
+                "Secret",
+                job.namespace,
+                source.secret,
+            )
             context.external.add(secret)
 
 
@@ -284,7 +313,10 @@ def runtime(
     whole = f"{launcher.framework}-{pool.name}"
     name = whole[:48].rstrip("-")
     digest = _digest(unnamed)
-    return replace(unnamed, name=f"{name}-{digest}")
+    return replace(
+        unnamed,
+        name=f"{name}-{digest}",
+    )
 
 
 def _initializers(job: Job) -> tuple[InitializerSource, ...]:
@@ -307,8 +339,16 @@ def _with_mounts(
     jobs = []
     for own in replicated:
         pod = patched(own.pod, mounting)
-        pod = replace(pod, origins={**pod.origins, **places})
-        jobs.append(replace(own, pod=pod))
+        pod = replace(
+            pod,
+            origins={**pod.origins, **places},
+        )
+        jobs.append(
+            replace(
+                own,
+                pod=pod,
+            )
+        )
     return tuple(jobs)
 
 
@@ -484,7 +524,10 @@ def train_job(context: Context, job: Job) -> JobOutput:
         refers_to, runtime_kind = job_runtime.name, "ClusterTrainingRuntime"
     declared = launcher_of(spec).declared(count)
     command, args = kind.words(job)
-    deadline = spec.timeout.seconds if spec.timeout else None
+    if spec.timeout:
+        deadline = spec.timeout.seconds
+    else:
+        deadline = None
     fallbacks = tuple(other.name for other in job.others)
     node = TrainJob(
         at=job.at,
@@ -641,9 +684,10 @@ def _explain(context: Context, job: Job) -> None:
     zones: dict[str, None] = {}
     for known in job.pools:
         zones |= dict.fromkeys(known.zones)
-    there = (
-        "each pool is in one of them" if job.others else f"pool {pool.name} is there"
-    )
+    if job.others:
+        there = "each pool is in one of them"
+    else:
+        there = f"pool {pool.name} is there"
     context.derive(
         target,
         "zone",
@@ -730,7 +774,9 @@ def _explain_topology(context: Context, job: Job) -> None:
 
 def _level(job: Job) -> str | None:
     """The level of the topology that a gang is kept in where it fits."""
-    return preferred_level(job.pool) if has_peers(job.spec) else None
+    if has_peers(job.spec):
+        return preferred_level(job.pool)
+    return None
 
 
 def _topology(job: Job) -> dict[str, str]:
@@ -742,7 +788,9 @@ def _topology(job: Job) -> dict[str, str]:
     level = _level(job)
     if level is not None:
         return {PREFERRED_TOPOLOGY: level}
-    return {UNCONSTRAINED_TOPOLOGY: "true"} if _asks_for_any_host(job) else {}
+    if _asks_for_any_host(job):
+        return {UNCONSTRAINED_TOPOLOGY: "true"}
+    return {}
 
 
 def _asks_for_any_host(job: Job) -> bool:
@@ -767,7 +815,10 @@ def _patches(
     lays_over = spec.mounts or spec.runtime
     if kind_of(spec).name != TRAIN_JOB or not lays_over:
         return ()
-    mounting = _mounting(context, job) if spec.mounts else None
+    if spec.mounts:
+        mounting = _mounting(context, job)
+    else:
+        mounting = None
     pod = mounting
     if spec.runtime is not None:
         from compiler.subjects.jobs import released
@@ -795,7 +846,11 @@ def _mounting(context: Context, job: Job) -> Pod:
     at = job.at / "mounts"
     storages = context.once(resolve_storage)
     mounts, volumes = [], []
-    named = zip(_volume_names(job), job.spec.mounts, strict=True)
+    named = zip(
+        _volume_names(job),
+        job.spec.mounts,
+        strict=True,
+    )
     for name, mount in named:
         mounts.append(
             Mount(
@@ -828,7 +883,10 @@ def _mounting(context: Context, job: Job) -> Pod:
 
 def _own_volumes(patched: Pod | None) -> dict[str, Quantity]:
     """The volumes of what patches add to a pod that are made for each pod, and their sizes."""
-    volumes = patched.volumes if patched is not None else ()
+    if patched is not None:
+        volumes = patched.volumes
+    else:
+        volumes = ()
     return {
         volume.name: volume.size
         for volume in volumes
@@ -843,7 +901,10 @@ def _volume_of(
 ) -> Volume:
     """The volume of a mounted storage: its claim, or one that is made for the pod."""
     known = storages.get(storage)
-    disk = known.spec.disk if known is not None else None
+    if known is not None:
+        disk = known.spec.disk
+    else:
+        disk = None
     if disk is not None and disk.each == "pod":
         return Volume(
             name,

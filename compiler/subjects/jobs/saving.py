@@ -83,7 +83,9 @@ def schedule(
 
 
 def _seconds(duration: Duration | None) -> int | None:
-    return duration.seconds if duration is not None else None
+    if duration is not None:
+        return duration.seconds
+    return None
 
 
 def _place(storage: Storage | None) -> dict[str, Any]:
@@ -95,7 +97,10 @@ def _place(storage: Storage | None) -> dict[str, Any]:
         "capacity": None,
         "peak_speed": None,
     }
-    fsx = storage.spec.fsx_lustre if storage is not None else None
+    if storage is not None:
+        fsx = storage.spec.fsx_lustre
+    else:
+        fsx = None
     if storage is not None and fsx is not None:
         most = peak(fsx)
         place["file_system"] = storage.spec.file_system
@@ -133,7 +138,10 @@ def _rates(
     nodes = job.spec.nodes
     instance = job.pool.instance
     card = min(instance.network_gbps or _CARD_GBPS, _CARD_GBPS)
-    whose = f"{nodes} nodes" if nodes > 1 else "the node"
+    if nodes > 1:
+        whose = f"{nodes} nodes"
+    else:
+        whose = "the node"
     speed = nodes * card * 1000 / 8
     clients = _Rate(speed, f"the network of {whose}")
     fsx = storage.spec.fsx_lustre

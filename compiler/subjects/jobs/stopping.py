@@ -62,7 +62,10 @@ def _grace(job: Job) -> tuple[Duration, str, str]:
 _BLOCKS = "karpenter v1.14.1 terminator; EC2 user guide, Capacity Blocks"
 
 
-def pre_stop(context: Context, job: Job) -> tuple[str, ...]:
+def pre_stop(
+    context: Context,
+    job: Job,
+) -> tuple[str, ...]:
     """The hook that makes the signal file and waits until the program has removed it, or the grace period is over."""
     saves = job.spec.checkpoint
     if saves is None or saves.signal_file is None:

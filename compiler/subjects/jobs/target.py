@@ -146,7 +146,10 @@ def runtime_spec(runtime: Runtime) -> Body:
 
 def files_body(files: FileSet) -> Body:
     """ConfigMap. A text with `${` would be changed by Flux (kustomize-controller 1.9)."""
-    annotations = {} if files.prune else dict(NO_PRUNE)
+    if files.prune:
+        annotations = {}
+    else:
+        annotations = dict(NO_PRUNE)
     annotations = unsubstituted(annotations, files.files.values())
     return {
         **head(
@@ -164,7 +167,10 @@ def files_body(files: FileSet) -> Body:
 
 def _runtime_annotations(runtime: Runtime) -> Body:
     """How Flux applies it. Flux would replace its own variables in the texts of containers too."""
-    annotations = {} if runtime.prune else dict(NO_PRUNE)
+    if runtime.prune:
+        annotations = {}
+    else:
+        annotations = dict(NO_PRUNE)
     pods = (_texts(job.pod) for job in runtime.jobs)
     texts = chain.from_iterable(pods)
     return unsubstituted(annotations, texts)
@@ -187,7 +193,10 @@ def _replicated(job: ReplicatedJob) -> Body:
     dependencies += [{"name": name, "status": "Ready"} for name in ready]
     template = given(
         metadata=given(labels=given(**{STEP: job.step})),
-        spec=given(backoffLimit=job.backoff_limit, template=pod_template(job.pod)),
+        spec=given(
+            backoffLimit=job.backoff_limit,
+            template=pod_template(job.pod),
+        ),
     )
     return given(
         name=job.name,
@@ -200,7 +209,10 @@ def _replicated(job: ReplicatedJob) -> Body:
 def pod_template(pod: Pod) -> Body:
     """core/v1 PodTemplateSpec."""
     return given(
-        metadata=given(labels=dict(pod.labels), annotations=dict(pod.annotations)),
+        metadata=given(
+            labels=dict(pod.labels),
+            annotations=dict(pod.annotations),
+        ),
         spec=pod_spec(pod),
     )
 
@@ -317,7 +329,10 @@ def _volume(volume: Volume) -> Body:
         size = None
         if volume.size is not None:
             size = str(volume.size)
-        source = given(medium=volume.medium, sizeLimit=size)
+        source = given(
+            medium=volume.medium,
+            sizeLimit=size,
+        )
         return {"name": volume.name, "emptyDir": source}
     if volume.type == "ephemeral":
         return {"name": volume.name, "ephemeral": _own_claim(volume)}
@@ -418,7 +433,10 @@ def _trainer(job: TrainJob) -> Body:
     )
 
 
-def _job_annotations(job: TrainJob, own: Runtime | None) -> Body:
+def _job_annotations(
+    job: TrainJob,
+    own: Runtime | None,
+) -> Body:
     annotations = dict(job.annotations)
     if not job.prune:
         annotations.update(NO_PRUNE)
@@ -455,7 +473,10 @@ def _patches(patches: Iterable[Patch]) -> list[Body]:
     jobs: dict[str, list[Body]] = {}
     for patch in patches:
         metadata = _metadata(patch.pod)
-        pod = given(metadata=metadata, spec=pod_spec(patch.pod))
+        pod = given(
+            metadata=metadata,
+            spec=pod_spec(patch.pod),
+        )
         job = {"name": patch.job, "template": {"spec": {"template": pod}}}
         jobs.setdefault(patch.manager, []).append(job)
     return [
@@ -469,7 +490,10 @@ def _patches(patches: Iterable[Patch]) -> list[Body]:
 
 def _metadata(pod: Pod) -> Body:
     labels = dict(pod.labels)
-    return given(labels=labels, annotations=dict(pod.annotations))
+    return given(
+        labels=labels,
+        annotations=dict(pod.annotations),
+    )
 
 
 def _runtime_origins(runtime: Runtime) -> Places:
@@ -490,7 +514,10 @@ def _runtime_origins(runtime: Runtime) -> Places:
     return places
 
 
-def pod_origins(spec: tuple[Key, ...], pod: Pod) -> Places:
+def pod_origins(
+    spec: tuple[Key, ...],
+    pod: Pod,
+) -> Places:
     """Where the fields of a pod come from; ``spec`` is the path of its spec in the object."""
     places: Places = {
         (*spec, "tolerations"): pod.where("tolerations"),
@@ -522,7 +549,10 @@ def pod_origins(spec: tuple[Key, ...], pod: Pod) -> Places:
     return places
 
 
-def _container_origins(spec: tuple[Key, ...], pod: Pod) -> Places:
+def _container_origins(
+    spec: tuple[Key, ...],
+    pod: Pod,
+) -> Places:
     places: Places = {}
     for index, container in enumerate(pod.containers):
         here = (*spec, "containers", index)
@@ -613,7 +643,10 @@ def head_origins(job: TrainJob) -> Places:
     return places
 
 
-def program_origins(container: tuple[Key, ...], job: TrainJob) -> Places:
+def program_origins(
+    container: tuple[Key, ...],
+    job: TrainJob,
+) -> Places:
     """Where the program of a job comes from; ``container`` is the path of the one that runs it."""
     places: Places = {}
     for field in _OF_CONTAINER:
@@ -634,7 +667,10 @@ def program_origins(container: tuple[Key, ...], job: TrainJob) -> Places:
     return places
 
 
-def _env_origins(env: tuple[Key, ...], job: TrainJob) -> Places:
+def _env_origins(
+    env: tuple[Key, ...],
+    job: TrainJob,
+) -> Places:
     places: Places = {}
     for index, variable in enumerate(job.env):
         origin = f"env.{variable.name}"
@@ -644,7 +680,10 @@ def _env_origins(env: tuple[Key, ...], job: TrainJob) -> Places:
     return places
 
 
-def _limit_origins(limits: tuple[Key, ...], job: TrainJob) -> Places:
+def _limit_origins(
+    limits: tuple[Key, ...],
+    job: TrainJob,
+) -> Places:
     places: Places = {}
     for resource in job.limits:
         if resource in _ASKED:

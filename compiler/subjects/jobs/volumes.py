@@ -63,7 +63,12 @@ def mounts_of(
     if files is not None:
         volume = files_volume(job, own)
         for path, key in _keys(job.spec.files).items():
-            mount = Mount(volume, path, read_only=True, sub_path=key)
+            mount = Mount(
+                volume,
+                path,
+                read_only=True,
+                sub_path=key,
+            )
             mounts.append(mount)
     return tuple(mounts)
 
@@ -74,7 +79,10 @@ def files_volume(job: Job, own: str) -> str:
     return free("files", [own, *others])
 
 
-def free(name: str, used: Iterable[str]) -> str:
+def free(
+    name: str,
+    used: Iterable[str],
+) -> str:
     """A name of a volume that is not used yet, like the one wanted; 63 characters at most."""
     used = set(used)
     if name not in used:
@@ -177,7 +185,12 @@ def needs(context: Context, job: Job) -> None:
         source = _external_source(volume)
         if source is not None:
             kind, name = source
-            external = ("v1", kind, job.namespace, name)
+            external = (
+                "v1",
+                kind,
+                job.namespace,
+                name,
+            )
             context.external.add(external)
 
 

@@ -119,7 +119,10 @@ def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
         if isinstance(node, Access):
             bound = bindings.get((node.namespace, node.name))
             if bound is not None:
-                node = replace(node, subjects=bound.subjects)
+                node = replace(
+                    node,
+                    subjects=bound.subjects,
+                )
         joined.append(node)
     return joined
 
@@ -143,7 +146,10 @@ def network_policy(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-def _rules(rules: Reader, direction: str) -> tuple[NetworkRule, ...]:
+def _rules(
+    rules: Reader,
+    direction: str,
+) -> tuple[NetworkRule, ...]:
     return tuple(_rule(rule, direction) for rule in rules.items())
 
 
@@ -155,14 +161,20 @@ def _rule(body: Reader, direction: str) -> NetworkRule:
         ports.append((protocol, number))
     listed = (body / direction).items()
     peers = [_peer(peer) for peer in listed]
-    return NetworkRule(peers=tuple(peers), ports=tuple(ports))
+    return NetworkRule(
+        peers=tuple(peers),
+        ports=tuple(ports),
+    )
 
 
 def _peer(body: Reader) -> Peer:
     block = body / "ipBlock"
     if block:
         cidr = (block / "cidr").text()
-        return Peer(cidr=cidr, excluded=(block / "except").texts())
+        return Peer(
+            cidr=cidr,
+            excluded=(block / "except").texts(),
+        )
     return Peer(
         namespaces=_labels(body / "namespaceSelector"),
         pods=_labels(body / "podSelector"),
@@ -170,7 +182,9 @@ def _peer(body: Reader) -> Peer:
 
 
 def _labels(selector: Reader) -> dict[str, str] | None:
-    return (selector / "matchLabels").strings() if selector else None
+    if selector:
+        return (selector / "matchLabels").strings()
+    return None
 
 
 def priority_class(body: Reader) -> Iterator[PlanNode]:

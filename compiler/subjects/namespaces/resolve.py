@@ -214,7 +214,10 @@ def _asking(context: Context) -> tuple[NetworkRule, ...]:
         namespaces={"kubernetes.io/metadata.name": namespace},
         pods={"app.kubernetes.io/name": KUBERAY},
     )
-    asks = NetworkRule(peers=(operator,), ports=(("TCP", DASHBOARD),))
+    asks = NetworkRule(
+        peers=(operator,),
+        ports=(("TCP", DASHBOARD),),
+    )
     return (asks,)
 
 
@@ -231,7 +234,10 @@ def network_policies(
     """
     ranks = NetworkRule(peers=(Peer(pods={}),))
     pods = NetworkRule(peers=(Peer(namespaces={}),))
-    any_host = Peer(cidr="0.0.0.0/0", excluded=(IMDS,))
+    any_host = Peer(
+        cidr="0.0.0.0/0",
+        excluded=(IMDS,),
+    )
     outside = NetworkRule(peers=(any_host,))
     for name, at in routes.items():
         yield NetworkPolicy(

@@ -175,7 +175,10 @@ def _subnets(
                 f"the eighth of {cidr} that is kept for zones whose name ends in `{zone[-1:]}`: no edit moves it",
                 _SIZES,
             )
-        outside = public_part(cidr, zone) if public else None
+        if public:
+            outside = public_part(cidr, zone)
+        else:
+            outside = None
         if private is None or (public and outside is None):
             _no_room(context, cidr, zone)
             continue
@@ -211,7 +214,10 @@ def _within(context: Context, cidr: str) -> None:
             )
 
 
-def _apart(context: Context, subnets: tuple[MadeSubnet, ...]) -> None:
+def _apart(
+    context: Context,
+    subnets: tuple[MadeSubnet, ...],
+) -> None:
     """A fault for subnets that share addresses."""
     blocks: dict[str, str] = {}
     places: dict[str, Route] = {}
@@ -238,7 +244,11 @@ def _apart(context: Context, subnets: tuple[MadeSubnet, ...]) -> None:
         )
 
 
-def _endpoints(context: Context, *, isolated: bool) -> tuple[str, ...]:
+def _endpoints(
+    context: Context,
+    *,
+    isolated: bool,
+) -> tuple[str, ...]:
     """The interface endpoints: those of the spec, and without NAT those that the cluster needs."""
     given = NetworkSection.of(context.spec).network.created.endpoints
     services = set[str](given)

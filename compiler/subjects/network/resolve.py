@@ -133,7 +133,10 @@ def new_vpc(context: Context) -> tuple[str, tuple[str, ...]]:
     return cidr, zones
 
 
-def _made(made: MadeNetwork, reached: dict[str, Any]) -> Network:
+def _made(
+    made: MadeNetwork,
+    reached: dict[str, Any],
+) -> Network:
     """The VPC of the bootstrap: eksctl finds its subnets by their blocks (0.230.0, pkg/vpc, describeSubnets)."""
     from compiler.subjects.network.plan import VPC_ID
 
@@ -237,7 +240,10 @@ def _zones(
     region = context.spec.region
     system_type = ClusterSection.of(context.spec).eks.system_nodes.instance_type
     instance = context.catalog.instance(system_type)
-    offered = instance.zones.get(region) if instance else None
+    if instance:
+        offered = instance.zones.get(region)
+    else:
+        offered = None
     region_zones = context.catalog.regions.get(region, ())
     usable = [
         zone

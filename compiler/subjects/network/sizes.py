@@ -53,7 +53,10 @@ def fits(
     eksctl cuts the block into 8 subnets (eksctl user guide, vpc-configuration), into 16 for more than four zones;
     AWS keeps 5 addresses of each (VPC user guide, subnet sizing).
     """
-    bits = 3 if len(zones) <= 4 else 4
+    if len(zones) <= 4:
+        bits = 3
+    else:
+        bits = 4
     prefix = int(cidr.partition("/")[2]) + bits
     addresses = usable(f"0.0.0.0/{prefix}")
     at = SPEC / "network"
@@ -126,7 +129,9 @@ def _addresses(subnet: Subnet) -> int | None:
     """The free addresses of a subnet, or all that its hosts can have; ``None`` where neither is said."""
     if subnet.free_addresses is not None:
         return subnet.free_addresses
-    return None if subnet.cidr is None else usable(subnet.cidr)
+    if subnet.cidr is None:
+        return None
+    return usable(subnet.cidr)
 
 
 def _have_room(
@@ -223,7 +228,10 @@ def _of_efa(pool: Pool) -> int:
     return 0
 
 
-def _with_warm(context: Context, pools: list[Pool]) -> int | None:
+def _with_warm(
+    context: Context,
+    pools: list[Pool],
+) -> int | None:
     """The addresses of all nodes of pools; ``None`` where pods have subnets of their own."""
     addons = ClusterSection.of(context.spec).eks.addons
     settings = addons.get("vpc-cni")

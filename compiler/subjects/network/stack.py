@@ -61,7 +61,10 @@ def network_stack(made: MadeNetwork) -> Artifact:
     )
 
 
-def _resource(kind: str, **properties: Any) -> dict[str, Any]:
+def _resource(
+    kind: str,
+    **properties: Any,
+) -> dict[str, Any]:
     return {"Type": f"AWS::EC2::{kind}", "Properties": given(**properties)}
 
 
@@ -178,7 +181,10 @@ def _subnet(made: MadeNetwork, subnet: MadeSubnet) -> Resources:
     }
     gateways = _with_gateway(made)
     if gateways:
-        own = subnet if subnet in gateways else gateways[0]
+        if subnet in gateways:
+            own = subnet
+        else:
+            own = gateways[0]
         resources[f"PrivateRoute{name}"] = _resource(
             "Route",
             RouteTableId={"Ref": f"PrivateRoutes{name}"},

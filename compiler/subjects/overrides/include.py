@@ -31,7 +31,10 @@ def include(context: Context) -> Iterator[PlanNode]:
     known = _known_kinds(context)
     folders = set()
     for included in context.included:
-        folder = FIRST if _is_known(included, known) else SECOND
+        if _is_known(included, known):
+            folder = FIRST
+        else:
+            folder = SECOND
         folders.add(folder)
         yield IncludedObject(
             at=included.at, file=included.file, folder=folder, body=included.body
@@ -78,7 +81,10 @@ def _defined(definition: Included) -> str:
     return f"{spec.get('group')}/{kind}"
 
 
-def _is_known(included: Included, known: set[str]) -> bool:
+def _is_known(
+    included: Included,
+    known: set[str],
+) -> bool:
     group, _, _ = included.body["apiVersion"].rpartition("/")
     if "." not in group or group.endswith((".k8s.io", _FLUX)):
         return True  # built in

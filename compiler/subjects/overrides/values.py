@@ -76,7 +76,10 @@ def _laid_over(
             values.pop(key, None)
             yield Change(here, before, _ABSENT, place)
         elif isinstance(value, dict) and value:
-            inside = dict(before) if isinstance(before, Mapping) else {}
+            if isinstance(before, Mapping):
+                inside = dict(before)
+            else:
+                inside = {}
             values[key] = inside
             yield from _laid_over(inside, value, here, place)
         else:

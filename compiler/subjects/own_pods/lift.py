@@ -59,7 +59,10 @@ def _nodes(
     if first is not None:
         program = first.pod.container(main)
     if program is None:
-        program = Container(at=body.at, name=main)
+        program = Container(
+            at=body.at,
+            name=main,
+        )
     if entrypoint is not None:
         program = _started_by(program, entrypoint)
     jobs = []
@@ -175,7 +178,10 @@ def _as_trainer(part: ReplicatedJob, main: str) -> ReplicatedJob:
         if container.name == main:
             container = _bare(container)
         containers.append(container)
-    own = replace(part.pod, containers=tuple(containers))
+    own = replace(
+        part.pod,
+        containers=tuple(containers),
+    )
     return replace(part, step=_TRAINER, pod=own)
 
 

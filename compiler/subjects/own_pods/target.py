@@ -50,7 +50,10 @@ def lower(plan: Plan) -> Iterator[Manifest]:
 
 
 def _manifest(job: TrainJob, runtime: Runtime) -> Manifest:
-    whole = replace(runtime, jobs=_roles(job, runtime))
+    whole = replace(
+        runtime,
+        jobs=_roles(job, runtime),
+    )
     spec, pods = _BODIES[job.kind](job, whole)
     head = job_head(job, JOB_KINDS[job.kind].api, whole)
     body = {**head, "spec": spec}
@@ -117,7 +120,10 @@ _FIELDS: dict[str, dict[_Path, str]] = {
 }
 
 
-def _roles(job: TrainJob, runtime: Runtime) -> tuple[ReplicatedJob, ...]:
+def _roles(
+    job: TrainJob,
+    runtime: Runtime,
+) -> tuple[ReplicatedJob, ...]:
     """The parts of the job, with the program in that which takes it."""
     main = runtime.trainer()
     pod = effective_pod(job, runtime)
@@ -203,7 +209,10 @@ def _job_set(job: TrainJob, runtime: Runtime) -> _Spec:
         pods.append(
             ("spec", "replicatedJobs", index, "template", "spec", "template", "spec")
         )
-    return given(managedBy=job.managed_by, **spec), pods
+    return given(
+        managedBy=job.managed_by,
+        **spec,
+    ), pods
 
 
 def _plain_job(job: TrainJob, runtime: Runtime) -> _Spec:
@@ -245,7 +254,11 @@ def _ray_job(job: TrainJob, runtime: Runtime) -> _Spec:
             cluster["headGroupSpec"] = head
             pods.append((*here, "headGroupSpec", *_POD))
             continue
-        place = (*here, "workerGroupSpecs", len(workers))
+        place = (
+            *here,
+            "workerGroupSpecs",
+            len(workers),
+        )
         pods.append((*place, *_POD))
         workers.append(
             {

@@ -34,7 +34,10 @@ _ADDRESSES_OF_A_PREFIX = 16
 _MOST_IOPS, _MOST_THROUGHPUT = 16000, 1000
 
 
-def auto_nodes(context: Context, pool: Pool) -> Iterator[PlanNode]:
+def auto_nodes(
+    context: Context,
+    pool: Pool,
+) -> Iterator[PlanNode]:
     """The node classes of a pool, and its NodePools."""
     for at, message, help, source in _refused(pool):
         context.fault(
@@ -160,7 +163,10 @@ def _node_class(
     )
 
 
-def _prefixes(context: Context, pool: Pool) -> int | None:
+def _prefixes(
+    context: Context,
+    pool: Pool,
+) -> int | None:
     """Blocks of addresses for pods. Where a class says its interfaces, EKS adds none after the launch."""
     if not pool.efa:
         return None
@@ -203,7 +209,10 @@ def _node_pool(
     )
 
 
-def _life(context: Context, pool: Pool) -> tuple[Duration, Duration]:
+def _life(
+    context: Context,
+    pool: Pool,
+) -> tuple[Duration, Duration]:
     """How long a run goes on where its node has reached its age, and that age. A block ends by itself."""
     auto = ClusterSection.of(context.spec).auto_mode
     assert auto is not None, "the cluster is of EKS Auto Mode"

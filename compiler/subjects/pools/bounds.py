@@ -10,7 +10,10 @@ from compiler.subjects.pools.pools import Pool
 _RESERVATION = "EC2 API, CapacityReservation (2016-11-15)"
 
 
-def check_pools(context: Context, pools: Mapping[str, Pool]) -> None:
+def check_pools(
+    context: Context,
+    pools: Mapping[str, Pool],
+) -> None:
     """Everything about pools that is wrong by itself or beside another."""
     for pool in pools.values():
         _one_zone(context, pool)
@@ -69,7 +72,10 @@ def _one_zone(context: Context, pool: Pool) -> None:
     )
 
 
-def _reservations(context: Context, pools: Mapping[str, Pool]) -> None:
+def _reservations(
+    context: Context,
+    pools: Mapping[str, Pool],
+) -> None:
     """A reservation is of one type, in one zone, of one kind, and has one start and one end."""
     first_of: dict[str, Pool] = {}
     for pool in pools.values():
@@ -115,7 +121,9 @@ def _apart(
 
 def _end(pool: Pool) -> str | None:
     block = pool.spec.block
-    return block.ends if block is not None else None
+    if block is not None:
+        return block.ends
+    return None
 
 
 # EC2 user guide, placement-strategies: running instances a zone of a group of strategy `spread`, racks apart (the only

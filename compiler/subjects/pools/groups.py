@@ -21,7 +21,10 @@ from compiler.subjects.pools.share import ROOT_GIB
 _EKSCTL = "eksctl v0.230.0"
 
 
-def node_groups(context: Context, pool: Pool) -> Iterator[NodeGroup]:
+def node_groups(
+    context: Context,
+    pool: Pool,
+) -> Iterator[NodeGroup]:
     """The node groups of a pool: one, or one for each of its reservations."""
     _check(context, pool)
     ami_release = _ami_release(context)
@@ -60,9 +63,15 @@ def _node_group(
         iops = volume.iops
         throughput = volume.throughput
     repair = _repair(pool)
-    repair_config = repair if set(repair) - {"enabled"} else {}
+    if set(repair) - {"enabled"}:
+        repair_config = repair
+    else:
+        repair_config = {}
     existing = NetworkSection.of(context.spec).network.existing
-    groups = existing.security_groups if existing is not None else []
+    if existing is not None:
+        groups = existing.security_groups
+    else:
+        groups = []
     disks = "RAID0" if pool.local_storage == "raid0" else ""
     return NodeGroup(
         at=at,
@@ -115,7 +124,10 @@ def _ami_release(context: Context) -> str | None:
     ami = context.release.components["ami"]
     chosen = context.version("ami")
     tested = context.release.version("ami")
-    alias = chosen if chosen in ami.builds else tested
+    if chosen in ami.builds:
+        alias = chosen
+    else:
+        alias = tested
     return ami.builds[alias].get(context.version("kubernetes"))
 
 

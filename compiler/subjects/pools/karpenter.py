@@ -45,7 +45,10 @@ _CAPACITY = {
 }
 
 
-def node_classes(context: Context, pool: Pool) -> tuple[NodeClass, ...]:
+def node_classes(
+    context: Context,
+    pool: Pool,
+) -> tuple[NodeClass, ...]:
     """The EC2NodeClasses of a pool, since interfaces and reservations are its own: one for each NodePool."""
     whole = _node_class(context, pool)
     classes = []
@@ -78,7 +81,10 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
     annotations = {}
     if spec.block and spec.block.ends:
         annotations[BLOCK_ENDS] = spec.block.ends
-    layout = pool.instance.efa_layout() if pool.efa else ()
+    if pool.efa:
+        layout = pool.instance.efa_layout()
+    else:
+        layout = ()
     # The cluster security group, which EKS tags so and gives self rules both ways from 1.33 on
     # (EKS user guide, sec-group-reqs; kubernetes-versions-standard 1.33).
     cluster_group = SelectorTerm(tags={"aws:eks:cluster-name": context.name})
@@ -112,7 +118,10 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
 
 def node_role(context: Context) -> str:
     """The name of the IAM role of the nodes that Karpenter or EKS Auto Mode launches."""
-    owner = "AutoMode" if ClusterSection.of(context.spec).auto_mode else "Karpenter"
+    if ClusterSection.of(context.spec).auto_mode:
+        owner = "AutoMode"
+    else:
+        owner = "Karpenter"
     return f"{owner}NodeRole-{context.name}"
 
 
@@ -126,7 +135,10 @@ def instance_profile(context: Context) -> str | None:
     return f"KarpenterNodeInstanceProfile-{context.name}"
 
 
-def _subnets(context: Context, pool: Pool) -> tuple[SelectorTerm, ...]:
+def _subnets(
+    context: Context,
+    pool: Pool,
+) -> tuple[SelectorTerm, ...]:
     existing = NetworkSection.of(context.spec).network.existing
     if existing is None:
         # eksctl tags what it makes with metadata.tags, and private subnets with the internal-elb role.
@@ -173,7 +185,10 @@ def _root(context: Context, pool: Pool) -> BlockDevice:
     return BlockDevice("/dev/xvda", size, "gp3", volume.iops, volume.throughput)
 
 
-def node_pools(context: Context, pool: Pool) -> tuple[NodePool, ...]:
+def node_pools(
+    context: Context,
+    pool: Pool,
+) -> tuple[NodePool, ...]:
     """The NodePools of a pool: one, or one for each of several reservations."""
     whole = _node_pool(context, pool)
     if pool.split:
@@ -257,7 +272,10 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
     )
 
 
-def _startup_taints(context: Context, pool: Pool) -> tuple[Taint, ...]:
+def _startup_taints(
+    context: Context,
+    pool: Pool,
+) -> tuple[Taint, ...]:
     """What keeps pods away from a new node until Cilium is ready on it, and until it was tested."""
     taints = []
     if _has_cilium_taint(context):
@@ -336,7 +354,10 @@ def _explain(context: Context, pool: Pool) -> None:
         )
 
 
-def _limits(pool: Pool, nodes: int) -> dict[str, Quantity]:
+def _limits(
+    pool: Pool,
+    nodes: int,
+) -> dict[str, Quantity]:
     if pool.static:
         return {"nodes": Quantity.of(nodes)}
     resource = pool.instance.accelerator_resource
@@ -363,7 +384,10 @@ def _consolidate_after(context: Context, pool: Pool) -> str:
     )
 
 
-def _drain(context: Context, pool: Pool) -> str | None:
+def _drain(
+    context: Context,
+    pool: Pool,
+) -> str | None:
     """The deadline of a drain. Without one Karpenter never stops a pod that says `do-not-disrupt`."""
     if not pool.block:
         return None

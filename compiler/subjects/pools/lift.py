@@ -133,7 +133,10 @@ _OF_KUBELET = ("NodeConfig", "kubelet", "nodeadm.d")
 
 def slices_of(user_data: str) -> tuple[str, ...]:
     """The profiles into which user data cuts each GPU, where it says nothing of the kubelet beside."""
-    cut = _CUT.search(user_data) if "nvidia-smi mig" in user_data else None
+    if "nvidia-smi mig" in user_data:
+        cut = _CUT.search(user_data)
+    else:
+        cut = None
     if cut is None:
         return ()
     if any(word in user_data for word in _OF_KUBELET):
@@ -141,7 +144,10 @@ def slices_of(user_data: str) -> tuple[str, ...]:
     return tuple(cut[1].split(","))
 
 
-def _texts(terms: Reader, key: str) -> tuple[str, ...]:
+def _texts(
+    terms: Reader,
+    key: str,
+) -> tuple[str, ...]:
     """The texts that stand under a key of the terms that have it."""
     texts = [(term / key).text() for term in terms.items()]
     return tuple(text for text in texts if text)
@@ -152,7 +158,12 @@ def _terms(terms: Reader) -> tuple[SelectorTerm, ...]:
     for term in terms.items():
         tags = (term / "tags").strings()
         identifier = (term / "id").word()
-        selectors.append(SelectorTerm(id=identifier, tags=tags))
+        selectors.append(
+            SelectorTerm(
+                id=identifier,
+                tags=tags,
+            )
+        )
     return tuple(selectors)
 
 
@@ -192,7 +203,10 @@ def node_pool(body: Reader) -> Iterator[PlanNode]:
     ref = template / "nodeClassRef"
     auto = (ref / "group").value == _AUTO_MODE
     known = auto or (ref / "group").value in _KARPENTER
-    node_class = (ref / "name").word() if known else ""
+    if known:
+        node_class = (ref / "name").word()
+    else:
+        node_class = ""
     requirements = template / "requirements"
     entries = (disruption / "budgets").items()
     budgets = [_budget(budget) for budget in entries]
@@ -201,7 +215,10 @@ def node_pool(body: Reader) -> Iterator[PlanNode]:
         name=name_of(body),
         node_class=node_class,
         auto=auto,
-        unread=unread(limits=spec / "limits", replicas=spec / "replicas"),
+        unread=unread(
+            limits=spec / "limits",
+            replicas=spec / "replicas",
+        ),
         origins={
             "limits": (spec / "limits").at,
             "replicas": (spec / "replicas").at,

@@ -32,7 +32,10 @@ def parts(pool: Pool) -> tuple[Part, ...]:
     at = pool.at_capacity
     reservations = pool.spec.reservations
     if not pool.split:
-        only = reservations[0].id if reservations else None
+        if reservations:
+            only = reservations[0].id
+        else:
+            only = None
         return (
             Part(
                 pool.name,

@@ -214,7 +214,12 @@ def _pool(
     share_of: NodeShare = imported(context.platform.node_share)
     shares = []
     for known in instances:
-        share = share_of(context, spec, known, efa=efa)
+        share = share_of(
+            context,
+            spec,
+            known,
+            efa=efa,
+        )
         shares.append(share)
     pool = Pool(
         spec=spec,
@@ -264,7 +269,10 @@ def _instances(
     return tuple(instances)
 
 
-def _unlike(one: InstanceType, other: InstanceType) -> str | None:
+def _unlike(
+    one: InstanceType,
+    other: InstanceType,
+) -> str | None:
     """What keeps a job of one type from running on another."""
     if one.arch != other.arch:
         return f"architectures `{one.arch}` and `{other.arch}`"
@@ -379,7 +387,9 @@ def _zones(
         _takes(context, instance, zone, at / "zones" / index)
         for index, zone in enumerate(pool.zones)
     ]
-    return tuple(pool.zones) if all(fit) else ()
+    if all(fit):
+        return tuple(pool.zones)
+    return ()
 
 
 def _takes(
@@ -452,7 +462,10 @@ def _named(context: Context, zone: str) -> str:
     return f"`{zone}`"
 
 
-def _ids(context: Context, zones: Iterable[str]) -> str:
+def _ids(
+    context: Context,
+    zones: Iterable[str],
+) -> str:
     """The ids of zones that the catalog names, which mean the same in every account."""
     zone_ids = context.catalog.zone_ids
     known = (zone_ids.get(zone, zone) for zone in zones)
@@ -558,7 +571,11 @@ def _taints(
     resource = instance.accelerator_resource
     own = []
     for declared in pool.taints:
-        taint = Taint(declared.key, declared.value, declared.effect)
+        taint = Taint(
+            declared.key,
+            declared.value,
+            declared.effect,
+        )
         own.append(taint)
     # core/v1 NodeSpec: taints are unique by key and effect; a node with two of them cannot register.
     known = {(resource, "NoSchedule")}
@@ -635,8 +652,13 @@ def _explain(context: Context, pool: Pool) -> None:
         )
 
 
-def placement_group(cluster: str, pool: Pool) -> str | None:
+def placement_group(
+    cluster: str,
+    pool: Pool,
+) -> str | None:
     """The name of a pool's placement group: one that exists, or one that the bootstrap makes."""
     if pool.spec.group is not None:
         return pool.spec.group
-    return f"{cluster}-{pool.name}" if pool.placement else None
+    if pool.placement:
+        return f"{cluster}-{pool.name}"
+    return None

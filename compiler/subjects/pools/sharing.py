@@ -38,7 +38,10 @@ class Shares:
     profile: str = ""
 
 
-def shares_of(sharing: Sharing | None, instance: InstanceType) -> Shares | None:
+def shares_of(
+    sharing: Sharing | None,
+    instance: InstanceType,
+) -> Shares | None:
     """What the GPUs of a type are offered as; ``None`` where they are whole, or have no such profile."""
     if sharing is None or not instance.gpus:
         return None
@@ -90,7 +93,10 @@ WHOLE = ("whole", "version: v1\nflags:\n  migStrategy: none\n")
 """The configuration of nodes whose GPUs are not shared."""
 
 
-def sharing_labels(context: Context, pool: Pool) -> dict[str, str]:
+def sharing_labels(
+    context: Context,
+    pool: Pool,
+) -> dict[str, str]:
     """The label by which the device plugin finds how to offer the GPUs of a node."""
     shares = shares_of(pool.spec.sharing, pool.instance)
     if shares is None:

@@ -138,7 +138,9 @@ class Capacity(OneOf):
     def reservations(self) -> tuple[Reservation, ...]:
         """The reservations that the nodes come from."""
         bought = self.reserved or self.block
-        return tuple(bought.reservations) if bought else ()
+        if bought:
+            return tuple(bought.reservations)
+        return ()
 
 
 def _in_order(capacity: list[Capacity]) -> list[Capacity]:
@@ -409,12 +411,16 @@ class NodePool(SpecModel):
     def group(self) -> str | None:
         """The placement group that exists, where the spec names one."""
         placement = self.placement
-        return placement.group if isinstance(placement, PlacementGroup) else None
+        if isinstance(placement, PlacementGroup):
+            return placement.group
+        return None
 
     @property
     def strategy(self) -> str | None:
         """The strategy of a new placement group, where the spec names one."""
-        return self.placement if isinstance(self.placement, str) else None
+        if isinstance(self.placement, str):
+            return self.placement
+        return None
 
     @property
     def capacity_types(self) -> tuple[str, ...]:

@@ -324,7 +324,10 @@ def node_pool(pool: NodePool) -> Body:
         ),
     )
     budgets = [
-        given(nodes=budget.nodes, reasons=list(budget.reasons))
+        given(
+            nodes=budget.nodes,
+            reasons=list(budget.reasons),
+        )
         for budget in pool.budgets
     ]
     disruption = given(

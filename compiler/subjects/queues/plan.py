@@ -189,11 +189,16 @@ class QueueManager(PlanNode):
     transformed: tuple[str, ...] = ()
 
 
-def queue_of(plan: Plan, job: TrainJob) -> ClusterQueue | None:
+def queue_of(
+    plan: Plan,
+    job: TrainJob,
+) -> ClusterQueue | None:
     """The ClusterQueue that a job is admitted by, through its LocalQueue."""
     local = plan.named(
         LocalQueue,
         job.queue,
         job.namespace,
     )
-    return plan.named(ClusterQueue, local.cluster_queue) if local else None
+    if local:
+        return plan.named(ClusterQueue, local.cluster_queue)
+    return None

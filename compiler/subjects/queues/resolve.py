@@ -119,7 +119,10 @@ def resolve_queues(context: Context) -> dict[str, Queue]:
     return queues
 
 
-def _check_spares(context: Context, queues: Iterable[Queue]) -> None:
+def _check_spares(
+    context: Context,
+    queues: Iterable[Queue],
+) -> None:
     """Quotas leave the spare nodes of a pool alone."""
     granted: Counter[str] = Counter()
     for queue in queues:
@@ -366,7 +369,9 @@ def _fungibility(queue: Queue) -> FlavorFungibility | None:
 
 
 def _weight(given: Weight | None) -> Quantity | None:
-    return given.weight if given is not None else None
+    if given is not None:
+        return given.weight
+    return None
 
 
 def _selector(queue: Queue) -> dict[str, tuple[str, ...]]:
@@ -412,8 +417,13 @@ def _flavor_quotas(
     )
 
 
-def _limit(per_node: Quantity, nodes: int | None) -> Quantity | None:
-    return None if nodes is None else per_node * nodes
+def _limit(
+    per_node: Quantity,
+    nodes: int | None,
+) -> Quantity | None:
+    if nodes is None:
+        return None
+    return per_node * nodes
 
 
 def cohorts(
@@ -435,7 +445,10 @@ def cohorts(
     for queue in queues.values():
         name = queue.spec.cohort
         if name is not None:
-            named = Cohort(at=queue.place("cohort"), name=name)
+            named = Cohort(
+                at=queue.place("cohort"),
+                name=name,
+            )
             cohorts.setdefault(name, named)
     return tuple(cohorts.values())
 
@@ -494,7 +507,10 @@ def queue_manager(context: Context) -> QueueManager:
     waits = at / "waitForPodsReady"
     given = QueuesSection.of(context.spec).kueue.wait_for_pods_ready
     test = _slowest_diagnostics(context)
-    tested = f", diagnostics of a new node {test}" if test.seconds else ""
+    if test.seconds:
+        tested = f", diagnostics of a new node {test}"
+    else:
+        tested = ""
     # Nodes that are always on are provisioned too: at the start, and whenever one is replaced.
     starts = PROVISION.seconds + test.seconds + PULL.seconds
     ready = context.settle(

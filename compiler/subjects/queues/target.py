@@ -94,7 +94,10 @@ def flavor_body(flavor: Flavor) -> Body:
 
 def cohort_body(cohort: Cohort) -> Body:
     """Cohort."""
-    spec = given(parentName=cohort.parent, fairSharing=_fair_sharing(cohort.weight))
+    spec = given(
+        parentName=cohort.parent,
+        fairSharing=_fair_sharing(cohort.weight),
+    )
     return {**head(API, "Cohort", cohort.name), "spec": spec}
 
 
@@ -107,7 +110,9 @@ def cohort_origins(cohort: Cohort) -> Places:
 
 
 def _fair_sharing(weight: Quantity | None) -> Body | None:
-    return None if weight is None else {"weight": str(weight)}
+    if weight is None:
+        return None
+    return {"weight": str(weight)}
 
 
 def cluster_queue_body(queue: ClusterQueue) -> Body:

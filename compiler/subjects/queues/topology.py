@@ -27,7 +27,9 @@ def topology_name(pool: Pool) -> str | None:
     network = pool.spec.topology == "network"
     # Kueue counts the nodes that exist (kueue v0.19.2, TAS): a pool that starts from nothing has no room in any block.
     if pool.split and pool.static:
-        return f"{_RESERVATIONS}-{_NETWORK}" if network else _RESERVATIONS
+        if network:
+            return f"{_RESERVATIONS}-{_NETWORK}"
+        return _RESERVATIONS
     return _NETWORK if network else None
 
 
@@ -64,7 +66,10 @@ def topologies(pools: Iterable[Pool]) -> Iterator[Topology]:
 def _levels(topology: str) -> tuple[str, ...]:
     """The levels of a topology follow from its name alone."""
     reservation = (RESERVATION_LABEL,) if topology.startswith(_RESERVATIONS) else ()
-    network = NETWORK_LAYERS if topology.endswith(_NETWORK) else ()
+    if topology.endswith(_NETWORK):
+        network = NETWORK_LAYERS
+    else:
+        network = ()
     return (
         *reservation,
         *network,

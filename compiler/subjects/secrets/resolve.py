@@ -151,7 +151,10 @@ def _check_job(
             made,
             declared,
         )
-        keys = secret.secrets_manager.keys if secret is not None else {}
+        if secret is not None:
+            keys = secret.secrets_manager.keys
+        else:
+            keys = {}
         if keys and variable.key not in keys:
             context.fault(
                 "RES110",

@@ -224,7 +224,10 @@ def _role(reader: SecretReader) -> dict[str, Any]:
     )
 
 
-def _policy(reader: SecretReader, access: SecretAccess) -> dict[str, Any]:
+def _policy(
+    reader: SecretReader,
+    access: SecretAccess,
+) -> dict[str, Any]:
     """The rights on one secret (external-secrets v2.9.0, docs/provider/aws-secrets-manager.md, but for listing)."""
     statements: list[dict[str, Any]] = [
         {

@@ -57,7 +57,10 @@ class Run(Protocol):
         """What it runs on other nodes."""
 
 
-def disk_nodes(context: Context, storage: Storage) -> Iterator[PlanNode]:
+def disk_nodes(
+    context: Context,
+    storage: Storage,
+) -> Iterator[PlanNode]:
     """The StorageClass of a storage, and the snapshots of volumes that stay."""
     disk = storage.spec.disk
     at = storage.place
@@ -106,7 +109,10 @@ def tag(context: Context, name: str) -> str:
     return f"{context.name}.{name}"
 
 
-def _tags(context: Context, storage: Storage) -> dict[str, str]:
+def _tags(
+    context: Context,
+    storage: Storage,
+) -> dict[str, str]:
     """The tags of a storage's volumes and snapshots."""
     own = {TAG: tag(context, storage.spec.name)}
     return {**context.spec.tags, **own}

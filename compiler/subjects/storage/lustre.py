@@ -83,7 +83,10 @@ def _fits(size: int, steps: _Steps) -> bool:
     return any(gib % step == 0 for step in steps.multiples)
 
 
-def _nearest(gib: int, steps: _Steps) -> list[int]:
+def _nearest(
+    gib: int,
+    steps: _Steps,
+) -> list[int]:
     """The largest size below and the smallest above, as far as there are any."""
     sizes = set(steps.single)
     for step in steps.multiples:

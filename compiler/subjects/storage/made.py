@@ -99,7 +99,10 @@ def made_bucket(
     )
 
 
-def _tags(context: Context, name: str) -> dict[str, str]:
+def _tags(
+    context: Context,
+    name: str,
+) -> dict[str, str]:
     return {**context.spec.tags, "trainyard-storage": f"{context.name}.{name}"}
 
 
@@ -227,9 +230,18 @@ def made_file_system(
             "a file system with EFA has a metadata configuration",
             _GUIDE,
         )
-    iops = metadata.iops if metadata is not None else None
-    backup_days = backups.days if backups is not None else 0
-    backup_time = backups.at if backups is not None else None
+    if metadata is not None:
+        iops = metadata.iops
+    else:
+        iops = None
+    if backups is not None:
+        backup_days = backups.days
+    else:
+        backup_days = 0
+    if backups is not None:
+        backup_time = backups.at
+    else:
+        backup_time = None
     return MadeFileSystem(
         at=at,
         name=name,

@@ -42,7 +42,10 @@ class PersistentVolume(PlanNode):
     zone: str | None = None
     lustre: str | None = None
     file_system: str = ""
-    folder: str = field(default=FOLDER, compare=False)
+    folder: str = field(
+        default=FOLDER,
+        compare=False,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +58,10 @@ class VolumeClaim(PlanNode):
     size: Quantity
     access_modes: tuple[str, ...] = ("ReadWriteMany",)
     storage_class: str | None = ""
-    folder: str = field(default=FOLDER, compare=False)
+    folder: str = field(
+        default=FOLDER,
+        compare=False,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

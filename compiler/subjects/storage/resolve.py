@@ -52,7 +52,9 @@ class Storage:
             return self.disk_zone
         if self.spec.existing_disk is not None:
             return self.spec.existing_disk.zone
-        return self.spec.fsx_lustre.zone if self.spec.fsx_lustre else None
+        if self.spec.fsx_lustre:
+            return self.spec.fsx_lustre.zone
+        return None
 
     @property
     def late(self) -> bool:
@@ -72,7 +74,10 @@ class Storage:
             return self.at / "ebs" / "create"
         if self.spec.existing_disk is not None:
             return self.at / "ebs" / "existing"
-        kind = "fsxLustre" if self.spec.lustre is not None else "s3"
+        if self.spec.lustre is not None:
+            kind = "fsxLustre"
+        else:
+            kind = "s3"
         is_made = self.spec.created_lustre or self.spec.created_bucket
         return self.at / kind / ("create" if is_made else "existing")
 
@@ -142,7 +147,10 @@ def resolve_storage(context: Context) -> dict[str, Storage]:
     return storages
 
 
-def _made(context: Context, storage: Storage) -> MadeBucket | MadeFileSystem | None:
+def _made(
+    context: Context,
+    storage: Storage,
+) -> MadeBucket | MadeFileSystem | None:
     lustre = storage.spec.created_lustre
     bucket = storage.spec.created_bucket
     if lustre is None and bucket is None:
@@ -169,7 +177,10 @@ def _made(context: Context, storage: Storage) -> MadeBucket | MadeFileSystem | N
     return None
 
 
-def _disk_zone(context: Context, storage: Storage) -> str | None:
+def _disk_zone(
+    context: Context,
+    storage: Storage,
+) -> str | None:
     disk = storage.spec.disk
     if disk is None:
         return None

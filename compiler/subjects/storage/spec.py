@@ -150,12 +150,16 @@ class Storage(SpecModel):
     @property
     def disk(self) -> CreatedDisk | None:
         """The EBS volumes that the driver makes."""
-        return self.ebs.create if self.ebs is not None else None
+        if self.ebs is not None:
+            return self.ebs.create
+        return None
 
     @property
     def existing_disk(self) -> ExistingDisk | None:
         """The facts about an EBS volume that exists."""
-        return self.ebs.existing if self.ebs is not None else None
+        if self.ebs is not None:
+            return self.ebs.existing
+        return None
 
     @property
     def fsx_lustre(self) -> FsxLustre | CreatedLustre | None:
@@ -168,22 +172,30 @@ class Storage(SpecModel):
     def file_system(self) -> str:
         """What messages call the file system: the id of one that exists, or the name of a storage that is made."""
         existing = self.existing_lustre
-        return existing.id if existing is not None else self.name
+        if existing is not None:
+            return existing.id
+        return self.name
 
     @property
     def existing_lustre(self) -> FsxLustre | None:
         """The facts about a file system that exists."""
-        return self.lustre.existing if self.lustre is not None else None
+        if self.lustre is not None:
+            return self.lustre.existing
+        return None
 
     @property
     def created_lustre(self) -> CreatedLustre | None:
         """The file system that the bootstrap makes."""
-        return self.lustre.create if self.lustre is not None else None
+        if self.lustre is not None:
+            return self.lustre.create
+        return None
 
     @property
     def created_bucket(self) -> CreatedBucket | None:
         """The bucket that the bootstrap makes."""
-        return self.s3.create if self.s3 is not None else None
+        if self.s3 is not None:
+            return self.s3.create
+        return None
 
     def bucket(
         self,

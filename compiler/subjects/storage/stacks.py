@@ -277,7 +277,10 @@ def _file_system(made: MadeFileSystem) -> dict[str, Any]:
     # AWS::FSx::FileSystem (CloudFormation template reference). What AWS would choose is said where its documents
     # disagree (the retention of backups) or its choice is old (the version of Lustre).
     is_scratch = made.deployment.startswith("SCRATCH")
-    metadata = given(Mode=made.metadata, Iops=made.iops)
+    metadata = given(
+        Mode=made.metadata,
+        Iops=made.iops,
+    )
     lustre = given(
         DeploymentType=made.deployment,
         PerUnitStorageThroughput=made.throughput,
@@ -324,7 +327,10 @@ def _tags(made: MadeFileSystem) -> list[dict[str, str]]:
     return tag_list({"Name": name, **made.tags})
 
 
-def _export(made: MadeFileSystem, name: str) -> dict[str, str]:
+def _export(
+    made: MadeFileSystem,
+    name: str,
+) -> dict[str, str]:
     return {"Fn::ImportValue": f"eksctl-{made.cluster}-cluster::{name}"}
 
 
@@ -356,7 +362,10 @@ def _security_rules(made: MadeFileSystem) -> dict[str, Any]:
     return rules
 
 
-def _tcp(first: int, last: int) -> dict[str, Any]:
+def _tcp(
+    first: int,
+    last: int,
+) -> dict[str, Any]:
     return {"IpProtocol": "tcp", "FromPort": first, "ToPort": last}
 
 
@@ -378,7 +387,10 @@ def _egress(
     return {"Type": "AWS::EC2::SecurityGroupEgress", "Properties": properties}
 
 
-def _association(made: MadeFileSystem, repository: Repository) -> dict[str, Any]:
+def _association(
+    made: MadeFileSystem,
+    repository: Repository,
+) -> dict[str, Any]:
     # AWS::FSx::DataRepositoryAssociation (CloudFormation template reference).
     s3 = given(
         AutoImportPolicy=_events(repository.imports),
@@ -399,7 +411,9 @@ def _association(made: MadeFileSystem, repository: Repository) -> dict[str, Any]
 
 
 def _events(events: tuple[str, ...]) -> dict[str, Any] | None:
-    return {"Events": list(events)} if events else None
+    if events:
+        return {"Events": list(events)}
+    return None
 
 
 def _logical(path: str) -> str:

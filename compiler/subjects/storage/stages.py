@@ -18,7 +18,10 @@ from compiler.subjects.storage.resolve import Storage, made_folder
 FOLDER = "storage"
 
 
-def stages(context: Context, storages: Iterable[Storage]) -> Iterator[PlanNode]:
+def stages(
+    context: Context,
+    storages: Iterable[Storage],
+) -> Iterator[PlanNode]:
     """The stage of all made file systems that are mounted, and in it one for each."""
     yield stage(context, FOLDER, "platform")
     for storage in storages:
@@ -30,6 +33,11 @@ def stages(context: Context, storages: Iterable[Storage]) -> Iterator[PlanNode]:
             values=(f"trainyard-{name}",),
             folder=FOLDER,
         )
-        settings = ("v1", "ConfigMap", FLUX, made.values[0])
+        settings = (
+            "v1",
+            "ConfigMap",
+            FLUX,
+            made.values[0],
+        )
         context.external.add(settings)
         yield made

@@ -83,12 +83,18 @@ def _as_made_by_kuberay(
         volume = Volume("shared-mem", "emptyDir", medium="Memory", size=size)
         mounts = (*first.mounts, Mount(volume.name, _SHM))
         first = replace(first, mounts=mounts)
-        own = replace(own, volumes=(*own.volumes, volume))
+        own = replace(
+            own,
+            volumes=(*own.volumes, volume),
+        )
     entrypoint = body.follow("spec", "entrypoint")
     line = entrypoint.text()
     if name == _RAY_HEAD and line is not None:
         first = _running(first, entrypoint.at, line)
-    return replace(own, containers=(first, *others))
+    return replace(
+        own,
+        containers=(first, *others),
+    )
 
 
 _SHM, _RAY_HEAD = "/dev/shm", "head"

@@ -42,7 +42,10 @@ class State:
     bucket_region: str
 
 
-def modules(artifacts: Iterable[Artifact], state: State) -> Iterator[Artifact]:
+def modules(
+    artifacts: Iterable[Artifact],
+    state: State,
+) -> Iterator[Artifact]:
     """The artifacts, with a module in place of each template."""
     for artifact in artifacts:
         if artifact.format == "cloudformation":
@@ -83,8 +86,7 @@ def module(stack: Artifact, state: State) -> Artifact:
                 part.of,
             )
             place = ("resource", part.type, label)
-            of_part = at if part.of else at[:2]
-            origins[place] = stack.origin(of_part)
+            origins[place] = stack.origin(at if part.of else at[:2])
             if not part.suffix:
                 _arguments_from(stack, logical, part, label, origins)
     for label, export in names.exports.items():
@@ -181,7 +183,10 @@ def _meta(
     """Meta-arguments. What CloudFormation retains, Terraform refuses to destroy."""
     meta: Body = {}
     waits = resource.get("DependsOn", [])
-    several = [waits] if isinstance(waits, str) else waits
+    if isinstance(waits, str):
+        several = [waits]
+    else:
+        several = waits
     if several and not part.suffix:
         addresses = [resources[logical].address for logical in several]
         meta["depends_on"] = addresses

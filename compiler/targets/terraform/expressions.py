@@ -71,7 +71,11 @@ class Names:
         """A document as the JSON that an argument takes, with expressions in it."""
         return json.dumps(self.value(document))
 
-    def _expression(self, name: str, inner: Any) -> str | None:
+    def _expression(
+        self,
+        name: str,
+        inner: Any,
+    ) -> str | None:
         if name == "Ref":
             return self._reference(inner)
         if name == "Fn::GetAtt":

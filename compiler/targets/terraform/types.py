@@ -58,7 +58,9 @@ def _tags(tags: list[dict[str, str]]) -> dict[str, str]:
 
 
 def _tagged(properties: Properties) -> dict[str, str] | None:
-    return _tags(properties["Tags"]) if "Tags" in properties else None
+    if "Tags" in properties:
+        return _tags(properties["Tags"])
+    return None
 
 
 def _security_group(
@@ -197,7 +199,10 @@ def _bucket(
 ) -> Iterator[Part]:
     bucket = {"bucket": f"${{{address}.id}}"}
     tags = names.value(_tagged(properties))
-    own = given(bucket=properties["BucketName"], tags=tags)
+    own = given(
+        bucket=properties["BucketName"],
+        tags=tags,
+    )
     yield Part("aws_s3_bucket", own)
     encryption = properties["BucketEncryption"]["ServerSideEncryptionConfiguration"]
     yield Part(
@@ -276,7 +281,10 @@ def _file_system(
     metadata = lustre.get("MetadataConfiguration")
     metadata_block = None
     if metadata is not None:
-        metadata_block = given(mode=metadata.get("Mode"), iops=metadata.get("Iops"))
+        metadata_block = given(
+            mode=metadata.get("Mode"),
+            iops=metadata.get("Iops"),
+        )
     arguments = given(
         storage_capacity=properties["StorageCapacity"],
         storage_type=properties["StorageType"],

@@ -20,7 +20,10 @@ Lookup = Callable[[str, str, str, str], Body | None]
 Check = Callable[[Body, Lookup], Iterator[Fault]]
 
 
-def check(body: Body, lookup: Lookup) -> list[Fault]:
+def check(
+    body: Body,
+    lookup: Lookup,
+) -> list[Fault]:
     """Faults of a body by the module of its kind, if there is one."""
     module = _module(str(body["kind"]).lower())
     if module is None:
@@ -52,7 +55,9 @@ def fills(body: Body, fault: Fault) -> bool:
 
 
 def _key_of_pattern(key: Key) -> Key:
-    return "*" if isinstance(key, int) else key
+    if isinstance(key, int):
+        return "*"
+    return key
 
 
 @lru_cache(maxsize=1)

@@ -151,7 +151,10 @@ def _mounts(
             yield refused((*here, "mountPath"), message, "mount it once")
 
 
-def resources(path: Path, requirements: Any) -> Iterator[Fault]:
+def resources(
+    path: Path,
+    requirements: Any,
+) -> Iterator[Fault]:
     """Faults of a container's requests and limits."""
     limits = at(requirements, "limits") or {}
     requests = at(requirements, "requests") or {}
@@ -266,7 +269,10 @@ def _amount(
     name: str,
     text: Any,
 ) -> Iterator[Fault]:
-    number = None if text is None else exact(text)
+    if text is None:
+        number = None
+    else:
+        number = exact(text)
     if number is None:
         return  # a text that is no quantity is reported by the schema's pattern
     if number < 0:

@@ -52,7 +52,9 @@ _OF_MPI = {
 
 def added_volumes(policy: Any) -> dict[str, frozenset[str]]:
     """The volumes that Trainer adds for an ML policy, by the names of the replicated jobs that get them."""
-    return _OF_MPI if at(policy, "mpi") is not None else {}
+    if at(policy, "mpi") is not None:
+        return _OF_MPI
+    return {}
 
 
 def _sources(policy: dict[str, Any]) -> Iterator[Fault]:
@@ -98,7 +100,11 @@ def _first_node(jobs: list[dict[str, Any]]) -> Iterator[Fault]:
     steps = [_step(job) for job in jobs]
     place = _JOBS
     if "trainer" in steps:
-        place = (*_JOBS, steps.index("trainer"), "name")
+        place = (
+            *_JOBS,
+            steps.index("trainer"),
+            "name",
+        )
     yield never_works(
         place,
         message,

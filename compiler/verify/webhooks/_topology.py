@@ -79,7 +79,10 @@ def _slices(
     fields = (_SLICE_LEVEL, _SLICE_SIZE)
     pair = [name for name in fields if name in given]
     if len(pair) == 1:
-        lacks = _SLICE_SIZE if pair == [_SLICE_LEVEL] else _SLICE_LEVEL
+        if pair == [_SLICE_LEVEL]:
+            lacks = _SLICE_SIZE
+        else:
+            lacks = _SLICE_LEVEL
         yield refused(
             (*path, PREFIX + pair[0]),
             f"`{PREFIX}{pair[0]}` needs `{PREFIX}{lacks}`",

@@ -18,7 +18,10 @@ _FIELDS = ("managedNodeGroups", "nodeGroups")
 _LEAST_ZONES = 2
 
 
-def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+def check(
+    body: Body,
+    lookup: Lookup,
+) -> Iterator[Fault]:
     yield from _zones(body)
     has_accounts = at(body, "iam", "serviceAccounts")
     if has_accounts and at(body, "iam", "withOIDC") is not True:
@@ -138,7 +141,10 @@ def _without_core_networking(body: Body) -> Iterator[Fault]:
 def _zones(body: Body) -> Iterator[Fault]:
     path: Path = ("availabilityZones",)
     zones = at(body, "availabilityZones")
-    count = len(zones) if isinstance(zones, list) else 0
+    if isinstance(zones, list):
+        count = len(zones)
+    else:
+        count = 0
     if 0 < count < _LEAST_ZONES:
         help = "name two zones; node groups may keep to one"
         yield refused(path, "a cluster of one zone", help)
@@ -147,7 +153,10 @@ def _zones(body: Body) -> Iterator[Fault]:
         yield refused(path, message, "keep one", key=True)
 
 
-def _group(path: Path, group: Body) -> Iterator[Fault]:
+def _group(
+    path: Path,
+    group: Body,
+) -> Iterator[Fault]:
     for one, other in (
         ("instanceType", "instanceTypes"),
         ("subnets", "availabilityZones"),
@@ -210,7 +219,10 @@ def _subnets(
             )
 
 
-def _capacity(path: Path, group: Body) -> Iterator[Fault]:
+def _capacity(
+    path: Path,
+    group: Body,
+) -> Iterator[Fault]:
     target = at(group, "capacityReservation", "capacityReservationTarget")
     preference = at(group, "capacityReservation", "capacityReservationPreference")
     here = (*path, "capacityReservation")

@@ -13,12 +13,18 @@ from compiler.verify.webhooks._quota import resource_groups
 GROUP = "kueue.x-k8s.io"
 
 
-def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+def check(
+    body: Body,
+    lookup: Lookup,
+) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     groups = items(spec, "resourceGroups")
     # v1beta2 calls it cohortName, v1beta1 cohort
     cohort = spec.get("cohortName") or spec.get("cohort")
-    yield from resource_groups(groups, in_cohort=bool(cohort))
+    yield from resource_groups(
+        groups,
+        in_cohort=bool(cohort),
+    )
     yield from _admission_flavors(spec, groups)
     yield from _strategies(spec)
     if "namespaceSelector" not in spec or spec["namespaceSelector"] is None:
@@ -57,7 +63,10 @@ def _strategies(spec: Body) -> Iterator[Fault]:
         )
 
 
-def _admission_flavors(spec: Body, groups: list[Body]) -> Iterator[Fault]:
+def _admission_flavors(
+    spec: Body,
+    groups: list[Body],
+) -> Iterator[Fault]:
     flavors = {
         str(flavor.get("name"))
         for group in groups

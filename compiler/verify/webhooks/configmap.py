@@ -14,7 +14,10 @@ from compiler.verify.webhooks._keys import MOST_BYTES, data_keys
 GROUP = ""
 
 
-def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+def check(
+    body: Body,
+    lookup: Lookup,
+) -> Iterator[Fault]:
     data = at(body, "data") or {}
     binary_data = at(body, "binaryData") or {}
     yield from data_keys("data", data)

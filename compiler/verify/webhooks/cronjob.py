@@ -13,7 +13,10 @@ from compiler.verify.webhooks.job import job_spec
 GROUP = "batch"
 
 
-def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+def check(
+    body: Body,
+    lookup: Lookup,
+) -> Iterator[Fault]:
     yield from job_spec(
         ("spec", "jobTemplate", "spec"), at(body, "spec", "jobTemplate", "spec") or {}
     )

@@ -13,7 +13,10 @@ from compiler.verify.webhooks._pods import template
 GROUP = "apps"
 
 
-def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+def check(
+    body: Body,
+    lookup: Lookup,
+) -> Iterator[Fault]:
     yield from template(
         ("spec", "template"),
         at(body, "spec", "template"),

@@ -31,7 +31,10 @@ _ALONE: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {
 }
 
 
-def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+def check(
+    body: Body,
+    lookup: Lookup,
+) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     yield from crd_rules(spec)
     for field, rules in _ALONE.items():

@@ -13,7 +13,10 @@ GROUP = "source.toolkit.fluxcd.io"
 _WITH_ACCOUNT = ("azure", "aws")
 
 
-def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+def check(
+    body: Body,
+    lookup: Lookup,
+) -> Iterator[Fault]:
     provider = at(body, "spec", "provider") or "generic"
     if (
         at(body, "spec", "serviceAccountName") is not None

@@ -18,7 +18,10 @@ MOST = 53
 _RETRYING = "RetryOnFailure"
 
 
-def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+def check(
+    body: Body,
+    lookup: Lookup,
+) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     yield from exactly_one(
         ("spec",),
@@ -67,7 +70,10 @@ def _strategies(spec: Body) -> Iterator[Fault]:
             )
 
 
-def _derived_name(body: Body, spec: Body) -> Iterator[Fault]:
+def _derived_name(
+    body: Body,
+    spec: Body,
+) -> Iterator[Fault]:
     """Without a name of its own a release is called like the object, after its target namespace if that is given.
 
     helm-controller cuts what is over the limit and appends a hash (internal/release/name.go), so the release works,

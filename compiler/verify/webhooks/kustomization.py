@@ -16,7 +16,10 @@ _LEAST_INTERVAL = (
 )
 
 
-def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+def check(
+    body: Body,
+    lookup: Lookup,
+) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     if seconds(spec.get("interval")) == 0:
         yield refused(

@@ -20,12 +20,18 @@ _KEYS = frozenset({"ssh-auth", "mpi-job-config"})
 """Volumes that the operator adds (pkg/controller/mpi_job_controller.go)."""
 
 
-def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+def check(
+    body: Body,
+    lookup: Lookup,
+) -> Iterator[Fault]:
     """What the operator does not run."""
     if not str(body["apiVersion"]).endswith("/v2beta1"):
         return
     replicas = at(body, *_REPLICAS)
-    specs = replicas if isinstance(replicas, dict) else {}
+    if isinstance(replicas, dict):
+        specs = replicas
+    else:
+        specs = {}
     yield from name_faults(body, specs)
     if _LAUNCHER not in specs:
         message = f"an MPIJob needs the role `{_LAUNCHER}`"

@@ -24,7 +24,10 @@ _RESERVED_TAGS = (
 )
 
 
-def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+def check(
+    body: Body,
+    lookup: Lookup,
+) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     if "role" in spec and "instanceProfile" in spec:
         yield refused(

@@ -18,7 +18,10 @@ GROUP = "karpenter.sh"
 _TEMPLATE: Path = ("spec", "template")
 
 
-def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+def check(
+    body: Body,
+    lookup: Lookup,
+) -> Iterator[Fault]:
     yield from crd_rules(at(body, "spec") or {})
     template = at(body, *_TEMPLATE)
     ref = at(template, "spec", "nodeClassRef")
@@ -105,7 +108,10 @@ def _life(spec: Body) -> Iterator[Fault]:
     )
 
 
-def _taints(path: Path, taints: list[Body]) -> Iterator[Fault]:
+def _taints(
+    path: Path,
+    taints: list[Body],
+) -> Iterator[Fault]:
     seen: dict[tuple[str, str], int] = {}
     for index, taint in enumerate(taints):
         yield from _syntax(

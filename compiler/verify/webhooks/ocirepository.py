@@ -12,7 +12,10 @@ from compiler.verify.webhooks import Lookup
 GROUP = "source.toolkit.fluxcd.io"
 
 
-def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+def check(
+    body: Body,
+    lookup: Lookup,
+) -> Iterator[Fault]:
     for field, example in (
         ("url", "oci://ghcr.io/org/charts/name"),
         ("interval", "10m"),

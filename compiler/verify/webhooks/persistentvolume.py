@@ -28,7 +28,10 @@ _NOT_SOURCES = frozenset(
 )
 
 
-def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+def check(
+    body: Body,
+    lookup: Lookup,
+) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     sources = sorted(
         key

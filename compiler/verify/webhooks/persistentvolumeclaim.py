@@ -19,7 +19,10 @@ GROUP = ""
 _REQUEST = ("spec", "resources", "requests", "storage")
 
 
-def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+def check(
+    body: Body,
+    lookup: Lookup,
+) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     if at(body, *_REQUEST) is None:
         message = "a claim without `resources.requests.storage`"
@@ -35,7 +38,10 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         yield from _reserved(body, volume)
 
 
-def _size(body: Body, volume: Body) -> Iterator[Fault]:
+def _size(
+    body: Body,
+    volume: Body,
+) -> Iterator[Fault]:
     wanted = at(body, *_REQUEST)
     capacity = at(volume, "spec", "capacity", "storage")
     size = amount(wanted)
@@ -48,7 +54,10 @@ def _size(body: Body, volume: Body) -> Iterator[Fault]:
         yield never_works(_REQUEST, message, "ask for at most what the volume has")
 
 
-def _modes(body: Body, volume: Body) -> Iterator[Fault]:
+def _modes(
+    body: Body,
+    volume: Body,
+) -> Iterator[Fault]:
     offered = at(volume, "spec", "accessModes")
     if not isinstance(offered, list):
         return
@@ -61,7 +70,10 @@ def _modes(body: Body, volume: Body) -> Iterator[Fault]:
         yield never_works(("spec", "accessModes"), message, help)
 
 
-def _class(body: Body, volume: Body) -> Iterator[Fault]:
+def _class(
+    body: Body,
+    volume: Body,
+) -> Iterator[Fault]:
     own = at(body, "spec", "storageClassName")
     of_volume = at(volume, "spec", "storageClassName") or ""
     if own is not None and own != of_volume:
@@ -71,7 +83,10 @@ def _class(body: Body, volume: Body) -> Iterator[Fault]:
         yield never_works(("spec", "storageClassName"), message, help)
 
 
-def _reserved(body: Body, volume: Body) -> Iterator[Fault]:
+def _reserved(
+    body: Body,
+    volume: Body,
+) -> Iterator[Fault]:
     """A volume with ``claimRef`` is bound by that claim only (Kubernetes, persistent volumes)."""
     keys = ("namespace", "name")
     held = [at(volume, "spec", "claimRef", key) for key in keys]

@@ -20,10 +20,16 @@ _ROLES = ("Master", "Worker")
 _MAIN = "pytorch"
 
 
-def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+def check(
+    body: Body,
+    lookup: Lookup,
+) -> Iterator[Fault]:
     """What its webhook refuses, and pods that could not have their names."""
     replicas = at(body, *_REPLICAS)
-    specs = replicas if isinstance(replicas, dict) else {}
+    if isinstance(replicas, dict):
+        specs = replicas
+    else:
+        specs = {}
     yield from name_faults(body, specs)
     for role, spec in specs.items():
         if role not in _ROLES:
@@ -90,7 +96,10 @@ def _replica(
     yield from ignored_policy(path, spec)
 
 
-def ignored_policy(path: Path, spec: Any) -> Iterator[Fault]:
+def ignored_policy(
+    path: Path,
+    spec: Any,
+) -> Iterator[Fault]:
     """A restart policy of pods, which the operator overwrites with that of the role."""
     given = at(spec, "template", "spec", "restartPolicy")
     role = at(spec, "restartPolicy")
@@ -103,7 +112,10 @@ def ignored_policy(path: Path, spec: Any) -> Iterator[Fault]:
         )
 
 
-def name_faults(body: Body, specs: Any) -> Iterator[Fault]:
+def name_faults(
+    body: Body,
+    specs: Any,
+) -> Iterator[Fault]:
     """Faults of the name, of which the operator makes those of pods and Services: labels that begin with a letter."""
     name = at(body, "metadata", "name")
     if not isinstance(name, str):

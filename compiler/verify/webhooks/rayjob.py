@@ -23,7 +23,10 @@ _HEAD = "head"
 _OWN_SUBMITTER = ("submitterPodTemplate", "submitterConfig")
 
 
-def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+def check(
+    body: Body,
+    lookup: Lookup,
+) -> Iterator[Fault]:
     """What never runs."""
     spec = at(body, "spec") or {}
     cluster = at(body, *_CLUSTER)

@@ -13,7 +13,10 @@ GROUP = "kueue.x-k8s.io"
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
-def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+def check(
+    body: Body,
+    lookup: Lookup,
+) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     if "topologyName" in spec and not spec.get("nodeLabels"):
         yield breaks(
@@ -36,7 +39,10 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
         )
 
 
-def _toleration(path: Path, toleration: Body) -> Iterator[Fault]:
+def _toleration(
+    path: Path,
+    toleration: Body,
+) -> Iterator[Fault]:
     operator = toleration.get("operator")
     if operator not in (None, "Equal", "Exists"):
         yield breaks(
@@ -66,7 +72,10 @@ def _toleration(path: Path, toleration: Body) -> Iterator[Fault]:
         )
 
 
-def _effect(path: Path, effect: object) -> Iterator[Fault]:
+def _effect(
+    path: Path,
+    effect: object,
+) -> Iterator[Fault]:
     if effect not in _EFFECTS:
         yield breaks(
             path,

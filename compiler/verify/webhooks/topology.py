@@ -14,7 +14,10 @@ GROUP = "kueue.x-k8s.io"
 HOSTNAME = "kubernetes.io/hostname"
 
 
-def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+def check(
+    body: Body,
+    lookup: Lookup,
+) -> Iterator[Fault]:
     syntax = SYNTAXES["label-key"]
     levels = items(body, "spec", "levels")
     labels = [level.get("nodeLabel") for level in levels]

@@ -46,7 +46,10 @@ _MANAGER = regex(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9/\-._~%!$&'()*+,;=
 _OWN_ENV = frozenset(CONTAINER.values())
 
 
-def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+def check(
+    body: Body,
+    lookup: Lookup,
+) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     runtime = _runtime(body, lookup)
     job_set = at(runtime, "spec", "template", "spec")
@@ -89,7 +92,10 @@ def _rules(spec: Body) -> Iterator[Fault]:
             )
 
 
-def _runtime(body: Body, lookup: Lookup) -> Body | None:
+def _runtime(
+    body: Body,
+    lookup: Lookup,
+) -> Body | None:
     reference = at(body, "spec", "runtimeRef") or {}
     kind = str(reference.get("kind") or "ClusterTrainingRuntime")
     namespace = ""
@@ -99,7 +105,10 @@ def _runtime(body: Body, lookup: Lookup) -> Body | None:
     return lookup(GROUP, kind, namespace, name)
 
 
-def _trainer(trainer: Body, runtime: Body | None) -> Iterator[Fault]:
+def _trainer(
+    trainer: Body,
+    runtime: Body | None,
+) -> Iterator[Fault]:
     policies = at(runtime, "spec", "mlPolicy")
     given = [policy for policy in RESERVED if at(policies, policy) is not None]
     for policy in given[:1]:
@@ -319,7 +328,10 @@ def _names(
     yield from pod_name_faults(name, replicated)
 
 
-def _nodes(body: Body, runtime: Body | None) -> int:
+def _nodes(
+    body: Body,
+    runtime: Body | None,
+) -> int:
     own = at(body, "spec", "trainer", "numNodes")
     if isinstance(own, int) and own:
         return own

@@ -50,7 +50,10 @@ _SECTION = regex(
 )
 
 
-def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
+def verified(
+    artifacts: Sequence[Artifact],
+    setting: Setting,
+) -> list[Diagnostic]:
     """Everything that CloudFormation would refuse, or that a resource's service would."""
     limit = BY_FILE if setting.closed else BY_S3
     return [
@@ -75,7 +78,11 @@ _WIDER = 4
 """YAML takes less than four times the room of Python's own form: an indented line for each value."""
 
 
-def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+def lifted(
+    artifacts: Sequence[Artifact],
+    *,
+    closed: bool,
+) -> Iterable[PlanNode]:
     """The resources of templates, as far as they are read."""
     for artifact in artifacts:
         yield from nodes(artifact)

@@ -91,7 +91,10 @@ def is_call(value: Any) -> bool:
     return "Fn::Transform" in value
 
 
-def calls(value: Any, path: Path = ()) -> Iterator[Path]:
+def calls(
+    value: Any,
+    path: Path = (),
+) -> Iterator[Path]:
     """The place of every value that CloudFormation fills in, the outermost first and alone."""
     for place, part in walk_mappings(value, path, stop=is_call):
         if is_call(part):
@@ -106,7 +109,9 @@ def text_of(value: Any) -> str | None:
         inner = value.get("Fn::Sub")
         if isinstance(inner, list) and inner:
             inner = inner[0]
-        return inner if isinstance(inner, str) else None
+        if isinstance(inner, str):
+            return inner
+        return None
     return None
 
 
@@ -121,7 +126,10 @@ def name_of(value: Any) -> str | None:
     return text_of(value)
 
 
-def uses(value: Any, path: Path = ()) -> Iterator[Use]:
+def uses(
+    value: Any,
+    path: Path = (),
+) -> Iterator[Use]:
     """Every name that the functions in a value use."""
     for place, part in walk_mappings(value, path):
         if not is_call(part):
@@ -166,7 +174,10 @@ def _used(
             yield from _in_text(value, path)
 
 
-def _in_text(value: Any, path: Path) -> Iterator[Use]:
+def _in_text(
+    value: Any,
+    path: Path,
+) -> Iterator[Use]:
     """The names in the text of ``Fn::Sub``, but those that it has values of its own for."""
     own: Any = {}
     if isinstance(value, list):

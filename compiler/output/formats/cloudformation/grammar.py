@@ -95,7 +95,10 @@ def _node(kind: str) -> Node:
     return NodeTable([]).node(document)
 
 
-def policy_faults(document: Any, kind: str) -> list[Fault]:
+def policy_faults(
+    document: Any,
+    kind: str,
+) -> list[Fault]:
     """Faults of a policy; paths are into it. One in a text of JSON has its faults at the text."""
     if isinstance(document, str):
         try:

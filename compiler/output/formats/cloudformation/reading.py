@@ -65,7 +65,9 @@ def _several(value: Any) -> list[Any]:
     """The items of a list, or the one value that stands for a list."""
     if isinstance(value, list):
         return value
-    return [] if value is None else [value]
+    if value is None:
+        return []
+    return [value]
 
 
 def _flag(value: Reader) -> bool | None:
@@ -208,7 +210,10 @@ def _principals(value: Reader) -> Mapping[str, tuple[str, ...]]:
     return {kind: _texts(names) for kind, names in kinds}
 
 
-def _role(body: Reader, logical: str) -> list[CloudResource]:
+def _role(
+    body: Reader,
+    logical: str,
+) -> list[CloudResource]:
     managed = body / "ManagedPolicyArns"
     inline = body / "Policies"
     trust = _policy_of(body / "AssumeRolePolicyDocument", logical, "trust")
@@ -241,7 +246,10 @@ def _role(body: Reader, logical: str) -> list[CloudResource]:
 def _policy(what: str) -> Read:
     """A policy that is a resource of its own, and attaches itself to roles or is about other resources."""
 
-    def read(body: Reader, logical: str) -> list[CloudResource]:
+    def read(
+        body: Reader,
+        logical: str,
+    ) -> list[CloudResource]:
         name = None
         if what in _NAMES:
             name = _text(body / _NAMES[what])
@@ -251,7 +259,12 @@ def _policy(what: str) -> Read:
         holders: list[str] = []
         for key in _HOLDERS[what]:
             holders += _names(body / key)
-        return [replace(policy, holders=tuple(holders))]
+        return [
+            replace(
+                policy,
+                holders=tuple(holders),
+            )
+        ]
 
     return read
 
@@ -265,7 +278,10 @@ _HOLDERS = {
 }
 
 
-def _queue(body: Reader, logical: str) -> list[CloudResource]:
+def _queue(
+    body: Reader,
+    logical: str,
+) -> list[CloudResource]:
     managed = body / "SqsManagedSseEnabled"
     key = body / "KmsMasterKeyId"
     queue = MessageQueue(
@@ -281,7 +297,10 @@ def _queue(body: Reader, logical: str) -> list[CloudResource]:
     return [queue]
 
 
-def _bucket(body: Reader, logical: str) -> list[CloudResource]:
+def _bucket(
+    body: Reader,
+    logical: str,
+) -> list[CloudResource]:
     block = body / "PublicAccessBlockConfiguration"
     public_access = {}
     for name, value in block.entries():
@@ -299,7 +318,10 @@ def _bucket(body: Reader, logical: str) -> list[CloudResource]:
     return [bucket]
 
 
-def _file_system(body: Reader, logical: str) -> list[CloudResource]:
+def _file_system(
+    body: Reader,
+    logical: str,
+) -> list[CloudResource]:
     lustre = body / "LustreConfiguration"
     deployment = lustre / "DeploymentType"
     system = FileSystemStack(
@@ -321,12 +343,18 @@ def _file_system(body: Reader, logical: str) -> list[CloudResource]:
             "imports": (lustre / "ImportPath").at,
             "exports": (lustre / "ExportPath").at,
         },
-        unread=_unread(deployment=deployment, size=body / "StorageCapacity"),
+        unread=_unread(
+            deployment=deployment,
+            size=body / "StorageCapacity",
+        ),
     )
     return [system]
 
 
-def _repository(body: Reader, logical: str) -> list[CloudResource]:
+def _repository(
+    body: Reader,
+    logical: str,
+) -> list[CloudResource]:
     mutability = body / "ImageTagMutability"
     scan = body.follow("ImageScanningConfiguration", "ScanOnPush")
     repository = RepositoryStack(
@@ -346,7 +374,10 @@ def _is_said(value: Reader) -> bool:
     return bool(_text(value))
 
 
-def _node_group(body: Reader, logical: str) -> list[CloudResource]:
+def _node_group(
+    body: Reader,
+    logical: str,
+) -> list[CloudResource]:
     types = body / "InstanceTypes"
     image = body / "AmiType"
     group = NodeGroupStack(
@@ -361,7 +392,10 @@ def _node_group(body: Reader, logical: str) -> list[CloudResource]:
     return [group]
 
 
-def _event_rule(body: Reader, logical: str) -> list[CloudResource]:
+def _event_rule(
+    body: Reader,
+    logical: str,
+) -> list[CloudResource]:
     pattern = body / "EventPattern"
     entries = (body / "Targets").items()
     targets = [_name(target / "Arn") for target in entries]
@@ -374,7 +408,10 @@ def _event_rule(body: Reader, logical: str) -> list[CloudResource]:
     return [rule]
 
 
-def _placement_group(body: Reader, logical: str) -> list[CloudResource]:
+def _placement_group(
+    body: Reader,
+    logical: str,
+) -> list[CloudResource]:
     group = PlacementGroupStack(
         at=body.at,
         logical=logical,
@@ -383,7 +420,10 @@ def _placement_group(body: Reader, logical: str) -> list[CloudResource]:
     return [group]
 
 
-def _access_entry(body: Reader, logical: str) -> list[CloudResource]:
+def _access_entry(
+    body: Reader,
+    logical: str,
+) -> list[CloudResource]:
     attached = (body / "AccessPolicies").items()
     policies = [_text(policy / "PolicyArn") for policy in attached]
     entry = AccessEntryStack(
@@ -399,7 +439,10 @@ def _access_entry(body: Reader, logical: str) -> list[CloudResource]:
     return [entry]
 
 
-def _pod_identity(body: Reader, logical: str) -> list[CloudResource]:
+def _pod_identity(
+    body: Reader,
+    logical: str,
+) -> list[CloudResource]:
     association = PodIdentityStack(
         at=body.at,
         logical=logical,
@@ -411,7 +454,10 @@ def _pod_identity(body: Reader, logical: str) -> list[CloudResource]:
     return [association]
 
 
-def _security_group(body: Reader, logical: str) -> list[CloudResource]:
+def _security_group(
+    body: Reader,
+    logical: str,
+) -> list[CloudResource]:
     into = body / "SecurityGroupIngress"
     out = body / "SecurityGroupEgress"
     rules = [_rule(rule, outgoing=False) for rule in into.items()]
@@ -462,7 +508,10 @@ def _rule(body: Reader, *, outgoing: bool) -> SecurityRule:
     )
 
 
-def _with_rules(read: list[CloudResource], resources: Reader) -> list[CloudResource]:
+def _with_rules(
+    read: list[CloudResource],
+    resources: Reader,
+) -> list[CloudResource]:
     """The resources; the security groups with the rules of the template that name them."""
     if not any(isinstance(resource, SecurityGroupStack) for resource in read):
         return read
@@ -489,7 +538,12 @@ def _with_own(
     for body, outgoing in alone:
         if _name(body / "GroupId") != group.logical:
             continue
-        rules.append(_rule(body, outgoing=outgoing))
+        rules.append(
+            _rule(
+                body,
+                outgoing=outgoing,
+            )
+        )
         closed_out |= outgoing
         ports = [(body / key).value for key in _PORTS]
         if any(is_call(port) for port in ports):
@@ -541,7 +595,10 @@ def _with_attached(resources: list[CloudResource]) -> list[CloudResource]:
     return attached
 
 
-def _with_policies(role: IamRole, policies: list[AccessPolicy]) -> IamRole:
+def _with_policies(
+    role: IamRole,
+    policies: list[AccessPolicy],
+) -> IamRole:
     managed = list(role.managed)
     inline = list(role.inline)
     for policy in policies:

@@ -48,7 +48,9 @@ def unresolved(body: Body) -> Iterator[Fault]:
 def _entries(body: Body, section: str) -> Body:
     """The entries of a section; none of one that is no mapping."""
     entries = body.get(section)
-    return entries if isinstance(entries, dict) else {}
+    if isinstance(entries, dict):
+        return entries
+    return {}
 
 
 def _attributes(
@@ -108,7 +110,10 @@ def _unresolved_use(
     )
 
 
-def _no_attribute(use: Use, resources: Body) -> Fault | None:
+def _no_attribute(
+    use: Use,
+    resources: Body,
+) -> Fault | None:
     if use.name not in resources:
         return _absent(
             use.path,

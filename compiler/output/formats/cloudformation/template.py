@@ -120,7 +120,10 @@ def _is_rewritten(body: Body) -> bool:
     """Whether a program rewrites it before CloudFormation reads it: a macro of one's own, or modules
     that are packaged."""
     transforms = body.get("Transform")
-    several = transforms if isinstance(transforms, list) else [transforms]
+    if isinstance(transforms, list):
+        several = transforms
+    else:
+        several = [transforms]
     known = (None, *_TRANSFORMS)
     if any(name not in known for name in several):
         return True
@@ -173,7 +176,10 @@ def _too_large(
         )
     for name, most in _MOST.items():
         section = body.get(name)
-        count = len(section) if isinstance(section, dict) else 0
+        if isinstance(section, dict):
+            count = len(section)
+        else:
+            count = 0
         if count > most:
             message = f"{count} {name.lower()} where at most {most} are taken"
             yield Fault(
@@ -181,7 +187,10 @@ def _too_large(
             )
 
 
-def _resource(name: str, resource: Any) -> Iterator[Fault]:
+def _resource(
+    name: str,
+    resource: Any,
+) -> Iterator[Fault]:
     path: Path = ("Resources", name)
     if name.startswith(FOR_EACH):
         return
@@ -228,7 +237,10 @@ def _resource(name: str, resource: Any) -> Iterator[Fault]:
     yield from _properties(path, kind, resource.get("Properties"))
 
 
-def _missing_structure(name: str, resource: Any) -> Iterator[Fault]:
+def _missing_structure(
+    name: str,
+    resource: Any,
+) -> Iterator[Fault]:
     """A resource of our own whose type has no structure here: nothing would judge its properties."""
     kind = None
     if isinstance(resource, dict):
@@ -243,7 +255,10 @@ def _missing_structure(name: str, resource: Any) -> Iterator[Fault]:
         )
 
 
-def _logical_name(path: Path, name: str) -> Iterator[Fault]:
+def _logical_name(
+    path: Path,
+    name: str,
+) -> Iterator[Fault]:
     fits = len(name) <= _LONGEST
     if not fits or not _LOGICAL.match(name):
         yield Fault(
@@ -276,7 +291,10 @@ def _properties(
                 )
 
 
-def _certain_faults(all_faults: list[Fault], value: Any) -> list[Fault]:
+def _certain_faults(
+    all_faults: list[Fault],
+    value: Any,
+) -> list[Fault]:
     """The faults of a value that no function fills in, each once: a misspelt name is not missing as well."""
     if not all_faults:
         return []
@@ -291,7 +309,10 @@ def _certain_faults(all_faults: list[Fault], value: Any) -> list[Fault]:
     return certain
 
 
-def _is_excused(fault: Fault, filled: list[Path]) -> bool:
+def _is_excused(
+    fault: Fault,
+    filled: list[Path],
+) -> bool:
     """Whether a fault is about a value that a function gives, or a scalar that CloudFormation takes for the right one:
     numbers and booleans may be texts, and the other way round. A key is wrong with whatever value."""
     if fault.code == "SCH002":
@@ -309,7 +330,10 @@ def _is_excused(fault: Fault, filled: list[Path]) -> bool:
     return _is_within(path, filled)
 
 
-def _is_within(path: Path, filled: list[Path]) -> bool:
+def _is_within(
+    path: Path,
+    filled: list[Path],
+) -> bool:
     for place in filled:
         depth = len(place)
         if path[:depth] == place:
@@ -317,7 +341,10 @@ def _is_within(path: Path, filled: list[Path]) -> bool:
     return False
 
 
-def _move_below(place: Path, faults_inside: list[Fault]) -> Iterator[Fault]:
+def _move_below(
+    place: Path,
+    faults_inside: list[Fault],
+) -> Iterator[Fault]:
     for fault in faults_inside:
         path = (*place, *fault.path)
         yield replace(fault, path=path)

@@ -45,7 +45,10 @@ _LEAST = {"COPY": 2, "ADD": 2}  # words; of the others one
 _SOURCE = "source: Dockerfile reference"
 
 
-def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
+def verified(
+    artifacts: Sequence[Artifact],
+    setting: Setting,
+) -> list[Diagnostic]:
     """Everything that Docker would refuse."""
     faults: list[Diagnostic] = []
     for artifact in artifacts:
@@ -118,7 +121,11 @@ def _fault(
     return None
 
 
-def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+def lifted(
+    artifacts: Sequence[Artifact],
+    *,
+    closed: bool,
+) -> Iterable[PlanNode]:
     """The recipes of Dockerfiles, and their steps."""
     for artifact in artifacts:
         yield from nodes(artifact)

@@ -135,7 +135,9 @@ def _words(step: Instruction) -> tuple[str, ...]:
 def _user(text: str) -> int:
     """The number of a user; 0 for one whose number is not known here."""
     number = text.partition(":")[0]
-    return int(number) if number.isdigit() else 0
+    if number.isdigit():
+        return int(number)
+    return 0
 
 
 def _packages(command: str) -> dict[str, str]:
@@ -161,7 +163,10 @@ def _requirements(command: str) -> str | None:
     return None
 
 
-def _installer(step: Instruction, at: Route) -> Installer | None:
+def _installer(
+    step: Instruction,
+    at: Route,
+) -> Installer | None:
     """The EFA installer of a RUN that compares its archive."""
     for command in step.commands:
         words = command.replace('"', " ").split()

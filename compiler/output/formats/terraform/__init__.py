@@ -38,7 +38,10 @@ TAGS: Mapping[str, str] = {}
 _SECTIONS = ("resource", "data")
 
 
-def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
+def verified(
+    artifacts: Sequence[Artifact],
+    setting: Setting,
+) -> list[Diagnostic]:
     """Everything that Terraform would refuse of a module, or the provider of a resource."""
     return [
         diagnostic(artifact, fault)
@@ -47,7 +50,11 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
     ]
 
 
-def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+def lifted(
+    artifacts: Sequence[Artifact],
+    *,
+    closed: bool,
+) -> Iterable[PlanNode]:
     """The resources of modules, as far as they are read."""
     for artifact in artifacts:
         yield from nodes(artifact)

@@ -89,7 +89,10 @@ def types_of(wheel: Path) -> Assembly:
     return types
 
 
-def derived(name: str, types: Assembly) -> dict[str, Any]:
+def derived(
+    name: str,
+    types: Assembly,
+) -> dict[str, Any]:
     """The file of a type; ``data.`` before the name of a data source."""
     plain = name.replace("data.", "data_", 1).replace("aws_", "", 1)
     words = plain.split("_")

@@ -56,7 +56,11 @@ _EXPRESSION = regex(r"(?<!\$)\$\{((?:[^{}]|\{[^{}]*\})*)\}")
 _NUMBER = regex(r"-?\d+(\.\d+)?\Z")
 
 
-def faults(body: Body, *, closed: bool = False) -> list[Fault]:
+def faults(
+    body: Body,
+    *,
+    closed: bool = False,
+) -> list[Fault]:
     """All faults of a module. ``closed``: it is our own and whole, so that a type without a structure is a fault, and
     so is a reference to what is not in it."""
     reported = [
@@ -206,7 +210,10 @@ def _blocks(
     shape: Shape,
     name: str,
 ) -> Iterator[Fault]:
-    several = value if isinstance(value, list) else [value]
+    if isinstance(value, list):
+        several = value
+    else:
+        several = [value]
     if shape["is"] == "block" and len(several) > 1:
         yield _wrong(place, value, "one block")
         return

@@ -74,7 +74,9 @@ def _text(value: Reader) -> str | None:
 def _name(value: Reader) -> str | None:
     """A text, or the address of what it refers to."""
     match = _TO.match(value.word())
-    return match[1] if match else _text(value)
+    if match:
+        return match[1]
+    return _text(value)
 
 
 def _texts(value: Reader) -> tuple[str, ...]:
@@ -188,7 +190,10 @@ def _principals(value: Reader) -> dict[str, tuple[str, ...]]:
     return {kind: _texts(names) for kind, names in kinds}
 
 
-def _role(body: Reader, address: str) -> list[CloudResource]:
+def _role(
+    body: Reader,
+    address: str,
+) -> list[CloudResource]:
     trust = _policy_of(body / "assume_role_policy", address, "trust")
     managed = body / "managed_policy_arns"
     names = map(_name, managed.items())
@@ -205,27 +210,38 @@ def _role(body: Reader, address: str) -> list[CloudResource]:
         },
         unread=_unread(name=body / "name"),
     )
-    return [role] if trust is None else [role, trust]
+    if trust is None:
+        return [role]
+    return [role, trust]
 
 
 def _policy(what: str, holder: str) -> Read:
     """A policy that is a resource of its own; ``holder`` is the argument that says whose."""
 
-    def read(body: Reader, address: str) -> list[CloudResource]:
+    def read(
+        body: Reader,
+        address: str,
+    ) -> list[CloudResource]:
         name = None
         if what in ("managed", "inline"):
             name = _text(body / "name")
         policy = _policy_of(body / "policy", address, what, name)
         if policy is None:
             return []
-        whose = _name(body / holder) if holder else None
+        if holder:
+            whose = _name(body / holder)
+        else:
+            whose = None
         holders = (whose,) if whose else ()
         return [replace(policy, holders=holders)]
 
     return read
 
 
-def _queue(body: Reader, address: str) -> list[CloudResource]:
+def _queue(
+    body: Reader,
+    address: str,
+) -> list[CloudResource]:
     managed = body / "sqs_managed_sse_enabled"
     key = body / "kms_master_key_id"
     queue = MessageQueue(
@@ -241,7 +257,10 @@ def _queue(body: Reader, address: str) -> list[CloudResource]:
     return [queue]
 
 
-def _bucket(body: Reader, address: str) -> list[CloudResource]:
+def _bucket(
+    body: Reader,
+    address: str,
+) -> list[CloudResource]:
     name = body / "bucket"
     bucket = Bucket(
         at=body.at,
@@ -252,7 +271,10 @@ def _bucket(body: Reader, address: str) -> list[CloudResource]:
     return [bucket]
 
 
-def _file_system(body: Reader, address: str) -> list[CloudResource]:
+def _file_system(
+    body: Reader,
+    address: str,
+) -> list[CloudResource]:
     deployment = body / "deployment_type"
     size = body / "storage_capacity"
     imports = body / "import_path"
@@ -282,7 +304,10 @@ def _file_system(body: Reader, address: str) -> list[CloudResource]:
     return [system]
 
 
-def _repository(body: Reader, address: str) -> list[CloudResource]:
+def _repository(
+    body: Reader,
+    address: str,
+) -> list[CloudResource]:
     mutability = body / "image_tag_mutability"
     scanning = _several(body / "image_scanning_configuration")
     configuration = body / "image_scanning_configuration"
@@ -301,7 +326,10 @@ def _repository(body: Reader, address: str) -> list[CloudResource]:
     return [repository]
 
 
-def _node_group(body: Reader, address: str) -> list[CloudResource]:
+def _node_group(
+    body: Reader,
+    address: str,
+) -> list[CloudResource]:
     types = body / "instance_types"
     image = body / "ami_type"
     group = NodeGroupStack(
@@ -316,7 +344,10 @@ def _node_group(body: Reader, address: str) -> list[CloudResource]:
     return [group]
 
 
-def _event_rule(body: Reader, address: str) -> list[CloudResource]:
+def _event_rule(
+    body: Reader,
+    address: str,
+) -> list[CloudResource]:
     try:
         pattern = json.loads((body / "event_pattern").word())
     except ValueError:
@@ -331,7 +362,10 @@ def _event_rule(body: Reader, address: str) -> list[CloudResource]:
     ]
 
 
-def _placement_group(body: Reader, address: str) -> list[CloudResource]:
+def _placement_group(
+    body: Reader,
+    address: str,
+) -> list[CloudResource]:
     strategy = _text(body / "strategy")
     return [
         PlacementGroupStack(
@@ -342,7 +376,10 @@ def _placement_group(body: Reader, address: str) -> list[CloudResource]:
     ]
 
 
-def _access_entry(body: Reader, address: str) -> list[CloudResource]:
+def _access_entry(
+    body: Reader,
+    address: str,
+) -> list[CloudResource]:
     groups = body / "kubernetes_groups"
     entry = AccessEntryStack(
         at=body.at,
@@ -356,7 +393,10 @@ def _access_entry(body: Reader, address: str) -> list[CloudResource]:
     return [entry]
 
 
-def _pod_identity(body: Reader, address: str) -> list[CloudResource]:
+def _pod_identity(
+    body: Reader,
+    address: str,
+) -> list[CloudResource]:
     association = PodIdentityStack(
         at=body.at,
         logical=address,
@@ -368,7 +408,10 @@ def _pod_identity(body: Reader, address: str) -> list[CloudResource]:
     return [association]
 
 
-def _security_group(body: Reader, address: str) -> list[CloudResource]:
+def _security_group(
+    body: Reader,
+    address: str,
+) -> list[CloudResource]:
     into = _several(body / "ingress")
     out = _several(body / "egress")
     rules = [_rule_within(rule, address, outgoing=False) for rule in into]
@@ -395,7 +438,10 @@ def _rule_within(
     outgoing: bool,
 ) -> SecurityRule:
     peers = _several(body / "security_groups")
-    peer = address if _flag(body / "self") else None
+    if _flag(body / "self"):
+        peer = address
+    else:
+        peer = None
     if peer is None and peers:
         peer = _name(peers[0])
     return _rule(body, "protocol", peer, outgoing=outgoing)
@@ -443,7 +489,10 @@ _READERS: dict[str, Read] = {
 Found = dict[str, list[tuple[Reader, str]]]
 
 
-def _attached(read: list[CloudResource], found: Found) -> list[CloudResource]:
+def _attached(
+    read: list[CloudResource],
+    found: Found,
+) -> list[CloudResource]:
     """The resources; the roles with the policies that are attached to them."""
     inline = [
         policy
@@ -493,7 +542,10 @@ def _whole(resource: CloudResource, found: Found) -> CloudResource:
             for body, _ in found.get("aws_cloudwatch_event_target", ())
             if _name(body / "rule") == resource.logical
         ]
-        return replace(resource, targets=tuple(filter(None, targets)))
+        return replace(
+            resource,
+            targets=tuple(filter(None, targets)),
+        )
     if isinstance(resource, AccessEntryStack):
         known = (resource.logical, resource.principal)
         policies = []
@@ -501,7 +553,10 @@ def _whole(resource: CloudResource, found: Found) -> CloudResource:
             principal = _name(body / "principal_arn")
             if principal in known:
                 policies.append(_text(body / "policy_arn"))
-        return replace(resource, policies=tuple(filter(None, policies)))
+        return replace(
+            resource,
+            policies=tuple(filter(None, policies)),
+        )
     return resource
 
 

@@ -67,7 +67,10 @@ def with_configuration(
     return replace(job, spec=spec)
 
 
-def _of_model(context: Context, job: Job) -> dict[str, Any]:
+def _of_model(
+    context: Context,
+    job: Job,
+) -> dict[str, Any]:
     """What the model of the job says of the configuration."""
     model = job.spec.model
     if model is None:

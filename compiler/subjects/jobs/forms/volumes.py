@@ -67,7 +67,10 @@ class NodeLocalVolume(SpecModel):
 class HostPathVolume(SpecModel):
     """A path of the node itself."""
 
-    path: Path = Field(description="The path on the node.", examples=["/opt/profiler"])
+    path: Path = Field(
+        description="The path on the node.",
+        examples=["/opt/profiler"],
+    )
     type: (
         Literal[
             "DirectoryOrCreate",
@@ -150,7 +153,10 @@ class JobVolume(SpecModel):
     def _of_one_kind(self) -> Self:
         given = self._given()
         if len(given) != 1:
-            what = f"{listed(given)} are given" if given else "of no kind"
+            if given:
+                what = f"{listed(given)} are given"
+            else:
+                what = "of no kind"
             raise fault(
                 f"volume `{self.name}`: {what}"
                 if given

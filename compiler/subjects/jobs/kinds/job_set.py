@@ -101,7 +101,12 @@ class JobSet(OwnPods):
         if not job.spec.roles:
             return own
         node = program_part(runtime)
-        parts = [replace(node, nodes=job.spec.nodes)]
+        parts = [
+            replace(
+                node,
+                nodes=job.spec.nodes,
+            )
+        ]
         for index, role in enumerate(job.spec.roles):
             at = job.at / "roles" / index
             part = _part(node, role, at)
@@ -145,7 +150,10 @@ def _part(
         )
         for container in node.pod.containers
     ]
-    pod = replace(node.pod, containers=tuple(containers))
+    pod = replace(
+        node.pod,
+        containers=tuple(containers),
+    )
     return replace(
         node,
         at=at,

@@ -163,7 +163,10 @@ def _filled(
         if container.name == main:
             container = _program(container, job)
         containers.append(container)
-    pod = replace(replicated.pod, containers=tuple(containers))
+    pod = replace(
+        replicated.pod,
+        containers=tuple(containers),
+    )
     return replace(replicated, pod=pod)
 
 

@@ -26,7 +26,10 @@ def grouped(pod: Pod, group: str) -> Pod:
     """A pod that Kueue places together with those of the job's other role (kueue v0.19.2, podset groups)."""
     if pod.annotations.keys().isdisjoint(_PLACED):
         return pod
-    return replace(pod, annotations={**pod.annotations, _GROUP: group})
+    return replace(
+        pod,
+        annotations={**pod.annotations, _GROUP: group},
+    )
 
 
 class PyTorchJob(OwnPods):

@@ -130,7 +130,10 @@ class RayJob(OwnPods):
                     },
                 )
             containers.append(container)
-        pod = replace(replicated.pod, containers=tuple(containers))
+        pod = replace(
+            replicated.pod,
+            containers=tuple(containers),
+        )
         return replace(replicated, pod=pod)
 
     def explain(self, context: Context, job: Job) -> None:
@@ -207,7 +210,10 @@ def _small(containers: tuple[Container, ...]) -> tuple[Container, ...]:
 def _shared_memory(volume: Volume) -> Volume:
     if volume.name != "dshm" or volume.size is None:
         return volume
-    return replace(volume, size=min(volume.size, _OBJECTS))
+    return replace(
+        volume,
+        size=min(volume.size, _OBJECTS),
+    )
 
 
 # --- checks

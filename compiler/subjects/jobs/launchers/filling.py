@@ -22,7 +22,10 @@ def filled(job: Any) -> Any:
         from compiler.catalog.runtimes import image_of
 
         image = image_of(job["runtime"])
-        job = {"image": image, **job} if image is not None else job
+        if image is not None:
+            job = {"image": image, **job}
+        else:
+            job = job
     launcher = job.get("launcher")
     if not isinstance(launcher, dict):
         return job

@@ -91,7 +91,11 @@ class Launcher:
         """How often all pods of the job are made anew."""
         return job.spec.retries.job
 
-    def environment(self, context: Context, job: Job) -> list[EnvVar]:
+    def environment(
+        self,
+        context: Context,
+        job: Job,
+    ) -> list[EnvVar]:
         """Variables of the program that do not depend on the name of the TrainJob."""
         return []
 

@@ -25,7 +25,10 @@ class PatchTarget(SpecModel):
     version: str | None = Field(
         None, description="The version of the API group.", examples=["v1"]
     )
-    kind: Kind = Field(description="The kind.", examples=["ClusterQueue"])
+    kind: Kind = Field(
+        description="The kind.",
+        examples=["ClusterQueue"],
+    )
     name: NamePattern | None = Field(
         None,
         description="A regular expression for the whole name.",
@@ -86,7 +89,9 @@ _MERGE, _OPERATIONS = "merge", "operations"
 
 
 def _form(value: Any) -> str:
-    return _OPERATIONS if isinstance(value, list) else _MERGE
+    if isinstance(value, list):
+        return _OPERATIONS
+    return _MERGE
 
 
 def _is_a_patch(value: Any) -> Any:

@@ -14,7 +14,10 @@ from compiler.spec.types import (
 class Taint(SpecModel):
     """A taint beside the one for accelerators."""
 
-    key: TaintKey = Field(description="The taint's key.", examples=["example.com/team"])
+    key: TaintKey = Field(
+        description="The taint's key.",
+        examples=["example.com/team"],
+    )
     value: LabelValue = Field(
         "", description="The taint's value; unset: empty.", examples=["research"]
     )

@@ -34,7 +34,10 @@ class CreatedDisk(SpecModel):
         "where it stays.",
         examples=["pod"],
     )
-    size: Size = Field(description="The size of each volume.", examples=["500Gi"])
+    size: Size = Field(
+        description="The size of each volume.",
+        examples=["500Gi"],
+    )
     iops: int | None = Field(
         None,
         description="The IOPS of each volume; unset: 3000.",
@@ -79,7 +82,10 @@ class ExistingDisk(SpecModel):
         description="The zone of the volume, in which its jobs run.",
         examples=["us-west-2a"],
     )
-    size: Size = Field(description="The size of the volume.", examples=["200Gi"])
+    size: Size = Field(
+        description="The size of the volume.",
+        examples=["200Gi"],
+    )
     file_system: Literal["ext4", "xfs"] = Field(
         "ext4",
         description="The file system on the volume; the driver makes it on a volume that has none.",

@@ -91,7 +91,11 @@ class OpenMpi(Launcher):
         """The SSH servers never end: mpirun's end is that of the job."""
         return (LAUNCHER_JOB,)
 
-    def environment(self, context: Context, job: Job) -> list[EnvVar]:
+    def environment(
+        self,
+        context: Context,
+        job: Job,
+    ) -> list[EnvVar]:
         why = "mpirun refuses to run as root unless it is confirmed"
         source = "Open MPI 4.1.6, orte/orted/orted_submit.c"
         variables = []
@@ -134,7 +138,10 @@ class OpenMpi(Launcher):
 
 def _mpi(job: Job) -> Mpi:
     launcher = job.spec.launcher
-    given = launcher.mpi if launcher is not None else None
+    if launcher is not None:
+        given = launcher.mpi
+    else:
+        given = None
     return given or Mpi.model_construct(ssh_port=2222, sshd="/usr/sbin/sshd")
 
 

@@ -30,9 +30,15 @@ class AllReduce(OpenMpi):
     def restarts(self, job: Job) -> int:
         """A network that is too slow is so again: the first result stands."""
         retries = job.spec.retries
-        return retries.job if "job" in retries.model_fields_set else 0
+        if "job" in retries.model_fields_set:
+            return retries.job
+        return 0
 
-    def environment(self, context: Context, job: Job) -> list[EnvVar]:
+    def environment(
+        self,
+        context: Context,
+        job: Job,
+    ) -> list[EnvVar]:
         variables = super().environment(context, job)
         if job.spec.image == IMAGE:
             why, source = "the libraries of the image", "NVIDIA/aicr bc05c6b"
@@ -65,7 +71,10 @@ class AllReduce(OpenMpi):
 
 def _test(job: Job) -> NcclTest:
     launcher = job.spec.launcher
-    given = launcher.nccl_test if launcher is not None else None
+    if launcher is not None:
+        given = launcher.nccl_test
+    else:
+        given = None
     assert given is not None, "the launcher of this job is another one"
     return given
 

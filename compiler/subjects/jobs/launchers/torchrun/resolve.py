@@ -35,7 +35,11 @@ class Torchrun(Launcher):
         """Whether a command starts torchrun."""
         return launches_torchrun(parts)
 
-    def environment(self, context: Context, job: Job) -> list[EnvVar]:
+    def environment(
+        self,
+        context: Context,
+        job: Job,
+    ) -> list[EnvVar]:
         """How long torchrun waits for its ranks to save; the option in the command wins."""
         seconds = shutdown_seconds(job)
         spec = job.spec
@@ -110,7 +114,10 @@ class Torchrun(Launcher):
 
     def explain(self, context: Context, job: Job) -> None:
         retries = job.spec.retries
-        given = retries.process if "process" in retries.model_fields_set else None
+        if "process" in retries.model_fields_set:
+            given = retries.process
+        else:
+            given = None
         context.settle(
             job.target,
             "retries.process",
