@@ -78,6 +78,11 @@ def deepspeed_configuration_refused(
 
         jobs: [{name: llama, command: [torchrun, train.py, --deepspeed=/etc/zero.json], files: {/etc/zero.json:
           '{"train_batch_size": "auto", "bf16": {"enabled": true}, "zero_optimization": {"stage": 3}}'}}]
+
+        jobs: [{name: llama, nodes: 2, command: [torchrun, train.py, --deepspeed=/etc/zero.json], files: {/etc/zero.json:
+          '{"train_batch_size": 64, "gradient_accumulation_steps": 4}'},
+          model: {parameters: 8.03e9, sharding: full, parallel: {tensor: 8, pipeline: 2}}}]
+        patches: [{target: {kind: TrainJob}, patch: {spec: {trainer: {numNodes: 1}}}}]
     """
     said = dict(options(work.words))
     paths = (said[name] for name in _OPTIONS if said.get(name))
@@ -133,11 +138,11 @@ def _of_batches(
 ) -> Iterator[Finding]:
     ranks = _ranks(work)
     if ranks is not None:
-        ranks //= sharing
+        ranks //= sharing  # 0: a patch left fewer ranks than a model is divided over
     whole, micro, steps = (
         _count(configuration, name) for name in (_BATCH, _MICRO, _STEPS)
     )
-    if ranks is None or whole is None:
+    if not ranks or whole is None:
         return
     if micro is None and steps is None:
         return
