@@ -101,7 +101,7 @@ class Artifact:
     body: Body = dataclasses.field(default_factory=dict)
     path: str = ""
     at: Route = dataclasses.field(default_factory=Route)
-    origins: Places = dataclasses.field(default_factory=dict)
+    origins: dict[tuple[Key, ...], Route] = dataclasses.field(default_factory=dict)
     lists: tuple[tuple[Key, ...], ...] = ()
     key: str = ""
     choices: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
@@ -159,7 +159,7 @@ class Artifact:
             return self.at
         return self.whole / tuple(path)
 
-    def places(self) -> Places:
+    def places(self) -> dict[tuple[Key, ...], Route]:
         """The origins of fields that are there: one that was left out has an origin too, where it would be set."""
         there = {}
         for path, route in self.origins.items():
