@@ -70,7 +70,9 @@ def _by_config(items: list[T], manifest: Callable[[T], Manifest]) -> list[list[T
 
 
 def _by_folder(
-    items: Sequence[T], manifest: Callable[[T], Manifest], together: Together
+    items: Sequence[T],
+    manifest: Callable[[T], Manifest],
+    together: Together,
 ) -> list[list[T]]:
     """The items of each cluster; what lies outside of the clusters' folders belongs to all of them.
 

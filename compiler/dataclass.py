@@ -69,7 +69,11 @@ def _is_special(annotation: Any) -> bool:
 _FEW = 32
 
 
-def _first_initializer(cls: Any, fields: tuple[Any, ...], frozen: bool) -> Any:
+def _first_initializer(
+    cls: Any,
+    fields: tuple[Any, ...],
+    frozen: bool,
+) -> Any:
     """``__init__`` without a compilation: most classes of a run have a few objects, and compiling takes as long as 40.
 
     After a few, and where the arguments are wrong, it gives way to the compiled one.

@@ -65,7 +65,9 @@ def _here(
 
 
 def _start(
-    share: Iterable[int], do: Callable[[int], T], verdict: Callable[[T], Any]
+    share: Iterable[int],
+    do: Callable[[int], T],
+    verdict: Callable[[T], Any],
 ) -> tuple[int, int]:
     """A worker for a share: its process, and the pipe that its verdicts come through."""
     reads, writes = os.pipe()

@@ -87,7 +87,9 @@ def _artifact(fault: Diagnostic) -> str:
 
 
 def _visible(
-    findings: Iterable[Diagnostic], faults: Iterable[Diagnostic], known: set[Route]
+    findings: Iterable[Diagnostic],
+    faults: Iterable[Diagnostic],
+    known: set[Route],
 ) -> list[Diagnostic]:
     """The findings on what has no fault: what the API refuses or drops is the fact about a place, and what policies
     think of it comes when that is fixed."""

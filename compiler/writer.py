@@ -169,7 +169,9 @@ def _base(options: Options) -> Path:
 
 
 def orphans(
-    done: Outcome, options: Options, paths: Sequence[str | os.PathLike[str]]
+    done: Outcome,
+    options: Options,
+    paths: Sequence[str | os.PathLike[str]],
 ) -> list[Diagnostic]:
     """Folders of clusters that no spec names any more: those that this run reads were renamed, others are gone."""
     names = {compilation.name for compilation in done.compilations}

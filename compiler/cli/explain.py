@@ -95,7 +95,10 @@ def explain_object(
 
 
 def _unknown(
-    subject: str, field: str, compilations: Sequence[Compilation], slugs: list[str]
+    subject: str,
+    field: str,
+    compilations: Sequence[Compilation],
+    slugs: list[str],
 ) -> str:
     """Why there is nothing to show."""
     fields: set[str] = set()

@@ -37,7 +37,10 @@ class Change:
 
 
 def changed_fields(
-    committed: Committed, run: Run, job: TrainJob, manifests: Mapping[str, Manifest]
+    committed: Committed,
+    run: Run,
+    job: TrainJob,
+    manifests: Mapping[str, Manifest],
 ) -> list[Change]:
     """The fields of a run's TrainJob and runtime that differ from what was submitted; the spec's own come first.
 
@@ -102,7 +105,11 @@ def _differences(
 
 
 def _walk(
-    old: Any, new: Any, path: _Path, shown: _Path, names: Mapping[str, str]
+    old: Any,
+    new: Any,
+    path: _Path,
+    shown: _Path,
+    names: Mapping[str, str],
 ) -> Iterator[tuple[_Path, _Path, Any, Any]]:
     """Path, path to show, value before and after of each difference. Items of lists are matched by ``name``."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):

@@ -117,7 +117,9 @@ def kept_runtime(
 
 
 def with_kept(
-    plan: Plan, manifests: Sequence[Manifest], stay: Mapping[str, Kept]
+    plan: Plan,
+    manifests: Sequence[Manifest],
+    stay: Mapping[str, Kept],
 ) -> tuple[Plan, list[Manifest]]:
     """What was submitted in the place of what would be, and just those runtimes that jobs refer to.
 
@@ -156,7 +158,9 @@ def with_files(
 
 
 def _manifests(
-    manifests: Sequence[Manifest], stay: Mapping[str, Kept], used: set[str]
+    manifests: Sequence[Manifest],
+    stay: Mapping[str, Kept],
+    used: set[str],
 ) -> list[Manifest]:
     objects: dict[str, Manifest] = {}
     for new in manifests:

@@ -28,7 +28,10 @@ _NODES = ("NodePool", "EC2NodeClass", "NodeClass")
 
 
 def with_needs(
-    plan: Plan, manifests: Sequence[Manifest], runs: Iterable[Run], committed: Committed
+    plan: Plan,
+    manifests: Sequence[Manifest],
+    runs: Iterable[Run],
+    committed: Committed,
 ) -> tuple[Plan, list[Manifest]]:
     """The plan and its objects with what runs that go on need beside them."""
     known = {str(manifest.ref): manifest for manifest in manifests}
@@ -52,7 +55,10 @@ def with_needs(
 
 
 def _needs(
-    run: Run, known: dict[str, Manifest], committed: Committed, like: Manifest
+    run: Run,
+    known: dict[str, Manifest],
+    committed: Committed,
+    like: Manifest,
 ) -> Iterator[Manifest]:
     ref = f"ClusterTrainingRuntime/{run.runtime}"
     runtime = known.get(ref)

@@ -61,7 +61,10 @@ def _replaced(old: dict[str, Any], stack: Artifact) -> Iterator[Diagnostic]:
 
 
 def _refused(
-    stack: Artifact, path: tuple[str, ...], before: Any, after: Any
+    stack: Artifact,
+    path: tuple[str, ...],
+    before: Any,
+    after: Any,
 ) -> Diagnostic:
     field = path[-1]
     return error(

@@ -92,7 +92,11 @@ class Kustomizations:
                 return labels
         return {}
 
-    def _files(self, path: str, seen: set[str]) -> Iterator[str]:
+    def _files(
+        self,
+        path: str,
+        seen: set[str],
+    ) -> Iterator[str]:
         """The files that a kustomization applies."""
         if path in seen:
             return

@@ -233,7 +233,10 @@ def _unpack(
 
 
 def _add_object(
-    body: dict[str, Any], text: Text, where: Route, reading: Reading
+    body: dict[str, Any],
+    text: Text,
+    where: Route,
+    reading: Reading,
 ) -> None:
     """An object as it is meant to be; one without a known ``apiVersion`` is left out."""
     right = meant(body.get("apiVersion", ""), body["kind"])

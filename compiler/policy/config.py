@@ -239,7 +239,11 @@ class _Reader:
         elif codes:
             self._given.append((0 if area else 1, codes, _LEVELS[text]))
 
-    def known(self, name: str, node: Node) -> tuple[str, ...]:
+    def known(
+        self,
+        name: str,
+        node: Node,
+    ) -> tuple[str, ...]:
         """The code of a rule given by code or slug; a fault where there is none."""
         span = node.key_span or node.span
         if name in self.rules or name in self.by_slug:
@@ -344,7 +348,11 @@ class _Reader:
             self.fault("POL005", what, span, "write `until: 2027-01-31`")
             return None
 
-    def entries(self, node: Node, keys: tuple[str, ...] = ()) -> list[tuple[str, Node]]:
+    def entries(
+        self,
+        node: Node,
+        keys: tuple[str, ...] = (),
+    ) -> list[tuple[str, Node]]:
         """The entries of a mapping; faults for what is none and for unknown keys."""
         if not isinstance(node, MappingNode):
             if not (isinstance(node, ScalarNode) and node.value is None):

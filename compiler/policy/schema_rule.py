@@ -205,7 +205,10 @@ def _schema_faults(schema: Any) -> Iterator[_Fault]:
 
 
 def _checker(
-    schema: Mapping[str, Any], api_version: str, message: str, help: str
+    schema: Mapping[str, Any],
+    api_version: str,
+    message: str,
+    help: str,
 ) -> Callable[..., Iterator[Finding]]:
     validators: list[Any] = []
 
