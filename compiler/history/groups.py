@@ -57,7 +57,8 @@ def _changed(old: Any, new: Any) -> list[str]:
 
 
 def _made_anew(manifest: Manifest, changed: list[str]) -> Diagnostic:
-    name = manifest.path.rpartition("/")[2].removesuffix(".yaml")
+    file = manifest.path.rpartition("/")[2]
+    name = file.removesuffix(".yaml")
     place = ("managedNodeGroups", 0, changed[0])
     return warning(
         "CHG027",

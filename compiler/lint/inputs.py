@@ -25,9 +25,10 @@ class Text:
     def node(self, where: Route) -> Node:
         """The node of a route, which begins with the number of the document."""
         if not self.documents:
-            self.documents = parse_manifests(self.file, self.tags)[0]
+            self.documents, _ = parse_manifests(self.file, self.tags)
         number, *route = where
-        node, _ = self.documents[int(number)].node(Route(route))
+        document = self.documents[int(number)]
+        node, _ = document.node(Route(route))
         return node
 
 

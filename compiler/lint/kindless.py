@@ -27,10 +27,11 @@ class NoObject:
     def at(self, node: Node) -> Diagnostic:
         """The finding at the place of a document."""
         route = Route((self.key,)) if self.key else Route()
+        span = Document(node).span(route, key=True)
         return error(
             "LNT004",
             self.message,
-            span=Document(node).span(route, key=True),
+            span=span,
             help=self.help,
         )
 
@@ -47,7 +48,9 @@ def no_object(body: Any) -> NoObject | None:
         what = "text" if isinstance(body, str) else kind_of(body)
         message = f"a document that is {what}, not an object"
         return NoObject(message, f"remove it, or {_FIRST}")
-    if "$patch" in body or not any(isinstance(body.get(key), dict) for key in _BODY):
+    if "$patch" in body:
+        return None
+    if not any(isinstance(body.get(key), dict) for key in _BODY):
         return None
     if _is_name(body.get("kind")):
         return _without_version(body)
@@ -55,7 +58,7 @@ def no_object(body: Any) -> NoObject | None:
 
 
 def _has_kind(item: Any) -> bool:
-    return isinstance(item, dict) and {"apiVersion", "kind"} <= item.keys()
+    return isinstance(item, dict) and "apiVersion" in item and "kind" in item
 
 
 def _without_kind(body: Mapping[str, Any]) -> NoObject | None:
@@ -67,14 +70,16 @@ def _without_kind(body: Mapping[str, Any]) -> NoObject | None:
     for key in ("kind", "apiVersion"):
         if key in body:
             return NoObject("a document has no `kind`", help, key)
-    if isinstance(body.get("metadata"), dict) and "name" in body["metadata"]:
+    metadata = body.get("metadata")
+    if isinstance(metadata, dict) and "name" in metadata:
         message = "a document has neither `apiVersion` nor `kind`"
         return NoObject(message, _FIRST, "metadata")
     return None
 
 
 def _without_version(body: Mapping[str, Any]) -> NoObject | None:
-    version, kind = body.get("apiVersion"), body["kind"]
+    version = body.get("apiVersion")
+    kind = body["kind"]
     if _is_name(version):
         return None
     if version not in (None, ""):
