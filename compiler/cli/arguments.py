@@ -88,7 +88,8 @@ def _command(
     name: str,
     help: str,
 ) -> argparse.ArgumentParser:
-    description = f"{help[0].upper()}{help[1:]}."
+    first, rest = help[0], help[1:]
+    description = f"{first.upper()}{rest}."
     command = commands.add_parser(
         name, help=help, description=description, formatter_class=_Formatter
     )
