@@ -33,7 +33,8 @@ def by_cluster(
         folder = os.path.dirname(manifest(item).path)
         if folder not in roots:
             roots[folder] = _generated_root(os.path.abspath(folder))
-        by_root.setdefault(roots[folder], []).append(item)
+        root_items = by_root.setdefault(roots[folder], [])
+        root_items.append(item)
     clusters: list[list[T]] = []
     for root_items in by_root.values():
         for folder_items in _by_folder(root_items, manifest, together):
@@ -60,10 +61,12 @@ def _by_config(items: list[T], manifest: Callable[[T], Manifest]) -> list[list[T
     others: list[T] = []
     for item in items:
         ref = manifest(item).ref
-        if (ref.group, ref.kind) == ("eksctl.io", "ClusterConfig"):
-            configs.setdefault(ref.name.partition("/")[0], []).append(item)
-        else:
+        if (ref.group, ref.kind) != ("eksctl.io", "ClusterConfig"):
             others.append(item)
+            continue
+        cluster, _, _ = ref.name.partition("/")
+        config_items = configs.setdefault(cluster, [])
+        config_items.append(item)
     if len(configs) < 2:
         return [items]
     return [others, *configs.values()]
@@ -101,7 +104,8 @@ def _folders(paths: Sequence[str]) -> list[Parts]:
     parts: dict[str, Parts] = {}
     for name in names:
         if name not in parts:
-            parts[name] = tuple(os.path.abspath(name).split(os.sep))
+            path = os.path.abspath(name)
+            parts[name] = tuple(path.split(os.sep))
     depth = _shared_depth(*parts.values())
     return [parts[name][depth:] for name in names]
 
@@ -109,9 +113,10 @@ def _folders(paths: Sequence[str]) -> list[Parts]:
 def _fork(one: Parts, other: Parts) -> tuple[Parts, Parts] | None:
     """The two folders in which the paths to two folders part; ``None`` where one holds the other."""
     depth = _shared_depth(one, other)
-    if depth == min(len(one), len(other)):
+    if depth in (len(one), len(other)):
         return None
-    return one[: depth + 1], other[: depth + 1]
+    end = depth + 1
+    return one[:end], other[:end]
 
 
 def _shared_depth(*folders: Parts) -> int:
@@ -132,14 +137,19 @@ def _alternatives(
     in_both: Counter[tuple[Parts, Parts]] = Counter()
     size: Counter[Parts] = Counter()
     for folder, manifest in zip(folders, manifests, strict=True):
-        size.update(folder[: end + 1] for end in range(len(folder)))
-        before, path = first.setdefault(str(manifest.ref), (folder, manifest.path))
+        for depth in range(len(folder)):
+            size[folder[: depth + 1]] += 1
+        ref = str(manifest.ref)
+        before, path = first.setdefault(ref, (folder, manifest.path))
         fork = _fork(before, folder)
-        if fork is not None and not together(path, manifest.path):
+        if fork is None:
+            continue
+        if not together(path, manifest.path):
             in_both[fork] += 1
     alternatives: set[Parts] = set()
     for (one, other), count in in_both.items():
-        if 2 * count >= min(size[one], size[other]):
+        smaller = min(size[one], size[other])
+        if 2 * count >= smaller:
             alternatives |= {one, other}
     top = min(map(len, alternatives), default=0)
     return {folder[-1] for folder in alternatives if len(folder) == top}

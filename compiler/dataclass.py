@@ -135,7 +135,10 @@ def _initializer(
     completed: bool,
 ) -> Any:
     """``__init__`` with the parameters and defaults that a dataclass of these fields has."""
-    scope: dict[str, Any] = {"_set": object.__setattr__, "_absent": dataclasses.MISSING}
+    scope: dict[str, Any] = {
+        "_set": object.__setattr__,
+        "_absent": dataclasses.MISSING,
+    }
     parameters, body = ["self"], []
     for field in sorted(fields, key=attrgetter("kw_only")):
         name = value = field.name
@@ -161,7 +164,8 @@ def _initializer(
             body.append(f"    self.{name} = {value}\n")
     if completed:
         body.append("    self.__post_init__()\n")
-    source = f"def __init__({', '.join(parameters)}):\n{''.join(body)}"
+    head = f"def __init__({', '.join(parameters)}):\n"
+    source = head + "".join(body)
     exec(source, scope)  # noqa: S102 - as dataclasses does
     return scope["__init__"]
 
@@ -186,9 +190,12 @@ class _Compared:
         return hash(self._compared(self))
 
     def __repr__(self: Any) -> str:
-        fields = [field.name for field in dataclasses.fields(self) if field.repr]
-        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in fields)
-        return f"{type(self).__qualname__}({shown})"
+        shown = []
+        for field in dataclasses.fields(self):
+            if field.repr:
+                value = getattr(self, field.name)
+                shown.append(f"{field.name}={value!r}")
+        return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
 class _Ordered:

@@ -53,7 +53,8 @@ def read_all(paths: Iterable[str | os.PathLike[str]]) -> Reading:
 
 def _files(paths: Iterable[str | os.PathLike[str]], reading: Reading) -> Iterator[str]:
     """Each file that is given, or lies in a folder that is."""
-    for path in dict.fromkeys(map(os.fspath, paths)):
+    given = [os.fspath(path) for path in paths]
+    for path in dict.fromkeys(given):
         if path != STDIN and os.path.isdir(path):
             yield from sorted(_files_below(path, reading))
         else:
