@@ -12,6 +12,8 @@ from compiler.manifest import Manifest
 
 T = TypeVar("T")
 Parts = tuple[str, ...]
+_Placed = tuple[Parts, str]
+"""The folder of an object, and its path."""
 Together = Callable[[str, str], bool]
 
 
@@ -87,7 +89,9 @@ def _by_folder(
     names = _alternatives(folders, manifests, together)
     if not names:
         return [list(items)]
-    by_name: dict[str, list[T]] = {name: [] for name in sorted(names)}
+    by_name: dict[str, list[T]] = {}
+    for name in sorted(names):
+        by_name[name] = []
     for item, folder in zip(items, folders, strict=True):
         own = [part for part in folder if part in names]
         for name in own[:1] or by_name:
@@ -133,7 +137,7 @@ def _alternatives(
     folders: Sequence[Parts], manifests: Sequence[Manifest], together: Together
 ) -> set[str]:
     """Names of folders of which each holds at least half of what another one holds, nearest to the top."""
-    first: dict[str, tuple[Parts, str]] = {}
+    first: dict[str, _Placed] = {}
     in_both: Counter[tuple[Parts, Parts]] = Counter()
     size: Counter[Parts] = Counter()
     for folder, manifest in zip(folders, manifests, strict=True):

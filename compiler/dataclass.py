@@ -92,9 +92,11 @@ def _first_initializer(
                 strict=False,
             )
         )
-        fits = len(args) <= len(positional) and kwargs.keys().isdisjoint(values)
+        fits = len(args) <= len(positional)
+        fits = fits and kwargs.keys().isdisjoint(values)
         values |= kwargs
-        if left < 0 or not fits or not _fill(self, fields, values):
+        filled = left >= 0 and fits and _fill(self, fields, values)
+        if not filled:
             cls.__init__ = _initializer(fields, frozen, completed is not None)
             cls.__init__.__qualname__ = f"{cls.__qualname__}.__init__"
             cls.__init__(

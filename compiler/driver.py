@@ -341,8 +341,10 @@ def _with_pools(finding: Diagnostic, pools: Mapping[str, str]) -> Diagnostic:
 
 def _trace(finding: Diagnostic, by_id: Mapping[str, Artifact]) -> Diagnostic:
     if finding.also:
-        places = tuple((_origin(at, by_id), label) for at, label in finding.also)
-        finding = replace(finding, also=places)
+        places = []
+        for at, label in finding.also:
+            places.append((_origin(at, by_id), label))
+        finding = replace(finding, also=tuple(places))
     if not finding.at:
         return finding
     artifact = by_id.get(str(finding.at[0]))

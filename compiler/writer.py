@@ -86,7 +86,8 @@ def _head(
 def _spec_file(done: Compilation, base: Path) -> str:
     """The file of the cluster's document: the same on every machine, and by whatever links its folder was reached."""
     name = done.document.span(_NAME).file.name
-    folder, file = os.path.split(os.path.abspath(name))
+    absolute = os.path.abspath(name)
+    folder, file = os.path.split(absolute)
     real_folder = os.path.realpath(folder)
     path = os.path.join(real_folder, file)
     relative = os.path.relpath(path, base)

@@ -88,8 +88,8 @@ def _command(
     name: str,
     help: str,
 ) -> argparse.ArgumentParser:
-    first, rest = help[0], help[1:]
-    description = f"{first.upper()}{rest}."
+    first = help[0].upper()
+    description = f"{first}{help[1:]}."
     command = commands.add_parser(
         name, help=help, description=description, formatter_class=_Formatter
     )

@@ -229,7 +229,8 @@ def _write_all(
     lines = ["nothing was written"] if refused else _lines(options, written)
     for line in lines:
         say(options, line)
-    stale = options.check and any(changes.stale for _, changes in written)
+    differs = any(changes.stale for _, changes in written)
+    stale = options.check and differs
     if stale and not refused:
         say(options, f"run `trainyard compile`, and commit `{settings.output}`")
     code = exit_code(options, done.all())
@@ -280,7 +281,10 @@ def _changes(
         ("~", "changed", changes.changed),
         ("-", "removed", changes.removed),
     ]
-    counted = [f"{len(paths)} {word}" for _, word, paths in kinds if paths]
+    counted = []
+    for _, word, paths in kinds:
+        if paths:
+            counted.append(f"{len(paths)} {word}")
     counts = ", ".join(counted)
     verb = "not current: " if options.check else ""
     lines = [f"{folder}: {verb}{counts}"]

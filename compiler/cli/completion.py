@@ -33,7 +33,9 @@ def _choices(command: argparse.ArgumentParser) -> list[str]:
 
 
 def _words(command: argparse.ArgumentParser) -> str:
-    return " ".join([*_flags(command), *_choices(command)])
+    words = _flags(command)
+    words += _choices(command)
+    return " ".join(words)
 
 
 def _description(command: argparse.ArgumentParser) -> str:

@@ -35,8 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except OSError as fault:  # what the machine refuses: a mode, a full disk, a limit
         reason = fault.strerror or str(fault)
-        first, rest = reason[:1], reason[1:]
-        message = f"trainyard: {first.lower()}{rest}"
+        first = reason[:1].lower()
+        message = f"trainyard: {first}{reason[1:]}"
         if fault.filename:
             message += f": `{fault.filename}`"
         if verbose:

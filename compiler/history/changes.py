@@ -132,7 +132,9 @@ def _walk(
     elif _has_names(old) and _has_names(new):
         before_by_name = {item["name"]: item for item in old}
         after_by_name = {item["name"]: item for item in new}
-        paths = {item["name"]: (*path, index) for index, item in enumerate(new)}
+        paths = {}
+        for index, item in enumerate(new):
+            paths[item["name"]] = (*path, index)
         for name in sorted({*before_by_name, *after_by_name}):
             yield from _walk(
                 before_by_name.get(name),

@@ -30,6 +30,8 @@ _OPERATORS = {
     "RayJob": "kuberay-operator",
 }
 """The operators that are there for the jobs of the spec alone, by their kind."""
+_Need = tuple[str, str]
+"""A section of the spec, and words for what a run needs of it."""
 
 
 def earlier_runs(
@@ -71,22 +73,23 @@ def lost_needs(
     earlier: Iterable[Run], spec: ClusterSpec, plan: Plan
 ) -> list[Diagnostic]:
     """What leaves the spec although a run may still need it: one error for each thing."""
-    users: dict[tuple[str, str], list[Run]] = {}
+    users: dict[_Need, list[Run]] = {}
     for run in earlier:
         if not run.left:
             continue
         for need in _lost_by(run, spec, plan):
             users.setdefault(need, []).append(run)
-    return [
-        _needed_error(section, thing, runs) for (section, thing), runs in users.items()
-    ]
+    errors = []
+    for (section, thing), runs in users.items():
+        errors.append(_needed_error(section, thing, runs))
+    return errors
 
 
 def _lost_by(
     run: Run,
     spec: ClusterSpec,
     plan: Plan,
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[_Need]:
     """Section of the spec and words for each thing that a run needs and would lose."""
     node_pools = PoolsSection.of(spec).node_pools
     pools = {pool.name: pool.nodes.max for pool in node_pools}
@@ -162,7 +165,7 @@ def _lost_share(
             yield "queues", f"quota for {nodes} in queue `{run.queue}`"
 
 
-def _lost_quota(run: Run, plan: Plan) -> Iterator[tuple[str, str]]:
+def _lost_quota(run: Run, plan: Plan) -> Iterator[_Need]:
     """A ResourceQuota below what the run holds: the API server refuses its pods once they are created again."""
     for quota in plan.of(ResourceQuota):
         if quota.namespace != run.namespace:
@@ -186,10 +189,10 @@ def _needed_error(
     need = f"{len(runs)} runs need it"
     if len(runs) == 1:
         need = f"run {listed(objects)} needs it"
-    notes = [
-        f"`{run.object}` of job `{run.job}`: `{run.ends_with()}` ends it"
-        for run in runs[:_SHOWN]
-    ]
+    notes = []
+    for run in runs[:_SHOWN]:
+        name = f"`{run.object}` of job `{run.job}`"
+        notes.append(f"{name}: `{run.ends_with()}` ends it")
     names = ", ".join(objects)
     return error(
         "CHG001",

@@ -49,11 +49,8 @@ def _changed(old: Any, new: Any) -> list[str]:
     before = groups[-1] if groups else {}
     (after,) = items(new, "managedNodeGroups")
     keys = dict.fromkeys((*before, *after))
-    return [
-        key
-        for key in keys
-        if key not in _CHANGEABLE and before.get(key) != after.get(key)
-    ]
+    fixed = [key for key in keys if key not in _CHANGEABLE]
+    return [key for key in fixed if before.get(key) != after.get(key)]
 
 
 def _made_anew(manifest: Manifest, changed: list[str]) -> Diagnostic:

@@ -227,7 +227,8 @@ def _other_kind_error(job: TrainJob, run: Run) -> Diagnostic:
     was, now = run.kind, job.kind
     command = run.ends_with()
     stays = f"`{run.object}` stays a {was}: its nodes and quota are its own until it ends or `{command}`"
-    restarts = f"a {now} restarts {_RESTARTS[now]}, a {was} {_RESTARTS[was]}"
+    restarted_now = f"a {now} restarts {_RESTARTS[now]}"
+    restarts = f"{restarted_now}, a {was} {_RESTARTS[was]}"
     again = (
         f"add `rerun: {run.rerun + 1}` to run it again as a {now}, after `{command}`"
     )

@@ -205,7 +205,8 @@ def _differs(before: Any, after: Any) -> tuple[FieldPath, Any, Any]:
     """Where two values differ, as deep as only one key does, so that the message shows what was edited."""
     path: FieldPath = ()
     while isinstance(before, Mapping) and isinstance(after, Mapping):
-        keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+        either = {**before, **after}
+        keys = [key for key in either if before.get(key) != after.get(key)]
         if len(keys) != 1:
             break
         (key,) = keys

@@ -91,7 +91,8 @@ def kept(
 
 def _is_edited(manifest: Manifest, noted: str) -> bool:
     """Whether an object's ``spec`` is not the one that was noted; what was not noted is taken as it is."""
-    return noted != "" and noted != digest(manifest.body["spec"])
+    spec = manifest.body["spec"]
+    return noted not in ("", digest(spec))
 
 
 def kept_files(
@@ -138,9 +139,9 @@ def with_kept(
         if job.name in stay:
             jobs[index] = stay[job.name].job
     used = {job.runtime for job in jobs}
-    by_name = {
-        (runtime.namespace, runtime.name): runtime for runtime in plan.of(Runtime)
-    }
+    by_name: dict[tuple[str, str], Runtime] = {}
+    for runtime in plan.of(Runtime):
+        by_name[runtime.namespace, runtime.name] = runtime
     files: list[Manifest] = []
     for submitted in stay.values():
         runtime = submitted.runtime

@@ -36,9 +36,8 @@ def landing(plan: Plan, pool: str) -> Landing:
         for node_pool in plan.of(NodePool)
         if pool in (node_pool.name, node_pool.labels.get(POOL_LABEL))
     ]
-    groups = [
-        group for group in plan.of(NodeGroup) if group.labels.get(POOL_LABEL) == pool
-    ]
+    all_groups = plan.of(NodeGroup)
+    groups = [group for group in all_groups if group.labels.get(POOL_LABEL) == pool]
     if groups:
         return _of_groups(groups)
     offered = {word: _values(nodes, label) for word, label in _OFFERED.items()}

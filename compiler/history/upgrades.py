@@ -49,7 +49,11 @@ def _builds(body: Body) -> dict[str, Any]:
     addons = at(body, "addons")
     if not isinstance(addons, list):
         return {}
-    return {str(at(addon, "name")): at(addon, "version") for addon in addons}
+    builds = {}
+    for addon in addons:
+        name = str(at(addon, "name"))
+        builds[name] = at(addon, "version")
+    return builds
 
 
 def steps(

@@ -50,7 +50,8 @@ def no_object(body: Any) -> NoObject | None:
         return NoObject(message, f"remove it, or {_FIRST}")
     if "$patch" in body:
         return None
-    if not any(isinstance(body.get(key), dict) for key in _BODY):
+    parts = [body.get(key) for key in _BODY]
+    if not any(isinstance(part, dict) for part in parts):
         return None
     if _is_name(body.get("kind")):
         return _without_version(body)

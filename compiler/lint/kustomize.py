@@ -57,8 +57,9 @@ class Kustomizations:
         if path in self.patches:
             return True
         folder, name = os.path.split(path)
-        is_spare = folder in self._folders and path not in self._roots
-        return is_spare and "patch" in name
+        if folder not in self._folders or "patch" not in name:
+            return False
+        return path not in self._roots
 
     def built(self, item: LintObject) -> LintObject:
         """The object with the labels that its kustomizations add to selectors, where it leaves that to them."""

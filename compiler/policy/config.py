@@ -184,6 +184,8 @@ def load_config(
     return config, reader.faults
 
 
+_Levels = dict[str, Severity | None]
+_Params = Mapping[str, Any]
 _Given = tuple[int, tuple[str, ...], Severity | None]
 """A level as ``policy.yaml`` gives it: how strong the entry is, the codes that it names, and the level."""
 
@@ -196,8 +198,8 @@ class _Reader:
         self.by_slug = _by_slug(rules.values())
         self.faults: list[Diagnostic] = []
         disabled = [code for code, rule in rules.items() if not rule.enabled]
-        self.levels: dict[str, Severity | None] = dict.fromkeys(disabled)
-        self.params: dict[str, Mapping[str, Any]] = {}
+        self.levels: _Levels = dict.fromkeys(disabled)
+        self.params: dict[str, _Params] = {}
         self.allowed: list[PolicyException] = []
         self._given: list[_Given] = []
 
@@ -271,7 +273,8 @@ class _Reader:
             return (self.by_slug.get(name, name),)
         if name in self.by_slug:
             return (self.by_slug[name],)
-        area, number = name[:3], name[3:]
+        area = name[:3]
+        number = name[3:]
         is_code = number == "" or number.isdigit()
         if area in FIXED_AREAS and is_code:
             self.fault(

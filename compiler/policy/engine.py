@@ -134,8 +134,8 @@ def _shared_key(finding: Finding, work: Work) -> object:
         return None
     if at[0] == of_job[0]:
         return None
-    runtime = work.runtime
-    if runtime is not None and at[0] == runtime.at[0]:
+    of_runtime = work.runtime.at if work.runtime is not None else None
+    if of_runtime is not None and at[0] == of_runtime[0]:
         return at, ""
     name = f"`{work.name}`"
     return at, finding.message.replace(name, "")

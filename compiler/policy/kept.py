@@ -240,7 +240,8 @@ def _read(file: Path) -> Mapping[str, Entry]:
 
 
 def _write(file: Path, entries: Mapping[str, Entry]) -> None:
-    part = file.with_name(f"{file.name}.{os.getpid()}")
+    process = os.getpid()
+    part = file.with_name(f"{file.name}.{process}")
     try:
         file.parent.mkdir(exist_ok=True)
         defined = _defined(entries)

@@ -259,5 +259,8 @@ def _indent(doc: str) -> str:
     """The indentation of the lines after the first, which a docstring's first line lacks."""
     rest = doc.splitlines()[1:]
     lines = filter(str.strip, rest)
-    indents = [len(line) - len(line.lstrip()) for line in lines]
+    indents = []
+    for line in lines:
+        bare = line.lstrip()
+        indents.append(len(line) - len(bare))
     return " " * min(indents, default=0)
