@@ -157,7 +157,9 @@ def write(
     if done.current is not None or changes.failed:
         return changes
     if not changes.stale:
-        return tree.write(root, files) if tree.interrupted(root) else changes
+        if tree.interrupted(root):
+            return tree.write(root, files)
+        return changes
     if not prepared.taken:
         stale = {*changes.added, *changes.changed}
         changed = [manifest for manifest in done.manifests if manifest.path in stale]

@@ -401,7 +401,9 @@ def run_catalog(options: argparse.Namespace) -> int:
     words = " ".join(options.words)
     listed = rows(catalog, words)
     if not listed:
-        near = catalog.near(options.words[0]) if options.words else []
+        near = []
+        if options.words:
+            near = catalog.near(options.words[0])
         hint = f": did you mean {near[0]}?" if near else ""
         raise UsageError(f"no type matches `{words}`{hint}")
     _print_table(HEADER, listed)

@@ -88,7 +88,9 @@ def report_diagnostics(
 ) -> None:
     """Print diagnostics in every format asked for, and a summary line for people."""
     for name, file in formats(options):
-        more = {"pages": _pages(options.policies)} if name == "sarif" else {}
+        more = {}
+        if name == "sarif":
+            more["pages"] = _pages(options.policies)
         text = render(
             name,
             diagnostics,

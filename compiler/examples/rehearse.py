@@ -100,7 +100,8 @@ def config_for(
 
     Raises ``UnusableExampleError`` for parameters that the rule does not have, or not with such a value.
     """
-    params = dict(config.params.get(rule.code, rule.params))
+    given = config.params.get(rule.code, rule.params)
+    params = dict(given)
     for line in _header(text):
         if line.startswith(_PARAMS):
             own = line.removeprefix(_PARAMS)

@@ -85,7 +85,8 @@ def hold(
         held.manifests,
         words,
     )
-    remembered = [run for run in committed.runs if run.job not in in_doubt]
+    known = committed.runs
+    remembered = [run for run in known if run.job not in in_doubt]
 
     def landed_on(pool: str) -> Landing:
         return committed_landing(committed, pool, held.manifests)
@@ -227,8 +228,7 @@ def _other_kind_error(job: TrainJob, run: Run) -> Diagnostic:
     was, now = run.kind, job.kind
     command = run.ends_with()
     stays = f"`{run.object}` stays a {was}: its nodes and quota are its own until it ends or `{command}`"
-    restarted_now = f"a {now} restarts {_RESTARTS[now]}"
-    restarts = f"{restarted_now}, a {was} {_RESTARTS[was]}"
+    restarts = f"a {now} restarts {_RESTARTS[now]}, a {was} {_RESTARTS[was]}"
     again = (
         f"add `rerun: {run.rerun + 1}` to run it again as a {now}, after `{command}`"
     )

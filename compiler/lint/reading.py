@@ -136,7 +136,8 @@ def _read_file(path: str, reader: PlainReader, reading: Reading) -> None:
     reading.files.add(path)
     for number, body in enumerate(bodies):
         if is_kustomization:
-            reading.kustomizations[path] = body if isinstance(body, dict) else {}
+            known = body if isinstance(body, dict) else {}
+            reading.kustomizations[path] = known
         else:
             _unpack(body, text, Route((number,)), reading)
 

@@ -52,7 +52,8 @@ def once(findings: list[Diagnostic]) -> list[Diagnostic]:
         if finding.code == "LNT002":
             if finding.span is None:
                 continue
-            folder = os.path.dirname(finding.span.file.name)
+            file = finding.span.file
+            folder = os.path.dirname(file.name)
             if folder in firsts:
                 more[folder] += 1
                 continue

@@ -401,23 +401,27 @@ class _Reader:
                     "write `key: value` lines",
                 )
             return []
+        entries = []
         for key, child in node.items.items():
-            if keys and key not in keys:
-                self.fault(
-                    "POL014",
-                    f"unknown key `{key}`",
-                    child.key_span or child.span,
-                    f"write one of {listed(keys)}",
-                )
-        return [
-            (key, child) for key, child in node.items.items() if not keys or key in keys
-        ]
+            if not keys or key in keys:
+                entries.append((key, child))
+                continue
+            self.fault(
+                "POL014",
+                f"unknown key `{key}`",
+                child.key_span or child.span,
+                f"write one of {listed(keys)}",
+            )
+        return entries
 
 
 def _by_slug(rules: Collection[Rule]) -> dict[str, str]:
     """The codes of rules by slug and by former slug, of which a slug is the stronger."""
-    codes = {alias: rule.code for rule in rules for alias in rule.aliases}
-    codes.update((rule.slug, rule.code) for rule in rules)
+    codes: dict[str, str] = {}
+    for rule in rules:
+        codes |= dict.fromkeys(rule.aliases, rule.code)
+    for rule in rules:
+        codes[rule.slug] = rule.code
     return codes
 
 

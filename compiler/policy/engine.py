@@ -134,9 +134,10 @@ def _shared_key(finding: Finding, work: Work) -> object:
         return None
     if at[0] == of_job[0]:
         return None
-    of_runtime = work.runtime.at if work.runtime is not None else None
-    if of_runtime is not None and at[0] == of_runtime[0]:
-        return at, ""
+    if work.runtime is not None:
+        of_runtime = work.runtime.at
+        if at[0] == of_runtime[0]:
+            return at, ""
     name = f"`{work.name}`"
     return at, finding.message.replace(name, "")
 

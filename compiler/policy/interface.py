@@ -122,7 +122,10 @@ def _members(kind: type) -> Iterator[str]:
     """Public properties and methods with the first sentence of their docstrings."""
     for name, member in _own(kind):
         if isinstance(member, property | cached_property):
-            function = member.fget if isinstance(member, property) else member.func
+            if isinstance(member, property):
+                function = member.fget
+            else:
+                function = member.func
             returns = inspect.signature(function).return_annotation  # type: ignore[arg-type]
             yield _member(f"{name}: {returns}", function)
         elif inspect.isfunction(member):

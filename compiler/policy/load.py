@@ -95,8 +95,10 @@ def _own(
         files = _files(folder, _builtin_folders(base))
         paths = [Path(file) for file in files]
     else:
-        there = [Path(file) for file in _files(folder)]
-        paths = [path for path in there if not _is_copy(path, folder, base)]
+        paths = []
+        for path in map(Path, _files(folder)):
+            if not _is_copy(path, folder, base):
+                paths.append(path)
     for path in paths:
         if path.is_file():
             yield from _load(path, faults)
