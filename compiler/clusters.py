@@ -12,6 +12,8 @@ from compiler.manifest import Manifest
 
 T = TypeVar("T")
 Parts = tuple[str, ...]
+_Placed = tuple[Parts, str]
+"""The folder of an object, and its path."""
 Together = Callable[[str, str], bool]
 
 
@@ -33,7 +35,8 @@ def by_cluster(
         folder = os.path.dirname(manifest(item).path)
         if folder not in roots:
             roots[folder] = _generated_root(os.path.abspath(folder))
-        by_root.setdefault(roots[folder], []).append(item)
+        root_items = by_root.setdefault(roots[folder], [])
+        root_items.append(item)
     clusters: list[list[T]] = []
     for root_items in by_root.values():
         for folder_items in _by_folder(root_items, manifest, together):
@@ -60,17 +63,21 @@ def _by_config(items: list[T], manifest: Callable[[T], Manifest]) -> list[list[T
     others: list[T] = []
     for item in items:
         ref = manifest(item).ref
-        if (ref.group, ref.kind) == ("eksctl.io", "ClusterConfig"):
-            configs.setdefault(ref.name.partition("/")[0], []).append(item)
-        else:
+        if (ref.group, ref.kind) != ("eksctl.io", "ClusterConfig"):
             others.append(item)
+            continue
+        cluster, _, _ = ref.name.partition("/")
+        config_items = configs.setdefault(cluster, [])
+        config_items.append(item)
     if len(configs) < 2:
         return [items]
     return [others, *configs.values()]
 
 
 def _by_folder(
-    items: Sequence[T], manifest: Callable[[T], Manifest], together: Together
+    items: Sequence[T],
+    manifest: Callable[[T], Manifest],
+    together: Together,
 ) -> list[list[T]]:
     """The items of each cluster; what lies outside of the clusters' folders belongs to all of them.
 
@@ -82,7 +89,9 @@ def _by_folder(
     names = _alternatives(folders, manifests, together)
     if not names:
         return [list(items)]
-    by_name: dict[str, list[T]] = {name: [] for name in sorted(names)}
+    by_name: dict[str, list[T]] = {}
+    for name in sorted(names):
+        by_name[name] = []
     for item, folder in zip(items, folders, strict=True):
         own = [part for part in folder if part in names]
         for name in own[:1] or by_name:
@@ -99,7 +108,8 @@ def _folders(paths: Sequence[str]) -> list[Parts]:
     parts: dict[str, Parts] = {}
     for name in names:
         if name not in parts:
-            parts[name] = tuple(os.path.abspath(name).split(os.sep))
+            path = os.path.abspath(name)
+            parts[name] = tuple(path.split(os.sep))
     depth = _shared_depth(*parts.values())
     return [parts[name][depth:] for name in names]
 
@@ -107,9 +117,10 @@ def _folders(paths: Sequence[str]) -> list[Parts]:
 def _fork(one: Parts, other: Parts) -> tuple[Parts, Parts] | None:
     """The two folders in which the paths to two folders part; ``None`` where one holds the other."""
     depth = _shared_depth(one, other)
-    if depth == min(len(one), len(other)):
+    if depth in (len(one), len(other)):
         return None
-    return one[: depth + 1], other[: depth + 1]
+    end = depth + 1
+    return one[:end], other[:end]
 
 
 def _shared_depth(*folders: Parts) -> int:
@@ -126,18 +137,23 @@ def _alternatives(
     folders: Sequence[Parts], manifests: Sequence[Manifest], together: Together
 ) -> set[str]:
     """Names of folders of which each holds at least half of what another one holds, nearest to the top."""
-    first: dict[str, tuple[Parts, str]] = {}
+    first: dict[str, _Placed] = {}
     in_both: Counter[tuple[Parts, Parts]] = Counter()
     size: Counter[Parts] = Counter()
     for folder, manifest in zip(folders, manifests, strict=True):
-        size.update(folder[: end + 1] for end in range(len(folder)))
-        before, path = first.setdefault(str(manifest.ref), (folder, manifest.path))
+        for depth in range(len(folder)):
+            size[folder[: depth + 1]] += 1
+        ref = str(manifest.ref)
+        before, path = first.setdefault(ref, (folder, manifest.path))
         fork = _fork(before, folder)
-        if fork is not None and not together(path, manifest.path):
+        if fork is None:
+            continue
+        if not together(path, manifest.path):
             in_both[fork] += 1
     alternatives: set[Parts] = set()
     for (one, other), count in in_both.items():
-        if 2 * count >= min(size[one], size[other]):
+        smaller = min(size[one], size[other])
+        if 2 * count >= smaller:
             alternatives |= {one, other}
     top = min(map(len, alternatives), default=0)
     return {folder[-1] for folder in alternatives if len(folder) == top}

@@ -69,7 +69,11 @@ def _is_special(annotation: Any) -> bool:
 _FEW = 32
 
 
-def _first_initializer(cls: Any, fields: tuple[Any, ...], frozen: bool) -> Any:
+def _first_initializer(
+    cls: Any,
+    fields: tuple[Any, ...],
+    frozen: bool,
+) -> Any:
     """``__init__`` without a compilation: most classes of a run have a few objects, and compiling takes as long as 40.
 
     After a few, and where the arguments are wrong, it gives way to the compiled one.
@@ -88,9 +92,11 @@ def _first_initializer(cls: Any, fields: tuple[Any, ...], frozen: bool) -> Any:
                 strict=False,
             )
         )
-        fits = len(args) <= len(positional) and kwargs.keys().isdisjoint(values)
+        fits = len(args) <= len(positional)
+        fits = fits and kwargs.keys().isdisjoint(values)
         values |= kwargs
-        if left < 0 or not fits or not _fill(self, fields, values):
+        filled = left >= 0 and fits and _fill(self, fields, values)
+        if not filled:
             cls.__init__ = _initializer(fields, frozen, completed is not None)
             cls.__init__.__qualname__ = f"{cls.__qualname__}.__init__"
             cls.__init__(
@@ -131,7 +137,10 @@ def _initializer(
     completed: bool,
 ) -> Any:
     """``__init__`` with the parameters and defaults that a dataclass of these fields has."""
-    scope: dict[str, Any] = {"_set": object.__setattr__, "_absent": dataclasses.MISSING}
+    scope: dict[str, Any] = {
+        "_set": object.__setattr__,
+        "_absent": dataclasses.MISSING,
+    }
     parameters, body = ["self"], []
     for field in sorted(fields, key=attrgetter("kw_only")):
         name = value = field.name
@@ -157,7 +166,8 @@ def _initializer(
             body.append(f"    self.{name} = {value}\n")
     if completed:
         body.append("    self.__post_init__()\n")
-    source = f"def __init__({', '.join(parameters)}):\n{''.join(body)}"
+    head = f"def __init__({', '.join(parameters)}):\n"
+    source = head + "".join(body)
     exec(source, scope)  # noqa: S102 - as dataclasses does
     return scope["__init__"]
 
@@ -182,9 +192,12 @@ class _Compared:
         return hash(self._compared(self))
 
     def __repr__(self: Any) -> str:
-        fields = [field.name for field in dataclasses.fields(self) if field.repr]
-        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in fields)
-        return f"{type(self).__qualname__}({shown})"
+        shown = []
+        for field in dataclasses.fields(self):
+            if field.repr:
+                value = getattr(self, field.name)
+                shown.append(f"{field.name}={value!r}")
+        return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
 class _Ordered:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 
 from compiler.catalog import Catalog, load_catalog
 from compiler.diagnostics import Diagnostic, Severity
@@ -42,6 +41,9 @@ _MANY = 16  # specs from which on every core takes a share
 Lowered = Callable[[Sequence[Manifest]], None]
 
 
+Current = Callable[[Compilation], tuple[str, ...] | None]
+
+
 def _ignore(manifests: Sequence[Manifest]) -> None:
     """Nothing waits for the objects."""
 
@@ -55,7 +57,7 @@ def check(
     paths: Iterable[str | os.PathLike[str]],
     options: Options,
     lowered: Lowered | None = None,
-    current: Callable[[Compilation], tuple[str, ...] | None] = _clean,
+    current: Current = _clean,
 ) -> Outcome:
     """Every spec of the paths through every pass but writing.
 
@@ -86,7 +88,7 @@ def _compile_all(
     policies: Policies,
     options: Options,
     lowered: Lowered | None,
-    current: Callable[[Compilation], tuple[str, ...] | None],
+    current: Current,
 ) -> list[Compilation]:
     if lowered is not None or len(sources) < _MANY:
         return [
@@ -96,14 +98,15 @@ def _compile_all(
 
     from compiler.fleet import spread  # a few specs start sooner without it
 
-    done, verdicts = spread(
-        len(sources),
-        lambda index: _compile(sources[index], policies, options, _ignore),
-        current,
-    )
+    def compiled(index: int) -> Compilation:
+        return _compile(sources[index], policies, options, _ignore)
+
+    done, verdicts = spread(len(sources), compiled, current)
     compilations = []
     for index, source in enumerate(sources):
-        compilation = done.get(index) or Compilation(source.name, source.document)
+        compilation = done.get(index)
+        if compilation is None:
+            compilation = Compilation(source.name, source.document)
         compilation.current = verdicts.get(index)
         compilations.append(compilation)
     return compilations
@@ -114,9 +117,9 @@ def _excuse(outcome: Outcome, config: Config, *, everything: bool) -> None:
     if not config.exceptions:
         return
     compilations = outcome.compilations
-    findings = list(
-        chain.from_iterable(compilation.diagnostics for compilation in compilations)
-    )
+    findings: list[Diagnostic] = []
+    for compilation in compilations:
+        findings += compilation.diagnostics
     judged = all(
         compilation.plan is not None or compilation.current is not None
         for compilation in compilations
@@ -127,11 +130,13 @@ def _excuse(outcome: Outcome, config: Config, *, everything: bool) -> None:
         everything=everything,
     )
     known = {id(finding) for finding in findings}
-    outcome.diagnostics += [finding for finding in kept if id(finding) not in known]
+    of_exceptions = [finding for finding in kept if id(finding) not in known]
+    outcome.diagnostics += of_exceptions
     gone = {id(finding) for finding in excused}
     for compilation in compilations:
+        diagnostics = compilation.diagnostics
         compilation.diagnostics = [
-            finding for finding in compilation.diagnostics if id(finding) not in gone
+            finding for finding in diagnostics if id(finding) not in gone
         ]
     outcome.excused = len(excused)
 
@@ -171,7 +176,8 @@ def _passes(
 def _lower(done: Compilation, options: Options) -> list[Diagnostic]:
     """From a document to its artifacts. The spec, which nothing after them needs, is given back with its memory."""
     platform = platform_of(done.document)
-    done.document, texts, unread = with_texts(done.document, text_keys(platform))
+    keys = text_keys(platform)
+    done.document, texts, unread = with_texts(done.document, keys)
     spec, faults = load(done.document, platform)
     faults += unread
     if spec is None:
@@ -199,15 +205,26 @@ def _lower(done: Compilation, options: Options) -> list[Diagnostic]:
         # A first compilation starts sooner without it.
         from compiler.history import hold
 
-        held = hold(spec, plan, manifests, done.document, committed, catalog)
+        held = hold(
+            spec,
+            plan,
+            manifests,
+            done.document,
+            committed,
+            catalog,
+        )
+        plan = held.plan
+        manifests = held.manifests
         done.steps = held.steps
-        plan, manifests, done.runs = held.plan, held.manifests, held.runs
+        done.runs = held.runs
         faults += held.diagnostics
         pages = [
             artifact for artifact in artifacts if not isinstance(artifact, Manifest)
         ]
         artifacts = [*manifests, *pages]
-    done.plan, done.artifacts, done.manifests = plan, artifacts, manifests
+    done.plan = plan
+    done.artifacts = artifacts
+    done.manifests = manifests
     if options.explained:
         done.spec = spec.spec
     return faults
@@ -229,7 +246,8 @@ def _on_waiting(
         waiting=(),
     )
     written = {artifact.id for artifact in artifacts}
-    more = [artifact for artifact in lower(whole) if artifact.id not in written]
+    lowered = lower(whole)
+    more = [artifact for artifact in lowered if artifact.id not in written]
     everything = [*artifacts, *more]
     verdict = judge(
         everything,
@@ -259,7 +277,8 @@ def setting_of(plan: Plan, artifacts: Sequence[Artifact] = ()) -> Setting:
     """The setting in which the output of a plan is judged."""
     external = frozenset(ObjectRef(*ref) for ref in plan.external)
     for secret in plan.of(ExternalSecret):
-        external |= {ObjectRef("v1", "Secret", secret.namespace, secret.target)}
+        ref = ObjectRef("v1", "Secret", secret.namespace, secret.target)
+        external |= {ref}
     bodies = [node.body for node in plan.of(IncludedObject)]
     if bodies:
         external |= made_elsewhere(bodies)
@@ -287,7 +306,8 @@ def _with_names_of_spec(
 ) -> list[Diagnostic]:
     """Findings with the pools' names of the spec: rules see NodePools, of which a pool has one for each reservation."""
     pools: dict[str, str] = {}
-    launched: list[NodePool | NodeGroup] = [*plan.of(NodePool), *plan.of(NodeGroup)]
+    launched: list[NodePool | NodeGroup] = [*plan.of(NodePool)]
+    launched += plan.of(NodeGroup)
     for node_pool in launched:
         pool = node_pool.labels.get(POOL_LABEL)
         if pool is not None:
@@ -321,7 +341,9 @@ def _with_pools(finding: Diagnostic, pools: Mapping[str, str]) -> Diagnostic:
 
 def _trace(finding: Diagnostic, by_id: Mapping[str, Artifact]) -> Diagnostic:
     if finding.also:
-        places = [(_origin(at, by_id), label) for at, label in finding.also]
+        places = []
+        for at, label in finding.also:
+            places.append((_origin(at, by_id), label))
         finding = replace(finding, also=tuple(places))
     if not finding.at:
         return finding
@@ -333,11 +355,19 @@ def _trace(finding: Diagnostic, by_id: Mapping[str, Artifact]) -> Diagnostic:
     if path:
         notes = (*notes, f"rendered as `{Route(path)}`")
     return replace(
-        finding, at=artifact.origin(path), object=str(artifact.ref), notes=notes
+        finding,
+        at=artifact.origin(path),
+        object=str(artifact.ref),
+        notes=notes,
     )
 
 
 def _origin(at: Route, by_id: Mapping[str, Artifact]) -> Route:
     """The place of the spec that a place of an object came from; of another place itself."""
-    artifact = by_id.get(str(at[0])) if at else None
-    return at if artifact is None else artifact.origin(tuple(at[1:]))
+    if not at:
+        return at
+    artifact = by_id.get(str(at[0]))
+    if artifact is None:
+        return at
+    path = tuple(at[1:])
+    return artifact.origin(path)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+Verdicts = dict[int, Any]
+"""By the index of what needs nothing more."""
 
 _FEWEST = 8  # specs that are worth a worker
 
@@ -29,23 +31,25 @@ def spread(
     verdict: Callable[[T], Any],
     *,
     workers: int | None = None,
-) -> tuple[dict[int, T], dict[int, Any]]:
+) -> tuple[dict[int, T], Verdicts]:
     """``do`` for every index below ``count``; what was done here, and the verdicts of those that need nothing more.
 
     ``verdict`` gives a value that ``marshal`` takes, or ``None`` where something is left to do. Every index is in
     what was done, or has a verdict, or both.
     """
-    workers = min(workers or cores(), count // _FEWEST) if hasattr(os, "fork") else 1
-    shares = [range(first, count, max(workers, 1)) for first in range(max(workers, 1))]
+    ways = 1
+    if hasattr(os, "fork"):
+        useful = count // _FEWEST
+        ways = max(1, min(workers or cores(), useful))
+    shares = [range(first, count, ways) for first in range(ways)]
     pipes = [_start(share, do, verdict) for share in shares[1:]]
     done: dict[int, T] = {}
     verdicts: dict[int, Any] = {}
     _here(shares[0], do, verdict, done, verdicts)
     for pipe in pipes:
         verdicts.update(_verdicts(pipe))
-    left = [
-        index for index in range(count) if index not in done and index not in verdicts
-    ]
+    settled = done.keys() | verdicts.keys()
+    left = [index for index in range(count) if index not in settled]
     _here(left, do, verdict, done, verdicts)
     return done, verdicts
 
@@ -65,7 +69,9 @@ def _here(
 
 
 def _start(
-    share: Iterable[int], do: Callable[[int], T], verdict: Callable[[T], Any]
+    share: Iterable[int],
+    do: Callable[[int], T],
+    verdict: Callable[[T], Any],
 ) -> tuple[int, int]:
     """A worker for a share: its process, and the pipe that its verdicts come through."""
     reads, writes = os.pipe()
@@ -85,14 +91,14 @@ def _start(
         os._exit(0)
 
 
-def _verdicts(worker: tuple[int, int]) -> dict[int, Any]:
+def _verdicts(worker: tuple[int, int]) -> Verdicts:
     """What a worker said; nothing if it died."""
     process, reads = worker
     with os.fdopen(reads, "rb") as pipe:
         data = pipe.read()
     os.waitpid(process, 0)
     try:
-        verdicts: dict[int, Any] = marshal.loads(data)  # noqa: S302 - written by a copy of this very process
+        verdicts: Verdicts = marshal.loads(data)  # noqa: S302 - written by a copy of this very process
     except (EOFError, ValueError, TypeError):
         return {}
     return verdicts

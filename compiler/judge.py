@@ -44,7 +44,8 @@ def judge(
     the policies', where not all apply. Diagnostics have routes into the artifacts.
     """
     faults = verified(artifacts, setting)
-    meant, known = artifacts, set[Route]()
+    meant = artifacts
+    known: set[Route] = set()
     if not setting.closed:
         meant, known = _as_meant(artifacts, faults)
     if plan is None:
@@ -69,13 +70,15 @@ def _as_meant(
 ) -> tuple[list[Artifact], set[Route]]:
     """Third-party artifacts with the values that were meant where they are plain, like a number in quotes; and the
     places of these values."""
-    faulty = {_artifact(fault) for fault in faults if fault.code.startswith("SCH")}
+    of_schema = [fault for fault in faults if fault.code.startswith("SCH")]
+    faulty = set(map(_artifact, of_schema))
     meant: list[Artifact] = []
     known: set[Route] = set()
     for artifact in artifacts:
         if artifact.id in faulty and isinstance(artifact, Manifest):
             body, paths = corrected(artifact.body)
-            known.update(Route((artifact.id, *path)) for path in paths)
+            for path in paths:
+                known.add(Route((artifact.id, *path)))
             artifact = replace(artifact, body=body)
         meant.append(artifact)
     return meant, known
@@ -87,13 +90,14 @@ def _artifact(fault: Diagnostic) -> str:
 
 
 def _visible(
-    findings: Iterable[Diagnostic], faults: Iterable[Diagnostic], known: set[Route]
+    findings: Iterable[Diagnostic],
+    faults: Iterable[Diagnostic],
+    known: set[Route],
 ) -> list[Diagnostic]:
     """The findings on what has no fault: what the API refuses or drops is the fact about a place, and what policies
     think of it comes when that is fixed."""
-    places = [
-        fault.at for fault in faults if fault.severity is Severity.ERROR and fault.at
-    ]
+    errors = [fault for fault in faults if fault.severity is Severity.ERROR]
+    places = [fault.at for fault in errors if fault.at]
     lost = [place for place in places if place not in known]
     return [finding for finding in findings if not _hidden(finding, places, lost)]
 
@@ -106,4 +110,7 @@ def _hidden(
     at = finding.at or Route()
     if any(at[: len(place)] == place for place in places):
         return True
-    return len(at) > _FIELD and any(place[: len(at)] == at for place in lost)
+    depth = len(at)
+    if depth <= _FIELD:
+        return False
+    return any(place[:depth] == at for place in lost)

@@ -71,11 +71,10 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
     findings += _findings_alone(reading, catalog, policies)
     findings += _unread(objects)
     if policies.config.exceptions:
+        lost = reading.broken or reading.templates or _hide_policies(findings)
         findings, excused = policies.config.excuse(
             findings,
-            judged=not (
-                reading.broken or reading.templates or _hide_policies(findings)
-            ),
+            judged=not lost,
             everything=any(map(os.path.isdir, paths)),
         )
         run.excused = len(excused)
@@ -108,7 +107,8 @@ def _clusters(
         return beside(one, other) or together(one, other)
 
     clusters = by_cluster(objects, lambda item: item.manifest, together)
-    return [scenes(cluster, roots, near) for cluster in clusters], near
+    staged = [scenes(cluster, roots, near) for cluster in clusters]
+    return staged, near
 
 
 def _alternatives(clusters: Iterable[list[Scene]]) -> set[str]:
@@ -129,10 +129,11 @@ def _is_about_patch(finding: Diagnostic, kustomizations: Kustomizations) -> bool
 
 def _hide_policies(findings: Iterable[Diagnostic]) -> bool:
     """Whether any finding is a fault for which policies leave its place out."""
-    return any(
-        finding.severity is Severity.ERROR and finding.code[:3] in FIXED_AREAS
-        for finding in findings
-    )
+    for finding in findings:
+        area = finding.code[:3]
+        if finding.severity is Severity.ERROR and area in FIXED_AREAS:
+            return True
+    return False
 
 
 def _coverage(
@@ -144,11 +145,13 @@ def _coverage(
         for rule in policies.rules
         if levels.get(rule.code, rule.severity) is not None
     ]
-    read_by_rules = chain.from_iterable(rule.kinds for rule in rules)
-    ruled = {*kinds(closed=True), *read_by_rules} - _PODS
+    ruled = set(kinds(closed=True))
+    for rule in rules:
+        ruled.update(rule.kinds)
+    ruled -= _PODS
     patches = len(reading.objects) - len(objects)
     coverage = covered(reading, objects, patches, ruled, kinds())
-    coverage.resource_rules = sum(rule.runs_on in _ALONE for rule in rules)
+    coverage.resource_rules = len(_on_what_is_alone(rules))
     coverage.rules = len(rules) - coverage.resource_rules
     coverage.pod_rules = sum(rule.pods for rule in rules)
     return coverage
@@ -171,10 +174,12 @@ def _findings(
     for number, scene in enumerate(cluster):
         for finding in _judged(scene.objects, catalog, policies, near):
             place = _place_of(finding)
-            files = {place, _file(finding.subject) or place} - {""}
+            files = {place, _file(finding.subject) or place}
+            files.discard("")
             if files <= scene.own:
                 # Beside alternatives that are left out, nothing is known of what one file wants of another.
-                if scene.rivals or len(cluster) == 1 or len(files) < _TWO:
+                is_known = scene.rivals or len(cluster) == 1
+                if is_known or len(files) < _TWO:
                     yield finding
             elif files <= scene.own | scene.shared:
                 shared.add(number, finding)
@@ -185,6 +190,8 @@ _TWO = 2
 
 
 ByScene = dict[int, list[Diagnostic]]
+_About = tuple[str, str]
+"""The code of a finding, and its subject or place."""
 
 
 class _SharedFindings:
@@ -194,11 +201,12 @@ class _SharedFindings:
         self._scenes: Counter[str] = Counter()
         for scene in cluster:
             self._scenes.update(scene.shared)
-        self._findings: dict[tuple[str, str], ByScene] = {}
+        self._findings: dict[_About, ByScene] = {}
 
     def add(self, scene: int, finding: Diagnostic) -> None:
         subject = finding.subject or str(finding.span)
-        by_scene = self._findings.setdefault((finding.code, subject), {})
+        about = (finding.code, subject)
+        by_scene = self._findings.setdefault(about, {})
         findings = by_scene.setdefault(scene, [])
         findings.append(finding)
 
@@ -208,13 +216,16 @@ class _SharedFindings:
             findings = list(chain.from_iterable(by_scene.values()))
             places = filter(None, map(_place_of, findings))
             file = _file(subject) or next(places, "")
-            if len(by_scene) == self._scenes.get(file, len(by_scene)):
+            reporting = len(by_scene)
+            if reporting == self._scenes.get(file, reporting):
                 yield from findings
 
 
 def _place_of(finding: Diagnostic) -> str:
     """The file that a finding is shown in."""
-    return finding.span.file.name if finding.span is not None else ""
+    if finding.span is None:
+        return ""
+    return finding.span.file.name
 
 
 def _file(subject: str) -> str:
@@ -234,7 +245,8 @@ def _judged(
     )
     by_id: dict[str, LintObject] = {}
     for item, corrected in zip(objects, verdict.artifacts, strict=True):
-        by_id[item.manifest.id] = by_id[corrected.id] = item
+        by_id[item.manifest.id] = item
+        by_id[corrected.id] = item
     return [_placed(finding, by_id) for finding in verdict.diagnostics]
 
 
@@ -246,7 +258,7 @@ def _findings_alone(
         return []
     by_id = {item.artifact.id: item for item in reading.alone}
     artifacts = [item.artifact for item in reading.alone]
-    rules = _on_what_is_alone(policies)
+    rules = _on_what_is_alone(policies.rules)
     verdict = judge(
         artifacts,
         Setting(closed=False),
@@ -254,7 +266,8 @@ def _findings_alone(
         policies,
         rules=rules,
     )
-    faults = {fault.span for fault in reading.diagnostics if fault.span is not None}
+    faults = {fault.span for fault in reading.diagnostics}
+    faults.discard(None)
     placed = [_placed(finding, by_id) for finding in verdict.diagnostics]
     return [finding for finding in placed if finding.span not in faults]
 
@@ -271,16 +284,17 @@ _ALONE = frozenset(
 )
 
 
-def _on_what_is_alone(policies: Policies) -> list[Rule]:
+def _on_what_is_alone(rules: Iterable[Rule]) -> list[Rule]:
     """The rules on what templates make, and on Dockerfiles."""
-    return [rule for rule in policies.rules if rule.runs_on in _ALONE]
+    return [rule for rule in rules if rule.runs_on in _ALONE]
 
 
 def _without_repeats(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
     """One fault is reported once, though it be in what clusters share or at both ends of an alias of YAML."""
     unique: dict[tuple[object, ...], Diagnostic] = {}
     for finding in findings:
-        unique[finding.code, finding.message, finding.span or finding.at] = finding
+        place = finding.span or finding.at
+        unique[finding.code, finding.message, place] = finding
     return list(unique.values())
 
 
@@ -292,7 +306,9 @@ def _unread(objects: list[LintObject]) -> Iterator[Diagnostic]:
     reported: set[str] = set()
     for item in objects:
         ref = item.manifest.ref
-        if ref.group not in _TRAINING or f"{ref.group}/{ref.kind}" in kinds():
+        if ref.group not in _TRAINING:
+            continue
+        if f"{ref.group}/{ref.kind}" in kinds():
             continue
         if ref.kind in reported:
             continue
@@ -317,14 +333,19 @@ def _placed(
     item = by_id.get(str(name))
     if item is None:
         return finding
-    span = Document(item.node).span(Route(path), key=finding.key)
+    document = Document(item.node)
+    span = document.span(Route(path), key=finding.key)
     ref = item.artifact.ref
     at = Route((f"@{ref}", *path))
     places = list(finding.related)
     for route, label in finding.also:
-        other = by_id.get(str(route[0])) if route else None
+        if not route:
+            continue
+        other = by_id.get(str(route[0]))
         if other is not None:
-            places.append((Document(other.node).span(Route(route[1:])), label))
+            other_document = Document(other.node)
+            other_span = other_document.span(Route(route[1:]))
+            places.append((other_span, label))
     related = tuple(places)
     return replace(
         finding,

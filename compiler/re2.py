@@ -38,6 +38,7 @@ _NOT_OTHER = (
     r"[^\x00-\x1f\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f"
     r"\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
 )
+_PAIRS = {"\\z": r"\Z", "\\PC": _NOT_OTHER}
 
 
 @lru_cache(maxsize=1024)
@@ -57,7 +58,8 @@ def compile_re2(pattern: str) -> re.Pattern[str]:
         text = form.sub(same, text)
     with warnings.catch_warnings(action="ignore"):
         # Of `[[:alpha:]]`, which Python will read otherwise one day.
-        return re.compile(_ends(text, multiline=bool(flags & re.MULTILINE)), flags)
+        multiline = bool(flags & re.MULTILINE)
+        return re.compile(_ends(text, multiline=multiline), flags)
 
 
 def _ends(pattern: str, *, multiline: bool) -> str:
@@ -67,14 +69,15 @@ def _ends(pattern: str, *, multiline: bool) -> str:
     while index < len(pattern):
         char = pattern[index]
         if char == "\\":
-            length = 3 if pattern[index + 1 : index + 3] == "PC" else 2
+            is_other = pattern.startswith("PC", index + 1)
+            length = 3 if is_other else 2
             pair = pattern[index : index + length]
-            out.append({"\\z": r"\Z", "\\PC": _NOT_OTHER}.get(pair, pair))
+            out.append(_PAIRS.get(pair, pair))
             index += len(pair)
             continue
         if char == "[" and not inside:
             inside = True
-            if pattern[index + 1 : index + 2] == "]":  # a first `]` is a member
+            if pattern.startswith("]", index + 1):  # a first `]` is a member
                 out.append("[\\]")
                 index += 2
                 continue
@@ -91,7 +94,8 @@ def refusal(pattern: str) -> str:
     text = _LITERAL.sub(lambda literal: re.escape(literal[1]), pattern)
     if any(_BACK_REFERENCE.findall(text)):
         return "a back-reference"
-    bare = _CLASS.sub("x", _ESCAPED.sub("x", text))
+    unescaped = _ESCAPED.sub("x", text)
+    bare = _CLASS.sub("x", unescaped)
     for form, name in _ONLY_OTHERS.items():
         if form.search(bare):
             return name

@@ -113,7 +113,8 @@ class Synthesis:
         process = self.start()
         assert process.stdin is not None
         for chunk, text in _chunks(self._new(manifests)):
-            path = os.path.join(self.folder, f"{self._files}.yaml")
+            name = f"{self._files}.yaml"
+            path = os.path.join(self.folder, name)
             self._files += 1
             _write(path, text)
             # A process that has ended is reported when its answer is missed.
@@ -132,9 +133,10 @@ class Synthesis:
                 continue
             text = json.dumps(manifest.body)
             digest = blake2b(text.encode(), digest_size=16).digest()
-            if digest not in self._digests:
-                self._digests.add(digest)
-                yield manifest, text
+            if digest in self._digests:
+                continue
+            self._digests.add(digest)
+            yield manifest, text
 
     def differing(self) -> list[Manifest]:
         """The objects that cdk8s made otherwise. Waits for it."""
@@ -146,7 +148,8 @@ class Synthesis:
             answer = self._answer(self._process.stdout)
             if not answer:
                 raise self._failure()
-            differing += [chunk[number] for number in json.loads(answer)]
+            numbers = json.loads(answer)
+            differing += [chunk[number] for number in numbers]
         return differing
 
     def _answer(self, output: IO[str]) -> str:

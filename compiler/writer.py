@@ -32,7 +32,8 @@ def render(done: Compilation, base: Path) -> dict[str, bytes]:
     """All files of a compilation's folder, by path. ``base``: what the path of the spec is relative to."""
     assert done.plan is not None
     files = {artifact.path: written(artifact) for artifact in done.artifacts}
-    files.update((run.path, run.to_bytes()) for run in known_runs(done))
+    for run in known_runs(done):
+        files[run.path] = run.to_bytes()
     files[MANIFEST] = _head(done, done.plan, base)
     return {path: marked(path, data) for path, data in files.items()}
 
@@ -41,7 +42,8 @@ def refused(done: Compilation) -> list[Diagnostic]:
     """What is wrong with pages: their text is rendered when they are written, and so judged then. What is written as
     it was has been judged."""
     assert done.plan is not None
-    faults = unjudged(done.artifacts, setting_of(done.plan, done.artifacts))
+    setting = setting_of(done.plan, done.artifacts)
+    faults = unjudged(done.artifacts, setting)
     placed = traced(faults, done.artifacts)
     return [fault.locate(done.document) for fault in placed]
 
@@ -64,12 +66,13 @@ def _head(
     base: Path,
 ) -> bytes:
     """What the folder was written from. Whatever an edit of the spec may change has a line between that it cannot."""
+    sources = load_catalog().sources[:4]
     head = {
         "spec": _spec_file(done, base),
         "cluster": done.name,
         "release": plan.release,
         "trainyard": __version__,
-        "facts": {source.name: source.date for source in load_catalog().sources[:4]},
+        "facts": {source.name: source.date for source in sources},
     }
     text = json.dumps(
         head,
@@ -83,9 +86,12 @@ def _head(
 def _spec_file(done: Compilation, base: Path) -> str:
     """The file of the cluster's document: the same on every machine, and by whatever links its folder was reached."""
     name = done.document.span(_NAME).file.name
-    folder, file = os.path.split(os.path.abspath(name))
-    path = os.path.join(os.path.realpath(folder), file)
-    return Path(os.path.relpath(path, base)).as_posix()
+    absolute = os.path.abspath(name)
+    folder, file = os.path.split(absolute)
+    real_folder = os.path.realpath(folder)
+    path = os.path.join(real_folder, file)
+    relative = os.path.relpath(path, base)
+    return Path(relative).as_posix()
 
 
 def current(done: Compilation, options: Options) -> tuple[str, ...] | None:
@@ -93,15 +99,20 @@ def current(done: Compilation, options: Options) -> tuple[str, ...] | None:
     if done.diagnostics or done.plan is None:
         return None
     folder = options.output / done.name
-    changes = tree.diff(folder, render(done, _base(options)))
-    if changes.diagnostics or changes.stale or tree.interrupted(folder):
+    files = render(done, _base(options))
+    changes = tree.diff(folder, files)
+    if changes.diagnostics or changes.stale:
+        return None
+    if tree.interrupted(folder):
         return None
     return changes.unchanged
 
 
 def compare(done: Compilation, options: Options) -> tree.TreeDiff:
     """How a compilation's folder would differ from the committed one."""
-    return tree.diff(options.committed / done.name, render(done, _base(options)))
+    folder = options.committed / done.name
+    files = render(done, _base(options))
+    return tree.diff(folder, files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +135,8 @@ def prepare(
     """
     if done.current is not None:
         return Prepared({}, tree.TreeDiff(unchanged=done.current))
-    files, folder = render(done, _base(options)), options.output / done.name
+    files = render(done, _base(options))
+    folder = options.output / done.name
     changes = tree.diff(folder, files)
     faults = refused(done) if changes.stale else []
     if faults:
@@ -145,7 +157,9 @@ def write(
     if done.current is not None or changes.failed:
         return changes
     if not changes.stale:
-        return tree.write(root, files) if tree.interrupted(root) else changes
+        if tree.interrupted(root):
+            return tree.write(root, files)
+        return changes
     if not prepared.taken:
         stale = {*changes.added, *changes.changed}
         changed = [manifest for manifest in done.manifests if manifest.path in stale]
@@ -160,32 +174,40 @@ def write(
         for manifest in cdk8s.differing()
     )
     if faults:
-        return replace(changes, diagnostics=(*changes.diagnostics, *faults))
+        diagnostics = (*changes.diagnostics, *faults)
+        return replace(changes, diagnostics=diagnostics)
     return tree.write(root, files, changes)
 
 
 def _base(options: Options) -> Path:
-    return Path(os.path.realpath(options.output.absolute().parent))
+    parent = options.output.absolute().parent
+    return Path(os.path.realpath(parent))
 
 
 def orphans(
-    done: Outcome, options: Options, paths: Sequence[str | os.PathLike[str]]
+    done: Outcome,
+    options: Options,
+    paths: Sequence[str | os.PathLike[str]],
 ) -> list[Diagnostic]:
     """Folders of clusters that no spec names any more: those that this run reads were renamed, others are gone."""
     names = {compilation.name for compilation in done.compilations}
     read = [Path(path).resolve() for path in paths]
     heads = options.output.glob(f"*/{MANIFEST}")
     folders = sorted(head.parent for head in heads)
-    return [
-        warning(
-            "OUT009",
-            f"`{folder}` belongs to no spec any more",
-            help="take the cluster down, then remove the folder; or put its spec back",
+    warnings = []
+    for folder in folders:
+        if folder.name in names:
+            continue
+        if _spec_elsewhere(folder / MANIFEST, _base(options), read):
+            continue
+        warnings.append(
+            warning(
+                "OUT009",
+                f"`{folder}` belongs to no spec any more",
+                help="take the cluster down, then remove the folder; or put its spec back",
+            )
         )
-        for folder in folders
-        if folder.name not in names
-        and not _spec_elsewhere(folder / MANIFEST, _base(options), read)
-    ]
+    return warnings
 
 
 def _spec_elsewhere(
@@ -195,9 +217,11 @@ def _spec_elsewhere(
 ) -> bool:
     """Whether the spec that a folder was written from still stands where this run does not look."""
     try:
-        file = base / str(json.loads(read_bytes(manifest))["spec"])
+        head = json.loads(read_bytes(manifest))
+        file = base / str(head["spec"])
     except UNREADABLE:
         return False
     if not file.is_file():
         return False
-    return not any(file.resolve().is_relative_to(path) for path in read)
+    resolved = file.resolve()
+    return not any(resolved.is_relative_to(path) for path in read)

@@ -88,7 +88,8 @@ def _command(
     name: str,
     help: str,
 ) -> argparse.ArgumentParser:
-    description = f"{help[0].upper()}{help[1:]}."
+    first = help[0].upper()
+    description = f"{first}{help[1:]}."
     command = commands.add_parser(
         name, help=help, description=description, formatter_class=_Formatter
     )

@@ -56,9 +56,10 @@ def _require_working_directory() -> None:
 def _options(options: argparse.Namespace, *, explained: bool = False) -> Options:
     from compiler.outcome import Options
 
-    if options.policies is not None and not options.policies.is_dir():
-        raise UsageError(f"`{options.policies}` is not a folder with policies")
-    options.policies = options.policies or find_policies(options.paths)
+    folder = options.policies
+    if folder is not None and not folder.is_dir():
+        raise UsageError(f"`{folder}` is not a folder with policies")
+    options.policies = folder or find_policies(options.paths)
     output = getattr(options, "output", Path("generated"))
     return Options(
         policies=options.policies,
@@ -82,7 +83,9 @@ def _in_repository(output: Path) -> str:
 def find_policies(paths: Iterable[str]) -> Path | None:
     """The adopter's ``policies/``: beside or above the first path that has one within three levels."""
     for path in map(Path, paths):
-        folder = path.absolute() if path.is_dir() else path.absolute().parent
+        folder = path.absolute()
+        if not path.is_dir():
+            folder = folder.parent
         for parent in (folder, *folder.parents)[:3]:
             policies = parent / "policies"
             if os.path.isdir(policies):  # where nothing may be read, there is none
@@ -93,7 +96,9 @@ def find_policies(paths: Iterable[str]) -> Path | None:
 def _shown(path: Path) -> Path:
     """A path as messages show it: relative to the working directory where it is in it."""
     here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
+    if path.is_relative_to(here):
+        return path.relative_to(here)
+    return path
 
 
 @_usage
@@ -164,8 +169,8 @@ def run_compile(options: argparse.Namespace) -> int:
 
     formats(options)
     with Synthesis() as cdk8s:
-        written = options.output.glob(f"*/{MANIFEST}")
-        if not options.check and not any(written):
+        committed = options.output.glob(f"*/{MANIFEST}")
+        if not options.check and not any(committed):
             cdk8s.start()  # all will be new, so Node may start while the specs are read
         return _compile_all(options, cdk8s)
 
@@ -214,7 +219,8 @@ def _write_all(
         if not options.check and not refused:
             changes = write(compilation, prepared, settings, cdk8s)
         done.diagnostics += changes.diagnostics
-        written.append((settings.output / compilation.name, changes))
+        folder = settings.output / compilation.name
+        written.append((folder, changes))
     report_diagnostics(
         options,
         done.all(),
@@ -223,11 +229,14 @@ def _write_all(
     lines = ["nothing was written"] if refused else _lines(options, written)
     for line in lines:
         say(options, line)
-    stale = any(changes.stale for _, changes in written)
-    if options.check and stale and not refused:
+    differs = any(changes.stale for _, changes in written)
+    stale = options.check and differs
+    if stale and not refused:
         say(options, f"run `trainyard compile`, and commit `{settings.output}`")
     code = exit_code(options, done.all())
-    return code or (STALE if options.check and stale else CLEAN)
+    if code != CLEAN:
+        return code
+    return STALE if stale else CLEAN
 
 
 def _lines(
@@ -240,20 +249,21 @@ def _lines(
         for folder, changes in written
         if changes.stale or changes.failed
     ]
+    shown = written if all_shown else changing[:_SHOWN]
     lines: list[str] = []
-    for folder, changes in written if all_shown else changing[:_SHOWN]:
+    for folder, changes in shown:
         lines += _changes(options, folder, changes)
     if all_shown:
         return lines
-    if len(changing) > _SHOWN:
-        lines.append(
-            f"and {len(changing) - _SHOWN} more clusters: `--verbose` lists them"
-        )
-    current = len(written) - len(changing)
+    more = len(changing) - len(shown)
+    if more:
+        lines.append(f"and {more} more clusters: `--verbose` lists them")
     verb = "would change" if options.check else "changed"
+    change = f"{len(changing)} {verb}"
+    current = len(written) - len(changing)
     return [
         *lines,
-        f"{len(written)} clusters: {len(changing)} {verb}, {current} current",
+        f"{len(written)} clusters: {change}, {current} current",
     ]
 
 
@@ -271,13 +281,17 @@ def _changes(
         ("~", "changed", changes.changed),
         ("-", "removed", changes.removed),
     ]
-    counts = ", ".join(f"{len(paths)} {word}" for _, word, paths in kinds if paths)
+    counted = []
+    for _, word, paths in kinds:
+        if paths:
+            counted.append(f"{len(paths)} {word}")
+    counts = ", ".join(counted)
     verb = "not current: " if options.check else ""
     lines = [f"{folder}: {verb}{counts}"]
     if options.verbose or options.check:
-        marked = [
-            f"  {mark} {path}" for mark, _, paths in kinds for path in sorted(paths)
-        ]
+        marked: list[str] = []
+        for mark, _, paths in kinds:
+            marked += [f"  {mark} {path}" for path in sorted(paths)]
         shown = marked if options.verbose else marked[:_SHOWN]
         lines += shown
         if len(marked) > len(shown):
@@ -296,13 +310,19 @@ def run_test(options: argparse.Namespace) -> int:
     formats(options)
     if not options.policies.is_dir():
         raise UsageError(f"`{options.policies}` is not a folder with policies")
-    builtin = {rule.code for rule in load_rules(None)[0]}
+    builtin, _ = load_rules(None)
+    builtin_codes = {rule.code for rule in builtin}
     rules, faults = load_rules(options.policies)
-    own = [rule for rule in rules if rule.code not in builtin]
-    diagnostics = [*faults, *judged(own, Config(today=date.today()))]
+    own = [rule for rule in rules if rule.code not in builtin_codes]
+    config = Config(today=date.today())
+    diagnostics = [*faults, *judged(own, config)]
     report_diagnostics(options, diagnostics)
-    examples = sum(len(rule.fails) + len(rule.passes) for rule in own)
-    rules_run = "1 rule" if len(own) == 1 else f"{len(own)} rules"
+    examples = 0
+    for rule in own:
+        examples += len(rule.fails) + len(rule.passes)
+    rules_run = "1 rule"
+    if len(own) != 1:
+        rules_run = f"{len(own)} rules"
     say(options, f"{rules_run} of your own, {examples} examples")
     return exit_code(options, diagnostics)
 
@@ -378,11 +398,14 @@ def run_catalog(options: argparse.Namespace) -> int:
     if options.words[:1] == ["sources"]:
         _print_table(("facts", "source", "version", "date"), source_rows(catalog))
         return CLEAN
-    listed = rows(catalog, " ".join(options.words))
+    words = " ".join(options.words)
+    listed = rows(catalog, words)
     if not listed:
-        near = catalog.near(options.words[0]) if options.words else []
+        near = []
+        if options.words:
+            near = catalog.near(options.words[0])
         hint = f": did you mean {near[0]}?" if near else ""
-        raise UsageError(f"no type matches `{' '.join(options.words)}`{hint}")
+        raise UsageError(f"no type matches `{words}`{hint}")
     _print_table(HEADER, listed)
     return CLEAN
 
@@ -412,9 +435,10 @@ def _refresh(options: argparse.Namespace) -> int:
     if fault is not None:
         _complain([fault])
         return USAGE
+    regions = ", ".join(patch.regions)
     say(
         options,
-        f"{options.output}: {patch.types} types of {', '.join(patch.regions)}; use it with `--catalog`",
+        f"{options.output}: {patch.types} types of {regions}; use it with `--catalog`",
     )
     return CLEAN
 
@@ -437,7 +461,8 @@ def _print_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> No
     columns = zip(*table, strict=True)
     widths = [max(map(len, column)) for column in columns]
     for row in table:
-        line = "  ".join(map(str.ljust, row, widths))
+        cells = map(str.ljust, row, widths)
+        line = "  ".join(cells)
         out(f"{visible(line.rstrip())}\n")
 
 
@@ -453,7 +478,8 @@ def run_drill(options: argparse.Namespace) -> int:
         _options(options),
         current=lambda _: None,
     )
-    faults = [fault for fault in done.all() if fault.severity == Severity.ERROR]
+    diagnostics = done.all()
+    faults = [fault for fault in diagnostics if fault.severity == Severity.ERROR]
     if faults:
         _complain(faults)
         return FINDINGS

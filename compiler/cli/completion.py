@@ -32,6 +32,17 @@ def _choices(command: argparse.ArgumentParser) -> list[str]:
     ]
 
 
+def _words(command: argparse.ArgumentParser) -> str:
+    words = _flags(command)
+    words += _choices(command)
+    return " ".join(words)
+
+
+def _description(command: argparse.ArgumentParser) -> str:
+    text = command.description or ""
+    return text.rstrip(".")
+
+
 def _values(commands: dict[str, argparse.ArgumentParser]) -> dict[str, list[str]]:
     """What may follow an option, for those that take one of a few words."""
     values = {"--format": list(FORMATS)}
@@ -59,7 +70,7 @@ def script(shell: str, parser: argparse.ArgumentParser) -> str:
 
 def _bash(commands: dict[str, argparse.ArgumentParser]) -> str:
     cases = "\n".join(
-        f'    {name}) words="{" ".join(_flags(command) + _choices(command))}" ;;'
+        f'    {name}) words="{_words(command)}" ;;'
         for name, command in commands.items()
     )
     values = "\n".join(
@@ -90,11 +101,10 @@ complete -o filenames -F _trainyard trainyard
 
 def _zsh(commands: dict[str, argparse.ArgumentParser]) -> str:
     names = " ".join(
-        f"'{name}:{(command.description or '').rstrip('.')}'"
-        for name, command in commands.items()
+        f"'{name}:{_description(command)}'" for name, command in commands.items()
     )
     cases = "\n".join(
-        f"    {name}) compadd -- {' '.join(_flags(command) + _choices(command))}; _files ;;"
+        f"    {name}) compadd -- {_words(command)}; _files ;;"
         for name, command in commands.items()
     )
     values = "\n".join(
@@ -128,19 +138,24 @@ def _fish(commands: dict[str, argparse.ArgumentParser]) -> str:
     values = _values(commands)
     lines = ["complete -c trainyard -n __fish_use_subcommand -f"]
     for name, command in commands.items():
-        text = (command.description or "").rstrip(".").replace("'", "")
+        text = _description(command).replace("'", "")
         lines.append(
             f"complete -c trainyard -n __fish_use_subcommand -a {name} -d '{text}'"
         )
         start = f"complete -c trainyard -n '__fish_seen_subcommand_from {name}'"
-        flags, choices = _flags(command), _choices(command)
+        flags = _flags(command)
         for flag in flags:
             if flag == "--spec":
                 continue
-            words = f" -x -a '{' '.join(values[flag])}'" if flag in values else ""
-            lines.append(f"{start} -l {flag[2:]}{words}")
+            option = flag.removeprefix("--")
+            line = f"{start} -l {option}"
+            if flag in values:
+                words = " ".join(values[flag])
+                line += f" -x -a '{words}'"
+            lines.append(line)
         if "--spec" in flags:
             lines.append(f'{start} -l spec -x -a "({_KEYS})"')
+        choices = " ".join(_choices(command))
         if choices:
-            lines.append(f"{start} -f -a '{' '.join(choices)}'")
+            lines.append(f"{start} -f -a '{choices}'")
     return "\n".join(lines) + "\n"

@@ -34,9 +34,11 @@ def _loaded(stand_in: ModuleType) -> Any:
 
 def defer_search() -> None:
     """Have ``importlib.metadata`` loaded when somebody calls it, not when somebody imports it."""
-    found = find_spec(_NAME) if _NAME not in sys.modules else None
-    if found is None:
+    if _NAME in sys.modules:
+        return
+    module = find_spec(_NAME)
+    if module is None:
         return
     stand_in = _Deferred(_NAME)
-    stand_in.__path__ = list(found.submodule_search_locations or ())
+    stand_in.__path__ = list(module.submodule_search_locations or ())
     sys.modules[_NAME] = stand_in

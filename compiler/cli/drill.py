@@ -28,9 +28,12 @@ def text(
             f"`{node}` is no name of a node: write one of `kubectl get nodes`"
         )
     (plan,) = plans
+    if xid is None:
+        xid = XID
     try:
-        job = drill(plan, node, XID if xid is None else xid)
+        job = drill(plan, node, xid)
     except NoDrillError as problem:
         raise UsageError(str(problem)) from None
-    comments = [f"# {line}\n" for line in steps(plan, node)]
+    lines = steps(plan, node)
+    comments = [f"# {line}\n" for line in lines]
     return "".join(comments) + dump(job.body)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Iterator, Sequence
 
 from compiler.cli.streams import UsageError
@@ -23,14 +22,20 @@ from compiler.source.tree import SequenceNode
 
 OFF = " (off by default)"
 _CODE = regex(r"[A-Z]{2,4}\d{3}\Z")
+_STEPS = regex(r"[.\[\]]+")
+_LISTS = (("job", "jobs"), ("pool", "nodePools"), ("queue", "queues"))
 
 
 def all_codes(options: Options) -> list[tuple[str, str, str]]:
     """Code, name and first sentence of every page: of the compiler's own codes and of all rules."""
-    rows = [(page.code, page.slug, page.title) for page in load_pages().values()]
-    for rule in load_rules(options.policies)[0]:
-        off = "" if rule.enabled else OFF
-        rows.append((rule.code, rule.slug, f"{rule.title}{off}"))
+    pages = load_pages().values()
+    rows = [(page.code, page.slug, page.title) for page in pages]
+    rules, _ = load_rules(options.policies)
+    for rule in rules:
+        title = rule.title
+        if not rule.enabled:
+            title += OFF
+        rows.append((rule.code, rule.slug, title))
     return sorted(rows)
 
 
@@ -40,17 +45,13 @@ def explain_code(subject: str, options: Options) -> str | None:
     if interface is not None:
         return interface
     rules, _ = load_rules(options.policies)
-    former = {alias: rule.slug for rule in rules for alias in rule.aliases}
-    pages = [(page.code, page.slug, "", page.text) for page in load_pages().values()]
-    pages += [
-        (
-            rule.code,
-            rule.slug,
-            _level(rule),
-            inspect.cleandoc(rule.doc),
-        )
-        for rule in rules
-    ]
+    former: dict[str, str] = {}
+    own_pages = load_pages().values()
+    pages = [(page.code, page.slug, "", page.text) for page in own_pages]
+    for rule in rules:
+        former |= dict.fromkeys(rule.aliases, rule.slug)
+        text = inspect.cleandoc(rule.doc)
+        pages.append((rule.code, rule.slug, _level(rule), text))
     slugs = (subject, former.get(subject))
     shown = [
         f"{code} {slug}{level}\n\n{text}\n"
@@ -88,40 +89,44 @@ def explain_object(
             f"no spec could be read in {listed(paths)}, so nothing is known of `{subject}`: "
             "`--in` names specs, `trainyard check` reports their faults"
         )
-    if any(compilation.plan is None for compilation in done.compilations):
-        raise UsageError("the specs have faults: `trainyard check` reports them")
+    for compilation in done.compilations:
+        if compilation.plan is None:
+            raise UsageError("the specs have faults: `trainyard check` reports them")
     slugs = [slug for _, slug, _ in all_codes(options)]
     raise UsageError(_unknown(subject, field, done.compilations, slugs))
 
 
 def _unknown(
-    subject: str, field: str, compilations: Sequence[Compilation], slugs: list[str]
+    subject: str,
+    field: str,
+    compilations: Sequence[Compilation],
+    slugs: list[str],
 ) -> str:
     """Why there is nothing to show."""
     fields: set[str] = set()
     written: set[str] = set()
     known: set[str] = set()
+    named: set[str] = set()
     for done in compilations:
         fields.update(_fields(done, subject))
         written.update(_spec_objects(done))
+        derived = {value.object for value in _derived_values(done)}
+        named |= derived
+        known |= derived
         known.update(str(artifact.ref) for artifact in done.artifacts)
-        known.update(derived.object for derived in _derived_values(done))
     if fields:
-        close = [name for name in fields if field in re.split(r"[.\[\]]+", name)]
+        close = [name for name in fields if field in _STEPS.split(name)]
         hint = near_help(field, sorted(close or fields), "field")
         return f"nothing is known of field `{field}` of `{subject}`: {hint}"
     if subject in written:
         return f"nothing of `{subject}` is derived: the spec has all of it"
-    named = {
-        derived.object for done in compilations for derived in _derived_values(done)
-    }
     candidates = sorted(known | written)
     if "/" not in subject:
         candidates = [*slugs, *candidates]
-    close = near(subject, candidates, limit=1) or sorted(named | written)
-    return (
-        f"there is no code or object `{subject}`: {near_help(subject, close, 'object')}"
-    )
+    close = near(subject, candidates, limit=1)
+    close = close or sorted(named | written)
+    hint = near_help(subject, close, "object")
+    return f"there is no code or object `{subject}`: {hint}"
 
 
 def _derived_values(done: Compilation) -> Sequence[Derived]:
@@ -133,7 +138,7 @@ def _spec_objects(done: Compilation) -> Iterator[str]:
     spec = done.document.root.child("spec")
     if spec is None:
         return
-    for kind, key in (("job", "jobs"), ("pool", "nodePools"), ("queue", "queues")):
+    for kind, key in _LISTS:
         items = spec.child(key)
         if not isinstance(items, SequenceNode):
             continue
@@ -157,7 +162,7 @@ def _fields(done: Compilation, subject: str) -> Iterator[str]:
 def _is_within(name: str, field: str) -> bool:
     """Whether a field is the one asked for, or below it."""
     field = field.rstrip(".")
-    if not field or name == field:
+    if field in ("", name):
         return True
     return name.startswith((f"{field}.", f"{field}["))
 
@@ -170,12 +175,17 @@ def _explain_in(
     """What is known of an object of a cluster; empty where it has none of this name."""
     rows = []
     for derived in _derived_values(done):
-        if derived.object != subject or not _is_within(derived.field, field):
+        if derived.object != subject:
             continue
-        source = str(done.document.span(derived.at)) if derived.at else derived.origin
+        if not _is_within(derived.field, field):
+            continue
+        source = derived.origin
+        if derived.at:
+            source = str(done.document.span(derived.at))
         rows.append((derived.field, derived.value, derived.reason, source))
     if rows:
-        return f"{subject} in {done.name}\n{_lines(rows)}"
+        lines = _lines(rows)
+        return f"{subject} in {done.name}\n{lines}"
     return _explain_places(done, subject, field)
 
 
@@ -191,15 +201,17 @@ def _explain_places(
     else:
         return ""
     places = {"": artifact.at}
-    places |= {str(Route(path)): at for path, at in artifact.places().items()}
-    lines = [
-        f"  {name or 'object'}: {done.document.span(at)}\n"
-        for name, at in places.items()
-        if _is_within(name, field)
-    ]
+    for path, at in artifact.places().items():
+        places[str(Route(path))] = at
+    lines = []
+    for name, at in places.items():
+        if _is_within(name, field):
+            span = done.document.span(at)
+            lines.append(f"  {name or 'object'}: {span}\n")
     if not lines:
         return ""
-    return f"{subject} in {done.name}, {artifact.path}\n{''.join(lines)}"
+    text = "".join(lines)
+    return f"{subject} in {done.name}, {artifact.path}\n{text}"
 
 
 def _lines(rows: Sequence[tuple[str, str, str, str]]) -> str:
@@ -208,6 +220,7 @@ def _lines(rows: Sequence[tuple[str, str, str, str]]) -> str:
     lines = []
     for name, value, reason, source in rows:
         cited = f" [{source}]" if source else ""
-        lines.append(f"  {name.ljust(width)}  {value}\n")
+        padded = name.ljust(width)
+        lines.append(f"  {padded}  {value}\n")
         lines.append(f"  {indent}    {reason}{cited}\n")
     return "".join(lines)

@@ -33,22 +33,26 @@ def explain_key(words: str) -> str:
     text = f"{key.path}\n\n  {key.description}\n\n"
     rows = list(_rows(key))
     width = max(len(name) for name, _ in rows)
-    text += "".join(f"  {name.ljust(width)}  {value}\n" for name, value in rows)
+    for name, value in rows:
+        padded = name.ljust(width)
+        text += f"  {padded}  {value}\n"
     if key.model is not None and key.model.model_fields:
         which = f", {key.together}" if key.together else ""
-        text += f"\n  keys inside{which}:\n\n{_inside(key.model)}"
+        text += f"\n  keys inside{which}:\n\n"
+        text += _inside(key.model)
     return text
 
 
 def _rows(key: Key) -> Iterator[tuple[str, str]]:
     yield "type", key.kind(lambda model: "mapping")
     yield "default", key.default or "none"
-    bound, source, holders = _bounds().get(key.path, (key.limits, "", ""))
+    unbounded = (key.limits, "", "")
+    bound, source, holders = _bounds().get(key.path, unbounded)
     if bound:
         yield "bound", bound.replace("\\|", "|")
     if source:
         yield "source", source
-    codes = [holder for holder in holders.split(", ") if _CODE.match(holder)]
+    codes = list(filter(_CODE.match, holders.split(", ")))
     if codes:
         yield "codes", ", ".join(codes)
     for example in key.examples:
@@ -58,8 +62,11 @@ def _rows(key: Key) -> Iterator[tuple[str, str]]:
 def _inside(model: type[BaseModel]) -> str:
     inside = keys(model)
     width = max(len(key.name) for key in inside)
-    lines = [f"    {key.name.ljust(width)}  {key.description}\n" for key in inside]
-    return "".join(lines)
+    text = ""
+    for key in inside:
+        padded = key.name.ljust(width)
+        text += f"    {padded}  {key.description}\n"
+    return text
 
 
 def _find(words: str) -> Key:
@@ -70,12 +77,15 @@ def _find(words: str) -> Key:
         if path in known:
             return known[path]
         above = known.get(path.rpartition(".")[0])
-        if above is not None and get_origin(above.field.annotation) is dict:
-            return above
+        if above is not None:
+            annotation = above.field.annotation
+            if get_origin(annotation) is dict:
+                return above
         inside = _of_a_name(path, known)
         if inside is not None:
             return inside
-    raise UsageError(f"there is no key `{words}` in a spec: {_offer(asked, known)}")
+    hint = _offer(asked, known)
+    raise UsageError(f"there is no key `{words}` in a spec: {hint}")
 
 
 def _of_a_name(path: str, known: dict[str, Key]) -> Key | None:
@@ -89,27 +99,31 @@ def _of_a_name(path: str, known: dict[str, Key]) -> Key | None:
 
 def _offer(asked: str, known: dict[str, Key]) -> str:
     """The keys that may be meant: those that are written nearly so, then those of the same name elsewhere."""
-    last = asked.rpartition(".")[2]
+    last = _last(asked)
     close = near(
         f"spec.{asked.removeprefix('spec.')}",
         known,
         limit=1,
     )
     if not close:
-        close = [path for path in known if path.rpartition(".")[2] == last]
+        close = [path for path in known if _last(path) == last]
     if not close:
         names = near(
             last,
             [key.name for key in known.values()],
             limit=1,
         )
-        close = [path for path in known if path.rpartition(".")[2] in names]
+        close = [path for path in known if _last(path) in names]
     if not close:
         return "`trainyard explain --spec` lists all"
     if len(close) > 1:
-        offered = listed(known[path].path for path in close[:_OFFERED])
-        return f"write one of {offered}"
+        paths = [known[path].path for path in close[:_OFFERED]]
+        return f"write one of {listed(paths)}"
     return f"did you mean `{known[close[0]].path}`?"
+
+
+def _last(path: str) -> str:
+    return path.rpartition(".")[2]
 
 
 def _plain(path: str) -> str:
@@ -121,15 +135,17 @@ def _plain(path: str) -> str:
 def _bounds() -> dict[str, tuple[str, str, str]]:
     """Bound, source and holders of each value, from docs/bounds.md of the repository or of the wheel."""
     inside = _PACKAGE / "_bounds.md"
-    page = inside if inside.is_file() else _PACKAGE.parent / "docs" / "bounds.md"
+    page = _PACKAGE.parent / "docs" / "bounds.md"
+    if inside.is_file():
+        page = inside
+    lines = page.read_text(encoding="utf-8").splitlines()
     bounds = {}
-    for line in page.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-        if len(cells) == _BOUND_CELLS and cells[0].startswith("`"):
-            key, bound, source, holders = cells
-            bounds[key.strip("`")] = (
-                bound,
-                source,
-                holders,
-            )
+    for line in lines:
+        _, *columns = re.split(r"(?<!\\)\|", line)
+        cells = [cell.strip() for cell in columns[:-1]]
+        if len(cells) != _BOUND_CELLS:
+            continue
+        key, bound, source, holders = cells
+        if key.startswith("`"):
+            bounds[key.strip("`")] = (bound, source, holders)
     return bounds

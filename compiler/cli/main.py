@@ -22,18 +22,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         verbose = options.verbose
         from compiler.cli import commands
 
-        code: int = getattr(commands, f"run_{options.command}")(options)
+        command = getattr(commands, f"run_{options.command}")
+        code: int = command(options)
         return code
     except BrokenPipeError:
         # The reader has gone (`| head`): nothing is left to say, not even at interpreter exit.
         for stream in (sys.stdout, sys.stderr):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
         return BROKEN_PIPE
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as fault:  # what the machine refuses: a mode, a full disk, a limit
         reason = fault.strerror or str(fault)
-        message = f"trainyard: {reason[:1].lower()}{reason[1:]}"
+        first = reason[:1].lower()
+        message = f"trainyard: {first}{reason[1:]}"
         if fault.filename:
             message += f": `{fault.filename}`"
         if verbose:
@@ -51,7 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _place(fault: BaseException) -> str:
     trace, place = fault.__traceback__, ""
     while trace is not None:
-        file = os.path.basename(trace.tb_frame.f_code.co_filename)
+        code = trace.tb_frame.f_code
+        file = os.path.basename(code.co_filename)
         place = f" ({file}:{trace.tb_lineno})"
         trace = trace.tb_next
     return place
@@ -59,9 +63,10 @@ def _place(fault: BaseException) -> str:
 
 def _report_panic(fault: BaseException, *, verbose: bool) -> None:
     text = " ".join(str(fault).split())
+    name = type(fault).__name__
     place = _place(fault) if verbose else ""
     more = "" if verbose else "; `--verbose` says where it arose"
     err(
-        f"error[INT000]: {type(fault).__name__}: {text}{place}\n"
+        f"error[INT000]: {name}: {text}{place}\n"
         f"  = help: this is a fault of Trainyard: please report it with the spec{more}\n"
     )

@@ -55,7 +55,8 @@ def formats(options: argparse.Namespace) -> list[tuple[str, Path | None]]:
             raise UsageError(
                 f"`{text}` names no file: write `{name}` for standard output, or `{name}=FILE`"
             )
-        asked.append((name, Path(file) if file else None))
+        path = Path(file) if file else None
+        asked.append((name, path))
     files = [path for _, path in asked if path is not None]
     for path in files:
         if files.count(path) > 1:
@@ -87,7 +88,9 @@ def report_diagnostics(
 ) -> None:
     """Print diagnostics in every format asked for, and a summary line for people."""
     for name, file in formats(options):
-        more = {"pages": _pages(options.policies)} if name == "sarif" else {}
+        more = {}
+        if name == "sarif":
+            more["pages"] = _pages(options.policies)
         text = render(
             name,
             diagnostics,
@@ -101,7 +104,8 @@ def report_diagnostics(
             _save(file, text)
     parts = [summary(diagnostics)] if diagnostics else []
     if excused:
-        parts.append("1 exception" if excused == 1 else f"{excused} exceptions")
+        noun = "exception" if excused == 1 else "exceptions"
+        parts.append(f"{excused} {noun}")
     if parts:
         say(options, ", ".join(parts))
 
@@ -111,10 +115,11 @@ def _pages(policies: Path | None) -> dict[str, Page]:
     from compiler.policy.load import load_rules
 
     rules, _ = load_rules(policies)
-    return load_pages() | {
-        rule.code: Page(rule.code, rule.slug, inspect.cleandoc(rule.doc))
-        for rule in rules
-    }
+    pages = dict(load_pages())
+    for rule in rules:
+        text = inspect.cleandoc(rule.doc)
+        pages[rule.code] = Page(rule.code, rule.slug, text)
+    return pages
 
 
 def _save(file: Path, text: str) -> None:
@@ -122,9 +127,8 @@ def _save(file: Path, text: str) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as fault:
-        raise UsageError(
-            f"cannot write `{file}`: {(fault.strerror or str(fault)).lower()}"
-        ) from None
+        reason = fault.strerror or str(fault)
+        raise UsageError(f"cannot write `{file}`: {reason.lower()}") from None
 
 
 def say(options: argparse.Namespace, text: str) -> None:

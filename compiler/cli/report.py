@@ -10,7 +10,8 @@ from compiler.writer import compare
 
 def text(done: Outcome, options: Options) -> str:
     """What belongs to no cluster, then the report of each."""
-    parts = [_cluster_report(compilation, options) for compilation in done.compilations]
+    compilations = done.compilations
+    parts = [_cluster_report(compilation, options) for compilation in compilations]
     if done.diagnostics:
         parts.insert(0, unfinished("Specs", done.diagnostics))
     return "\n".join(parts)

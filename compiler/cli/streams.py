@@ -22,7 +22,9 @@ def prepare() -> None:
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
     for name in ("stdout", "stderr"):
-        stream = getattr(sys, name) or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the end
+        stream = getattr(sys, name)
+        if not stream:
+            stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the end
         stream.reconfigure(errors="backslashreplace")
         setattr(sys, name, stream)
 
@@ -36,9 +38,8 @@ def out(text: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as fault:
-        raise UsageError(
-            f"cannot write standard output: {(fault.strerror or str(fault)).lower()}"
-        ) from None
+        reason = fault.strerror or str(fault)
+        raise UsageError(f"cannot write standard output: {reason.lower()}") from None
 
 
 def err(text: str) -> None:

@@ -15,7 +15,10 @@ from compiler.policy.rule import Rule
 
 def judged(rules: Sequence[Rule], config: Config) -> list[Diagnostic]:
     """Every example of the rules that does not hold, at the line where its rule begins."""
-    return [fault for rule in rules for fault in _judge_rule(rule, config)]
+    faults: list[Diagnostic] = []
+    for rule in rules:
+        faults += _judge_rule(rule, config)
+    return faults
 
 
 def _judge_rule(rule: Rule, config: Config) -> Iterator[Diagnostic]:
@@ -57,9 +60,10 @@ def _example(
         return
     others = [finding for finding in reported if finding.code != rule.code]
     if others:
+        other = others[0]
         yield _fault(
             rule,
-            f"{which} of rule `{rule.code}` gives {others[0].code}: {others[0].message}",
+            f"{which} of rule `{rule.code}` gives {other.code}: {other.message}",
             "correct the rule",
         )
     elif finds and not reported:
@@ -69,9 +73,10 @@ def _example(
             "correct the rule, or the example",
         )
     elif reported and not finds:
+        message = reported[0].message
         yield _fault(
             rule,
-            f"rule `{rule.code}` finds something in {which}: {reported[0].message}",
+            f"rule `{rule.code}` finds something in {which}: {message}",
             "correct the rule, or the example",
         )
 
@@ -81,7 +86,8 @@ def _fault(
     message: str,
     help: str,
 ) -> Diagnostic:
-    span = line_of(Path(rule.file), rule.check.__code__.co_firstlineno)
+    line = rule.check.__code__.co_firstlineno
+    span = line_of(Path(rule.file), line)
     return error(
         "POL020",
         message,

@@ -21,7 +21,8 @@ def overlaid(base: Sequence[Body], changes: Sequence[Body]) -> list[Body]:
     for change in changes:
         index = _index(objects, change)
         if index is None:
-            objects.append(merged(_start(base, change), change))
+            start = _start(base, change)
+            objects.append(merged(start, change))
         elif change.get("$patch") == "delete":
             del objects[index]
         else:
@@ -32,19 +33,21 @@ def overlaid(base: Sequence[Body], changes: Sequence[Body]) -> list[Body]:
 def _index(objects: Sequence[Body], change: Body) -> int | None:
     name = change.get("metadata", {}).get("name")
     for index, body in enumerate(objects):
-        if body["kind"] == change["kind"] and name in (None, ref_of(body).name):
+        if body["kind"] != change["kind"]:
+            continue
+        if name in (None, ref_of(body).name):
             return index
     return None
 
 
 def _start(base: Sequence[Body], change: Body) -> Body:
-    if change["kind"] in _STARTED:
-        for body in base:
-            if (
-                body["kind"] == change["kind"]
-                and ref_of(body).group == ref_of(change).group
-            ):
-                return body
+    if change["kind"] not in _STARTED:
+        return {}
+    for body in base:
+        if body["kind"] != change["kind"]:
+            continue
+        if ref_of(body).group == ref_of(change).group:
+            return body
     return {}
 
 
@@ -59,7 +62,9 @@ def merged(base: Any, change: Any) -> Any:
 
 def _mapping(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
     if change.get("$patch") == "replace":
-        return {key: value for key, value in change.items() if key != "$patch"}
+        replacement = dict(change)
+        del replacement["$patch"]
+        return replacement
     laid = dict(base)
     for key, value in change.items():
         if value is None:
@@ -72,7 +77,9 @@ def _mapping(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, An
 
 
 def _of_mappings(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, Mapping) for item in value)
+    if not isinstance(value, list):
+        return False
+    return all(isinstance(item, Mapping) for item in value)
 
 
 def _list(base: list[Any], change: list[Any]) -> list[Any]:

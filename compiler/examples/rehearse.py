@@ -63,16 +63,16 @@ class UnusableExampleError(Exception):
 @cache
 def base_spec() -> dict[str, Any]:
     """The spec that a part is laid over."""
-    spec: dict[str, Any] = yaml.safe_load(
-        (_DATA / "spec.yaml").read_text(encoding="utf-8")
-    )
+    text = (_DATA / "spec.yaml").read_text(encoding="utf-8")
+    spec: dict[str, Any] = yaml.safe_load(text)
     return spec
 
 
 @cache
 def base_set() -> tuple[Body, ...]:
     """The objects that manifests are laid over."""
-    return tuple(yaml.safe_load_all((_DATA / "set.yaml").read_text(encoding="utf-8")))
+    text = (_DATA / "set.yaml").read_text(encoding="utf-8")
+    return tuple(yaml.safe_load_all(text))
 
 
 def findings(
@@ -100,10 +100,12 @@ def config_for(
 
     Raises ``UnusableExampleError`` for parameters that the rule does not have, or not with such a value.
     """
-    params = dict(config.params.get(rule.code, rule.params))
+    given = config.params.get(rule.code, rule.params)
+    params = dict(given)
     for line in _header(text):
         if line.startswith(_PARAMS):
-            params.update(_params(rule, line.removeprefix(_PARAMS)))
+            own = line.removeprefix(_PARAMS)
+            params |= _params(rule, own)
     level = config.levels.get(rule.code) or rule.severity
     return replace(
         config,
@@ -147,19 +149,21 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
         )
         return lifted_plan([file], closed=False), []
     try:
-        documents = [document for document in yaml.safe_load_all(text) if document]
+        documents = list(filter(None, yaml.safe_load_all(text)))
     except yaml.YAMLError as fault:
-        raise UnusableExampleError(
-            f"it is no YAML: {' '.join(str(fault).split())}"
-        ) from None
+        problem = " ".join(str(fault).split())
+        raise UnusableExampleError(f"it is no YAML: {problem}") from None
     if not all(isinstance(document, dict) for document in documents):
         raise UnusableExampleError("it is neither keys of a spec nor manifests")
     if documents and "kind" not in documents[0]:
-        return from_spec(yaml.safe_dump(merged(base_spec(), {"spec": documents[0]})))
+        part = {"spec": documents[0]}
+        spec = merged(base_spec(), part)
+        return from_spec(yaml.safe_dump(spec))
     if WHOLE in _header(text):
-        plan, manifests = from_spec(yaml.safe_dump(base_spec()))
+        spec_text = yaml.safe_dump(base_spec())
+        plan, manifests = from_spec(spec_text)
         bodies = [manifest.body for manifest in manifests]
-        changed = list(map(Manifest, overlaid(bodies, documents)))
+        changed = [Manifest(body) for body in overlaid(bodies, documents)]
         return reread(changed, plan), changed
     manifests = [Manifest(body) for body in overlaid(base_set(), documents)]
     return lift(manifests, closed=False), manifests
@@ -167,7 +171,8 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
 
 def from_template(text: str) -> Plan:
     """The plan of a template of CloudFormation, in YAML or JSON. Raises ``UnusableExampleError``."""
-    documents, faults = parse_manifests(SourceFile("template.yaml", text), TAGS)
+    file = SourceFile("template.yaml", text)
+    documents, faults = parse_manifests(file, TAGS)
     _refuse(faults)
     body: Any = documents[0].root.to_python() if documents else None
     if not is_template(body):
@@ -201,6 +206,5 @@ def _refuse(faults: Sequence[Diagnostic]) -> None:
     errors = [fault for fault in faults if fault.severity is Severity.ERROR]
     if errors:
         first = errors[0]
-        raise UnusableExampleError(
-            f"with the base it is no spec: {first.code} {first.message} at `{first.at}`"
-        )
+        problem = f"{first.code} {first.message} at `{first.at}`"
+        raise UnusableExampleError(f"with the base it is no spec: {problem}")

@@ -16,6 +16,7 @@ from compiler.subjects.jobs.target import JOBS
 from compiler.targets.body import object_path
 
 _WIDTH = 60
+_ENTRY = {"name", "value"}
 _NAMES_ITS_CONTENT = ("spec", "runtimeRef", "name")
 _Path = tuple[Key, ...]
 
@@ -39,7 +40,10 @@ class Change:
 
 
 def changed_fields(
-    committed: Committed, run: Run, job: TrainJob, manifests: Mapping[str, Manifest]
+    committed: Committed,
+    run: Run,
+    job: TrainJob,
+    manifests: Mapping[str, Manifest],
 ) -> list[Change]:
     """The fields of a run's TrainJob and runtime that differ from what was submitted; the spec's own come first.
 
@@ -54,22 +58,24 @@ def changed_fields(
                 job.at / "apiGroup",
             )
         ]
-    new = manifests[f"{job.kind}/{job.namespace}/{job.name}"]
+    ref = f"{job.kind}/{job.namespace}/{job.name}"
+    new = manifests[ref]
     path = object_path(
         JOBS,
         run.kind,
         run.object,
         run.namespace,
     )
-    reference = f"{run.kind}/{run.namespace}/{run.object}"
-    old = committed.manifest(reference, path, new)
+    old = committed.manifest(run.ref, path, new)
     if old is None:
         return []
     names = {run.object: job.name}
-    changes = list(_differences(old.body["spec"], new, names))
+    differences = _differences(old.body["spec"], new, names)
+    changes = list(differences)
     if run.kind == TRAIN_JOB:
         changes += _of_runtime(committed, old, job, manifests, names)
-    return sorted(changes, key=lambda change: _distance(change.at, job))
+    changes.sort(key=lambda change: _distance(change.at, job))
+    return changes
 
 
 def _of_runtime(
@@ -82,7 +88,8 @@ def _of_runtime(
     new = manifests.get(f"ClusterTrainingRuntime/{job.runtime}")
     if new is None:
         return
-    runtime = kept_runtime(committed, old.body["spec"]["runtimeRef"]["name"], new)
+    name = old.body["spec"]["runtimeRef"]["name"]
+    runtime = kept_runtime(committed, name, new)
     if runtime is not None:
         yield from _differences(runtime.body["spec"], new, names)
 
@@ -93,7 +100,8 @@ def _differences(
     names: Mapping[str, str],
 ) -> Iterator[Change]:
     start = ("spec",)
-    differences = _walk(old, new.body["spec"], start, start, names)
+    spec = new.body["spec"]
+    differences = _walk(old, spec, start, start, names)
     for path, shown, before, after in differences:
         if path != _NAMES_ITS_CONTENT:
             yield Change(
@@ -105,15 +113,18 @@ def _differences(
 
 
 def _walk(
-    old: Any, new: Any, path: _Path, shown: _Path, names: Mapping[str, str]
+    old: Any,
+    new: Any,
+    path: _Path,
+    shown: _Path,
+    names: Mapping[str, str],
 ) -> Iterator[tuple[_Path, _Path, Any, Any]]:
     """Path, path to show, value before and after of each difference. Items of lists are matched by ``name``."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in sorted({*old, *new}):
-            before, after = old.get(key), new.get(key)
             yield from _walk(
-                before,
-                after,
+                old.get(key),
+                new.get(key),
                 (*path, key),
                 (*shown, key),
                 names,
@@ -121,21 +132,30 @@ def _walk(
     elif _has_names(old) and _has_names(new):
         before_by_name = {item["name"]: item for item in old}
         after_by_name = {item["name"]: item for item in new}
-        paths = {item["name"]: (*path, index) for index, item in enumerate(new)}
+        paths = {}
+        for index, item in enumerate(new):
+            paths[item["name"]] = (*path, index)
         for name in sorted({*before_by_name, *after_by_name}):
-            before = before_by_name.get(name)
-            after = after_by_name.get(name)
-            here = paths.get(name, path)
-            yield from _walk(before, after, here, (*shown, name), names)
+            yield from _walk(
+                before_by_name.get(name),
+                after_by_name.get(name),
+                paths.get(name, path),
+                (*shown, name),
+                names,
+            )
     elif _with_new_name(old, names) != new:
         yield path, shown, old, new
 
 
 def _has_names(value: Any) -> bool:
     """Whether a value is a list whose items have names."""
-    if not isinstance(value, Sequence) or isinstance(value, str):
+    if isinstance(value, str) or not isinstance(value, Sequence):
         return False
-    return all(isinstance(item, Mapping) and "name" in item for item in value)
+    return all(map(_has_name, value))
+
+
+def _has_name(item: Any) -> bool:
+    return isinstance(item, Mapping) and "name" in item
 
 
 def _with_new_name(value: Any, names: Mapping[str, str]) -> Any:
@@ -150,16 +170,17 @@ def _distance(at: Route, job: TrainJob) -> int:
     """The job's own fields stand before those of its pool, and those before what is derived for the whole job."""
     if at == job.at:
         return 2
-    return 0 if at[: len(job.at)] == job.at else 1
+    start = at[: len(job.at)]
+    return 0 if start == job.at else 1
 
 
 def shown_value(value: Any) -> str:
     """A value as a message shows it: short, and what is not there by its absence."""
     if value is None:
         return "absent"
-    if isinstance(value, Mapping) and value.keys() == {"name", "value"}:
+    if isinstance(value, Mapping) and value.keys() == _ENTRY:
         value = value["value"]
     text = str(value)
     if len(text) > _WIDTH:
-        return f"`{text[: _WIDTH - 3]}…`"
+        text = text[: _WIDTH - 3] + "…"
     return f"`{text}`"

@@ -26,7 +26,9 @@ def keep_claim_sizes(
 
 
 def _keep_size(new: Manifest, committed: Committed) -> Manifest:
-    if new.body["kind"] != _KIND or committed.holds(new):
+    if new.body["kind"] != _KIND:
+        return new
+    if committed.holds(new):
         return new
     old = committed.manifest(
         str(new.ref),
@@ -35,18 +37,22 @@ def _keep_size(new: Manifest, committed: Committed) -> Manifest:
     )
     if old is None:
         return new
-    before, now = _size(old.body), _size(new.body)
-    if before is None or now is None or before >= now:
+    before = _size(old.body)
+    now = _size(new.body)
+    if before is None or now is None:
+        return new
+    if before >= now:
         return new
     requests = old.body["spec"]["resources"]["requests"]
-    resources = {**new.body["spec"]["resources"], "requests": requests}
-    spec = {**new.body["spec"], "resources": resources}
+    spec = dict(new.body["spec"])
+    spec["resources"] = {**spec["resources"], "requests": requests}
     return replace(new, body={**new.body, "spec": spec})
 
 
 def _size(body: Body) -> Quantity | None:
     try:
-        size: Any = body["spec"]["resources"]["requests"]["storage"]
+        requests: Any = body["spec"]["resources"]["requests"]
+        size = requests["storage"]
         return Quantity.parse(str(size))
     except (KeyError, TypeError, ValueError):
         return None

@@ -52,7 +52,8 @@ class Committed:
     def latest(self) -> dict[str, list[Run]]:
         """The last run of each job, by the job's name in the spec; several where two branches submitted one each."""
         latest: dict[str, list[Run]] = {}
-        for run in sorted(self.runs, key=lambda run: run.order):
+        runs = sorted(self.runs, key=lambda run: run.order)
+        for run in runs:
             known = latest.setdefault(run.job, [])
             if known and known[0].order != run.order:
                 known.clear()
@@ -62,12 +63,14 @@ class Committed:
     def holds(self, manifest: Manifest) -> bool:
         """Whether an object stands there just as it would be written."""
         text = encoded(manifest.body, manifest.choices)
-        return self._read(manifest.path) == marked(manifest.path, text)
+        content = marked(manifest.path, text)
+        return self._read(manifest.path) == content
 
     def mentions(self, path: str, words: Iterable[str]) -> bool:
         """Whether a file is there and has all of some values, each at the end of a line."""
-        text = (self._read(path) or b"").decode(errors="replace")
-        ends = {line.rpartition(" ")[2] for line in text.splitlines()}
+        content = self._read(path) or b""
+        lines = content.decode(errors="replace").splitlines()
+        ends = {line.rpartition(" ")[2] for line in lines}
         values = {end.strip("'\"") for end in ends}
         return values.issuperset(words)
 
@@ -95,15 +98,18 @@ class Committed:
             for run in self.runs
         }
         for path in self.broken_runs:
-            namespace, _, name = Path(path).stem.partition(".")
-            known.update(object_path(JOBS, kind, name, namespace) for kind in JOB_KINDS)
+            stem = Path(path).stem
+            namespace, _, name = stem.partition(".")
+            for kind in JOB_KINDS:
+                known.add(object_path(JOBS, kind, name, namespace))
         wanted = tuple(f".{kind.lower()}-" for kind in JOB_KINDS)
-        paths = [path for path in self._paths_in(JOBS) if _has_any(path, wanted)]
-        return [
-            str(self._folder / path)
-            for path in paths
-            if path not in known and self._is_ours(path)
-        ]
+        forgotten = []
+        for path in self._paths_in(JOBS):
+            if path in known or not _has_any(path, wanted):
+                continue
+            if self._is_ours(path):
+                forgotten.append(str(self._folder / path))
+        return forgotten
 
     def left_out(self, manifests: Sequence[Manifest]) -> list[Manifest]:
         """The objects that Flux applies from the folder and that are not among those to be written."""
@@ -129,7 +135,8 @@ class Committed:
         return paths
 
     def _yaml_below(self, folder: str) -> Iterator[str]:
-        for name, is_folder in sorted(self._entries(self._folder / folder).items()):
+        entries = self._entries(self._folder / folder)
+        for name, is_folder in sorted(entries.items()):
             if is_folder:
                 yield from self._yaml_below(f"{folder}/{name}")
             elif name.endswith(".yaml"):
@@ -146,11 +153,14 @@ class Committed:
     def _body(self, path: str, data: bytes | None) -> Body | None:
         """The object of a file's content; ``None`` where it holds none that can be read."""
         try:
-            documents, _ = parse(SourceFile(path, (data or b"").decode()))
+            text = (data or b"").decode()
+            documents, _ = parse(SourceFile(path, text))
             body = documents[0].root.to_python()
         except (*UNREADABLE, IndexError):
             return None
-        return body if isinstance(body, dict) else None
+        if isinstance(body, dict):
+            return body
+        return None
 
     def _paths_in(self, folder: str) -> list[str]:
         entries = self._entries(self._folder / folder)
@@ -168,7 +178,9 @@ class Committed:
     def template(self, path: str) -> Body | None:
         """The body of a file that is no object, as it stands there; ``None`` where it cannot be read."""
         data = self._read(path)
-        return self._body(path, data) if data else None
+        if data:
+            return self._body(path, data)
+        return None
 
     def manifest(
         self,
@@ -180,16 +192,23 @@ class Committed:
         try:
             data = self._read(path)
             if not data:  # where Trainyard 0.1 had it
-                data = self._read(self.index["objects"][ref]["path"])
+                noted = self.index["objects"][ref]
+                data = self._read(noted["path"])
         except UNREADABLE:
             return None
         body = self._body(path, data)
         if body is None or str(ref_of(body)) != ref:
             return None
-        if like.ref.kind != ref.partition("/")[0]:
+        kind = ref.partition("/")[0]
+        if like.ref.kind != kind:
             return Manifest(body, path, like.at)
         return Manifest(
-            body, path, like.at, like.origins, like.lists, choices=like.choices
+            body,
+            path,
+            like.at,
+            like.origins,
+            like.lists,
+            choices=like.choices,
         )
 
 

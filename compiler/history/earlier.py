@@ -30,6 +30,8 @@ _OPERATORS = {
     "RayJob": "kuberay-operator",
 }
 """The operators that are there for the jobs of the spec alone, by their kind."""
+_Need = tuple[str, str]
+"""A section of the spec, and words for what a run needs of it."""
 
 
 def earlier_runs(
@@ -44,8 +46,9 @@ def earlier_runs(
     nodes of a pool were until now.
     """
     asked_for = {run.key for run in current}
-    done = {job.name for job in JobsSection.of(spec).jobs if job.done}
-    ended = set(JobsSection.of(spec).ended_runs)
+    section = JobsSection.of(spec)
+    done = {job.name for job in section.jobs if job.done}
+    ended = set(section.ended_runs)
     earlier = []
     for run in remembered:
         if run.key in asked_for:
@@ -70,46 +73,55 @@ def lost_needs(
     earlier: Iterable[Run], spec: ClusterSpec, plan: Plan
 ) -> list[Diagnostic]:
     """What leaves the spec although a run may still need it: one error for each thing."""
-    users: dict[tuple[str, str], list[Run]] = {}
-    going_on = [run for run in earlier if run.state == LEFT]
-    for run in going_on:
+    users: dict[_Need, list[Run]] = {}
+    for run in earlier:
+        if not run.left:
+            continue
         for need in _lost_by(run, spec, plan):
             users.setdefault(need, []).append(run)
-    return [
-        _needed_error(section, thing, runs) for (section, thing), runs in users.items()
-    ]
+    errors = []
+    for (section, thing), runs in users.items():
+        errors.append(_needed_error(section, thing, runs))
+    return errors
 
 
 def _lost_by(
     run: Run,
     spec: ClusterSpec,
     plan: Plan,
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[_Need]:
     """Section of the spec and words for each thing that a run needs and would lose."""
-    pools = {pool.name: pool.nodes.max for pool in PoolsSection.of(spec).node_pools}
+    node_pools = PoolsSection.of(spec).node_pools
+    pools = {pool.name: pool.nodes.max for pool in node_pools}
+    namespace = f"namespace `{run.namespace}`"
+    queue = plan.named(LocalQueue, run.queue, run.namespace)
     if plan.named(Namespace, run.namespace) is None:
-        yield "namespaces", f"namespace `{run.namespace}`"
-    elif run.queue and plan.named(LocalQueue, run.queue, run.namespace) is None:
-        yield "queues", f"queue `{run.queue}` of namespace `{run.namespace}`"
+        yield "namespaces", namespace
+    elif run.queue and queue is None:
+        yield "queues", f"queue `{run.queue}` of {namespace}"
     else:
-        yield from list(_lost_share(run, pools, spec)) or _lost_quota(run, plan)
+        share = list(_lost_share(run, pools, spec))
+        yield from share or _lost_quota(run, plan)
     yield from _lost_nodes(run, pools, plan)
     operator = _OPERATORS.get(run.kind)
     if operator is not None and not _is_installed(operator, plan):
         yield "jobs", f"operator `{operator}`"
-    storage = {storage.name for storage in StorageSection.of(spec).storage}
+    storages = StorageSection.of(spec).storage
+    storage_names = {storage.name for storage in storages}
     for name in run.storage:
-        if name not in storage:
+        if name not in storage_names:
             yield "storage", f"storage `{name}`"
-    priorities = {priority.name for priority in QueuesSection.of(spec).priorities}
-    if run.priority and run.priority not in priorities:
+    priorities = QueuesSection.of(spec).priorities
+    priority_names = {priority.name for priority in priorities}
+    if run.priority and run.priority not in priority_names:
         yield "priorities", f"priority `{run.priority}`"
 
 
 def _is_installed(operator: str, plan: Plan) -> bool:
     """Whether an operator is there, as a chart or as a folder of its repository."""
-    kinds = (Stage, HelmRelease)
-    return any(plan.named(kind, operator, FLUX) is not None for kind in kinds)
+    if plan.named(Stage, operator, FLUX) is not None:
+        return True
+    return plan.named(HelmRelease, operator, FLUX) is not None
 
 
 def _lost_nodes(
@@ -125,7 +137,8 @@ def _lost_nodes(
     if run.pool and pools[run.pool] < run.nodes:
         yield "nodePools", f"node {run.nodes} of {pool}"
         return
-    for what in lost_landing(run.landing, landing(plan, run.pool)):
+    offered = landing(plan, run.pool)
+    for what in lost_landing(run.landing, offered):
         yield "nodePools", f"{what} of {pool}"
 
 
@@ -133,34 +146,38 @@ def _lost_share(
     run: Run, pools: Mapping[str, int], spec: ClusterSpec
 ) -> Iterator[tuple[str, str]]:
     """A queue with too few nodes of the pool, borrowed ones included: Kueue would never admit the run again."""
+    if run.pool not in pools:
+        return
     for queue in QueuesSection.of(spec).queues:
-        if queue.name != run.queue or run.pool not in pools:
+        if queue.name != run.queue:
             continue
         share = 0
         for quota in queue.quota:
-            if quota.pool == run.pool:
-                limit = quota.borrowing_limit
-                borrowed = pools[run.pool] if limit is None else limit
-                share += quota.nodes + (borrowed if queue.cohort else 0)
+            if quota.pool != run.pool:
+                continue
+            share += quota.nodes
+            if not queue.cohort:
+                continue
+            limit = quota.borrowing_limit
+            share += pools[run.pool] if limit is None else limit
         if share < run.nodes:
-            yield (
-                "queues",
-                f"quota for {run.nodes} nodes of pool `{run.pool}` in queue `{run.queue}`",
-            )
+            nodes = f"{run.nodes} nodes of pool `{run.pool}`"
+            yield "queues", f"quota for {nodes} in queue `{run.queue}`"
 
 
-def _lost_quota(run: Run, plan: Plan) -> Iterator[tuple[str, str]]:
+def _lost_quota(run: Run, plan: Plan) -> Iterator[_Need]:
     """A ResourceQuota below what the run holds: the API server refuses its pods once they are created again."""
     for quota in plan.of(ResourceQuota):
         if quota.namespace != run.namespace:
             continue
         for resource, count in run.accelerators.items():
             ceiling = quota.hard.get(f"requests.{resource}")
-            if ceiling is not None and ceiling < Quantity.of(count):
-                yield (
-                    "namespaces",
-                    f"quota for {count} {resource} in namespace `{run.namespace}`",
-                )
+            if ceiling is None or ceiling >= Quantity.of(count):
+                continue
+            yield (
+                "namespaces",
+                f"quota for {count} {resource} in namespace `{run.namespace}`",
+            )
 
 
 def _needed_error(
@@ -172,32 +189,36 @@ def _needed_error(
     need = f"{len(runs)} runs need it"
     if len(runs) == 1:
         need = f"run {listed(objects)} needs it"
+    notes = []
+    for run in runs[:_SHOWN]:
+        name = f"`{run.object}` of job `{run.job}`"
+        notes.append(f"{name}: `{run.ends_with()}` ends it")
+    names = ", ".join(objects)
     return error(
         "CHG001",
         f"{thing} leaves the spec, and {need}",
         _SPEC / section,
         label="a run that the spec no longer asks for goes on until it ends or is deleted",
         key=True,
-        notes=tuple(
-            f"`{run.object}` of job `{run.job}`: `{run.ends_with()}` ends it"
-            for run in runs[:_SHOWN]
-        ),
-        help=f"keep it until then; what has ended is named under `spec`: `endedRuns: [{', '.join(objects)}]`, or by "
-        "`done: true` in its job",
+        notes=tuple(notes),
+        help=f"keep it until then; what has ended is named under `spec`: `endedRuns: [{names}]`, or by `done: true` in "
+        "its job",
     )
 
 
 def earlier_runs_note(earlier: Iterable[Run]) -> list[Diagnostic]:
     """The note on runs that go on: the nodes that they hold, and how to end them."""
-    runs = [run for run in earlier if run.state == LEFT]
+    runs = [run for run in earlier if run.left]
     if not runs:
         return []
     message = f"{len(runs)} earlier runs go on until they end or are deleted: the spec no longer asks for them"
     if len(runs) == 1:
         message = "an earlier run goes on until it ends or is deleted: the spec no longer asks for it"
-    notes = [f"{_holds(run)}; `{run.ends_with()}` ends it" for run in runs[:_SHOWN]]
-    if len(runs) > _SHOWN:
-        notes.append(f"and {len(runs) - _SHOWN} more: `trainyard report` lists them")
+    shown = runs[:_SHOWN]
+    notes = [f"{_holds(run)}; `{run.ends_with()}` ends it" for run in shown]
+    more = len(runs) - len(shown)
+    if more:
+        notes.append(f"and {more} more: `trainyard report` lists them")
     names = ", ".join(run.object for run in runs)
     return [
         Diagnostic(
@@ -247,7 +268,9 @@ def _holds(run: Run) -> str:
     name = f"`{run.object}` of job `{run.job}`"
     if not run.nodes:
         return name
-    nodes = f"{run.nodes} nodes" if run.nodes > 1 else "1 node"
+    nodes = "1 node"
+    if run.nodes > 1:
+        nodes = f"{run.nodes} nodes"
     return f"{name} holds {nodes} of pool `{run.pool}`"
 
 
@@ -258,7 +281,8 @@ def ended_runs_faults(
     ended = {run.object for run in earlier}
     asked_for = {run.object: run.job for run in current}
     diagnostics = []
-    for index, name in enumerate(JobsSection.of(spec).ended_runs):
+    ended_runs = JobsSection.of(spec).ended_runs
+    for index, name in enumerate(ended_runs):
         at = _SPEC / "endedRuns" / index
         job = asked_for.get(name)
         if job is not None:

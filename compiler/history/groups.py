@@ -49,15 +49,13 @@ def _changed(old: Any, new: Any) -> list[str]:
     before = groups[-1] if groups else {}
     (after,) = items(new, "managedNodeGroups")
     keys = dict.fromkeys((*before, *after))
-    return [
-        key
-        for key in keys
-        if key not in _CHANGEABLE and before.get(key) != after.get(key)
-    ]
+    fixed = [key for key in keys if key not in _CHANGEABLE]
+    return [key for key in fixed if before.get(key) != after.get(key)]
 
 
 def _made_anew(manifest: Manifest, changed: list[str]) -> Diagnostic:
-    name = manifest.path.rpartition("/")[2].removesuffix(".yaml")
+    file = manifest.path.rpartition("/")[2]
+    name = file.removesuffix(".yaml")
     place = ("managedNodeGroups", 0, changed[0])
     return warning(
         "CHG027",

@@ -85,7 +85,8 @@ def hold(
         held.manifests,
         words,
     )
-    remembered = [run for run in committed.runs if run.job not in in_doubt]
+    known = committed.runs
+    remembered = [run for run in known if run.job not in in_doubt]
 
     def landed_on(pool: str) -> Landing:
         return committed_landing(committed, pool, held.manifests)
@@ -179,7 +180,8 @@ def _keep_jobs(
             held.manifests,
             stay,
         )
-        held.diagnostics.append(kept_as_submitted(list(stay.values())))
+        jobs = list(stay.values())
+        held.diagnostics.append(kept_as_submitted(jobs))
     return in_doubt | set(second)
 
 
@@ -205,9 +207,11 @@ def _second_run_error(
     if changes:
         at = changes[0].at
         label = f"{shown_value(changes[0].before)} was submitted, and cannot be changed in a TrainJob that exists"
-    notes = [str(change) for change in changes[:_SHOWN]]
-    if len(changes) > _SHOWN:
-        notes.append(f"and {len(changes) - _SHOWN} more fields")
+    shown = changes[:_SHOWN]
+    notes = [str(change) for change in shown]
+    more = len(changes) - len(shown)
+    if more:
+        notes.append(f"and {more} more fields")
     return error(
         "RES030",
         f"job `{job.source_name}` was submitted as `{run.object}` and would run a second time",
@@ -221,19 +225,20 @@ def _second_run_error(
 
 def _other_kind_error(job: TrainJob, run: Run) -> Diagnostic:
     """Another kind is another object, made by another controller: nothing of a run goes over to it."""
-    notes = [
-        f"`{run.object}` stays a {run.kind}: its nodes and quota are its own until it ends or `{run.ends_with()}`",
-        f"a {job.kind} restarts {_RESTARTS[job.kind]}, a {run.kind} {_RESTARTS[run.kind]}",
-    ]
+    was, now = run.kind, job.kind
+    command = run.ends_with()
+    stays = f"`{run.object}` stays a {was}: its nodes and quota are its own until it ends or `{command}`"
+    restarts = f"a {now} restarts {_RESTARTS[now]}, a {was} {_RESTARTS[was]}"
+    again = (
+        f"add `rerun: {run.rerun + 1}` to run it again as a {now}, after `{command}`"
+    )
     return error(
         "CHG026",
-        f"job `{job.source_name}` was submitted as {run.kind} `{run.object}`, and would run a second time as a "
-        f"{job.kind}",
+        f"job `{job.source_name}` was submitted as {was} `{run.object}`, and would run a second time as a {now}",
         job.at / "apiGroup",
-        label=f"a {run.kind} cannot become a {job.kind}",
-        notes=tuple(notes),
-        help=f"write `done: true` once it has ended; add `rerun: {run.rerun + 1}` to run it again as a {job.kind}, "
-        f"after `{run.ends_with()}`; or keep the `apiGroup` of this job",
+        label=f"a {was} cannot become a {now}",
+        notes=(stays, restarts),
+        help=f"write `done: true` once it has ended; {again}; or keep the `apiGroup` of this job",
     )
 
 
@@ -277,13 +282,15 @@ def _job_is_back_note(job: TrainJob, run: Run) -> list[Diagnostic]:
 
 def _gone(runs: Sequence[Run], spec: TrainingCluster) -> list[Run]:
     """Runs that may go on, of jobs that the spec no longer has."""
-    declared = {job.name for job in JobsSection.of(spec.spec).jobs}
-    ended = set(JobsSection.of(spec.spec).ended_runs)
-    return [
-        run
-        for run in runs
-        if run.job not in declared and run.object not in ended and run.state != ENDED
-    ]
+    section = JobsSection.of(spec.spec)
+    declared = {job.name for job in section.jobs}
+    ended = set(section.ended_runs)
+    gone = []
+    for run in runs:
+        has_ended = run.state == ENDED or run.object in ended
+        if not has_ended and run.job not in declared:
+            gone.append(run)
+    return gone
 
 
 def _same_work(
@@ -293,17 +300,19 @@ def _same_work(
 ) -> Run | None:
     """The run of a job that the spec no longer has, and that did what a job of another name would do."""
     for run in gone:
-        if run.work == work and job.rerun <= run.rerun:
+        is_rerun = job.rerun > run.rerun
+        if run.work == work and not is_rerun:
             return run
     return None
 
 
 def _renamed_job_error(job: TrainJob, run: Run) -> Diagnostic:
+    again = f"add `rerun: {run.rerun + 1}` for a second run"
     return error(
         "CHG004",
         f"job `{job.source_name}` is job `{run.job}` under another name and would run a second time",
         job.at / "name",
         label=f"`{run.object}` does the same, and may still run",
-        help=f"name it `{run.job}`, or add `rerun: {run.rerun + 1}` for a second run; if `{run.object}` has "
-        f"ended, write `endedRuns: [{run.object}]` under `spec`",
+        help=f"name it `{run.job}`, or {again}; if `{run.object}` has ended, write `endedRuns: [{run.object}]` under "
+        "`spec`",
     )

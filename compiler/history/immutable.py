@@ -27,7 +27,8 @@ _SOURCE = ("spec", "csi")
 
 def _is_late(source: Any) -> bool:
     """Whether Flux fills in what a volume is (``compiler.subjects.storage.stages``)."""
-    return str(at(source, "volumeHandle")).startswith(f"${{{FSX_ID}}}")
+    handle = str(at(source, "volumeHandle"))
+    return handle.startswith(f"${{{FSX_ID}}}")
 
 
 def _always(old: Body) -> bool:
@@ -143,7 +144,9 @@ def refused_edits(
     """What the API server would refuse of the objects that differ from what is committed."""
     refused: list[Diagnostic] = []
     for manifest in manifests:
-        if manifest.body["kind"] not in RULES or committed.holds(manifest):
+        if manifest.body["kind"] not in RULES:
+            continue
+        if committed.holds(manifest):
             continue
         old = _former(manifest, committed)
         if old is not None:
@@ -184,9 +187,10 @@ def _refused_fields(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
             continue  # what Flux filled in there is not known here
         inner, before, after = _differs(before, after)
         path = Route((*rule.path, *inner))
+        edit = f"{shown_value(before)} → {shown_value(after)}"
         yield error(
             "CHG002",
-            f"`{path}` of {manifest.ref} cannot change: {shown_value(before)} → {shown_value(after)}",
+            f"`{path}` of {manifest.ref} cannot change: {edit}",
             manifest.origin(rule.path),
             label="the API server refuses this edit for ever",
             help=rule.help,
@@ -201,11 +205,12 @@ def _differs(before: Any, after: Any) -> tuple[FieldPath, Any, Any]:
     """Where two values differ, as deep as only one key does, so that the message shows what was edited."""
     path: FieldPath = ()
     while isinstance(before, Mapping) and isinstance(after, Mapping):
-        both = {**before, **after}
-        keys = [key for key in both if before.get(key) != after.get(key)]
+        either = {**before, **after}
+        keys = [key for key in either if before.get(key) != after.get(key)]
         if len(keys) != 1:
             break
         (key,) = keys
         path = (*path, key)
-        before, after = before.get(key), after.get(key)
+        before = before.get(key)
+        after = after.get(key)
     return path, before, after

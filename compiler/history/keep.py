@@ -49,7 +49,7 @@ def kept(
     new: Manifest,
 ) -> Kept | None:
     """The job as it was submitted; ``None`` where its files are not as they were written."""
-    if (run.namespace, run.kind) != (job.namespace, job.kind):
+    if run.namespace != job.namespace or run.kind != job.kind:
         return None
     path = object_path(
         JOBS,
@@ -57,19 +57,14 @@ def kept(
         run.object,
         run.namespace,
     )
-    reference = f"{run.kind}/{run.namespace}/{run.object}"
-    old = committed.manifest(reference, path, new)
-    if old is None:
-        return None
-    spec = old.body["spec"]
-    if run.made not in ("", digest(spec)):
+    old = committed.manifest(run.ref, path, new)
+    if old is None or _is_edited(old, run.made):
         return None
     objects: tuple[Manifest, ...] = (old,)
     if run.kind == TRAIN_JOB:
-        runtime = kept_runtime(committed, spec["runtimeRef"]["name"], new)
-        if runtime is None:
-            return None
-        if run.ran not in ("", digest(runtime.body["spec"])):
+        name = old.body["spec"]["runtimeRef"]["name"]
+        runtime = kept_runtime(committed, name, new)
+        if runtime is None or _is_edited(runtime, run.ran):
             return None
         objects = (old, runtime)
     lifted = lift(objects, closed=True)
@@ -94,12 +89,19 @@ def kept(
     return Kept(node, ran, objects, tuple(files))
 
 
+def _is_edited(manifest: Manifest, noted: str) -> bool:
+    """Whether an object's ``spec`` is not the one that was noted; what was not noted is taken as it is."""
+    spec = manifest.body["spec"]
+    return noted not in ("", digest(spec))
+
+
 def kept_files(
     committed: Committed, runtime: Manifest, namespace: str, like: Manifest
 ) -> list[Manifest]:
     """The ConfigMaps that the pods of a runtime, or of a job that has its own, mount, as they were written; none that
     others make."""
-    (node,) = lift([runtime], closed=True).of(Runtime)
+    lifted = lift([runtime], closed=True)
+    (node,) = lifted.of(Runtime)
     files = []
     for job in node.jobs:
         for volume in job.pod.volumes:
@@ -124,7 +126,9 @@ def kept_runtime(
 
 
 def with_kept(
-    plan: Plan, manifests: Sequence[Manifest], stay: Mapping[str, Kept]
+    plan: Plan,
+    manifests: Sequence[Manifest],
+    stay: Mapping[str, Kept],
 ) -> tuple[Plan, list[Manifest]]:
     """What was submitted in the place of what would be, and just those runtimes that jobs refer to.
 
@@ -135,20 +139,19 @@ def with_kept(
         if job.name in stay:
             jobs[index] = stay[job.name].job
     used = {job.runtime for job in jobs}
-    by_name = {
-        (runtime.namespace, runtime.name): runtime for runtime in plan.of(Runtime)
-    }
+    by_name: dict[tuple[str, str], Runtime] = {}
+    for runtime in plan.of(Runtime):
+        by_name[runtime.namespace, runtime.name] = runtime
     files: list[Manifest] = []
     for submitted in stay.values():
         runtime = submitted.runtime
         by_name[runtime.namespace, runtime.name] = runtime
         files += submitted.files
-    runtimes = [runtime for (_, name), runtime in by_name.items() if name in used]
-    new_plan = plan.with_nodes(Runtime, runtimes).with_nodes(TrainJob, jobs)
-    derived = _derived(plan, stay.values())
-    new_plan = replace(new_plan, derived=derived)
-    new_manifests = _manifests(manifests, stay, used)
-    return with_files(new_plan, new_manifests, files)
+    runtimes = [runtime for runtime in by_name.values() if runtime.name in used]
+    new_plan = plan.with_nodes(Runtime, runtimes)
+    new_plan = new_plan.with_nodes(TrainJob, jobs)
+    new_plan = replace(new_plan, derived=_derived(plan, stay.values()))
+    return with_files(new_plan, _manifests(manifests, stay, used), files)
 
 
 def with_files(
@@ -160,40 +163,46 @@ def with_files(
     if not by_id:
         return plan, list(manifests)
     added = list(by_id.values())
-    nodes = lift(added, closed=False).of(FileSet)
-    new_plan = replace(plan, nodes=(*plan.nodes, *nodes))
-    return new_plan, [*manifests, *added]
+    lifted = lift(added, closed=False)
+    nodes = (*plan.nodes, *lifted.of(FileSet))
+    return replace(plan, nodes=nodes), [*manifests, *added]
 
 
 def _manifests(
-    manifests: Sequence[Manifest], stay: Mapping[str, Kept], used: set[str]
+    manifests: Sequence[Manifest],
+    stay: Mapping[str, Kept],
+    used: set[str],
 ) -> list[Manifest]:
     objects: dict[str, Manifest] = {}
     for new in manifests:
         written: tuple[Manifest, ...] = (new,)
-        if new.ref.kind in JOB_KINDS and new.ref.name in stay:
-            written = stay[new.ref.name].manifests
+        name = new.ref.name
+        if new.ref.kind in JOB_KINDS and name in stay:
+            written = stay[name].manifests
         for manifest in written:
-            if manifest.ref.kind != _RUNTIME or manifest.ref.name in used:
+            ref = manifest.ref
+            if ref.kind != _RUNTIME or ref.name in used:
                 objects[manifest.id] = manifest
     return list(objects.values())
 
 
 def _derived(plan: Plan, stay: Iterable[Kept]) -> tuple[Derived, ...]:
-    names = {
-        f"job/{submitted.job.source_name}": submitted.job.name for submitted in stay
-    }
+    names = {}
+    for submitted in stay:
+        job = submitted.job
+        names[f"job/{job.source_name}"] = job.name
     derived = [value for value in plan.derived if value.object not in names]
     why = "submitted before, and no other run is asked for"
-    for job, name in names.items():
-        derived.append(Derived(job, "name", name, why, FOLDER))
+    for owner, name in names.items():
+        derived.append(Derived(owner, "name", name, why, FOLDER))
     return tuple(derived)
 
 
 def kept_as_submitted(stay: Sequence[Kept]) -> Diagnostic:
     """The note on jobs that stay."""
-    first = stay[0].job
-    names = [f"`{submitted.job.source_name}`" for submitted in stay]
+    jobs = [submitted.job for submitted in stay]
+    first = jobs[0]
+    names = [f"`{job.source_name}`" for job in jobs]
     shown = ", ".join(names[:_NAMED])
     if len(names) > _NAMED:
         shown += f" and {len(names) - _NAMED} more"

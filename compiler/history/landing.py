@@ -36,15 +36,18 @@ def landing(plan: Plan, pool: str) -> Landing:
         for node_pool in plan.of(NodePool)
         if pool in (node_pool.name, node_pool.labels.get(POOL_LABEL))
     ]
-    offered = {word: _values(nodes, label) for word, label in _OFFERED.items()}
-    taints = {str(taint) for node_pool in nodes for taint in node_pool.taints}
-    classes = [class_of(plan, node_pool) for node_pool in nodes]
-    has_efa = any(node_class and node_class.interfaces for node_class in classes)
-    groups = [
-        group for group in plan.of(NodeGroup) if group.labels.get(POOL_LABEL) == pool
-    ]
+    all_groups = plan.of(NodeGroup)
+    groups = [group for group in all_groups if group.labels.get(POOL_LABEL) == pool]
     if groups:
         return _of_groups(groups)
+    offered = {word: _values(nodes, label) for word, label in _OFFERED.items()}
+    taints: set[str] = set()
+    has_efa = False
+    for node_pool in nodes:
+        taints.update(map(str, node_pool.taints))
+        node_class = class_of(plan, node_pool)
+        if node_class and node_class.interfaces:
+            has_efa = True
     return {
         **offered,
         "taints": sorted(taints),
@@ -88,13 +91,15 @@ def _values(pools: Sequence[NodePool], label: str) -> list[str]:
 
 
 def lost_landing(
-    before: Mapping[str, Sequence[str]], now: Mapping[str, Sequence[str]]
+    before: Mapping[str, Sequence[str]],
+    now: Mapping[str, Sequence[str]],
 ) -> Iterator[str]:
     """What a pool no longer offers, and which of its taints a run does not tolerate, in words."""
     for word, name in _WORDS.items():
         for value in before.get(word, ()):
-            if value not in now[word]:
-                yield name if word == "efa" else f"{name} `{value}`"
+            if value in now[word]:
+                continue
+            yield name if word == "efa" else f"{name} `{value}`"
     if before:
         for taint in now["taints"]:
             if taint not in before["taints"]:

@@ -28,7 +28,9 @@ _HELP = (
 def moved_network(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
     """What the committed network is, and would no longer be."""
     cluster = plan.one(Cluster)
-    if cluster is None or not committed.mentions(_CONFIG, ["ClusterConfig"]):
+    if cluster is None:
+        return
+    if not committed.mentions(_CONFIG, ["ClusterConfig"]):
         return
     network = cluster.network
     named = network.vpc or network.cidr or ""
@@ -52,15 +54,16 @@ def other_tool(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
         here, there = _STACK, _MODULE
     if committed.template(here) is not None:
         return
-    if committed.template(there) is not None:
-        tools = {_STACK: "CloudFormation", _MODULE: "Terraform"}
-        yield error(
-            "CHG028",
-            f"{tools[there]} made what this cluster needs of AWS, and {tools[here]} would make it again",
-            boot.where("terraform"),
-            label="names are taken, and networks and file systems would come twice",
-            help="undo the change; or take over each resource by `import`, and compile with `--replace` then",
-        )
+    if committed.template(there) is None:
+        return
+    tools = {_STACK: "CloudFormation", _MODULE: "Terraform"}
+    yield error(
+        "CHG028",
+        f"{tools[there]} made what this cluster needs of AWS, and {tools[here]} would make it again",
+        boot.where("terraform"),
+        label="names are taken, and networks and file systems would come twice",
+        help="undo the change; or take over each resource by `import`, and compile with `--replace` then",
+    )
 
 
 def _other_vpc(old: Mapping[str, Any], network: Network) -> Iterator[Diagnostic]:
@@ -96,7 +99,8 @@ def _other_blocks(made: MadeNetwork, committed: Committed) -> Iterator[Diagnosti
         return
     stack = network_stack(made)
     resources = stack.body["Resources"]
-    for name, before in (at(old, "Resources") or {}).items():
+    committed_resources = at(old, "Resources") or {}
+    for name, before in committed_resources.items():
         path = ("Resources", name, "Properties", "CidrBlock")
         kind = at(before, "Type")
         if kind not in ("AWS::EC2::VPC", "AWS::EC2::Subnet"):
@@ -113,9 +117,10 @@ def _other_blocks(made: MadeNetwork, committed: Committed) -> Iterator[Diagnosti
         block = at(old, *path)
         new = at(stack.body, *path)
         if block != new:
+            edit = f"{shown_value(block)} → {shown_value(new)}"
             yield error(
                 "CHG025",
-                f"`CidrBlock` of `{name}` of `{PATH}` cannot change: {shown_value(block)} → {shown_value(new)}",
+                f"`CidrBlock` of `{name}` of `{PATH}` cannot change: {edit}",
                 stack.origin(path),
                 label="AWS would make another one",
                 help=_HELP,
@@ -133,8 +138,10 @@ def _as_stack(committed: Committed) -> dict[str, Any] | None:
         return None
     resources = {}
     for kind, type_name in _BLOCKS.items():
-        for label, resource in (at(module, "resource", kind) or {}).items():
-            logical = "".join(word.capitalize() for word in label.split("_"))
+        labelled = at(module, "resource", kind) or {}
+        for label, resource in labelled.items():
+            words = label.split("_")
+            logical = "".join(word.capitalize() for word in words)
             properties = {"CidrBlock": at(resource, "cidr_block")}
             resources[logical] = {"Type": type_name, "Properties": properties}
     return {"Resources": resources}

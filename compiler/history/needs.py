@@ -28,7 +28,10 @@ _NODES = ("NodePool", "EC2NodeClass", "NodeClass")
 
 
 def with_needs(
-    plan: Plan, manifests: Sequence[Manifest], runs: Iterable[Run], committed: Committed
+    plan: Plan,
+    manifests: Sequence[Manifest],
+    runs: Iterable[Run],
+    committed: Committed,
 ) -> tuple[Plan, list[Manifest]]:
     """The plan and its objects with what runs that go on need beside them."""
     known = {str(manifest.ref): manifest for manifest in manifests}
@@ -47,12 +50,15 @@ def with_needs(
         *lifted.of(PersistentVolume),
         *lifted.of(VolumeClaim),
     )
-    with_more = replace(plan, nodes=(*plan.nodes, *more))
-    return with_more, [*manifests, *needed.values()]
+    nodes = (*plan.nodes, *more)
+    return replace(plan, nodes=nodes), [*manifests, *needed.values()]
 
 
 def _needs(
-    run: Run, known: dict[str, Manifest], committed: Committed, like: Manifest
+    run: Run,
+    known: dict[str, Manifest],
+    committed: Committed,
+    like: Manifest,
 ) -> Iterator[Manifest]:
     ref = f"ClusterTrainingRuntime/{run.runtime}"
     runtime = known.get(ref)
@@ -63,8 +69,7 @@ def _needs(
             run.object,
             run.namespace,
         )
-        own = f"{run.kind}/{run.namespace}/{run.object}"
-        runtime = committed.manifest(own, path, like)
+        runtime = committed.manifest(run.ref, path, like)
     elif run.runtime and runtime is None:
         runtime = kept_runtime(committed, run.runtime, like)
         if runtime is not None:
@@ -85,9 +90,10 @@ def _storage_objects(namespace: str, name: str) -> Iterator[tuple[str, str]]:
     """Reference and path of the claim of a storage in a namespace, and of its volume, where either may be written."""
     volume = volume_name(namespace, name)
     for folder in (FOLDER, made_folder(name)):
-        claim = object_path(folder, _CLAIM, name, namespace)
-        yield f"{_CLAIM}/{namespace}/{name}", claim
-        yield f"{_VOLUME}/{volume}", object_path(folder, _VOLUME, volume)
+        claim_path = object_path(folder, _CLAIM, name, namespace)
+        yield f"{_CLAIM}/{namespace}/{name}", claim_path
+        volume_path = object_path(folder, _VOLUME, volume)
+        yield f"{_VOLUME}/{volume}", volume_path
 
 
 def committed_landing(
@@ -99,7 +105,8 @@ def committed_landing(
     for kind in _NODES:
         for name in committed.names(karpenter.FOLDER, kind):
             path = object_path(karpenter.FOLDER, kind, name)
-            manifest = committed.manifest(f"{kind}/{name}", path, like)
+            ref = f"{kind}/{name}"
+            manifest = committed.manifest(ref, path, like)
             if manifest is not None:
                 nodes.append(manifest)
     return landing(lift(nodes, closed=False), pool)

@@ -22,7 +22,8 @@ def deletions_note(
     leaving = [manifest for manifest in left_out if not _stays(manifest)]
     if not leaving:
         return []
-    names = sorted(str(manifest.ref) for manifest in leaving)
+    refs = [str(manifest.ref) for manifest in leaving]
+    names = sorted(refs)
     return [
         Diagnostic(
             "CHG009",

@@ -47,31 +47,35 @@ def replaced_storage(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
 
 
 def _replaced(old: dict[str, Any], stack: Artifact) -> Iterator[Diagnostic]:
+    new = stack.body
     for path in _FIXED:
         before = at(old, *path)
-        after = at(stack.body, *path)
+        after = at(new, *path)
         if before != after:
             yield _refused(stack, path, before, after)
     for path in _PRESENCE:
         before = at(old, *path)
-        after = at(stack.body, *path)
+        after = at(new, *path)
         if (before is None) != (after is None):
             yield _refused(stack, path, before, after)
     before = at(old, *_CAPACITY)
-    after = at(stack.body, *_CAPACITY)
-    if not isinstance(before, int) or not isinstance(after, int):
-        return
-    if after < before:
+    after = at(new, *_CAPACITY)
+    are_sizes = isinstance(before, int) and isinstance(after, int)
+    if are_sizes and after < before:
         yield _refused(stack, _CAPACITY, before, after)
 
 
 def _refused(
-    stack: Artifact, path: tuple[str, ...], before: Any, after: Any
+    stack: Artifact,
+    path: tuple[str, ...],
+    before: Any,
+    after: Any,
 ) -> Diagnostic:
     field = path[-1]
+    edit = f"{shown_value(before)} → {shown_value(after)}"
     return error(
         "CHG014",
-        f"`{field}` of `{stack.path}` cannot change: {shown_value(before)} → {shown_value(after)}",
+        f"`{field}` of `{stack.path}` cannot change: {edit}",
         stack.origin(path),
         label="AWS would make another one, which is empty",
         help="undo the change, or add a storage of another name and copy the data; `--replace` if it was never made",

@@ -80,6 +80,11 @@ class Run:
         return self.namespace, self.object
 
     @property
+    def ref(self) -> str:
+        """How its object is referred to: ``Kind/namespace/name``."""
+        return f"{self.kind}/{self.namespace}/{self.object}"
+
+    @property
     def left(self) -> bool:
         """Whether it goes on although the spec does not ask for it."""
         return self.state == LEFT
@@ -100,9 +105,10 @@ class Run:
 
     def is_same(self, job: TrainJob, manifest: Manifest) -> bool:
         """Whether the job would be submitted the same way today."""
-        if (self.object, self.kind) != (job.name, job.kind):
+        if self.object != job.name or self.kind != job.kind:
             return False
-        return self.made in ("", digest(manifest.body["spec"]))
+        spec = manifest.body["spec"]
+        return self.made in ("", digest(spec))
 
     def row(self) -> tuple[str, ...]:
         """Its line in the report."""
@@ -127,16 +133,17 @@ def _indented(value: object, line: str) -> str:
     """JSON of one space a level. The standard library's indents in Python, and leaves a cycle of functions each time,
     which stays in memory as long as the collector is off."""
     below = line + " "
-    separator = f",{below}"
     if isinstance(value, Mapping) and value:
         entries = [
             f"{json.dumps(key)}: {_indented(entry, below)}"
             for key, entry in value.items()
         ]
-        return "{" + below + separator.join(entries) + line + "}"
+        content = f",{below}".join(entries)
+        return f"{{{below}{content}{line}}}"
     if isinstance(value, (list, tuple)) and value:
         items = [_indented(item, below) for item in value]
-        return "[" + below + separator.join(items) + line + "]"
+        content = f",{below}".join(items)
+        return f"[{below}{content}{line}]"
     return json.dumps(value)
 
 
@@ -155,6 +162,7 @@ def submitted(
     runs = []
     for job in plan.of(TrainJob):
         runtime = job.runtime if job.kind == TRAIN_JOB else ""
+        manifest = objects[job.kind, job.name]
         run = Run(
             job=job.source_name,
             namespace=job.namespace,
@@ -162,7 +170,7 @@ def submitted(
             rerun=job.rerun,
             asked=words.asked(job),
             work=words.work(job),
-            made=digest(objects[job.kind, job.name].body["spec"]),
+            made=digest(manifest.body["spec"]),
             runtime=runtime,
             ran=runtimes.get(job.runtime, ""),
             queue=job.queue or "",
@@ -179,12 +187,13 @@ def submitted(
 
 
 def _accelerators(job: TrainJob) -> dict[str, int]:
-    asked = {resource: job.asks(resource) for resource in (GPU, NEURON)}
-    return {
-        resource: count.value * (job.nodes or 1)
-        for resource, count in asked.items()
-        if count
-    }
+    nodes = job.nodes or 1
+    accelerators = {}
+    for resource in (GPU, NEURON):
+        count = job.asks(resource)
+        if count:
+            accelerators[resource] = count.value * nodes
+    return accelerators
 
 
 def _claims(plan: Plan, job: TrainJob) -> tuple[str, ...]:
@@ -204,12 +213,13 @@ def _claims(plan: Plan, job: TrainJob) -> tuple[str, ...]:
 def job_manifests(manifests: Iterable[Manifest]) -> dict[tuple[str, str], Manifest]:
     """The objects that may be jobs of the spec among manifests, by kind and name; none that the spec includes but
     TrainJobs."""
-    return {
-        (manifest.body["kind"], manifest.ref.name): manifest
-        for manifest in manifests
-        if manifest.body["kind"] == TRAIN_JOB
-        or (manifest.body["kind"] in JOB_KINDS and not manifest.key)
-    }
+    jobs = {}
+    for manifest in manifests:
+        kind = manifest.body["kind"]
+        is_own = kind in JOB_KINDS and not manifest.key
+        if kind == TRAIN_JOB or is_own:
+            jobs[kind, manifest.ref.name] = manifest
+    return jobs
 
 
 def read_runs(folder: Path) -> tuple[list[Run], list[str]]:
@@ -217,7 +227,8 @@ def read_runs(folder: Path) -> tuple[list[Run], list[str]]:
     by hand, or written by a newer Trainyard."""
     runs: list[Run] = []
     broken: list[str] = []
-    for path in sorted(map(str, (folder / FOLDER).rglob("*.json"))):
+    files = (folder / FOLDER).rglob("*.json")
+    for path in sorted(map(str, files)):
         run = _read(path)
         if run is None:
             broken.append(path)
@@ -257,13 +268,13 @@ def _is_sound(run: Run) -> bool:
         run.pool,
         run.priority,
     )
-    landing = [value for values in run.landing.values() for value in values]
-    names = (
+    names = [
         *texts,
         *run.storage,
         *run.fallbacks,
-        *landing,
-    )
+    ]
+    for values in run.landing.values():
+        names += values
     if not all(isinstance(name, str) for name in names):
         return False
     counts = (

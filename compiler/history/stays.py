@@ -32,7 +32,8 @@ def pools_that_stay(
         if name in pools:
             continue
         path = object_path(FOLDER, _KIND, name)
-        old = committed.manifest(f"{_KIND}/{name}", path, like)
+        ref = f"{_KIND}/{name}"
+        old = committed.manifest(ref, path, like)
         if old is None:
             continue
         annotations = old.body["metadata"].get("annotations", {})

@@ -49,7 +49,11 @@ def _builds(body: Body) -> dict[str, Any]:
     addons = at(body, "addons")
     if not isinstance(addons, list):
         return {}
-    return {str(at(addon, "name")): at(addon, "version") for addon in addons}
+    builds = {}
+    for addon in addons:
+        name = str(at(addon, "name"))
+        builds[name] = at(addon, "version")
+    return builds
 
 
 def steps(
@@ -67,7 +71,8 @@ def steps(
     for manifest in manifests:
         changes.update(_of_object(manifest, committed))
     known = {run.key for run in committed.runs}
-    going_on = any(run.state != ENDED for run in runs if run.key in known)
+    known_runs = [run for run in runs if run.key in known]
+    going_on = any(run.state != ENDED for run in known_runs)
     newest = catalog.newest_release
     version_steps = []
     for name, (before, after) in sorted(changes.items()):
@@ -89,7 +94,9 @@ def _of_object(
 ) -> Iterator[tuple[str, tuple[str, str]]]:
     """Component, version before and version after, of each that an object pins otherwise than its committed file."""
     now = pinned(manifest.body)
-    if not now or committed.mentions(manifest.path, now.values()):
+    if not now:
+        return
+    if committed.mentions(manifest.path, now.values()):
         return
     old = committed.manifest(
         str(manifest.ref),
@@ -106,12 +113,16 @@ def _of_object(
 def _of_release(
     plan: Plan, committed: Committed, catalog: Catalog
 ) -> Iterator[tuple[str, tuple[str, str]]]:
-    before = catalog.release(str(committed.index.get("release")))
+    name = str(committed.index.get("release"))
+    before = catalog.release(name)
     after = catalog.release(plan.release)
-    if before is None or after is None or before.name == after.name:
+    if before is None or after is None:
+        return
+    if before.name == after.name:
         return
     for component in _OF_THE_RELEASE:
-        old, new = before.version(component), after.version(component)
+        old = before.version(component)
+        new = after.version(component)
         if old != new:
             yield component, (old, new)
 

@@ -52,7 +52,8 @@ class Words:
 
     def _landing(self, job: TrainJob) -> list[str]:
         """What reaches the job of each pool that it may run on."""
-        return [self._pools.get(pool, "") for pool in (job.pool, *job.fallbacks)]
+        pools = (job.pool, *job.fallbacks)
+        return [self._pools.get(pool, "") for pool in pools]
 
     def _patches(self, job: TrainJob) -> list[Any]:
         """What the spec's patches do to the job, whatever else they are for."""
@@ -91,9 +92,12 @@ def _reaching(pool: Mapping[str, Any]) -> list[Any]:
 
 
 def _always_on(nodes: Any) -> bool:
-    return not isinstance(nodes, dict) or nodes.get("min") == nodes.get("max")
+    if not isinstance(nodes, dict):
+        return True
+    return nodes.get("min") == nodes.get("max")
 
 
 def digest(value: Any) -> str:
     """Sixteen hex digits over a JSON value."""
-    return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+    text = json.dumps(value, sort_keys=True)
+    return sha256(text.encode()).hexdigest()[:16]

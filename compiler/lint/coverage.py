@@ -86,10 +86,12 @@ class Coverage:
         parts = []
         if self.kustomizations:
             parts.append(_plural(self.kustomizations, "kustomization"))
-        parts += [_plural(count, name) for name, count in self.alone.items()]
+        for name, count in self.alone.items():
+            parts.append(_plural(count, name))
         if self.objects or not parts:
             parts.insert(0, _plural(self.objects, "object"))
-        return f"{_joined(parts)} in {_plural(self.files, 'file')}"
+        files = _plural(self.files, "file")
+        return f"{_joined(parts)} in {files}"
 
     def _judged(self) -> str:
         parts = []
@@ -99,12 +101,12 @@ class Coverage:
         if self.pods:
             rules = _plural(self.pod_rules, "rule")
             count = self.pods.total()
-            parts.append(
-                f"{count} by schema and {rules} on pods ({_counted(self.pods)})"
-            )
+            kinds = _counted(self.pods)
+            parts.append(f"{count} by schema and {rules} on pods ({kinds})")
         if self.schema_only:
             kinds = _counted(self.schema_only)
-            parts.append(f"{self.schema_only.total()} by schema only ({kinds})")
+            count = self.schema_only.total()
+            parts.append(f"{count} by schema only ({kinds})")
         if self.resources:
             resources = _plural(self.resources.total(), "resource")
             rules = _plural(self.resource_rules, "rule")
@@ -166,7 +168,8 @@ def _not_read(reading: Reading) -> Iterable[str]:
     if reading.kindless:
         yield f"{_plural(reading.kindless, 'document')} without `kind` that no `metadata` or `spec` makes an object"
     if reading.formats:
-        yield f"{_plural(reading.formats.total(), 'file')} of other formats ({_counted(reading.formats)})"
+        files = _plural(reading.formats.total(), "file")
+        yield f"{files} of other formats ({_counted(reading.formats)})"
 
 
 def _joined(parts: Sequence[str]) -> str:
@@ -185,9 +188,10 @@ def _counted(counts: Counter[str]) -> str:
         key=lambda entry: entry[1],
         reverse=True,
     )
-    shown = ", ".join(f"{count} {name}" for name, count in by_count[:_SHOWN])
-    more = len(counts) - _SHOWN
-    return f"{shown} and {more} more" if more > 0 else shown
+    most = by_count[:_SHOWN]
+    shown = ", ".join(f"{count} {name}" for name, count in most)
+    more = len(counts) - len(most)
+    return f"{shown} and {more} more" if more else shown
 
 
 def _plural(

@@ -25,7 +25,7 @@ class Text:
     def node(self, where: Route) -> Node:
         """The node of a route, which begins with the number of the document."""
         if not self.documents:
-            self.documents = parse_manifests(self.file, self.tags)[0]
+            self.documents, _ = parse_manifests(self.file, self.tags)
         number, *route = where
         document = self.documents[int(number)]
         node, _ = document.node(Route(route))

@@ -27,10 +27,11 @@ class NoObject:
     def at(self, node: Node) -> Diagnostic:
         """The finding at the place of a document."""
         route = Route((self.key,)) if self.key else Route()
+        span = Document(node).span(route, key=True)
         return error(
             "LNT004",
             self.message,
-            span=Document(node).span(route, key=True),
+            span=span,
             help=self.help,
         )
 
@@ -49,7 +50,8 @@ def no_object(body: Any) -> NoObject | None:
         return NoObject(message, f"remove it, or {_FIRST}")
     if "$patch" in body:
         return None
-    if not any(isinstance(body.get(key), dict) for key in _BODY):
+    parts = [body.get(key) for key in _BODY]
+    if not any(isinstance(part, dict) for part in parts):
         return None
     if _is_name(body.get("kind")):
         return _without_version(body)
@@ -57,7 +59,7 @@ def no_object(body: Any) -> NoObject | None:
 
 
 def _has_kind(item: Any) -> bool:
-    return isinstance(item, dict) and {"apiVersion", "kind"} <= item.keys()
+    return isinstance(item, dict) and "apiVersion" in item and "kind" in item
 
 
 def _without_kind(body: Mapping[str, Any]) -> NoObject | None:
@@ -69,14 +71,16 @@ def _without_kind(body: Mapping[str, Any]) -> NoObject | None:
     for key in ("kind", "apiVersion"):
         if key in body:
             return NoObject("a document has no `kind`", help, key)
-    if isinstance(body.get("metadata"), dict) and "name" in body["metadata"]:
+    metadata = body.get("metadata")
+    if isinstance(metadata, dict) and "name" in metadata:
         message = "a document has neither `apiVersion` nor `kind`"
         return NoObject(message, _FIRST, "metadata")
     return None
 
 
 def _without_version(body: Mapping[str, Any]) -> NoObject | None:
-    version, kind = body.get("apiVersion"), body["kind"]
+    version = body.get("apiVersion")
+    kind = body["kind"]
     if _is_name(version):
         return None
     if version not in (None, ""):

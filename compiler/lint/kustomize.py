@@ -39,7 +39,8 @@ class Kustomizations:
         self._roots: dict[str, set[str]] = {}
         for path in self._bodies:
             for file in self._files(path, set()):
-                self._roots.setdefault(file, set()).add(path)
+                roots = self._roots.setdefault(file, set())
+                roots.add(path)
 
     def roots(self, file: str) -> set[str]:
         """The kustomizations that apply a file, by themselves or by one that they build on."""
@@ -56,15 +57,20 @@ class Kustomizations:
         if path in self.patches:
             return True
         folder, name = os.path.split(path)
-        return folder in self._folders and path not in self._roots and "patch" in name
+        if folder not in self._folders or "patch" not in name:
+            return False
+        return path not in self._roots
 
     def built(self, item: LintObject) -> LintObject:
         """The object with the labels that its kustomizations add to selectors, where it leaves that to them."""
         manifest = item.manifest
         spec = manifest.body.get("spec")
-        if (manifest.ref.group, manifest.ref.kind) not in _WITH_SELECTOR:
+        ref = manifest.ref
+        if (ref.group, ref.kind) not in _WITH_SELECTOR:
             return item
-        if not isinstance(spec, dict) or spec.get("selector") is not None:
+        if not isinstance(spec, dict):
+            return item
+        if spec.get("selector") is not None:
             return item
         labels = self._labels(manifest.path)
         if not labels:
@@ -92,7 +98,11 @@ class Kustomizations:
                 return labels
         return {}
 
-    def _files(self, path: str, seen: set[str]) -> Iterator[str]:
+    def _files(
+        self,
+        path: str,
+        seen: set[str],
+    ) -> Iterator[str]:
         """The files that a kustomization applies."""
         if path in seen:
             return
@@ -100,7 +110,8 @@ class Kustomizations:
         folder = os.path.dirname(path)
         for field in _APPLIED:
             for entry in texts(self._bodies[path], field):
-                target = os.path.normpath(os.path.join(folder, entry))
+                joined = os.path.join(folder, entry)
+                target = os.path.normpath(joined)
                 inner = self._folders.get(target)
                 if inner is not None:
                     yield from self._files(inner, seen)
@@ -116,7 +127,8 @@ def _patches(path: str, body: Mapping[str, Any]) -> Iterator[str]:
     """The files that a kustomization names as patches."""
     folder = os.path.dirname(path)
     entries = [at(patch, "path") for patch in items(body, "patches")]
-    entries += [*texts(body, "patches"), *texts(body, "patchesStrategicMerge")]
+    entries += texts(body, "patches")
+    entries += texts(body, "patchesStrategicMerge")
     for entry in entries:
         if isinstance(entry, str) and "\n" not in entry:
             yield _real(os.path.join(folder, entry))
@@ -141,5 +153,7 @@ def _labelled(template: Body, labels: dict[str, str]) -> Body:
     metadata = at(template, "metadata")
     own = at(metadata, "labels")
     metadata = dict(metadata) if isinstance(metadata, dict) else {}
-    metadata["labels"] = {**own, **labels} if isinstance(own, dict) else labels
+    metadata["labels"] = labels
+    if isinstance(own, dict):
+        metadata["labels"] = {**own, **labels}
     return {**template, "metadata": metadata}

@@ -53,29 +53,33 @@ def read_all(paths: Iterable[str | os.PathLike[str]]) -> Reading:
 
 def _files(paths: Iterable[str | os.PathLike[str]], reading: Reading) -> Iterator[str]:
     """Each file that is given, or lies in a folder that is."""
-    for path in dict.fromkeys(os.fspath(path) for path in paths):
-        if path == STDIN or not os.path.isdir(path):
-            yield path
-        else:
+    given = [os.fspath(path) for path in paths]
+    for path in dict.fromkeys(given):
+        if path != STDIN and os.path.isdir(path):
             yield from sorted(_files_below(path, reading))
+        else:
+            yield path
 
 
 def _files_below(folder: str, reading: Reading) -> Iterator[str]:
     """The files of a folder that may hold objects; hidden ones, and those of hidden folders, are left out."""
     for parent, folders, names in walk(folder, reading.diagnostics):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        shown = [name for name in folders if not name.startswith(".")]
+        folders[:] = sorted(shown)
         for name in names:
             if name.startswith("."):
                 continue
             other_format = _other_format(name)
             if other_format:
                 reading.formats[other_format] += 1
-            elif (
-                name.lower().endswith(_SUFFIXES)
-                or name in KUSTOMIZATIONS
-                or is_dockerfile(name)
-            ):
+            elif _may_hold_objects(name):
                 yield os.path.join(parent, name)
+
+
+def _may_hold_objects(name: str) -> bool:
+    if name in KUSTOMIZATIONS or name.lower().endswith(_SUFFIXES):
+        return True
+    return is_dockerfile(name)
 
 
 def is_dockerfile(path: str) -> bool:
@@ -100,7 +104,10 @@ def _other_format(name: str) -> str:
 def _read_file(path: str, reader: PlainReader, reading: Reading) -> None:
     """What a file holds. One that no format recognises is somebody else's: playbooks and workflows are not judged by
     the rules of Kubernetes' files."""
-    file, faults = read_stdin() if path == STDIN else read(path)
+    if path == STDIN:
+        file, faults = read_stdin()
+    else:
+        file, faults = read(path)
     reading.diagnostics += faults
     if file is None:
         return
@@ -109,8 +116,9 @@ def _read_file(path: str, reader: PlainReader, reading: Reading) -> None:
         return
     formats = hinted(file.text)
     alone = [name for name in formats if _stands_alone(name)]
-    if any(_read_alone(name, file, reader, reading) for name in alone):
-        return
+    for name in alone:
+        if _read_alone(name, file, reader, reading):
+            return
     is_kustomization = os.path.basename(path) in KUSTOMIZATIONS
     if len(alone) == len(formats) and not is_kustomization:
         reading.others += 1
@@ -128,7 +136,8 @@ def _read_file(path: str, reader: PlainReader, reading: Reading) -> None:
     reading.files.add(path)
     for number, body in enumerate(bodies):
         if is_kustomization:
-            reading.kustomizations[path] = body if isinstance(body, dict) else {}
+            known = body if isinstance(body, dict) else {}
+            reading.kustomizations[path] = known
         else:
             _unpack(body, text, Route((number,)), reading)
 
@@ -136,18 +145,22 @@ def _read_file(path: str, reader: PlainReader, reading: Reading) -> None:
 def _read_dockerfile(file: SourceFile, reading: Reading) -> None:
     """A Dockerfile, whose document is its lines."""
     lines: list[Node] = []
-    for number, line in enumerate(file.text.split("\n"), 1):
-        span = Span(file, number, 1, number, len(line) + 1)
+    texts = file.text.split("\n")
+    for number, line in enumerate(texts, 1):
+        end = len(line) + 1
+        span = Span(file, number, 1, number, end)
         lines.append(ScalarNode(span, line, line))
     whole = Span(file, 1, 1, 1, 1)
-    text = Text(file, [Document(SequenceNode(whole, lines))])
+    document = Document(SequenceNode(whole, lines))
+    text = Text(file, [document])
     artifact = Artifact(
         path=file.name,
         format="dockerfile",
         text=file.text,
     )
     reading.files.add(file.name)
-    reading.alone.append(LintArtifact(artifact, text, Route((0,))))
+    where = Route((0,))
+    reading.alone.append(LintArtifact(artifact, text, where))
 
 
 def _parse(text: Text, reader: PlainReader) -> tuple[list[Any], list[Diagnostic]]:
@@ -155,8 +168,10 @@ def _parse(text: Text, reader: PlainReader) -> tuple[list[Any], list[Diagnostic]
     bodies = reader.values(text.file.text)
     if bodies is not None:
         return bodies, []
-    text.documents, faults = parse_manifests(text.file, text.tags)
-    return [document.root.to_python() for document in text.documents], faults
+    documents, faults = parse_manifests(text.file, text.tags)
+    text.documents = documents
+    bodies = [document.root.to_python() for document in documents]
+    return bodies, faults
 
 
 _LOST = ("YML002", "YML023")  # what ends a document before its end
@@ -178,12 +193,15 @@ def _read_alone(
     bodies, faults = _parse(text, reader)
     if not any(map(form.recognised, bodies)):
         return False
-    problem = template(file, faults) or template(file, faults, _RAIN, _PACKAGE)
+    problem = template(file, faults)
+    problem = problem or template(file, faults, _RAIN, _PACKAGE)
     if problem is not None:
         reading.templates += 1
         reading.diagnostics.append(problem)
         return True
-    reading.diagnostics += [fault for fault in faults if fault.code != _NUMBERS]
+    for fault in faults:
+        if fault.code != _NUMBERS:
+            reading.diagnostics.append(fault)
     if any(fault.code in _LOST for fault in faults):
         reading.broken.append(file.name)
     reading.files.add(file.name)
@@ -216,14 +234,18 @@ def _unpack(
     """The object in a value, or each item of a ``List``."""
     problem = no_object(body)
     if problem is not None:
-        reading.diagnostics.append(problem.at(text.node(where)))
+        node = text.node(where)
+        reading.diagnostics.append(problem.at(node))
         return
     if not isinstance(body, dict):
         return
-    kind, items = body.get("kind"), body.get("items")
-    if isinstance(kind, str) and kind.endswith("List") and isinstance(items, list):
+    kind = body.get("kind")
+    items = body.get("items")
+    is_list = isinstance(kind, str) and kind.endswith("List")
+    if is_list and isinstance(items, list):
         for number, item in enumerate(items):
-            _unpack(item, text, where / ("items", number), reading)
+            inside = where / ("items", number)
+            _unpack(item, text, inside, reading)
     elif _is_object(body):
         _add_object(body, text, where, reading)
     elif str(body.get("apiVersion")).startswith(_OURS):
@@ -233,17 +255,19 @@ def _unpack(
 
 
 def _add_object(
-    body: dict[str, Any], text: Text, where: Route, reading: Reading
+    body: dict[str, Any],
+    text: Text,
+    where: Route,
+    reading: Reading,
 ) -> None:
     """An object as it is meant to be; one without a known ``apiVersion`` is left out."""
-    right = meant(body.get("apiVersion", ""), body["kind"])
+    api_version = body.get("apiVersion", "")
+    kind = body["kind"]
+    right = meant(api_version, kind)
     if right is not None:
-        fault = unknown_kind(
-            body.get("apiVersion", ""),
-            body["kind"],
-            right,
-        )
-        span = Document(text.node(where)).span(Route(fault.path))
+        fault = unknown_kind(api_version, kind, right)
+        document = Document(text.node(where))
+        span = document.span(Route(fault.path))
         reading.diagnostics.append(
             error(
                 fault.code,
@@ -269,9 +293,13 @@ def _add_object(
 
 def _is_object(body: dict[str, Any]) -> bool:
     """Whether a mapping is an object: no spec of ours, which `check` judges, no patch, no values of a chart."""
-    if "$patch" in body or not isinstance(body.get("kind"), str):
+    if "$patch" in body:
+        return False
+    if not isinstance(body.get("kind"), str):
         return False
     if "apiVersion" not in body:
         return isinstance(body.get("metadata"), dict)
     api_version = body["apiVersion"]
-    return isinstance(api_version, str) and not api_version.startswith(_OURS)
+    if not isinstance(api_version, str):
+        return False
+    return not api_version.startswith(_OURS)

@@ -51,12 +51,18 @@ def scenes(
         by_file.setdefault(item.path, []).append(item)
     names = {file: _names(of_file) for file, of_file in by_file.items()}
     contested = _contested(names, roots)
-    rivals = [file for file in by_file if names[file] & contested]
+    rivals: list[str] = []
+    others: list[str] = []
+    for file, identities in names.items():
+        if identities & contested:
+            rivals.append(file)
+        else:
+            others.append(file)
     if not rivals:
         return [Scene(list(objects), set(by_file))]
-    others = [file for file in by_file if not names[file] & contested]
     staged: list[Scene] = []
-    for cast, own in _casts(rivals, names, contested, roots).items():
+    casts = _casts(rivals, names, contested, roots)
+    for cast, own in casts.items():
         shared = {file for file in others if _is_near_any(file, own, near)}
         staged.append(
             Scene(
@@ -66,14 +72,16 @@ def scenes(
                 rivals=True,
             )
         )
-    if sum(len(scene.objects) for scene in staged) > _MOST:
+    judged = sum(len(scene.objects) for scene in staged)
+    if judged > _MOST:
         staged = [_without_shared(scene) for scene in staged]
     shared_files: set[str] = set()
     for scene in staged:
         shared_files |= scene.shared
     rest = set(others) - shared_files
     if rest:
-        staged.append(Scene(_objects(by_file, set(others)), rest))
+        among = _objects(by_file, set(others))
+        staged.append(Scene(among, rest))
     return staged
 
 
@@ -94,7 +102,8 @@ def _is_near_any(
 
 
 def _without_shared(scene: Scene) -> Scene:
-    own = [item for item in scene.objects if item.path not in scene.shared]
+    shared = scene.shared
+    own = [item for item in scene.objects if item.path not in shared]
     return Scene(own, scene.own, rivals=True)
 
 
@@ -110,9 +119,11 @@ def _contested(names: dict[str, set[Identity]], roots: Roots) -> set[Identity]:
     for file, identities in names.items():
         for identity in identities:
             files.setdefault(identity, []).append(file)
-    return {
-        identity for identity, several in files.items() if _are_apart(several, roots)
-    }
+    contested = set()
+    for identity, several in files.items():
+        if _are_apart(several, roots):
+            contested.add(identity)
+    return contested
 
 
 def _are_apart(files: list[str], roots: Roots) -> bool:
@@ -130,20 +141,25 @@ def _casts(
     """For each file with a contested name the rivals that it is judged with; and which files have the same."""
     folders: dict[str, list[str]] = {}
     for file in rivals:
-        folders.setdefault(os.path.dirname(file), []).append(file)
+        folder = os.path.dirname(file)
+        folders.setdefault(folder, []).append(file)
     casts: dict[frozenset[str], set[str]] = {}
     for file in rivals:
-        applied = [other for other in rivals if roots(other) & roots(file)]
+        own_roots = roots(file)
+        applied = [other for other in rivals if roots(other) & own_roots]
         beside = folders[os.path.dirname(file)]
         cast = {file}
         identities = names[file] & contested
         for other in (*applied, *beside):
+            if other in cast:
+                continue
             own = names[other] & contested
-            together = roots(other) & roots(file)
-            if other not in cast and (together or own.isdisjoint(identities)):
+            together = roots(other) & own_roots
+            if together or own.isdisjoint(identities):
                 cast.add(other)
                 identities = identities | own
-        casts.setdefault(frozenset(cast), set()).add(file)
+        same_cast = casts.setdefault(frozenset(cast), set())
+        same_cast.add(file)
     return casts
 
 
@@ -153,8 +169,10 @@ def applied_together(
     """What applies a file: kustomizations, and paths of Flux."""
     paths: set[str] = set()
     for item in objects:
-        if identity_of(item.manifest.body)[:2] == _FLUX:
-            paths.add(_normalized(at(item.manifest.body, "spec", "path")))
+        body = item.manifest.body
+        if identity_of(body)[:2] == _FLUX:
+            path = at(body, "spec", "path")
+            paths.add(_normalized(path))
     paths.discard("")
 
     @cache
@@ -169,7 +187,8 @@ def _normalized(path: object) -> str:
     """A path of Flux without ``.`` and empty parts."""
     if not isinstance(path, str):
         return ""
-    return "/".join(part for part in path.split("/") if part not in ("", "."))
+    parts = path.split("/")
+    return "/".join(part for part in parts if part not in ("", "."))
 
 
 def _folder_of(file: str, path: str) -> str:
@@ -178,4 +197,5 @@ def _folder_of(file: str, path: str) -> str:
     start = real.find(f"/{path}/")
     if start < 0:
         return ""
-    return real[: start + len(path) + 1]
+    end = start + len(path) + 1
+    return real[:end]

@@ -21,7 +21,8 @@ def template(
     help: str = _HELM,
 ) -> Diagnostic | None:
     """The one thing to report of a template, at the first ``mark`` of its language."""
-    numbers = {fault.span.line for fault in faults if fault.span is not None}
+    spans = [fault.span for fault in faults]
+    numbers = {span.line for span in spans if span is not None}
     if not numbers:
         return None
     lines = file.text.split("\n")
@@ -29,12 +30,14 @@ def template(
         if line.lstrip().startswith(mark):
             numbers.add(number)
     for number in sorted(numbers):
-        column = lines[number - 1].find(mark) + 1
+        line = lines[number - 1]
+        column = line.find(mark) + 1
         if column:
+            end = column + len(mark)
             return warning(
                 "LNT002",
                 "a template, whose objects are not known before it is rendered",
-                span=Span(file, number, column, number, column + len(mark)),
+                span=Span(file, number, column, number, end),
                 help=help,
             )
     return None
@@ -49,7 +52,8 @@ def once(findings: list[Diagnostic]) -> list[Diagnostic]:
         if finding.code == "LNT002":
             if finding.span is None:
                 continue
-            folder = os.path.dirname(finding.span.file.name)
+            file = finding.span.file
+            folder = os.path.dirname(file.name)
             if folder in firsts:
                 more[folder] += 1
                 continue

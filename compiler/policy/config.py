@@ -20,6 +20,7 @@ from compiler.policy.params import refusal_of
 from compiler.policy.rule import Rule
 from compiler.source import Document, MappingNode, Node, ScalarNode, SequenceNode, Span
 
+_EXCEPTION = ("code", "object", "place", "reason", "until")
 _LEVELS: Mapping[str, Severity | None] = {
     "error": Severity.ERROR,
     "warning": Severity.WARNING,
@@ -44,12 +45,15 @@ class PolicyException:
         """Whether a finding is the one that is allowed."""
         if finding.code != self.code:
             return False
-        if self.object and not fnmatchcase(_object(finding), _glob(self.object)):
-            return False
+        if self.object:
+            name = _object(finding)
+            if not fnmatchcase(name, _glob(self.object)):
+                return False
         if not self.place:
             return True
         place = _glob(self.place)
-        return any(fnmatchcase(known, place) for known in _places(finding))
+        places = _places(finding)
+        return any(fnmatchcase(known, place) for known in places)
 
 
 def _glob(text: str) -> str:
@@ -61,14 +65,19 @@ def _object(finding: Diagnostic) -> str:
     if finding.object:
         return finding.object.removeprefix("@")
     first = finding.at[0] if finding.at else ""
-    return first[1:] if isinstance(first, str) and first.startswith("@") else ""
+    if isinstance(first, str) and first.startswith("@"):
+        return first[1:]
+    return ""
 
 
 def _places(finding: Diagnostic) -> list[str]:
-    places = [str(finding.at)] if finding.at is not None else []
+    places = []
+    if finding.at is not None:
+        places.append(str(finding.at))
     span = finding.span
     if span is not None:
-        places += [span.file.name, f"{span.file.name}:{span.line}"]
+        file = span.file.name
+        places += [file, f"{file}:{span.line}"]
     return places
 
 
@@ -99,14 +108,17 @@ class Config:
         excused: list[Diagnostic] = []
         used: set[int] = set()
         for finding in findings:
-            allowing = [item for item in self.exceptions if item.covers(finding)]
-            used.update(map(id, allowing))
-            if any(item.until >= self.today for item in allowing):
+            is_excused = False
+            for item in self.exceptions:
+                if item.covers(finding):
+                    used.add(id(item))
+                    is_excused = is_excused or item.until >= self.today
+            if is_excused:
                 excused.append(finding)
             else:
                 remaining.append(finding)
-        failed = any(finding.code in _FAILED for finding in findings)
-        judged = judged and not failed
+        codes = {finding.code for finding in findings}
+        judged = judged and codes.isdisjoint(_FAILED)
         for item in self.exceptions:
             if id(item) in used:
                 remaining += self._expiry_fault(item)
@@ -115,7 +127,7 @@ class Config:
         return remaining, excused
 
     def _is_off(self, code: str) -> bool:
-        return code in self.levels and self.levels[code] is None
+        return self.levels.get(code, Severity.ERROR) is None
 
     def _expiry_fault(self, item: PolicyException) -> list[Diagnostic]:
         if item.until < self.today:
@@ -155,7 +167,8 @@ def load_config(
     """The settings in a folder's ``policy.yaml`` and ``exceptions.yaml``; either may be absent."""
     if folder is None:
         return Config(today=today), []
-    reader = _Reader({rule.code: rule for rule in rules})
+    by_code = {rule.code: rule for rule in rules}
+    reader = _Reader(by_code)
     settings = reader.open(folder / "policy.yaml")
     exceptions = reader.open(folder / "exceptions.yaml")
     if settings is not None:
@@ -171,6 +184,12 @@ def load_config(
     return config, reader.faults
 
 
+_Levels = dict[str, Severity | None]
+_Params = Mapping[str, Any]
+_Given = tuple[int, tuple[str, ...], Severity | None]
+"""A level as ``policy.yaml`` gives it: how strong the entry is, the codes that it names, and the level."""
+
+
 class _Reader:
     """Reads both files and collects every fault."""
 
@@ -178,12 +197,11 @@ class _Reader:
         self.rules = rules
         self.by_slug = _by_slug(rules.values())
         self.faults: list[Diagnostic] = []
-        self.levels: dict[str, Severity | None] = {
-            rule.code: None for rule in rules.values() if not rule.enabled
-        }
-        self.params: dict[str, Mapping[str, Any]] = {}
+        disabled = [code for code, rule in rules.items() if not rule.enabled]
+        self.levels: _Levels = dict.fromkeys(disabled)
+        self.params: dict[str, _Params] = {}
         self.allowed: list[PolicyException] = []
-        self._given: list[tuple[int, tuple[str, ...], Severity | None]] = []
+        self._given: list[_Given] = []
 
     def fault(
         self,
@@ -224,9 +242,12 @@ class _Reader:
 
         Only a slug or a code enables a rule that is off by default.
         """
-        area = [rule for rule in self.rules.values() if rule.area == name]
-        enabled = tuple(rule.code for rule in area if rule.enabled)
-        codes = enabled if area else self.known(name, node)
+        rules = self.rules.values()
+        area = [rule for rule in rules if rule.area == name]
+        if area:
+            codes = tuple(rule.code for rule in area if rule.enabled)
+        else:
+            codes = self.known(name, node)
         text = _text(node)
         if isinstance(node, ScalarNode) and node.value is False:
             text = "off"  # YAML 1.1 reads `off` as a boolean
@@ -238,15 +259,24 @@ class _Reader:
                 'write `error`, `warning`, `note` or `"off"`',
             )
         elif codes:
-            self._given.append((0 if area else 1, codes, _LEVELS[text]))
+            strength = 0 if area else 1
+            self._given.append((strength, codes, _LEVELS[text]))
 
-    def known(self, name: str, node: Node) -> tuple[str, ...]:
+    def known(
+        self,
+        name: str,
+        node: Node,
+    ) -> tuple[str, ...]:
         """The code of a rule given by code or slug; a fault where there is none."""
         span = node.key_span or node.span
-        if name in self.rules or name in self.by_slug:
+        if name in self.rules:
             return (self.by_slug.get(name, name),)
-        rest = name[3:]
-        if name[:3] in FIXED_AREAS and (not rest or rest.isdigit()):
+        if name in self.by_slug:
+            return (self.by_slug[name],)
+        area = name[:3]
+        number = name[3:]
+        is_code = number == "" or number.isdigit()
+        if area in FIXED_AREAS and is_code:
             self.fault(
                 "POL006",
                 f"`{name}` is the compiler's: what it reports is wrong by fact",
@@ -254,30 +284,33 @@ class _Reader:
                 "remove it; only policies have levels and exceptions",
             )
             return ()
+        names = [*self.rules, *self.by_slug]
         self.fault(
             "POL003",
             f"no rule has the code or name `{name}`",
             span,
-            meant(name, [*self.rules, *self.by_slug])
-            or "`trainyard explain` lists the rules",
+            meant(name, names) or "`trainyard explain` lists the rules",
         )
         return ()
 
     def param(self, name: str, node: Node) -> None:
         for code in self.known(name, node):
-            defaults = self.rules[code].params
-            params: dict[str, Any] = dict(defaults)
+            rule = self.rules[code]
+            params: dict[str, Any] = dict(rule.params)
             for key, child in self.entries(node):
                 value = child.to_python()
-                refusal = refusal_of(self.rules[code], key, value)
+                refusal = refusal_of(rule, key, value)
                 if refusal is None:
                     params[key] = value
-                else:
-                    unknown = key not in defaults
-                    span = child.key_span if unknown else None
-                    self.fault(
-                        "POL008", refusal.message, span or child.span, refusal.help
-                    )
+                    continue
+                unknown = key not in rule.params
+                span = child.key_span if unknown else None
+                self.fault(
+                    "POL008",
+                    refusal.message,
+                    span or child.span,
+                    refusal.help,
+                )
             self.params[code] = params
 
     # -- exceptions.yaml
@@ -299,15 +332,17 @@ class _Reader:
 
     def exception(self, item: Node) -> None:
         before = len(self.faults)
-        fields = dict(
-            self.entries(item, ("code", "object", "place", "reason", "until"))
-        )
+        fields = dict(self.entries(item, _EXCEPTION))
         code: tuple[str, ...] = ()
         if "code" in fields:
-            code = self.known(_text(fields["code"]), fields["code"])
+            name = _text(fields["code"])
+            code = self.known(name, fields["code"])
         elif isinstance(item, MappingNode):
             self.fault(
-                "POL014", "the exception names no rule", item.span, "add `code:`"
+                "POL014",
+                "the exception names no rule",
+                item.span,
+                "add `code:`",
             )
         if "object" not in fields and "place" not in fields:
             self.fault(
@@ -317,40 +352,48 @@ class _Reader:
                 "add `object: Kind/namespace/name` or `place: spec.jobs[0]`; `*` stands for anything",
             )
         if not _text(fields.get("reason")).strip():
+            empty = fields.get("reason", item)
             self.fault(
                 "POL004",
                 "the exception has no reason",
-                fields["reason"].span if "reason" in fields else item.span,
+                empty.span,
                 "add `reason:`: the next reader has to judge whether it still holds",
             )
         until = self.until(fields.get("until"), item)
-        if len(self.faults) == before and code and until is not None:
-            self.allowed.append(
-                PolicyException(
-                    code[0],
-                    _text(fields.get("object")),
-                    _text(fields.get("place")),
-                    _text(fields["reason"]),
-                    until,
-                    fields["code"].span,
-                )
+        if len(self.faults) > before or not code:
+            return
+        if until is None:
+            return
+        self.allowed.append(
+            PolicyException(
+                code[0],
+                _text(fields.get("object")),
+                _text(fields.get("place")),
+                _text(fields["reason"]),
+                until,
+                fields["code"].span,
             )
+        )
 
     def until(self, node: Node | None, item: Node) -> date | None:
+        text = _text(node)
         try:
-            return date.fromisoformat(_text(node))
+            return date.fromisoformat(text)
         except ValueError:
             what, span = "the exception has no end", item.span
             if node is not None:
-                what, span = f"`{_text(node)}` is no date", node.span
+                what, span = f"`{text}` is no date", node.span
             self.fault("POL005", what, span, "write `until: 2027-01-31`")
             return None
 
-    def entries(self, node: Node, keys: tuple[str, ...] = ()) -> list[tuple[str, Node]]:
+    def entries(
+        self,
+        node: Node,
+        keys: tuple[str, ...] = (),
+    ) -> list[tuple[str, Node]]:
         """The entries of a mapping; faults for what is none and for unknown keys."""
         if not isinstance(node, MappingNode):
-            is_empty = isinstance(node, ScalarNode) and node.value is None
-            if not is_empty:
+            if not (isinstance(node, ScalarNode) and node.value is None):
                 self.fault(
                     "POL014",
                     "this is not a mapping",
@@ -358,27 +401,31 @@ class _Reader:
                     "write `key: value` lines",
                 )
             return []
+        entries = []
         for key, child in node.items.items():
-            if keys and key not in keys:
-                self.fault(
-                    "POL014",
-                    f"unknown key `{key}`",
-                    child.key_span or child.span,
-                    f"write one of {listed(keys)}",
-                )
-        if not keys:
-            return list(node.items.items())
-        return [(key, child) for key, child in node.items.items() if key in keys]
+            if not keys or key in keys:
+                entries.append((key, child))
+                continue
+            self.fault(
+                "POL014",
+                f"unknown key `{key}`",
+                child.key_span or child.span,
+                f"write one of {listed(keys)}",
+            )
+        return entries
 
 
 def _by_slug(rules: Collection[Rule]) -> dict[str, str]:
     """The codes of rules by slug and by former slug, of which a slug is the stronger."""
-    codes = {alias: rule.code for rule in rules for alias in rule.aliases}
-    codes.update((rule.slug, rule.code) for rule in rules)
+    codes: dict[str, str] = {}
+    for rule in rules:
+        codes |= dict.fromkeys(rule.aliases, rule.code)
+    for rule in rules:
+        codes[rule.slug] = rule.code
     return codes
 
 
 def _text(node: Node | None) -> str:
-    if not isinstance(node, ScalarNode) or node.value is None:
-        return ""
-    return str(node.value)
+    if isinstance(node, ScalarNode) and node.value is not None:
+        return str(node.value)
+    return ""

@@ -13,6 +13,8 @@ def read_documents(path: Path) -> tuple[list[Document], list[Diagnostic]]:
     from compiler.source.parse import parse, read  # without such files not needed
 
     file, faults = read(path)
-    documents, more = parse(file) if file is not None else ([], [])
+    if file is None:
+        return [], list(faults)
+    documents, more = parse(file)
     more = [fault for fault in more if fault.code != "YML019"]
     return documents, [*faults, *more]

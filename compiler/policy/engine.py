@@ -41,10 +41,12 @@ def run(
     findings: list[Diagnostic] = []
     with quiet():
         for rule in rules:
-            if config.levels.get(rule.code, rule.default_level) is None:
+            code = rule.code
+            if config.levels.get(code, rule.default_level) is None:
                 continue
-            world.params = config.params.get(rule.code, rule.params)
-            findings += _run_one(rule, subjects, world, config.levels.get(rule.code))
+            world.params = config.params.get(code, rule.params)
+            level = config.levels.get(code)
+            findings += _run_one(rule, subjects, world, level)
     return findings
 
 
@@ -60,7 +62,9 @@ def _run_one(
     failures: list[Diagnostic] = []
     try:
         for node, finding in _findings(rule, subjects, world):
-            key = _shared_key(finding, node) if node.__class__ is Work else None
+            key = None
+            if node.__class__ is Work:
+                key = _shared_key(finding, node)
             if key is not None and key in reported:
                 repeats[key] += 1
                 continue
@@ -87,7 +91,8 @@ def _run_one(
     for key, count in repeats.items():
         shared = reported[key]
         note = f"{count} more jobs have it from here"
-        reported[key] = replace(shared, notes=(*shared.notes, note))
+        notes = (*shared.notes, note)
+        reported[key] = replace(shared, notes=notes)
     return [*reported.values(), *failures]
 
 
@@ -100,7 +105,10 @@ def _findings(
         return
     check = loaded(rule)
     for node in nodes:
-        verdicts = check(node, world) if rule.needs_world else check(node)
+        if rule.needs_world:
+            verdicts = check(node, world)
+        else:
+            verdicts = check(node)
         for finding in verdicts:
             wrong = malformed(finding)
             if wrong:
@@ -112,11 +120,8 @@ def _subject(node: Any) -> str:
     """The id of the object that a rule was run on; empty for one on all of them."""
     if isinstance(node, Manifest):
         return node.id
-    at = getattr(
-        node.job if isinstance(node, Work) else node,
-        "at",
-        (),
-    )
+    own = node.job if isinstance(node, Work) else node
+    at = getattr(own, "at", ())
     return str(at[0]) if at else ""
 
 
@@ -124,19 +129,25 @@ def _shared_key(finding: Finding, work: Work) -> object:
     """By what a finding is the same for another job: its place in their runtime, or its place and words elsewhere
     outside of them; ``None`` for one in the job itself."""
     at = finding.at
-    if not at or not work.job.at:
+    of_job = work.job.at
+    if not at or not of_job:
         return None
-    if at[0] == work.job.at[0]:
+    if at[0] == of_job[0]:
         return None
-    if work.runtime is not None and at[0] == work.runtime.at[0]:
-        return at, ""
-    return at, finding.message.replace(f"`{work.name}`", "")
+    if work.runtime is not None:
+        of_runtime = work.runtime.at
+        if at[0] == of_runtime[0]:
+            return at, ""
+    name = f"`{work.name}`"
+    return at, finding.message.replace(name, "")
 
 
 def _failure(rule: Rule, problem: BaseException) -> Diagnostic:
     """A rule that raised: our own fault if it is built in, its author's otherwise."""
     line = _line(problem, rule.file)
-    first = rule.check.__code__.co_firstlineno if rule.file.endswith(".py") else 1
+    first = 1
+    if rule.file.endswith(".py"):
+        first = rule.check.__code__.co_firstlineno
     where = f", line {line}" if line else ""
     return Diagnostic(
         "INT002" if is_builtin(rule) else "POL015",
@@ -172,10 +183,13 @@ class Subjects:
         for node in _nodes(world.plan):
             by_class.setdefault(type(node), []).append(node)
         for kind, nodes in by_class.items():
-            for base in kind.__mro__[: kind.__mro__.index(PlanNode)]:
-                self._nodes.setdefault(name_of(base), []).extend(nodes)
+            own_bases = kind.__mro__.index(PlanNode)
+            for base in kind.__mro__[:own_bases]:
+                of_base = self._nodes.setdefault(name_of(base), [])
+                of_base.extend(nodes)
         for manifest in world.manifests:
-            self._manifests.setdefault(_kind(manifest), []).append(manifest)
+            of_kind = self._manifests.setdefault(_kind(manifest), [])
+            of_kind.append(manifest)
 
     def of(self, rule: Rule) -> Sequence[Any]:
         """The subjects of a rule."""
@@ -187,8 +201,10 @@ class Subjects:
         if rule.runs_on == _MANIFEST:
             if not rule.kinds:
                 return self._world.manifests
-            by_kind = [self._manifests.get(kind, []) for kind in rule.kinds]
-            return [manifest for manifests in by_kind for manifest in manifests]
+            manifests: list[Manifest] = []
+            for kind in rule.kinds:
+                manifests += self._manifests.get(kind, ())
+            return manifests
         return self._nodes.get(rule.runs_on, ())
 
 

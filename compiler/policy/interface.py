@@ -83,25 +83,32 @@ def _rule() -> Iterator[str]:
     yield "@rule(code, *, severity=Severity.ERROR, params={}, kinds=(), pods=False,"
     yield "      aliases=(), enabled=True)"
     yield ""
-    yield inspect.cleandoc(rule.__doc__ or "").replace("``", "`")
+    yield _docstring(rule)
     yield ""
 
 
 def _page(kind: type) -> Iterator[str]:
     yield kind.__name__
     yield ""
-    yield inspect.cleandoc(kind.__doc__ or "").replace("``", "`")
+    yield _docstring(kind)
     yield ""
     for line in (*_fields(kind), *_members(kind)):
         yield f"  {line}"
     yield ""
 
 
+def _docstring(documented: object) -> str:
+    text = getattr(documented, "__doc__", None) or ""
+    return inspect.cleandoc(text).replace("``", "`")
+
+
 def _fields(kind: type) -> Iterator[str]:
     if is_dataclass(kind):
-        public = [field for field in fields(kind) if not field.name.startswith("_")]
-        shown = [field for field in public if (kind, field.name) != (Work, "job")]
-        yield from map(_field, shown)
+        for field in fields(kind):
+            is_private = field.name.startswith("_")
+            is_job = kind is Work and field.name == "job"
+            if not is_private and not is_job:
+                yield _field(field)
 
 
 def _field(field: Field[object]) -> str:
@@ -115,16 +122,17 @@ def _members(kind: type) -> Iterator[str]:
     """Public properties and methods with the first sentence of their docstrings."""
     for name, member in _own(kind):
         if isinstance(member, property | cached_property):
-            function = member.fget if isinstance(member, property) else member.func
+            if isinstance(member, property):
+                function = member.fget
+            else:
+                function = member.func
             returns = inspect.signature(function).return_annotation  # type: ignore[arg-type]
             yield _member(f"{name}: {returns}", function)
         elif inspect.isfunction(member):
-            signature = (
-                str(inspect.signature(member))
-                .replace("(self, ", "(")
-                .replace("(self)", "()")
-                .replace("'", "")
-            )
+            signature = str(inspect.signature(member))
+            signature = signature.replace("(self, ", "(")
+            signature = signature.replace("(self)", "()")
+            signature = signature.replace("'", "")
             yield _member(f"{name}{signature}", member)
 
 
@@ -140,10 +148,6 @@ def _own(kind: type) -> Iterator[tuple[str, object]]:
 
 
 def _member(head: str, documented: object) -> str:
-    first = (
-        inspect.cleandoc(getattr(documented, "__doc__", None) or "")
-        .replace("``", "`")
-        .partition("\n\n")[0]
-    )
+    first = _docstring(documented).partition("\n\n")[0]
     sentence = " ".join(first.split())
     return f"{head}    {sentence}" if sentence else head

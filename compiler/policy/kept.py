@@ -36,7 +36,8 @@ class KeptRules:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._file = folder / "__pycache__" / f"rules.{sys.implementation.cache_tag}"
+        name = f"rules.{sys.implementation.cache_tag}"
+        self._file = folder / "__pycache__" / name
         self._entries = _read(self._file)
         self._used: dict[str, Entry] = {}
 
@@ -84,7 +85,8 @@ class _Module:
 
     def function(self, name: str) -> Check:
         if self._names is None:
-            self._names = run_module(Path(self._path), marshal.loads(self._code))  # noqa: S302  # as Python reads its own
+            code = marshal.loads(self._code)  # noqa: S302  # as Python reads its own
+            self._names = run_module(Path(self._path), code)
         function: Check = self._names[name]
         return function
 
@@ -110,7 +112,8 @@ class _Check:
 
 def loaded(rule: Rule) -> Check:
     """The function of a rule; the module of a kept one is run now, and may raise what any code raises."""
-    return rule.check.loaded() if isinstance(rule.check, _Check) else rule.check
+    check = rule.check
+    return check.loaded() if isinstance(check, _Check) else check
 
 
 def run_module(path: Path, code: CodeType) -> dict[str, Any]:
@@ -175,11 +178,11 @@ def _bare(path: str) -> CodeType:
             continue
         for mark in list(filter(_is_rule, node.decorator_list)):
             node.decorator_list.remove(mark)
-            node.lineno = (
-                mark.lineno
-            )  # where a function begins is where its first decorator is
+            # where a function begins is where its first decorator is
+            node.lineno = mark.lineno
         if ast.get_docstring(node) is not None:
-            node.body[0] = ast.copy_location(ast.Pass(), node.body[0])
+            docstring = node.body[0]
+            node.body[0] = ast.copy_location(ast.Pass(), docstring)
     return compile(tree, path, "exec", dont_inherit=True)
 
 
@@ -218,11 +221,13 @@ def _read(file: Path) -> Mapping[str, Entry]:
     """What was kept by this very Python of this very compiler; nothing where the file is absent or of another one."""
     try:
         data = file.read_bytes()
-        if data[: len(MAGIC_NUMBER)] != MAGIC_NUMBER:
+        if not data.startswith(MAGIC_NUMBER):
             return {}
-        defined, entries = marshal.loads(data[len(MAGIC_NUMBER) :])  # noqa: S302  # as Python reads its own
-        if any(_stamp(_file_of(name)) != stamp for name, stamp in defined.items()):
-            return {}
+        kept = data.removeprefix(MAGIC_NUMBER)
+        defined, entries = marshal.loads(kept)  # noqa: S302  # as Python reads its own
+        for name, stamp in defined.items():
+            if _stamp(_file_of(name)) != stamp:
+                return {}
     except (
         OSError,
         EOFError,
@@ -231,15 +236,17 @@ def _read(file: Path) -> Mapping[str, Entry]:
         AttributeError,
     ):
         return {}
-    kept: Any = entries
-    return kept if isinstance(kept, dict) else {}
+    by_file: Any = entries
+    return by_file if isinstance(by_file, dict) else {}
 
 
 def _write(file: Path, entries: Mapping[str, Entry]) -> None:
-    part = file.with_name(f"{file.name}.{os.getpid()}")
+    process = os.getpid()
+    part = file.with_name(f"{file.name}.{process}")
     try:
         file.parent.mkdir(exist_ok=True)
-        kept = marshal.dumps((_defined(entries), dict(entries)))
+        defined = _defined(entries)
+        kept = marshal.dumps((defined, dict(entries)))
         part.write_bytes(MAGIC_NUMBER + kept)
         os.replace(part, file)
     except OSError:

@@ -51,7 +51,8 @@ def load_rules(
             others.append(rule)
     own: list[Rule] = []
     if folder is not None and folder.is_dir():
-        own += others if _is_same_folder(folder, base) else []
+        if _is_same_folder(folder, base):
+            own += others
         own += _own(folder, base, faults)
     for rule in own:
         refusal = _refusal(rule, rules)
@@ -59,20 +60,25 @@ def load_rules(
             faults.append(refusal)
         else:
             rules[rule.code] = rule
-    return tuple(rules[code] for code in sorted(rules)), faults
+    by_code = tuple(rules[code] for code in sorted(rules))
+    return by_code, faults
 
 
 def is_builtin(rule: Rule) -> bool:
     """Whether a rule came with Trainyard, rather than being the adopter's: by its code and by where it lies."""
-    folder, file = builtin_folder(), Path(rule.file)
-    if rule.area not in BUILTIN_AREAS or not file.is_relative_to(folder):
+    if rule.area not in BUILTIN_AREAS:
+        return False
+    folder = builtin_folder()
+    file = Path(rule.file)
+    if not file.is_relative_to(folder):
         return False
     return _is_builtin_place(file.relative_to(folder))
 
 
 def _is_builtin_place(name: Path) -> bool:
     """Whether a file of the built-in folder, by its path in it, lies in a folder of rules and not in the adopter's."""
-    return len(name.parts) > 1 and name.parts[0] != OWN_FOLDER
+    folders = name.parts[:-1]
+    return bool(folders) and folders[0] != OWN_FOLDER
 
 
 def _is_same_folder(folder: Path, other: Path) -> bool:
@@ -86,10 +92,13 @@ def _own(
 ) -> Iterator[Rule]:
     """The rules of an adopter's folder, without unchanged copies of built-in ones; faults are added to ``faults``."""
     if _is_same_folder(folder, base):
-        paths = [Path(file) for file in _files(folder, _builtin_folders(base))]
+        files = _files(folder, _builtin_folders(base))
+        paths = [Path(file) for file in files]
     else:
-        files = [Path(file) for file in _files(folder)]
-        paths = [path for path in files if not _is_copy(path, folder, base)]
+        paths = []
+        for path in map(Path, _files(folder)):
+            if not _is_copy(path, folder, base):
+                paths.append(path)
     for path in paths:
         if path.is_file():
             yield from _load(path, faults)
@@ -105,7 +114,9 @@ def _is_copy(
 ) -> bool:
     """Whether a file is a built-in one as it came, in its place."""
     name = path.relative_to(folder)
-    return _is_builtin_place(name) and path.is_file() and _same(path, base / name)
+    if not _is_builtin_place(name):
+        return False
+    return path.is_file() and _same(path, base / name)
 
 
 @cache
@@ -128,8 +139,8 @@ def _builtin(base: Path) -> tuple[tuple[Rule, ...], tuple[Diagnostic, ...]]:
 
 def _builtin_folders(base: Path) -> list[str]:
     with os.scandir(base) as entries:
-        names = [entry.name for entry in entries if entry.is_dir()]
-    shown = [name for name in names if _is_shown(name)]
+        folders = [entry.name for entry in entries if entry.is_dir()]
+    shown = [name for name in folders if _is_shown(name)]
     return sorted(name for name in shown if name != OWN_FOLDER)
 
 
@@ -141,11 +152,12 @@ def _files(folder: Path, without: Collection[str] = ()) -> Iterator[str]:
     """The files of rules in a folder, but not those in folders ``without`` at its top."""
     for root, folders, names in os.walk(folder, onerror=_refuse):
         is_top = root == str(folder)
+        shown = filter(_is_shown, folders)
         skipped = without if is_top else ()
-        shown = [name for name in folders if _is_shown(name) and name not in skipped]
-        folders[:] = sorted(shown)
+        folders[:] = sorted(name for name in shown if name not in skipped)
         for name in sorted(names):
-            if _is_rule(name) and not (is_top and name in SETTINGS):
+            is_setting = is_top and name in SETTINGS
+            if _is_rule(name) and not is_setting:
                 yield os.path.join(root, name)
 
 
@@ -161,17 +173,24 @@ def _is_rule(name: str) -> bool:
 
 
 def _same(path: Path, other: Path) -> bool:
-    return other.is_file() and path.read_bytes() == other.read_bytes()
+    if not other.is_file():
+        return False
+    return path.read_bytes() == other.read_bytes()
 
 
 def _rules_in(path: Path) -> list[Rule]:
     """The rules of a Python file."""
     with quiet():
         names = run_module(path, code_of(path))
-    functions = [value for value in names.values() if callable(value)]
-    marked = [getattr(function, "rule", None) for function in functions]
-    rules = [rule for rule in marked if isinstance(rule, Rule)]
-    return [rule for rule in rules if rule.check.__module__ == names["__name__"]]
+    module = names["__name__"]
+    rules = []
+    for function in filter(callable, names.values()):
+        marked = getattr(function, "rule", None)
+        if not isinstance(marked, Rule):
+            continue
+        if marked.check.__module__ == module:  # no rule that it imports
+            rules.append(marked)
+    return rules
 
 
 def _load(path: Path, faults: list[Diagnostic]) -> list[Rule]:
@@ -227,7 +246,8 @@ def words(fault: BaseException) -> str:
         text = " ".join(str(fault).split())
     except Exception:  # its own `__str__` may be at fault
         text = ""
-    return f"{type(fault).__name__}: {text}" if text else type(fault).__name__
+    name = type(fault).__name__
+    return f"{name}: {text}" if text else name
 
 
 def _failing_line(fault: BaseException, path: Path) -> int:
@@ -240,9 +260,11 @@ def _failing_line(fault: BaseException, path: Path) -> int:
 
 
 def line_of(path: Path, number: int) -> Span:
-    file = SourceFile(str(path), path.read_text(encoding="utf-8", errors="replace"))
+    content = path.read_text(encoding="utf-8", errors="replace")
+    file = SourceFile(str(path), content)
     text = file.line(number)
-    start = len(text) - len(text.lstrip()) + 1
+    indent = len(text) - len(text.lstrip())
+    start = indent + 1
     end = len(text.rstrip()) + 1
     return Span(file, number, start, number, max(end, start))
 
@@ -251,7 +273,8 @@ def _refusal(rule: Rule, rules: Mapping[str, Rule]) -> Diagnostic | None:
     """Why a user's rule is not taken, beside the rules that are."""
     path = Path(rule.file)
     python = path.suffix == ".py"
-    span = line_of(path, rule.check.__code__.co_firstlineno if python else 1)
+    line = rule.check.__code__.co_firstlineno if python else 1
+    span = line_of(path, line)
     wrong = _argument_fault(rule) if python else ""
     if wrong:
         return error(
@@ -262,10 +285,11 @@ def _refusal(rule: Rule, rules: Mapping[str, Rule]) -> Diagnostic | None:
         )
     if rule.area in BUILTIN_AREAS or rule.area in FIXED_AREAS:
         return _reserved_area_fault(rule, rules, span)
-    if rule.code in rules:
+    other = rules.get(rule.code)
+    if other is not None:
         return error(
             "POL012",
-            f"code `{rule.code}` is taken by `{rules[rule.code].slug}`",
+            f"code `{rule.code}` is taken by `{other.slug}`",
             span=span,
             help="give each rule a code of its own",
         )
@@ -330,14 +354,16 @@ def _unknown_kind_fault(rule: Rule, span: Span) -> Diagnostic | None:
                 span=span,
                 help="write a kind as `group/Kind`, without version; `/Pod` for the kinds of the core",
             )
-        right = meant(f"{group}/{_ANY_VERSION}" if group else "v1", name)
+        api_version = f"{group}/{_ANY_VERSION}" if group else "v1"
+        right = meant(api_version, name)
         if right is not None:
-            expected = f"{right[0].rpartition('/')[0]}/{right[1]}"
+            right_version, right_name = right
+            right_group = right_version.rpartition("/")[0]
             return error(
                 "POL016",
                 f"no object ever matches `{kind}`",
                 span=span,
-                help=f"write `{expected}`",
+                help=f"write `{right_group}/{right_name}`",
             )
     return None
 

@@ -33,15 +33,16 @@ def refusal_of(
     A value has the type of the parameter's default; a whole number is a number too.
     """
     if name not in rule.params:
-        known = f"it has {listed(rule.params)}" if rule.params else ""
-        return Refusal(
-            f"rule `{rule.code}` has no parameter `{name}`",
-            known or "it takes none: remove it",
-        )
+        known = "it takes none: remove it"
+        if rule.params:
+            known = f"it has {listed(rule.params)}"
+        return Refusal(f"rule `{rule.code}` has no parameter `{name}`", known)
+    given = type(value)
     wanted = type(rule.params[name])
-    if type(value) is wanted:
+    if given is wanted:
         return None
-    if wanted is float and type(value) is int:
+    if given is int and wanted is float:
         return None
     what = _TYPES.get(wanted, "a mapping")
-    return Refusal(f"parameter `{name}` of `{rule.code}` is {what}", f"write {what}")
+    fact = f"parameter `{name}` of `{rule.code}` is {what}"
+    return Refusal(fact, f"write {what}")

@@ -64,10 +64,9 @@ def malformed(finding: object) -> str:
         return "`notes` of its finding is not a tuple of texts"
     if not is_places(finding.also):
         return "`also` of its finding is not a tuple of routes with texts"
-    if finding.severity is not None and not isinstance(finding.severity, Severity):
-        return (
-            f"`severity` of its finding is {_shown(finding.severity)}, not a `Severity`"
-        )
+    severity = finding.severity
+    if severity is not None and not isinstance(severity, Severity):
+        return f"`severity` of its finding is {_shown(severity)}, not a `Severity`"
     return ""
 
 
@@ -86,13 +85,17 @@ def is_places(value: object) -> bool:
         if not isinstance(place, tuple) or len(place) != 2:
             return False
         route, label = place
-        if not isinstance(route, Route) or not isinstance(label, str):
+        if not isinstance(route, Route):
+            return False
+        if not isinstance(label, str):
             return False
     return True
 
 
 def _shown(value: object) -> str:
-    return f"`{value}`" if value is None else f"`{type(value).__name__}`"
+    if value is None:
+        return "`None`"
+    return f"`{type(value).__name__}`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +147,8 @@ class Rule:
     @property
     def title(self) -> str:
         """What the rule finds, in a sentence."""
-        return self.doc.strip().partition("\n")[0].rstrip(".")
+        first, _, _ = self.doc.strip().partition("\n")
+        return first.rstrip(".")
 
     @property
     def fails(self) -> tuple[str, ...]:
@@ -233,7 +237,8 @@ def examples(doc: str, section: str) -> tuple[str, ...]:
     import textwrap  # never in a run
 
     indent = "" if doc.startswith("\n") else _indent(doc)
-    parts = _SECTION.split(textwrap.dedent(f"{indent}{doc}"))
+    page = textwrap.dedent(f"{indent}{doc}")
+    parts = _SECTION.split(page)
     sections = zip(
         parts[1::2],
         parts[2::2],
@@ -246,11 +251,16 @@ def examples(doc: str, section: str) -> tuple[str, ...]:
             blocks[-1].append(line[4:])
         elif blocks[-1]:
             blocks.append([])
-    return tuple("\n".join(block) + "\n" for block in blocks if block)
+    full = filter(None, blocks)
+    return tuple("\n".join(block) + "\n" for block in full)
 
 
 def _indent(doc: str) -> str:
     """The indentation of the lines after the first, which a docstring's first line lacks."""
-    rest = [line for line in doc.splitlines()[1:] if line.strip()]
-    indents = [len(line) - len(line.lstrip()) for line in rest]
+    rest = doc.splitlines()[1:]
+    lines = filter(str.strip, rest)
+    indents = []
+    for line in lines:
+        bare = line.lstrip()
+        indents.append(len(line) - len(bare))
     return " " * min(indents, default=0)

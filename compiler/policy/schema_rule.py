@@ -27,6 +27,7 @@ _KEYS = {
     "help",
     "description",
 }
+_SLUG = r"[a-z][a-z0-9]*(-[a-z0-9]+)*"
 _SEVERITIES = {str(severity): severity for severity in Severity}
 
 
@@ -41,7 +42,8 @@ def load_schema_rules(path: Path, faults: list[Diagnostic]) -> list[Rule]:
         wrong = _wrong(document)
         faults += wrong
         if not wrong:
-            rules.append(_rule(document.root.to_python(), path))
+            data = document.root.to_python()
+            rules.append(_rule(data, path))
     return rules
 
 
@@ -70,7 +72,10 @@ def _rule(data: Mapping[str, Any], path: Path) -> Rule:
         own_doc=data.get("description") or data["message"],
         runs_on=name_of(Manifest),
         check=_checker(
-            data["schema"], match["apiVersion"], data["message"], data.get("help", "")
+            data["schema"],
+            match["apiVersion"],
+            data["message"],
+            data.get("help", ""),
         ),
         kinds=(f"{group}/{match['kind']}",),
         needs_world=False,
@@ -94,7 +99,12 @@ def _faults(data: Any) -> Iterator[_Fault]:
     for key in data:
         if key not in _KEYS:
             known = listed(sorted(_KEYS))
-            yield f"unknown key `{key}`", Route((key,)), True, f"write one of {known}"
+            yield (
+                f"unknown key `{key}`",
+                Route((key,)),
+                True,
+                f"write one of {known}",
+            )
     if not is_code(data.get("code")):
         what = f"`{data.get('code', '')}` is no code"
         yield (
@@ -104,9 +114,7 @@ def _faults(data: Any) -> Iterator[_Fault]:
             "write 2 to 4 capitals and 3 digits: `ORG001`",
         )
     slug = data.get("slug")
-    if not isinstance(slug, str) or not re.fullmatch(
-        r"[a-z][a-z0-9]*(-[a-z0-9]+)*", slug
-    ):
+    if not isinstance(slug, str) or not re.fullmatch(_SLUG, slug):
         yield (
             f"`{data.get('slug', '')}` is no slug",
             Route(("slug",)),
@@ -144,7 +152,7 @@ def _faults(data: Any) -> Iterator[_Fault]:
             "say in one sentence what is wrong",
         )
     for key in ("help", "description"):
-        if key in data and not isinstance(data[key], str):
+        if not isinstance(data.get(key, ""), str):
             yield (
                 f"`{key}` is not text",
                 Route((key,)),
@@ -155,7 +163,7 @@ def _faults(data: Any) -> Iterator[_Fault]:
 
 
 def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
+    return isinstance(value, str) and value.strip() != ""
 
 
 def _unmatched(match: Mapping[str, str], document: Document) -> list[Diagnostic]:
@@ -168,12 +176,13 @@ def _unmatched(match: Mapping[str, str], document: Document) -> list[Diagnostic]
         match["kind"],
         right,
     )
+    at = Route(("match", *fault.path))
     return [
         error(
             "POL016",
             f"no object ever matches: {fault.message}",
             help=fault.help,
-            span=document.span(Route(("match", *fault.path))),
+            span=document.span(at),
         )
     ]
 
@@ -205,7 +214,10 @@ def _schema_faults(schema: Any) -> Iterator[_Fault]:
 
 
 def _checker(
-    schema: Mapping[str, Any], api_version: str, message: str, help: str
+    schema: Mapping[str, Any],
+    api_version: str,
+    message: str,
+    help: str,
 ) -> Callable[..., Iterator[Finding]]:
     validators: list[Any] = []
 
@@ -221,7 +233,8 @@ def _checker(
             )  # a rule fetches nothing
         for problem in validators[0].iter_errors(manifest.body):
             # The validator's own words quote values, and those of a Secret are never printed.
-            notes = () if manifest.body.get("kind") == "Secret" else (problem.message,)
+            is_secret = manifest.body.get("kind") == "Secret"
+            notes = () if is_secret else (problem.message,)
             yield Finding(
                 message,
                 Route((manifest.id, *problem.absolute_path)),
