@@ -54,7 +54,10 @@ def _generated_root(folder: str) -> str:
     return folder
 
 
-def _by_config(items: list[T], manifest: Callable[[T], Manifest]) -> list[list[T]]:
+def _by_config(
+    items: list[T],
+    manifest: Callable[[T], Manifest],
+) -> list[list[T]]:
     """Several ClusterConfigs each by itself, since nothing says to which of them the other objects belong.
 
     Those for the node groups of a pool are parts of their cluster's (``ref_of``).
@@ -114,7 +117,10 @@ def _folders(paths: Sequence[str]) -> list[Parts]:
     return [parts[name][depth:] for name in names]
 
 
-def _fork(one: Parts, other: Parts) -> tuple[Parts, Parts] | None:
+def _fork(
+    one: Parts,
+    other: Parts,
+) -> tuple[Parts, Parts] | None:
     """The two folders in which the paths to two folders part; ``None`` where one holds the other."""
     depth = _shared_depth(one, other)
     if depth in (len(one), len(other)):
@@ -155,5 +161,8 @@ def _alternatives(
         smaller = min(size[one], size[other])
         if 2 * count >= smaller:
             alternatives |= {one, other}
-    top = min(map(len, alternatives), default=0)
+    top = min(
+        map(len, alternatives),
+        default=0,
+    )
     return {folder[-1] for folder in alternatives if len(folder) == top}

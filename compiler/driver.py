@@ -70,7 +70,10 @@ def check(
     diagnostics += load_catalog(options.catalog).faults
     if any(fact.severity is Severity.ERROR for fact in diagnostics):
         return Outcome([], diagnostics)
-    policies, faults = load_policies(options.policies, today=options.today)
+    policies, faults = load_policies(
+        options.policies,
+        today=options.today,
+    )
     diagnostics += faults
     compilations = _compile_all(sources, policies, options, lowered, current)
     outcome = Outcome(compilations, diagnostics)
@@ -173,7 +176,10 @@ def _passes(
     return faults + _with_names_of_spec(findings, plan, policies)
 
 
-def _lower(done: Compilation, options: Options) -> list[Diagnostic]:
+def _lower(
+    done: Compilation,
+    options: Options,
+) -> list[Diagnostic]:
     """From a document to its artifacts. The spec, which nothing after them needs, is given back with its memory."""
     platform = platform_of(done.document)
     keys = text_keys(platform)
@@ -273,7 +279,10 @@ def _patched(
     return apply_patches(plan, artifacts)
 
 
-def setting_of(plan: Plan, artifacts: Sequence[Artifact] = ()) -> Setting:
+def setting_of(
+    plan: Plan,
+    artifacts: Sequence[Artifact] = (),
+) -> Setting:
     """The setting in which the output of a plan is judged."""
     external = frozenset(ObjectRef(*ref) for ref in plan.external)
     for secret in plan.of(ExternalSecret):
@@ -283,7 +292,10 @@ def setting_of(plan: Plan, artifacts: Sequence[Artifact] = ()) -> Setting:
     if bodies:
         external |= made_elsewhere(bodies)
     bootstrap = plan.one(Bootstrap)
-    folder = bootstrap.path if bootstrap is not None else ""
+    if bootstrap is not None:
+        folder = bootstrap.path
+    else:
+        folder = ""
     return Setting(
         external=external,
         others=artifacts,
@@ -323,7 +335,10 @@ def _with_names_of_spec(
     return named
 
 
-def _with_pools(finding: Diagnostic, pools: Mapping[str, str]) -> Diagnostic:
+def _with_pools(
+    finding: Diagnostic,
+    pools: Mapping[str, str],
+) -> Diagnostic:
     def named(text: str) -> str:
         for node_pool, pool in pools.items():
             text = text.replace(f"`{node_pool}`", f"`{pool}`")
@@ -339,12 +354,18 @@ def _with_pools(finding: Diagnostic, pools: Mapping[str, str]) -> Diagnostic:
     )
 
 
-def _trace(finding: Diagnostic, by_id: Mapping[str, Artifact]) -> Diagnostic:
+def _trace(
+    finding: Diagnostic,
+    by_id: Mapping[str, Artifact],
+) -> Diagnostic:
     if finding.also:
         places = []
         for at, label in finding.also:
             places.append((_origin(at, by_id), label))
-        finding = replace(finding, also=tuple(places))
+        finding = replace(
+            finding,
+            also=tuple(places),
+        )
     if not finding.at:
         return finding
     artifact = by_id.get(str(finding.at[0]))
@@ -362,7 +383,10 @@ def _trace(finding: Diagnostic, by_id: Mapping[str, Artifact]) -> Diagnostic:
     )
 
 
-def _origin(at: Route, by_id: Mapping[str, Artifact]) -> Route:
+def _origin(
+    at: Route,
+    by_id: Mapping[str, Artifact],
+) -> Route:
     """The place of the spec that a place of an object came from; of another place itself."""
     if not at:
         return at

@@ -49,7 +49,10 @@ def judge(
     if not setting.closed:
         meant, known = _as_meant(artifacts, faults)
     if plan is None:
-        carried = lifted(meant, closed=setting.closed)
+        carried = lifted(
+            meant,
+            closed=setting.closed,
+        )
     else:
         carried = reread(meant, plan)
     applied = policies.rules if rules is None else rules
@@ -86,7 +89,9 @@ def _as_meant(
 
 def _artifact(fault: Diagnostic) -> str:
     """The id of the artifact that a fault is about."""
-    return str(fault.at[0]) if fault.at else ""
+    if fault.at:
+        return str(fault.at[0])
+    return ""
 
 
 def _visible(

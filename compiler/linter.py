@@ -39,7 +39,10 @@ class Linted(Outcome):
     coverage: Coverage = field(default_factory=Coverage)
 
 
-def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
+def lint(
+    paths: Iterable[str | os.PathLike[str]],
+    options: Options,
+) -> Linted:
     """Judge every Kubernetes and eksctl object, and every template of CloudFormation, in files and folders.
 
     What the set does not hold may exist elsewhere, so nothing is reported for being absent. Documents without
@@ -59,7 +62,10 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
         if not _is_about_patch(finding, kustomizations)
     ]
     run = Linted(diagnostics=templates.once(reported))
-    policies, faults = load_policies(options.policies, today=options.today)
+    policies, faults = load_policies(
+        options.policies,
+        today=options.today,
+    )
     run.diagnostics += faults
     catalog = load_catalog(options.catalog)
     run.diagnostics += catalog.faults
@@ -161,7 +167,10 @@ _PODS = {"apps/DaemonSet", "apps/Deployment"}
 """Kinds of which some are agents, and read as such; of the others just the pods."""
 
 
-def _nothing(reading: Reading, objects: list[LintObject]) -> bool:
+def _nothing(
+    reading: Reading,
+    objects: list[LintObject],
+) -> bool:
     """Whether a run looked at nothing. Neither a kustomization nor a template is an object, and both are looked at."""
     return not (objects or reading.kustomizations or reading.alone)
 
@@ -334,7 +343,10 @@ def _placed(
     if item is None:
         return finding
     document = Document(item.node)
-    span = document.span(Route(path), key=finding.key)
+    span = document.span(
+        Route(path),
+        key=finding.key,
+    )
     ref = item.artifact.ref
     at = Route((f"@{ref}", *path))
     places = list(finding.related)

@@ -59,7 +59,13 @@ def compile_re2(pattern: str) -> re.Pattern[str]:
     with warnings.catch_warnings(action="ignore"):
         # Of `[[:alpha:]]`, which Python will read otherwise one day.
         multiline = bool(flags & re.MULTILINE)
-        return re.compile(_ends(text, multiline=multiline), flags)
+        return re.compile(
+            _ends(
+                text,
+                multiline=multiline,
+            ),
+            flags,
+        )
 
 
 def _ends(pattern: str, *, multiline: bool) -> str:

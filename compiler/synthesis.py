@@ -132,7 +132,10 @@ class Synthesis:
             if manifest.format != _FORMAT:
                 continue
             text = json.dumps(manifest.body)
-            digest = blake2b(text.encode(), digest_size=16).digest()
+            digest = blake2b(
+                text.encode(),
+                digest_size=16,
+            ).digest()
             if digest in self._digests:
                 continue
             self._digests.add(digest)
@@ -216,7 +219,10 @@ _LACKS = (
 
 def _write(path: str, text: str) -> None:
     try:
-        Path(path).write_text(text, encoding="utf-8")
+        Path(path).write_text(
+            text,
+            encoding="utf-8",
+        )
     except OSError as fault:  # of a full disk alone nobody would know which
         raise OSError(
             fault.errno,

@@ -28,7 +28,10 @@ from compiler.synthesis import Synthesis
 _NAME = Route(("metadata", "name"))
 
 
-def render(done: Compilation, base: Path) -> dict[str, bytes]:
+def render(
+    done: Compilation,
+    base: Path,
+) -> dict[str, bytes]:
     """All files of a compilation's folder, by path. ``base``: what the path of the spec is relative to."""
     assert done.plan is not None
     files = {artifact.path: written(artifact) for artifact in done.artifacts}
@@ -94,7 +97,10 @@ def _spec_file(done: Compilation, base: Path) -> str:
     return Path(relative).as_posix()
 
 
-def current(done: Compilation, options: Options) -> tuple[str, ...] | None:
+def current(
+    done: Compilation,
+    options: Options,
+) -> tuple[str, ...] | None:
     """The files of a compilation's folder, where there is nothing to say and nothing to write."""
     if done.diagnostics or done.plan is None:
         return None
@@ -138,7 +144,10 @@ def prepare(
     files = render(done, _base(options))
     folder = options.output / done.name
     changes = tree.diff(folder, files)
-    faults = refused(done) if changes.stale else []
+    if changes.stale:
+        faults = refused(done)
+    else:
+        faults = []
     if faults:
         return Prepared({}, tree.TreeDiff(diagnostics=tuple(faults)))
     return Prepared(

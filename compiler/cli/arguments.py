@@ -29,7 +29,10 @@ class _Formatter(argparse.HelpFormatter):
     four libraries of compression: 2 % of a ``check``."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=_width())
+        super().__init__(
+            prog,
+            width=_width(),
+        )
 
 
 class _Verbatim(_Formatter, argparse.RawDescriptionHelpFormatter):
@@ -43,7 +46,10 @@ _STDOUT = 1
 def _width() -> int:
     """Columns of help, as argparse counts them: ``COLUMNS``, or the terminal's, or 80, less a margin of two."""
     given = os.environ.get("COLUMNS", "")
-    columns = int(given) if given.isdigit() else 0
+    if given.isdigit():
+        columns = int(given)
+    else:
+        columns = 0
     if not columns:
         try:
             columns = os.get_terminal_size(_STDOUT).columns

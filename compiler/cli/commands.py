@@ -53,7 +53,11 @@ def _require_working_directory() -> None:
         ) from None
 
 
-def _options(options: argparse.Namespace, *, explained: bool = False) -> Options:
+def _options(
+    options: argparse.Namespace,
+    *,
+    explained: bool = False,
+) -> Options:
     from compiler.outcome import Options
 
     folder = options.policies
@@ -77,7 +81,9 @@ def _in_repository(output: Path) -> str:
     """The output's path in the repository, whose root is the working directory; the default for one outside of it."""
     path = os.path.relpath(output)
     outside = path == "." or path.startswith("..")
-    return "generated" if outside else Path(path).as_posix()
+    if outside:
+        return "generated"
+    return Path(path).as_posix()
 
 
 def find_policies(paths: Iterable[str]) -> Path | None:
@@ -226,7 +232,10 @@ def _write_all(
         done.all(),
         excused=done.excused,
     )
-    lines = ["nothing was written"] if refused else _lines(options, written)
+    if refused:
+        lines = ["nothing was written"]
+    else:
+        lines = _lines(options, written)
     for line in lines:
         say(options, line)
     differs = any(changes.stale for _, changes in written)
@@ -249,7 +258,10 @@ def _lines(
         for folder, changes in written
         if changes.stale or changes.failed
     ]
-    shown = written if all_shown else changing[:_SHOWN]
+    if all_shown:
+        shown = written
+    else:
+        shown = changing[:_SHOWN]
     lines: list[str] = []
     for folder, changes in shown:
         lines += _changes(options, folder, changes)
@@ -292,7 +304,10 @@ def _changes(
         marked: list[str] = []
         for mark, _, paths in kinds:
             marked += [f"  {mark} {path}" for path in sorted(paths)]
-        shown = marked if options.verbose else marked[:_SHOWN]
+        if options.verbose:
+            shown = marked
+        else:
+            shown = marked[:_SHOWN]
         lines += shown
         if len(marked) > len(shown):
             hidden = len(marked) - len(shown)
@@ -404,7 +419,10 @@ def run_catalog(options: argparse.Namespace) -> int:
         near = []
         if options.words:
             near = catalog.near(options.words[0])
-        hint = f": did you mean {near[0]}?" if near else ""
+        if near:
+            hint = f": did you mean {near[0]}?"
+        else:
+            hint = ""
         raise UsageError(f"no type matches `{words}`{hint}")
     _print_table(HEADER, listed)
     return CLEAN
@@ -456,7 +474,10 @@ def _complain(diagnostics: Iterable[Diagnostic]) -> None:
     )
 
 
-def _print_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+def _print_table(
+    header: tuple[str, ...],
+    rows: Sequence[tuple[str, ...]],
+) -> None:
     table = [header, *rows]
     columns = zip(*table, strict=True)
     widths = [max(map(len, column)) for column in columns]

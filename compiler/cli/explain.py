@@ -23,7 +23,11 @@ from compiler.source.tree import SequenceNode
 OFF = " (off by default)"
 _CODE = regex(r"[A-Z]{2,4}\d{3}\Z")
 _STEPS = regex(r"[.\[\]]+")
-_LISTS = (("job", "jobs"), ("pool", "nodePools"), ("queue", "queues"))
+_LISTS = (
+    ("job", "jobs"),
+    ("pool", "nodePools"),
+    ("queue", "queues"),
+)
 
 
 def all_codes(options: Options) -> list[tuple[str, str, str]]:
@@ -39,7 +43,10 @@ def all_codes(options: Options) -> list[tuple[str, str, str]]:
     return sorted(rows)
 
 
-def explain_code(subject: str, options: Options) -> str | None:
+def explain_code(
+    subject: str,
+    options: Options,
+) -> str | None:
     """The page of a code (in letters of any case), of a slug, or of a class that rules meet; else ``None``."""
     interface = describe(subject)
     if interface is not None:
@@ -130,7 +137,9 @@ def _unknown(
 
 
 def _derived_values(done: Compilation) -> Sequence[Derived]:
-    return done.plan.derived if done.plan is not None else ()
+    if done.plan is not None:
+        return done.plan.derived
+    return ()
 
 
 def _spec_objects(done: Compilation) -> Iterator[str]:
@@ -148,7 +157,10 @@ def _spec_objects(done: Compilation) -> Iterator[str]:
                 yield f"{kind}/{name.to_python()}"
 
 
-def _fields(done: Compilation, subject: str) -> Iterator[str]:
+def _fields(
+    done: Compilation,
+    subject: str,
+) -> Iterator[str]:
     """The fields of an object of which something is known."""
     for derived in _derived_values(done):
         if derived.object == subject:

@@ -37,7 +37,10 @@ def explain_key(words: str) -> str:
         padded = name.ljust(width)
         text += f"  {padded}  {value}\n"
     if key.model is not None and key.model.model_fields:
-        which = f", {key.together}" if key.together else ""
+        if key.together:
+            which = f", {key.together}"
+        else:
+            which = ""
         text += f"\n  keys inside{which}:\n\n"
         text += _inside(key.model)
     return text
@@ -88,7 +91,10 @@ def _find(words: str) -> Key:
     raise UsageError(f"there is no key `{words}` in a spec: {hint}")
 
 
-def _of_a_name(path: str, known: dict[str, Key]) -> Key | None:
+def _of_a_name(
+    path: str,
+    known: dict[str, Key],
+) -> Key | None:
     """The key inside a mapping whose names are free, where a path has one of the names: ``addons.vpc-cni.version``."""
     for key in known:
         pattern = re.escape(key).replace(r"\.NAME\.", r"\.[^.]+\.")
@@ -97,7 +103,10 @@ def _of_a_name(path: str, known: dict[str, Key]) -> Key | None:
     return None
 
 
-def _offer(asked: str, known: dict[str, Key]) -> str:
+def _offer(
+    asked: str,
+    known: dict[str, Key],
+) -> str:
     """The keys that may be meant: those that are written nearly so, then those of the same name elsewhere."""
     last = _last(asked)
     close = near(
@@ -147,5 +156,9 @@ def _bounds() -> dict[str, tuple[str, str, str]]:
             continue
         key, bound, source, holders = cells
         if key.startswith("`"):
-            bounds[key.strip("`")] = (bound, source, holders)
+            bounds[key.strip("`")] = (
+                bound,
+                source,
+                holders,
+            )
     return bounds

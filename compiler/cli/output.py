@@ -102,7 +102,10 @@ def report_diagnostics(
             out(text)
         else:
             _save(file, text)
-    parts = [summary(diagnostics)] if diagnostics else []
+    if diagnostics:
+        parts = [summary(diagnostics)]
+    else:
+        parts = []
     if excused:
         noun = "exception" if excused == 1 else "exceptions"
         parts.append(f"{excused} {noun}")
@@ -118,7 +121,11 @@ def _pages(policies: Path | None) -> dict[str, Page]:
     pages = dict(load_pages())
     for rule in rules:
         text = inspect.cleandoc(rule.doc)
-        pages[rule.code] = Page(rule.code, rule.slug, text)
+        pages[rule.code] = Page(
+            rule.code,
+            rule.slug,
+            text,
+        )
     return pages
 
 
@@ -137,7 +144,10 @@ def say(options: argparse.Namespace, text: str) -> None:
         err(f"{text}\n")
 
 
-def exit_code(options: argparse.Namespace, diagnostics: Sequence[Diagnostic]) -> int:
+def exit_code(
+    options: argparse.Namespace,
+    diagnostics: Sequence[Diagnostic],
+) -> int:
     """4 for our own faults, 2 for unusable input or output, 1 for findings at the fail level, else 0."""
     errors = {
         diagnostic.code

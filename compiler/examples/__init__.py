@@ -13,7 +13,10 @@ from compiler.policy.load import line_of
 from compiler.policy.rule import Rule
 
 
-def judged(rules: Sequence[Rule], config: Config) -> list[Diagnostic]:
+def judged(
+    rules: Sequence[Rule],
+    config: Config,
+) -> list[Diagnostic]:
     """Every example of the rules that does not hold, at the line where its rule begins."""
     faults: list[Diagnostic] = []
     for rule in rules:
@@ -21,7 +24,10 @@ def judged(rules: Sequence[Rule], config: Config) -> list[Diagnostic]:
     return faults
 
 
-def _judge_rule(rule: Rule, config: Config) -> Iterator[Diagnostic]:
+def _judge_rule(
+    rule: Rule,
+    config: Config,
+) -> Iterator[Diagnostic]:
     for number, text in enumerate(rule.fails, 1):
         which = f"example {number} under `Fails`"
         yield from _example(

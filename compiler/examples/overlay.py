@@ -15,7 +15,10 @@ _STARTED = ("NodePool", "ClusterTrainingRuntime")
 """Kinds of which a new object starts as the base's own, since an example names only what it is about."""
 
 
-def overlaid(base: Sequence[Body], changes: Sequence[Body]) -> list[Body]:
+def overlaid(
+    base: Sequence[Body],
+    changes: Sequence[Body],
+) -> list[Body]:
     """A set of objects with others laid over it, each over the object of its kind and (if given) name."""
     objects = list(base)
     for change in changes:
@@ -30,7 +33,10 @@ def overlaid(base: Sequence[Body], changes: Sequence[Body]) -> list[Body]:
     return objects
 
 
-def _index(objects: Sequence[Body], change: Body) -> int | None:
+def _index(
+    objects: Sequence[Body],
+    change: Body,
+) -> int | None:
     name = change.get("metadata", {}).get("name")
     for index, body in enumerate(objects):
         if body["kind"] != change["kind"]:
@@ -40,7 +46,10 @@ def _index(objects: Sequence[Body], change: Body) -> int | None:
     return None
 
 
-def _start(base: Sequence[Body], change: Body) -> Body:
+def _start(
+    base: Sequence[Body],
+    change: Body,
+) -> Body:
     if change["kind"] not in _STARTED:
         return {}
     for body in base:
@@ -60,7 +69,10 @@ def merged(base: Any, change: Any) -> Any:
     return _clean(change)
 
 
-def _mapping(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+def _mapping(
+    base: Mapping[str, Any],
+    change: Mapping[str, Any],
+) -> dict[str, Any]:
     if change.get("$patch") == "replace":
         replacement = dict(change)
         del replacement["$patch"]
@@ -82,7 +94,10 @@ def _of_mappings(value: Any) -> bool:
     return all(isinstance(item, Mapping) for item in value)
 
 
-def _list(base: list[Any], change: list[Any]) -> list[Any]:
+def _list(
+    base: list[Any],
+    change: list[Any],
+) -> list[Any]:
     laid = list(base)
     for position, item in enumerate(change):
         index = _position(laid, item, position)
@@ -101,7 +116,9 @@ def _position(
     """The item that a change is about: of the same name, or at the same place where it has none."""
     key = next((key for key in _KEYS if key in change), None)
     if key is None:
-        return position if position < len(items) else None
+        if position < len(items):
+            return position
+        return None
     for index, item in enumerate(items):
         if item.get(key) == change[key]:
             return index

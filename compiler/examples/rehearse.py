@@ -120,7 +120,10 @@ def _header(text: str) -> list[str]:
     return list(takewhile(lambda line: line.startswith("#"), lines))
 
 
-def _params(rule: Rule, text: str) -> dict[str, Any]:
+def _params(
+    rule: Rule,
+    text: str,
+) -> dict[str, Any]:
     try:
         params = yaml.safe_load(text)
     except yaml.YAMLError:
@@ -147,7 +150,10 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
             format="dockerfile",
             text=text,
         )
-        return lifted_plan([file], closed=False), []
+        return lifted_plan(
+            [file],
+            closed=False,
+        ), []
     try:
         documents = list(filter(None, yaml.safe_load_all(text)))
     except yaml.YAMLError as fault:

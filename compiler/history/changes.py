@@ -158,7 +158,10 @@ def _has_name(item: Any) -> bool:
     return isinstance(item, Mapping) and "name" in item
 
 
-def _with_new_name(value: Any, names: Mapping[str, str]) -> Any:
+def _with_new_name(
+    value: Any,
+    names: Mapping[str, str],
+) -> Any:
     """A value with the object's name as it would be now: the name carries a hash of everything else."""
     if isinstance(value, str):
         for before, after in names.items():
@@ -171,7 +174,9 @@ def _distance(at: Route, job: TrainJob) -> int:
     if at == job.at:
         return 2
     start = at[: len(job.at)]
-    return 0 if start == job.at else 1
+    if start == job.at:
+        return 0
+    return 1
 
 
 def shown_value(value: Any) -> str:

@@ -46,7 +46,10 @@ def _keep_size(new: Manifest, committed: Committed) -> Manifest:
     requests = old.body["spec"]["resources"]["requests"]
     spec = dict(new.body["spec"])
     spec["resources"] = {**spec["resources"], "requests": requests}
-    return replace(new, body={**new.body, "spec": spec})
+    return replace(
+        new,
+        body={**new.body, "spec": spec},
+    )
 
 
 def _size(body: Body) -> Quantity | None:

@@ -52,7 +52,10 @@ class Committed:
     def latest(self) -> dict[str, list[Run]]:
         """The last run of each job, by the job's name in the spec; several where two branches submitted one each."""
         latest: dict[str, list[Run]] = {}
-        runs = sorted(self.runs, key=lambda run: run.order)
+        runs = sorted(
+            self.runs,
+            key=lambda run: run.order,
+        )
         for run in runs:
             known = latest.setdefault(run.job, [])
             if known and known[0].order != run.order:
@@ -66,7 +69,11 @@ class Committed:
         content = marked(manifest.path, text)
         return self._read(manifest.path) == content
 
-    def mentions(self, path: str, words: Iterable[str]) -> bool:
+    def mentions(
+        self,
+        path: str,
+        words: Iterable[str],
+    ) -> bool:
         """Whether a file is there and has all of some values, each at the end of a line."""
         content = self._read(path) or b""
         lines = content.decode(errors="replace").splitlines()
@@ -74,7 +81,11 @@ class Committed:
         values = {end.strip("'\"") for end in ends}
         return values.issuperset(words)
 
-    def names(self, folder: str, kind: str) -> list[str]:
+    def names(
+        self,
+        folder: str,
+        kind: str,
+    ) -> list[str]:
         """The objects of a kind without a namespace that we wrote into a folder, by name."""
         prefix = f"{folder}/{kind.lower()}-"
         paths = [
@@ -150,7 +161,11 @@ class Committed:
         except OSError:
             return {}
 
-    def _body(self, path: str, data: bytes | None) -> Body | None:
+    def _body(
+        self,
+        path: str,
+        data: bytes | None,
+    ) -> Body | None:
         """The object of a file's content; ``None`` where it holds none that can be read."""
         try:
             text = (data or b"").decode()
@@ -212,5 +227,8 @@ class Committed:
         )
 
 
-def _has_any(text: str, words: tuple[str, ...]) -> bool:
+def _has_any(
+    text: str,
+    words: tuple[str, ...],
+) -> bool:
     return any(word in text for word in words)

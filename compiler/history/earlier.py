@@ -54,7 +54,12 @@ def earlier_runs(
         if run.key in asked_for:
             continue
         if run.job in done or run.object in ended:
-            earlier.append(replace(run, state=ENDED))
+            earlier.append(
+                replace(
+                    run,
+                    state=ENDED,
+                )
+            )
         elif run.state != ENDED:
             landing = run.landing
             if run.pool and not landing:
@@ -94,7 +99,11 @@ def _lost_by(
     node_pools = PoolsSection.of(spec).node_pools
     pools = {pool.name: pool.nodes.max for pool in node_pools}
     namespace = f"namespace `{run.namespace}`"
-    queue = plan.named(LocalQueue, run.queue, run.namespace)
+    queue = plan.named(
+        LocalQueue,
+        run.queue,
+        run.namespace,
+    )
     if plan.named(Namespace, run.namespace) is None:
         yield "namespaces", namespace
     elif run.queue and queue is None:
@@ -165,7 +174,10 @@ def _lost_share(
             yield "queues", f"quota for {nodes} in queue `{run.queue}`"
 
 
-def _lost_quota(run: Run, plan: Plan) -> Iterator[_Need]:
+def _lost_quota(
+    run: Run,
+    plan: Plan,
+) -> Iterator[_Need]:
     """A ResourceQuota below what the run holds: the API server refuses its pods once they are created again."""
     for quota in plan.of(ResourceQuota):
         if quota.namespace != run.namespace:

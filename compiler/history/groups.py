@@ -44,16 +44,25 @@ def groups_made_anew(
             yield _made_anew(manifest, changed)
 
 
-def _changed(old: Any, new: Any) -> list[str]:
+def _changed(
+    old: Any,
+    new: Any,
+) -> list[str]:
     groups = items(old, "managedNodeGroups")
-    before = groups[-1] if groups else {}
+    if groups:
+        before = groups[-1]
+    else:
+        before = {}
     (after,) = items(new, "managedNodeGroups")
     keys = dict.fromkeys((*before, *after))
     fixed = [key for key in keys if key not in _CHANGEABLE]
     return [key for key in fixed if before.get(key) != after.get(key)]
 
 
-def _made_anew(manifest: Manifest, changed: list[str]) -> Diagnostic:
+def _made_anew(
+    manifest: Manifest,
+    changed: list[str],
+) -> Diagnostic:
     file = manifest.path.rpartition("/")[2]
     name = file.removesuffix(".yaml")
     place = ("managedNodeGroups", 0, changed[0])

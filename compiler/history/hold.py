@@ -263,7 +263,10 @@ def _ended_job_error(job: TrainJob, run: Run) -> Diagnostic:
     )
 
 
-def _job_is_back_note(job: TrainJob, run: Run) -> list[Diagnostic]:
+def _job_is_back_note(
+    job: TrainJob,
+    run: Run,
+) -> list[Diagnostic]:
     if run.state != LEFT:
         return []
     return [
@@ -280,7 +283,10 @@ def _job_is_back_note(job: TrainJob, run: Run) -> list[Diagnostic]:
     ]
 
 
-def _gone(runs: Sequence[Run], spec: TrainingCluster) -> list[Run]:
+def _gone(
+    runs: Sequence[Run],
+    spec: TrainingCluster,
+) -> list[Run]:
     """Runs that may go on, of jobs that the spec no longer has."""
     section = JobsSection.of(spec.spec)
     declared = {job.name for job in section.jobs}

@@ -154,7 +154,10 @@ def refused_edits(
     return refused
 
 
-def _former(manifest: Manifest, committed: Committed) -> Manifest | None:
+def _former(
+    manifest: Manifest,
+    committed: Committed,
+) -> Manifest | None:
     """An object as it is committed. A volume is written elsewhere once its file system is made, or exists."""
     ref = str(manifest.ref)
     paths = [manifest.path]
@@ -172,7 +175,10 @@ def _former(manifest: Manifest, committed: Committed) -> Manifest | None:
     return None
 
 
-def _refused_fields(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
+def _refused_fields(
+    old: Body,
+    manifest: Manifest,
+) -> Iterator[Diagnostic]:
     for rule in RULES[manifest.body["kind"]]:
         if not rule.when(old):
             continue
@@ -201,7 +207,10 @@ def _refused_fields(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
         )
 
 
-def _differs(before: Any, after: Any) -> tuple[FieldPath, Any, Any]:
+def _differs(
+    before: Any,
+    after: Any,
+) -> tuple[FieldPath, Any, Any]:
     """Where two values differ, as deep as only one key does, so that the message shows what was edited."""
     path: FieldPath = ()
     while isinstance(before, Mapping) and isinstance(after, Mapping):

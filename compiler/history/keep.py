@@ -150,7 +150,10 @@ def with_kept(
     runtimes = [runtime for runtime in by_name.values() if runtime.name in used]
     new_plan = plan.with_nodes(Runtime, runtimes)
     new_plan = new_plan.with_nodes(TrainJob, jobs)
-    new_plan = replace(new_plan, derived=_derived(plan, stay.values()))
+    new_plan = replace(
+        new_plan,
+        derived=_derived(plan, stay.values()),
+    )
     return with_files(new_plan, _manifests(manifests, stay, used), files)
 
 
@@ -186,7 +189,10 @@ def _manifests(
     return list(objects.values())
 
 
-def _derived(plan: Plan, stay: Iterable[Kept]) -> tuple[Derived, ...]:
+def _derived(
+    plan: Plan,
+    stay: Iterable[Kept],
+) -> tuple[Derived, ...]:
     names = {}
     for submitted in stay:
         job = submitted.job
@@ -206,7 +212,10 @@ def kept_as_submitted(stay: Sequence[Kept]) -> Diagnostic:
     shown = ", ".join(names[:_NAMED])
     if len(names) > _NAMED:
         shown += f" and {len(names) - _NAMED} more"
-    verb = "stay as they were" if len(names) > 1 else "stays as it was"
+    if len(names) > 1:
+        verb = "stay as they were"
+    else:
+        verb = "stays as it was"
     return Diagnostic(
         "RES036",
         Severity.NOTE,

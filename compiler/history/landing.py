@@ -80,7 +80,10 @@ def _capacity_of(group: NodeGroup) -> str:
     return "spot" if group.spot else "on-demand"
 
 
-def _values(pools: Sequence[NodePool], label: str) -> list[str]:
+def _values(
+    pools: Sequence[NodePool],
+    label: str,
+) -> list[str]:
     """What the requirements of some pools say of a label."""
     values: set[str] = set()
     for pool in pools:

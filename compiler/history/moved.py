@@ -25,7 +25,10 @@ _HELP = (
 )
 
 
-def moved_network(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
+def moved_network(
+    plan: Plan,
+    committed: Committed,
+) -> Iterator[Diagnostic]:
     """What the committed network is, and would no longer be."""
     cluster = plan.one(Cluster)
     if cluster is None:
@@ -44,7 +47,10 @@ def moved_network(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
         yield from _other_blocks(made, committed)
 
 
-def other_tool(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
+def other_tool(
+    plan: Plan,
+    committed: Committed,
+) -> Iterator[Diagnostic]:
     """Stacks that became modules, or modules that became stacks: what was made would be made a second time."""
     boot = plan.one(Bootstrap)
     if boot is None:
@@ -66,7 +72,10 @@ def other_tool(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
     )
 
 
-def _other_vpc(old: Mapping[str, Any], network: Network) -> Iterator[Diagnostic]:
+def _other_vpc(
+    old: Mapping[str, Any],
+    network: Network,
+) -> Iterator[Diagnostic]:
     """A VPC that was made may be named afterwards: which id it has is not known here."""
     before = str(old.get("id") or old.get("cidr"))
     was_made = before == VPC_ID or "id" not in old
@@ -91,7 +100,10 @@ def _shown(vpc: str | None) -> str:
     return f"that which eksctl makes, `{vpc}`"
 
 
-def _other_blocks(made: MadeNetwork, committed: Committed) -> Iterator[Diagnostic]:
+def _other_blocks(
+    made: MadeNetwork,
+    committed: Committed,
+) -> Iterator[Diagnostic]:
     from compiler.subjects.network.stack import PATH, network_stack
 
     old = committed.template(PATH) or _as_stack(committed)

@@ -43,7 +43,10 @@ def with_needs(
                 needed.setdefault(str(manifest.ref), manifest)
     if not needed:
         return plan, list(manifests)
-    lifted = lift(list(needed.values()), closed=False)
+    lifted = lift(
+        list(needed.values()),
+        closed=False,
+    )
     more = (
         *lifted.of(Runtime),
         *lifted.of(FileSet),
@@ -86,7 +89,10 @@ def _needs(
                     yield manifest
 
 
-def _storage_objects(namespace: str, name: str) -> Iterator[tuple[str, str]]:
+def _storage_objects(
+    namespace: str,
+    name: str,
+) -> Iterator[tuple[str, str]]:
     """Reference and path of the claim of a storage in a namespace, and of its volume, where either may be written."""
     volume = volume_name(namespace, name)
     for folder in (FOLDER, made_folder(name)):
@@ -109,4 +115,10 @@ def committed_landing(
             manifest = committed.manifest(ref, path, like)
             if manifest is not None:
                 nodes.append(manifest)
-    return landing(lift(nodes, closed=False), pool)
+    return landing(
+        lift(
+            nodes,
+            closed=False,
+        ),
+        pool,
+    )

@@ -36,7 +36,10 @@ _FIXED = (
 _PRESENCE = ((*_LUSTRE, "MetadataConfiguration"),)
 
 
-def replaced_storage(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
+def replaced_storage(
+    plan: Plan,
+    committed: Committed,
+) -> Iterator[Diagnostic]:
     """The fields of committed stacks that would be others."""
     stacks = [bucket_stack(made) for made in plan.of(MadeBucket)]
     stacks += [file_system_stack(made) for made in plan.of(MadeFileSystem)]
@@ -46,7 +49,10 @@ def replaced_storage(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
             yield from _replaced(old, stack)
 
 
-def _replaced(old: dict[str, Any], stack: Artifact) -> Iterator[Diagnostic]:
+def _replaced(
+    old: dict[str, Any],
+    stack: Artifact,
+) -> Iterator[Diagnostic]:
     new = stack.body
     for path in _FIXED:
         before = at(old, *path)

@@ -161,7 +161,10 @@ def submitted(
     }
     runs = []
     for job in plan.of(TrainJob):
-        runtime = job.runtime if job.kind == TRAIN_JOB else ""
+        if job.kind == TRAIN_JOB:
+            runtime = job.runtime
+        else:
+            runtime = ""
         manifest = objects[job.kind, job.name]
         run = Run(
             job=job.source_name,
@@ -196,9 +199,15 @@ def _accelerators(job: TrainJob) -> dict[str, int]:
     return accelerators
 
 
-def _claims(plan: Plan, job: TrainJob) -> tuple[str, ...]:
+def _claims(
+    plan: Plan,
+    job: TrainJob,
+) -> tuple[str, ...]:
     pods = [patch.pod for patch in job.patches]
-    own = runtime_of(plan, job) if job.kind != TRAIN_JOB else None
+    if job.kind != TRAIN_JOB:
+        own = runtime_of(plan, job)
+    else:
+        own = None
     if own is not None:
         pods = [part.pod for part in own.jobs]
     claims = [
@@ -314,4 +323,6 @@ def read_index(folder: Path) -> Mapping[str, Any]:
         index = json.loads(read_bytes(folder / MANIFEST))
     except UNREADABLE:
         return {}
-    return index if isinstance(index, dict) else {}
+    if isinstance(index, dict):
+        return index
+    return {}

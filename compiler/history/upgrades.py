@@ -103,7 +103,10 @@ def _of_object(
         manifest.path,
         manifest,
     )
-    before = pinned(old.body) if old is not None else {}
+    if old is not None:
+        before = pinned(old.body)
+    else:
+        before = {}
     for component, version in now.items():
         earlier = before.get(component, version)
         if earlier != version:
@@ -127,7 +130,10 @@ def _of_release(
             yield component, (old, new)
 
 
-def reported(steps: Iterable[VersionStep], spec: ClusterSpec) -> Iterator[Diagnostic]:
+def reported(
+    steps: Iterable[VersionStep],
+    spec: ClusterSpec,
+) -> Iterator[Diagnostic]:
     """What people must know of the steps: what restarts, what they do themselves, what is refused."""
     steps = list(steps)
     if steps:
@@ -145,10 +151,15 @@ def _place(spec: ClusterSpec, component: str = "") -> Route:
     """What the spec says of the version, or of the release; else the spec."""
     if component in own_versions(spec):
         return own_place(spec, component)
-    return _SPEC if spec.release is None else _SPEC / "release"
+    if spec.release is None:
+        return _SPEC
+    return _SPEC / "release"
 
 
-def _restarts(steps: list[VersionStep], spec: ClusterSpec) -> Diagnostic:
+def _restarts(
+    steps: list[VersionStep],
+    spec: ClusterSpec,
+) -> Diagnostic:
     names = "1 component changes its version"
     if len(steps) > 1:
         names = f"{len(steps)} components change their versions"

@@ -79,7 +79,10 @@ def _reaching(pool: Mapping[str, Any]) -> list[Any]:
     """The words of a pool that reach its jobs."""
     words = [pool.get(key) for key in _REACHES_JOBS]
     capacity = pool.get("capacity") or {}
-    kinds = list(capacity) if isinstance(capacity, dict) else []
+    if isinstance(capacity, dict):
+        kinds = list(capacity)
+    else:
+        kinds = []
     split = kinds in (["reserved"], ["block"])
     placed = split or "topology" in pool
     always_on = placed and _always_on(pool.get("nodes"))

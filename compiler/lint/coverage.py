@@ -144,19 +144,28 @@ def covered(
         form = format_of(template.artifact.format)
         coverage.alone[form.KIND.lower()] += 1
         for resource, known in form.parts(template.artifact):
-            counts = coverage.resources if known else coverage.strange
+            if known:
+                counts = coverage.resources
+            else:
+                counts = coverage.strange
             counts[resource] += 1
     return coverage
 
 
-def _passed_over(reading: Reading, patches: int) -> Iterable[str]:
+def _passed_over(
+    reading: Reading,
+    patches: int,
+) -> Iterable[str]:
     if patches:
         yield f"{_plural(patches, 'patch', 'patches')} of kustomize"
     if reading.templates:
         yield _plural(reading.templates, "template")
     if reading.broken:
         paths = ", ".join(reading.broken[:_PATHS])
-        more = " and more" if len(reading.broken) > _PATHS else ""
+        if len(reading.broken) > _PATHS:
+            more = " and more"
+        else:
+            more = ""
         yield f"what is no YAML in {paths}{more}"
     if reading.specs:
         yield f"{_plural(reading.specs, 'spec')} of Trainyard (`trainyard check` judges them)"
@@ -191,7 +200,9 @@ def _counted(counts: Counter[str]) -> str:
     most = by_count[:_SHOWN]
     shown = ", ".join(f"{count} {name}" for name, count in most)
     more = len(counts) - len(most)
-    return f"{shown} and {more} more" if more else shown
+    if more:
+        return f"{shown} and {more} more"
+    return shown
 
 
 def _plural(

@@ -26,8 +26,14 @@ class NoObject:
 
     def at(self, node: Node) -> Diagnostic:
         """The finding at the place of a document."""
-        route = Route((self.key,)) if self.key else Route()
-        span = Document(node).span(route, key=True)
+        if self.key:
+            route = Route((self.key,))
+        else:
+            route = Route()
+        span = Document(node).span(
+            route,
+            key=True,
+        )
         return error(
             "LNT004",
             self.message,
@@ -45,7 +51,10 @@ def no_object(body: Any) -> NoObject | None:
         help = "write each after `---`, or all as `items` of a `List`"
         return NoObject("a list of objects is no document", help)
     if not isinstance(body, dict):
-        what = "text" if isinstance(body, str) else kind_of(body)
+        if isinstance(body, str):
+            what = "text"
+        else:
+            what = kind_of(body)
         message = f"a document that is {what}, not an object"
         return NoObject(message, f"remove it, or {_FIRST}")
     if "$patch" in body:

@@ -123,7 +123,10 @@ def _real(path: str) -> str:
     return os.path.realpath(path)
 
 
-def _patches(path: str, body: Mapping[str, Any]) -> Iterator[str]:
+def _patches(
+    path: str,
+    body: Mapping[str, Any],
+) -> Iterator[str]:
     """The files that a kustomization names as patches."""
     folder = os.path.dirname(path)
     entries = [at(patch, "path") for patch in items(body, "patches")]
@@ -149,10 +152,16 @@ def _selected(body: Mapping[str, Any]) -> dict[str, str]:
     return selected
 
 
-def _labelled(template: Body, labels: dict[str, str]) -> Body:
+def _labelled(
+    template: Body,
+    labels: dict[str, str],
+) -> Body:
     metadata = at(template, "metadata")
     own = at(metadata, "labels")
-    metadata = dict(metadata) if isinstance(metadata, dict) else {}
+    if isinstance(metadata, dict):
+        metadata = dict(metadata)
+    else:
+        metadata = {}
     metadata["labels"] = labels
     if isinstance(own, dict):
         metadata["labels"] = {**own, **labels}

@@ -51,7 +51,10 @@ def read_all(paths: Iterable[str | os.PathLike[str]]) -> Reading:
     return reading
 
 
-def _files(paths: Iterable[str | os.PathLike[str]], reading: Reading) -> Iterator[str]:
+def _files(
+    paths: Iterable[str | os.PathLike[str]],
+    reading: Reading,
+) -> Iterator[str]:
     """Each file that is given, or lies in a folder that is."""
     given = [os.fspath(path) for path in paths]
     for path in dict.fromkeys(given):
@@ -61,7 +64,10 @@ def _files(paths: Iterable[str | os.PathLike[str]], reading: Reading) -> Iterato
             yield path
 
 
-def _files_below(folder: str, reading: Reading) -> Iterator[str]:
+def _files_below(
+    folder: str,
+    reading: Reading,
+) -> Iterator[str]:
     """The files of a folder that may hold objects; hidden ones, and those of hidden folders, are left out."""
     for parent, folders, names in walk(folder, reading.diagnostics):
         shown = [name for name in folders if not name.startswith(".")]
@@ -136,7 +142,10 @@ def _read_file(path: str, reader: PlainReader, reading: Reading) -> None:
     reading.files.add(path)
     for number, body in enumerate(bodies):
         if is_kustomization:
-            known = body if isinstance(body, dict) else {}
+            if isinstance(body, dict):
+                known = body
+            else:
+                known = {}
             reading.kustomizations[path] = known
         else:
             _unpack(body, text, Route((number,)), reading)
@@ -163,7 +172,10 @@ def _read_dockerfile(file: SourceFile, reading: Reading) -> None:
     reading.alone.append(LintArtifact(artifact, text, where))
 
 
-def _parse(text: Text, reader: PlainReader) -> tuple[list[Any], list[Diagnostic]]:
+def _parse(
+    text: Text,
+    reader: PlainReader,
+) -> tuple[list[Any], list[Diagnostic]]:
     """The bodies of a text, and what is wrong with it."""
     bodies = reader.values(text.file.text)
     if bodies is not None:
@@ -189,7 +201,10 @@ def _read_alone(
 ) -> bool:
     """Read a file of a format whose documents stand by themselves; whether it is one."""
     form = format_of(name)
-    text = Text(file, tags=form.TAGS)
+    text = Text(
+        file,
+        tags=form.TAGS,
+    )
     bodies, faults = _parse(text, reader)
     if not any(map(form.recognised, bodies)):
         return False

@@ -113,7 +113,10 @@ def _names(objects: Iterable[LintObject]) -> set[Identity]:
     return {identity for identity in identities if identity[3]}
 
 
-def _contested(names: dict[str, set[Identity]], roots: Roots) -> set[Identity]:
+def _contested(
+    names: dict[str, set[Identity]],
+    roots: Roots,
+) -> set[Identity]:
     """The identities that are in several files which nothing applies as a whole."""
     files: dict[Identity, list[str]] = {}
     for file, identities in names.items():
@@ -126,7 +129,10 @@ def _contested(names: dict[str, set[Identity]], roots: Roots) -> set[Identity]:
     return contested
 
 
-def _are_apart(files: list[str], roots: Roots) -> bool:
+def _are_apart(
+    files: list[str],
+    roots: Roots,
+) -> bool:
     """Whether some two of the files are applied by nothing together."""
     pairs = combinations(map(roots, files), 2)
     return any(one.isdisjoint(other) for one, other in pairs)

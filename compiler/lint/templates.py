@@ -62,5 +62,8 @@ def once(findings: list[Diagnostic]) -> list[Diagnostic]:
     for folder, count in more.items():
         index = firsts[folder]
         notes = (f"{count} more files of this folder are",)
-        kept[index] = replace(kept[index], notes=notes)
+        kept[index] = replace(
+            kept[index],
+            notes=notes,
+        )
     return kept

@@ -64,7 +64,10 @@ def _glob(text: str) -> str:
 def _object(finding: Diagnostic) -> str:
     if finding.object:
         return finding.object.removeprefix("@")
-    first = finding.at[0] if finding.at else ""
+    if finding.at:
+        first = finding.at[0]
+    else:
+        first = ""
     if isinstance(first, str) and first.startswith("@"):
         return first[1:]
     return ""
@@ -123,7 +126,12 @@ class Config:
             if id(item) in used:
                 remaining += self._expiry_fault(item)
             elif judged and not self._is_off(item.code):
-                remaining.append(_unused_fault(item, everything=everything))
+                remaining.append(
+                    _unused_fault(
+                        item,
+                        everything=everything,
+                    )
+                )
         return remaining, excused
 
     def _is_off(self, code: str) -> bool:
@@ -224,16 +232,24 @@ class _Reader:
             return None
         documents, faults = read_documents(path)
         self.faults.extend(faults)
-        return documents[0] if documents and not faults else None
+        if documents and not faults:
+            return documents[0]
+        return None
 
     # -- policy.yaml
 
     def settings(self, root: Node) -> None:
         for key, node in self.entries(root, ("levels", "params")):
-            read = self.level if key == "levels" else self.param
+            if key == "levels":
+                read = self.level
+            else:
+                read = self.param
             for name, child in self.entries(node):
                 read(name, child)
-        weakest_first = sorted(self._given, key=lambda given: given[0])
+        weakest_first = sorted(
+            self._given,
+            key=lambda given: given[0],
+        )
         for _, codes, level in weakest_first:
             self.levels.update(dict.fromkeys(codes, level))
 
@@ -316,10 +332,16 @@ class _Reader:
     # -- exceptions.yaml
 
     def exceptions(self, root: Node) -> None:
-        items = root.items if isinstance(root, SequenceNode) else []
+        if isinstance(root, SequenceNode):
+            items = root.items
+        else:
+            items = []
         if isinstance(root, MappingNode):
             for _, node in self.entries(root, ("exceptions",)):
-                items = node.items if isinstance(node, SequenceNode) else []
+                if isinstance(node, SequenceNode):
+                    items = node.items
+                else:
+                    items = []
         elif not isinstance(root, SequenceNode):
             self.fault(
                 "POL014",
@@ -375,7 +397,11 @@ class _Reader:
             )
         )
 
-    def until(self, node: Node | None, item: Node) -> date | None:
+    def until(
+        self,
+        node: Node | None,
+        item: Node,
+    ) -> date | None:
         text = _text(node)
         try:
             return date.fromisoformat(text)

@@ -92,7 +92,10 @@ def _run_one(
         shared = reported[key]
         note = f"{count} more jobs have it from here"
         notes = (*shared.notes, note)
-        reported[key] = replace(shared, notes=notes)
+        reported[key] = replace(
+            shared,
+            notes=notes,
+        )
     return [*reported.values(), *failures]
 
 
@@ -120,9 +123,14 @@ def _subject(node: Any) -> str:
     """The id of the object that a rule was run on; empty for one on all of them."""
     if isinstance(node, Manifest):
         return node.id
-    own = node.job if isinstance(node, Work) else node
+    if isinstance(node, Work):
+        own = node.job
+    else:
+        own = node
     at = getattr(own, "at", ())
-    return str(at[0]) if at else ""
+    if at:
+        return str(at[0])
+    return ""
 
 
 def _shared_key(finding: Finding, work: Work) -> object:
@@ -196,7 +204,10 @@ class Subjects:
         if rule.runs_on == _PLAN:
             return (self._world.plan,)
         if rule.runs_on == _WORK:
-            others = self._world.pods if rule.pods else ()
+            if rule.pods:
+                others = self._world.pods
+            else:
+                others = ()
             return (*self._world.works, *others)
         if rule.runs_on == _MANIFEST:
             if not rule.kinds:

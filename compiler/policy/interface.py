@@ -150,4 +150,6 @@ def _own(kind: type) -> Iterator[tuple[str, object]]:
 def _member(head: str, documented: object) -> str:
     first = _docstring(documented).partition("\n\n")[0]
     sentence = " ".join(first.split())
-    return f"{head}    {sentence}" if sentence else head
+    if sentence:
+        return f"{head}    {sentence}"
+    return head

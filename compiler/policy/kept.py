@@ -51,7 +51,11 @@ class KeptRules:
         module = _Module(path, code)
         return [_rule(row, module) for row in rows]
 
-    def add(self, path: str, rules: Iterable[Rule]) -> None:
+    def add(
+        self,
+        path: str,
+        rules: Iterable[Rule],
+    ) -> None:
         """Keep the rules of a file that was loaded, as far as that is possible."""
         stamp = _stamp(path)
         try:
@@ -113,10 +117,15 @@ class _Check:
 def loaded(rule: Rule) -> Check:
     """The function of a rule; the module of a kept one is run now, and may raise what any code raises."""
     check = rule.check
-    return check.loaded() if isinstance(check, _Check) else check
+    if isinstance(check, _Check):
+        return check.loaded()
+    return check
 
 
-def run_module(path: Path, code: CodeType) -> dict[str, Any]:
+def run_module(
+    path: Path,
+    code: CodeType,
+) -> dict[str, Any]:
     """What the module of a rule defines, by name."""
     name = module_of(path)
     module = ModuleType(name)
@@ -148,7 +157,10 @@ _RUNS_ON = 4
 _SEVERITIES = {str(severity): severity for severity in Severity}
 
 
-def _rule(row: tuple[Any, ...], module: _Module) -> Rule:
+def _rule(
+    row: tuple[Any, ...],
+    module: _Module,
+) -> Rule:
     name, code, slug, severity, runs_on, *rest = row
     params, kinds, pods, needs_world, file, aliases, enabled = rest
     return Rule(
@@ -237,10 +249,15 @@ def _read(file: Path) -> Mapping[str, Entry]:
     ):
         return {}
     by_file: Any = entries
-    return by_file if isinstance(by_file, dict) else {}
+    if isinstance(by_file, dict):
+        return by_file
+    return {}
 
 
-def _write(file: Path, entries: Mapping[str, Entry]) -> None:
+def _write(
+    file: Path,
+    entries: Mapping[str, Entry],
+) -> None:
     process = os.getpid()
     part = file.with_name(f"{file.name}.{process}")
     try:

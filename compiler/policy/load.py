@@ -28,7 +28,9 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 def builtin_folder() -> Path:
     """Where the built-in rules are: inside the installed package, or ``policies/`` of the repository."""
     inside = _PACKAGE / "_policies"
-    return inside if inside.is_dir() else _PACKAGE.parent / "policies"
+    if inside.is_dir():
+        return inside
+    return _PACKAGE.parent / "policies"
 
 
 def load_rules(
@@ -39,7 +41,10 @@ def load_rules(
     ``folder`` may be the built-in folder itself, or hold unchanged copies of its files: they count once. A file
     that cannot be loaded is a diagnostic at its line, and the other rules are loaded all the same.
     """
-    base = builtin if builtin is not None else builtin_folder()
+    if builtin is not None:
+        base = builtin
+    else:
+        base = builtin_folder()
     loaded, unloaded = _builtin(base)
     faults = list(unloaded)
     rules: dict[str, Rule] = {}
@@ -148,7 +153,10 @@ def _is_shown(name: str) -> bool:
     return not name.startswith((".", "_"))
 
 
-def _files(folder: Path, without: Collection[str] = ()) -> Iterator[str]:
+def _files(
+    folder: Path,
+    without: Collection[str] = (),
+) -> Iterator[str]:
     """The files of rules in a folder, but not those in folders ``without`` at its top."""
     for root, folders, names in os.walk(folder, onerror=_refuse):
         is_top = root == str(folder)
@@ -193,7 +201,10 @@ def _rules_in(path: Path) -> list[Rule]:
     return rules
 
 
-def _load(path: Path, faults: list[Diagnostic]) -> list[Rule]:
+def _load(
+    path: Path,
+    faults: list[Diagnostic],
+) -> list[Rule]:
     """The rules of a file; what keeps it from being loaded is added to ``faults``."""
     if path.suffix != ".py":
         from compiler.policy.schema_rule import load_schema_rules
@@ -247,7 +258,9 @@ def words(fault: BaseException) -> str:
     except Exception:  # its own `__str__` may be at fault
         text = ""
     name = type(fault).__name__
-    return f"{name}: {text}" if text else name
+    if text:
+        return f"{name}: {text}"
+    return name
 
 
 def _failing_line(fault: BaseException, path: Path) -> int:
@@ -269,11 +282,17 @@ def line_of(path: Path, number: int) -> Span:
     return Span(file, number, start, number, max(end, start))
 
 
-def _refusal(rule: Rule, rules: Mapping[str, Rule]) -> Diagnostic | None:
+def _refusal(
+    rule: Rule,
+    rules: Mapping[str, Rule],
+) -> Diagnostic | None:
     """Why a user's rule is not taken, beside the rules that are."""
     path = Path(rule.file)
     python = path.suffix == ".py"
-    line = rule.check.__code__.co_firstlineno if python else 1
+    if python:
+        line = rule.check.__code__.co_firstlineno
+    else:
+        line = 1
     span = line_of(path, line)
     wrong = _argument_fault(rule) if python else ""
     if wrong:
@@ -300,7 +319,9 @@ def _refusal(rule: Rule, rules: Mapping[str, Rule]) -> Diagnostic | None:
             span=span,
             help="end its docstring with `## Fails` and `## Passes`, each with an indented YAML example",
         )
-    return _unknown_kind_fault(rule, span) if python else None
+    if python:
+        return _unknown_kind_fault(rule, span)
+    return None
 
 
 def _reserved_area_fault(
@@ -341,7 +362,10 @@ def _argument_fault(rule: Rule) -> str:
     return ""
 
 
-def _unknown_kind_fault(rule: Rule, span: Span) -> Diagnostic | None:
+def _unknown_kind_fault(
+    rule: Rule,
+    span: Span,
+) -> Diagnostic | None:
     """The fault of a rule on a kind that certainly does not exist: it finds nothing, and looks like one that passes."""
     from compiler.verify.kinds import meant  # only for users' rules
 
@@ -354,7 +378,10 @@ def _unknown_kind_fault(rule: Rule, span: Span) -> Diagnostic | None:
                 span=span,
                 help="write a kind as `group/Kind`, without version; `/Pod` for the kinds of the core",
             )
-        api_version = f"{group}/{_ANY_VERSION}" if group else "v1"
+        if group:
+            api_version = f"{group}/{_ANY_VERSION}"
+        else:
+            api_version = "v1"
         right = meant(api_version, name)
         if right is not None:
             right_version, right_name = right

@@ -16,7 +16,10 @@ from compiler.regex import regex
 from compiler.source import Route
 
 NO_PARAMS: Mapping[str, Any] = MappingProxyType({})
-F = TypeVar("F", bound=Callable[..., Iterator["Finding"]])
+F = TypeVar(
+    "F",
+    bound=Callable[..., Iterator["Finding"]],
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,11 +235,17 @@ def _subject(function: Callable[..., Any]) -> type:
 _SECTION = regex(r"^## +(\w+)[ \t]*$", re.MULTILINE)
 
 
-def examples(doc: str, section: str) -> tuple[str, ...]:
+def examples(
+    doc: str,
+    section: str,
+) -> tuple[str, ...]:
     """The indented blocks of a section of a docstring, each to its next blank line."""
     import textwrap  # never in a run
 
-    indent = "" if doc.startswith("\n") else _indent(doc)
+    if doc.startswith("\n"):
+        indent = ""
+    else:
+        indent = _indent(doc)
     page = textwrap.dedent(f"{indent}{doc}")
     parts = _SECTION.split(page)
     sections = zip(

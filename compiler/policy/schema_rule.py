@@ -31,7 +31,10 @@ _SLUG = r"[a-z][a-z0-9]*(-[a-z0-9]+)*"
 _SEVERITIES = {str(severity): severity for severity in Severity}
 
 
-def load_schema_rules(path: Path, faults: list[Diagnostic]) -> list[Rule]:
+def load_schema_rules(
+    path: Path,
+    faults: list[Diagnostic],
+) -> list[Rule]:
     """The rules of a YAML file, one a document; its faults are added to ``faults`` with their place."""
     documents, unreadable = read_documents(path)
     if unreadable:
@@ -62,7 +65,10 @@ def _wrong(document: Document) -> list[Diagnostic]:
     return faults or _unmatched(data["match"], document)
 
 
-def _rule(data: Mapping[str, Any], path: Path) -> Rule:
+def _rule(
+    data: Mapping[str, Any],
+    path: Path,
+) -> Rule:
     match = data["match"]
     group = ObjectRef(match["apiVersion"], "", "", "").group
     return Rule(
@@ -166,7 +172,10 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and value.strip() != ""
 
 
-def _unmatched(match: Mapping[str, str], document: Document) -> list[Diagnostic]:
+def _unmatched(
+    match: Mapping[str, str],
+    document: Document,
+) -> list[Diagnostic]:
     """A rule on objects that there cannot be finds nothing, for ever, and looks like one that passes."""
     right = meant(match["apiVersion"], match["kind"])
     if right is None:

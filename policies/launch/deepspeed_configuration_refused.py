@@ -79,7 +79,7 @@ def deepspeed_configuration_refused(
         jobs: [{name: llama, command: [torchrun, train.py, --deepspeed=/etc/zero.json], files: {/etc/zero.json:
           '{"train_batch_size": "auto", "bf16": {"enabled": true}, "zero_optimization": {"stage": 3}}'}}]
 
-        jobs: [{name: llama, nodes: 2, command: [torchrun, train.py, --deepspeed=/etc/zero.json], files: {/etc/zero.json:
+        jobs: [{name: llama, nodes: 2, command: [torchrun, train.py, --deepspeed=/etc/z.json], files: {/etc/z.json:
           '{"train_batch_size": 64, "gradient_accumulation_steps": 4}'},
           model: {parameters: 8.03e9, sharding: full, parallel: {tensor: 8, pipeline: 2}}}]
         patches: [{target: {kind: TrainJob}, patch: {spec: {trainer: {numNodes: 1}}}}]
