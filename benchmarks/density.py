@@ -14,6 +14,7 @@ import ast
 import statistics
 import sys
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -21,19 +22,39 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 MANY = 20
 
 
+@dataclass(frozen=True)
+class Density:
+    """The figures of a folder: ``nodes`` for a line, the others for 100 lines."""
+
+    functions: int
+    nodes: float
+    comprehensions: float
+    conditionals: float
+    over: float
+
+
 def main(folders: list[str]) -> None:
     print(f"{'folder':<40} functions  nodes  comprehensions  conditionals  over {MANY}")
     for folder in folders:
-        print(f"{folder[-40:]:<40} {_row(Path(folder))}")
+        figures = density(Path(folder))
+        print(
+            f"{folder[-40:]:<40}"
+            f"{figures.functions:>10}"
+            f"{figures.nodes:>7.2f}"
+            f"{figures.comprehensions:>16.2f}"
+            f"{figures.conditionals:>14.2f}"
+            f"{figures.over:>8.1f}%"
+        )
 
 
-def _row(folder: Path) -> str:
-    densities: list[float] = []
+def density(folder: Path) -> Density:
+    """The figures of all modules below a folder."""
+    of_functions: list[float] = []
     kinds: Counter[str] = Counter()
     held: list[int] = []
     written = 0
     for file in sorted(folder.rglob("*.py")):
-        if {"test", "tests"} & set(file.parts):
+        if {"test", "tests"} & set(file.relative_to(folder).parts):
             continue
         text = file.read_text()
         tree = ast.parse(text)
@@ -46,21 +67,21 @@ def _row(folder: Path) -> str:
             elif isinstance(node, ast.IfExp):
                 kinds["conditional"] += 1
             elif isinstance(node, FUNCTIONS):
-                densities.append(_density(node, lines))
+                of_functions.append(_of_function(node, lines))
                 inside.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
         nodes = nodes_by_line(tree)
         held += [nodes[line] for line in inside if line in nodes]
     many = sum(count > MANY for count in held)
-    return (
-        f"{len(densities):>9}"
-        f"{statistics.median(densities):>7.2f}"
-        f"{100 * kinds['comprehension'] / written:>16.2f}"
-        f"{100 * kinds['conditional'] / written:>14.2f}"
-        f"{100 * many / len(held):>8.1f}%"
+    return Density(
+        functions=len(of_functions),
+        nodes=statistics.median(of_functions),
+        comprehensions=100 * kinds["comprehension"] / written,
+        conditionals=100 * kinds["conditional"] / written,
+        over=100 * many / len(held),
     )
 
 
-def _density(
+def _of_function(
     function: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]
 ) -> float:
     own = lines[function.lineno - 1 : function.end_lineno]

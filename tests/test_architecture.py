@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -393,3 +394,15 @@ def test_a_statement_has_one_comprehension_or_conditional_at_most(package: str) 
             if sum(isinstance(part, _DENSE) for part in inside) > 1:
                 dense.append((name, statement.lineno))
     assert dense == []
+
+
+@pytest.mark.parametrize("package", ["compiler", "policies"])
+def test_code_is_as_open_as_that_of_well_kept_libraries(package: str) -> None:
+    """hypothesis 6.6 nodes a line, 3.5 % of lines over 20; sqlglot 8.8, 5.0 %."""
+    measure = runpy.run_path(str(ROOT / "benchmarks/density.py"))["density"]
+    figures = measure(ROOT / package)
+    assert figures.functions > 400
+    assert figures.nodes <= 7.2
+    assert figures.comprehensions <= 3
+    assert figures.conditionals <= 1
+    assert figures.over <= 5
