@@ -1,7 +1,7 @@
-"""Write ``data/instances.json``: ``python -m compiler.catalog.build``.
+"""Write ``data/instances.json`` and ``data/managed_policies.json``: ``python -m compiler.catalog.build``.
 
-Reads EC2's stored answers in the PyPI package moto (a development requirement), ``data/curated.json`` (what EC2
-does not say, by hand, each with its source) and ``data/prices.json``. Same input, same bytes.
+Reads the stored answers of EC2 and IAM in the PyPI package moto (a development requirement), ``data/curated.json``
+(what EC2 does not say, by hand, each with its source) and ``data/prices.json``. Same input, same bytes.
 """
 
 from __future__ import annotations
@@ -180,9 +180,29 @@ def built() -> str:
     return dump(build(resources, curated, prices, known_regions()))
 
 
+def managed_policies() -> Facts:
+    """The AWS managed policies by path, from IAM's answers that the installed moto stores."""
+    moto = import_module("moto")
+    stored = import_module("moto.iam.aws_managed_policies")
+    policies: dict[str, Facts] = json.loads(stored.aws_managed_policies_data)
+    by_path: dict[str, list[str]] = {}
+    for name, policy in sorted(policies.items()):
+        alike = by_path.setdefault(policy["Path"], [])
+        alike.append(name)
+    changes = [policy["UpdateDate"] for policy in policies.values()]
+    return {
+        "source": "IAM ListPolicies, scope AWS, as in moto's iam/aws_managed_policies.py",
+        "version": f"moto {moto.__version__}",
+        "newest": max(changes)[:10],
+        "policies": dict(sorted(by_path.items())),
+    }
+
+
+def _write(name: str, text: str) -> None:
+    path = DATA / name
+    path.write_text(text, "utf-8", newline="\n")
+
+
 if __name__ == "__main__":
-    (DATA / "instances.json").write_text(
-        built(),
-        "utf-8",
-        newline="\n",
-    )
+    _write("instances.json", built())
+    _write("managed_policies.json", dump(managed_policies()))

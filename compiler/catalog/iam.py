@@ -8,6 +8,7 @@ from functools import cache
 from string import Template
 from typing import Any
 
+from compiler.catalog import managed_policies
 from compiler.catalog.catalog import DATA
 
 Document = dict[str, Any]
@@ -82,7 +83,7 @@ def node_role_policies(
 ) -> list[str]:
     """ARNs of the AWS managed policies of the nodes' role, of nodes of ``karpenter`` or of ``auto_mode``."""
     return [
-        f"arn:{partition}:iam::aws:policy/{name}"
+        managed_policies.arn_of(name, partition)
         for name in _data()[owner]["node_role"]["policies"]
     ]
 

@@ -1,11 +1,13 @@
-"""Managed policies of AWS that allow more than any node or pod needs."""
+"""Managed policies of AWS: those that allow more than any node or pod needs, and those that do not exist."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from compiler.catalog import managed_policies
 from compiler.diagnostics import Severity
+from compiler.diagnostics.near import near
 from compiler.manifest import Manifest
 from compiler.output.body import walk_mappings
 from compiler.source import Route
@@ -33,6 +35,48 @@ def broad(arn: str) -> BroadPolicy | None:
     if name.endswith("FullAccess"):
         return BroadPolicy(name, "every action of the service", Severity.NOTE)
     return None
+
+
+class NoSuchPolicy(NamedTuple):
+    """An ARN that IAM does not know: what is wrong with it, what to write, and whether that is certain."""
+
+    what: str
+    instead: str
+    severity: Severity
+
+
+def missing(arn: str) -> NoSuchPolicy | None:
+    """What is wrong with the ARN of a policy of AWS; ``None`` where it exists, or is not one of AWS'.
+
+    A known policy below another path is certain. A name that is not known may be newer than the table.
+    """
+    if _OF_AWS not in arn:
+        return None
+    start, _, rest = arn.partition(_OF_AWS)
+    folder, _, name = rest.rpartition("/")
+    path = "/"
+    if folder:
+        path = f"/{folder}/"
+    known = managed_policies.path_of(name)
+    if known == path:
+        return None
+    if known is not None:
+        return NoSuchPolicy(
+            f"the path of `{name}` is `{known}`",
+            f"`{start}:iam::aws:policy{known}{name}`",
+            Severity.ERROR,
+        )
+    alike = near(name, managed_policies.names(), limit=1)
+    if alike:
+        meant = managed_policies.arn_of(alike[0])
+        instead = f"`{meant}`, if that is meant"
+    else:
+        instead = "a policy of `aws iam list-policies --scope AWS`"
+    return NoSuchPolicy(
+        f"not among AWS' policies of {managed_policies.newest()}",
+        instead,
+        Severity.WARNING,
+    )
 
 
 def attached(manifest: Manifest) -> Iterator[tuple[Route, str]]:

@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import Any
 
 from compiler.catalog import InstanceType
+from compiler.catalog.managed_policies import arn_of
 from compiler.dataclass import dataclass
 from compiler.resolve.context import SPEC, Context
 from compiler.source import Route
@@ -97,8 +98,7 @@ class Role:
 
     def policy_arns(self, partition: str) -> tuple[str, ...]:
         """The managed policies by ARN."""
-        policies = f"arn:{partition}:iam::aws:policy"
-        return tuple(f"{policies}/{name}" for name in self.managed)
+        return tuple(arn_of(name, partition) for name in self.managed)
 
     def named(self, cluster: str) -> str:
         """The name of the cluster's own role."""

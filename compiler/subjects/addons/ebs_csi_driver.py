@@ -63,7 +63,7 @@ ADD_ON = AddOn(
     role=Role(
         "kube-system",
         "ebs-csi-controller-sa",
-        ("service-role/AmazonEBSCSIDriverPolicyV2",),
+        ("AmazonEBSCSIDriverPolicyV2",),
         source="aws-ebs-csi-driver v1.63.1, docs/install.md",
         rights=rights,
     ),

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compiler.catalog.lustre import PORTS
+from compiler.catalog.managed_policies import arn_of
 from compiler.output import Artifact
 from compiler.output.artifact import Places
 from compiler.subjects.storage.plan import (
@@ -172,10 +173,7 @@ def snapshot_stack(made: MadeSnapshots) -> Artifact:
         "Action": "sts:AssumeRole",
     }
     # EBS user guide, service-role: the managed policy for snapshots.
-    managed = (
-        f"arn:{made.partition}:iam::aws:policy/service-role/"
-        "AWSDataLifecycleManagerServiceRole"
-    )
+    managed = arn_of("AWSDataLifecycleManagerServiceRole", made.partition)
     resources = {
         "Role": {
             "Type": "AWS::IAM::Role",
