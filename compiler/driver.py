@@ -77,12 +77,8 @@ def check(
     diagnostics += faults
     compilations = _compile_all(sources, policies, options, lowered, current)
     outcome = Outcome(compilations, diagnostics)
-    has_folder = any(os.path.isdir(path) for path in paths)
-    _excuse(
-        outcome,
-        policies.config,
-        everything=has_folder,
-    )
+    if policies.config.exceptions:
+        _excuse(outcome, policies.config, paths, options)
     return outcome
 
 
@@ -115,10 +111,15 @@ def _compile_all(
     return compilations
 
 
-def _excuse(outcome: Outcome, config: Config, *, everything: bool) -> None:
+def _excuse(
+    outcome: Outcome,
+    config: Config,
+    paths: Sequence[str | os.PathLike[str]],
+    options: Options,
+) -> None:
     """Apply the exceptions over all specs at once: one is unused only if none of them needs it."""
-    if not config.exceptions:
-        return
+    from compiler.unread import is_everything  # few repositories have exceptions
+
     compilations = outcome.compilations
     findings: list[Diagnostic] = []
     for compilation in compilations:
@@ -126,6 +127,13 @@ def _excuse(outcome: Outcome, config: Config, *, everything: bool) -> None:
     judged = all(
         compilation.plan is not None or compilation.current is not None
         for compilation in compilations
+    )
+    names = [compilation.name for compilation in compilations]
+    everything = is_everything(
+        paths,
+        names,
+        options.policies,
+        options.output,
     )
     kept, excused = config.excuse(
         findings,

@@ -14,7 +14,7 @@ from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, warning
 from compiler.driver import setting_of, traced
-from compiler.emit import MANIFEST, UNREADABLE, tree
+from compiler.emit import MANIFEST, tree
 from compiler.emit.marker import marked
 from compiler.history import Run, submitted
 from compiler.history.words import Words
@@ -22,8 +22,8 @@ from compiler.outcome import Compilation, Options, Outcome
 from compiler.output.formats import unjudged, written
 from compiler.plan import Plan
 from compiler.source import Route
-from compiler.source.read import read_bytes
 from compiler.synthesis import Synthesis
+from compiler.unread import spec_elsewhere
 
 _NAME = Route(("metadata", "name"))
 
@@ -207,7 +207,7 @@ def orphans(
     for folder in folders:
         if folder.name in names:
             continue
-        if _spec_elsewhere(folder / MANIFEST, _base(options), read):
+        if spec_elsewhere(folder / MANIFEST, read):
             continue
         warnings.append(
             warning(
@@ -217,20 +217,3 @@ def orphans(
             )
         )
     return warnings
-
-
-def _spec_elsewhere(
-    manifest: Path,
-    base: Path,
-    read: Sequence[Path],
-) -> bool:
-    """Whether the spec that a folder was written from still stands where this run does not look."""
-    try:
-        head = json.loads(read_bytes(manifest))
-        file = base / str(head["spec"])
-    except UNREADABLE:
-        return False
-    if not file.is_file():
-        return False
-    resolved = file.resolve()
-    return not any(resolved.is_relative_to(path) for path in read)

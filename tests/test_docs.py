@@ -132,6 +132,8 @@ def test_settings_in_the_policy_page_are_read(
         SPECS / "jakarta",
         "--policies",
         tmp_path / "policies",
+        "--output",
+        tmp_path / "generated",
         "--format",
         "github",
     )

@@ -102,67 +102,70 @@ class Config:
     ) -> tuple[list[Diagnostic], list[Diagnostic]]:
         """The findings that remain, with what is wrong with exceptions; and the findings that were excused.
 
-        An exception is called unused only where all of the input was ``judged``, and no rule failed. ``everything``:
-        the input is all that there is, as far as is known, rather than a file out of a folder.
+        An exception is called unused only where all of the input was ``judged``, no rule failed, and the input is
+        ``everything`` that there is, as far as is known: one of several clusters needs few exceptions of the others.
         """
         if not self.exceptions:
             return list(findings), []
         remaining: list[Diagnostic] = []
         excused: list[Diagnostic] = []
-        used: set[int] = set()
+        covered: dict[int, list[Diagnostic]] = {}
         for finding in findings:
             is_excused = False
             for item in self.exceptions:
                 if item.covers(finding):
-                    used.add(id(item))
+                    findings_of_item = covered.setdefault(id(item), [])
+                    findings_of_item.append(finding)
                     is_excused = is_excused or item.until >= self.today
             if is_excused:
                 excused.append(finding)
             else:
                 remaining.append(finding)
         codes = {finding.code for finding in findings}
-        judged = judged and codes.isdisjoint(_FAILED)
+        is_whole = judged and everything and codes.isdisjoint(_FAILED)
         for item in self.exceptions:
-            if id(item) in used:
-                remaining += self._expiry_fault(item)
-            elif judged and not self._is_off(item.code):
-                remaining.append(
-                    _unused_fault(
-                        item,
-                        everything=everything,
-                    )
-                )
+            if id(item) in covered:
+                remaining += self._expiry_fault(item, covered[id(item)])
+            elif is_whole and not self._is_off(item.code):
+                remaining.append(_unused_fault(item))
         return remaining, excused
 
     def _is_off(self, code: str) -> bool:
         return self.levels.get(code, Severity.ERROR) is None
 
-    def _expiry_fault(self, item: PolicyException) -> list[Diagnostic]:
-        if item.until < self.today:
-            return [
-                error(
-                    "POL002",
-                    f"the exception for `{item.code}` ended on {item.until}",
-                    span=item.span,
-                    help="fix what it excuses, or agree on a later `until`",
-                )
-            ]
-        return []
+    def _expiry_fault(
+        self,
+        item: PolicyException,
+        covered: Sequence[Diagnostic],
+    ) -> list[Diagnostic]:
+        """An exception that has ended is as grave as what it excused: a warning that is back stops nobody."""
+        if item.until >= self.today:
+            return []
+        severities = {finding.severity for finding in covered}
+        severity = Severity.WARNING
+        if Severity.ERROR in severities:
+            severity = Severity.ERROR
+        return [
+            Diagnostic(
+                "POL002",
+                severity,
+                f"the exception for `{item.code}` ended on {item.until}",
+                span=item.span,
+                help="fix what it excuses, or agree on a later `until`",
+            )
+        ]
 
 
 _FAILED = frozenset(("POL015", "INT002"))
 """Codes of a rule that did not end: what it would have found is unknown."""
 
 
-def _unused_fault(item: PolicyException, *, everything: bool) -> Diagnostic:
-    help = "remove it"
-    if not everything:
-        help += ", unless a file that was not read needs it"
+def _unused_fault(item: PolicyException) -> Diagnostic:
     return warning(
         "POL001",
         f"no finding of `{item.code}` needs this exception",
         span=item.span,
-        help=help,
+        help="remove it",
     )
 
 

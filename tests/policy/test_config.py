@@ -227,8 +227,7 @@ def test_an_exception_is_unused_only_where_its_rule_has_run(tmp_path: Path) -> N
     assert found.excuse([], judged=False)[0] == []
     failed = Diagnostic("POL015", Severity.ERROR, "rule `ORG001` failed")
     assert found.excuse([failed])[0] == [failed]
-    (unused,), _ = found.excuse([], everything=False)
-    assert unused.help == "remove it, unless a file that was not read needs it"
+    assert found.excuse([], everything=False)[0] == []
     off, _ = config(tmp_path, policy='levels: {EFA001: "off"}', exceptions=ELSEWHERE)
     assert off.excuse([])[0] == []
 
@@ -265,5 +264,43 @@ def test_an_expired_exception_excuses_nothing(tmp_path: Path) -> None:
     )
 
 
+def test_an_exception_that_has_ended_is_as_grave_as_what_it_excused(
+    tmp_path: Path,
+) -> None:
+    item = (
+        "- {code: EFA001, object: 'TrainJob/*', reason: test bed, until: 2026-11-20}\n"
+    )
+    found, _ = config(tmp_path, exceptions=item)
+    finding = Diagnostic(
+        "EFA001", Severity.WARNING, "no EFA", object="TrainJob/team-a/llama"
+    )
+    kept, excused = found.excuse([finding])
+    assert [each.severity for each in kept] == [Severity.WARNING, Severity.WARNING]
+    assert excused == []
+
+
 def test_no_folder_is_no_settings() -> None:
     assert load_config(None, builtin_rules(), TODAY) == (Config(today=TODAY), [])
+
+
+def test_an_exception_of_another_cluster_is_not_called_unused(
+    trainyard: Command, tmp_path: Path
+) -> None:
+    """Whoever checks a cluster of several does not learn what the others need."""
+    text = (SPECS / "starter.yaml").read_text(encoding="utf-8")
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "policies" / "exceptions.yaml").write_text(ELSEWHERE)
+    for name in ("one", "two"):
+        folder = tmp_path / "specs" / name
+        folder.mkdir(parents=True)
+        named = text.replace("name: starter", f"name: {name}")
+        (folder / "cluster.yaml").write_text(named)
+    assert "POL001" in trainyard("check", cwd=tmp_path).out
+    assert "POL001" not in trainyard("check", "specs/one", cwd=tmp_path).out
+    assert trainyard("compile", cwd=tmp_path).code == 0
+    (tmp_path / "specs").rename(tmp_path / "clusters")
+    for head in tmp_path.glob("generated/*/.manifest.json"):
+        written = head.read_text().replace('"specs/', '"clusters/')
+        head.write_text(written)
+    assert "POL001" in trainyard("check", "clusters", cwd=tmp_path).out
+    assert "POL001" not in trainyard("check", "clusters/one", cwd=tmp_path).out

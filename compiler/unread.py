@@ -1,0 +1,60 @@
+"""What a run did not read: clusters of the same repository whose specs it was not given."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from compiler.emit import MANIFEST, UNREADABLE
+from compiler.source.read import read_bytes
+
+_SPECS = (
+    "specs"  # the folder beside `policies/` that `cli` reads where no path is given
+)
+
+
+def is_everything(
+    paths: Sequence[str | os.PathLike[str]],
+    names: Iterable[str],
+    policies: Path | None,
+    output: Path,
+) -> bool:
+    """Whether the paths hold every spec that is known: those of the folder ``specs`` at the policies, and those of which
+    clusters in ``output`` were written. ``names``: the clusters that were read."""
+    if not any(map(os.path.isdir, paths)):
+        return False
+    read = [Path(path).resolve() for path in paths]
+    if policies is not None:
+        specs = policies.absolute().parent / _SPECS
+        if specs.is_dir() and not _is_below(specs, read):
+            return False
+    known = set(names)
+    for head in output.glob(f"*/{MANIFEST}"):
+        if head.parent.name not in known and spec_elsewhere(head, read):
+            return False
+    return True
+
+
+def spec_elsewhere(
+    head: Path,
+    read: Sequence[Path],
+) -> bool:
+    """Whether the spec that a cluster's folder was written from still stands where this run does not look. ``head``:
+    the folder's ``.manifest.json``, which names the spec relative to the folder above the output."""
+    base = head.absolute().parents[2]
+    try:
+        words = json.loads(read_bytes(head))
+        file = Path(os.path.realpath(base)) / str(words["spec"])
+    except UNREADABLE:
+        return False
+    return file.is_file() and not _is_below(file, read)
+
+
+def _is_below(
+    path: Path,
+    folders: Sequence[Path],
+) -> bool:
+    resolved = path.resolve()
+    return any(resolved.is_relative_to(folder) for folder in folders)
