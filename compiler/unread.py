@@ -21,8 +21,11 @@ def is_everything(
     policies: Path | None,
     output: Path,
 ) -> bool:
-    """Whether the paths hold every spec that is known: those of the folder ``specs`` at the policies, and those of which
-    clusters in ``output`` were written. ``names``: the clusters that were read."""
+    """Whether the paths hold every spec that is known.
+
+    Known are those of the folder ``specs`` at the policies, and those of which clusters in ``output`` were written.
+    ``names``: the clusters that were read.
+    """
     if not any(map(os.path.isdir, paths)):
         return False
     read = [Path(path).resolve() for path in paths]
