@@ -76,6 +76,13 @@ class InstanceType:
     price_usd_hour: Mapping[str, float]
     unknown: frozenset[str]
 
+    def usd_hour(self, region: str) -> float | None:
+        """USD an hour on demand; that of us-east-1 where the Region's own is not known."""
+        own = self.price_usd_hour.get(region)
+        if own is not None:
+            return own
+        return self.price_usd_hour.get("us-east-1")
+
     @property
     def regions(self) -> tuple[str, ...]:
         """The regions that offer the type; () is unknown."""

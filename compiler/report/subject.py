@@ -36,9 +36,13 @@ class Subject:
     removed: Sequence[str] = ()
     steps: Sequence[VersionStep] = ()
 
+    def pools(self) -> Sequence[Pool]:
+        """The pools as the spec has them."""
+        return PoolsSection.of(self.spec).node_pools
+
     def pool(self, name: str) -> Pool | None:
         """The pool of a name, as the spec has it."""
-        for pool in PoolsSection.of(self.spec).node_pools:
+        for pool in self.pools():
             if pool.name == name:
                 return pool
         return None

@@ -357,7 +357,7 @@ def test_failures_pass_to_jobset_which_makes_all_pods_anew() -> None:
 def test_a_job_that_saves_gets_time_to_do_so() -> None:
     assert plan_of(spec()).of(Runtime)[0].jobs[0].pod.grace_seconds == 60
     (runtime,) = plan_of(spec(job={"checkpoint": {"path": "/data"}})).of(Runtime)
-    assert runtime.jobs[0].pod.grace_seconds == 600
+    assert runtime.jobs[0].pod.grace_seconds == 300
 
 
 @pytest.mark.parametrize("name", SPECS)

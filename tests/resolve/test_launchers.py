@@ -106,7 +106,7 @@ class TestMpi:
         )
         node, launcher = runtime_of(data).jobs
         assert node.pod.volumes == launcher.pod.volumes
-        assert node.pod.grace_seconds == launcher.pod.grace_seconds == 600
+        assert node.pod.grace_seconds == launcher.pod.grace_seconds == 300
         for job in (node, launcher):
             (container,) = job.pod.containers
             assert container.pre_stop

@@ -247,3 +247,14 @@ def test_a_node_that_restarts_is_not_tested_again(api: str, tmp_path: Path) -> N
     assert not file.exists()
     step("passed", api, file)
     assert Api.patches == []
+
+
+def test_a_node_that_restarts_after_its_test_is_not_tested_again(
+    api: str, tmp_path: Path
+) -> None:
+    """The pod is the same one, with the file that its first start left; a job may be back on the node."""
+    file = tmp_path / "needed"
+    step("needed", api, file)
+    step("passed", api, file)
+    step("needed", api, file)
+    assert not file.exists()

@@ -284,6 +284,7 @@ if [ "$EFA" -gt 0 ]; then
   efa=$(fi_info -p efa -t FI_EP_RDM | grep -c 'provider: efa' || true)
   echo "$efa EFA interfaces of $EFA"
   [ "$efa" -ge "$EFA" ]
+  echo "may lock memory: $(ulimit -l) KiB"
 fi
 all_reduce_perf -b 64M -e 4G -f 2 -g "$gpus" -c 1 -n 20 | tee /tmp/nccl-test.log
 grep -q 'Out of bounds values *: *0 OK' /tmp/nccl-test.log

@@ -17,7 +17,7 @@ from compiler.subjects.jobs.binding import Job, mount_of
 from compiler.subjects.jobs.model import checkpoint_bytes
 from compiler.subjects.jobs.plan import CheckpointSchedule
 from compiler.subjects.jobs.spec import Mount
-from compiler.subjects.storage.resolve import Storage
+from compiler.subjects.storage.resolve import Storage, resolve_storage
 from compiler.subjects.storage.throughput import SOURCE, peak, sustained
 
 GPU_HOURS = 16384 * 54 * 24 / 419
@@ -80,6 +80,22 @@ def schedule(
     )
     _explain(context, job, node)
     return node
+
+
+def write_seconds(context: Context, job: Job) -> float | None:
+    """The seconds that one checkpoint of a job takes to write; ``None`` where its size or its storage is unknown."""
+    saves = job.spec.checkpoint
+    model = job.spec.model
+    if saves is None or model is None:
+        return None
+    mount = mount_of(job.spec, saves.path)
+    if not isinstance(mount, Mount):
+        return None
+    storage = context.once(resolve_storage).get(mount.storage)
+    write, _ = _rates(job, storage)
+    if write is None:
+        return None
+    return checkpoint_bytes(model) / (write.speed * 1000**2)
 
 
 def _seconds(duration: Duration | None) -> int | None:

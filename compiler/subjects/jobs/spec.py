@@ -135,7 +135,7 @@ class Checkpoint(SpecModel):
     signal_file: Path | None = Field(
         None,
         description="A file that appears in the container when the pod must stop; the program saves and removes it, "
-        "then SIGTERM follows.",
+        "then SIGTERM follows, after a minute if nobody saves.",
         examples=["/tmp/save-now"],
     )
 
@@ -156,11 +156,12 @@ class Checkpoint(SpecModel):
 class Retries(SpecModel):
     """How often failures are retried: processes in place, then the whole gang."""
 
-    process: int = Field(
-        3,
+    process: int | None = Field(
+        None,
         ge=0,
         le=1000,
-        description="How often torchrun restarts failed processes in place, as `--max-restarts` does.",
+        description="How often torchrun restarts failed processes in place, as `--max-restarts` does; derived: 3, "
+        "and 0 on accelerators, where the job itself is retried.",
         examples=[3],
     )
     job: int = Field(
@@ -421,8 +422,8 @@ class Job(SpecModel):
     )
     grace_period: Period | None = Field(
         None,
-        description="The time to save between SIGTERM and SIGKILL; derived: `10m` with a checkpoint (`8m` in a "
-        "Capacity Block), otherwise `1m`.",
+        description="The time to save between SIGTERM and SIGKILL; derived: by the time that a checkpoint takes to "
+        "write, `5m` where that is unknown, `1m` without one.",
         examples=["20m"],
     )
     torch: TorchVersion | None = Field(

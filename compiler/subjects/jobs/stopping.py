@@ -6,11 +6,13 @@ terminationGracePeriodSeconds). Launchers may kill their ranks sooner.
 
 from __future__ import annotations
 
+import math
 import shlex
 
 from compiler.plan.units import Duration
 from compiler.resolve.context import Context
 from compiler.subjects.jobs.binding import Job
+from compiler.subjects.jobs.saving import lasting, write_seconds
 
 BLOCK_DRAIN = Duration.minutes(8)
 """From Karpenter's drain to the end of the pods of a Capacity Block.
@@ -23,12 +25,20 @@ Blocks): of these ten minutes one may pass before Karpenter looks, and one is fo
 RELEASED = Duration(30)
 """What pods of a released runtime have (core/v1 Pod, terminationGracePeriodSeconds)."""
 SIGNAL_FILE_ENV = "CHECKPOINT_SIGNAL_FILE"
-_SAVES, _PLAIN = Duration.minutes(10), Duration.minutes(1)
+AFTER_THE_SIGNAL = 45
+"""Seconds after a preStop hook that saved: 30 in which torchrun waits for its ranks, and 15 for its own end."""
+_PLAIN = Duration.minutes(1)
+_UNKNOWN = Duration.minutes(5)
+_STEP = 90
+"""Seconds in which the step that runs ends, and the program after its checkpoint."""
+_ROUND = 30
+_ANSWER = 60
+"""Seconds in which a program that is not stuck ends its step and begins to save."""
 
 
 def grace(context: Context, job: Job) -> int:
     """Seconds from the signal to stop to the kill."""
-    derived, reason, source = _grace(job)
+    derived, reason, source = _grace(context, job)
     return context.settle(
         job.target,
         "gracePeriod",
@@ -40,43 +50,93 @@ def grace(context: Context, job: Job) -> int:
     ).seconds
 
 
-def time_to_save(job: Job) -> Duration:
+def time_to_save(context: Context, job: Job) -> Duration:
     """The time from the signal to stop to the kill, as the spec says it or as it is derived."""
-    derived, _, _ = _grace(job)
+    derived, _, _ = _grace(context, job)
     return job.spec.grace_period or derived
 
 
-def _grace(job: Job) -> tuple[Duration, str, str]:
-    """The time that is derived, why, and the source of that."""
+def _grace(
+    context: Context,
+    job: Job,
+) -> tuple[Duration, str, str]:
+    """The time that is derived, why, and the source of that.
+
+    Whoever hangs saves nothing, and JobSet starts a gang again only when all of its pods are gone (jobset v0.12.0,
+    deletes its Jobs in the foreground): all nodes wait for the last one, so that it is no longer than a save takes.
+    """
     if job.spec.runtime is not None:
         why = "Kubernetes' own: Kueue drops it from what a TrainJob patches"
         return RELEASED, why, "kueue v0.19.2, trainer v2.2.1 in go.mod (RUN004)"
     if job.spec.checkpoint is None:
         return _PLAIN, "nothing is saved at the end", ""
-    if any(pool.block for pool in job.pools):
-        seconds = min(_SAVES, BLOCK_DRAIN)
-        return seconds, "time to save before EC2 takes the block's instances", _BLOCKS
-    return _SAVES, "time to save before the kill", ""
+    time, why = _save(context, job)
+    if any(pool.block for pool in job.pools) and time > BLOCK_DRAIN:
+        return (
+            BLOCK_DRAIN,
+            "time to save before EC2 takes the block's instances",
+            _BLOCKS,
+        )
+    return time, why, ""
+
+
+def _save(context: Context, job: Job) -> tuple[Duration, str]:
+    """How long a last checkpoint takes at most, and why."""
+    seconds = write_seconds(context, job)
+    if seconds is None:
+        why = "a checkpoint of unknown size: `model` says how long one takes to write"
+        return _UNKNOWN, why
+    whole = 2 * seconds + _STEP
+    why = (
+        f"twice the {lasting(seconds)} that a checkpoint takes to write, and the step "
+        "that runs: hung ranks save nothing, and hold up the whole gang's restart"
+    )
+    return Duration(math.ceil(whole / _ROUND) * _ROUND), why
 
 
 _BLOCKS = "karpenter v1.14.1 terminator; EC2 user guide, Capacity Blocks"
+
+
+def hook_seconds(context: Context, job: Job) -> int:
+    """The most that the preStop hook waits; 0 without one. What is left of the time is for SIGTERM."""
+    saves = job.spec.checkpoint
+    if saves is None or saves.signal_file is None:
+        return 0
+    whole = time_to_save(context, job).seconds
+    return max(whole - AFTER_THE_SIGNAL, whole // 2)
 
 
 def pre_stop(
     context: Context,
     job: Job,
 ) -> tuple[str, ...]:
-    """The hook that makes the signal file and waits until the program has removed it, or the grace period is over."""
+    """The hook that makes the signal file and waits until the program has removed it.
+
+    It ends at once where nobody answers: where the file is still empty, and nothing in the checkpoint's folder is
+    newer than it, when any step should be over.
+    """
     saves = job.spec.checkpoint
     if saves is None or saves.signal_file is None:
         return ()
+    most = hook_seconds(context, job)
+    answer = max(_ANSWER, most // 5)
     context.derive(
         job.target,
         "preStop",
-        f"makes {saves.signal_file}, waits until it is gone",
-        "works with every launcher: SIGTERM comes when the hook has ended",
+        f"makes {saves.signal_file}, waits until it is gone, for {Duration(most)} at most",
+        "works with every launcher: SIGTERM comes when the hook has ended, and already after "
+        f"{Duration(answer)} where nothing was written to the file or to the checkpoints: hung ranks save nothing",
         "core/v1 Lifecycle preStop",
         follows=job.at / "checkpoint" / "signalFile",
     )
     file = shlex.quote(saves.signal_file)
-    return "/bin/sh", "-c", f"touch {file}; while test -e {file}; do sleep 1; done"
+    folder = shlex.quote(saves.path)
+    nobody = (
+        f"test $n -eq {answer} && command -v find > /dev/null && ! test -s {file} "
+        f'&& test -z "$(find {folder} -maxdepth 2 -newer {file} 2> /dev/null | head -n 1)"'
+    )
+    wait = (
+        f"n=0; while test -e {file} && test $n -lt {most}; do n=$((n+1)); "
+        f"if {nobody}; then break; fi; sleep 1; done"
+    )
+    return "/bin/sh", "-c", f"touch {file}; {wait}"

@@ -20,6 +20,7 @@ from compiler.subjects.namespaces.spec import NamespacesSection
 from compiler.subjects.pools.pools import DIAGNOSTICS, Pool, resolve_pools
 from compiler.subjects.pools.spec import PoolsSection
 from compiler.subjects.queues import spec as spec_queues
+from compiler.subjects.queues.evictions import evictions
 from compiler.subjects.queues.plan import (
     ClusterQueue,
     Cohort,
@@ -488,7 +489,6 @@ PULL = Duration.minutes(10)
 # A sick node: 10 minutes until Karpenter repairs it (RepairPolicies, v1.14.1), then as above.
 REPAIR = Duration.minutes(10)
 RECOVERY = Duration(REPAIR.seconds + PROVISION.seconds + PULL.seconds)
-_REQUEUES = 10
 
 
 def _slowest_diagnostics(context: Context) -> Duration:
@@ -532,20 +532,14 @@ def queue_manager(context: Context) -> QueueManager:
         _WAITS + "recoveryTimeout",
         at=waits / "recoveryTimeout",
     )
-    context.derive(
-        "kueue",
-        "requeuingStrategy.backoffLimitCount",
-        _REQUEUES,
-        "a job whose nodes or image never come asks no more after some ten hours; `kubectl patch workload "
-        'NAME --type=merge -p \'{"spec": {"active": true}}\'` has it ask again',
-        _WAITS + "requeuingStrategy",
-    )
+    requeues = evictions(context, ready, given.requeues)
     strategies = _preemption_strategies(context)
     return QueueManager(
         at=at,
         origins={
             "pods_ready": waits / "timeout",
             "recovery": waits / "recoveryTimeout",
+            "requeue_limit": waits / "requeues",
             "fair_sharing": at / "fairSharing",
         },
         fair_sharing=bool(strategies),
@@ -553,7 +547,7 @@ def queue_manager(context: Context) -> QueueManager:
         pods_ready=ready,
         recovery=recovery,
         requeue_backoff=Duration(60),
-        requeue_limit=_REQUEUES,
+        requeue_limit=requeues,
         frameworks=(*_FRAMEWORKS, *_more_frameworks(context)),
         # What a node has of it depends on its disks, not on its type: LIM004 holds each job against its node.
         excluded_prefixes=(EPHEMERAL,),

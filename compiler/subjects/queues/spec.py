@@ -224,6 +224,14 @@ class WaitForPodsReady(SpecModel):
         "derived: a repair of its node, at least `timeout`.",
         examples=["45m"],
     )
+    requeues: int | None = Field(
+        None,
+        ge=0,
+        le=1000,
+        description="How often a job whose pods were not ready in time is admitted again, before it waits for "
+        "somebody; derived: 10, fewer where the nodes of a pool are dear.",
+        examples=[3],
+    )
 
 
 class Kueue(SpecModel):

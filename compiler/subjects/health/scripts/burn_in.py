@@ -1,8 +1,9 @@
 """Keep new nodes free of jobs until they have passed a test.
 
 Runs on every node of a pool, with nothing but Python. Karpenter gives new nodes a startup taint. `needed` says by a
-file whether this node has it still; the test runs only then, since on a node that restarted jobs may be back. `passed`
-takes the taint away and waits: what comes before it in the pod has failed otherwise, and the node stays as it is.
+file whether this node has it still; the test runs only then, since on a node that restarted jobs may be back. The pod
+and its files outlive a restart of the node, and so `needed` removes the file too. `passed` takes the taint away and
+waits: what comes before it in the pod has failed otherwise, and the node stays as it is.
 """
 
 import argparse
@@ -76,6 +77,8 @@ def main():
         if has_taint(node, options.taint):
             pathlib.Path(options.file).touch()
             print(f"{options.node}: to be tested", flush=True)
+        else:
+            pathlib.Path(options.file).unlink(missing_ok=True)
         return 0
     if pathlib.Path(options.file).exists():
         take_away(server, context, options.node, options.taint)

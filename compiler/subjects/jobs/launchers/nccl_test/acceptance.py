@@ -17,6 +17,7 @@ PATH=$PATH:/opt/amazon/openmpi/bin:/opt/amazon/efa/bin:/opt/nccl-tests/build
 mpirun=$(command -v mpirun)
 "$mpirun" -N 1 "$(command -v fi_info)" -p efa -t FI_EP_RDM > /tmp/fi_info.log
 echo "EFA: $(grep -c 'provider: efa' /tmp/fi_info.log) interfaces of all nodes"
+"$mpirun" -N 1 /bin/bash -c 'ulimit -l' | sort | uniq -c | awk '{ print $1 " nodes may lock memory: " $2 " KiB" }'
 "$mpirun" --bind-to none "$(command -v all_reduce_perf)" \\
   -b 8M -e "$NCCL_TEST_MESSAGE" -f 2 -g 1 -c 1 -n 20 | tee /tmp/nccl-test.log
 grep -q 'Out of bounds values *: *0 OK' /tmp/nccl-test.log

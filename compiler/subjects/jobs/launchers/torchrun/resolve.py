@@ -17,8 +17,8 @@ from compiler.subjects.jobs.binding import Job
 from compiler.subjects.jobs.environment import variable
 from compiler.subjects.jobs.kinds.kind import DOMAIN, kind_of
 from compiler.subjects.jobs.launchers.launcher import Launcher
-from compiler.subjects.jobs.plan import EnvVar
-from compiler.subjects.jobs.stopping import time_to_save
+from compiler.subjects.jobs.plan import TRAIN_JOB, EnvVar
+from compiler.subjects.jobs.stopping import hook_seconds, time_to_save
 from compiler.subjects.queues.resolve import RECOVERY
 
 PORT = 29500
@@ -41,7 +41,7 @@ class Torchrun(Launcher):
         job: Job,
     ) -> list[EnvVar]:
         """How long torchrun waits for its ranks to save; the option in the command wins."""
-        seconds = shutdown_seconds(job)
+        seconds = shutdown_seconds(context, job)
         spec = job.spec
         parts = [*spec.command, *spec.args]
         if seconds is None or not self.launches(parts):
@@ -87,7 +87,7 @@ class Torchrun(Launcher):
             "--rdzv-endpoint": ("PET_RDZV_ENDPOINT", f"{host}:{PORT}"),
             "--rdzv-id": ("PET_RDZV_ID", name),
             "--rdzv-conf": ("PET_RDZV_CONF", _waits(RENDEZVOUS_SECONDS)),
-            "--max-restarts": ("PET_MAX_RESTARTS", str(job.spec.retries.process)),
+            "--max-restarts": ("PET_MAX_RESTARTS", str(process_retries(job))),
         }
         source = "torchrun reads every option from PET_*"
         variables = []
@@ -99,7 +99,7 @@ class Torchrun(Launcher):
 
     def identity(self, job: Job) -> Mapping[str, object]:
         """All of the rendezvous but the name."""
-        retries = job.spec.retries.process
+        retries = process_retries(job)
         return {
             "rendezvous": [
                 DOMAIN,
@@ -113,19 +113,44 @@ class Torchrun(Launcher):
         return {f"env.{SHUTDOWN_TIMEOUT}": job.at / "torch"}
 
     def explain(self, context: Context, job: Job) -> None:
-        retries = job.spec.retries
-        if "process" in retries.model_fields_set:
-            given = retries.process
-        else:
-            given = None
+        why = "torchrun starts lost processes anew in place, before the whole gang is"
+        source = ""
+        if not _derived_retries(job):
+            why = "a start on the same device is lost: JobSet starts the gang again, on nodes that are not tainted"
+            source = _HARDWARE
         context.settle(
             job.target,
             "retries.process",
-            given,
-            retries.process,
-            "torchrun starts lost processes anew in place, before the whole gang is",
+            job.spec.retries.process,
+            _derived_retries(job),
+            why,
+            source,
             at=job.at / "retries" / "process",
         )
+
+
+_HARDWARE = (
+    "arXiv:2407.21783, section 3.3.4: 78% of unexpected interruptions are hardware's"
+)
+_IN_PLACE = 3
+_GANGS = (TRAIN_JOB, "JobSet")
+
+
+def process_retries(job: Job) -> int:
+    """How often torchrun starts its processes again in place."""
+    given = job.spec.retries.process
+    if given is not None:
+        return given
+    return _derived_retries(job)
+
+
+def _derived_retries(job: Job) -> int:
+    """None on accelerators, where a try in place is one more start on a device that is most likely broken, as long as
+    JobSet starts the whole gang again."""
+    starts_again = job.spec.retries.job and kind_of(job.spec).name in _GANGS
+    if job.pool.instance.accelerators and starts_again:
+        return 0
+    return _IN_PLACE
 
 
 _LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
@@ -171,16 +196,18 @@ _WHY = {
     "PET_RDZV_ENDPOINT": "the pod of rank 0, by the whole name that it knows itself by",
     "PET_RDZV_ID": "one rendezvous a run",
     "PET_RDZV_CONF": "as long as a node takes to be repaired, to come up and to pull its image",
-    "PET_MAX_RESTARTS": "processes restart in place before the whole gang does",
+    "PET_MAX_RESTARTS": "how often processes restart in place, before the whole gang does",
 }
 
 
-def shutdown_seconds(job: Job) -> int | None:
-    """How long torchrun is to wait for its ranks; ``None`` where the job has no torchrun that is known to listen."""
+def shutdown_seconds(context: Context, job: Job) -> int | None:
+    """How long torchrun is to wait for its ranks; ``None`` where the job has no torchrun that is known to listen.
+
+    What a preStop hook has waited is over: its program has saved."""
     version = _torch(job)
     if version is None or version < SHUTDOWN_SINCE:
         return None
-    seconds = time_to_save(job).seconds
+    seconds = time_to_save(context, job).seconds - hook_seconds(context, job)
     return max(
         seconds - _ENDS,
         seconds // 2,

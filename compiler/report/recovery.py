@@ -1,0 +1,192 @@
+"""The way back after a failure, part by part: from a sick GPU to the first new step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from compiler.dataclass import dataclass
+from compiler.model.reading import Reading
+from compiler.model.work import Work
+from compiler.plan.units import Duration
+from compiler.report.markdown import table
+from compiler.report.subject import Subject
+from compiler.subjects.health.plan import BurnIn
+from compiler.subjects.jobs.plan import CheckpointSchedule
+from compiler.subjects.pools.pools import DIAGNOSTICS
+from compiler.subjects.pools.spec import NodePool
+from compiler.subjects.queues.resolve import PROVISION, PULL, REPAIR
+
+WATCHDOG = Duration.minutes(10)
+"""How long NCCL's watchdog of PyTorch waits for a collective, unless the program says another `timeout` to
+`init_process_group` (torch 2.12, torch/distributed/distributed_c10d.py: default_pg_nccl_timeout). No variable sets it:
+`TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC`, 8 minutes, is how long the watchdog itself may be stuck (ProcessGroupNCCL.hpp)."""
+START = Duration.minutes(1)
+"""Containers, the rendezvous and NCCL's own start; what the program does besides, nobody knows before."""
+SICK_SHARE = 20
+"""Percent of a NodePool's nodes that may be sick, rounded up; beyond it Karpenter repairs none of them
+(kubernetes-sigs/karpenter, pkg/controllers/node/health: allowedUnhealthyPercent)."""
+GROUP_NODES = 5
+"""A managed node group of so many nodes is repaired however many of them are sick; of a larger one none, where more
+than 20% are (EKS user guide, node-repair, commit dbc0b729)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The parts of the way back of a job, in seconds. ``new_node`` is how long a new node takes to come."""
+
+    name: str
+    tries: int
+    stop: int
+    new_node: int
+    read: float
+    lost: float | None
+    spare: int
+
+    @property
+    def least(self) -> float:
+        """An error that the program notices at once, and nodes that are there."""
+        return self.stop + START.seconds + self.read
+
+    @property
+    def most(self) -> float:
+        """A collective that hangs, and a new node."""
+        return WATCHDOG.seconds + self.least + self.new_node + PULL.seconds
+
+
+def section(subject: Subject) -> Iterator[str]:
+    """A line for each job, and how many sick nodes of each pool are replaced."""
+    works = Reading(subject.plan, subject.catalog).works
+    ways = [_way(subject, work) for work in works if _has_accelerators(work)]
+    if ways:
+        yield from ("## After a failure", "")
+        yield (
+            "A GPU fails, and all pods start again. The program notices an error at once, and a collective that hangs "
+            f"by NCCL's watchdog: {WATCHDOG}, unless it calls `init_process_group(timeout=…)` with less. *at least*: "
+            "an error, and a node that is free. *at most*: a hang, and a node that is repaired and boots first."
+        )
+        yield ""
+        header = (
+            "job",
+            "notices, at most:",
+            "tries in place:",
+            "pods stop, at most:",
+            "new node:",
+            "image:",
+            "start:",
+            "checkpoint is read:",
+            "at least:",
+            "at most:",
+            "steps lost:",
+        )
+        yield from table(header, map(_row, ways))
+    yield from _of_repair(subject)
+
+
+def _has_accelerators(work: Work) -> bool:
+    return work.accelerator is not None and work.accelerator[1] > 0
+
+
+def _way(subject: Subject, work: Work) -> Way:
+    name = work.job.source_name or work.job.name
+    schedule = _schedule(subject, work)
+    read = 0.0
+    lost = None
+    if schedule is not None:
+        read = schedule.read or 0
+        if schedule.every is not None:
+            lost = schedule.every / 2
+    stop = 0
+    if work.pod is not None:
+        stop = work.pod.grace_seconds or 0
+    tries = work.env.get("PET_MAX_RESTARTS") or ""
+    pool = subject.pool(work.job.pool)
+    return Way(
+        name=name,
+        tries=int(tries) if tries.isdigit() else 0,
+        stop=stop,
+        new_node=REPAIR.seconds + PROVISION.seconds + _test(subject, work.job.pool),
+        read=read,
+        lost=lost,
+        spare=pool.spare_nodes if pool is not None else 0,
+    )
+
+
+def _schedule(
+    subject: Subject,
+    work: Work,
+) -> CheckpointSchedule | None:
+    name = work.job.source_name or work.job.name
+    for schedule in subject.plan.of(CheckpointSchedule):
+        if (schedule.namespace, schedule.name) == (work.job.namespace, name):
+            return schedule
+    return None
+
+
+def _test(subject: Subject, pool: str) -> int:
+    """The seconds that DCGM's diagnostics of a new node of a pool take."""
+    for burn_in in subject.plan.of(BurnIn):
+        if burn_in.name == f"burn-in-{pool}":
+            return DIAGNOSTICS[burn_in.level].seconds
+    return 0
+
+
+def _row(way: Way) -> tuple[str, ...]:
+    lost = "?"
+    if way.lost is not None:
+        lost = f"{_time(way.lost)}, on average"
+    new_node = _time(way.new_node)
+    if way.spare:
+        new_node += f", or none: {way.spare} spare"
+    return (
+        way.name,
+        str(WATCHDOG),
+        str(way.tries),
+        _time(way.stop),
+        new_node,
+        str(PULL),
+        str(START),
+        _time(way.read) if way.read else "?",
+        _time(way.least),
+        _time(way.most),
+        lost,
+    )
+
+
+def _of_repair(subject: Subject) -> Iterator[str]:
+    rows = []
+    for node_pool in subject.pools():
+        sick = repaired(node_pool)
+        rows.append((node_pool.name, str(node_pool.nodes.max), str(sick)))
+    if not rows:
+        return
+    yield from ("## Repair of nodes", "")
+    yield (
+        f"Where more than {SICK_SHARE}% of a pool's nodes are sick at a time, none of them is replaced, and an event "
+        "`NodeRepairBlocked` of the node says so: delete its NodeClaim (`kubectl delete nodeclaim NAME`), or terminate "
+        "the instance of a node group. The share is of the nodes that are there: fewer where a pool has scaled down."
+    )
+    yield ""
+    header = ("pool", "nodes:", "sick nodes that are replaced, at most:")
+    yield from table(header, rows)
+
+
+def repaired(pool: NodePool) -> int:
+    """How many nodes of a pool may be sick at a time while they are still repaired, with all of its nodes there."""
+    nodes = pool.nodes.max
+    managed = pool.managed_node_group
+    if managed is None:
+        return math.ceil(nodes * SICK_SHARE / 100)
+    config = managed.node_repair_config
+    if config.max_unhealthy_node_threshold_count is not None:
+        return min(nodes, config.max_unhealthy_node_threshold_count)
+    share = config.max_unhealthy_node_threshold_percentage
+    if share is not None:
+        return nodes * share // 100
+    if nodes <= GROUP_NODES:
+        return nodes
+    return nodes * SICK_SHARE // 100
+
+
+def _time(seconds: float) -> str:
+    return str(Duration(math.ceil(seconds)))
