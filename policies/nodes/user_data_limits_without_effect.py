@@ -18,8 +18,8 @@ def user_data_limits_without_effect(manifest: Manifest) -> Iterator[Finding]:
 
     `limits.conf` is read by PAM for logins (pam_limits), and `ulimit` is for the shell that runs it; containers are
     started by containerd, and have the limits of its unit (systemd.exec, LimitMEMLOCK). EFA, for which tutorials write
-    this, needs none of it in a pod with the capability IPC_LOCK, which no limit of locked memory holds for
-    (getrlimit(2), RLIMIT_MEMLOCK).
+    this, registers memory, which counts as locked: what lifts the limit is a drop-in of containerd.service. (A pod with
+    the capability IPC_LOCK has none either, getrlimit(2), and Pod Security's baseline refuses such pods.)
 
     ## Fails
 
@@ -47,5 +47,5 @@ def user_data_limits_without_effect(manifest: Manifest) -> Iterator[Finding]:
             f"the limits that the user data of {script.title} sets (`{line[0].strip()}`) do not reach containers",
             script.at,
             label="only logins and this shell have them",
-            help="remove it, and give pods `IPC_LOCK`; other limits go into a drop-in of containerd.service",
+            help="write it into a drop-in of containerd.service, like `LimitMEMLOCK=infinity`",
         )

@@ -90,8 +90,8 @@ def test_nodes_of_a_managed_node_group_are_cut_by_the_same_commands() -> None:
             pool={"sharing": MIG, "nodes": 2, "managedNodeGroup": {}}, job={"nodes": 1}
         )
     )
-    (group,) = (group for group in plan.of(NodeGroup) if group.mig)
-    assert group.mig == ("1g.5gb",) * 7
+    (group,) = (group for group in plan.of(NodeGroup) if group.boot.mig)
+    assert group.boot.mig == ("1g.5gb",) * 7
     assert group.labels["nvidia.com/device-plugin.config"] == "mig-mixed"
     (body,) = (
         manifest.body
@@ -109,7 +109,7 @@ def test_nodes_of_a_managed_node_group_are_cut_by_the_same_commands() -> None:
         for node in lift(objects_of(plan), closed=True).of(NodeGroup)
         if node.name == group.name
     )
-    assert read.mig == group.mig
+    assert read.boot.mig == group.boot.mig
     assert not read.own_kubelet
 
 
@@ -131,7 +131,7 @@ def test_commands_of_others_still_hide_what_a_node_of_a_group_has() -> None:
         for node in lift(manifests, closed=True).of(NodeGroup)
         if node.name == "gpu"
     )
-    assert read.mig == ()
+    assert read.boot.mig == ()
     assert read.own_kubelet
 
 

@@ -19,8 +19,8 @@ from compiler.subjects.cluster.plan import (
     PodIdentity,
     Subnet,
 )
-from compiler.subjects.pools.lift import slices_of
-from compiler.subjects.pools.plan import NodeGroup, Taint
+from compiler.subjects.pools.lift import boot_of
+from compiler.subjects.pools.plan import Boot, NodeGroup, Taint
 
 
 def cluster_config(body: Reader) -> Iterator[PlanNode]:
@@ -208,11 +208,11 @@ def _group(
     )
     config = _local_storage(body / "overrideBootstrapCommand")
     commands = (body / "preBootstrapCommands").texts()
-    mig: tuple[str, ...] = ()
+    boot = Boot()
     if len(commands) == 1:
-        mig = slices_of(commands[0])
+        boot = boot_of(commands[0])
     of_kubelet = [key for key in _OWN_KUBELET if body / key]
-    if mig:
+    if boot.runs:
         of_kubelet.remove("preBootstrapCommands")
     return NodeGroup(
         at=body.at,
@@ -237,7 +237,7 @@ def _group(
         repair=body.follow("nodeRepairConfig", "enabled").flag(),
         repair_config=_repair_config(body / "nodeRepairConfig"),
         own_kubelet=bool(of_kubelet) or config is None,
-        mig=mig,
+        boot=boot,
         spot=bool((body / "spot").flag()),
         volume_iops=(body / "volumeIOPS").integer(),
         volume_throughput=(body / "volumeThroughput").integer(),
@@ -246,7 +246,7 @@ def _group(
         origins={
             "instance_types": types_at,
             "labels": (body / "labels").at,
-            "mig": (body / "preBootstrapCommands").at,
+            "boot": (body / "preBootstrapCommands").at,
             "taints": (body / "taints").at,
             "max_size": (body / "maxSize").at,
             "desired": (body / "desiredCapacity").at,

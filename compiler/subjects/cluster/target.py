@@ -17,8 +17,8 @@ from compiler.subjects.cluster.plan import (
     PodIdentity,
 )
 from compiler.subjects.pools.plan import NodeGroup
-from compiler.subjects.pools.target import cut_at_boot
 from compiler.targets.body import given, taints
+from compiler.targets.boot import boot_script
 
 NODE_GROUPS = "bootstrap/nodegroups"
 
@@ -287,10 +287,11 @@ def _market(group: NodeGroup) -> str | None:
 
 
 def _commands(group: NodeGroup) -> list[str]:
-    """The commands that cut GPUs into slices; eksctl makes a part of the user data of each."""
-    if not group.mig:
+    """What nodes run when they boot; eksctl makes a part of the user data of it."""
+    script = boot_script(group.boot)
+    if not script:
         return []
-    return [cut_at_boot(group.mig)]
+    return [script]
 
 
 def _node_config(group: NodeGroup) -> str | None:

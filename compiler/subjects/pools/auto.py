@@ -22,6 +22,7 @@ from compiler.subjects.pools.daemons import daemons
 from compiler.subjects.pools.karpenter import node_classes, node_pools
 from compiler.subjects.pools.plan import (
     AutoNodeClass,
+    Boot,
     Budget,
     NodeClass,
     NodePool,
@@ -150,7 +151,7 @@ def _node_class(
         metadata_hops=None,
         tags={},
         user_data=False,
-        mig=(),
+        boot=Boot(),
     )
     return AutoNodeClass(
         **known,

@@ -13,6 +13,7 @@ from compiler.diagnostics.diagnostic import listed
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context
 from compiler.subjects.network.spec import NetworkSection
+from compiler.subjects.pools.boot import boot_of_pool, boot_place
 from compiler.subjects.pools.parts import Part, parts
 from compiler.subjects.pools.plan import POOL_LABEL, NodeGroup
 from compiler.subjects.pools.pools import GPU_PRESENT, Pool, placement_group
@@ -99,12 +100,12 @@ def _node_group(
         local_storage=disks,
         repair=_repairs(repair),
         repair_config=repair_config,
-        mig=pool.slices,
+        boot=boot_of_pool(context, pool),
         origins={
             "instance_types": pool.at_type,
             "zones": at / "zones",
             "labels": at / "labels",
-            "mig": at / "sharing",
+            "boot": boot_place(pool),
             "taints": at / "taints",
             "efa": at / "efa",
             "placement_group": at / "placement",

@@ -11,6 +11,7 @@ from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.jobs.plan import HUGEPAGES
 from compiler.subjects.jobs.stopping import BLOCK_DRAIN
 from compiler.subjects.network.spec import NetworkSection
+from compiler.subjects.pools.boot import boot_of_pool, boot_place
 from compiler.subjects.pools.parts import Part, parts
 from compiler.subjects.pools.plan import (
     CAPACITY_TYPE,
@@ -75,6 +76,7 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
         "placement_group": at / "placement",
         "block_devices": at / "rootVolume",
         "instance_store": at / "localStorage",
+        "boot": boot_place(pool),
     }
     if "ami" in own_versions(context.spec):
         origins["ami_alias"] = OF_THE_PLATFORM["ami"]
@@ -91,7 +93,7 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
     interfaces = tuple(NetworkInterface(*interface) for interface in layout)
     profile = instance_profile(context)
     store = "RAID0" if pool.local_storage == "raid0" else None
-    slices = pool.slices
+    boot = boot_of_pool(context, pool)
     return NodeClass(
         at=at,
         name=pool.name,
@@ -108,8 +110,8 @@ def _node_class(context: Context, pool: Pool) -> NodeClass:
         metadata_hops=1,
         tags=dict(context.spec.tags),
         annotations=annotations,
-        mig=slices,
-        user_data=bool(slices),
+        boot=boot,
+        user_data=boot.runs,
         # It stays with its NodePool, which is not Ready and replaces no node while its class is being deleted
         # (kubernetes-sigs/karpenter, pkg/controllers/nodepool/readiness).
         prune=not spec.reservations,

@@ -16,6 +16,7 @@ from compiler.subjects.pools.plan import (
     ZONE,
     AutoNodeClass,
     BlockDevice,
+    Boot,
     Budget,
     NetworkInterface,
     NodeClass,
@@ -33,8 +34,8 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
     aliases = _texts(images, "alias")
     hops = spec.follow("metadataOptions", "httpPutResponseHopLimit")
     has_user_data = bool(spec / "userData")
-    mig = slices_of((spec / "userData").word())
-    own_user_data = has_user_data and not mig
+    boot = boot_of((spec / "userData").word())
+    own_user_data = has_user_data and not boot.runs
     yield NodeClass(
         at=body.at,
         name=name_of(body),
@@ -63,7 +64,7 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
         annotations=annotations_of(body),
         own_kubelet=own_user_data or bool(spec / "kubelet"),
         user_data=has_user_data,
-        mig=mig,
+        boot=boot,
         prune=pruned(body),
     )
 
@@ -128,20 +129,22 @@ def auto_node_class(body: Reader) -> Iterator[PlanNode]:
 
 
 _CUT = regex(r"^\s*nvidia-smi mig -cgi (\S+) -C\s*$", re.MULTILINE)
-_OF_KUBELET = ("NodeConfig", "kubelet", "nodeadm.d")
+_OF_KUBELET = ("NodeConfig", "kubelet", "nodeadm.d", "hugepages")
 
 
-def slices_of(user_data: str) -> tuple[str, ...]:
-    """The profiles into which user data cuts each GPU, where it says nothing of the kubelet beside."""
+def boot_of(user_data: str) -> Boot:
+    """What user data has nodes do, where it says nothing of the kubelet beside."""
+    if any(word in user_data for word in _OF_KUBELET):
+        return Boot()
+    cut = None
     if "nvidia-smi mig" in user_data:
         cut = _CUT.search(user_data)
-    else:
-        cut = None
-    if cut is None:
-        return ()
-    if any(word in user_data for word in _OF_KUBELET):
-        return ()
-    return tuple(cut[1].split(","))
+    return Boot(
+        mig=tuple(cut[1].split(",")) if cut is not None else (),
+        locked_memory="LimitMEMLOCK=infinity" in user_data,
+        lustre_settings="lru_max_age" in user_data,
+        lustre_efa="lnetctl net add --net efa" in user_data,
+    )
 
 
 def _texts(

@@ -111,10 +111,32 @@ class BlockDevice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Boot:
+    """What nodes do when they boot, beside joining the cluster.
+
+    ``mig`` are the profiles into which each GPU is cut, one for each slice. ``locked_memory``: containers may lock as
+    much memory as they like. ``lustre_settings``: the client of Lustre is set up for large nodes; ``lustre_efa``: it
+    talks over EFA.
+    """
+
+    mig: tuple[str, ...] = ()
+    locked_memory: bool = False
+    lustre_settings: bool = False
+    lustre_efa: bool = False
+
+    @property
+    def runs(self) -> bool:
+        """Whether it does anything."""
+        return bool(
+            self.mig or self.locked_memory or self.lustre_settings or self.lustre_efa
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeClass(PlanNode):
     """karpenter.k8s.aws/v1 EC2NodeClass. ``own_kubelet``: it configures the kubelet, or the system by user data
     (``user_data``). ``ami_names`` and ``ami_parameters`` are the images that its terms select by name or SSM parameter.
-    ``mig`` are the profiles into which its user data cuts each GPU, one for each slice.
+    ``boot`` is what its user data does.
     ``prune`` off keeps it when it leaves git. ``role`` or ``instance_profile``: Karpenter makes a profile of the one,
     and takes the other as it is.
     """
@@ -138,7 +160,7 @@ class NodeClass(PlanNode):
     annotations: Mapping[str, str] = field(default_factory=dict)
     own_kubelet: bool = False
     user_data: bool = False
-    mig: tuple[str, ...] = ()
+    boot: Boot = Boot()
     prune: bool = True
 
     @property
@@ -247,8 +269,7 @@ class NodeGroup(PlanNode):
     ``own_kubelet``: it configures the kubelet, or the system by commands or a launch template of its own.
     ``ami_release``: the release of the EKS optimized image, like ``1.35.6-20260714``. ``local_storage``: the strategy
     for NVMe disks that its NodeConfig says. ``volume`` is in GiB, ``volume_throughput`` in MiB/s. ``repair_config`` is
-    eksctl's ``nodeRepairConfig``, of which ``repair`` is the switch. ``mig``: the profiles into which its commands cut
-    each GPU at boot.
+    eksctl's ``nodeRepairConfig``, of which ``repair`` is the switch. ``boot`` is what its commands do.
     """
 
     name: str
@@ -277,7 +298,7 @@ class NodeGroup(PlanNode):
     security_groups: tuple[str, ...] = ()
     local_storage: str = ""
     repair_config: Mapping[str, Any] = field(default_factory=dict)
-    mig: tuple[str, ...] = ()
+    boot: Boot = Boot()
 
     def where_type(self, name: str) -> Route:
         """The place of one of the instance types; the field where it has just one."""

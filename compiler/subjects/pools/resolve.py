@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from compiler.plan import PlanNode
 from compiler.resolve.context import Context
 from compiler.subjects.cluster.spec import ClusterSection
+from compiler.subjects.pools.boot import check_lustre_clients
 from compiler.subjects.pools.bounds import check_pools
 from compiler.subjects.pools.karpenter import node_classes, node_overlay, node_pools
 from compiler.subjects.pools.plan import NodeShare
@@ -17,6 +18,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     """The nodes of every pool, and what jobs can get of one."""
     pools = context.once(resolve_pools)
     check_pools(context, pools)
+    check_lustre_clients(context, pools)
     auto_mode = ClusterSection.of(context.spec).auto_mode is not None
     for pool in pools.values():
         if auto_mode:

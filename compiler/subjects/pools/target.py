@@ -19,6 +19,7 @@ from compiler.subjects.pools.plan import (
     SelectorTerm,
 )
 from compiler.targets.body import NO_PRUNE, given, head, path, quantities, taints
+from compiler.targets.boot import user_data
 
 FOLDER = "platform"
 
@@ -68,8 +69,8 @@ def _class_origins(node: NodeClass) -> Places:
         ("spec", "blockDeviceMappings"): node.where("block_devices"),
         ("spec", "instanceStorePolicy"): node.where("instance_store"),
     }
-    if node.mig:
-        places["spec", "userData"] = node.at / "sharing"
+    if node.boot.runs:
+        places["spec", "userData"] = node.where("boot")
     if "ami_alias" in node.origins:
         places["spec", "amiSelectorTerms"] = node.where("ami_alias")
     return places
@@ -121,7 +122,7 @@ def node_class(node: NodeClass) -> Body:
         instanceStorePolicy=node.instance_store,
         blockDeviceMappings=_devices(node.block_devices),
         metadataOptions=_metadata_options(node.metadata_hops),
-        userData=_user_data(node.mig),
+        userData=user_data(node.boot),
         tags=dict(node.tags),
     )
     return {**metadata, "spec": spec}
@@ -185,71 +186,6 @@ def _auto_interfaces(node: AutoNodeClass) -> list[Body]:
     if interfaces and node.prefixes is not None:
         interfaces[0]["secondaryIPv4PrefixCount"] = node.prefixes
     return interfaces
-
-
-def _user_data(mig: tuple[str, ...]) -> str | None:
-    """What nodes of Karpenter get as user data; what eksctl gets are commands, of which it makes the same."""
-    if not mig:
-        return None
-    return _PARTS.replace("SCRIPT", f"#!/bin/bash\n{cut_at_boot(mig)}")
-
-
-_PARTS = """\
-MIME-Version: 1.0
-Content-Type: multipart/mixed; boundary="//"
-
---//
-Content-Type: text/x-shellscript; charset="us-ascii"
-
-SCRIPT
---//--
-"""
-
-
-def cut_at_boot(mig: tuple[str, ...]) -> str:
-    """What nodes run when they boot for the first time: a unit that cuts each GPU into slices, at every boot.
-
-    nodeadm starts the kubelet when cloud-init is done (amazon-eks-ami 81fec2e, nodeadm-run.service), so that the device
-    plugin finds the slices. Neither they nor, from Hopper on, the mode outlive a reboot. On GPUs that have to be reset
-    for the mode, which a virtual machine may not do, the node reboots once (NVIDIA MIG user guide, enable MIG mode).
-    """
-    return _MIG.replace("PROFILES", ",".join(mig))
-
-
-_MIG = """\
-set -euo pipefail
-cat >/usr/local/bin/mig-slices <<'SCRIPT'
-#!/bin/bash
-set -euo pipefail
-nvidia-smi --multi-instance-gpu=1
-if nvidia-smi --query-gpu=mig.mode.current --format=csv,noheader | grep --quiet Disabled; then
-  [ ! -e /var/lib/mig-slices-rebooted ] || exit 1
-  touch /var/lib/mig-slices-rebooted
-  systemctl reboot
-  exit 1
-fi
-nvidia-smi mig -dci || true
-nvidia-smi mig -dgi || true
-nvidia-smi mig -cgi PROFILES -C
-SCRIPT
-chmod 0755 /usr/local/bin/mig-slices
-cat >/etc/systemd/system/mig-slices.service <<'UNIT'
-[Unit]
-Description=Cut each GPU into slices of MIG
-After=nvidia-kmod-load.service nvidia-fabricmanager.service nvidia-persistenced.service
-Before=nodeadm-run.service
-
-[Service]
-Type=oneshot
-RemainAfterExit=true
-ExecStart=/usr/local/bin/mig-slices
-
-[Install]
-WantedBy=multi-user.target
-UNIT
-systemctl daemon-reload
-systemctl enable --now mig-slices.service
-"""
 
 
 def _interfaces(interfaces: tuple[NetworkInterface, ...]) -> list[Body]:
