@@ -162,6 +162,7 @@ def pod(template: Reader) -> Pod:
         excluded_nodes=excluded,
         pools=pools,
         pull_secrets=tuple(map(_name, (spec / "imagePullSecrets").items())),
+        fs_group=spec.follow("securityContext", "fsGroup").integer(),
     )
 
 

@@ -99,8 +99,11 @@ def _way(subject: Subject, work: Work) -> Way:
     stop = 0
     if work.pod is not None:
         stop = work.pod.grace_seconds or 0
-    tries = work.env.get("PET_MAX_RESTARTS") or ""
+    tries = work.env.get("PET_MAX_RESTARTS") or "0"
     pool = subject.pool(work.job.pool)
+    spare = 0
+    if pool is not None:
+        spare = pool.spare_nodes
     return Way(
         name=name,
         tries=int(tries) if tries.isdigit() else 0,
@@ -108,7 +111,7 @@ def _way(subject: Subject, work: Work) -> Way:
         new_node=REPAIR.seconds + PROVISION.seconds + _test(subject, work.job.pool),
         read=read,
         lost=lost,
-        spare=pool.spare_nodes if pool is not None else 0,
+        spare=spare,
     )
 
 

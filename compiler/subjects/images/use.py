@@ -25,11 +25,12 @@ def is_name(image: str) -> bool:
 
 class Use(NamedTuple):
     """A job with references in the place of names of images; whether it ``waits`` for the first build of any of them;
-    the PyTorch in its image, where that is known."""
+    the PyTorch in its image, where that is known, and the user of its programs, by number."""
 
     job: Job
     waits: bool = False
     torch: str | None = None
+    user: int | None = None
 
 
 def with_images(
@@ -73,6 +74,7 @@ def with_images(
         job.model_copy(update=changes),
         bool(waits),
         _torch(image),
+        _user(image),
     )
 
 
@@ -114,6 +116,13 @@ def _explain(context: Context, job: Job, image: Image) -> None:
             f"{image.made.lock}",
             follows=image.at / "lock",
         )
+
+
+def _user(image: Image | None) -> int | None:
+    """The user that programs of an image run as, by number."""
+    if image is None:
+        return None
+    return image.recipe.user
 
 
 def _torch(image: Image | None) -> str | None:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Job:
     """A job of the spec with its pool, queue and namespace bound. ``waits``: for the first build of its image, so that
-    it is checked and not written. ``image_torch``: the PyTorch of its image, where that is one of the spec. ``others``
+    it is checked and not written. ``image_torch`` and ``image_user``: the PyTorch of its image, and by number the
+    user of its programs, where it is one of the spec. ``others``
     are the pools that its queue tries after ``pool``, whose share is then the least of all."""
 
     spec: spec_jobs.Job
@@ -36,6 +37,7 @@ class Job:
     namespace: str
     waits: bool = False
     image_torch: str | None = None
+    image_user: int | None = None
     others: tuple[Pool, ...] = ()
 
     @property
@@ -99,6 +101,7 @@ def bound_jobs(context: Context) -> list[Job]:
                 namespace,
                 used.waits,
                 used.torch,
+                used.user,
                 others,
             )
             _explain(context, bound)

@@ -169,6 +169,7 @@ class Pod(PlanNode):
 
     ``excluded_nodes`` are hosts that its required node affinity keeps it from, ``pull_secrets`` the Secrets by which
     its images are pulled. ``pools`` are terms of that affinity about the labels of pools, of which one must hold.
+    ``fs_group`` is the group, by number, that volumes are given to.
     """
 
     containers: tuple[Container, ...] = ()
@@ -195,6 +196,10 @@ class Pod(PlanNode):
         metadata=LATER,
     )
     pools: tuple[tuple[Requirement, ...], ...] = field(default=(), metadata=LATER)
+    fs_group: int | None = field(
+        default=None,
+        metadata=LATER,
+    )
 
     def container(self, name: str) -> Container | None:
         """The container of a name."""

@@ -31,6 +31,7 @@ from compiler.subjects.jobs.kinds.kind import has_peers, kind_of
 from compiler.subjects.jobs.launchers.launcher import launcher_of
 from compiler.subjects.jobs.model import check_model
 from compiler.subjects.jobs.mounts import mounted
+from compiler.subjects.jobs.owning import group_of_volumes, owners
 from compiler.subjects.jobs.plan import (
     INITIALIZERS,
     TRAIN_JOB,
@@ -250,6 +251,7 @@ def _pod(
         volumes=(shared_memory_volume, *volumes_of(job, files, _SHM)),
         restart_policy="Never",
         grace_seconds=grace(context, job),
+        fs_group=group_of_volumes(context, job),
         service_account=_account(context, job),
         priority_class=POD_PRIORITY,
         annotations=annotations,
@@ -393,7 +395,7 @@ def _init_containers(
     """
     share = {name: asked[name] for name in ("cpu", "memory")}
     mounts = mounts_of(job, files, _SHM)
-    containers = []
+    containers = list(owners(context, job, mounts, share))
     for index, init in enumerate(job.spec.init_containers):
         at = job.at / "initContainers" / index
         context.settle(

@@ -225,6 +225,7 @@ def pod_spec(pod: Pod) -> Body:
         serviceAccountName=pod.service_account,
         priorityClassName=pod.priority_class,
         hostNetwork=pod.host_network or None,
+        securityContext=_of_volumes(pod.fs_group),
         nodeSelector=dict(pod.node_selector),
         tolerations=tolerations(pod.tolerations),
         affinity=_affinity(pod),
@@ -233,6 +234,13 @@ def pod_spec(pod: Pod) -> Body:
         containers=_containers(pod.containers),
         volumes=[_volume(volume) for volume in pod.volumes],
     )
+
+
+def _of_volumes(group: int | None) -> Body:
+    """core/v1 PodSecurityContext. A volume that belongs to the group already is not walked through again."""
+    if group is None:
+        return {}
+    return {"fsGroup": group, "fsGroupChangePolicy": "OnRootMismatch"}
 
 
 def _names(names: Iterable[str]) -> list[Body]:

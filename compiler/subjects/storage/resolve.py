@@ -374,12 +374,15 @@ def _s3(
     prefix: str,
     name: str,
 ) -> _Source:
-    # awslabs/mountpoint-s3-csi-driver, static provisioning: bucketName in volumeAttributes, options as flags.
+    # awslabs/mountpoint-s3-csi-driver, static provisioning: bucketName in volumeAttributes, options as flags. Files and
+    # folders are root's, and others may write by their mode alone (awslabs/mountpoint-s3 58817cab, CONFIGURATION.md).
     attributes = {"bucketName": bucket}
     options = [
         f"region {context.spec.region}",
         "allow-delete",
         "allow-other",
+        "dir-mode 0777",
+        "file-mode 0666",
     ]
     if prefix:
         options.append(f"prefix {prefix.rstrip('/')}/")
