@@ -441,6 +441,18 @@ Arn = Annotated[
         )
     ),
 ]
+PolicyArn = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"arn:aws(-cn|-us-gov)?:iam::(aws|\d{12}):policy/[\w+=,.@/-]+",
+            "the ARN of an IAM policy",
+            "arn:aws:iam::111122223333:policy/dns",
+            longest=2048,
+            source="IAM service model, pathType and policyNameType",
+        )
+    ),
+]
 GroupName = Annotated[str, BeforeValidator(check.group)]
 VpcId = Annotated[
     str,

@@ -153,3 +153,48 @@ def test_a_download_that_nobody_reads_is_an_error(
 def test_what_no_initializer_reads_is_refused(given: dict[str, Any]) -> None:
     (fault,) = shape_faults(spec(job={"initializer": given}))
     assert fault.code == "SPC005"
+
+
+def test_they_run_on_the_pools_of_the_job_where_labels_of_pools_differ() -> None:
+    """A queue with a pool of one NodePool and one of several: a flavor of either would take pods without affinity."""
+    split = {
+        "name": "blocks",
+        "instanceTypes": ["p5.48xlarge"],
+        "zones": ["us-west-2b"],
+        "nodes": 4,
+        "capacity": {
+            "reserved": {
+                "reservations": [
+                    {"id": "cr-0a1b2c3d4e5f60718", "nodes": 2},
+                    {"id": "cr-0a1b2c3d4e5f60719", "nodes": 2},
+                ]
+            }
+        },
+    }
+    data = whole(queue="all", pool="gpu")
+    data["spec"]["nodePools"].append(split)
+    data["spec"]["queues"] = [
+        {
+            "name": "all",
+            "namespaces": ["training"],
+            "quota": [{"pool": "blocks", "nodes": 4}, {"pool": "gpu", "nodes": 4}],
+        }
+    ]
+    pods = {job.name: job.pod for job in plan_of(data).of(Runtime)[0].jobs}
+    nodes = pods.pop("node")
+    assert nodes.pools
+    assert len(pods) == 2
+    for pod in pods.values():
+        assert (pod.pools, pod.node_selector) == (nodes.pools, {})
+        assert pod.tolerations == nodes.tolerations
+
+
+def test_they_ask_for_any_node_of_a_topology() -> None:
+    pool = {"nodes": 4, "topology": "network"}
+    data = spec(pool=pool, job={"mounts": MOUNTS, **BOTH}, storage=[LUSTRE])
+    pods = {job.name: job.pod for job in plan_of(data).of(Runtime)[0].jobs}
+    asked = "kueue.x-k8s.io/podset-unconstrained-topology"
+    assert asked not in pods["node"].annotations
+    assert pods["dataset-initializer"].annotations[asked] == "true"
+    plain = {job.name: job.pod for job in plan_of(whole()).of(Runtime)[0].jobs}
+    assert asked not in plain["dataset-initializer"].annotations

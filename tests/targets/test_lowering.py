@@ -30,6 +30,7 @@ from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.manifest import Manifest, ObjectRef
 from compiler.plan import Plan
+from compiler.subjects.cluster.plan import Bootstrap
 from compiler.subjects.health.plan import ProblemDetector
 from compiler.subjects.namespaces.plan import Access
 from compiler.subjects.pools.plan import NodeClass
@@ -244,7 +245,7 @@ def test_names_and_paths_are_unique_and_no_controllers_field_is_written() -> Non
             assert (
                 json.loads(json.dumps(each.body)) == each.body
             )  # plain values, no tuples, no None keys
-            assert "null" not in json.dumps(each.body), each.ref
+            assert not re.search(r"[:,\[] ?null\b", json.dumps(each.body)), each.ref
 
 
 def test_only_what_people_run_lies_in_bootstrap() -> None:
@@ -577,12 +578,66 @@ def test_a_spec_adds_addons_and_changes_ours() -> None:
     assert found["amazon-cloudwatch-observability"] == {
         "name": "amazon-cloudwatch-observability",
         "configurationValues": '{"agent": {"on": true}}',
+        "podIdentityAssociations": [
+            {
+                "namespace": "amazon-cloudwatch",
+                "serviceAccountName": "cloudwatch-agent",
+                "permissionPolicyARNs": [
+                    "arn:aws:iam::aws:policy/AWSXrayWriteOnlyAccess",
+                    "arn:aws:iam::aws:policy/CloudWatchAgentServerPolicy",
+                ],
+            }
+        ],
     }
     plain = body_of(manifests_of(spec()), "ClusterConfig")
     assert [addon["name"] for addon in config["addons"]] == [
         *(addon["name"] for addon in plain["addons"]),
         "amazon-cloudwatch-observability",
     ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "account", "policies"),
+    [
+        ({}, None, None),
+        (
+            {"role": {"namespace": "dns", "serviceAccount": "dns", "policies": []}},
+            None,
+            None,
+        ),
+        (
+            {
+                "role": {
+                    "namespace": "dns",
+                    "serviceAccount": "names",
+                    "policies": ["arn:aws:iam::111122223333:policy/dns"],
+                }
+            },
+            "names",
+            ["arn:aws:iam::111122223333:policy/dns"],
+        ),
+    ],
+)
+def test_an_add_on_that_is_not_known_has_the_role_that_the_spec_says(
+    settings: dict[str, Any], account: str | None, policies: list[str] | None
+) -> None:
+    own = {"eks": {"addons": {"external-dns": settings}}}
+    config = body_of(manifests_of(spec(platform=own)), "ClusterConfig")
+    (addon,) = [each for each in config["addons"] if each["name"] == "external-dns"]
+    identities = addon.get("podIdentityAssociations") or [{}]
+    assert identities[0].get("serviceAccountName") == account
+    assert identities[0].get("permissionPolicyARNs") == policies
+
+
+def test_with_auto_mode_the_bootstrap_binds_the_roles_of_add_ons() -> None:
+    own = {"eks": {"autoMode": {}, "addons": {"amazon-cloudwatch-observability": {}}}}
+    plan = plan_of(spec(platform=own))
+    (account,) = plan.of(Bootstrap)
+    drivers = {driver.service_account: driver for driver in account.drivers}
+    arns = drivers["cloudwatch-agent"].policy_arns
+    assert arns[-1] == "arn:aws:iam::aws:policy/CloudWatchAgentServerPolicy"
+    config = body_of(manifests_of(spec(platform=own)), "ClusterConfig")
+    assert "podIdentityAssociations" not in config["addons"][-1]
 
 
 def test_queues_say_what_kueue_calls_it() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from compiler.catalog import addons as roles
 from compiler.plan import PlanNode
 from compiler.resolve.context import SPEC, Context
 from compiler.subjects import addons
@@ -27,6 +28,9 @@ from compiler.subjects.delivery.resolve import setting
 from compiler.subjects.network.resolve import network
 from compiler.subjects.overrides.values import overridden
 from compiler.subjects.pools.plan import NodeGroup
+
+if TYPE_CHECKING:
+    from compiler.subjects.cluster.forms.addon_settings import AddonSettings
 
 SYSTEM = "system"
 
@@ -110,14 +114,84 @@ def _addons(setting: Setting) -> tuple[Addon, ...]:
                 key=True,
             )
         elif name not in ours:
-            installed.append(
-                Addon(
-                    name,
-                    context.build(name),
-                    settings.values,
-                )
+            installed.append(_own_addon(context, name, settings))
+        elif settings.role is not None:
+            context.fault(
+                "RES223",
+                f"add-on `{name}` has a role of Trainyard's",
+                AT_EKS / "addons" / name / "role",
+                "remove it: only add-ons beside those of every cluster say their own",
             )
     return tuple(installed)
+
+
+def _own_addon(
+    context: Context,
+    name: str,
+    settings: AddonSettings,
+) -> Addon:
+    """An add-on that only this cluster has. With EKS Auto Mode eksctl binds no roles of add-ons (see ``drivers``)."""
+    addon = Addon(
+        name,
+        context.build(name),
+        settings.values,
+    )
+    identity = _own_identity(context, name, settings)
+    if identity is None or ClusterSection.of(context.spec).auto_mode is not None:
+        return addon
+    return replace(
+        addon,
+        service_account=(identity.namespace, identity.service_account),
+        policy_arns=identity.policy_arns,
+    )
+
+
+def _own_identity(
+    context: Context,
+    name: str,
+    settings: AddonSettings,
+) -> PodIdentity | None:
+    """The role of an add-on that only this cluster has: as the spec says it, or as AWS documents it."""
+    own = settings.role
+    if own is not None:
+        if not own.policies:
+            return None
+        return PodIdentity(
+            own.namespace,
+            own.service_account,
+            tuple(own.policies),
+        )
+    if name in addons.addons():
+        return None
+    if not roles.is_known(name):
+        context.doubt(
+            "RES222",
+            f"add-on `{name}` may need rights in AWS, and no role is known for it",
+            AT_EKS / "addons" / name,
+            f"ask `aws eks describe-addon-configuration --addon-name {name} --addon-version VERSION --query "
+            "podIdentityConfiguration`, and write `role:` with its service account and policies (`[]` for none)",
+            source="EKS API, AddonPodIdentityConfiguration",
+        )
+        return None
+    role = roles.role_of(name)
+    if role is None:
+        return None
+    context.derive(
+        "cluster",
+        f"addons.{name}.role",
+        ", ".join(role.policies),
+        f"service account {role.namespace}/{role.service_account}: eksctl gives add-ons no rights unless they are said",
+        roles.source(),
+        follows=AT_EKS / "addons" / name,
+    )
+    arns = (
+        f"arn:{context.partition}:iam::aws:policy/{policy}" for policy in role.policies
+    )
+    return PodIdentity(
+        role.namespace,
+        role.service_account,
+        tuple(arns),
+    )
 
 
 def _addon(
@@ -170,6 +244,7 @@ def drivers(context: Context) -> tuple[PodIdentity, ...]:
     identities: list[PodIdentity] = []
     if ClusterSection.of(context.spec).auto_mode is not None:
         identities += _identities(context)
+        identities += _of_own_addons(context)
     for addon in addons.wanted(context, HELM):
         role = addon.role
         if role is not None and role.managed:
@@ -182,6 +257,18 @@ def drivers(context: Context) -> tuple[PodIdentity, ...]:
                 )
             )
     return tuple(identities)
+
+
+def _of_own_addons(context: Context) -> Iterator[PodIdentity]:
+    """Those of add-ons that only this cluster has."""
+    ours = {addon.component for addon in addons.wanted(context, EKS)}
+    for name, settings in ClusterSection.of(context.spec).eks.addons.items():
+        role = roles.role_of(name)
+        if name in ours or (role is None and settings.role is None):
+            continue
+        identity = _own_identity(context, name, settings)
+        if identity is not None:
+            yield identity
 
 
 def role_name(context: Context, component: str) -> str:

@@ -32,6 +32,9 @@ _IMAGE = "ghcr.io/kubeflow/trainer/{}-initializer:v{}"
 CPU, MEMORY = Quantity.of(2), Quantity.gib(8)
 """What an initializer asks for: a download, and files of a few GiB in memory."""
 _RETRIES = 3
+_TOPOLOGY = "kueue.x-k8s.io/podset-"
+_ANYWHERE = f"{_TOPOLOGY}unconstrained-topology"
+"""One pod, which needs no neighbours; without asking it gets no node of a flavor with a topology (kueue v0.19.2)."""
 _SOURCE = "trainer v2.3.0, pkg/initializers"
 
 
@@ -240,16 +243,23 @@ def _initializer(
         mounts=(mount,),
         origins={"image": at},
     )
+    # Kueue chooses a flavor for them by themselves: what keeps nodes on the job's pools must keep them there too, or a
+    # node of another pool starts for a download.
+    annotations = {"karpenter.sh/do-not-disrupt": "true"}
+    if any(key.startswith(_TOPOLOGY) for key in pod.annotations):
+        annotations[_ANYWHERE] = "true"
     own = Pod(
         at=at,
         containers=(container,),
         node_selector=pod.node_selector,
+        pools=pod.pools,
+        excluded_nodes=pod.excluded_nodes,
         tolerations=pod.tolerations,
         volumes=(volume,),
         restart_policy="Never",
         service_account=pod.service_account,
         priority_class=pod.priority_class,
-        annotations={"karpenter.sh/do-not-disrupt": "true"},
+        annotations=annotations,
         pull_secrets=pod.pull_secrets,
     )
     return ReplicatedJob(

@@ -1,13 +1,33 @@
 """What differs for one EKS add-on."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from compiler.spec.base import SpecModel
 from compiler.spec.types import (
     AddonVersion,
+    Distinct,
+    ObjectName,
+    PolicyArn,
 )
+
+
+class AddonRole(SpecModel):
+    """The rights of an add-on: those of policies, for a service account."""
+
+    namespace: ObjectName = Field(
+        description="The namespace of the add-on.",
+        examples=["external-dns"],
+    )
+    service_account: ObjectName = Field(
+        description="The service account of the add-on's pods.",
+        examples=["external-dns"],
+    )
+    policies: Annotated[list[PolicyArn], Distinct] = Field(
+        description="The IAM policies that its role has; none: it needs no role.",
+        examples=[["arn:aws:iam::111122223333:policy/dns"]],
+    )
 
 
 class AddonSettings(SpecModel):
@@ -23,4 +43,16 @@ class AddonSettings(SpecModel):
         {},
         description="The configuration of the add-on (configurationValues), over what Trainyard sets.",
         examples=[{"env": {"WARM_ENI_TARGET": "1"}}],
+    )
+    role: AddonRole | None = Field(
+        None,
+        description="What an add-on of the cluster's own may do in AWS; derived: of those that AWS documents, the "
+        "managed policies that they need.",
+        examples=[
+            {
+                "namespace": "external-dns",
+                "serviceAccount": "external-dns",
+                "policies": ["arn:aws:iam::111122223333:policy/dns"],
+            }
+        ],
     )
