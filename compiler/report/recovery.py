@@ -13,6 +13,11 @@ from compiler.report.markdown import table
 from compiler.report.subject import Subject
 from compiler.subjects.health.plan import BurnIn
 from compiler.subjects.jobs.plan import CheckpointSchedule
+from compiler.subjects.jobs.stopping import (
+    AFTER_THE_SIGNAL,
+    longest_hook,
+    longest_silence,
+)
 from compiler.subjects.pools.pools import DIAGNOSTICS
 from compiler.subjects.pools.spec import NodePool
 from compiler.subjects.queues.resolve import PROVISION, PULL, REPAIR
@@ -63,14 +68,15 @@ def section(subject: Subject) -> Iterator[str]:
         yield (
             "A GPU fails, and all pods start again. The program notices an error at once, and a collective that hangs "
             f"by NCCL's watchdog: {WATCHDOG}, unless it calls `init_process_group(timeout=…)` with less. *at least*: "
-            "an error, and a node that is free. *at most*: a hang, and a node that is repaired and boots first."
+            "an error, and a node that is free. *at most*: a hang, and a node that is repaired and boots first. Ranks "
+            "of other nodes hang in both, and save nothing."
         )
         yield ""
         header = (
             "job",
             "notices, at most:",
             "tries in place:",
-            "pods stop, at most:",
+            "hung pods stop:",
             "new node:",
             "image:",
             "start:",
@@ -96,9 +102,6 @@ def _way(subject: Subject, work: Work) -> Way:
         read = schedule.read or 0
         if schedule.every is not None:
             lost = schedule.every / 2
-    stop = 0
-    if work.pod is not None:
-        stop = work.pod.grace_seconds or 0
     tries = work.env.get("PET_MAX_RESTARTS") or "0"
     pool = subject.pool(work.job.pool)
     spare = 0
@@ -107,12 +110,26 @@ def _way(subject: Subject, work: Work) -> Way:
     return Way(
         name=name,
         tries=int(tries) if tries.isdigit() else 0,
-        stop=stop,
+        stop=_stop(work),
         new_node=REPAIR.seconds + PROVISION.seconds + _test(subject, work.job.pool),
         read=read,
         lost=lost,
         spare=spare,
     )
+
+
+def _stop(work: Work) -> int:
+    """The seconds until pods are gone whose ranks hang, as they do in a collective that others have left: no hook waits
+    for them, torchrun does, and then the kubelet kills."""
+    pod = work.pod
+    if pod is None or pod.grace_seconds is None:
+        return 0
+    whole = pod.grace_seconds
+    seconds = whole
+    if any(container.pre_stop for container in pod.containers):
+        hook = longest_hook(whole)
+        seconds = longest_silence(hook) + AFTER_THE_SIGNAL
+    return min(seconds, whole)
 
 
 def _schedule(

@@ -389,6 +389,21 @@ def test_the_way_back_after_a_failure_and_its_sum(
     assert lost == "15m, on average"
 
 
+def test_hung_pods_stop_sooner_where_a_hook_asks_them(
+    trainyard: Command, tmp_path: Path
+) -> None:
+    """Of five minutes the hook has 255 seconds, and waits 60 for an answer; then 45 for SIGTERM."""
+    saves = {"path": "/data/run", "signalFile": "/tmp/save"}
+    write(
+        tmp_path,
+        storage=[{"name": "data", "fsxLustre": {"existing": FSX}}],
+        job={"mounts": [{"storage": "data", "path": "/data"}], "checkpoint": saves},
+    )
+    text = trainyard("report", "lab.yaml", cwd=tmp_path).out
+    (row,) = rows(text, "After a failure")
+    assert row[3] == "1m45s"
+
+
 @pytest.mark.parametrize(
     ("pool", "sick"),
     [

@@ -102,8 +102,17 @@ def hook_seconds(context: Context, job: Job) -> int:
     saves = job.spec.checkpoint
     if saves is None or saves.signal_file is None:
         return 0
-    whole = time_to_save(context, job).seconds
+    return longest_hook(time_to_save(context, job).seconds)
+
+
+def longest_hook(whole: int) -> int:
+    """The most that a hook waits of so many seconds."""
     return max(whole - AFTER_THE_SIGNAL, whole // 2)
+
+
+def longest_silence(hook: int) -> int:
+    """The seconds after which a hook ends where nobody saves."""
+    return max(_ANSWER, hook // 5)
 
 
 def pre_stop(
@@ -119,7 +128,7 @@ def pre_stop(
     if saves is None or saves.signal_file is None:
         return ()
     most = hook_seconds(context, job)
-    answer = max(_ANSWER, most // 5)
+    answer = longest_silence(most)
     context.derive(
         job.target,
         "preStop",
