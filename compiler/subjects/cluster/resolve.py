@@ -136,13 +136,39 @@ def _own_addon(
         context.build(name),
         settings.values,
     )
-    identity = _own_identity(context, name, settings)
+    identity = context.once(own_identities).get(name)
     if identity is None or ClusterSection.of(context.spec).auto_mode is not None:
         return addon
     return replace(
         addon,
         service_account=(identity.namespace, identity.service_account),
         policy_arns=identity.policy_arns,
+    )
+
+
+def own_identities(context: Context) -> dict[str, PodIdentity]:
+    """The roles of add-ons that only this cluster has, by the name of the add-on."""
+    ours = addons.addons()
+    identities = {}
+    for name, settings in ClusterSection.of(context.spec).eks.addons.items():
+        if name in ours and settings.role is None:
+            identity = _documented(context, ours[name])
+        else:
+            identity = _own_identity(context, name, settings)
+        if identity is not None:
+            identities[name] = identity
+    return identities
+
+
+def _documented(context: Context, addon: AddOn) -> PodIdentity | None:
+    """The role of an add-on of ours, which the spec asks for where nothing else does."""
+    role = addon.role
+    if addon.runs(context) or role is None or not role.managed:
+        return None
+    return PodIdentity(
+        role.namespace,
+        role.service_account,
+        role.policy_arns(context.partition),
     )
 
 
@@ -161,8 +187,6 @@ def _own_identity(
             own.service_account,
             tuple(own.policies),
         )
-    if name in addons.addons():
-        return None
     if not roles.is_known(name):
         context.doubt(
             "RES222",
@@ -244,7 +268,7 @@ def drivers(context: Context) -> tuple[PodIdentity, ...]:
     identities: list[PodIdentity] = []
     if ClusterSection.of(context.spec).auto_mode is not None:
         identities += _identities(context)
-        identities += _of_own_addons(context)
+        identities += context.once(own_identities).values()
     for addon in addons.wanted(context, HELM):
         role = addon.role
         if role is not None and role.managed:
@@ -257,18 +281,6 @@ def drivers(context: Context) -> tuple[PodIdentity, ...]:
                 )
             )
     return tuple(identities)
-
-
-def _of_own_addons(context: Context) -> Iterator[PodIdentity]:
-    """Those of add-ons that only this cluster has."""
-    ours = {addon.component for addon in addons.wanted(context, EKS)}
-    for name, settings in ClusterSection.of(context.spec).eks.addons.items():
-        role = roles.role_of(name)
-        if name in ours or (role is None and settings.role is None):
-            continue
-        identity = _own_identity(context, name, settings)
-        if identity is not None:
-            yield identity
 
 
 def role_name(context: Context, component: str) -> str:
