@@ -32,8 +32,9 @@ def made(**keys: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("parts", "boot"),
     [
-        ({"pool": {"instanceTypes": ["c7i.24xlarge"]}}, Boot()),
-        ({"pool": LARGE}, Boot(locked_memory=True)),
+        ({"pool": {"instanceTypes": ["c7i.4xlarge"]}, "job": {"nodes": 1}}, Boot()),
+        ({"pool": {"instanceTypes": ["c7i.24xlarge"]}}, Boot(lustre_settings=True)),
+        ({"pool": LARGE}, Boot(locked_memory=True, lustre_settings=True)),
         (
             {"pool": LARGE, "storage": EXISTING},
             Boot(locked_memory=True, lustre_settings=True),

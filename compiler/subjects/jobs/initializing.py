@@ -32,8 +32,8 @@ _IMAGE = "ghcr.io/kubeflow/trainer/{}-initializer:v{}"
 CPU, MEMORY = Quantity.of(2), Quantity.gib(8)
 """What an initializer asks for: a download, and files of a few GiB in memory."""
 _RETRIES = 3
-_TOPOLOGY = "kueue.x-k8s.io/podset-"
-_ANYWHERE = f"{_TOPOLOGY}unconstrained-topology"
+_TOPOLOGY = "-topology"
+_ANYWHERE = "kueue.x-k8s.io/podset-unconstrained-topology"
 """One pod, which needs no neighbours; without asking it gets no node of a flavor with a topology (kueue v0.19.2)."""
 _SOURCE = "trainer v2.3.0, pkg/initializers"
 
@@ -246,7 +246,7 @@ def _initializer(
     # Kueue chooses a flavor for them by themselves: what keeps nodes on the job's pools must keep them there too, or a
     # node of another pool starts for a download.
     annotations = {"karpenter.sh/do-not-disrupt": "true"}
-    if any(key.startswith(_TOPOLOGY) for key in pod.annotations):
+    if any(key.endswith(_TOPOLOGY) for key in pod.annotations):
         annotations[_ANYWHERE] = "true"
     own = Pod(
         at=at,

@@ -27,7 +27,8 @@ def boot_of_pool(context: Context, pool: Pool) -> Boot:
     boot = Boot(
         mig=pool.slices,
         locked_memory=pool.efa,
-        lustre_settings=_is_large(pool) and bool(_lustre(context)),
+        # Whatever the storage: a file system that comes later would drift every node, and the settings wait for one.
+        lustre_settings=_is_large(pool),
         lustre_efa=bool(_over_efa(context, pool)),
     )
     _explain(context, pool, boot)
@@ -135,7 +136,6 @@ def _explain(context: Context, pool: Pool, boot: Boot) -> None:
             "for more than 64 vCPUs, 64 GiB",
             "more requests at a time and locks that are given back, as FSx recommends",
             _TIPS,
-            follows=SPEC / "storage",
         )
     if boot.lustre_efa:
         names = ", ".join(storage.name for storage in _over_efa(context, pool))
