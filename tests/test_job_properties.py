@@ -89,7 +89,7 @@ def stock(draw: st.DrawFn) -> dict[str, Any]:
         "command": ["python", "t.py"],
         "runtime": runtime,
     }
-    if image is None:  # PyTorch's has no plugin for EFA (RES208)
+    if image is None:  # PyTorch's has no plugin for EFA (RUN120)
         base["nodes"] = 1
     return spec(pool=POOL, storage=STORAGE, job={**base, **keys})
 

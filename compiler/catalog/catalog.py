@@ -16,6 +16,7 @@ from compiler.catalog.release import (
     release_names,
     version_key,
 )
+from compiler.catalog.images import images_source
 from compiler.catalog.runtimes import runtimes_source
 from compiler.catalog.xid import XidTable, xids_from_data
 from compiler.catalog.zones import INDEPENDENT
@@ -184,6 +185,7 @@ class Catalog:
             for xids in self.xids.lists.values()
         )
         listed.append(Source(*runtimes_source()))
+        listed.append(Source(*images_source()))
         return tuple(listed)
 
 

@@ -1,18 +1,19 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.model.images import known, runs
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-
-_OF_AWS = ("763104351884.dkr.ecr.", "public.ecr.aws/deep-learning-containers/")
-_GPU = r"-gpu-|^nvcr\.io/nvidia/(?:pytorch|tensorflow|jax):"
+from compiler.policy.world import World
 
 
 @rule("RUN078", severity=Severity.WARNING, pods=True)
-def accelerator_image_on_cpu_nodes(work: Work) -> Iterator[Finding]:
+def accelerator_image_on_cpu_nodes(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """A job on nodes without accelerators runs an image that is made for GPUs.
 
     It works, and each node pulls gigabytes of CUDA libraries that nothing uses. AWS has the same frameworks built for
@@ -43,16 +44,15 @@ def accelerator_image_on_cpu_nodes(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, image: "763104351884.dkr.ecr.us-west-2.amazonaws.com/pytorch-training:2.8.0-gpu-py312"}]
     """
-    node = work if work.image or work.main is None else work.main
-    image = (node.image or "").partition("@")[0]
+    node, image = runs(work)
     if not image or work.accelerator is not None:
         return
     if not work.complete or not work.types:
         return
     if any(instance.accelerators for instance in work.types):
         return  # LIM011 reports that it asks for none of them
-    is_known = image.startswith((*_OF_AWS, "nvcr.io/"))
-    if is_known and re.search(_GPU, image):
+    facts = known(world.plan, image)
+    if facts is not None and facts.devices == "gpu":
         yield Finding(
             f"image `{image}` of {work.title} is for GPUs, and its nodes have none",
             node.where("image"),

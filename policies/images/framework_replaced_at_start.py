@@ -4,15 +4,11 @@ import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.model.images import known
 from compiler.model.shell import Command, commands_of, is_pip_install
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 
-_BUILT = (
-    "nvcr.io/nvidia/pytorch:",
-    "public.ecr.aws/deep-learning-containers/pytorch",
-)
-_BUILT_OF_AWS = r"[0-9]{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com/pytorch-"
 _REQUIREMENT = r"torch(?=$|[<>=!~\[@ ])"
 _LEFT_ALONE = ("-c", "--constraint", "--no-deps")
 
@@ -47,9 +43,8 @@ def framework_replaced_at_start(plan: Plan) -> Iterator[Finding]:
           command: [bash, -c, "pip install torch==2.12.0 && exec torchrun train.py"]}]
     """
     for said in plan.once(commands_of):
-        if not said.image.startswith(_BUILT) and not re.match(
-            _BUILT_OF_AWS, said.image
-        ):
+        facts = known(plan, said.image)
+        if facts is None or not facts.own_torch:
             continue
         named = _torch(said.words)
         if named:

@@ -141,13 +141,6 @@ def test_what_a_train_job_cannot_say_is_an_error(
     assert [fault.code for fault in resolved(stock(**job))[1]] == [code]
 
 
-def test_pytorchs_own_image_cannot_talk_over_efa() -> None:
-    faults = resolved(stock(image=None))[1]
-    assert [fault.code for fault in faults] == ["RES208"]
-    assert resolved(stock(image=None, nodes=1))[1] == []
-    assert resolved(stock("jax-distributed", image=None))[1] == []
-
-
 def test_another_trainer_has_another_runtime() -> None:
     data = stock()
     data["spec"]["components"] = {"trainer": {"version": "2.2.1"}}

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from compiler.catalog.runtimes import image_of, released_runtimes
+from compiler.catalog.runtimes import released_runtimes
 from compiler.resolve.context import Context
 from compiler.source import Route
 from compiler.subjects.jobs.binding import Job
-from compiler.subjects.jobs.kinds.kind import has_peers
 from compiler.subjects.jobs.launchers.launcher import launcher_of
 from compiler.subjects.jobs.plan import (
     TRAIN_JOB,
@@ -57,7 +56,6 @@ def check(context: Context, job: Job, kind: str) -> None:
             f"take Trainer {release.version}, or remove `runtime`, so that one is derived",
             source=f"kubeflow/trainer v{release.version}, {release.file}",
         )
-    _check_plugin(context, job, name)
     for place, why, help in _refused(job, name):
         context.fault(
             "RES205",
@@ -65,27 +63,6 @@ def check(context: Context, job: Job, kind: str) -> None:
             job.at / place,
             help,
             source=_API,
-        )
-
-
-def _check_plugin(context: Context, job: Job, name: str) -> None:
-    """PyTorch's image on Docker Hub has CUDA and NCCL, and neither libfabric nor aws-ofi-nccl (pytorch 01343dcd,
-    Dockerfile): with the plugin asked for by name NCCL stops. What NVIDIA's image of JAX has its name does not say."""
-    image = job.spec.image
-    pool = job.pool
-    instance = pool.instance
-    talks = has_peers(job.spec) and pool.efa and instance.gpus
-    if not talks or "NCCL_NET" in job.spec.env:
-        return
-    if image == image_of(name) and image.startswith("pytorch/pytorch:"):
-        context.fault(
-            "RES208",
-            f"job `{job.spec.name}` talks over EFA among {job.spec.nodes} nodes "
-            f"of `{pool.instance.name}`, "
-            f"and image `{image}` of `{name}` has no EFA plugin: NCCL stops",
-            job.at / "runtime",
-            "name one with libfabric and aws-ofi-nccl under `image`, or take one node",
-            source="pytorch/pytorch 01343dcd, Dockerfile",
         )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from compiler.catalog.runtimes import image_of
 from compiler.plan import PlanNode
 from compiler.plan.base import content
 from compiler.plan.units import Quantity
@@ -569,13 +570,21 @@ def train_job(context: Context, job: Job) -> JobOutput:
     return JobOutput(node, of_job, files, state)
 
 
+def _says_image(job: Job) -> str:
+    """The key of a job that says its image: without one of its own that is the released runtime."""
+    name = job.spec.runtime
+    if name is not None and image_of(name) == job.spec.image:
+        return "runtime"
+    return "image"
+
+
 def _places(job: Job) -> dict[str, Route]:
     at = job.at
     places = {
         "annotations": at / "annotations",
         "nodes": at / "nodes",
         "least_nodes": at / "minNodes",
-        "image": at / "image",
+        "image": at / _says_image(job),
         "command": at / "command",
         "args": at / "args",
         "env": at / "env",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from compiler.resolve.context import Context
+from compiler.source import Route
 from compiler.subjects.jobs.binding import Job
 from compiler.subjects.jobs.launchers.torchrun.resolve import Torchrun
+from compiler.subjects.jobs.launchers.torchtune.released import brought
 
 _RUN = ("tune", "run")
 
@@ -32,6 +34,18 @@ class Torchtune(Torchrun):
                 "write `--rdzv_backend=c10d` after `tune run`",
                 source="torchtune 0031bfb, torchtune/_cli/run.py _is_distributed_args",
             )
+
+    def places(self, job: Job) -> Mapping[str, Route]:
+        """An image that the runtime brings stands at its name."""
+        places = super().places(job)
+        torchtune = job.spec.launcher.torchtune
+        brings = brought({"runtime": torchtune.runtime}) if torchtune else {}
+        if brings.get("image") != job.spec.image:
+            return places
+        return {
+            **places,
+            "image": job.at / "launcher" / "torchtune" / "runtime",
+        }
 
     def explain(self, context: Context, job: Job) -> None:
         super().explain(context, job)

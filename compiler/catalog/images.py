@@ -1,0 +1,134 @@
+"""What public images are known to bring: the EFA plugin, libraries for devices, architectures, user.
+
+One table (``data/images.json``), a source for each row. The first row of an image counts; of what no row has, nothing
+is known. Mirrors are seen through: those of Docker Hub, and pull-through caches of private ECR registries, whose
+repositories have a prefix before the upstream's name (ECR user guide, pull-through-cache).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from compiler.dataclass import dataclass
+from compiler.regex import regex
+
+DATA = Path(__file__).parent / "data" / "images.json"
+
+_HUB = "docker.io"
+_HUB_HOSTS = frozenset(
+    {
+        "docker.io",
+        "index.docker.io",
+        "registry-1.docker.io",
+        "mirror.gcr.io",
+    }
+)
+_PRIVATE = regex(r"[0-9]{12}\.dkr\.ecr(?:-fips)?\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?")
+_OFFICIAL = "public.ecr.aws/docker/"
+_OF_AWS = "dkr.ecr"
+"""In the table: private registries, of whatever Region."""
+_UPSTREAMS = (_HUB, "ghcr.io", "public.ecr.aws", "nvcr.io")
+
+
+@dataclass(frozen=True, slots=True)
+class ImageFacts:
+    """What an image is known to bring. ``None`` and () are unknown.
+
+    ``efa``: whether aws-ofi-nccl and libfabric are in it; ``devices``: what its libraries are for, `gpu`, `cpu` or
+    `neuron`; ``own_torch``: whether its PyTorch is a build of its maker; ``bare``: whether it has no framework, so that a
+    program may bring one for other devices.
+    """
+
+    efa: bool | None
+    devices: str | None
+    arches: tuple[str, ...]
+    user: str | None
+    own_torch: bool
+    bare: bool
+    source: str
+
+
+class _Row:
+    """A row of the table, with its patterns compiled when they are needed."""
+
+    def __init__(self, row: dict[str, Any]) -> None:
+        names = "|".join(row["repositories"])
+        self.names = regex(f"(?:{names})$")
+        self.tags = regex(row["tags"])
+        self.facts = ImageFacts(
+            efa=row.get("efa"),
+            devices=row.get("devices"),
+            arches=tuple(row.get("arches", ())),
+            user=row.get("user"),
+            own_torch=row.get("own_torch", False),
+            bare=row.get("bare", False),
+            source=row["source"],
+        )
+
+
+@cache
+def _data() -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(DATA.read_bytes())
+    return data
+
+
+@cache
+def _rows() -> Sequence[_Row]:
+    return [_Row(row) for row in _data()["images"]]
+
+
+@lru_cache(maxsize=1024)
+def facts_of(image: str) -> ImageFacts | None:
+    """What is known of an image by its name and tag; ``None`` without a tag, and of what no row has."""
+    reference = image.partition("@")[0]
+    path, _, last = reference.rpartition("/")
+    repository, _, tag = last.partition(":")
+    if not tag:
+        return None
+    name = f"{path}/{repository}" if path else repository
+    for known in _names(name):
+        for row in _rows():
+            if row.names.match(known) and row.tags.search(tag):
+                return row.facts
+    return None
+
+
+def _names(name: str) -> Iterator[str]:
+    """The names under which an image may stand in the table."""
+    host, slash, path = name.partition("/")
+    is_host = bool(slash) and ("." in host or ":" in host or host == "localhost")
+    if not is_host:
+        yield _of_hub(name)
+    elif host in _HUB_HOSTS:
+        yield _of_hub(path)
+    elif name.startswith(_OFFICIAL):
+        yield _of_hub(name.removeprefix(_OFFICIAL))
+    elif _PRIVATE.fullmatch(host):
+        account = host.partition(".")[0]
+        yield f"{account}.{_OF_AWS}/{path}"
+        upstream = path.partition("/")[2]
+        for registry in _UPSTREAMS:
+            yield f"{registry}/{upstream}"
+    else:
+        yield name
+
+
+def _of_hub(path: str) -> str:
+    if "/" in path:
+        return f"{_HUB}/{path}"
+    return f"{_HUB}/library/{path}"
+
+
+def images_source() -> tuple[str, str, str, str]:
+    """Where the table comes from: what, from where, version, date."""
+    data = _data()
+    return (
+        "images",
+        "a source for each row of compiler/catalog/data/images.json",
+        "",
+        data["date"],
+    )

@@ -1,0 +1,43 @@
+"""What is known of the image that a job runs: of public ones by the catalog, of those built here by their recipe."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from compiler.catalog.images import ImageFacts, facts_of
+from compiler.model.work import Work
+from compiler.plan import Plan
+from compiler.subjects.images.plan import MadeImage, Recipe
+from compiler.subjects.jobs.plan import Container
+
+
+def runs(work: Work) -> tuple[Work | Container, str]:
+    """What names the image of the nodes of a job, the object or the container of its runtime, and the image."""
+    node = work if work.image or work.main is None else work.main
+    return node, node.image or ""
+
+
+def known(plan: Plan, image: str) -> ImageFacts | None:
+    """The facts of an image. One that is built here has what its base has, and the EFA plugin if the recipe installs
+    it."""
+    made = _made(plan, image)
+    if made is None:
+        return facts_of(image)
+    for recipe in plan.of(Recipe):
+        if recipe.name != made.name:
+            continue
+        of_base = facts_of(recipe.base)
+        if of_base is None or recipe.efa is None:
+            return of_base
+        return replace(of_base, efa=True)
+    return None
+
+
+def _made(plan: Plan, image: str) -> MadeImage | None:
+    reference = image.partition("@")[0]
+    head, slash, last = reference.rpartition("/")
+    repository = head + slash + last.partition(":")[0]
+    for made in plan.of(MadeImage):
+        if made.uri == repository:
+            return made
+    return None

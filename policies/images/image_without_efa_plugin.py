@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.model.images import known, runs
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.jobs.plan import GPU
+
+
+@rule("RUN120", pods=True)
+def image_without_efa_plugin(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
+    """The image of a job that talks over EFA is known to have no EFA plugin.
+
+    NCCL talks over EFA by the plugin aws-ofi-nccl and libfabric of the image (EC2 user guide, efa-start-nccl); nodes
+    have only the driver. With `NCCL_NET: AWS Libfabric` NCCL stops without it, and otherwise it uses TCP, many times
+    slower. Images that are known, with the source of each: `compiler/catalog/data/images.json`. PyTorch's and Ray's of
+    Docker Hub have none, nor has `nvcr.io/nvidia/pytorch:26.06-py3` (NVIDIA-NeMo/Megatron-Bridge PR 5033). Of an image
+    that is built here its recipe counts. A command that installs the plugin, a mount at its place, and
+    `NCCL_NET_PLUGIN` by hand are believed.
+
+    ## Fails
+
+        jobs: [{name: llama, image: "docker.io/pytorch/pytorch:2.9.1-cuda12.8-cudnn9-runtime"}]
+
+        jobs: [{name: llama, image: "nvcr.io/nvidia/pytorch:26.06-py3"}]
+
+        jobs: [{name: llama, image: "111122223333.dkr.ecr.us-west-2.amazonaws.com/docker-hub/rayproject/ray:2.49.0-gpu"}]
+
+        jobs: [{name: llama, image: "docker.io/rayproject/ray-ml:2.40.0-py310-gpu", apiGroup: ray.io,
+          command: [python, train.py], nodes: 4}]
+
+    ## Passes
+
+        jobs: [{name: llama, image: "nvcr.io/nvidia/pytorch:25.06-py3"}]
+
+        jobs: [{name: llama, nodes: 1, image: "docker.io/pytorch/pytorch:2.9.1-cuda12.8-cudnn9-runtime"}]
+
+        jobs: [{name: llama, image: "docker.io/pytorch/pytorch:2.9.1-cuda12.8-cudnn9-devel",
+          command: [bash, -c, "./efa_installer.sh -y -g --skip-kmod && exec torchrun train.py"]}]
+
+        jobs: [{name: llama, image: "111122223333.dkr.ecr.us-west-2.amazonaws.com/pytorch/pytorch:2.9.1-cuda12.8-cudnn9-runtime"}]
+
+        jobs: [{name: llama, image: "docker.io/pytorch/pytorch:2.9.1-cuda12.8-cudnn9-runtime", env: {NCCL_NET: Socket}}]
+    """
+    talks = work.gang and work.efa
+    if not talks or work.accelerator is None or work.accelerator[0] != GPU:
+        return
+    node, image = runs(work)
+    facts = known(world.plan, image)
+    if facts is None or facts.efa is not False or facts.devices == "cpu":
+        return  # RUN037 reports an image for CPUs
+    if _brought(work):
+        return
+    yield Finding(
+        f"image `{image}` of {work.title} has no EFA plugin, and its {work.nodes} nodes talk over EFA",
+        node.where("image"),
+        label="NCCL stops, or talks over TCP",
+        help="take an image with libfabric and aws-ofi-nccl, like a Deep Learning Container of AWS "
+        "(`public.ecr.aws/deep-learning-containers/pytorch-training`), or run the EFA installer when it is built",
+        spec_help="write `image:` with one that brings libfabric and aws-ofi-nccl: a Deep Learning Container of AWS, or "
+        "one of `images:` with `efaInstaller`; or take one node",
+        notes=(f"known by {facts.source}",),
+    )
+
+
+_INSTALLS = ("efa_installer", "aws-ofi-nccl", "aws_ofi_nccl", "libnccl-ofi")
+_PLACES = ("/opt/amazon", "/opt/aws-ofi-nccl")
+_OTHER_NETS = ("socket", "ib")
+
+
+def _brought(work: Work) -> bool:
+    """Whether a job brings the plugin itself, or uses none."""
+    if "NCCL_NET_PLUGIN" in work.env:
+        return True
+    net = work.env.get("NCCL_NET") or ""
+    if net.lower() in _OTHER_NETS:
+        return True
+    if any(name in word for word in work.words for name in _INSTALLS):
+        return True
+    mounts = () if work.main is None else work.main.mounts
+    return any(mount.path.startswith(_PLACES) for mount in mounts)
