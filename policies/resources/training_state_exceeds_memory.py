@@ -13,7 +13,7 @@ def training_state_exceeds_memory(state: TrainingState) -> Iterator[Finding]:
     Counted are weights, gradients and the optimizer's state alone: 16 bytes a parameter with Adam in mixed precision
     (arXiv:1910.02054, section 3.1), of parameters that are not trained the weights alone (LoRA, arXiv:2106.09685),
     divided as `sharding` and `parallel` say; what is offloaded counts in the memory of the node (ZeRO-Offload,
-    arXiv:2101.06840). Activations come on top. A program that keeps less than that, like one that quantizes weights or
+    arXiv:2101.06840); without accelerators all of it does. Activations come on top. A program that keeps less than that, like one that quantizes weights or
     optimizer, is an exception to be written down, or says `optimizerBytes`.
 
     ## Fails
@@ -27,7 +27,18 @@ def training_state_exceeds_memory(state: TrainingState) -> Iterator[Finding]:
         jobs: [{name: llama, nodes: 1, resources: {memory: 200Gi}, model: {parameters: 30e9, sharding: full,
           offload: optimizer}}]
 
+        jobs: [{name: llama, pool: cpu, nodes: 2, resources: {memory: 8Gi},
+          model: {parameters: 8e9, sharding: full}}]
+        nodePools: [{name: gpu, instanceTypes: [p4d.24xlarge], zones: [us-west-2b], nodes: {max: 4}},
+          {name: cpu, instanceTypes: [m7i.24xlarge], zones: [us-west-2b], nodes: {max: 4}}]
+        queues: [{name: research, namespaces: [team-a], quota: [{pool: gpu, nodes: 4}, {pool: cpu, nodes: 4}]}]
+
     ## Passes
+
+        jobs: [{name: llama, pool: cpu, nodes: 2, model: {parameters: 8e9, sharding: full}}]
+        nodePools: [{name: gpu, instanceTypes: [p4d.24xlarge], zones: [us-west-2b], nodes: {max: 4}},
+          {name: cpu, instanceTypes: [m7i.24xlarge], zones: [us-west-2b], nodes: {max: 4}}]
+        queues: [{name: research, namespaces: [team-a], quota: [{pool: gpu, nodes: 4}, {pool: cpu, nodes: 4}]}]
 
         jobs: [{name: llama, model: {parameters: 8.03e9, sharding: full}}]
 
@@ -45,13 +56,29 @@ def training_state_exceeds_memory(state: TrainingState) -> Iterator[Finding]:
             label="activations come on top",
             help=_help(state),
         )
-    if state.host > state.host_memory:
+    if state.host <= state.host_memory:
+        return
+    if not state.accelerators:
+        yield Finding(
+            f"the training state of job `{state.name}` takes {_gib(state.host)} of each node, of which it gets "
+            f"{_gib(state.host_memory)}",
+            state.where("host"),
+            label="activations come on top",
+            help=_help_on_cpus(state),
+        )
+    else:
         yield Finding(
             f"what job `{state.name}` offloads takes {_gib(state.host)} of each node, of which it gets "
             f"{_gib(state.host_memory)}",
             state.where("host"),
             help="offload less, or divide it among more nodes",
         )
+
+
+def _help_on_cpus(state: TrainingState) -> str:
+    if state.enough_nodes is not None and state.enough_nodes > state.nodes:
+        return f"write `nodes: {state.enough_nodes}`, the fewest that hold it, or ask for more `memory`"
+    return "ask for more `memory`, or write `sharding: full` if the program shards its state (FSDP, ZeRO-3)"
 
 
 def _help(state: TrainingState) -> str:

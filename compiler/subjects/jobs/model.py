@@ -150,7 +150,8 @@ def _held(
     if resource in asked:
         count = asked[resource].value
     memory = pool.accelerator_memory_mib * _MIB
-    if not memory or not count:
+    on_cpus = not pool.instance.accelerators
+    if not on_cpus and not (memory and count):
         return None
     # One process may use several accelerators; several processes on one hold a part each.
     ranks = max(processes, count)
@@ -174,15 +175,22 @@ def _held(
         else:
             cut = tensor * pipeline
         of_node = size / cut * ranks
-        if on_host:
+        if sharded and not on_host:
+            divided += size
+        if on_host or on_cpus:
             host += of_node
             continue
         held += of_node / count
-        if sharded:
-            divided += size
         if part == "weights":
             weights = of_node / count
-    fixed = held - divided / (nodes * count)
+    host_memory = asked["memory"].value
+    if on_cpus:
+        fixed = host - divided / nodes
+        enough = _enough(fixed, divided, host_memory, 1)
+    else:
+        fixed = held - divided / (nodes * count)
+        enough = _enough(fixed, divided, memory, count)
+    of_host = "offload" if model.offload else "parameters"
     return TrainingState(
         at=job.at,
         name=job.spec.name,
@@ -197,8 +205,8 @@ def _held(
         held=ceil(held),
         memory=memory,
         host=ceil(host),
-        host_memory=asked["memory"].value,
-        enough_nodes=_enough(fixed, divided, memory, count),
+        host_memory=host_memory,
+        enough_nodes=enough,
         tensor=tensor,
         pipeline=pipeline,
         context=context,
@@ -206,7 +214,7 @@ def _held(
         sharing=sharing(model),
         origins={
             "held": job.at / "model" / "parameters",
-            "host": job.at / "model" / "offload",
+            "host": job.at / "model" / of_host,
             "tensor": job.at / "model" / "parallel" / "tensor",
             "pipeline": job.at / "model" / "parallel" / "pipeline",
             "context": job.at / "model" / "parallel" / "context",
@@ -220,7 +228,8 @@ def _enough(
     memory: int,
     count: int,
 ) -> int | None:
-    """The fewest nodes that hold what is divided among them, beside what each accelerator holds in any case."""
+    """The fewest nodes that hold what is divided among them, beside what each of ``count`` memories of a node holds in
+    any case."""
     left = memory - fixed
     if not divided or left <= 0:
         return None
