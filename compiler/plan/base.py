@@ -47,6 +47,12 @@ def _is_set(
     return bool(getattr(value, field.name))
 
 
+def unknown_field(node: object, name: str) -> AttributeError:
+    """What is raised where a place is asked for by a name that no field has."""
+    kind = type(node).__name__
+    return AttributeError(f"`{kind}` has no field `{name}`", name=name, obj=node)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanNode:
     """A thing that will exist.
@@ -76,8 +82,13 @@ class PlanNode:
     )
 
     def where(self, name: str) -> Route:
-        """The place of a field, or of the node where the field has none of its own."""
-        return self.origins.get(name, self.at)
+        """The place of a field, or of the node where the field has none of its own. A name of no field raises."""
+        at = self.origins.get(name)
+        if at is not None:
+            return at
+        if name.partition(".")[0] not in self.__dataclass_fields__:  # type: ignore[attr-defined]
+            raise unknown_field(self, name)
+        return self.at
 
     @property
     def identity(self) -> Identity:

@@ -26,9 +26,11 @@ def pool_exceeds_capacity_block(
     ## Fails
 
         nodePools: [{name: gpu, nodes: {max: 80}, capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
+        queues: [{name: research, quota: [{pool: gpu, nodes: 80}]}]
 
         # params: {instances: 16}
         nodePools: [{name: gpu, nodes: {max: 17}, capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
+        queues: [{name: research, quota: [{pool: gpu, nodes: 17}]}]
 
     ## Passes
 

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from compiler.diagnostics import Severity
+from compiler.model.values import value
 from compiler.model.work import Work
 from compiler.plan.units import Duration
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.source import Route
 
 _OF_THE_POD = (
     "emptyDir",
@@ -29,7 +32,7 @@ _ELSEWHERE = (
 )
 
 
-@rule("RUN041", severity=Severity.WARNING, params={"hours": 24, "restarts": 20})
+@rule("RUN041", severity=Severity.WARNING, params={"hours": 24, "restarts": 9}, pods=True)
 def long_run_without_checkpoint(
     work: Work,
     world: World,
@@ -38,57 +41,143 @@ def long_run_without_checkpoint(
 
     No storage is mounted and no bucket named, so that a restart begins at step 0: of 16,384 GPUs one failed every three
     hours in the training of Llama 3 (arXiv:2407.21783, section 3.3.4), and a restart after 71 hours repeats 71 hours.
-    A job of at most `hours` and `restarts` is accepted.
+    Ten retries of a gang, the default, may repeat the whole run ten times. A job that ends after `hours` at most is
+    accepted, and so is one of one node, or with at most `restarts`.
 
     ## Fails
 
-        jobs: [{name: llama, timeout: 72h}]
+        jobs: [{name: long, nodes: 2, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py]}]
 
-        jobs: [{name: llama, retries: {job: 50}}]
+        jobs: [{name: long, nodes: 2, timeout: 72h, image: "public.ecr.aws/team/train:1.0",
+          command: [torchrun, train.py]}]
+
+        jobs: [{name: long, nodes: 1, retries: {job: 50}, image: "public.ecr.aws/team/train:1.0",
+          command: [torchrun, train.py]}]
 
         # params: {hours: 8}
-        jobs: [{name: llama, timeout: 12h}]
+        jobs: [{name: long, nodes: 2, timeout: 12h, retries: {job: 2}, image: "public.ecr.aws/team/train:1.0",
+          command: [torchrun, train.py]}]
 
         # params: {restarts: 5}
-        jobs: [{name: llama, retries: {job: 10}}]
+        jobs: [{name: long, nodes: 2, retries: {job: 6}, image: "public.ecr.aws/team/train:1.0",
+          command: [torchrun, train.py]}]
+
+        apiVersion: kubeflow.org/v1
+        kind: PyTorchJob
+        metadata: {name: bert, namespace: team-b}
+        spec:
+          runPolicy: {backoffLimit: 10}
+          pytorchReplicaSpecs:
+            Worker:
+              replicas: 2
+              restartPolicy: OnFailure
+              template:
+                spec:
+                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0",
+                    command: [bash, -c, "torchrun --nnodes=$PET_NNODES train.py"],
+                    volumeMounts: [{name: shm, mountPath: /dev/shm}],
+                    resources: {requests: &all {cpu: 90, memory: 900Gi, nvidia.com/gpu: 8, vpc.amazonaws.com/efa: 4,
+                      hugepages-2Mi: 5Gi}, limits: *all}}]
+                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
 
     ## Passes
 
-        jobs: [{name: llama, timeout: 12h}]
+        jobs: [{name: long, nodes: 2, timeout: 12h, image: "public.ecr.aws/team/train:1.0",
+          command: [torchrun, train.py]}]
+
+        jobs: [{name: long, nodes: 2, retries: {job: 3}, image: "public.ecr.aws/team/train:1.0",
+          command: [torchrun, train.py]}]
 
         # params: {hours: 72, restarts: 50}
-        jobs: [{name: llama, timeout: 72h, retries: {job: 50}}]
+        jobs: [{name: long, nodes: 2, timeout: 72h, retries: {job: 50}, image: "public.ecr.aws/team/train:1.0",
+          command: [torchrun, train.py]}]
 
-        jobs: [{name: llama, timeout: 72h, env: {SAVE_TO: "s3://team-runs/llama"}}]
+        jobs: [{name: long, nodes: 2, timeout: 72h, image: "public.ecr.aws/team/train:1.0",
+          command: [torchrun, train.py], env: {SAVE_TO: "s3://team-runs/llama"}}]
 
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi,
           version: "2.15"}}}]
-        jobs: [{name: llama, timeout: 72h, mounts: [{storage: data, path: /data}]}]
+        jobs: [{name: long, nodes: 2, timeout: 72h, image: "public.ecr.aws/team/train:1.0",
+          command: [torchrun, train.py], mounts: [{storage: data, path: /data}]}]
     """
-    if work.main is None or work.pod is None:
+    if work.main is None or work.pod is None or _saves(work):
         return
-    if work.runtime is None or _saves(work):
+    tries = _tries(work, world)
+    if tries is None:
         return
-    deadline = work.deadline or 0
-    restarts = work.runtime.max_restarts or 0
     help = "mount a volume and save there, or name a bucket that the program saves to"
     spec_help = "mount a storage and save there (`checkpoint:`), or name a bucket that the program saves to"
-    if deadline > world.param("hours") * 3600:
+    longest = world.param("hours") * 3600
+    most = world.param("restarts") if work.gang else _ALONE
+    if tries.deadline > longest:
         yield Finding(
-            f"job `{work.name}` may take {Duration(deadline)}, and has nowhere to save",
+            f"job `{work.name}` may take {Duration(tries.deadline)}, and has nowhere to save",
             work.where("deadline"),
             label="a restart begins at step 0",
             help=help,
             spec_help=spec_help,
         )
-    elif restarts > world.param("restarts"):
+    elif not tries.deadline and tries.restarts > most:
         yield Finding(
-            f"job `{work.name}` may restart {restarts} times, and has nowhere to save",
-            work.runtime.where("max_restarts"),
+            f"job `{work.name}` may restart {tries.restarts} times, and has nowhere to save",
+            tries.at,
             label="each restart begins at step 0",
-            help=help,
-            spec_help=spec_help,
+            help=f"{help}, or end it after some hours",
+            spec_help=f"{spec_help}, or write `timeout:` if it is short",
         )
+
+
+_ALONE = 20
+"""The restarts of one node that are accepted: it fails as often as its own devices alone."""
+
+
+class _Tries(NamedTuple):
+    """How often a job is started again, the place of that, and its deadline in seconds; 0 is none."""
+
+    restarts: int
+    at: Route
+    deadline: int
+
+
+def _tries(work: Work, world: World) -> _Tries | None:
+    """``None`` where that is unknown, and for pods that are not the first of their object."""
+    runtime = work.runtime
+    if runtime is not None:
+        return _Tries(
+            runtime.max_restarts or 0,
+            runtime.where("max_restarts"),
+            work.deadline or 0,
+        )
+    path = _LIMITS.get(work.kind)
+    if path is None:
+        return None
+    body = next(
+        (manifest.body for manifest in world.manifests if manifest.id == work.at[0]),
+        None,
+    )
+    restarts = value(body, *path)
+    deadline = value(body, *path[:-1], "activeDeadlineSeconds")
+    first = next((other for other in world.pods if other.at == work.at), work)
+    if not isinstance(restarts, int) or first is not work:
+        return None
+    return _Tries(
+        restarts,
+        Route((work.at[0], *path)),
+        deadline if isinstance(deadline, int) else 0,
+    )
+
+
+_OF_OPERATOR = ("spec", "runPolicy", "backoffLimit")
+_LIMITS = {
+    "PyTorchJob": _OF_OPERATOR,
+    "TFJob": _OF_OPERATOR,
+    "MPIJob": _OF_OPERATOR,
+    "JAXJob": _OF_OPERATOR,
+    "JobSet": ("spec", "failurePolicy", "maxRestarts"),
+    "RayJob": ("spec", "backoffLimit"),
+}
+"""Where other kinds of jobs say how often they are started again."""
 
 
 def _saves(work: Work) -> bool:

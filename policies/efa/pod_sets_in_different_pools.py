@@ -72,7 +72,7 @@ def pod_sets_in_different_pools(work: Work) -> Iterator[Finding]:
         apiVersion: trainer.kubeflow.org/v1alpha1
         kind: TrainJob
         metadata: {name: llama}
-        spec: {trainer: {command: [mpirun, train.py]}}
+        spec: {trainer: {command: [mpirun, train.py, "--save=s3://example-results/llama"]}}
 
     ## Passes
 

@@ -38,7 +38,8 @@ def launcher_without_hosts(work: Work) -> Iterator[Finding]:
 
         jobs:
           - name: llama
-            command: [accelerate, launch, --num_machines=4, --main_process_ip=$(PET_MASTER_ADDR), train.py]
+            command: [accelerate, launch, --num_machines=4, --num_processes=32, --machine_rank=$(PET_NODE_RANK),
+              --main_process_ip=$(PET_MASTER_ADDR), train.py]
 
         jobs: [{name: llama, launcher: {mpi: {}}, command: [mpirun, python, train.py]}]
     """
@@ -75,7 +76,8 @@ def _accelerate(work: Work) -> Iterator[Finding]:
             f"job `{work.name}` runs `accelerate` on {machines} machines and does not say where they meet",
             work.where_said("num-machines"),
             label="no node finds another",
-            help="remove `--num_machines`: Trainer's variables say it, or add `--main_process_ip=$(PET_MASTER_ADDR)`",
+            help="remove `--num_machines`: Trainer's variables say it, or add `--main_process_ip=$(PET_MASTER_ADDR)` "
+            "and `--machine_rank=$(PET_NODE_RANK)`",
         )
 
 

@@ -27,6 +27,7 @@ def amx_on_some_instance_types(work: Work) -> Iterator[Finding]:
             queue: research
             pool: cpu
             nodes: 4
+            timeout: 12h
             image: public.ecr.aws/deep-learning-containers/pytorch-training:2.8.0-cpu-py312-ubuntu22.04-ec2-v1.0
             command: [torchrun, train.py, --backend=gloo]
 
@@ -40,6 +41,7 @@ def amx_on_some_instance_types(work: Work) -> Iterator[Finding]:
             queue: research
             pool: cpu
             nodes: 4
+            timeout: 12h
             image: public.ecr.aws/deep-learning-containers/pytorch-training:2.8.0-cpu-py312-ubuntu22.04-ec2-v1.0
             command: [torchrun, train.py, --backend=gloo]
     """

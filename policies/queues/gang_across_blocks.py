@@ -41,7 +41,7 @@ def gang_across_blocks(
             capacity: {block: {reservations: [
               {id: cr-0a1b2c3d4e5f60718, nodes: 5}, {id: cr-0a1b2c3d4e5f60719, nodes: 3}]}}
         queues: [{name: research, quota: [{pool: gpu, nodes: 8}]}]
-        jobs: [{name: llama, nodes: 4}, {name: second, queue: research, pool: gpu, nodes: 3,
+        jobs: [{name: llama, nodes: 4}, {name: second, queue: research, pool: gpu, nodes: 3, timeout: 12h,
           image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py]}]
 
     ## Passes

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from compiler.model.command import launches, options, starts
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+
+_NESTED = r"(?:torchrun|torch\.distributed\.run)\b[^;&|]*\baccelerate[.\s]"
+_LIGHTNING = r"(?:^|\s)(?:--)?trainer\.num_nodes[=\s]+(\d+)(?=\s|$)"
+
+
+@rule("RUN121")
+def node_started_twice(work: Work) -> Iterator[Finding]:
+    """Accelerate or Lightning takes every node for the same one, or starts processes that run already.
+
+    `accelerate launch` divides `--num_processes` by `--num_machines`, which is 1 unless it is given, and with more than
+    one takes the rank of the node from `--machine_rank` alone (accelerate, utils/launch.py prepare_multi_gpu_env): all
+    pods of a job have the same command. Under torchrun it starts every process again.
+
+    Lightning takes the rank of a node from `NODE_RANK`, and without torchrun is the first on each (lightning,
+    fabric/plugins/environments/lightning.py); under torchrun it refuses a `num_nodes` that is not the job's
+    (torchelastic.py, validate_settings). Trainer sets `PET_*` alone, which torchrun reads.
+
+    ## Fails
+
+        jobs: [{name: llama, command: [accelerate, launch, --multi_gpu, --num_processes=32, train.py]}]
+
+        jobs: [{name: llama, command: [bash, -c, "accelerate launch --num_machines 4 --num_processes 32 --machine_rank 0
+          --main_process_ip $PET_MASTER_ADDR train.py"]}]
+
+        jobs: [{name: llama, command: [bash, -c, "accelerate launch --num_machines=4 --num_processes=32
+          --main_process_ip=$PET_MASTER_ADDR train.py"]}]
+
+        jobs: [{name: llama, command: [bash, -c, "accelerate launch --num_machines=4 --num_processes=8
+          --machine_rank=$PET_NODE_RANK --main_process_ip=$PET_MASTER_ADDR train.py"]}]
+
+        jobs: [{name: llama, command: [torchrun, -m, accelerate.commands.launch, train.py]}]
+
+        jobs: [{name: llama, command: [bash, -c, "torchrun --no-python accelerate launch train.py"]}]
+
+        jobs: [{name: llama, command: [python, main.py, fit, --trainer.num_nodes=4, --trainer.devices=8]}]
+
+        jobs: [{name: llama, command: [torchrun, main.py, fit, --trainer.num_nodes, "1"]}]
+
+    ## Passes
+
+        jobs: [{name: llama, command: [accelerate, launch, --mixed_precision=bf16, train.py]}]
+
+        jobs: [{name: llama, command: [accelerate, launch, --multi_gpu, --num_processes=8, train.py]}]
+
+        jobs: [{name: llama, command: [bash, -c, "accelerate launch --num_machines=4 --num_processes=32
+          --machine_rank=$PET_NODE_RANK --main_process_ip=$PET_MASTER_ADDR train.py"]}]
+
+        jobs: [{name: llama, command: [torchrun, main.py, fit, --trainer.num_nodes=4, --trainer.devices=8]}]
+
+        jobs: [{name: llama, nodes: 1, command: [python, main.py, fit, --trainer.num_nodes=1]}]
+
+        jobs: [{name: llama, command: [bash, -c, "NODE_RANK=$PET_NODE_RANK MASTER_ADDR=$PET_MASTER_ADDR
+          python main.py fit --trainer.num_nodes=4"]}]
+    """
+    if not work.gang or work.framework == "mpi":
+        return
+    line = " ".join(work.words)
+    if "accelerate" in line and re.search(_NESTED, line):
+        yield Finding(
+            f"torchrun starts `accelerate launch` in job `{work.name}`, which starts the processes again",
+            work.where_said("accelerate"),
+            label="every process becomes many",
+            help="start the program by torchrun alone: Accelerate takes what torchrun sets",
+        )
+    elif starts(work.words, "accelerate"):
+        yield from _accelerate(work)
+    elif "trainer.num_nodes" in line:
+        yield from _lightning(work, line)
+
+
+def _accelerate(work: Work) -> Iterator[Finding]:
+    given = dict(options(work.words))
+    if "config-file" in given or work.accelerator is None:
+        return
+    machines = _number(given.get("num-machines")) or 1
+    processes = _number(given.get("num-processes"))
+    gpus = work.accelerator[1]
+    rank = given.get("machine-rank")
+    if machines > 1 and "main-process-ip" not in given:
+        return  # RUN026 reports that no node finds another
+    if machines > 1 and (rank is None or rank.isdigit()):
+        what = f"`--machine_rank` {rank} on all of them" if rank else "no `--machine_rank`"
+        yield Finding(
+            f"job `{work.name}` runs `accelerate` on {work.nodes} nodes with {what}",
+            work.where_said("machine-rank" if rank else "num-machines"),
+            label="every node is the same one",
+            help="add `--machine_rank=$PET_NODE_RANK`; or remove `--num_machines`, "
+            "`--num_processes` and `--main_process_ip`: torchrun inside takes what Trainer sets",
+        )
+    elif processes is not None and processes // machines != gpus:
+        of = f"{machines} machines" if machines > 1 else "one machine"
+        right = gpus * machines
+        yield Finding(
+            f"`accelerate` of job `{work.name}` starts {processes // machines} processes on each node, which has "
+            f"{gpus} accelerators: {processes} for {of}",
+            work.where_said("num-processes"),
+            label="not one for each accelerator",
+            help=f"write `--num_processes={right}`, or remove it",
+        )
+
+
+def _lightning(work: Work, line: str) -> Iterator[Finding]:
+    said = re.search(_LIGHTNING, line)
+    if said is None:
+        return
+    if launches(work.words):
+        if int(said[1]) != work.nodes:
+            yield Finding(
+                f"job `{work.name}` has {work.nodes} nodes, and Lightning is told of {said[1]}",
+                work.where_said("trainer.num_nodes"),
+                label="it refuses to start",
+                help=f"write `--trainer.num_nodes={work.nodes}`",
+            )
+        return
+    ranked = "NODE_RANK=" in line or "NODE_RANK" in work.env
+    if not ranked and work.framework == "torch":
+        yield Finding(
+            f"job `{work.name}` starts Lightning by itself on {work.nodes} nodes, and nothing sets `NODE_RANK`",
+            work.where_said("trainer.num_nodes"),
+            label="every node is the first",
+            help="start it by `torchrun`, which Lightning knows: `torchrun main.py …`",
+        )
+
+
+def _number(text: str | None) -> int | None:
+    if text is not None and text.isdigit():
+        return int(text)
+    return None

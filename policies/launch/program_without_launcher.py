@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.jobs.plan import GPU
+
+_PYTHON = re.compile(
+    r"(?:^|[;&|(\n]|\bexec\s)\s*(?:\S*/)?python[0-9.]*\s+(?:-u\s+)?(?P<what>[\w./$-]*train[\w.-]*\.py)(?=\s|$)"
+)
+_OTHERS = re.compile(
+    r"torchrun|torch\.distributed|accelerate|deepspeed|mpirun|mpiexec|srun|horovod|composer|colossalai|\bray\b"
+    r"|\btune\b|spawn|PET_|LOCAL_RANK|NODE_RANK|MASTER_ADDR|WORLD_SIZE|trainer\.num_nodes|num_machines"
+)
+_RANKS = ("RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "WORLD_SIZE", "MASTER_ADDR")
+
+
+@rule("RUN122", severity=Severity.WARNING)
+def program_without_launcher(work: Work) -> Iterator[Finding]:
+    """A training script is started by Python alone on several nodes with GPUs.
+
+    Trainer starts one container a node and sets `PET_*`, which torchrun reads; PyTorch's `RANK`, `WORLD_SIZE` and
+    `MASTER_ADDR` are set by torchrun for each process (trainer v2.3.0, torch plugin; PyTorch, torchrun). Without it
+    each node trains by itself, on one of its GPUs. Silent where anything in the command or the variables may say the
+    ranks or start processes.
+
+    ## Fails
+
+        jobs: [{name: llama, command: [python, train.py]}]
+
+        jobs: [{name: llama, command: [bash, -c, "cd /workspace && python3 -u src/train_llm.py --epochs 3"]}]
+
+    ## Passes
+
+        jobs: [{name: llama, command: [torchrun, train.py]}]
+
+        jobs: [{name: llama, nodes: 1, command: [python, train.py]}]
+
+        jobs: [{name: llama, command: [bash, -c, "python prepare.py && torchrun train.py"]}]
+
+        jobs: [{name: llama, command: [bash, -c, "RANK=$PET_NODE_RANK python train.py"]}]
+
+        jobs: [{name: llama, launcher: {jax: {}}, command: [python, train.py]}]
+    """
+    torch = work.runtime is not None and work.framework == "torch"
+    if not torch or not work.trainer or not work.gang:
+        return
+    if work.accelerator is None or work.accelerator[0] != GPU:
+        return
+    line = " ".join(work.words)
+    found = _PYTHON.search(line)
+    if found is None or _OTHERS.search(line):
+        return
+    if any(name in work.env for name in _RANKS):
+        return
+    script = found["what"]
+    yield Finding(
+        f"job `{work.name}` starts `{script}` by Python alone on {work.nodes} nodes of {work.accelerator[1]} GPUs",
+        work.where_said(script),
+        label="each node trains by itself",
+        help=f"start it by torchrun: `[torchrun, {script}]`; it takes nodes and processes from what Trainer sets",
+    )
