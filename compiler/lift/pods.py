@@ -114,6 +114,11 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _UNREAD = {
     "host_ipc": ("hostIPC",),
     "node_affinity": ("affinity", "nodeAffinity", _REQUIRED),
+    "node_preference": (
+        "affinity",
+        "nodeAffinity",
+        "preferredDuringSchedulingIgnoredDuringExecution",
+    ),
     "pod_affinity": ("affinity", "podAffinity", _REQUIRED),
 }
 

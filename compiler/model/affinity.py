@@ -15,6 +15,7 @@ from compiler.subjects.jobs.plan import Pod, Runtime, TrainJob
 from compiler.subjects.pools.plan import INSTANCE_TYPE
 from compiler.subjects.workloads.plan import Workload
 
+_READ_HERE = ("node_affinity", "node_preference", "pod_affinity")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
@@ -38,12 +39,14 @@ class PodTerm(NamedTuple):
 
 
 class Affinity(NamedTuple):
-    """The required affinity of the pods of one template. ``nodes``: the expressions of each node selector term."""
+    """The required affinity of the pods of one template. ``nodes``: the expressions of each node selector term;
+    ``preferred``: of each term that is only preferred."""
 
     title: str
     pod: Pod
     nodes: tuple[tuple[Expression, ...], ...]
     pods: tuple[PodTerm, ...]
+    preferred: tuple[tuple[Expression, ...], ...] = ()
 
 
 def affinities(
@@ -53,7 +56,7 @@ def affinities(
     """The required affinity of every pod template that has one."""
     bodies: dict[str, Any] = {}
     for title, pod in _templates(plan):
-        if pod.unread.isdisjoint(("node_affinity", "pod_affinity")):
+        if pod.unread.isdisjoint(_READ_HERE):
             continue
         if not bodies:
             bodies = {manifest.id: manifest.body for manifest in manifests}
@@ -70,6 +73,7 @@ def affinities(
                 pod,
                 _node_terms(body, at),
                 _pod_terms(body, at),
+                _preferred(body, at),
             )
 
 
@@ -99,6 +103,18 @@ def _node_terms(
     return tuple(terms)
 
 
+def _preferred(
+    body: Any,
+    at: Route,
+) -> tuple[tuple[Expression, ...], ...]:
+    place = ("nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution")
+    terms = []
+    for index, term in enumerate(items(body, *place)):
+        here = Route((*at, *place, index, "preference"))
+        terms.append(tuple(_expressions(value(term, "preference"), here)))
+    return tuple(terms)
+
+
 def _expressions(
     term: Any,
     at: Route,
@@ -120,15 +136,10 @@ def _pod_terms(
     terms = []
     written = items(body, *place)
     for index, term in enumerate(written):
-        selector = value(term, "labelSelector", "matchLabels")
-        if isinstance(selector, dict):
-            labels = selector
-        else:
-            labels = {}
-        narrowed = any(
+        labels, more = _labels(term)
+        narrowed = more or any(
             value(term, *key)
             for key in (
-                ("labelSelector", "matchExpressions"),
                 ("matchLabelKeys",),
                 ("mismatchLabelKeys",),
                 ("namespaces",),
@@ -145,6 +156,20 @@ def _pod_terms(
             )
         )
     return tuple(terms)
+
+
+def _labels(term: Any) -> tuple[dict[str, str], bool]:
+    """The labels that a term asks for, those of expressions with one value too; whether it asks for more."""
+    selector = value(term, "labelSelector", "matchLabels")
+    labels = dict(selector) if isinstance(selector, dict) else {}
+    more = False
+    for expression in items(term, "labelSelector", "matchExpressions"):
+        values = texts(expression, "values")
+        if expression.get("operator") == "In" and len(values) == 1:
+            labels[str(expression.get("key", ""))] = values[0]
+        else:
+            more = True
+    return labels, more
 
 
 def types_named(

@@ -86,7 +86,7 @@ class PlanNode:
         at = self.origins.get(name)
         if at is not None:
             return at
-        if name.partition(".")[0] not in self.__dataclass_fields__:  # type: ignore[attr-defined]
+        if not hasattr(type(self), name.partition(".")[0]):
             raise unknown_field(self, name)
         return self.at
 

@@ -25,7 +25,7 @@ def affinity_excludes_every_node(
     plan: Plan,
     world: World,
 ) -> Iterator[Finding]:
-    """The required node affinity of a pod is one that no node meets, or that the API refuses.
+    """The node affinity of a pod is one that no node meets, or that the API refuses.
 
     `DoesNotExist` asks for nodes without the label, whatever its value: of a label that every node has there is none.
     It takes no values, nor does `Exists`; the API server refuses them ("may not be specified when `operator` is
@@ -56,6 +56,17 @@ def affinity_excludes_every_node(
               affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
                 {matchExpressions: [{key: example.com/gpu-id, operator: DoesNotExist, values: [GPU-4f1c]}]}]}}}
 
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: evaluate, namespace: team-a}
+        spec:
+          template:
+            spec:
+              restartPolicy: Never
+              containers: [{name: evaluate, image: "public.ecr.aws/team/python:3.12", command: [python, evaluate.py]}]
+              affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference:
+                {matchExpressions: [{key: kubernetes.io/hostname, operator: DoesNotExist, values: [node-a]}]}}]}}
+
     ## Passes
 
         apiVersion: batch/v1
@@ -74,6 +85,10 @@ def affinity_excludes_every_node(
         for term in affinity.nodes:
             for expression in term:
                 yield from _judged(affinity.title, expression)
+        for term in affinity.preferred:
+            for expression in term:
+                if expression.values:
+                    yield from _judged(affinity.title, expression)
 
 
 def _judged(

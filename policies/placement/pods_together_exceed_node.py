@@ -62,6 +62,39 @@ def pods_together_exceed_node(
                     resources: {requests: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1},
                       limits: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}}}]
 
+        apiVersion: kubeflow.org/v1
+        kind: PyTorchJob
+        metadata: {name: bert, namespace: team-b}
+        spec:
+          pytorchReplicaSpecs:
+            Master:
+              replicas: 1
+              template:
+                spec:
+                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+                  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
+                    {matchExpressions: [{key: node.kubernetes.io/instance-type, operator: In,
+                      values: [g5.8xlarge, g5.12xlarge]}]}]}}}
+                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
+                    resources: {requests: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1},
+                      limits: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}}}]
+            Worker:
+              replicas: 3
+              template:
+                spec:
+                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+                  affinity:
+                    nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
+                      {matchExpressions: [{key: node.kubernetes.io/instance-type, operator: In,
+                        values: [g5.8xlarge, g5.12xlarge]}]}]}}
+                    podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [
+                    {topologyKey: kubernetes.io/hostname, labelSelector: {matchExpressions: [
+                      {key: training.kubeflow.org/job-name, operator: In, values: [bert]},
+                      {key: training.kubeflow.org/replica-type, operator: In, values: [master]}]}}]}
+                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
+                    resources: {requests: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1},
+                      limits: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}}}]
+
     ## Passes
 
         apiVersion: kubeflow.org/v1
@@ -125,7 +158,7 @@ class _Group:
             (path, role)
             for path, role in _roles(body)
             if path == affinity.pod.at[1:-1]
-            or _has(mapping(role, "template", "metadata", "labels"), wanted)
+            or _has(_labels(body, path, role), wanted)
         ]
 
     def judged(
@@ -194,6 +227,23 @@ def _names(
         return types_named(affinity, affinity.pod)
     selector = mapping(role, "template", "spec", "nodeSelector")
     return types_named(None, Pod(node_selector=selector))
+
+
+def _labels(
+    body: Any,
+    path: tuple[str, ...],
+    role: Any,
+) -> dict[str, str]:
+    """The labels of the pods of a role: of its template, and those of the operator (kubeflow/training-operator v1.9.3,
+    pkg/apis/kubeflow.org/v1/common_types.go)."""
+    name = path[-1].lower()
+    labels = {
+        "training.kubeflow.org/job-name": str(value(body, "metadata", "name")),
+        "training.kubeflow.org/replica-type": name,
+    }
+    if name == "master":
+        labels["training.kubeflow.org/job-role"] = name
+    return {**labels, **mapping(role, "template", "metadata", "labels")}
 
 
 def _has(

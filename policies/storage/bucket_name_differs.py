@@ -13,8 +13,11 @@ from compiler.source import Route
 from compiler.subjects.jobs.plan import Container, Pod, Runtime, TrainJob
 from compiler.subjects.workloads.plan import Workload
 
-_BUCKET = r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?![\w.${-])"
-_PARTS = r"(?:[0-9]{12}|[a-z]{2}-[a-z]+-[0-9])(?:-(?:[0-9]{12}|[a-z]{2}-[a-z]+-[0-9]))*"
+_BUCKET = r"s3://([a-z0-9](?:[a-z0-9.-]|\$\{?\w*(?:ACCOUNT|REGION)\w*\}?){2,})(?![\w.${-])"
+# What scripts and templates write for the account and the Region in a bucket's name.
+_ACCOUNT = r"\$\{?\w*ACCOUNT\w*\}?|(?<![0-9])[0-9]{12}(?![0-9])"
+_REGION = r"\$\{?\w*REGION\w*\}?|(?<![a-z0-9])[a-z]{2}-[a-z]+-[0-9](?![0-9])"
+_PARTS = r"(?:account|region)(?:-(?:account|region))*"
 
 
 @rule("RUN085", severity=Severity.WARNING)
@@ -41,6 +44,17 @@ def bucket_name_differs(
         kind: TrainJob
         spec: {trainer: {env: [{name: RUNS, value: "s3://team-runs-111122223333/llama"}]}}
 
+        apiVersion: v1
+        kind: PersistentVolume
+        metadata: {name: runs}
+        spec: {capacity: {storage: 1200Gi}, accessModes: [ReadWriteMany], storageClassName: "",
+          csi: {driver: s3.csi.aws.com, volumeHandle: runs,
+            volumeAttributes: {bucketName: team-runs-111122223333-us-west-2}}}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        spec: {trainer: {command: [bash, -c, "aws s3 sync s3://team-runs-${AWS_ACCOUNT_ID}/llama /data"]}}
+
     ## Passes
 
         apiVersion: v1
@@ -54,23 +68,29 @@ def bucket_name_differs(
         kind: TrainJob
         spec: {trainer: {env: [{name: RUNS, value: "s3://team-logs-111122223333/llama"}]}}
     """
-    places: dict[str, Route] = {}
+    places: dict[str, tuple[str, Route]] = {}
     for name, at in _named(plan, world):
-        places.setdefault(name, at)
-    for name in sorted(places):
+        places.setdefault(_pattern(name), (name, at))
+    for pattern in sorted(places):
         longer = [
-            other
-            for other in places
-            if other.startswith(f"{name}-")
-            and re.fullmatch(_PARTS, other.removeprefix(f"{name}-"))
+            written
+            for other, (written, _) in places.items()
+            if other.startswith(f"{pattern}-")
+            and re.fullmatch(_PARTS, other.removeprefix(f"{pattern}-"))
         ]
         if longer:
+            name, at = places[pattern]
             yield Finding(
                 f"bucket `{name}` is named here, and bucket `{min(longer)}` elsewhere in the set",
-                places[name],
+                at,
                 label="two buckets",
                 help=f"write `{min(longer)}`, if that one is meant",
             )
+
+
+def _pattern(name: str) -> str:
+    """A name with its account and its Region as words, written out or by a variable."""
+    return re.sub(_REGION, "region", re.sub(_ACCOUNT, "account", name))
 
 
 def _named(
@@ -81,7 +101,7 @@ def _named(
     for manifest in world.manifests:
         for path in _FIELDS.get(str(manifest.body.get("kind")), ()):
             said = value(manifest.body, *path)
-            if isinstance(said, str) and not placeholder(said):
+            if isinstance(said, str) and not placeholder(_pattern(said)):
                 name = said.removeprefix("s3://").partition("/")[0]
                 yield name, Route((manifest.id, *path))
     for node in _nodes(plan):

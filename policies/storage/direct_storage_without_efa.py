@@ -38,6 +38,17 @@ def direct_storage_without_efa(
         provisioner: fsx.csi.aws.com
         parameters: {subnetId: subnet-0a1b2c3d4e5f60718, deploymentType: SCRATCH_2, fileSystemTypeVersion: "2.15"}
 
+        apiVersion: nvidia.com/v1
+        kind: ClusterPolicy
+        metadata: {name: cluster-policy}
+        spec: {gds: {enabled: true}}
+        ---
+        apiVersion: storage.k8s.io/v1
+        kind: StorageClass
+        metadata: {name: lustre}
+        provisioner: fsx.csi.aws.com
+        parameters: {subnetId: subnet-0a1b2c3d4e5f60718, deploymentType: SCRATCH_2, fileSystemTypeVersion: "2.15"}
+
     ## Passes
 
         apiVersion: storage.k8s.io/v1
@@ -46,7 +57,8 @@ def direct_storage_without_efa(
         provisioner: fsx.csi.aws.com
         parameters: {subnetId: subnet-0a1b2c3d4e5f60718, deploymentType: SCRATCH_2, fileSystemTypeVersion: "2.15"}
     """
-    if not any(_has_gds(release) for release in plan.of(HelmRelease)):
+    by_chart = any(_has_gds(release) for release in plan.of(HelmRelease))
+    if not by_chart and not any(_is_policy(manifest) for manifest in world.manifests):
         return
     for manifest in world.manifests:
         if manifest.ref.kind == "StorageClass" and _is_slow(manifest):
@@ -62,6 +74,13 @@ def direct_storage_without_efa(
 def _has_gds(release: HelmRelease) -> bool:
     is_operator = release.chart.rpartition("/")[2] == "gpu-operator"
     return is_operator and value(release.values, "gds", "enabled") is True
+
+
+def _is_policy(manifest: Manifest) -> bool:
+    """Whether a manifest is the GPU Operator's own object with GPUDirect Storage on (gpu-operator v25.10.1)."""
+    if manifest.ref.kind != "ClusterPolicy" or manifest.ref.group != "nvidia.com":
+        return False
+    return value(manifest.body, "spec", "gds", "enabled") is True
 
 
 def _is_slow(manifest: Manifest) -> bool:
