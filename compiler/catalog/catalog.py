@@ -8,6 +8,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from compiler.catalog.images import images_source
 from compiler.catalog.instance import InstanceType, expand_zones, instance_from_row
 from compiler.catalog.overlay import merge, read_overlay
 from compiler.catalog.release import (
@@ -16,7 +17,6 @@ from compiler.catalog.release import (
     release_names,
     version_key,
 )
-from compiler.catalog.images import images_source
 from compiler.catalog.runtimes import runtimes_source
 from compiler.catalog.xid import XidTable, xids_from_data
 from compiler.catalog.zones import INDEPENDENT

@@ -32,7 +32,12 @@ _ELSEWHERE = (
 )
 
 
-@rule("RUN041", severity=Severity.WARNING, params={"hours": 24, "restarts": 9}, pods=True)
+@rule(
+    "RUN041",
+    severity=Severity.WARNING,
+    params={"hours": 24, "restarts": 9, "nodes": 8},
+    pods=True,
+)
 def long_run_without_checkpoint(
     work: Work,
     world: World,
@@ -42,11 +47,13 @@ def long_run_without_checkpoint(
     No storage is mounted and no bucket named, so that a restart begins at step 0: of 16,384 GPUs one failed every three
     hours in the training of Llama 3 (arXiv:2407.21783, section 3.3.4), and a restart after 71 hours repeats 71 hours.
     Ten retries of a gang, the default, may repeat the whole run ten times. A job that ends after `hours` at most is
-    accepted, and so is one of one node, or with at most `restarts`.
+    accepted, and one of at least `nodes` with at most `restarts`; fewer nodes may have twenty.
 
     ## Fails
 
-        jobs: [{name: long, nodes: 2, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py]}]
+        jobs: [{name: long, nodes: 8, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py]}]
+        nodePools: [{name: gpu, nodes: {max: 8}}]
+        queues: [{name: research, namespaces: [team-a], quota: [{pool: gpu, nodes: 8}]}]
 
         jobs: [{name: long, nodes: 2, timeout: 72h, image: "public.ecr.aws/team/train:1.0",
           command: [torchrun, train.py]}]
@@ -58,7 +65,7 @@ def long_run_without_checkpoint(
         jobs: [{name: long, nodes: 2, timeout: 12h, retries: {job: 2}, image: "public.ecr.aws/team/train:1.0",
           command: [torchrun, train.py]}]
 
-        # params: {restarts: 5}
+        # params: {restarts: 5, nodes: 2}
         jobs: [{name: long, nodes: 2, retries: {job: 6}, image: "public.ecr.aws/team/train:1.0",
           command: [torchrun, train.py]}]
 
@@ -66,7 +73,7 @@ def long_run_without_checkpoint(
         kind: PyTorchJob
         metadata: {name: bert, namespace: team-b}
         spec:
-          runPolicy: {backoffLimit: 10}
+          runPolicy: {backoffLimit: 30}
           pytorchReplicaSpecs:
             Worker:
               replicas: 2
@@ -89,7 +96,7 @@ def long_run_without_checkpoint(
         jobs: [{name: long, nodes: 2, retries: {job: 3}, image: "public.ecr.aws/team/train:1.0",
           command: [torchrun, train.py]}]
 
-        # params: {hours: 72, restarts: 50}
+        # params: {hours: 72, restarts: 50, nodes: 2}
         jobs: [{name: long, nodes: 2, timeout: 72h, retries: {job: 50}, image: "public.ecr.aws/team/train:1.0",
           command: [torchrun, train.py]}]
 
@@ -109,7 +116,8 @@ def long_run_without_checkpoint(
     help = "mount a volume and save there, or name a bucket that the program saves to"
     spec_help = "mount a storage and save there (`checkpoint:`), or name a bucket that the program saves to"
     longest = world.param("hours") * 3600
-    most = world.param("restarts") if work.gang else _ALONE
+    is_large = work.gang and (work.nodes or 0) >= world.param("nodes")
+    most = world.param("restarts") if is_large else _OF_FEW
     if tries.deadline > longest:
         yield Finding(
             f"job `{work.name}` may take {Duration(tries.deadline)}, and has nowhere to save",
@@ -128,8 +136,8 @@ def long_run_without_checkpoint(
         )
 
 
-_ALONE = 20
-"""The restarts of one node that are accepted: it fails as often as its own devices alone."""
+_OF_FEW = 20
+"""The restarts of fewer nodes that are accepted: they fail as often as their own devices, and repeat less."""
 
 
 class _Tries(NamedTuple):

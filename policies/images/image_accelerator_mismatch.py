@@ -101,7 +101,10 @@ def _software(
     wanted = _WANTED.get(resource)
     if wanted is None or facts.devices == wanted:
         return "", None
-    return f"is for {_FOR[facts.devices]}, and the job asks for {_FOR[wanted]}", severity
+    return (
+        f"is for {_FOR[facts.devices]}, and the job asks for {_FOR[wanted]}",
+        severity,
+    )
 
 
 _WANTED = {GPU: "gpu", NEURON: "neuron"}

@@ -157,8 +157,7 @@ class _Group:
         self.parts = [
             (path, role)
             for path, role in _roles(body)
-            if path == affinity.pod.at[1:-1]
-            or _has(_labels(body, path, role), wanted)
+            if path == affinity.pod.at[1:-1] or _has(_labels(body, path, role), wanted)
         ]
 
     def judged(

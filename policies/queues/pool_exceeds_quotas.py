@@ -48,7 +48,9 @@ def pool_exceeds_quotas(
     most = max((count for count in counts if count is not None), default=0)
     if not most or None in counts:
         return
-    flavors = [flavor for flavor in world.plan.of(Flavor) if pool in world.pools_of(flavor)]
+    flavors = [
+        flavor for flavor in world.plan.of(Flavor) if pool in world.pools_of(flavor)
+    ]
     quotas = _quotas(world, flavors)
     if not quotas or _used_without_queue(pool, world):
         return

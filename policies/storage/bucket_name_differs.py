@@ -13,7 +13,9 @@ from compiler.source import Route
 from compiler.subjects.jobs.plan import Container, Pod, Runtime, TrainJob
 from compiler.subjects.workloads.plan import Workload
 
-_BUCKET = r"s3://([a-z0-9](?:[a-z0-9.-]|\$\{?\w*(?:ACCOUNT|REGION)\w*\}?){2,})(?![\w.${-])"
+_BUCKET = (
+    r"s3://([a-z0-9](?:[a-z0-9.-]|\$\{?\w*(?:ACCOUNT|REGION)\w*\}?){2,})(?![\w.${-])"
+)
 # What scripts and templates write for the account and the Region in a bucket's name.
 _ACCOUNT = r"\$\{?\w*ACCOUNT\w*\}?|(?<![0-9])[0-9]{12}(?![0-9])"
 _REGION = r"\$\{?\w*REGION\w*\}?|(?<![a-z0-9])[a-z]{2}-[a-z]+-[0-9](?![0-9])"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from itertools import starmap
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 from builders import FSX, job_of, objects_of, plan_of, resolved, spec
+from running import Command
 
 from compiler.catalog.runtimes import released_runtimes
 from compiler.lift import lift
@@ -83,6 +86,21 @@ def test_a_job_says_itself_what_it_wants_otherwise() -> None:
     assert job.image == "registry.test/tune:1.0"
     assert job.args == ("epochs=3",)
     assert [source.uri for source in job.initializers] == ["s3://models/llama"]
+
+
+def test_its_own_image_has_no_plugin_for_efa(
+    tmp_path: Path, trainyard: Command
+) -> None:
+    """Reported where the runtime is named, unless the job brings an image."""
+    path = tmp_path / "spec.yaml"
+    path.write_text(json.dumps(tuned(nodes=2)), encoding="utf-8")
+    said = trainyard("check", "--format", "json", path.name, cwd=tmp_path).out
+    faults = json.loads(said)["diagnostics"]
+    assert "RUN120" in {fault["code"] for fault in faults}
+    own = tuned(nodes=2, image="registry.test/tune:1.0")
+    path.write_text(json.dumps(own), encoding="utf-8")
+    said = trainyard("check", "--format", "json", path.name, cwd=tmp_path).out
+    assert "RUN120" not in said
 
 
 def test_without_a_shared_volume_it_cannot_run() -> None:
