@@ -13,8 +13,8 @@ def training_state_exceeds_memory(state: TrainingState) -> Iterator[Finding]:
     Counted are weights, gradients and the optimizer's state alone: 16 bytes a parameter with Adam in mixed precision
     (arXiv:1910.02054, section 3.1), of parameters that are not trained the weights alone (LoRA, arXiv:2106.09685),
     divided as `sharding` and `parallel` say; what is offloaded counts in the memory of the node (ZeRO-Offload,
-    arXiv:2101.06840); without accelerators all of it does. Activations come on top. A program that keeps less than that, like one that quantizes weights or
-    optimizer, is an exception to be written down, or says `optimizerBytes`.
+    arXiv:2101.06840); without accelerators all of it does. Activations come on top. A program that keeps less than
+    that, like one that quantizes weights or optimizer, is an exception to be written down, or says `optimizerBytes`.
 
     ## Fails
 
