@@ -39,8 +39,8 @@ class ImageFacts:
     """What an image is known to bring. ``None`` and () are unknown.
 
     ``efa``: whether aws-ofi-nccl and libfabric are in it; ``devices``: what its libraries are for, `gpu`, `cpu` or
-    `neuron`; ``own_torch``: whether its PyTorch is a build of its maker; ``bare``: whether it has no framework, so that a
-    program may bring one for other devices.
+    `neuron`; ``own_torch``: whether its PyTorch is a build of its maker; ``bare``: whether it has no framework, so that
+    a program may bring one for other devices.
     """
 
     efa: bool | None

@@ -45,7 +45,8 @@ def checkpoint_save_cut_short(
 
         jobs: [{name: llama, gracePeriod: 10m, torch: "2.11"}]
 
-        jobs: [{name: llama, gracePeriod: 10m, image: "public.ecr.aws/deep-learning-containers/pytorch-training:2.8.0-gpu-py312-cu129-ubuntu22.04-ec2",
+        jobs: [{name: llama, gracePeriod: 10m,
+          image: "public.ecr.aws/deep-learning-containers/pytorch-training:2.8.0-gpu-py312-cu129-ubuntu22.04-ec2",
           env: {TORCH_ELASTIC_SHUTDOWN_TIMEOUT: "585"}}]
 
         # params: {seconds: 30}

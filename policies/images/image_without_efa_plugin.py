@@ -29,7 +29,8 @@ def image_without_efa_plugin(
 
         jobs: [{name: llama, image: "nvcr.io/nvidia/pytorch:26.06-py3"}]
 
-        jobs: [{name: llama, image: "111122223333.dkr.ecr.us-west-2.amazonaws.com/docker-hub/rayproject/ray:2.49.0-gpu"}]
+        jobs: [{name: llama,
+          image: "111122223333.dkr.ecr.us-west-2.amazonaws.com/docker-hub/rayproject/ray:2.49.0-gpu"}]
 
         jobs: [{name: llama, image: "docker.io/rayproject/ray-ml:2.40.0-py310-gpu", apiGroup: ray.io,
           command: [python, train.py], nodes: 4}]
@@ -43,7 +44,8 @@ def image_without_efa_plugin(
         jobs: [{name: llama, image: "docker.io/pytorch/pytorch:2.9.1-cuda12.8-cudnn9-devel",
           command: [bash, -c, "./efa_installer.sh -y -g --skip-kmod && exec torchrun train.py"]}]
 
-        jobs: [{name: llama, image: "111122223333.dkr.ecr.us-west-2.amazonaws.com/pytorch/pytorch:2.9.1-cuda12.8-cudnn9-runtime"}]
+        jobs: [{name: llama,
+          image: "111122223333.dkr.ecr.us-west-2.amazonaws.com/pytorch/pytorch:2.9.1-cuda12.8-cudnn9-runtime"}]
 
         jobs: [{name: llama, image: "docker.io/pytorch/pytorch:2.9.1-cuda12.8-cudnn9-runtime", env: {NCCL_NET: Socket}}]
     """
@@ -62,8 +64,8 @@ def image_without_efa_plugin(
         label="NCCL stops, or talks over TCP",
         help="take an image with libfabric and aws-ofi-nccl, like a Deep Learning Container of AWS "
         "(`public.ecr.aws/deep-learning-containers/pytorch-training`), or run the EFA installer when it is built",
-        spec_help="write `image:` with one that brings libfabric and aws-ofi-nccl: a Deep Learning Container of AWS, or "
-        "one of `images:` with `efaInstaller`; or take one node",
+        spec_help="write `image:` with one that brings libfabric and aws-ofi-nccl: a Deep Learning Container of AWS, "
+        "or one of `images:` with `efaInstaller`; or take one node",
         notes=(f"known by {facts.source}",),
     )
 

@@ -45,5 +45,6 @@ def option_and_value_in_one_word(work: Work) -> Iterator[Finding]:
             f"`{word}` is one word in the command of {work.title}",
             work.where_said(word),
             label="an option of this name is not known",
-            help=f"write two items, `{found['option']}` and `{found['value']}`, or `{found['option']}={found['value']}`",
+            help=f"write two items, `{found['option']}` and `{found['value']}`, "
+            f"or `{found['option']}={found['value']}`",
         )
