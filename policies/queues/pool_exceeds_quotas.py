@@ -84,7 +84,11 @@ def _quotas(
     """The sum of all quotas of flavors, in thousandths by resource."""
     names = {flavor.name for flavor in flavors}
     sums: dict[str, int] = {}
-    for holder in (*world.plan.of(ClusterQueue), *world.plan.of(Cohort)):
+    holders: list[ClusterQueue | Cohort] = [
+        *world.plan.of(ClusterQueue),
+        *world.plan.of(Cohort),
+    ]
+    for holder in holders:
         for group in holder.flavors():
             if group.flavor not in names:
                 continue

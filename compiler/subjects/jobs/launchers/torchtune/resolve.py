@@ -38,7 +38,8 @@ class Torchtune(Torchrun):
     def places(self, job: Job) -> Mapping[str, Route]:
         """An image that the runtime brings stands at its name."""
         places = super().places(job)
-        torchtune = job.spec.launcher.torchtune
+        launcher = job.spec.launcher
+        torchtune = launcher.torchtune if launcher else None
         brings = brought({"runtime": torchtune.runtime}) if torchtune else {}
         if brings.get("image") != job.spec.image:
             return places
