@@ -29,7 +29,7 @@ setup: $(TOOL) ## Make .venv with what the compiler needs, and .venv/bin/trainya
 
 dev: $(DEV) ## Make .venv with what the tests need too
 
-compile: $(TOOL) ## Compile specs/ into generated/ (SPECS=…, ARGS=--check, ARGS=--replace)
+compile: $(TOOL) ## Compile specs/ into generated/ (SPECS=…, ARGS=--check, ARGS="--replace JOB")
 	$(RUN) compile $(ARGS) $(SPECS)
 
 check: $(TOOL) ## Check specs/ and write nothing

@@ -226,6 +226,7 @@ def _lower(
             done.document,
             committed,
             catalog,
+            options.replace,
         )
         plan = held.plan
         manifests = held.manifests

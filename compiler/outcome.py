@@ -26,8 +26,9 @@ class Options:
     """What a run is given beside its paths.
 
     ``hold``: jobs that were submitted stay so, as the folder ``against`` shows them: the output unless another is
-    given. ``folder``: the output's path in the repository, which Flux reads. ``explained``: the spec and its derived
-    values are kept, of which ``explain`` and ``report`` speak; a spec of 10,000 jobs derives 270,000.
+    given. ``replace``: but for those of these names or patterns, whose last run was never pushed. ``folder``: the
+    output's path in the repository, which Flux reads. ``explained``: the spec and its derived values are kept, of
+    which ``explain`` and ``report`` speak; a spec of 10,000 jobs derives 270,000.
     """
 
     policies: Path | None = None
@@ -35,6 +36,7 @@ class Options:
     today: date = date.min
     output: Path = Path("generated")
     hold: bool = False
+    replace: tuple[str, ...] = ()
     against: Path | None = None
     folder: str = "generated"
     explained: bool = True

@@ -155,7 +155,7 @@ def test_check_says_what_compile_would(repository: Path, trainyard: Command) -> 
     assert (checked.code, checked.out) == (compiled.code, compiled.out)
     assert "--> specs/jakarta/jobs/timor.yaml:6:10" in checked.out
     assert "= note: `spec.trainer.numNodes`: `14` → `13`" in checked.out
-    assert trainyard("check", "--replace", "specs", cwd=repository).code == 0
+    assert trainyard("check", "--replace", "timor", "specs", cwd=repository).code == 0
     assert (
         trainyard("check", "specs", "--against", "elsewhere", cwd=repository).code == 0
     )

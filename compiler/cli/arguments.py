@@ -163,8 +163,10 @@ def _committed(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--replace",
-        action="store_true",
-        help="change jobs without `rerun:`, for jobs that were never pushed",
+        action="append",
+        default=[],
+        metavar="JOB",
+        help="forget the last run of a job, which was never pushed; repeatable, `'*'` for all",
     )
 
 

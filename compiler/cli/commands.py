@@ -71,10 +71,40 @@ def _options(
         today=date.today(),
         output=output,
         folder=_in_repository(output),
-        hold=not getattr(options, "replace", True),
+        hold=hasattr(options, "replace"),
+        replace=_replaced(options, output),
         against=getattr(options, "against", None),
         explained=explained,
     )
+
+
+def _replaced(options: argparse.Namespace, output: Path) -> tuple[str, ...]:
+    """The jobs of ``--replace``; a name that no remembered run has is a slip."""
+    names = tuple(getattr(options, "replace", ()))
+    if not names:
+        return ()
+    from compiler.diagnostics.near import near
+    from compiler.history.runs import FOLDER, read_runs
+
+    committed = getattr(options, "against", None) or output
+    known: set[str] = set()
+    for folder in committed.glob(f"*/{FOLDER}"):
+        runs, _ = read_runs(folder.parent)
+        for run in runs:
+            known |= {run.job, run.object}
+    for name in names:
+        is_pattern = "*" in name or "?" in name
+        if is_pattern or name in known:
+            continue
+        close = near(name, known, limit=1)
+        if close:
+            hint = f": did you mean `{close[0]}`?"
+        else:
+            hint = ""
+        raise UsageError(
+            f"`--replace {name}`: `{committed}` remembers no run of such a job{hint}"
+        )
+    return names
 
 
 def _in_repository(output: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,13 @@ from typing import Any
 from compiler.emit import UNREADABLE
 from compiler.emit.marker import is_marked, marked
 from compiler.emit.yaml import encoded
-from compiler.history.runs import Run, read_index, read_runs, runs_of_index
+from compiler.history.runs import (
+    SUBMITTED,
+    Run,
+    read_index,
+    read_runs,
+    runs_of_index,
+)
 from compiler.manifest import Body, Manifest, ref_of
 from compiler.source import SourceFile
 from compiler.source.parse import parse
@@ -24,10 +31,14 @@ _NOT_APPLIED = ("bootstrap", "runs")
 
 
 class Committed:
-    """What an earlier compilation left in a folder; nothing where the folder is not there."""
+    """What an earlier compilation left in a folder; nothing where the folder is not there.
 
-    def __init__(self, folder: Path) -> None:
+    ``replace``: jobs whose last run was never pushed, by name or pattern: of the spec, or of the object.
+    """
+
+    def __init__(self, folder: Path, replace: Sequence[str] = ()) -> None:
         self._folder = folder
+        self._replace = replace
 
     @cached_property
     def index(self) -> Mapping[str, Any]:
@@ -39,9 +50,28 @@ class Committed:
         return read_runs(self._folder)
 
     @cached_property
-    def runs(self) -> list[Run]:
-        """Every run that it remembers."""
+    def _remembered(self) -> list[Run]:
         return self._read_runs[0] or runs_of_index(self.index)
+
+    @cached_property
+    def replaced(self) -> list[Run]:
+        """The last runs of the jobs that are to be replaced; of earlier runs only those that are named themselves."""
+        replaced = []
+        for run in self._remembered:
+            names = (run.job, run.object)
+            if run.state == SUBMITTED:
+                is_meant = _is_among(names, self._replace)
+            else:
+                is_meant = run.object in self._replace
+            if is_meant:
+                replaced.append(run)
+        return replaced
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """Every run that it remembers, without those that are to be replaced."""
+        replaced = self.replaced
+        return [run for run in self._remembered if run not in replaced]
 
     @property
     def broken_runs(self) -> list[str]:
@@ -106,7 +136,7 @@ class Committed:
                 run.object,
                 run.namespace,
             )
-            for run in self.runs
+            for run in self._remembered
         }
         for path in self.broken_runs:
             stem = Path(path).stem
@@ -225,6 +255,11 @@ class Committed:
             like.lists,
             choices=like.choices,
         )
+
+
+def _is_among(names: Iterable[str], patterns: Iterable[str]) -> bool:
+    """Whether one of some names is among patterns like those of a shell."""
+    return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
 
 
 def _has_any(

@@ -245,6 +245,24 @@ def earlier_runs_note(earlier: Iterable[Run]) -> list[Diagnostic]:
     ]
 
 
+def replaced_runs_note(
+    replaced: Iterable[Run], current: Iterable[Run]
+) -> Iterator[Diagnostic]:
+    """The note on each run that is forgotten since it was never pushed, and what ends it if it was."""
+    asked_for = {run.key for run in current}
+    for run in replaced:
+        if run.key in asked_for:
+            continue
+        yield Diagnostic(
+            "CHG029",
+            Severity.NOTE,
+            f"run `{run.object}` of job `{run.job}` is forgotten: `--replace` says that it was never pushed",
+            _SPEC / "jobs",
+            key=True,
+            help=f"if it was, it holds its nodes until it ends or `{run.ends_with()}`",
+        )
+
+
 def unreadable_run_errors(paths: Iterable[str]) -> list[Diagnostic]:
     """Files of runs that cannot be read: what they remember could run a second time."""
     return [
@@ -255,7 +273,7 @@ def unreadable_run_errors(paths: Iterable[str]) -> list[Diagnostic]:
             key=True,
             label="its job could be submitted a second time",
             help="restore it from version control, in a merge from one of the two sides; "
-            "`--replace` if the run was never pushed",
+            "if the run was never pushed, delete it and the job's file under `jobs/`",
         )
         for path in paths
     ]
@@ -270,7 +288,7 @@ def forgotten_run_errors(paths: Iterable[str]) -> list[Diagnostic]:
             _SPEC / "jobs",
             key=True,
             label="its job could be submitted a second time",
-            help="restore that file from version control; `--replace` if the run was never pushed",
+            help="restore that file from version control; if the run was never pushed, delete this one too",
         )
         for path in paths
     ]

@@ -20,6 +20,7 @@ from compiler.history.earlier import (
     ended_runs_faults,
     forgotten_run_errors,
     lost_needs,
+    replaced_runs_note,
     unreadable_run_errors,
 )
 from compiler.history.immutable import refused_edits
@@ -63,10 +64,14 @@ def hold(
     document: Document,
     folder: Path,
     catalog: Catalog,
+    replace: Sequence[str] = (),
 ) -> Held:
-    """Compare a plan with the committed ``folder`` of its cluster; ``catalog`` knows what upgrades ask for."""
+    """Compare a plan with the committed ``folder`` of its cluster; ``catalog`` knows what upgrades ask for.
+
+    ``replace``: jobs whose last run was never pushed, by name or pattern.
+    """
     words = Words(document)
-    committed = Committed(folder)
+    committed = Committed(folder, replace)
     held = Held(plan, keep_claim_sizes(manifests, committed))
     held.diagnostics += unreadable_run_errors(committed.broken_runs)
     held.diagnostics += forgotten_run_errors(committed.forgotten())
@@ -108,6 +113,7 @@ def hold(
         held.runs,
         spec.spec,
     )
+    held.diagnostics += replaced_runs_note(committed.replaced, held.runs)
     held.runs += earlier
     held.plan, held.manifests = with_needs(
         held.plan, held.manifests, earlier, committed
@@ -219,7 +225,8 @@ def _second_run_error(
         label=label,
         key=at == job.at,
         notes=tuple(notes),
-        help=f"add `rerun: {run.rerun + 1}` to run it again, or undo the change; `--replace` if it was never pushed",
+        help=f"add `rerun: {run.rerun + 1}` to run it again, or undo the change; "
+        f"`--replace {job.source_name}` if it was never pushed",
     )
 
 
@@ -238,7 +245,8 @@ def _other_kind_error(job: TrainJob, run: Run) -> Diagnostic:
         job.at / "apiGroup",
         label=f"a {was} cannot become a {now}",
         notes=(stays, restarts),
-        help=f"write `done: true` once it has ended; {again}; or keep the `apiGroup` of this job",
+        help=f"write `done: true` once it has ended; {again}; or keep the `apiGroup` of this job; "
+        f"`--replace {job.source_name}` if it was never pushed",
     )
 
 

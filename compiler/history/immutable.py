@@ -93,7 +93,9 @@ _STORAGE_CLASS = [
     Rule((field,), _NEW_STORAGE, _CORE)
     for field in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode")
 ]
-_BY_HAND = "undo the change, or delete the object in the cluster first, and its file with `--replace`"
+_BY_HAND = (
+    "undo the change, or delete the object in the cluster, and then its file here"
+)
 _FIXED = [
     Rule(("data",), _BY_HAND, _CORE, _is_immutable),
     Rule(("binaryData",), _BY_HAND, _CORE, _is_immutable),

@@ -20,9 +20,7 @@ from compiler.subjects.network.plan import VPC_ID, MadeNetwork
 
 _CONFIG = "bootstrap/eksctl.yaml"
 _STACK, _MODULE = "bootstrap/stack.yaml", "bootstrap/terraform/cluster/main.tf.json"
-_HELP = (
-    "undo the change, or make another cluster; `--replace` if this one was never made"
-)
+_HELP = "undo the change, or make another cluster; if this one was never made, delete its folder here"
 
 
 def moved_network(
@@ -68,7 +66,7 @@ def other_tool(
         f"{tools[there]} made what this cluster needs of AWS, and {tools[here]} would make it again",
         boot.where("terraform"),
         label="names are taken, and networks and file systems would come twice",
-        help="undo the change; or take over each resource by `import`, and compile with `--replace` then",
+        help=f"undo the change; or take over each resource by `import`, and delete `{there}` here then",
     )
 
 

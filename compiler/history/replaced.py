@@ -84,5 +84,6 @@ def _refused(
         f"`{field}` of `{stack.path}` cannot change: {edit}",
         stack.origin(path),
         label="AWS would make another one, which is empty",
-        help="undo the change, or add a storage of another name and copy the data; `--replace` if it was never made",
+        help="undo the change, or add a storage of another name and copy the data; "
+        f"if it was never made, delete `{stack.path}` here",
     )

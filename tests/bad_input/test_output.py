@@ -220,7 +220,7 @@ def test_a_changed_job_that_was_submitted(folder: Path, trainyard: Command) -> N
     assert "= help: add `rerun: 1` to run it again" in done.out
     assert done.code == 1
     assert snapshot(folder) == before
-    assert trainyard("compile", "--replace", "spec.yaml", cwd=folder).code == 0
+    assert trainyard("compile", "--replace", "hello", "spec.yaml", cwd=folder).code == 0
 
 
 def _kill_at(number: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from builders import FSX, spec
-from running import Command, snapshot
+from running import Command, Run, snapshot
 
 from history.folder import (
     QUEUES,
@@ -321,11 +321,49 @@ def test_a_name_that_ends_nothing(
 
 
 def test_what_was_never_pushed_is_replaced(folder: Path, trainyard: Command) -> None:
-    """``--replace`` forgets every run."""
-    compiled(folder, trainyard, whole(jobs=[], queues=[QUEUES[1]]))
-    done = trainyard("compile", "--replace", "spec.yaml", cwd=folder)
+    """``--replace`` is about one job: the run that the spec asked for last, or an earlier one by its own name."""
+    first = only_object(folder, "train")
+    edited = {**JOB, "image": "registry.test/train:2.0"}
+    assert compiled(folder, trainyard, whole(job={**JOB, "rerun": 1})).code == 0
+    pushed = set(runs(folder))
+    (second,) = pushed - {first}
+    assert compiled(folder, trainyard, whole(job={**edited, "rerun": 1})).code == 1
+    done = trainyard("compile", "--replace", "train", "spec.yaml", cwd=folder)
+    assert done.code == 0
+    assert f"note[CHG029]: run `{second}` of job `train` is forgotten" in done.out
+    assert f"kubectl delete trainjob {second} -n team-a" in done.out
+    assert first in runs(folder)
+    assert second not in runs(folder)
+    lost = compiled(folder, trainyard, whole(jobs=[], queues=[QUEUES[1]]))
+    assert "error[CHG001]" in lost.out
+    assert "error[CHG001]" in _replacing("*", folder, trainyard).out
+    done = _replacing(first, folder, trainyard)
+    assert f"run `{first}` of job `train` is forgotten" in done.out
+
+
+def _replacing(job: str, folder: Path, trainyard: Command) -> Run:
+    return trainyard("compile", "--replace", job, "spec.yaml", cwd=folder)
+
+
+def test_a_job_that_no_run_has_is_not_replaced(
+    folder: Path, trainyard: Command
+) -> None:
+    before = snapshot(folder)
+    done = _replacing("trian", folder, trainyard)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "trainyard: `--replace trian`: `generated` remembers no run of such a job: did you mean `train`?\n"
+    )
+    assert snapshot(folder) == before
+
+
+def test_a_job_that_would_be_the_same_is_not_forgotten(
+    folder: Path, trainyard: Command
+) -> None:
+    before = snapshot(folder)
+    done = _replacing("*", folder, trainyard)
     assert (done.code, done.out) == (0, "")
-    assert runs(folder) == {}
+    assert snapshot(folder) == before
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"storage": null}', "<<<<<<< ours"])
@@ -341,7 +379,12 @@ def test_a_run_file_that_cannot_be_read(
         assert (done.code, "INT000" in done.out) == (1, False)
         assert f"error[CHG008]: `{path.relative_to(folder)}` cannot be read" in done.out
         assert snapshot(folder / "generated") == before
-    assert trainyard("compile", "--replace", "spec.yaml", cwd=folder).code == 0
+    path.unlink()
+    done = compiled(folder, trainyard, whole())
+    assert "its file under `runs/` is gone" in done.out
+    (job,) = (folder / "generated" / "lab" / "jobs").glob("*.trainjob-*.yaml")
+    job.unlink()
+    assert compiled(folder, trainyard, whole()).code == 0
 
 
 FIELDS = (

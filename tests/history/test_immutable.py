@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,8 @@ def test_an_edit_that_the_api_refuses(
     assert "--> spec.yaml:" in done.out
     assert "nothing was written" in done.err
     assert snapshot(tmp_path / "generated") == written
-    assert trainyard("compile", "--replace", "spec.yaml", cwd=tmp_path).code == 0
+    shutil.rmtree(tmp_path / "generated" / "lab")
+    assert compiled(tmp_path, trainyard, after).code == 0
 
 
 def test_the_message_shows_what_was_edited(trainyard: Command, tmp_path: Path) -> None:
@@ -188,8 +190,9 @@ def test_a_reserved_pool_keeps_its_node_class(
     """Flux prunes neither: without its class a NodePool is not Ready, and replaces no node."""
     block = {"nodes": 4, "capacity": BLOCK}
     for pool, kept in ((block, True), ({}, False)):
+        shutil.rmtree(tmp_path / "generated", ignore_errors=True)
         write(tmp_path, spec(jobs=[], pool=pool))
-        assert trainyard("compile", "--replace", "spec.yaml", cwd=tmp_path).code == 0
+        assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
         name = "gpu-cr-0a1b2c3d4e5f60713" if kept else "gpu"
         for path in (f"nodepool-{name}.yaml", f"ec2nodeclass-{name}.yaml"):
             written = (tmp_path / "generated" / "lab" / "platform" / path).read_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -66,12 +67,12 @@ def test_a_downgrade_that_loses_data_is_refused(
     )
 
 
-def test_replace_says_that_nothing_was_pushed(
+def test_what_was_never_pushed_is_no_upgrade(
     trainyard: Command, tmp_path: Path
 ) -> None:
     compiled(tmp_path, trainyard, spec())
-    compiled(tmp_path, trainyard, spec(release=OLDER))
-    done = trainyard("compile", "--replace", "spec.yaml", cwd=tmp_path)
+    shutil.rmtree(tmp_path / "generated" / "lab")
+    done = compiled(tmp_path, trainyard, spec(release=OLDER))
     assert done.code == 0
     assert not codes(done) & {"CHG010", "CHG011", "CHG012", "CHG013"}
 

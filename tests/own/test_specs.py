@@ -28,7 +28,7 @@ def test_policies_find_what_their_examples_show() -> None:
     reason="specs/ holds a team's own",
 )
 def test_no_example_was_ever_submitted(tmp_path: Path) -> None:
-    """So nothing is kept as it was. After a change that was meant: `make compile ARGS=--replace`, and read the diff."""
+    """So nothing is kept as it was. After a change that was meant: `make compile ARGS="--replace '*'"`, and look."""
     (tmp_path / ".git").mkdir()  # paths of what images are built of are from the root
     shutil.copytree(ROOT / "specs", tmp_path / "specs")
     assert spawn("compile", "specs", cwd=tmp_path).code == 0

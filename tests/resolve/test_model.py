@@ -185,11 +185,16 @@ def test_only_the_accelerators_that_a_job_asks_hold_its_state() -> None:
     assert reported(spec(job={**job, "resources": {"accelerators": 4}})) == ["LIM020"]
 
 
-def test_a_job_on_cpus_is_not_held_against_gpu_memory() -> None:
+@pytest.mark.parametrize(("parameters", "codes"), [(70e9, ["LIM020"]), (1e9, [])])
+def test_a_job_on_cpus_is_held_against_memory_of_the_node(
+    parameters: float, codes: list[str]
+) -> None:
     pool = {"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]}
-    data = spec(pool=pool, job={"nodes": 1, "model": model(parameters=70e9)})
+    data = spec(pool=pool, job={"nodes": 1, "model": model(parameters=parameters)})
     assert faults_of(data) == []
-    assert plan_of(data).of(TrainingState) == ()
+    (state,) = plan_of(data).of(TrainingState)
+    assert state.accelerators == 0
+    assert reported(data) == codes
 
 
 @pytest.mark.parametrize(
