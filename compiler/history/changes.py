@@ -16,7 +16,9 @@ from compiler.subjects.jobs.target import JOBS
 from compiler.targets.body import object_path
 
 _WIDTH = 60
+_BEFORE_DIFFERENCE = 20  # characters that stay, so that the place is known
 _ENTRY = {"name", "value"}
+_OF_KUEUE = ("kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class")
 _NAMES_ITS_CONTENT = ("spec", "runtimeRef", "name")
 _Path = tuple[Key, ...]
 
@@ -33,9 +35,18 @@ class Change:
     after: Any
     at: Route
 
+    def shown(self) -> tuple[str, str]:
+        """Both values as a message shows them: where they are long, from shortly before they differ."""
+        before, after = _text(self.before), _text(self.after)
+        longest = max(len(before), len(after))
+        skipped = _same(before, after) - _BEFORE_DIFFERENCE
+        if longest > _WIDTH and skipped > 0:
+            before = _from(before, skipped)
+            after = _from(after, skipped)
+        return _quoted(self.before, before), _quoted(self.after, after)
+
     def __str__(self) -> str:
-        before = shown_value(self.before)
-        after = shown_value(self.after)
+        before, after = self.shown()
         return f"`{self.path}`: {before} → {after}"
 
 
@@ -71,11 +82,30 @@ def changed_fields(
         return []
     names = {run.object: job.name}
     differences = _differences(old.body["spec"], new, names)
-    changes = list(differences)
+    changes = [*_of_labels(old, new), *differences]
     if run.kind == TRAIN_JOB:
         changes += _of_runtime(committed, old, job, manifests, names)
     changes.sort(key=lambda change: _distance(change.at, job))
     return changes
+
+
+def _of_labels(
+    old: Manifest,
+    new: Manifest,
+) -> Iterator[Change]:
+    """Queue and priority stand in labels, which Kueue reads."""
+    before = old.body["metadata"].get("labels", {})
+    after = new.body["metadata"].get("labels", {})
+    for label in _OF_KUEUE:
+        if before.get(label) == after.get(label):
+            continue
+        path = ("metadata", "labels", label)
+        yield Change(
+            str(Route(path)),
+            before.get(label),
+            after.get(label),
+            new.origin(path),
+        )
 
 
 def _of_runtime(
@@ -181,11 +211,31 @@ def _distance(at: Route, job: TrainJob) -> int:
 
 def shown_value(value: Any) -> str:
     """A value as a message shows it: short, and what is not there by its absence."""
+    return _quoted(value, _text(value))
+
+
+def _quoted(value: Any, text: str) -> str:
     if value is None:
         return "absent"
-    if isinstance(value, Mapping) and value.keys() == _ENTRY:
-        value = value["value"]
-    text = str(value)
     if len(text) > _WIDTH:
         text = text[: _WIDTH - 3] + "…"
     return f"`{text}`"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Mapping) and value.keys() == _ENTRY:
+        value = value["value"]
+    return str(value)
+
+
+def _same(before: str, after: str) -> int:
+    """The number of characters that two texts begin with alike."""
+    pairs = zip(before, after, strict=False)
+    for index, (one, other) in enumerate(pairs):
+        if one != other:
+            return index
+    return min(len(before), len(after))
+
+
+def _from(text: str, start: int) -> str:
+    return "…" + text[start:]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -33,10 +32,10 @@ _NOT_APPLIED = ("bootstrap", "runs")
 class Committed:
     """What an earlier compilation left in a folder; nothing where the folder is not there.
 
-    ``replace``: jobs whose last run was never pushed, by name or pattern: of the spec, or of the object.
+    ``replace``: names of jobs whose last run was never pushed, in the spec or of their objects.
     """
 
-    def __init__(self, folder: Path, replace: Sequence[str] = ()) -> None:
+    def __init__(self, folder: Path, replace: Collection[str] = ()) -> None:
         self._folder = folder
         self._replace = replace
 
@@ -58,12 +57,9 @@ class Committed:
         """The last runs of the jobs that are to be replaced; of earlier runs only those that are named themselves."""
         replaced = []
         for run in self._remembered:
-            names = (run.job, run.object)
-            if run.state == SUBMITTED:
-                is_meant = _is_among(names, self._replace)
-            else:
-                is_meant = run.object in self._replace
-            if is_meant:
+            is_last = run.state == SUBMITTED
+            is_meant = is_last and run.job in self._replace
+            if is_meant or run.object in self._replace:
                 replaced.append(run)
         return replaced
 
@@ -255,11 +251,6 @@ class Committed:
             like.lists,
             choices=like.choices,
         )
-
-
-def _is_among(names: Iterable[str], patterns: Iterable[str]) -> bool:
-    """Whether one of some names is among patterns like those of a shell."""
-    return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
 
 
 def _has_any(

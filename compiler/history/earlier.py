@@ -15,6 +15,7 @@ from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
 from compiler.subjects.delivery.plan import HelmRelease, Stage
 from compiler.subjects.delivery.stages import FLUX
+from compiler.subjects.jobs.plan import TrainJob
 from compiler.subjects.jobs.spec import JobsSection
 from compiler.subjects.namespaces.plan import Namespace, ResourceQuota
 from compiler.subjects.pools.spec import PoolsSection
@@ -218,7 +219,10 @@ def _needed_error(
     )
 
 
-def earlier_runs_note(earlier: Iterable[Run]) -> list[Diagnostic]:
+def earlier_runs_note(
+    earlier: Iterable[Run],
+    plan: Plan,
+) -> list[Diagnostic]:
     """The note on runs that go on: the nodes that they hold, and how to end them."""
     runs = [run for run in earlier if run.left]
     if not runs:
@@ -237,12 +241,22 @@ def earlier_runs_note(earlier: Iterable[Run]) -> list[Diagnostic]:
             "CHG003",
             Severity.NOTE,
             message,
-            _SPEC / "jobs",
+            _of_one_job(runs, plan) or _SPEC / "jobs",
             key=True,
             notes=tuple(notes),
-            help=f"once ended, name it under `spec`, and it is forgotten: `endedRuns: [{names}]`",
+            help=f"once ended, name it under `spec`, and it is forgotten: `endedRuns: [{names}]`; "
+            f"`--replace {runs[0].object}` if it was never pushed",
         )
     ]
+
+
+def _of_one_job(runs: Sequence[Run], plan: Plan) -> Route | None:
+    """The place of the one job of the spec whose runs they are."""
+    names = {run.job for run in runs}
+    for job in plan.of(TrainJob):
+        if names == {job.source_name}:
+            return job.at
+    return None
 
 
 def replaced_runs_note(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Sequence
 from dataclasses import field
 from functools import cache
@@ -11,7 +12,7 @@ from compiler.catalog import Catalog, VersionStep
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
-from compiler.history.changes import Change, changed_fields, shown_value
+from compiler.history.changes import Change, changed_fields
 from compiler.history.claims import keep_claim_sizes
 from compiler.history.committed import Committed
 from compiler.history.earlier import (
@@ -71,7 +72,7 @@ def hold(
     ``replace``: jobs whose last run was never pushed, by name or pattern.
     """
     words = Words(document)
-    committed = Committed(folder, replace)
+    committed = Committed(folder, _replaced_jobs(replace, spec))
     held = Held(plan, keep_claim_sizes(manifests, committed))
     held.diagnostics += unreadable_run_errors(committed.broken_runs)
     held.diagnostics += forgotten_run_errors(committed.forgotten())
@@ -107,7 +108,7 @@ def hold(
         spec.spec,
         held.plan,
     )
-    held.diagnostics += needs or earlier_runs_note(earlier)
+    held.diagnostics += needs or earlier_runs_note(earlier, held.plan)
     held.diagnostics += ended_runs_faults(
         earlier,
         held.runs,
@@ -130,6 +131,19 @@ def hold(
     if Severity.ERROR not in severities:
         held.diagnostics += deletions_note(held.manifests, committed)
     return held
+
+
+def _replaced_jobs(
+    replace: Sequence[str],
+    spec: TrainingCluster,
+) -> set[str]:
+    """The names that are meant. A pattern is about jobs of the spec: what a job that left has running is not meant."""
+    section = JobsSection.of(spec.spec)
+    jobs = [job.name for job in section.jobs]
+    names = set(replace)
+    for pattern in replace:
+        names |= set(fnmatch.filter(jobs, pattern))
+    return names
 
 
 def _keep_jobs(
@@ -212,7 +226,8 @@ def _second_run_error(
     at, label = job.at, "what has changed cannot be changed in a TrainJob that exists"
     if changes:
         at = changes[0].at
-        label = f"{shown_value(changes[0].before)} was submitted, and cannot be changed in a TrainJob that exists"
+        was, _ = changes[0].shown()
+        label = f"{was} was submitted, and cannot be changed in a TrainJob that exists"
     shown = changes[:_SHOWN]
     notes = [str(change) for change in shown]
     more = len(changes) - len(shown)

@@ -179,7 +179,7 @@ def submitted(
             queue=job.queue or "",
             pool=job.pool,
             fallbacks=job.fallbacks,
-            nodes=job.nodes or 1,
+            nodes=job.whole_nodes,
             accelerators=_accelerators(job),
             storage=_claims(plan, job),
             priority=job.priority or "",

@@ -57,7 +57,7 @@ def _row(
         f"{job.namespace}/{job.name}",
         _runs_as(subject, job),
         job.queue or "",
-        str(job.nodes or 1),
+        str(job.whole_nodes),
         landing,
         asked,
     )

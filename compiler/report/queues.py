@@ -82,7 +82,7 @@ def _demand(
     most: int,
 ) -> tuple[str, str, str]:
     """Nodes that the jobs ask in all and at most, and a word on whether they fit at once."""
-    nodes = [job.nodes or 1 for job in jobs]
+    nodes = [job.whole_nodes for job in jobs]
     total = sum(nodes)
     largest = max(nodes, default=0)
     word = ""

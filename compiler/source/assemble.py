@@ -408,11 +408,11 @@ def _splice(
         items = dict(spec.items)
     else:
         items = {}
+    place = spec if spec is not None else root
     for kind, key in kinds.items():
         parts_of_kind = [part for part in parts if part.kind == kind]
         node = items.get(key)
-        items |= _extended(node, key, parts_of_kind, root, diagnostics)
-    place = spec if spec is not None else root
+        items |= _extended(node, key, parts_of_kind, place, diagnostics)
     whole = MappingNode(
         place.span,
         items,
@@ -436,10 +436,11 @@ def _extended(
     node: Node | None,
     key: str,
     parts: Sequence[Header],
-    root: MappingNode,
+    holder: Node,
     diagnostics: list[Diagnostic],
 ) -> dict[str, Node]:
-    """``key`` with its list and the parts after it, or nothing if there is nothing to change."""
+    """``key`` with its list and the parts after it, or nothing if there is nothing to change. A list that is not there
+    stands where its ``holder`` does."""
     if not parts or not _is_absent_or(SequenceNode, node):
         return {}
     if isinstance(node, SequenceNode):
@@ -484,11 +485,11 @@ def _extended(
                 key_span=spec.key_span,
             )
         )
-    place = node if node is not None else root
+    place = node if node is not None else holder
     if node is not None:
         span = place.span
     else:
-        span = first_character(root)
+        span = place.key_span or first_character(place)
     return {
         key: SequenceNode(
             span,

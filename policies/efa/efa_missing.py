@@ -29,6 +29,8 @@ def efa_missing(
         jobs: [{name: llama, resources: {efa: 4}}]
 
         jobs: [{name: llama, nodes: 1}]
+
+        jobs: [{name: llama, apiGroup: jobset.x-k8s.io, nodes: 1, roles: [{name: rollout, command: [python, r.py]}]}]
     """
     known = work.gang and work.complete and work.trainer
     if not known or work.efa or not work.types:

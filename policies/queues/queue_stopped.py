@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics import Severity
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.subjects.queues.plan import LocalQueue
 
 
-@rule("QUE012", pods=True)
+@rule("QUE012", severity=Severity.WARNING, pods=True)
 def queue_stopped(
     work: Work,
     world: World,
@@ -17,7 +18,8 @@ def queue_stopped(
 
     With `stopPolicy` `Hold` nothing is admitted, with `HoldAndDrain` what runs is evicted too, whether it is the
     LocalQueue or the ClusterQueue that says so (kueue v0.19.2, pkg/controller/core/localqueue_controller.go and
-    pkg/cache/scheduler/clusterqueue.go): the job waits until somebody removes it.
+    pkg/cache/scheduler/clusterqueue.go): the job waits until somebody removes it. A warning, since queues are
+    stopped on purpose, before nodes are taken away.
 
     ## Fails
 
@@ -45,7 +47,7 @@ def queue_stopped(
             yield Finding(
                 f"queue `{queue.name}`, which {work.title} goes to, is stopped",
                 queue.where("stop_policy"),
-                label="the job is never admitted",
-                help="remove `stopPolicy`",
+                label="the job waits as long as this is here",
+                help="remove `stopPolicy` when its jobs may start",
             )
             return

@@ -19,8 +19,8 @@ def accelerators_left_idle(
     """A job takes a few accelerators of a large node, and no other job can use the rest.
 
     Types with EFA are bought whole: a job with one GPU of a p4d.24xlarge pays for eight. Nothing is reported where
-    other jobs of the same pool take parts of nodes too. Third-party manifests do not show all jobs: there it is a
-    note, of jobs that select such a type themselves.
+    its own pods, or other jobs of the same pool, take the other parts. Third-party manifests do not show all jobs:
+    there it is a note, of jobs that select such a type themselves.
 
     ## Fails
 
@@ -43,6 +43,8 @@ def accelerators_left_idle(
           - {name: llama, nodes: 1, resources: {accelerators: 4}}
           - {name: mixtral, queue: research, pool: gpu, nodes: 1, image: "public.ecr.aws/team/train:1.0",
               command: [torchrun, train.py], resources: {accelerators: 4}}
+
+        jobs: [{name: shards, apiGroup: batch, nodes: 8, resources: {accelerators: 1}, command: [python, eval.py]}]
     """
     if work.accelerator is None or work.gang or not work.types:
         return
@@ -92,4 +94,7 @@ def _part(
     if not pools:
         pools = {work.types[0].name}
     beside = any(pool.name in pools for pool, _ in other.offers)
-    return count if beside else 0
+    if not beside:
+        return 0
+    pods = other.nodes or 1
+    return count * pods

@@ -337,6 +337,7 @@ def test_what_was_never_pushed_is_replaced(folder: Path, trainyard: Command) -> 
     lost = compiled(folder, trainyard, whole(jobs=[], queues=[QUEUES[1]]))
     assert "error[CHG001]" in lost.out
     assert "error[CHG001]" in _replacing("*", folder, trainyard).out
+    assert "CHG029" not in _replacing("*", folder, trainyard).out
     done = _replacing(first, folder, trainyard)
     assert f"run `{first}` of job `train` is forgotten" in done.out
 

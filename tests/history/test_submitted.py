@@ -111,6 +111,7 @@ def test_a_change_of_the_spec_must_be_asked_for(
     done = trainyard("compile", "spec.yaml", cwd=folder)
     assert done.code == 1
     assert "error[RES030]: job `train` was submitted as `train-" in done.out
+    assert " → `" in done.out, "which field has changed"
     assert (
         "CHG003" not in done.out
     )  # whether the first goes on beside another is just what is in question
@@ -185,3 +186,84 @@ def test_an_index_of_an_older_trainyard(folder: Path, trainyard: Command) -> Non
     path.unlink()
     write(folder, spec(job={"image": "registry.test/train:2.0"}))
     assert "error[RES030]" in trainyard("compile", "spec.yaml", cwd=folder).out
+
+
+IMAGE = (
+    "111122223333.dkr.ecr.us-west-2.amazonaws.com/research/llama/train@sha256:{}".format
+)
+QUEUES = [
+    {
+        "name": name,
+        "namespaces": ["team-a"],
+        "quota": [{"pool": "gpu", "nodes": 2}],
+        "cohort": "all",
+    }
+    for name in ("research", "urgent")
+]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "note"),
+    [
+        (
+            {"queue": "urgent", "image": IMAGE("0" * 63 + "1")},
+            {"queue": "urgent", "image": IMAGE("0" * 63 + "2")},
+            r"`spec.trainer.image`: `…0{20}1` → `…0{20}2`",
+        ),
+        (
+            {"queue": "research"},
+            {"queue": "urgent"},
+            r'`metadata.labels\["kueue.x-k8s.io/queue-name"\]`: `research` → `urgent`',
+        ),
+        (
+            {"queue": "research"},
+            {"queue": "research", "priority": "high"},
+            r'`metadata.labels\["kueue.x-k8s.io/priority-class"\]`: absent → `high`',
+        ),
+    ],
+    ids=["image", "queue", "priority"],
+)
+def test_the_field_that_has_changed_is_named(
+    before: dict[str, Any],
+    after: dict[str, Any],
+    note: str,
+    tmp_path: Path,
+    trainyard: Command,
+) -> None:
+    """Where values are long, from shortly before the place where they differ."""
+    parts: dict[str, Any] = {
+        "queues": QUEUES,
+        "priorities": [{"name": "high", "value": 100}],
+    }
+    write(tmp_path, spec(job=before, **parts))
+    assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
+    write(tmp_path, spec(job=after, **parts))
+    done = trainyard("check", "spec.yaml", cwd=tmp_path)
+    assert "error[RES030]" in done.out
+    assert re.search(f"= note: {note}\n", done.out), done.out
+
+
+def test_pods_that_share_a_node(tmp_path: Path, trainyard: Command) -> None:
+    """Eight pods of one GPU fill one node: a run of theirs needs no more, and none of its GPUs is idle."""
+    shards = {
+        "name": "shards",
+        "apiGroup": "batch",
+        "nodes": 8,
+        "resources": {"accelerators": 1},
+        "command": ["python", "eval.py"],
+        "image": "registry.test/eval:1.0",
+    }
+    pool = {"instanceTypes": ["p5.48xlarge"], "zones": ["us-west-2a"], "nodes": 1}
+    write(tmp_path, spec(pool=pool, jobs=[shards]))
+    done = trainyard("compile", "spec.yaml", cwd=tmp_path)
+    assert (done.code, "LIM016" in done.out) == (0, False)
+    (run,) = runs(tmp_path).values()
+    assert (run["nodes"], run["accelerators"]) == (1, {"nvidia.com/gpu": 8})
+    write(tmp_path, spec(pool=pool, jobs=[]))
+    done = trainyard("check", "spec.yaml", cwd=tmp_path)
+    assert (done.code, "CHG003" in done.out) == (0, True)
+    shards["nodes"] = 4
+    write(tmp_path, spec(pool=pool, jobs=[shards]))
+    assert (
+        "LIM016" in trainyard("check", "--replace", "*", "spec.yaml", cwd=tmp_path).out
+    )

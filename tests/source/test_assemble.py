@@ -143,8 +143,8 @@ def test_parts_of_a_folder_join_its_cluster_and_keep_their_places(folder: Path) 
     }
     assert lists_at == {
         "jobs": "s/cluster.yaml:7:5",
-        "queues": "s/cluster.yaml:1:1",
-        "nodePools": "s/cluster.yaml:1:1",
+        "queues": "s/cluster.yaml:4:1",
+        "nodePools": "s/cluster.yaml:4:1",
     }
     assert [file.name for file in spec.files] == [
         "s/cluster.yaml",

@@ -323,7 +323,7 @@ class TrainJob(PlanNode):
     ``trainer`` says whether ``spec.trainer`` is there at all; without it no PET_* variable is injected.
     ``source_name`` and ``pool`` are the names of the job and its pool in the spec, ``fallbacks`` the names of the pools
     that are tried after it, and ``rerun`` is how often it asks to be run anew. ``patched`` are the patches of the spec
-    that change what it runs, by their places.
+    that change what it runs, by their places. ``pods_a_node``: so many of its pods fit on a node of its pool.
     """
 
     name: str
@@ -358,6 +358,7 @@ class TrainJob(PlanNode):
         compare=False,
     )
     rerun: int = field(default=0, compare=False)
+    pods_a_node: int = field(default=1, compare=False)
     patched: tuple[Route, ...] = field(
         default=(),
         compare=False,
@@ -372,6 +373,12 @@ class TrainJob(PlanNode):
             self.namespace,
             name,
         )
+
+    @property
+    def whole_nodes(self) -> int:
+        """The nodes that its pods fill."""
+        pods = self.nodes or 1
+        return -(-pods // self.pods_a_node)
 
     def asks(self, resource: str) -> Quantity | None:
         """What a node of the job asks of a resource, by limit or else request; ``None`` if not at all."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from compiler.plan.units import Quantity
 from compiler.resolve.context import Context, T
 from compiler.subjects.jobs.binding import Job
@@ -167,6 +169,19 @@ def _accelerators(context: Context, job: Job) -> int:
     return 0
 
 
+def pods_a_node(job: Job, asked: Mapping[str, Quantity]) -> int:
+    """How many pods of a job share a node: those of a plain Job do, where each asks for a part."""
+    if job.spec.api_group != "batch":
+        return 1
+    share = job.pool.share
+    rooms = [
+        share.of(resource).milli // amount.milli
+        for resource, amount in asked.items()
+        if amount.milli and share.of(resource).milli
+    ]
+    return max(min(rooms, default=1), 1)
+
+
 def _network(
     context: Context,
     job: Job,
@@ -197,7 +212,7 @@ def _derived_pages(job: Job) -> tuple[Quantity, str]:
 def _efa(context: Context, job: Job) -> int:
     own = job.spec.resources.efa
     pool = job.pool
-    nodes = job.spec.nodes
+    nodes = kind_of(job.spec).nodes(job)
     if not pool.efa:
         return own or 0
     if not has_peers(job.spec):

@@ -50,7 +50,12 @@ from compiler.subjects.jobs.plan import (
     Volume,
     patched,
 )
-from compiler.subjects.jobs.requests import processes, requests, shared_memory
+from compiler.subjects.jobs.requests import (
+    pods_a_node,
+    processes,
+    requests,
+    shared_memory,
+)
 from compiler.subjects.jobs.saving import schedule
 from compiler.subjects.jobs.spec import JobsSection
 from compiler.subjects.jobs.stopping import SIGNAL_FILE_ENV, grace, pre_stop
@@ -563,6 +568,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
         pool=job.pool.name,
         fallbacks=fallbacks,
         rerun=spec.rerun,
+        pods_a_node=pods_a_node(job, asked),
         annotations=dict(spec.annotations),
         origins=_places(job),
     )

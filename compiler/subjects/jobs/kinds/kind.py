@@ -226,8 +226,9 @@ def kind_of(job: spec_jobs.Job) -> Kind:
 
 
 def has_peers(job: spec_jobs.Job) -> bool:
-    """Whether the nodes of a job talk to each other: those of a plain Job do not."""
-    return job.nodes > 1 and job.api_group != "batch"
+    """Whether the nodes of a job, those of its roles too, talk to each other: those of a plain Job do not."""
+    several = job.nodes > 1 or bool(job.roles)
+    return several and job.api_group != "batch"
 
 
 _TRAINER = Kind()
