@@ -14,6 +14,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, error, listed
 from compiler.diagnostics.near import meant
 from compiler.diagnostics.words import kind_of
 from compiler.source import Document, Route, ScalarNode
+from compiler.spec.elsewhere import REMARKS, meant_key
 from compiler.spec.flow import flow
 from compiler.spec.later import model_of
 
@@ -51,11 +52,13 @@ def explain_all(
     for detail in details:
         fault = explain(detail, model, data)
         faults.append(_as_written(fault, document))
-    misspelt = {
-        (fault.at.parent, fault.help)
-        for fault in faults
-        if fault.code == "SPC002" and fault.at is not None
-    }
+    misspelt = set()
+    for fault in faults:
+        if fault.code != "SPC002" or fault.at is None:
+            continue
+        outer = fault.at.parent
+        misspelt.add((outer, fault.help))
+        misspelt.add((outer, _meant(_meant_elsewhere(fault.at))))
     reported = []
     for fault, detail in zip(faults, details, strict=True):
         if fault.code == "SPC001":
@@ -344,6 +347,9 @@ def _unknown(
     outer = _one_too_high(owner, key)
     if outer is not None:
         help = f"write it under `{outer}`"
+    elsewhere = _meant_elsewhere(at)
+    if elsewhere:
+        help = _elsewhere_help(elsewhere, at, model)
     return error(
         "SPC002",
         f"unknown key `{at[-1]}`",
@@ -351,6 +357,52 @@ def _unknown(
         help=help,
         key=True,
     )
+
+
+def _meant_elsewhere(at: Route) -> str:
+    """The key that a word known from other tools means at a route; empty where it is none of them."""
+    section = _section(at.parent)
+    if section is None:
+        return ""
+    return meant_key(section, str(at[-1]))
+
+
+def _section(at: Route) -> str | None:
+    """The path of a mapping from ``spec``, without the numbers of items; ``None`` outside of ``spec``."""
+    if not at or at[0] != "spec":
+        return None
+    path = ""
+    for key in at[1:]:
+        if isinstance(key, int):
+            path += "[]"
+        elif path:
+            path += f".{key}"
+        else:
+            path = key
+    return path
+
+
+def _elsewhere_help(
+    key: str,
+    at: Route,
+    model: type[BaseModel],
+) -> str:
+    """How a key that stands elsewhere, or is called otherwise, is written, with the example of its field."""
+    if key in REMARKS:
+        return REMARKS[key]
+    steps = key.replace("[]", "").split(".")
+    field = _field(model, Route((*at.parent, *steps)))
+    if field is None:
+        field = _field(model, Route(("spec", *steps)))
+    *outer, last = key.split(".")
+    help = f"here it is `{last}`"
+    if outer:
+        where = ".".join(outer)
+        help += f" under `{where}`"
+    if field is not None and field.examples:
+        example = flow(field.examples[0])
+        help += f", like `{last}: {example}`"
+    return help
 
 
 def _one_too_high(

@@ -1,0 +1,179 @@
+"""Words for which people reach who come from Kubernetes, Slurm, SkyPilot, SageMaker, ParallelCluster or eksctl, and the
+keys of the spec that they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_Words = Mapping[str, str]
+
+_JOB: _Words = {
+    "nodes": (
+        "node numNodes nnodes replicas instances instanceCount workers numWorkers count parallelism completions size"
+    ),
+    "minNodes": "minReplicas minWorkers elasticPolicy",
+    "resources.accelerators": (
+        "gpu gpus gpusPerNode accelerator devices gres nvidia.com/gpu tpus neuronCores"
+    ),
+    "resources.cpu": "cpu cpus vcpus cpusPerTask",
+    "resources.memory": "mem memory ram memoryPerNode",
+    "resources": "limits requests resourcesPerNode",
+    "sharedMemory": "shm shmSize devShm ipc",
+    "command": "cmd run entrypoint script program shell sourceScript",
+    "args": "arguments argv hyperparameters epochs learningRate batchSize",
+    "env": "environment envs envVars variables",
+    "secrets": "envFrom secretRef imageSecret",
+    "apiGroup": "kind type apiVersion jobType",
+    "rerun": "schedule cron cronSchedule",
+    "nodePools[].capacity": (
+        "spot useSpot onDemand capacity capacityType managedSpotTraining reservation capacityReservation"
+    ),
+    "nodePools[].instanceTypes": (
+        "instanceType instanceTypes instance machine machineType resourceConfig constraint"
+    ),
+    "nodePools[].zones": "zone zones availabilityZone region",
+    "queue": "partition localQueue clusterQueue queueName qos",
+    "pool": "nodePool nodeSelector nodeAffinity affinity tolerations nodelist cluster",
+    "processesPerNode": (
+        "ntasks ntasksPerNode nprocPerNode nprocs processes numProcPerNode slotsPerWorker"
+    ),
+    "timeout": (
+        "time timeLimit walltime maxRuntime maxRunSeconds stoppingCondition activeDeadlineSeconds deadline"
+    ),
+    "retries": (
+        "retry maxRetries backoffLimit maxRestarts restartPolicy retryStrategy maxRetryAttempts failurePolicy requeue"
+    ),
+    "mounts": "volumeMounts fileMounts storage datasets inputData fileSystem data",
+    "priority": "priorityClassName priorityClass",
+    "serviceAccount": "serviceAccountName roleArn role",
+    "initContainers": "setup dependsOn before prologue",
+    "excludeNodes": "exclude",
+    "gracePeriod": "terminationGracePeriodSeconds terminationGracePeriod signal",
+    "queues[].stopPolicy": "suspend suspended paused hold",
+    "done": "ttl ttlSecondsAfterFinished cleanPodPolicy state status",
+    "checkpoint": "checkpointConfig checkpointDir checkpointing outputPath output",
+    "launcher": "framework distribution backend mpi torchrun",
+    "image": "container containerImage trainingImage imageUri docker dockerImage",
+    "workingDir": "chdir cwd",
+}
+_POOL: _Words = {
+    "nodes": "node replicas count size numNodes instanceCount desiredCapacity limits capacityLimit",
+    "nodes.min": "min minSize minCount minReplicas",
+    "nodes.max": "max maxSize maxCount maxReplicas maxNodes",
+    "instanceTypes": (
+        "instance instances machineType vmSize type flavor gpu gpus accelerator accelerators"
+    ),
+    "zones": "az azs zone availabilityZone availabilityZones subnet subnets",
+    "capacity": (
+        "spot onDemand reserved block capacityType purchaseOption lifecycle marketType reservation reservations "
+        "capacityReservation capacityBlock"
+    ),
+    "rootVolume": "disk diskSize volumeSize volume rootDisk blockDeviceMappings",
+    "placement.group": "placementGroup placementGroupName",
+    "efa": "efaEnabled enableEfa networkInterfaces interconnect",
+    "platform.eks.ami": "ami amiType amiFamily imageId",
+    "sharing": "mig timeSlicing mps",
+    "consolidateAfter": "disruption consolidation expireAfter ttlSecondsAfterEmpty idleTimeout",
+    "localStorage": "instanceStore instanceStorePolicy nvme scratch",
+    "spareNodes": "spares hotSpares standby",
+    "managedNodeGroup": "nodeGroup managed",
+}
+_CLUSTER: _Words = {
+    "platform.eks.version": "version kubernetes kubernetesVersion k8sVersion",
+    "platform.eks": "eks cluster controlPlane",
+    "platform.eks.addons": "addons",
+    "network": "vpc subnets networking",
+    "nodePools": (
+        "nodeGroups managedNodeGroups pools nodes node machines computeResources gpu gpus resourceFlavors instances"
+    ),
+    "jobs": "job tasks workloads trainJobs training",
+    "storage": "volumes volume fileSystems sharedStorage disks buckets fsx",
+    "namespaces": "teams projects users tenants",
+    "priorities": "priorityClasses workloadPriorityClasses qos",
+    "queues": "partitions clusterQueues localQueues queue",
+    "components": "charts helm helmReleases plugins",
+    "flux": "git gitops repository repo argocd",
+    "jobDefaults": "defaults env image command",
+    "jobs[].rerun": "schedule cron",
+    "platform.eks.admins": "admins accessEntries",
+}
+_QUEUE: _Words = {
+    "quota": "limits resources nominalQuota resourceGroups nodes gpus gpu flavors pools",
+    "namespaces": "namespace namespaceSelector teams team users",
+    "preemption": "preempt preemptMode",
+    "stopPolicy": "suspend paused hold state",
+    "fairSharing.weight": "weight share shares",
+    "quota[].borrowingLimit": "borrowingLimit borrow",
+    "quota[].lendingLimit": "lendingLimit lend",
+    "queueingStrategy": "strategy policy",
+}
+_RESOURCES: _Words = {
+    "accelerators": "gpu gpus nvidia.com/gpu neuron devices",
+    "cpu": "cpus vcpu vcpus cores limits requests",
+    "memory": "mem ram",
+    "jobs[].sharedMemory": "shm shmSize sharedMemory",
+    "ephemeralStorage": "disk storage",
+    "hugePages": "hugepages-2Mi",
+}
+_SECTIONS: Mapping[str, _Words] = {
+    "": _CLUSTER,
+    "nodePools[]": _POOL,
+    "jobs[]": _JOB,
+    "jobDefaults": _JOB,
+    "jobs[].resources": _RESOURCES,
+    "jobDefaults.resources": _RESOURCES,
+    "queues[]": _QUEUE,
+    "jobs[].mounts[]": {
+        "storage": "name volume source",
+        "path": "mountPath target",
+    },
+    "jobs[].volumes[]": {
+        "path": "mountPath",
+        "persistentVolumeClaim": "pvc claim claimName",
+    },
+    "storage[]": {
+        "fsxLustre": "fsx lustre",
+        "s3": "bucket mountpoint",
+        "ebs": "volume disk gp3 persistentVolume",
+    },
+    "namespaces[]": {
+        "principals": "users roles iam members",
+        "quota": "limits resourceQuota",
+    },
+}
+
+_RERUN = (
+    "no job starts by the clock: a commit that raises `rerun` of the job runs it again"
+)
+_BOUGHT = "like `capacity: [spot, onDemand]`"
+REMARKS: Mapping[str, str] = {
+    "rerun": _RERUN,
+    "jobs[].rerun": _RERUN,
+    "capacity": f"here it is `capacity`, {_BOUGHT}",
+    "nodePools[].capacity": f"its pool says how nodes are bought, {_BOUGHT}",
+}
+"""What is said instead of the key alone, where it does not do the same, or the word is one of its values."""
+
+
+def sections() -> Mapping[str, _Words]:
+    """For each mapping of the spec, by its path from ``spec``: the words that mean each key.
+
+    A key is named from its mapping, or from ``spec`` where it stands in another section.
+    """
+    return _SECTIONS
+
+
+def meant_key(section: str, word: str) -> str:
+    """The key that a word from elsewhere means in a mapping of the spec; empty where none is known.
+
+    ``section``: the path of the mapping from ``spec``. Case and separators of the word do not count.
+    """
+    plain = _plain(word)
+    for key, words in _SECTIONS.get(section, {}).items():
+        if plain in map(_plain, words.split()):
+            return key
+    return ""
+
+
+def _plain(word: str) -> str:
+    return "".join(filter(str.isalnum, word.lower()))
