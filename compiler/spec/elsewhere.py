@@ -145,7 +145,7 @@ _SECTIONS: Mapping[str, _Words] = {
 _RERUN = (
     "no job starts by the clock: a commit that raises `rerun` of the job runs it again"
 )
-_BOUGHT = "like `capacity: [spot, onDemand]`"
+_BOUGHT = "like `capacity: [{spot: {}}, {onDemand: {}}]`"
 REMARKS: Mapping[str, str] = {
     "rerun": _RERUN,
     "jobs[].rerun": _RERUN,

@@ -51,7 +51,7 @@ def test_no_word_is_a_key_of_its_mapping_or_stands_twice(section: str) -> None:
         ("schedule", "a commit that raises `rerun`"),
         (
             "spot",
-            "its pool says how nodes are bought, like `capacity: [spot, onDemand]`",
+            "its pool says how nodes are bought, like `capacity: [{spot: {}}, {onDemand: {}}]`",
         ),
         ("instances", "here it is `nodes`"),
         ("file_mounts", "here it is `mounts`, like"),
