@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from compiler.diagnostics import Diagnostic, Severity
@@ -31,6 +31,8 @@ _OPERATORS = {
     "RayJob": "kuberay-operator",
 }
 """The operators that are there for the jobs of the spec alone, by their kind."""
+_FINALIZED = ("namespaces", "queues")
+"""The sections whose objects stay Terminating as long as a run is in them."""
 _Need = tuple[str, str]
 """A section of the spec, and words for what a run needs of it."""
 
@@ -76,18 +78,29 @@ def earlier_runs(
 
 
 def lost_needs(
-    earlier: Iterable[Run], spec: ClusterSpec, plan: Plan
+    earlier: Iterable[Run],
+    asked_for: Container[str],
+    spec: ClusterSpec,
+    plan: Plan,
 ) -> list[Diagnostic]:
-    """What leaves the spec although a run may still need it: one error for each thing."""
+    """What leaves the spec although a run may still need it: one error for each thing.
+
+    ``asked_for``: the objects of runs for which git asks until this edit is merged.
+    """
     users: dict[_Need, list[Run]] = {}
     for run in earlier:
-        if not run.left:
+        is_asked_for = run.object in asked_for
+        if not run.left and not is_asked_for:
             continue
         for need in _lost_by(run, spec, plan):
-            users.setdefault(need, []).append(run)
+            section, _ = need
+            # Until the merge Flux makes the run again where it was deleted, and then deletes what holds it.
+            if run.left or section in _FINALIZED:
+                users.setdefault(need, []).append(run)
     errors = []
     for (section, thing), runs in users.items():
-        errors.append(_needed_error(section, thing, runs))
+        until_merged = any(run.object in asked_for for run in runs)
+        errors.append(_needed_error(section, thing, runs, until_merged=until_merged))
     return errors
 
 
@@ -197,6 +210,8 @@ def _needed_error(
     section: str,
     thing: str,
     runs: Sequence[Run],
+    *,
+    until_merged: bool,
 ) -> Diagnostic:
     objects = [run.object for run in runs]
     need = f"{len(runs)} runs need it"
@@ -207,6 +222,14 @@ def _needed_error(
         name = f"`{run.object}` of job `{run.job}`"
         notes.append(f"{name}: `{run.ends_with()}` ends it")
     names = ", ".join(objects)
+    ended = f"`endedRuns: [{names}]`"
+    if until_merged:
+        help = (
+            "keep it in this commit; end the run when that is merged, since Flux makes again what git asks for; "
+            f"let it leave in the next commit, with {ended} under `spec`"
+        )
+    else:
+        help = f"keep it until then; what has ended is named under `spec`: {ended}, or by `done: true` in its job"
     return error(
         "CHG001",
         f"{thing} leaves the spec, and {need}",
@@ -214,8 +237,7 @@ def _needed_error(
         label="a run that the spec no longer asks for goes on until it ends or is deleted",
         key=True,
         notes=tuple(notes),
-        help=f"keep it until then; what has ended is named under `spec`: `endedRuns: [{names}]`, or by `done: true` in "
-        "its job",
+        help=help,
     )
 
 

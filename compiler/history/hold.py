@@ -15,6 +15,7 @@ from compiler.diagnostics.diagnostic import error
 from compiler.history.changes import Change, changed_fields
 from compiler.history.claims import keep_claim_sizes
 from compiler.history.committed import Committed
+from compiler.history.drift import drifted_pools
 from compiler.history.earlier import (
     earlier_runs,
     earlier_runs_note,
@@ -31,7 +32,7 @@ from compiler.history.moved import moved_network, other_tool
 from compiler.history.needs import committed_landing, with_needs
 from compiler.history.pruned import deletions_note
 from compiler.history.replaced import replaced_storage
-from compiler.history.runs import ENDED, LEFT, Run, job_manifests, submitted
+from compiler.history.runs import ENDED, LEFT, SUBMITTED, Run, job_manifests, submitted
 from compiler.history.stays import pools_that_stay
 from compiler.history.upgrades import reported, steps
 from compiler.history.words import Words
@@ -105,6 +106,7 @@ def hold(
     )
     needs = lost_needs(
         earlier,
+        _asked_for(remembered, spec),
         spec.spec,
         held.plan,
     )
@@ -129,8 +131,18 @@ def hold(
     held.diagnostics += reported(held.steps, spec.spec)
     severities = {diagnostic.severity for diagnostic in held.diagnostics}
     if Severity.ERROR not in severities:
+        held.diagnostics += drifted_pools(held.manifests, committed, committed.runs)
         held.diagnostics += deletions_note(held.manifests, committed)
     return held
+
+
+def _asked_for(runs: Sequence[Run], spec: TrainingCluster) -> set[str]:
+    """The objects of the runs for which git asks until this edit is merged. A job that is done has ended by itself."""
+    section = JobsSection.of(spec.spec)
+    done = {job.name for job in section.jobs if job.done}
+    return {
+        run.object for run in runs if run.state == SUBMITTED and run.job not in done
+    }
 
 
 def _replaced_jobs(
@@ -251,9 +263,7 @@ def _other_kind_error(job: TrainJob, run: Run) -> Diagnostic:
     command = run.ends_with()
     stays = f"`{run.object}` stays a {was}: its nodes and quota are its own until it ends or `{command}`"
     restarts = f"a {now} restarts {_RESTARTS[now]}, a {was} {_RESTARTS[was]}"
-    again = (
-        f"add `rerun: {run.rerun + 1}` to run it again as a {now}, after `{command}`"
-    )
+    again = f"add `rerun: {run.rerun + 1}` to run it again as a {now}, and `{command}` when that is merged"
     return error(
         "CHG026",
         f"job `{job.source_name}` was submitted as {was} `{run.object}`, and would run a second time as a {now}",

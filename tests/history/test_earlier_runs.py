@@ -228,6 +228,19 @@ def test_a_rerun_leaves_the_run_before(folder: Path, trainyard: Command) -> None
     assert first not in runs(folder)
 
 
+def test_git_stops_asking_before_a_queue_leaves(
+    folder: Path, trainyard: Command
+) -> None:
+    """Until the merge Flux makes the run again where it was deleted: its queue would stay Terminating."""
+    name = only_object(folder, "train")
+    gone = whole(jobs=[], queues=[QUEUES[1]], endedRuns=[name])
+    done = compiled(folder, trainyard, gone)
+    assert "error[CHG001]: namespace `team-a` leaves the spec" in done.out
+    assert "let it leave in the next commit, with `endedRuns: [train-" in done.out
+    assert compiled(folder, trainyard, whole(jobs=[])).code == 0
+    assert compiled(folder, trainyard, gone).code == 0
+
+
 def test_a_job_that_is_done_has_no_object(folder: Path, trainyard: Command) -> None:
     """Nothing that it needed is kept, nothing runs it again, and it runs anew only if the spec asks for it."""
     name = only_object(folder, "train")

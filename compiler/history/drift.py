@@ -1,0 +1,141 @@
+"""Edits of a pool that make its nodes others than they are: Karpenter calls them drifted.
+
+Sources: Karpenter 1.14, concepts/disruption, *Drift*: the fields of NodePool and EC2NodeClass that drift nodes. A pod's
+annotation ``karpenter.sh/do-not-disrupt``, which all pods of ours have, keeps its node until the pod ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics.diagnostic import listed
+from compiler.history.changes import Change
+from compiler.history.committed import Committed
+from compiler.history.runs import ENDED, Run
+from compiler.manifest import Manifest
+from compiler.output.body import at
+from compiler.subjects.pools.plan import POOL_LABEL
+
+_NODE_POOL = "NodePool"
+_CLASSES = ("EC2NodeClass", "NodeClass")
+_TEMPLATE = ("spec", "template")
+_OF_A_RELEASE = ("amiSelectorTerms", "ami")  # other images are said as an upgrade
+_SHOWN = 4  # fields that a note names
+
+
+def drifted_pools(
+    manifests: Sequence[Manifest],
+    committed: Committed,
+    runs: Iterable[Run],
+) -> Iterator[Diagnostic]:
+    """The note on each pool whose nodes are drifted by an edit while runs may be on them."""
+    going_on = [run for run in runs if run.state != ENDED]
+    if not going_on:
+        return
+    classes = {
+        manifest.ref.name: manifest
+        for manifest in manifests
+        if manifest.body["kind"] in _CLASSES
+    }
+    for manifest in manifests:
+        if manifest.body["kind"] != _NODE_POOL:
+            continue
+        pool = _name(manifest)
+        on_pool = [run for run in going_on if pool in (run.pool, *run.fallbacks)]
+        if not on_pool:
+            continue
+        changes = list(_of_pool(manifest, committed))
+        node_class = classes.get(_class_name(manifest))
+        if node_class is not None:
+            changes += _of_class(node_class, committed)
+        if changes:
+            yield _drifted(pool, changes, on_pool)
+
+
+def _name(manifest: Manifest) -> str:
+    """The pool's name in the spec: a reservation has a NodePool of its own."""
+    labels = at(manifest.body, *_TEMPLATE, "metadata", "labels")
+    if isinstance(labels, Mapping) and POOL_LABEL in labels:
+        return str(labels[POOL_LABEL])
+    return manifest.ref.name
+
+
+def _class_name(manifest: Manifest) -> str:
+    return str(at(manifest.body, *_TEMPLATE, "spec", "nodeClassRef", "name"))
+
+
+def _of_pool(manifest: Manifest, committed: Committed) -> Iterator[Change]:
+    old = committed.manifest(str(manifest.ref), manifest.path, manifest)
+    if old is None:
+        return
+    before = _words_of_template(old)
+    after = _words_of_template(manifest)
+    for key in sorted({*before, *after}):
+        if before.get(key) != after.get(key):
+            yield Change(
+                key,
+                before.get(key),
+                after.get(key),
+                manifest.origin(_TEMPLATE),
+            )
+
+
+def _words_of_template(manifest: Manifest) -> dict[str, Any]:
+    """Labels, requirements, taints and the rest of a NodePool's template, by name."""
+    template = at(manifest.body, *_TEMPLATE)
+    words: dict[str, Any] = {}
+    if not isinstance(template, Mapping):
+        return words
+    labels = at(template, "metadata", "labels") or {}
+    for label, value in labels.items():
+        words[f"label {label}"] = value
+    spec = template.get("spec") or {}
+    for key, value in spec.items():
+        if key == "requirements":
+            for requirement in value:
+                values = requirement.get("values") or []
+                words[requirement["key"]] = ", ".join(map(str, values))
+        else:
+            words[key] = value
+    return words
+
+
+def _of_class(manifest: Manifest, committed: Committed) -> Iterator[Change]:
+    old = committed.manifest(str(manifest.ref), manifest.path, manifest)
+    if old is None:
+        return
+    before = old.body.get("spec") or {}
+    after = manifest.body["spec"]
+    for key in sorted({*before, *after}):
+        if key in _OF_A_RELEASE or before.get(key) == after.get(key):
+            continue
+        yield Change(
+            key,
+            before.get(key),
+            after.get(key),
+            manifest.origin(("spec", key)),
+        )
+
+
+def _drifted(
+    pool: str,
+    changes: Sequence[Change],
+    runs: Sequence[Run],
+) -> Diagnostic:
+    names = listed(sorted({run.object for run in runs}))
+    notes = [str(change) for change in changes[:_SHOWN]]
+    more = len(changes) - _SHOWN
+    if more > 0:
+        notes.append(f"and {more} more fields")
+    notes.append(f"on nodes of the pool may be: {names}")
+    return Diagnostic(
+        "CHG030",
+        Severity.NOTE,
+        f"nodes of pool `{pool}` are drifted by this edit, those of runs too",
+        changes[0].at,
+        notes=tuple(notes),
+        label="a node of a run stays until its pods end, and then a new one is bought",
+        help="where that must not be, make a pool of another name, and move jobs there with `rerun:`",
+    )

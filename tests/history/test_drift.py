@@ -1,0 +1,51 @@
+"""Edits of a pool that reach nodes of runs are said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import spec
+from running import Command
+
+from history.folder import compiled
+
+POOL: dict[str, Any] = {
+    "instanceTypes": ["p5.48xlarge"],
+    "zones": ["us-west-2a"],
+    "nodes": 4,
+}
+
+
+@pytest.mark.parametrize(
+    ("edit", "note"),
+    [
+        (
+            {"capacity": [{"spot": {}}]},
+            "`karpenter.sh/capacity-type`: `on-demand` → `spot`",
+        ),
+        ({"labels": {"team": "a"}}, "`label team`: absent → `a`"),
+        ({"rootVolume": {"size": "500Gi"}}, "`blockDeviceMappings`: "),
+    ],
+    ids=["capacity", "label", "disk"],
+)
+def test_nodes_of_a_run_drift(
+    edit: dict[str, Any], note: str, tmp_path: Path, trainyard: Command
+) -> None:
+    job = {"retries": {"job": 3}}
+    assert compiled(tmp_path, trainyard, spec(pool=POOL, job=job)).code == 0
+    done = compiled(tmp_path, trainyard, spec(pool={**POOL, **edit}, job=job))
+    assert "note[CHG030]: nodes of pool `gpu` are drifted by this edit" in done.out
+    assert note in done.out
+    assert "on nodes of the pool may be: `train-" in done.out
+
+
+@pytest.mark.parametrize("jobs", [0, 1])
+def test_other_nodes_do_not(jobs: int, tmp_path: Path, trainyard: Command) -> None:
+    """More nodes are no other nodes; and where no run is, none has anything to lose."""
+    edit = {"nodes": 8} if jobs else {"labels": {"team": "a"}}
+    parts: dict[str, Any] = {} if jobs else {"jobs": []}
+    assert compiled(tmp_path, trainyard, spec(pool=POOL, **parts)).code == 0
+    done = compiled(tmp_path, trainyard, spec(pool={**POOL, **edit}, **parts))
+    assert "CHG030" not in done.out
