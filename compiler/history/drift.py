@@ -73,13 +73,26 @@ def _of_pool(manifest: Manifest, committed: Committed) -> Iterator[Change]:
     before = _words_of_template(old)
     after = _words_of_template(manifest)
     for key in sorted({*before, *after}):
-        if before.get(key) != after.get(key):
+        if not _still_fits(before.get(key), after.get(key)):
             yield Change(
                 key,
-                before.get(key),
-                after.get(key),
+                _shown(before.get(key)),
+                _shown(after.get(key)),
                 manifest.origin(_TEMPLATE),
             )
+
+
+def _still_fits(before: Any, after: Any) -> bool:
+    """Whether a node that was made by one value is none other by the next: a requirement may allow more."""
+    if isinstance(before, frozenset) and isinstance(after, frozenset):
+        return before <= after
+    return bool(before == after)
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, frozenset):
+        return ", ".join(sorted(value))
+    return value
 
 
 def _words_of_template(manifest: Manifest) -> dict[str, Any]:
@@ -96,7 +109,7 @@ def _words_of_template(manifest: Manifest) -> dict[str, Any]:
         if key == "requirements":
             for requirement in value:
                 values = requirement.get("values") or []
-                words[requirement["key"]] = ", ".join(map(str, values))
+                words[requirement["key"]] = frozenset(map(str, values))
         else:
             words[key] = value
     return words

@@ -41,6 +41,14 @@ def test_nodes_of_a_run_drift(
     assert "on nodes of the pool may be: `train-" in done.out
 
 
+def test_a_zone_more_drifts_none(tmp_path: Path, trainyard: Command) -> None:
+    pool = {**POOL, "efa": False}
+    job = {"resources": {"efa": 0}}
+    assert compiled(tmp_path, trainyard, spec(pool=pool, job=job)).code == 0
+    pool["zones"] = ["us-west-2a", "us-west-2b"]
+    assert "CHG030" not in compiled(tmp_path, trainyard, spec(pool=pool, job=job)).out
+
+
 @pytest.mark.parametrize("jobs", [0, 1])
 def test_other_nodes_do_not(jobs: int, tmp_path: Path, trainyard: Command) -> None:
     """More nodes are no other nodes; and where no run is, none has anything to lose."""

@@ -206,13 +206,12 @@ def test_storage_and_what_must_exist(trainyard: Command, folder: Path) -> None:
     text = trainyard("report", "specs/jakarta", cwd=folder).out
     assert rows(text, "Storage")[0][:3] == [
         "data",
-        "FSx for Lustre 2.15, PERSISTENT_2, fs-0a1b2c3d4e5f60721",
+        "FSx for Lustre 2.15, PERSISTENT_1, made",
         "14400Gi",
     ]
     must_exist = part(text, "Must exist")
     for name in (
         "GitRepository `flux-system/flux-system`",
-        "file system `fs-0a1b2c3d4e5f60721`",
         "reservation `cr-0a1b2c3d4e5f60713`",
         "image `111122223333.dkr.ecr.ap-southeast-3",
     ):

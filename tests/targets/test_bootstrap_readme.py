@@ -395,7 +395,6 @@ def test_quotas_are_summed_over_the_cluster_and_its_pools(tmp_path: Path) -> Non
                 "describe-capacity-reservations",
                 "describe-capacity-block-offerings",
                 "ecr",
-                "fsx",
             },
         ),
         ("starter", set()),
@@ -516,16 +515,12 @@ def test_the_end_is_in_an_order_that_leaves_nothing_behind(tmp_path: Path) -> No
         "aws cloudformation delete-stack",
     ]
     places = [
-        next(index for index, call in enumerate(calls) if call.startswith(step))
+        max(index for index, call in enumerate(calls) if call.startswith(step))
         for step in steps
     ]
     assert places == sorted(places)
     assert not any("create-vpc-endpoint" in call for call in calls)  # there was one
     left = (tmp_path / "said").read_text()
-    systems = [
-        each.file_system for each in plan("jakarta").one(Bootstrap).needs.storage
-    ]  # type: ignore[union-attr]
-    assert all(f"the file system {each}, " in left for each in systems)
     assert "the Capacity Block cr-0a1b2c3d4e5f60713, paid to the end" in left
 
 

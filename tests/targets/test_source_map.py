@@ -14,6 +14,7 @@ from compiler.targets import lower
 
 # What an origin may name although this plan does not have it: fields that are there for some plans only.
 OPTIONAL = {
+    "KmsKeyId",
     "networkInterfaces",
     "capacityReservationSelectorTerms",
     "placementGroupSelector",
