@@ -15,6 +15,9 @@ from compiler.targets import lower
 # What an origin may name although this plan does not have it: fields that are there for some plans only.
 OPTIONAL = {
     "KmsKeyId",
+    "WeeklyMaintenanceStartTime",
+    "EfaEnabled",
+    "MetadataConfiguration",
     "DriveCacheType",
     "networkInterfaces",
     "capacityReservationSelectorTerms",
