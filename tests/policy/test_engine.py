@@ -132,6 +132,19 @@ def test_a_broken_rule_is_reported_and_hides_nothing() -> None:
     assert broken.severity is Severity.ERROR
 
 
+def test_a_place_of_no_field_is_a_fault_of_the_rule() -> None:
+    """A misspelt name must not point at the whole object."""
+
+    @rule("TST021")
+    def misspelt(work: Work) -> Iterator[Finding]:
+        """Anything."""
+        yield Finding("a", work.where("imagee"))
+
+    (found,) = reported(misspelt)
+    assert found[0] == "POL015"
+    assert "`TrainJob` has no field `imagee`" in found[1]
+
+
 def test_examples_of_a_page() -> None:
     doc = """One line.
 
