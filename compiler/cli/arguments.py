@@ -179,6 +179,21 @@ def _against(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _limited(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--limit",
+        type=int,
+        metavar="BYTES",
+        help="print so much at most: changed clusters first, each whole, and a line for each of the others",
+    )
+    command.add_argument(
+        "--link",
+        default="",
+        metavar="URL",
+        help="where the whole report is, for what `--limit` leaves out",
+    )
+
+
 def _specs(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "paths",
@@ -224,6 +239,7 @@ def _report(commands: Commands) -> None:
     _specs(command)
     _committed(command)
     _against(command)
+    _limited(command)
     _rules_and_facts(command)
     command.set_defaults(fail_on="error")
 

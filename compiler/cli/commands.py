@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 _SHOWN = 12  # paths of changed files that are listed without --verbose
+_LEAST = 10_000  # bytes of a report with a limit: the lines of 50 clusters, and a link
 
 
 def _usage(
@@ -64,6 +65,11 @@ def _options(
     if folder is not None and not folder.is_dir():
         raise UsageError(f"`{folder}` is not a folder with policies")
     options.policies = folder or find_policies(options.paths)
+    against = getattr(options, "against", None)
+    if against is not None and not against.is_dir():
+        raise UsageError(
+            f"`--against {against}` is not a folder: give one with a folder for each cluster, like `generated`"
+        )
     output = getattr(options, "output", Path("generated"))
     return Options(
         policies=options.policies,
@@ -73,7 +79,7 @@ def _options(
         folder=_in_repository(output),
         hold=hasattr(options, "replace"),
         replace=_replaced(options, output),
-        against=getattr(options, "against", None),
+        against=against,
         explained=explained,
     )
 
@@ -169,13 +175,24 @@ def run_report(options: argparse.Namespace) -> int:
     from compiler.cli.report import text
     from compiler.driver import check
 
+    if options.limit is not None and options.limit < _LEAST:
+        raise UsageError(
+            f"`--limit {options.limit}` is too short for a report: give at least {_LEAST} bytes"
+        )
     settings = _options(options, explained=True)
     done = check(
         options.paths,
         settings,
         current=lambda _: None,
     )
-    out(text(done, settings))
+    out(
+        text(
+            done,
+            settings,
+            options.limit,
+            options.link,
+        )
+    )
     return exit_code(options, done.all())
 
 
