@@ -153,9 +153,10 @@ def test_check_says_what_compile_would(repository: Path, trainyard: Command) -> 
     checked = trainyard("check", "specs", cwd=repository)
     compiled = trainyard("compile", "specs", cwd=repository)
     assert (checked.code, checked.out) == (compiled.code, compiled.out)
-    assert "--> specs/jakarta/jobs/timor.yaml:6:10" in checked.out
+    assert "--> specs/jakarta/jobs/timor.yaml:7:10" in checked.out
     assert "= note: `spec.trainer.numNodes`: `14` → `13`" in checked.out
     assert trainyard("check", "--replace", "timor", "specs", cwd=repository).code == 0
+    (repository / "elsewhere").mkdir()
     assert (
         trainyard("check", "specs", "--against", "elsewhere", cwd=repository).code == 0
     )

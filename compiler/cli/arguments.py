@@ -327,7 +327,8 @@ def _schema(commands: Commands) -> None:
         nargs="?",
         default="TrainingCluster",
         metavar="KIND",
-        help="TrainingCluster, TrainingClusterBase, or the kind of a document of its own, like TrainingJob",
+        help="TrainingCluster, TrainingClusterBase, the kind of a document of its own, like TrainingJob, or `all`: "
+        "one schema for a folder that holds several kinds",
     )
 
 

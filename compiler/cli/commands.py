@@ -434,12 +434,12 @@ def _explain_key(options: argparse.Namespace) -> int:
 
 @_usage
 def run_schema(options: argparse.Namespace) -> int:
-    """``schema``: the JSON Schema of a kind."""
-    from compiler.spec.schema import KINDS, schema_text
+    """``schema``: the JSON Schema of a kind, or of all."""
+    from compiler.spec.schema import ALL, KINDS, schema_text
 
-    if options.kind not in KINDS:
+    if options.kind not in (*KINDS, ALL):
         raise UsageError(
-            f"`{options.kind}` is no kind: write one of {', '.join(KINDS)}"
+            f"`{options.kind}` is no kind: write one of {', '.join(KINDS)}, or `{ALL}`"
         )
     out(schema_text(options.kind))
     return CLEAN
