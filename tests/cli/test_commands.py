@@ -330,7 +330,7 @@ def test_explain_an_object(trainyard: Command) -> None:
     assert all(field.startswith("resources") for field in fields)
     done = trainyard("explain", "NodePool/l40s", "spec.template", "--in", STARTER)
     assert re.search(
-        r"^  spec\.template\.spec\S+: .*starter\.yaml:10:\d+$", done.out, re.MULTILINE
+        r"^  spec\.template\.spec\S+: .*starter\.yaml:11:\d+$", done.out, re.MULTILINE
     )
 
 
