@@ -1,6 +1,6 @@
 """What the commands of Markdown files print, run anew.
 
-Blocks fenced as ``console`` show each ``$ command`` with what it prints. For people who paste whole blocks into a shell,
+Blocks fenced as ``console`` show each ``$ command`` with what it prints. For people who paste blocks into a shell,
 a block fenced as ``sh`` stands without prompts, and the one fenced as ``text`` right behind it is what it prints. The
 commands of a file run in order, in a fresh folder with a copy of the example specs and what they compile to, as a fresh
 clone has them, by bash, with ``trainyard`` on the path; those of ``sh`` blocks in one shell. Output and errors stand

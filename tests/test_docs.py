@@ -54,8 +54,8 @@ def test_console_blocks_are_what_is_printed(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["README.md", "docs/tutorial.md"])
 def test_blocks_can_be_pasted(name: str, tmp_path: Path) -> None:
-    """All that run anywhere, into one shell, in their order: each prints what stands below it, and nothing is asked of a
-    person. A prompt in a block would be a command that is not found."""
+    """All that run anywhere, into one shell, in their order: each prints what stands below it. A prompt in a block
+    would be a command that is not found."""
     text = (ROOT / name).read_text(encoding="utf-8")
     assert blocks(ROOT / name, "console") == []
     found = PASTED.findall(text)

@@ -76,6 +76,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(
         dest="command", metavar="COMMAND", required=True, prog="trainyard"
     )
+    _init(commands)
     _compile(commands)
     _check(commands)
     _report(commands)
@@ -202,6 +203,53 @@ def _specs(command: argparse.ArgumentParser) -> None:
         metavar="SPEC",
         help=f"spec files or folders; `-` is standard input (default: {SPECS}/)",
     )
+
+
+def _init(commands: Commands) -> None:
+    command = _command(
+        commands,
+        "init",
+        "write the first spec of a cluster, from a few answers; what no option says is asked for",
+    )
+    command.add_argument(
+        "file",
+        nargs="?",
+        type=Path,
+        metavar="FILE",
+        help="where to write it (default: specs/NAME.yaml); what stands there is never replaced",
+    )
+    for flag, metavar, help in (
+        ("--name", "NAME", "the cluster's name (default: lab)"),
+        ("--account", "ID", "the AWS account, 12 digits"),
+        ("--region", "REGION", "the Region (default: us-west-2)"),
+        (
+            "--type",
+            "TYPE",
+            "the instance type, or an accelerator like H100, whose largest type is taken (default: g6e.48xlarge)",
+        ),
+        ("--zone", "ZONE", "the zone of the nodes (default: the first with the type)"),
+        ("--nodes", "N", "how many nodes there may be (default: 2)"),
+        (
+            "--buy",
+            "HOW",
+            "how they are bought: on-demand, spot, reserved or block (default: on-demand)",
+        ),
+        ("--reservation", "ID", "the capacity reservation or Capacity Block"),
+        ("--starts", "TIME", "when the Capacity Block starts"),
+        ("--ends", "TIME", "when the Capacity Block ends"),
+        ("--team", "NAMESPACE", "the team's namespace, which gets a queue"),
+        ("--git-url", "URL", "the git repository that Flux reads"),
+        ("--api", "CIDR", "addresses from which people reach the Kubernetes API"),
+    ):
+        command.add_argument(flag, metavar=metavar, help=help)
+    command.add_argument(
+        "-y",
+        "--yes",
+        action="store_true",
+        help="ask nothing: defaults for all that no option says",
+    )
+    _rules_and_facts(command)
+    command.set_defaults(fail_on="error")
 
 
 def _compile(commands: Commands) -> None:

@@ -144,6 +144,54 @@ def _shown(path: Path) -> Path:
 
 
 @_usage
+def run_init(options: argparse.Namespace) -> int:
+    """``init``: the first spec of a cluster; one with findings is not written."""
+    from compiler.catalog import load_catalog
+    from compiler.cli.init import answers, path_of, spec, write
+
+    given = answers(options)
+    path = path_of(options, given)
+    options.paths = [os.fspath(path.absolute())]
+    settings = _options(options)
+    catalog = load_catalog(options.catalog)
+    if catalog.faults:
+        _complain(catalog.faults)
+        return USAGE
+    text = spec(given, catalog, path)
+    faults = _judged(text, path, settings)
+    if faults:
+        err(faults)
+        say(options, "nothing was written")
+        return FINDINGS
+    write(path, text)
+    say(options, f"{path}: written; now `trainyard check {path}`, `trainyard compile`")
+    return CLEAN
+
+
+def _judged(
+    text: str,
+    path: Path,
+    settings: Options,
+) -> str:
+    """What is found in a spec that is not written yet, shown as if it were."""
+    from tempfile import TemporaryDirectory
+
+    from compiler import __version__
+    from compiler.diagnostics.render import render
+    from compiler.driver import check
+
+    with TemporaryDirectory() as folder:
+        draft = Path(folder, path.name)
+        draft.write_text(text, encoding="utf-8", errors="backslashreplace")
+        done = check([draft], settings)
+        found = done.all()
+        if not found:
+            return ""
+        shown = render("text", found, tool_version=__version__)
+        return shown.replace(os.fspath(draft), os.fspath(path))
+
+
+@_usage
 def run_check(options: argparse.Namespace) -> int:
     """``check``: every pass but writing, and what was committed if it is there."""
     from compiler.driver import check
