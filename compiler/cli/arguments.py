@@ -13,6 +13,7 @@ from compiler import __version__
 FORMATS = ("text", "json", "sarif", "github", "junit", "markdown")
 LEVELS = ("error", "warning", "note", "never")
 SHELLS = ("bash", "zsh", "fish")
+WORDS = ("codes", "objects", "types", "regions", "keys", "kinds")
 SPECS = "specs"
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -434,4 +435,19 @@ def _drill(commands: Commands) -> None:
 
 def _completion(commands: Commands) -> None:
     command = _command(commands, "completion", "print the completion script of a shell")
-    command.add_argument("shell", choices=SHELLS)
+    command.add_argument("shell", nargs="?", choices=SHELLS)
+    command.add_argument(
+        "--words",
+        nargs="+",
+        choices=WORDS,
+        metavar="LIST",
+        help=f"print words instead, as the scripts ask for them: {', '.join(WORDS)}",
+    )
+    command.add_argument(
+        "--in",
+        dest="paths",
+        action="append",
+        metavar="SPEC",
+        help=f"specs whose objects are printed (default: {SPECS}/)",
+    )
+    _rules_and_facts(command)

@@ -613,9 +613,24 @@ def run_drill(options: argparse.Namespace) -> int:
 
 @_usage
 def run_completion(options: argparse.Namespace) -> int:
-    """``completion``: the script of a shell."""
+    """``completion``: the script of a shell, or words that such a script asks for."""
     from compiler.cli.arguments import parser
     from compiler.cli.completion import script
 
+    if options.words is not None:
+        return _print_words(options)
+    if options.shell is None:
+        raise UsageError("for which shell? `trainyard completion bash`, zsh or fish")
     out(script(options.shell, parser()))
+    return CLEAN
+
+
+def _print_words(options: argparse.Namespace) -> int:
+    from compiler.cli.words import words
+
+    options.paths = options.paths or ["specs"]
+    settings = _options(options, explained=True)
+    for name in options.words:
+        for word in words(name, options.paths, settings):
+            out(f"{visible(word)}\n")
     return CLEAN
