@@ -209,7 +209,11 @@ def _around(subject: Subject) -> Iterator[Item]:
     gateways = _gateways(subject)
     if gateways:
         yield _unit(
-            subject, "NAT gateways", "one for each zone", gateways, "nat gateway hour"
+            subject,
+            "NAT gateways",
+            "the way out of the VPC",
+            gateways,
+            "nat gateway hour",
         )
         yield _unit(
             subject,
