@@ -1,7 +1,10 @@
-"""Console blocks of Markdown files, run anew: each ``$ command`` is followed by what it really prints.
+"""What the commands of Markdown files print, run anew.
 
-Blocks are fenced as ``console``. The commands of a file run in order, in a fresh folder with a copy of
-the example specs, by bash, with ``trainyard`` on the path; output and errors stand as a terminal shows them.
+Blocks fenced as ``console`` show each ``$ command`` with what it prints. For people who paste blocks into a shell,
+a block fenced as ``sh`` stands without prompts, and the one fenced as ``text`` right behind it is what it prints. The
+commands of a file run in order, in a fresh folder with a copy of the example specs and what they compile to, as a fresh
+clone has them, by bash, with ``trainyard`` on the path; those of ``sh`` blocks in one shell. Output and errors stand
+as a terminal shows them. A block of ``sh`` without output is not run: it needs AWS, or is a recipe.
 """
 
 from __future__ import annotations
@@ -11,16 +14,35 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "tests" / "example"
 FILES = ("README.md", "docs/policies.md", "docs/tutorial.md")
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PASTED = re.compile(
+    r"^```sh\n((?:(?!```)[^\n]*\n)*)```\n\n```text\n((?:(?!```)[^\n]*\n)*)```$",
+    re.MULTILINE,
+)
+"""A block to be pasted, and what it prints."""
+_END = "=== end of what a block prints ==="
 
 
 def refreshed(text: str, folder: Path) -> str:
-    """A Markdown text with every console block as it would come out now; commands run in ``folder``, an empty one."""
+    """A Markdown text with all that is printed as it would come out now; commands run in ``folder``, an empty one."""
+    prepare(folder)
+    text = _BLOCK.sub(
+        lambda match: f"```console\n{_session(match[1], folder)}```", text
+    )
+    printed = iter(pasted([match[1] for match in PASTED.finditer(text)], folder))
+    return PASTED.sub(
+        lambda match: f"```sh\n{match[1]}```\n\n```text\n{next(printed)}```", text
+    )
+
+
+def prepare(folder: Path) -> None:
+    """Make an empty folder what a fresh clone is: specs and what they compile to; and ``trainyard``, in ``bin``."""
     shutil.copytree(EXAMPLE / "specs", folder / "specs")
     (folder / "bin").mkdir()
     command = folder / "bin" / "trainyard"
@@ -28,9 +50,14 @@ def refreshed(text: str, folder: Path) -> str:
         f'#!/bin/sh\nexec "{sys.executable}" -m compiler "$@"\n', encoding="utf-8"
     )
     command.chmod(0o755)
-    return _BLOCK.sub(
-        lambda match: f"```console\n{_session(match[1], folder)}```", text
-    )
+    _output("trainyard compile specs", folder)
+
+
+def pasted(blocks: Sequence[str], folder: Path) -> list[str]:
+    """What each of several blocks prints that are pasted into one shell, one after the other."""
+    script = "".join(f"{block}\necho '{_END}'\n" for block in blocks)
+    parts = _output(script, folder).split(f"{_END}\n")
+    return parts[: len(blocks)]
 
 
 def _session(block: str, folder: Path) -> str:
@@ -59,6 +86,8 @@ def _output(command: str, folder: Path) -> str:
         "PATH": f"{folder}/bin:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
         "LC_ALL": "C.UTF-8",
+        "HOME": str(folder),
+        "GIT_CONFIG_GLOBAL": os.devnull,
     }
     done = subprocess.run(  # noqa: S603  # the commands stand in our own documentation
         ["/usr/bin/env", "bash", "-c", command],

@@ -24,7 +24,7 @@ from compiler.policy.interface import describe, names
 from compiler.policy.load import builtin_folder, load_rules
 from compiler.policy.rule import Rule
 from compiler.spec.reference import keys, models
-from compiler.spec.schema import KINDS, schema_text
+from compiler.spec.schema import ALL, KINDS, schema_text
 from docs.console import EXAMPLE, FILES, refreshed
 
 DOCS = Path(__file__).resolve().parent
@@ -56,6 +56,7 @@ AREAS = {
 def generated() -> dict[str, str]:
     """Every generated file by its path below docs/."""
     files = {f"schema/{kind.lower()}.json": schema_text(kind) for kind in KINDS}
+    files["schema/trainyard.json"] = schema_text(ALL)
     files |= rule_pages()
     files["cli.md"] = cli()
     files["policy-interface.md"] = "\n".join(interface())

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from running import ROOT, SPECS, Command
+from running import ROOT, SPECS, Command, snapshot
 
 from compiler.policy.load import load_rules
 from compiler.source import SourceFile
 from compiler.source.parse import parse
-from docs.console import FILES, refreshed
+from docs.console import FILES, PASTED, pasted, prepare, refreshed
 from docs.generate import AREAS, DOCS, generated, unknown
 
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
@@ -48,13 +48,36 @@ def test_generated_pages_are_current() -> None:
 def test_console_blocks_are_what_is_printed(name: str, tmp_path: Path) -> None:
     """Every command of every block, run anew: `make docs` would change nothing."""
     text = (ROOT / name).read_text(encoding="utf-8")
-    assert blocks(ROOT / name, "console")
+    assert blocks(ROOT / name, "console") or PASTED.findall(text)
     assert refreshed(text, tmp_path).splitlines() == text.splitlines()
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/tutorial.md"])
+def test_blocks_can_be_pasted(name: str, tmp_path: Path) -> None:
+    """All that run anywhere, into one shell, in their order: each prints what stands below it. A prompt in a block
+    would be a command that is not found."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert blocks(ROOT / name, "console") == []
+    found = PASTED.findall(text)
+    assert len(found) >= 3
+    prepare(tmp_path)
+    printed = pasted([block for block, _ in found], tmp_path)
+    assert printed == [output for _, output in found]
+    for block in blocks(ROOT / name, "sh"):
+        assert not re.search(r"^[$>] ", block, re.MULTILINE), block
+
+
+def test_the_readme_leaves_a_clone_as_it_was(tmp_path: Path) -> None:
+    prepare(tmp_path)
+    before = snapshot(tmp_path)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    pasted([block for block, _ in PASTED.findall(text)], tmp_path)
+    assert snapshot(tmp_path) == before
 
 
 def test_the_readme_shows_input_output_and_a_mistake_on_its_first_screen() -> None:
     screen = "\n".join(
-        (ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:72]
+        (ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:88]
     )
     assert "kind: TrainingCluster" in screen
     assert "generated/starter: " in screen

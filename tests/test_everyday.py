@@ -153,9 +153,10 @@ def test_check_says_what_compile_would(repository: Path, trainyard: Command) -> 
     checked = trainyard("check", "specs", cwd=repository)
     compiled = trainyard("compile", "specs", cwd=repository)
     assert (checked.code, checked.out) == (compiled.code, compiled.out)
-    assert "--> specs/jakarta/jobs/timor.yaml:6:10" in checked.out
+    assert "--> specs/jakarta/jobs/timor.yaml:7:10" in checked.out
     assert "= note: `spec.trainer.numNodes`: `14` → `13`" in checked.out
     assert trainyard("check", "--replace", "timor", "specs", cwd=repository).code == 0
+    (repository / "elsewhere").mkdir()
     assert (
         trainyard("check", "specs", "--against", "elsewhere", cwd=repository).code == 0
     )
@@ -195,6 +196,77 @@ def test_workflows_pin_their_actions_and_rights(path: Path) -> None:
         assert "${{" not in step.get("run", "").replace("${{ matrix", ""), (
             "an expression in a script is code"
         )
+
+
+def test_an_adopters_edit_runs_no_tests_of_trainyard() -> None:
+    """Those run where a file of Trainyard changes; what docs/newer.md says is the team's is left out."""
+    folder = ROOT / ".github" / "workflows"
+    judging = (folder / "ci.yaml").read_text()
+    assert "make test-specs" in judging
+    assert not re.search(r"make test$|pytest|\.ci/run", judging, re.MULTILINE)
+    own = yaml.safe_load((folder / "trainyard.yaml").read_text())
+    triggers = own[True]  # `on`, which YAML 1.1 reads so
+    theirs = {"specs", "generated", "policies/org"}
+    theirs |= {"policies/policy.yaml", "policies/exceptions.yaml"}
+    for trigger in ("push", "pull_request"):
+        first, *others = triggers[trigger]["paths"]
+        assert first == "**"
+        assert {each.removeprefix("!").removesuffix("/**") for each in others} == theirs
+    page = (ROOT / "docs" / "newer.md").read_text()
+    for path in theirs:
+        assert path in page
+
+
+def test_the_comment_of_ci_is_shortened_by_report() -> None:
+    """No shell cuts it; a base branch that has no generated/ yet is no wrong usage."""
+    text = (ROOT / ".github" / "workflows" / "ci.yaml").read_text()
+    assert "head --bytes" not in text
+    assert '--limit 65000 --link "$RUN"' in text
+    assert text.index("mkdir -p .base/generated") < text.index("--against")
+
+
+def test_a_repository_of_the_template_gets_a_newer_trainyard(tmp_path: Path) -> None:
+    """By the commands of docs/newer.md: what is the team's stays, what is Trainyard's is replaced and removed."""
+    page = (ROOT / "docs" / "newer.md").read_text()
+    block = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
+    listed = block.partition("-- \\\n")[2].partition("':!")[0]
+    named = listed.replace("\\", " ").split()
+    paths = [path for path in named if (ROOT / path).exists()]
+    assert paths == named
+    newer, team = tmp_path / "newer", tmp_path / "team"
+    for folder in (newer, team):
+        for path in paths:
+            target = folder / path
+            if (ROOT / path).is_dir():
+                target /= "file"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(f"{path} of {folder.name}\n")
+    (newer / "compiler" / "added.py").write_text("added\n")
+    (team / "compiler" / "gone.py").write_text("gone\n")
+    mine = ("specs/a.yaml", "train.py", "policies/org/mine.py", "policies/policy.yaml")
+    for path in mine:
+        (team / path).parent.mkdir(exist_ok=True)
+        (team / path).write_text("mine\n")
+    (newer / "policies" / "policy.yaml").write_text("theirs\n")
+    (team / "policies" / "exceptions.yaml").write_text("mine\n")
+    (team / "policies" / "org").mkdir(exist_ok=True)
+    for folder in (newer, team):
+        shell(
+            folder,
+            "git init --quiet --initial-branch=main; git add --all; git commit -qm start",
+        )
+    commands = block.replace("make compile\n", "")
+    done = shell(team, f"export TRAINYARD={newer}\n{commands}")
+    assert done.returncode == 0, done.stderr
+    for path in paths:
+        target = team / path
+        if target.is_dir():
+            target /= "file"
+        assert target.read_text() == f"{path} of newer\n"
+    assert (team / "compiler" / "added.py").exists()
+    assert not (team / "compiler" / "gone.py").exists()
+    for path in mine:
+        assert (team / path).read_text() == "mine\n"
 
 
 @pytest.mark.parametrize(

@@ -208,7 +208,7 @@ def test_the_adopters_own_rules_and_settings(
         "warning[ORG001]",
         "error[ORG002]",
     ]
-    assert "--> specs/starter.yaml:12:" in done.out
+    assert "--> specs/starter.yaml:13:" in done.out
     assert done.code == 1
     assert run(command, "compile", cwd=adopter).code == 1
     assert not (adopter / "generated").exists()

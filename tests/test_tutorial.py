@@ -12,16 +12,17 @@ from running import ROOT, spawn
 from test_docs import blocks
 
 PAGE = ROOT / "docs" / "tutorial.md"
-SPEC = re.compile(r"^> (.*)$", re.MULTILINE)
+SPEC = re.compile(
+    r"^cat > specs/lab\.yaml <<'END'\n(.*?)^END$", re.MULTILINE | re.DOTALL
+)
 
 
 @pytest.fixture(scope="module")
 def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the spec of the tutorial is compiled to, for people to run."""
     folder = tmp_path_factory.mktemp("tutorial")
-    first = blocks(PAGE, "console")[0]
-    lines = [line for line in SPEC.findall(first) if line != "END"]
-    (folder / "lab.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (spec,) = SPEC.findall(PAGE.read_text(encoding="utf-8"))
+    (folder / "lab.yaml").write_text(spec, encoding="utf-8")
     assert spawn("compile", "lab.yaml", cwd=folder).code == 0
     return folder / "generated" / "lab" / "bootstrap"
 

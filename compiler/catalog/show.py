@@ -5,6 +5,7 @@ from __future__ import annotations
 from compiler.catalog.capacity import allocatable
 from compiler.catalog.catalog import Catalog
 from compiler.catalog.instance import InstanceType
+from compiler.catalog.prices import price_sources
 
 HEADER = (
     "type",
@@ -53,7 +54,7 @@ def source_rows(catalog: Catalog) -> list[tuple[str, str, str, str]]:
             source.version,
             source.date,
         )
-        for source in catalog.sources
+        for source in (*catalog.sources, *price_sources())
     ]
 
 

@@ -13,6 +13,7 @@ from compiler import __version__
 FORMATS = ("text", "json", "sarif", "github", "junit", "markdown")
 LEVELS = ("error", "warning", "note", "never")
 SHELLS = ("bash", "zsh", "fish")
+WORDS = ("codes", "objects", "types", "regions", "keys", "kinds")
 SPECS = "specs"
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -76,6 +77,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(
         dest="command", metavar="COMMAND", required=True, prog="trainyard"
     )
+    _init(commands)
     _compile(commands)
     _check(commands)
     _report(commands)
@@ -179,6 +181,21 @@ def _against(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _limited(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--limit",
+        type=int,
+        metavar="BYTES",
+        help="print so much at most: changed clusters first, each whole, and a line for each of the others",
+    )
+    command.add_argument(
+        "--link",
+        default="",
+        metavar="URL",
+        help="where the whole report is, for what `--limit` leaves out",
+    )
+
+
 def _specs(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "paths",
@@ -187,6 +204,53 @@ def _specs(command: argparse.ArgumentParser) -> None:
         metavar="SPEC",
         help=f"spec files or folders; `-` is standard input (default: {SPECS}/)",
     )
+
+
+def _init(commands: Commands) -> None:
+    command = _command(
+        commands,
+        "init",
+        "write the first spec of a cluster, from a few answers; what no option says is asked for",
+    )
+    command.add_argument(
+        "file",
+        nargs="?",
+        type=Path,
+        metavar="FILE",
+        help="where to write it (default: specs/NAME.yaml); what stands there is never replaced",
+    )
+    for flag, metavar, help in (
+        ("--name", "NAME", "the cluster's name (default: lab)"),
+        ("--account", "ID", "the AWS account, 12 digits"),
+        ("--region", "REGION", "the Region (default: us-west-2)"),
+        (
+            "--type",
+            "TYPE",
+            "the instance type, or an accelerator like H100, whose largest type is taken (default: g6e.48xlarge)",
+        ),
+        ("--zone", "ZONE", "the zone of the nodes (default: the first with the type)"),
+        ("--nodes", "N", "how many nodes there may be (default: 2)"),
+        (
+            "--buy",
+            "HOW",
+            "how they are bought: on-demand, spot, reserved or block (default: on-demand)",
+        ),
+        ("--reservation", "ID", "the capacity reservation or Capacity Block"),
+        ("--starts", "TIME", "when the Capacity Block starts"),
+        ("--ends", "TIME", "when the Capacity Block ends"),
+        ("--team", "NAMESPACE", "the team's namespace, which gets a queue"),
+        ("--git-url", "URL", "the git repository that Flux reads"),
+        ("--api", "CIDR", "addresses from which people reach the Kubernetes API"),
+    ):
+        command.add_argument(flag, metavar=metavar, help=help)
+    command.add_argument(
+        "-y",
+        "--yes",
+        action="store_true",
+        help="ask nothing: defaults for all that no option says",
+    )
+    _rules_and_facts(command)
+    command.set_defaults(fail_on="error")
 
 
 def _compile(commands: Commands) -> None:
@@ -224,6 +288,7 @@ def _report(commands: Commands) -> None:
     _specs(command)
     _committed(command)
     _against(command)
+    _limited(command)
     _rules_and_facts(command)
     command.set_defaults(fail_on="error")
 
@@ -311,7 +376,8 @@ def _schema(commands: Commands) -> None:
         nargs="?",
         default="TrainingCluster",
         metavar="KIND",
-        help="TrainingCluster, TrainingClusterBase, or the kind of a document of its own, like TrainingJob",
+        help="TrainingCluster, TrainingClusterBase, the kind of a document of its own, like TrainingJob, or `all`: "
+        "one schema for a folder that holds several kinds",
     )
 
 
@@ -369,4 +435,19 @@ def _drill(commands: Commands) -> None:
 
 def _completion(commands: Commands) -> None:
     command = _command(commands, "completion", "print the completion script of a shell")
-    command.add_argument("shell", choices=SHELLS)
+    command.add_argument("shell", nargs="?", choices=SHELLS)
+    command.add_argument(
+        "--words",
+        nargs="+",
+        choices=WORDS,
+        metavar="LIST",
+        help=f"print words instead, as the scripts ask for them: {', '.join(WORDS)}",
+    )
+    command.add_argument(
+        "--in",
+        dest="paths",
+        action="append",
+        metavar="SPEC",
+        help=f"specs whose objects are printed (default: {SPECS}/)",
+    )
+    _rules_and_facts(command)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 _SHOWN = 12  # paths of changed files that are listed without --verbose
+_LEAST = 10_000  # bytes of a report with a limit: the lines of 50 clusters, and a link
 
 
 def _usage(
@@ -64,6 +65,11 @@ def _options(
     if folder is not None and not folder.is_dir():
         raise UsageError(f"`{folder}` is not a folder with policies")
     options.policies = folder or find_policies(options.paths)
+    against = getattr(options, "against", None)
+    if against is not None and not against.is_dir():
+        raise UsageError(
+            f"`--against {against}` is not a folder: give one with a folder for each cluster, like `generated`"
+        )
     output = getattr(options, "output", Path("generated"))
     return Options(
         policies=options.policies,
@@ -73,7 +79,7 @@ def _options(
         folder=_in_repository(output),
         hold=hasattr(options, "replace"),
         replace=_replaced(options, output),
-        against=getattr(options, "against", None),
+        against=against,
         explained=explained,
     )
 
@@ -138,6 +144,54 @@ def _shown(path: Path) -> Path:
 
 
 @_usage
+def run_init(options: argparse.Namespace) -> int:
+    """``init``: the first spec of a cluster; one with findings is not written."""
+    from compiler.catalog import load_catalog
+    from compiler.cli.init import answers, path_of, spec, write
+
+    given = answers(options)
+    path = path_of(options, given)
+    options.paths = [os.fspath(path.absolute())]
+    settings = _options(options)
+    catalog = load_catalog(options.catalog)
+    if catalog.faults:
+        _complain(catalog.faults)
+        return USAGE
+    text = spec(given, catalog, path)
+    faults = _judged(text, path, settings)
+    if faults:
+        err(faults)
+        say(options, "nothing was written")
+        return FINDINGS
+    write(path, text)
+    say(options, f"{path}: written; now `trainyard check {path}`, `trainyard compile`")
+    return CLEAN
+
+
+def _judged(
+    text: str,
+    path: Path,
+    settings: Options,
+) -> str:
+    """What is found in a spec that is not written yet, shown as if it were."""
+    from tempfile import TemporaryDirectory
+
+    from compiler import __version__
+    from compiler.diagnostics.render import render
+    from compiler.driver import check
+
+    with TemporaryDirectory() as folder:
+        draft = Path(folder, path.name)
+        draft.write_text(text, encoding="utf-8", errors="backslashreplace")
+        done = check([draft], settings)
+        found = done.all()
+        if not found:
+            return ""
+        shown = render("text", found, tool_version=__version__)
+        return shown.replace(os.fspath(draft), os.fspath(path))
+
+
+@_usage
 def run_check(options: argparse.Namespace) -> int:
     """``check``: every pass but writing, and what was committed if it is there."""
     from compiler.driver import check
@@ -169,13 +223,24 @@ def run_report(options: argparse.Namespace) -> int:
     from compiler.cli.report import text
     from compiler.driver import check
 
+    if options.limit is not None and options.limit < _LEAST:
+        raise UsageError(
+            f"`--limit {options.limit}` is too short for a report: give at least {_LEAST} bytes"
+        )
     settings = _options(options, explained=True)
     done = check(
         options.paths,
         settings,
         current=lambda _: None,
     )
-    out(text(done, settings))
+    out(
+        text(
+            done,
+            settings,
+            options.limit,
+            options.link,
+        )
+    )
     return exit_code(options, done.all())
 
 
@@ -417,12 +482,12 @@ def _explain_key(options: argparse.Namespace) -> int:
 
 @_usage
 def run_schema(options: argparse.Namespace) -> int:
-    """``schema``: the JSON Schema of a kind."""
-    from compiler.spec.schema import KINDS, schema_text
+    """``schema``: the JSON Schema of a kind, or of all."""
+    from compiler.spec.schema import ALL, KINDS, schema_text
 
-    if options.kind not in KINDS:
+    if options.kind not in (*KINDS, ALL):
         raise UsageError(
-            f"`{options.kind}` is no kind: write one of {', '.join(KINDS)}"
+            f"`{options.kind}` is no kind: write one of {', '.join(KINDS)}, or `{ALL}`"
         )
     out(schema_text(options.kind))
     return CLEAN
@@ -548,9 +613,24 @@ def run_drill(options: argparse.Namespace) -> int:
 
 @_usage
 def run_completion(options: argparse.Namespace) -> int:
-    """``completion``: the script of a shell."""
+    """``completion``: the script of a shell, or words that such a script asks for."""
     from compiler.cli.arguments import parser
     from compiler.cli.completion import script
 
+    if options.words is not None:
+        return _print_words(options)
+    if options.shell is None:
+        raise UsageError("for which shell? `trainyard completion bash`, zsh or fish")
     out(script(options.shell, parser()))
+    return CLEAN
+
+
+def _print_words(options: argparse.Namespace) -> int:
+    from compiler.cli.words import words
+
+    options.paths = options.paths or ["specs"]
+    settings = _options(options, explained=True)
+    for name in options.words:
+        for word in words(name, options.paths, settings):
+            out(f"{visible(word)}\n")
     return CLEAN

@@ -54,8 +54,22 @@ def _values(commands: dict[str, argparse.ArgumentParser]) -> dict[str, list[str]
     return values
 
 
-# The keys of the language, from the command that is being completed.
-_KEYS = "trainyard explain --spec 2>/dev/null | sed '1d; s/ .*//; s/\\[\\]//g'"
+# What the command that is being completed knows: asked when it is needed, since a team's own rules and specs are part.
+_OF_COMMANDS = {
+    "explain": "codes objects",
+    "catalog": "types",
+    "schema": "kinds",
+}
+_OF_OPTIONS = {
+    "--spec": "keys",
+    "--type": "types",
+    "--region": "regions",
+}
+
+
+def _asked(lists: str) -> str:
+    """The command that prints lists of words."""
+    return f"trainyard completion --words {lists} 2>/dev/null"
 
 
 def script(shell: str, parser: argparse.ArgumentParser) -> str:
@@ -68,14 +82,29 @@ def script(shell: str, parser: argparse.ArgumentParser) -> str:
     }[shell](commands)
 
 
+def _all_values(commands: dict[str, argparse.ArgumentParser]) -> dict[str, str]:
+    """What may follow an option, as words or as the command that prints them."""
+    values = {flag: " ".join(words) for flag, words in _values(commands).items()}
+    for flag, lists in _OF_OPTIONS.items():
+        values[flag] = f"$({_asked(lists)})"
+    return values
+
+
+def _offered(name: str, command: argparse.ArgumentParser) -> str:
+    lists = _OF_COMMANDS.get(name)
+    if lists is None:
+        return _words(command)
+    return f"{_words(command)} $({_asked(lists)})"
+
+
 def _bash(commands: dict[str, argparse.ArgumentParser]) -> str:
     cases = "\n".join(
-        f'    {name}) words="{_words(command)}" ;;'
+        f'    {name}) words="{_offered(name, command)}" ;;'
         for name, command in commands.items()
     )
     values = "\n".join(
-        f'    {flag}) COMPREPLY=($(compgen -W "{" ".join(words)}" -- "$word")); return ;;'
-        for flag, words in _values(commands).items()
+        f'    {flag}) COMPREPLY=($(compgen -W "{words}" -- "$word")); return ;;'
+        for flag, words in _all_values(commands).items()
     )
     return f"""# trainyard completion bash > /etc/bash_completion.d/trainyard
 _trainyard() {{
@@ -86,7 +115,6 @@ _trainyard() {{
   fi
   case "${{COMP_WORDS[COMP_CWORD-1]}}" in
 {values}
-    --spec) COMPREPLY=($(compgen -W "$({_KEYS})" -- "$word")); return ;;
   esac
   case "${{COMP_WORDS[1]}}" in
 {cases}
@@ -104,12 +132,12 @@ def _zsh(commands: dict[str, argparse.ArgumentParser]) -> str:
         f"'{name}:{_description(command)}'" for name, command in commands.items()
     )
     cases = "\n".join(
-        f"    {name}) compadd -- {_words(command)}; _files ;;"
+        f"    {name}) compadd -- {_offered(name, command)}; _files ;;"
         for name, command in commands.items()
     )
     values = "\n".join(
-        f"    {flag}) compadd -- {' '.join(words)}; return ;;"
-        for flag, words in _values(commands).items()
+        f"    {flag}) compadd -- {words}; return ;;"
+        for flag, words in _all_values(commands).items()
     )
     return f"""#compdef trainyard
 _trainyard() {{
@@ -120,7 +148,6 @@ _trainyard() {{
   fi
   case "$words[CURRENT-1]" in
 {values}
-    --spec) compadd -- $({_KEYS}); return ;;
   esac
   case "$words[2]" in
 {cases}
@@ -145,16 +172,16 @@ def _fish(commands: dict[str, argparse.ArgumentParser]) -> str:
         start = f"complete -c trainyard -n '__fish_seen_subcommand_from {name}'"
         flags = _flags(command)
         for flag in flags:
-            if flag == "--spec":
-                continue
             option = flag.removeprefix("--")
             line = f"{start} -l {option}"
             if flag in values:
                 words = " ".join(values[flag])
                 line += f" -x -a '{words}'"
+            elif flag in _OF_OPTIONS:
+                line += f" -x -a '({_asked(_OF_OPTIONS[flag])})'"
             lines.append(line)
-        if "--spec" in flags:
-            lines.append(f'{start} -l spec -x -a "({_KEYS})"')
+        if name in _OF_COMMANDS:
+            lines.append(f"{start} -f -a '({_asked(_OF_COMMANDS[name])})'")
         choices = " ".join(_choices(command))
         if choices:
             lines.append(f"{start} -f -a '{choices}'")

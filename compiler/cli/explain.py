@@ -103,6 +103,19 @@ def explain_object(
     raise UsageError(_unknown(subject, field, done.compilations, slugs))
 
 
+def object_names(
+    paths: Sequence[str],
+    options: Options,
+) -> list[str]:
+    """What `explain` can be asked about in the specs, by the names that the specs give it."""
+    done = check(paths, options)
+    names: set[str] = set()
+    for compilation in done.compilations:
+        names.update(_spec_objects(compilation))
+        names.update(value.object for value in _derived_values(compilation))
+    return sorted(names)
+
+
 def _unknown(
     subject: str,
     field: str,

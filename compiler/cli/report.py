@@ -2,36 +2,116 @@
 
 from __future__ import annotations
 
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
 from compiler.catalog import load_catalog
+from compiler.driver import check
+from compiler.emit import MANIFEST, UNREADABLE
 from compiler.outcome import Compilation, Options, Outcome
 from compiler.report import Subject, report, unfinished
+from compiler.report.shortened import Report, joined, shortened
+from compiler.source.read import read_bytes
 from compiler.writer import compare
 
 
-def text(done: Outcome, options: Options) -> str:
-    """What belongs to no cluster, then the report of each."""
+def text(
+    done: Outcome,
+    options: Options,
+    limit: int | None = None,
+    link: str = "",
+) -> str:
+    """What belongs to no cluster, then the report of each; of many only as much as fits, where there is a limit."""
     compilations = done.compilations
-    parts = [_cluster_report(compilation, options) for compilation in compilations]
+    reports = [_cluster_report(compilation, options) for compilation in compilations]
     if done.diagnostics:
-        parts.insert(0, unfinished("Specs", done.diagnostics))
-    return "\n".join(parts)
+        unread = unfinished("Specs", done.diagnostics)
+        reports.insert(0, Report(unread, "- the specs", changed=True))
+    if limit is None:
+        return joined(reports)
+    return shortened(reports, limit, link)
 
 
-def _cluster_report(done: Compilation, options: Options) -> str:
+def _cluster_report(done: Compilation, options: Options) -> Report:
     if done.plan is None or done.spec is None:
-        return unfinished(done.name, done.diagnostics)
+        unread = unfinished(done.name, done.diagnostics)
+        return Report(unread, f"- **{done.name}**: in error", changed=True)
     changes = compare(done, options)
-    return report(
-        Subject(
-            done.name,
-            done.spec,
-            done.plan,
-            load_catalog(options.catalog),
-            done.diagnostics,
-            done.runs or (),
-            changes.added,
-            changes.changed,
-            changes.removed,
-            done.steps,
-        )
+    subject = _subject(done, options)
+    before, reason = _before(done.name, options)
+    subject = replace(
+        subject,
+        added=changes.added,
+        changed=changes.changed,
+        removed=changes.removed,
+        before=before,
+        without_before=reason,
     )
+    return Report(
+        report(subject),
+        _line(subject),
+        changed=changes.stale or bool(done.diagnostics),
+    )
+
+
+def _subject(done: Compilation, options: Options) -> Subject:
+    assert done.plan is not None
+    assert done.spec is not None
+    return Subject(
+        done.name,
+        done.spec,
+        done.plan,
+        load_catalog(options.catalog),
+        done.diagnostics,
+        done.runs or (),
+        steps=done.steps,
+    )
+
+
+def _before(name: str, options: Options) -> tuple[Subject | None, str]:
+    """The cluster as the folder to compare with has it: by the spec that it was compiled from. Without it, why."""
+    if options.against is None:
+        return None, ""
+    head = options.against / name / MANIFEST
+    if not head.is_file():
+        return None, f"the cluster is not in `{options.against}`, so it is new"
+    try:
+        file = str(json.loads(read_bytes(head))["spec"])
+    except UNREADABLE:
+        return None, f"`{head}` does not say what it was compiled from"
+    base = os.path.realpath(options.against.absolute().parent)
+    spec = Path(base) / file
+    if not spec.is_file():
+        return (
+            None,
+            f"not known, since `{file}` is not beside `{options.against}`",
+        )
+    earlier = replace(
+        options,
+        output=options.against,
+        against=None,
+        hold=False,
+    )
+    done = check([spec], earlier, current=lambda _: None)
+    for compilation in done.compilations:
+        has_spec = compilation.plan is not None and compilation.spec is not None
+        if compilation.name == name and has_spec:
+            return _subject(compilation, options), ""
+    return None, f"not known, since `{file}` beside `{options.against}` is in error"
+
+
+def _line(subject: Subject) -> str:
+    """A cluster in one line."""
+    parts = []
+    for word, paths in (
+        ("added", subject.added),
+        ("changed", subject.changed),
+        ("removed", subject.removed),
+    ):
+        if paths:
+            parts.append(f"{len(paths)} {word}")
+    if subject.findings:
+        parts.append(f"{len(subject.findings)} findings")
+    return f"- **{subject.name}**: {', '.join(parts) or 'unchanged'}"

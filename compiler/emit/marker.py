@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 
-WORDS = "Written by trainyard, edit the spec instead: "
+WORDS = "Written by trainyard as "
+ADVICE = ". Do not edit: edit the spec, then run `trainyard compile`."
+BEFORE = "Written by trainyard, edit the spec instead: "  # until 2026-11, the path last
 KEY = "trainyard.dev/file"
 _FIRST = 4096  # bytes in which the line stands
 _LINES = 8  # a merge puts its own marks, and the other side's line, before it
@@ -27,29 +29,40 @@ def marked(path: str, data: bytes) -> bytes:
 
 
 def is_marked(path: str, data: bytes) -> bool:
-    """Whether content that stands at a path says that it is ours, at this very path."""
+    """Whether content that stands at a path says that it is ours, at this very path; by an earlier line of ours too."""
     mark = _line(path)
-    if data.startswith(mark):
-        end = len(mark)
-        following = data[end : end + 1]
-        return following in (b"\n", b"\r", b"")
+    if _begins(data, mark):
+        return True
+    earlier = _comment(path, BEFORE + path)
     opening = data[:_FIRST].split(b"\n", _LINES)
     lines = opening[:_LINES]
     if path.endswith(".json"):
-        entry = mark.removesuffix(b",")
-        return any(entry in line for line in lines)
-    return any(line.strip() == mark for line in lines)
+        entries = (mark.removesuffix(b","), earlier.removesuffix(b","))
+        return any(entry in line for line in lines for entry in entries)
+    return any(line.strip() in (mark, earlier) for line in lines)
+
+
+def _begins(data: bytes, mark: bytes) -> bool:
+    """Whether content begins with a line."""
+    end = len(mark)
+    following = data[end : end + 1]
+    return data.startswith(mark) and following in (b"\n", b"\r", b"")
 
 
 def _line(path: str) -> bytes:
+    return _comment(path, f"{WORDS}{path}{ADVICE}")
+
+
+def _comment(path: str, text: str) -> bytes:
+    """A text in the form in which a file of this name can hold it; most JSON has a key for the path alone."""
     if path.endswith(".tf.json"):
         # The one key for remarks that Terraform leaves alone (JSON configuration syntax, comment properties).
-        line = f'"//": {json.dumps(WORDS + path)},'
+        line = f'"//": {json.dumps(text)},'
     elif path.endswith(".json"):
         key = json.dumps(KEY)
         line = f"{key}: {json.dumps(path)},"
     elif path.endswith(".md"):
-        line = f"<!-- {WORDS}{path} -->"
+        line = f"<!-- {text} -->"
     else:
-        line = f"# {WORDS}{path}"
+        line = f"# {text}"
     return line.encode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.plan.units import Duration
-from compiler.report.cost import price_of
+from compiler.report.bill import node_price
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
 from compiler.subjects.jobs.plan import CheckpointSchedule
@@ -94,9 +94,10 @@ def _cost(subject: Subject, schedule: CheckpointSchedule) -> str:
     pool = subject.pool(schedule.pool)
     if pool is None:
         return text
-    price, exact = price_of(subject, pool.instance_types)
+    price = node_price(subject, pool.instance_types)
     if price is None:
         return text
+    exact = price.region == subject.spec.region
     about = "" if exact else "≈ "
-    dollars = hours * price
+    dollars = hours * price.usd
     return f"{text}, {about}${dollars:,.0f}"

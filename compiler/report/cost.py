@@ -1,190 +1,189 @@
-"""What the nodes cost, by the on-demand prices of the catalog."""
+"""What the cluster costs: what is paid whatever runs, what it is at most, and what an edit changes of both."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from compiler.dataclass import dataclass
-from compiler.report.markdown import table
+from compiler.report.bill import MONTH, Item, Total, bill, total
+from compiler.report.markdown import folded, table
 from compiler.report.subject import Subject
-from compiler.subjects.cluster.spec import ClusterSection
-from compiler.subjects.pools.spec import NodePool, PoolsSection, in_words
 
-_REFERENCE = "us-east-1"
-_PAID_BEFORE = "block"
-_WORDS = {
-    "on-demand": "on demand",
-    "spot": "spot, at most",
-    "reserved": "reserved: paid whether used or not",
-    "block": "Capacity Block: paid when it is bought",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """Nodes of one kind: how many are always paid, how many at most, and the price of one in USD an hour.
-
-    ``price`` is ``None`` where none is known; ``exact`` is false where it is that of another Region. ``paid``: once
-    for all, before the nodes start, so that they cost nothing by the hour.
-    """
-
-    name: str
-    instance_type: str
-    least: int
-    most: int
-    price: float | None
-    exact: bool
-    how: str
-    paid: bool = False
-
-
-def lines(subject: Subject) -> Iterator[Line]:
-    """The system nodes, and each pool. How many nodes run the controllers of a cluster with EKS Auto Mode, it says."""
-    if ClusterSection.of(subject.spec).auto_mode is None:
-        yield _of_the_system(subject)
-    for pool in PoolsSection.of(subject.spec).node_pools:
-        price, exact = price_of(subject, pool.instance_types)
-        how = in_words(pool.capacity_types[0])
-        yield Line(
-            pool.name,
-            ", ".join(pool.instance_types),
-            _always(pool),
-            pool.nodes.max,
-            price,
-            exact,
-            _WORDS[how],
-            paid=how == _PAID_BEFORE,
-        )
-
-
-def _of_the_system(subject: Subject) -> Line:
-    system = ClusterSection.of(subject.spec).eks.system_nodes
-    price, exact = _price(subject, system.instance_type)
-    # One more while the group is updated: an EKS managed node group surges by one.
-    return Line(
-        "system",
-        system.instance_type,
-        system.nodes,
-        system.nodes + 1,
-        price,
-        exact,
-        _WORDS["on-demand"],
-    )
-
-
-def _always(pool: NodePool) -> int:
-    """Nodes that are paid whatever runs: those that are always on, and all of a reservation."""
-    if pool.capacity_types == ("reserved",):
-        return pool.nodes.max
-    return pool.nodes.min
-
-
-def _price(
-    subject: Subject,
-    name: str,
-) -> tuple[float | None, bool]:
-    """USD an hour of an instance on demand; that of us-east-1 where the Region's own is not known."""
-    instance = subject.catalog.instance_types.get(name)
-    if instance is not None:
-        prices = instance.price_usd_hour
-    else:
-        prices = {}
-    own = prices.get(subject.spec.region)
-    if own is not None:
-        return own, True
-    return prices.get(_REFERENCE), False
-
-
-def price_of(
-    subject: Subject,
-    names: list[str],
-) -> tuple[float | None, bool]:
-    """USD an hour on demand of the dearest of several types, known only where all of them are; and whether it is that
-    of the Region."""
-    prices = [_price(subject, name) for name in names]
-    amounts = [price for price, _ in prices]
-    known = [price for price in amounts if price is not None]
-    if len(known) < len(prices):
-        return None, False
-    of_region = all(exact for _, exact in prices)
-    return max(known), of_region
+_BY_USE = (
+    "Paid by use, and not counted: data that leaves a zone or goes through a gateway, what is in S3, "
+    "logs, snapshots, backups."
+)
 
 
 def section(subject: Subject) -> Iterator[str]:
-    """Cost an hour by pool, and in all."""
-    every = list(lines(subject))
-    hourly = [line for line in every if not line.paid]
-    known = [line for line in hourly if line.price is not None]
-    exact = all(line.exact for line in known)
-    about = "" if exact else "≈ "
-    least = 0.0
-    most = 0.0
-    for line in known:
-        price = line.price or 0
-        least += line.least * price
-        most += line.most * price
+    """The sums, then what they are made of."""
+    region = subject.spec.region
+    items = bill(subject)
+    sums = total(items, region)
     yield from ("## Cost", "")
-    at_least = f"{about}{_usd(least)} an hour with no job"
-    bounds = f"{at_least}, {about}{_usd(most)} at most"
-    yield f"{bounds}; nodes only."
-    yield _source(subject, hourly)
+    yield _headline(sums, items)
+    if subject.before is not None:
+        yield _before_and_after(subject.before, sums)
+    elif subject.without_before:
+        yield f"Before and after: {subject.without_before}."
+    yield from map(_block, _blocks(items))
+    yield from _foreign(items, region)
+    yield _BY_USE
     yield ""
-    header = (
-        "pool",
-        "type",
-        "nodes:",
-        "USD an hour a node:",
-        "with no job:",
-        "at most:",
-        "capacity",
-    )
-    yield from table(header, map(_row, every))
+    nodes = [item for item in items if item.node]
+    others = [item for item in items if not item.node]
+    yield from table(_NODES, (_node_row(item, region) for item in nodes))
+    yield from table(_OTHERS, (_other_row(item, region) for item in others))
+    yield from folded("Prices, with source and date", _sources(items))
 
 
-def _row(line: Line) -> tuple[str, ...]:
-    nodes = f"{line.least} to {line.most}"
-    if line.least == line.most:
-        nodes = str(line.most)
-    amounts = _amounts(line)
-    return line.name, line.instance_type, nodes, *amounts, line.how
+def _headline(sums: Total, items: Iterable[Item]) -> str:
+    """The sums in one sentence, which names what they lack."""
+    always = _usd(sums.always, exact=sums.exact)
+    a_month = _usd(sums.always * MONTH, exact=sums.exact, cents=False)
+    at_most = _usd(sums.at_most, exact=sums.exact)
+    text = f"**{always} an hour whatever runs ({a_month} a month), {at_most} at most while jobs run**"
+    lacking = [f"`{item.name}`" for item in items if item.usd is None]
+    if not lacking:
+        return f"{text}."
+    return f"{text}, without {', '.join(lacking)}: no price known."
 
 
-def _amounts(line: Line) -> tuple[str, str, str]:
-    """USD an hour of a node, of all nodes that are always paid, and of all that there may be."""
-    if line.paid:
-        return "–", "–", "–"
-    if line.price is None:
-        return "?", "?", "?"
-    about = "" if line.exact else "≈ "
-    least = line.least * line.price
-    most = line.most * line.price
-    amounts = (
-        line.price,
-        least,
-        most,
-    )
-    price, at_least, at_most = (f"{about}{amount:,.2f}" for amount in amounts)
-    return price, at_least, at_most
-
-
-def _usd(amount: float) -> str:
-    return f"${amount:,.2f}"
-
-
-def _source(
-    subject: Subject,
-    every: list[Line],
-) -> str:
-    sources = subject.catalog.sources
-    of_prices = (source for source in sources if "price" in source.name)
-    source = next(of_prices, None)
-    text = ""
-    if source is not None:
-        text = f"On-demand list prices of {source.date}."
-    if not all(line.exact for line in every):
-        text += f" ≈: the price of {_REFERENCE}, since the catalog has none of {subject.spec.region}."
-    unpriced = [line for line in every if line.price is None]
-    missing = [line.instance_type for line in unpriced]
-    if missing:
-        text += f" Not counted, since no price is known: {', '.join(missing)}."
+def _before_and_after(before: Subject, after: Total) -> str:
+    """What an edit changes, of what both sides have a price for."""
+    earlier = bill(before)
+    sums = total(earlier, before.spec.region)
+    exact = sums.exact and after.exact
+    always = _change(sums.always, after.always, exact=exact)
+    at_most = _change(sums.at_most, after.at_most, exact=exact)
+    text = f"Before and after, an hour: {always} whatever runs; {at_most} at most."
+    lacking = [f"`{item.name}`" for item in earlier if item.usd is None]
+    if lacking:
+        text += f" Before, without {', '.join(lacking)}: no price known."
     return text
+
+
+def _change(
+    before: float,
+    after: float,
+    *,
+    exact: bool,
+) -> str:
+    old = _usd(before, exact=exact)
+    new = _usd(after, exact=exact)
+    if old == new:
+        return f"{old} → the same"
+    more = after - before
+    sign = "+" if more > 0 else "−"
+    return f"{old} → {new} ({sign}${abs(more):,.2f}, {sign}${abs(more) * MONTH:,.0f} in a whole month)"
+
+
+def _blocks(items: Iterable[Item]) -> Iterator[Item]:
+    for item in items:
+        if item.block is not None and item.usd is not None:
+            yield item
+
+
+def _block(item: Item) -> str:
+    """What a Capacity Block costs, which is paid whether its nodes work or not."""
+    text = (
+        f"Capacity Block `{item.name}`: ${item.at_most:,.2f} of it an hour, paid when it is bought"
+        " and whether a job runs or not"
+    )
+    if not item.block:
+        return f"{text}; how long it lasts `starts` and `ends` do not say."
+    whole = item.at_most * item.block
+    return f"{text}: ${whole:,.0f} for its {item.block:,.0f} hours."
+
+
+def _foreign(items: Iterable[Item], region: str) -> Iterator[str]:
+    """Whose prices stand for those that the Region has and nobody knows here."""
+    named: dict[str, list[str]] = {}
+    for item in items:
+        for other in sorted({price.region for price in item.prices} - {region}):
+            names = named.setdefault(other, [])
+            names.append(f"`{item.name}`")
+    if not named:
+        return
+    parts = [f"of {other} for {', '.join(names)}" for other, names in named.items()]
+    yield f"≈: no price of {region} is known, so it is that {'; that '.join(parts)}."
+
+
+_NODES = (
+    "pool",
+    "type",
+    "nodes:",
+    "USD an hour a node:",
+    "whatever runs:",
+    "at most:",
+    "capacity",
+)
+_OTHERS = (
+    "beside the nodes",
+    "what",
+    "number:",
+    "USD a month each:",
+    "whatever runs, USD a month:",
+    "at most, USD an hour:",
+    "paid",
+)
+
+
+def _node_row(item: Item, region: str) -> tuple[str, ...]:
+    exact = item.is_exact(region)
+    if item.usd is None:
+        amounts = ("?", "?", "?")
+    else:
+        amounts = (
+            _number(item.usd, exact=exact),
+            _number(item.always, exact=exact),
+            _number(item.at_most, exact=exact),
+        )
+    return item.name, item.what, _count(item), *amounts, item.how
+
+
+def _other_row(item: Item, region: str) -> tuple[str, ...]:
+    exact = item.is_exact(region)
+    if item.usd is None:
+        amounts = ("?", "?", "?")
+    else:
+        amounts = (
+            _number(item.usd * MONTH, exact=exact),
+            _number(item.always * MONTH, exact=exact),
+            _number(item.at_most, exact=exact),
+        )
+    return item.name, item.what, _count(item), *amounts, item.how
+
+
+def _count(item: Item) -> str:
+    if item.least == item.most:
+        return str(item.most)
+    return f"{item.least} to {item.most}"
+
+
+def _number(amount: float, *, exact: bool) -> str:
+    about = "" if exact else "≈ "
+    return f"{about}{amount:,.2f}"
+
+
+def _usd(
+    amount: float,
+    *,
+    exact: bool,
+    cents: bool = True,
+) -> str:
+    about = "" if exact else "≈ "
+    digits = 2 if cents else 0
+    return f"{about}${amount:,.{digits}f}"
+
+
+def _sources(items: Sequence[Item]) -> Iterator[str]:
+    """Where each price that was used is from, in the order of the tables."""
+    seen: dict[str, str] = {}
+    for item in items:
+        for price in item.prices:
+            source = price.source
+            seen[source.name] = (
+                f"- {source.date}: {source.name} ({source.url_or_package}, {source.version})"
+            )
+    yield from seen.values()
+    yield ""

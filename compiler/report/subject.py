@@ -23,6 +23,8 @@ class Subject:
     """A cluster: its spec, its plan, what was found, its runs, and how its files differ from the committed ones.
 
     ``added``, ``changed`` and ``removed`` are paths in the cluster's folder; ``steps`` are the versions that differ.
+    ``before``: the same cluster as another folder has it committed, where that is asked for; ``without_before``: why
+    it is not known.
     """
 
     name: str
@@ -35,6 +37,8 @@ class Subject:
     changed: Sequence[str] = ()
     removed: Sequence[str] = ()
     steps: Sequence[VersionStep] = ()
+    before: Subject | None = None
+    without_before: str = ""
 
     def pools(self) -> Sequence[Pool]:
         """The pools as the spec has them."""

@@ -22,6 +22,8 @@ KINDS = (
     _BASE,
     *documents(),
 )
+ALL = "all"
+"""Asks for the one schema of whatever stands in a folder of specs."""
 API_VERSION = "trainyard.dev/v1alpha1"
 _DEFINITIONS = "#/$defs/"
 _PARTIAL = (
@@ -98,6 +100,101 @@ def schema(kind: str) -> dict[str, Any]:
         else:
             body = _cluster(cluster)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **body}
+
+
+def combined() -> dict[str, Any]:
+    """The schema of a document of any kind, for a folder that holds several: its ``kind`` says which one it must fit.
+
+    Definitions that several kinds share are there once; where they differ, that of the later kind has its name before.
+    """
+    definitions: dict[str, Any] = {}
+    choices = []
+    for kind in KINDS:
+        body = schema(kind)
+        del body["$schema"]
+        own = body.pop("$defs", {})
+        names = {name: f"{kind}.{name}" for name in _different(own, definitions)}
+        for name, definition in own.items():
+            definitions[names.get(name, name)] = _renamed(definition, names)
+        definitions[kind] = _renamed(body, names)
+        choices.append(
+            {
+                "if": {"required": ["kind"], "properties": {"kind": {"const": kind}}},
+                "then": {"$ref": f"{_DEFINITIONS}{kind}"},
+            }
+        )
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$defs": definitions,
+        "title": "Trainyard",
+        "description": "A document of a spec, of any kind.",
+        "type": "object",
+        "required": ["apiVersion", "kind"],
+        "properties": {
+            "kind": {
+                "enum": list(KINDS),
+                "description": "What the document is.",
+                "examples": [KINDS[0]],
+            }
+        },
+        "allOf": choices,
+    }
+
+
+def _different(
+    own: dict[str, Any],
+    known: dict[str, Any],
+) -> set[str]:
+    """The definitions that are others than those known by the same name, or lead to such."""
+    different = {
+        name
+        for name, definition in own.items()
+        if name in known and known[name] != definition
+    }
+    grown = True
+    while grown:
+        more = {
+            name
+            for name, definition in own.items()
+            if name not in different and _refs(definition) & different
+        }
+        different |= more
+        grown = bool(more)
+    return different
+
+
+def _refs(schema: Any) -> set[str]:
+    """The names of the definitions that a schema leads to at once."""
+    if isinstance(schema, list):
+        values = schema
+    elif isinstance(schema, dict):
+        values = list(schema.values())
+    else:
+        return set()
+    names: set[str] = set()
+    ref = schema.get("$ref") if isinstance(schema, dict) else None
+    if isinstance(ref, str):
+        names.add(ref.removeprefix(_DEFINITIONS))
+    for value in values:
+        names |= _refs(value)
+    return names
+
+
+def _renamed(
+    schema: Any,
+    names: dict[str, str],
+) -> Any:
+    """A schema that leads to definitions by other names."""
+    if isinstance(schema, list):
+        return [_renamed(item, names) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    renamed = {key: _renamed(value, names) for key, value in schema.items()}
+    ref = schema.get("$ref")
+    if isinstance(ref, str):
+        name = ref.removeprefix(_DEFINITIONS)
+        renamed["$ref"] = _DEFINITIONS + names.get(name, name)
+    return renamed
 
 
 def _cluster(body: dict[str, Any]) -> dict[str, Any]:
@@ -308,9 +405,10 @@ def _example(
 
 
 def schema_text(kind: str) -> str:
-    """The schema as it is printed and committed."""
+    """The schema of a kind, or of ``ALL``, as it is printed and committed."""
+    body = combined() if kind == ALL else schema(kind)
     text = json.dumps(
-        schema(kind),
+        body,
         indent=2,
         ensure_ascii=False,
     )

@@ -330,7 +330,7 @@ def test_explain_an_object(trainyard: Command) -> None:
     assert all(field.startswith("resources") for field in fields)
     done = trainyard("explain", "NodePool/l40s", "spec.template", "--in", STARTER)
     assert re.search(
-        r"^  spec\.template\.spec\S+: .*starter\.yaml:10:\d+$", done.out, re.MULTILINE
+        r"^  spec\.template\.spec\S+: .*starter\.yaml:11:\d+$", done.out, re.MULTILINE
     )
 
 
@@ -355,7 +355,7 @@ def test_every_derived_value_is_reported_with_its_source(trainyard: Command) -> 
     done = trainyard(
         "explain", "job/atlas", "env.CHECKPOINT_DIR", "--in", "specs/jakarta"
     )
-    assert "[specs/jakarta/jobs/atlas.yaml:15:22]" in done.out
+    assert "[specs/jakarta/jobs/atlas.yaml:16:22]" in done.out
 
 
 def test_explain_tells_fields_that_are_there(trainyard: Command) -> None:

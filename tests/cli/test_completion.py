@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from running import ROOT, Command
+from running import EXAMPLE, ROOT, Command
 
 from compiler.cli.arguments import FORMATS, SHELLS, parser
 from compiler.cli.completion import script
@@ -84,20 +84,58 @@ def test_bash_offers_commands_options_and_choices() -> None:
     assert "--replace" in _offered("trainyard compile specs --re")
 
 
-def test_bash_offers_the_keys_of_the_language(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As the command on the path lists them."""
+@pytest.fixture
+def on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """`trainyard` on the path, which the scripts ask; the folder that it is in."""
     command = tmp_path / "trainyard"
     command.write_text(f'#!/bin/sh\nexec {sys.executable} -m compiler "$@"\n')
     command.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    return tmp_path
+
+
+@pytest.mark.usefixtures("on_path")
+def test_bash_offers_the_keys_of_the_language() -> None:
+    """As the command on the path lists them."""
     assert _offered("trainyard explain --spec spec.queues.fairS") == {
         "spec.queues.fairSharing",
         "spec.queues.fairSharing.weight",
     }
     assert "spec.nodePools.nodes.max" in _offered("trainyard explain --spec spec.node")
+
+
+@pytest.mark.usefixtures("on_path")
+def test_bash_offers_codes_objects_types_and_kinds() -> None:
+    assert _offered("trainyard explain EFA00") >= {"EFA001", "EFA003"}
+    assert "gang-exceeds-pool" in _offered("trainyard explain gang-")
+    assert _offered("trainyard explain job/h", EXAMPLE) == {"job/hello"}
+    assert "pool/l40s" in _offered("trainyard explain pool/", EXAMPLE)
+    assert _offered("trainyard catalog p5e") == {"p5e.48xlarge", "p5en.48xlarge"}
+    assert "H200" in _offered("trainyard catalog H")
+    assert _offered("trainyard catalog ref") == {"refresh"}
+    assert _offered("trainyard schema TrainingJ") == {"TrainingJob"}
+    assert _offered("trainyard schema al") == {"all"}
+    assert _offered("trainyard init --region ap-southeast-3") == {"ap-southeast-3"}
+    assert _offered("trainyard init --type g6e.48") == {"g6e.48xlarge"}
+
+
+@pytest.mark.usefixtures("on_path")
+def test_what_is_offered_the_command_takes(trainyard: Command) -> None:
+    for subject in ("codes", "objects"):
+        listed = trainyard("completion", "--words", subject, cwd=EXAMPLE).out.split()
+        assert len(listed) > 20
+        for word in listed[:: len(listed) // 6]:
+            done = trainyard("explain", word, cwd=EXAMPLE)
+            assert done.code == 0 or "is derived: the spec has all of it" in done.err
+
+
+def test_words_without_specs_are_none(trainyard: Command, tmp_path: Path) -> None:
+    done = trainyard("completion", "--words", "objects", cwd=tmp_path)
+    assert (done.code, done.out) == (0, "")
+    nothing = trainyard("completion", cwd=tmp_path)
+    assert nothing.code == 2
+    assert "for which shell?" in nothing.err
 
 
 def test_bash_offers_files_whole(tmp_path: Path) -> None:

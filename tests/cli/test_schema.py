@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from running import ROOT, SPECS, Command
 
 from compiler.source import SourceFile
 from compiler.source.parse import parse
-from compiler.spec.schema import KINDS
+from compiler.spec.schema import ALL, KINDS
 
 FILES = sorted(SPECS.rglob("*.yaml"))
 
@@ -46,6 +47,46 @@ def test_the_committed_schema_is_this_one(kind: str, trainyard: Command) -> None
     assert (ROOT / "docs" / "schema" / f"{kind.lower()}.json").read_text() == trainyard(
         "schema", kind
     ).out
+
+
+def test_one_schema_for_a_folder_of_several_kinds(trainyard: Command) -> None:
+    """It says of every shipped document what the schema of its kind says, and of any other that its kind is unknown."""
+    committed = (ROOT / "docs" / "schema" / "trainyard.json").read_text()
+    assert trainyard("schema", ALL).out == committed
+    checker = validator(ALL, trainyard)
+    for path in FILES:
+        for body in bodies(path):
+            assert problems(checker, body) == []
+            broken = copy.deepcopy(body)
+            broken["spec"]["nodeCuont"] = 1
+            own = problems(validator(body["kind"], trainyard), broken)
+            assert problems(checker, broken) == own != []
+    (body,) = bodies(SPECS / "starter.yaml")
+    body["kind"] = "TrainingClutser"
+    (unknown,) = problems(checker, body)
+    assert unknown.startswith("'TrainingClutser' is not one of ['TrainingCluster'")
+
+
+def test_every_definition_of_the_one_schema_is_reached(trainyard: Command) -> None:
+    schema = json.loads(trainyard("schema", ALL).out)
+    refs = set(re.findall(r'"#/\$defs/([^"]+)"', json.dumps(schema)))
+    assert refs <= schema["$defs"].keys()
+    assert set(KINDS) <= refs
+
+
+@pytest.mark.parametrize(
+    "path", FILES, ids=lambda path: path.relative_to(SPECS).as_posix()
+)
+def test_every_spec_names_its_schema(path: Path) -> None:
+    """In its first line, where editors look; the path leads there from ``specs/``, which these are copies of."""
+    first = path.read_text(encoding="utf-8").partition("\n")[0]
+    found = re.fullmatch(r"# yaml-language-server: \$schema=(\S+)", first)
+    assert found is not None, first
+    original = ROOT / "specs" / path.relative_to(SPECS)
+    schema = (original.parent / found[1]).resolve()
+    kinds = {body["kind"].lower() for body in bodies(path)}
+    expected = kinds.pop() if len(kinds) == 1 else "trainyard"
+    assert schema == ROOT / "docs" / "schema" / f"{expected}.json"
 
 
 @pytest.mark.parametrize(

@@ -240,6 +240,39 @@ def test_a_folder_of_an_older_trainyard_is_taken_over(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("b", "# Written by trainyard, edit the spec instead: b\n1\n"),
+        ("z/n.md", "<!-- Written by trainyard, edit the spec instead: z/n.md -->\n1\n"),
+        (
+            "z/n.tf.json",
+            '{\n "//": "Written by trainyard, edit the spec instead: z/n.tf.json",\n "a": 1\n}\n',
+        ),
+        (
+            "b",
+            "<<<<<<< HEAD\n# Written by trainyard, edit the spec instead: b\n=======\n1\n>>>>>>> x\n",
+        ),
+    ],
+)
+def test_files_with_the_earlier_line_are_ours(root: Path, path: str, text: str) -> None:
+    """Until 2026-11 the line said less; a copy under another name was not ours then either."""
+    write(root, OLD)
+    (root / path).parent.mkdir(exist_ok=True)
+    (root / path).write_text(text)
+    assert not is_marked(f"copy-of-{path}", text.encode())
+    assert codes(write(root, NEW)) == []
+    assert tree(root) == NEW
+
+
+def test_the_line_names_the_file_and_what_to_edit() -> None:
+    """The path is that of the written file, not of the spec."""
+    assert marked("queues/a.yaml", b"") == (
+        b"# Written by trainyard as queues/a.yaml."
+        b" Do not edit: edit the spec, then run `trainyard compile`.\n"
+    )
+
+
+@pytest.mark.parametrize(
     ("path", "data"),
     [
         ("jobs/a.yaml", b"kind: X\n"),

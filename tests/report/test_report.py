@@ -46,7 +46,9 @@ def test_every_module_of_a_section_is_in_the_report() -> None:
     modules = {path.stem for path in Path(package.__file__).parent.glob("*.py")}
     assert {module.__name__.rpartition(".")[2] for module in SECTIONS} == modules - {
         "__init__",
+        "bill",
         "markdown",
+        "shortened",
         "subject",
     }
 
@@ -55,7 +57,7 @@ def test_cost_by_pool_and_in_all(trainyard: Command, tmp_path: Path) -> None:
     """p4d.24xlarge: 21.957642 USD an hour in us-east-1, m7i.2xlarge: 0.4032, by the catalog."""
     write(tmp_path, region="us-east-1", pool={"zones": ["us-east-1b"]})
     text = trainyard("report", "lab.yaml", cwd=tmp_path).out
-    system, pool = rows(text, "Cost")
+    system, pool, *others = rows(text, "Cost")
     assert system == [
         "system",
         "m7i.2xlarge",
@@ -74,8 +76,19 @@ def test_cost_by_pool_and_in_all(trainyard: Command, tmp_path: Path) -> None:
         "87.83",
         "on demand",
     ]
+    by_name = {row[0]: row for row in others}
+    assert by_name["control plane"][2:6] == ["1", "73.00", "73.00", "0.10"]
+    assert by_name["NAT gateways"][2:6] == ["2", "32.85", "65.70", "0.09"]
+    assert by_name["public IPv4 addresses"][2:6] == ["2", "3.65", "7.30", "0.01"]
+    assert by_name["root volumes of system"][2:6] == [
+        "2 to 3",
+        "8.00",
+        "16.00",
+        "0.03",
+    ]
+    # 0.8064 + 0.10 + 0.09 + 0.01 + 16 / 730; and 1.2096 + 87.8306 + 0.2 + 24 / 730 + 4 × 8 / 730
     assert part(text, "Cost").startswith(
-        "$0.81 an hour with no job, $89.04 at most; nodes only.\n"
+        "**$1.03 an hour whatever runs ($751 a month), $89.32 at most while jobs run**.\n"
     )
 
 
@@ -112,7 +125,7 @@ def test_checkpoints_by_job(trainyard: Command, tmp_path: Path) -> None:
             "30m",
             "5m",
             "0.0%",
-            "0.6 node hours, ≈ $13",
+            "0.6 node hours, $13",
         ]
     ]
 
@@ -128,10 +141,27 @@ def test_without_a_model_there_is_no_table_of_checkpoints(
 def test_a_price_of_another_region_is_marked(
     trainyard: Command, tmp_path: Path
 ) -> None:
+    """Of us-west-2 the nodes' prices are known, what is beside them is not."""
     write(tmp_path)
     text = part(trainyard("report", "lab.yaml", cwd=tmp_path).out, "Cost")
-    assert text.startswith("≈ $0.81 an hour with no job, ≈ $89.04 at most")
-    assert "the price of us-east-1, since the catalog has none of us-west-2" in text
+    assert text.startswith("**≈ $1.03 an hour whatever runs")
+    assert "no price of us-west-2 is known, so it is that of us-east-1" in text
+    system, pool, _, _, *others = rows(
+        trainyard("report", "lab.yaml", cwd=tmp_path).out, "Cost"
+    )
+    assert "≈" not in system[3] + pool[3]
+    assert {row[3].partition(" ")[0] for row in others} <= {"≈", "?"}
+
+
+def test_every_price_names_source_and_date(trainyard: Command, tmp_path: Path) -> None:
+    write(tmp_path)
+    text = trainyard("report", "lab.yaml", cwd=tmp_path).out
+    folded = text[text.index("Prices, with source and date") :]
+    listed = folded[: folded.index("</details>")].strip().splitlines()[1:]
+    sources = [line for line in listed if line]
+    assert len(sources) == 4
+    for line in sources:
+        assert re.match(r"- 20\d\d-\d\d-\d\d: .+ \(.+, .+\)$", line), line
 
 
 def test_capacity_that_is_paid_whatever_runs(
@@ -145,13 +175,140 @@ def test_capacity_that_is_paid_whatever_runs(
         },
     )
     assert rows(trainyard("report", "lab.yaml", cwd=tmp_path).out, "Cost")[1][4:6] == [
-        "≈ 87.83",
-        "≈ 87.83",
+        "87.83",
+        "87.83",
     ]
-    blocks = rows(
-        trainyard("report", EXAMPLE / "specs" / "jakarta", cwd=tmp_path).out, "Cost"
-    )[1]
-    assert blocks[2:6] == ["80", "–", "–", "–"]
+
+
+def test_capacity_blocks_have_their_own_price(trainyard: Command, folder: Path) -> None:
+    """80 p5e.48xlarge of 8 H200: 6.866 USD an hour for each of 640, since 2026-10-07; 14 days are 336 hours."""
+    text = trainyard("report", "specs/jakarta", cwd=folder).out
+    block = rows(text, "Cost")[1]
+    assert block[2:6] == ["80", "54.93", "0.00", "4,394.24"]
+    cost = part(text, "Cost")
+    assert "$4,394.24 of it an hour" in cost
+    assert "$1,476,465 for its 336 hours" in cost
+    assert "≈ $4,396.86 at most while jobs run" in cost
+    spec_file = folder / "specs" / "jakarta" / "cluster.yaml"
+    lines = spec_file.read_text().splitlines()
+    kept = [line for line in lines if "starts:" not in line]
+    spec_file.write_text("\n".join(kept) + "\n")
+    text = trainyard("report", "specs/jakarta", cwd=folder).out
+    assert "how long it lasts `starts` and `ends` do not say" in part(text, "Cost")
+
+
+def test_storage_has_its_price_or_is_named_as_without(
+    trainyard: Command, tmp_path: Path
+) -> None:
+    """A GiB of the slowest SSD is 0.145 USD a month in us-east-1; of PERSISTENT_1 no price is known."""
+    made = {"size": "1200Gi", "throughputPerTiB": 125, "zone": "us-east-1b"}
+    old = {**made, "deployment": "PERSISTENT_1", "throughputPerTiB": 50}
+    storage = [
+        {"name": "data", "fsxLustre": {"create": made}},
+        {"name": "old", "fsxLustre": {"create": old}},
+        {"name": "bucket", "s3": {"create": {}}},
+        {
+            "name": "each",
+            "ebs": {"create": {"each": "pod", "size": "500Gi", "iops": 4000}},
+        },
+    ]
+    mounts = [{"storage": "each", "path": "/each"}]
+    write(
+        tmp_path,
+        region="us-east-1",
+        pool={"zones": ["us-east-1b"]},
+        storage=storage,
+        job={"mounts": mounts},
+    )
+    done = trainyard("report", "lab.yaml", cwd=tmp_path)
+    text = part(done.out, "Cost")
+    by_name = {row[0]: row for row in rows(done.out, "Cost")}
+    assert by_name["data"][2:6] == ["1", "174.00", "174.00", "0.24"]
+    assert by_name["old"][2:6] == ["1", "?", "?", "?"]
+    # 500 × 0.08 + 1000 × 0.005, for each pod of the job
+    assert by_name["each"][2:6] == ["0 to 4", "45.00", "0.00", "0.25"]
+    first = text.splitlines()[0]
+    assert first.endswith("**, without `old`: no price known.")
+    assert "bucket" not in by_name
+    assert "what is in S3" in text
+
+
+def test_what_an_edit_changes_of_the_cost(trainyard: Command, folder: Path) -> None:
+    """By the spec that the other folder's output was compiled from, which a checkout has beside it."""
+    base = folder / "base"
+    shutil.copytree(folder / "specs", base / "specs")
+    assert trainyard("compile", "specs/starter.yaml", cwd=base).code == 0
+    path = folder / "specs" / "starter.yaml"
+    path.write_text(path.read_text().replace("max: 2", "max: 4"))
+    command = ("report", "specs/starter.yaml", "--against", "base/generated")
+    done = trainyard(*command, cwd=folder)
+    assert done.code == 0
+    assert (
+        "Before and after, an hour: ≈ $1.03 → the same whatever runs; "
+        "≈ $61.73 → ≈ $122.01 (+$60.28, +$44,008 in a whole month) at most."
+    ) in part(done.out, "Cost")
+    (base / "specs" / "starter.yaml").unlink()
+    text = part(trainyard(*command, cwd=folder).out, "Cost")
+    assert (
+        "Before and after: not known, since `specs/starter.yaml` is not beside" in text
+    )
+    shutil.rmtree(base / "generated" / "starter")
+    text = part(trainyard(*command, cwd=folder).out, "Cost")
+    assert "the cluster is not in `base/generated`, so it is new" in text
+
+
+@pytest.mark.parametrize("command", ["report", "check"])
+def test_a_folder_to_compare_with_that_is_not_there_is_wrong_usage(
+    trainyard: Command, folder: Path, command: str
+) -> None:
+    done = trainyard(command, "specs/starter.yaml", "--against", "nowhere", cwd=folder)
+    assert done.code == 2
+    assert "`--against nowhere` is not a folder" in done.err
+
+
+def test_a_limit_shows_changed_clusters_first_and_whole(
+    trainyard: Command, folder: Path
+) -> None:
+    assert trainyard("compile", "specs", cwd=folder).code == 0
+    path = folder / "specs" / "two-teams.yaml"
+    path.write_text(path.read_text().replace("max: 12", "max: 16"))
+    whole = trainyard("report", "specs", cwd=folder).out
+    limit = 20_000
+    assert len(whole.encode()) > limit
+    done = trainyard(
+        *("report", "specs", "--limit", str(limit), "--link", "https://ci.example/7"),
+        cwd=folder,
+    )
+    assert done.code == 0
+    assert len(done.out.encode()) <= limit
+    titles = re.findall("^# (.+)$", done.out, re.MULTILINE)
+    assert titles[0] == "two-teams"
+    one = trainyard("report", "specs/two-teams.yaml", cwd=folder).out
+    assert done.out.startswith(one)
+    names = re.findall("^# (.+)$", whole, re.MULTILINE)
+    listed = re.findall(r"^- \*\*(.+)\*\*: unchanged$", done.out, re.MULTILINE)
+    assert sorted([*titles[:-1], *listed]) == sorted(names)
+    assert done.out.endswith("[the whole report](https://ci.example/7).\n")
+    assert done.out.count("<details>") == done.out.count("</details>")
+    fits = trainyard("report", "specs", "--limit", "1000000", cwd=folder)
+    assert fits.out == whole
+    short = trainyard("report", "specs", "--limit", "9999", cwd=folder)
+    assert (short.code, short.out) == (2, "")
+
+
+def test_a_report_that_is_too_long_alone_is_left_out_by_sections(
+    trainyard: Command, folder: Path
+) -> None:
+    whole = trainyard("report", "specs/workshop", cwd=folder).out
+    limit = 10_000
+    done = trainyard("report", "specs/workshop", "--limit", str(limit), cwd=folder)
+    assert len(whole.encode()) > limit
+    assert limit / 3 < len(done.out.encode()) <= limit
+    left = re.search("^Left out: (.+)\\.$", done.out, re.MULTILINE)
+    assert left is not None
+    shown = re.findall("^## (.+)$", done.out, re.MULTILINE)
+    assert not set(shown) & set(left[1].split(", "))
+    assert done.out.count("<details>") == done.out.count("</details>")
 
 
 def test_queues_in_nodes_against_what_jobs_ask(

@@ -1,4 +1,4 @@
-# Written by trainyard, edit the spec instead: bootstrap/storage.sh
+# Written by trainyard as bootstrap/storage.sh. Do not edit: edit the spec, then run `trainyard compile`.
 # Makes the storage that the spec creates, and keeps what AWS gave it where Flux reads it. Run it as often as you like: what is
 # there stays as it is, and no update may replace or delete a bucket or a file system. It deletes nothing.
 # Usage, from anywhere, with credentials for account 111122223333 and the cluster: bash storage.sh

@@ -1,4 +1,4 @@
-# Written by trainyard, edit the spec instead: bootstrap/images.sh
+# Written by trainyard as bootstrap/images.sh. Do not edit: edit the spec, then run `trainyard compile`.
 # Makes the repositories of the images that the spec builds, and builds them. Run it as often as you like: what is there stays as it
 # is, and no update may replace or delete a repository. It deletes nothing.
 # With credentials for account 111122223333, from the repository that Flux reads:

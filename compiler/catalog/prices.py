@@ -1,0 +1,109 @@
+"""What AWS charges, in USD: nodes on demand by Region, Capacity Blocks, and what stands beside the nodes.
+
+``data/*_prices.json`` hold sets of prices, each with the source and date that all of its prices have. A price that no
+set has is ``None``: none is guessed. Where only another Region's is known, that is given, and says whose it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import TypeAlias
+
+from compiler.catalog.catalog import DATA, Catalog, Source
+from compiler.dataclass import dataclass
+
+REFERENCE = "us-east-1"
+"""The Region whose price is taken first where one's own is not known."""
+_FILES = ("regional_prices.json", "block_prices.json", "service_prices.json")
+Prices: TypeAlias = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """USD of one unit, the Region of which it is, and where it is from."""
+
+    usd: float
+    region: str
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class PriceSet:
+    """Prices of one source: by what is priced and by Region."""
+
+    source: Source
+    prices: Mapping[str, Prices]
+
+
+def on_demand(
+    catalog: Catalog,
+    name: str,
+    region: str,
+) -> Price | None:
+    """An hour of an instance on demand."""
+    instance = catalog.instance_types.get(name)
+    if instance is None:
+        return None
+    own = instance.price_usd_hour
+    if region in own:
+        return Price(own[region], region, _source_of_types(catalog))
+    price = _listed("regional_prices.json", name, region)
+    if price is not None and price.region == region:
+        return price
+    if REFERENCE in own:
+        return Price(own[REFERENCE], REFERENCE, _source_of_types(catalog))
+    return price
+
+
+def block(name: str, region: str) -> Price | None:
+    """An hour of an instance in a Capacity Block that is bought now."""
+    return _listed("block_prices.json", name, region)
+
+
+def service(name: str, region: str) -> Price | None:
+    """What stands beside the nodes, by the name that the data give it, which ends in its unit."""
+    return _listed("service_prices.json", name, region)
+
+
+def price_sources() -> Iterator[Source]:
+    """Where the prices are from, but for those of the catalog's own instance types."""
+    for file in _FILES:
+        for prices in _sets(file):
+            yield prices.source
+
+
+def _listed(
+    file: str,
+    name: str,
+    region: str,
+) -> Price | None:
+    """The price of a Region; without one that of ``REFERENCE``, then that of any other Region."""
+    others = []
+    for prices in _sets(file):
+        by_region = prices.prices.get(name, {})
+        if region in by_region:
+            return Price(by_region[region], region, prices.source)
+        for other, usd in by_region.items():
+            others.append(Price(usd, other, prices.source))
+    for price in others:
+        if price.region == REFERENCE:
+            return price
+    return others[0] if others else None
+
+
+@cache
+def _sets(file: str) -> tuple[PriceSet, ...]:
+    data = json.loads((DATA / file).read_bytes())
+    sets = []
+    for entry in data["sets"]:
+        source = Source(*entry["source"])
+        sets.append(PriceSet(source, entry["usd"]))
+    return tuple(sets)
+
+
+def _source_of_types(catalog: Catalog) -> Source:
+    """Where the prices of the instance types are from: the overlay, where it has any, stands last."""
+    of_prices = [source for source in catalog.sources if "price" in source.name]
+    return of_prices[-1]
