@@ -188,7 +188,9 @@ class Context:
         """The build of an EKS add-on: the spec's, or the release's; None where EKS has a default for it."""
         own = own_versions(self.spec).get(component)
         known = self.release.components.get(component)
-        return own or (known.build if known else None)
+        if own is not None or known is None:
+            return own
+        return known.builds.get(self.version("kubernetes"))
 
     @cached_property
     def pool_types(self) -> tuple[tuple[NodePool, InstanceType], ...]:
