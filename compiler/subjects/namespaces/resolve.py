@@ -204,8 +204,6 @@ _RULES = (
         _READ,
     ),
     PolicyRule(("",), ("pods/exec", "pods/portforward"), ("create",)),
-    # `spec.active` takes a job out of its queue's way, and puts it back.
-    PolicyRule(("kueue.x-k8s.io",), ("workloads",), ("patch",)),
 )
 _CLUSTER_RULES = (
     PolicyRule(
