@@ -116,17 +116,3 @@ def _filled(template: Any, minor: Minor) -> Any:
 def _beside(version: str, offset: int) -> str:
     major, minor = version_key(version)
     return f"{major}.{minor + offset}"
-
-
-def unknown_fields(
-    minors: Mapping[str, Minor], version: str
-) -> dict[str, dict[str, str]]:
-    """By type of core/v1, the fields that a minor version does not know, each with the first that does."""
-    unknown: dict[str, dict[str, str]] = {}
-    for minor in minors.values():
-        if version_key(minor.version) <= version_key(version):
-            continue
-        for name, fields in minor.adds.items():
-            for each in fields:
-                unknown.setdefault(name, {}).setdefault(each, minor.version)
-    return unknown
