@@ -107,6 +107,33 @@ def interruption_queue(
     return _fill(_data()["karpenter"]["queue"], names)  # type: ignore[no-any-return]
 
 
-def pod_identity_trust() -> Document:
-    """The trust policy of a role for EKS Pod Identity."""
-    return _fill(_data()["pod_identity_trust"]["document"], {})  # type: ignore[no-any-return]
+def pod_identity_trust(
+    cluster_arn: str,
+    namespace: str,
+    service_account: str,
+) -> Document:
+    """The trust policy of a role for EKS Pod Identity: for one service account of one cluster.
+
+    Without the session tags any association of the account could name the role (EKS user guide, pod-id-role: setting
+    conditions; pod-id-abac: the tags).
+    """
+    document: Document = _fill(_data()["pod_identity_trust"]["document"], {})
+    (statement,) = document["Statement"]
+    tags = {
+        "eks-cluster-arn": cluster_arn,
+        "kubernetes-namespace": namespace,
+        "kubernetes-service-account": service_account,
+    }
+    only = {f"aws:RequestTag/{tag}": value for tag, value in tags.items()}
+    statement["Condition"] = {"StringEquals": only}
+    return document
+
+
+def cluster_arn(
+    partition: str,
+    region: str,
+    account: str,
+    cluster: str,
+) -> str:
+    """The ARN of a cluster."""
+    return f"arn:{partition}:eks:{region}:{account}:cluster/{cluster}"

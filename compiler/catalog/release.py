@@ -8,6 +8,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from compiler.catalog.minors import Minor, laid_over, minors_from
 from compiler.catalog.upgrades import Upgrade, VersionStep
 from compiler.catalog.versions import version_key
 from compiler.dataclass import dataclass
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 _RELEASE = "release.json"
+_MINORS = "kubernetes"
 _APPENDED = ("upgrades",)
 
 
@@ -85,10 +87,10 @@ class Component:
     names that. ``build`` is the build of an EKS add-on; None means that none is sourced for this Kubernetes version
     and that EKS's default is to be used. ``image`` is a whole reference. ``supported`` lists the versions (or minors)
     that the compiler renders for; ``features`` maps a feature to the first version that has it. ``crds`` maps
-    ``group/Kind`` to the versions that the API server then serves. ``support_ends`` are dates (ISO), of Kubernetes
-    alone. ``builds`` maps, for the AMI alone, an alias and a Kubernetes version to the release version that EKS has
-    for the same image. ``note`` gives the reason for what is pinned or left open; ``source`` is where the version was
-    read, and ``checked`` when (ISO date).
+    ``group/Kind`` to the versions that the API server then serves. ``builds`` maps a Kubernetes version to the build of
+    an EKS add-on. ``images`` maps, for the AMI alone, an alias and a Kubernetes version to the release version that
+    EKS has for the same image. ``note`` gives the reason for what is pinned or left open; ``source`` is where the
+    version was read, and ``checked`` when (ISO date).
     """
 
     name: str
@@ -104,8 +106,8 @@ class Component:
     features: Mapping[str, str] = field(default_factory=dict)
     crds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     pairs: tuple[Pair, ...] = ()
-    support_ends: Mapping[str, str] = field(default_factory=dict)
-    builds: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    builds: Mapping[str, str] = field(default_factory=dict)
+    images: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     builds_source: str = ""
     note: str = ""
     restarts: str = ""
@@ -131,11 +133,12 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One set of versions: its name, its date (ISO) and its components by name."""
+    """One set of versions: its name, its date (ISO), its components by name, and the minor versions of Kubernetes."""
 
     name: str
     date: str
     components: Mapping[str, Component]
+    minors: Mapping[str, Minor]
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -227,12 +230,14 @@ def read_release(folder: Path, name: str) -> Release:
 
     Maps are merged key by key, anything else is replaced, and ``upgrades`` are added to those of the base.
     """
-    head, files = _read(folder, name)
+    head, files, of_minors = _read(folder, name)
+    minors = minors_from(of_minors)
+    files = laid_over(files, minors)
     components = {
         component: _component(component, files[component])
         for component in sorted(files)
     }
-    return Release(name, head["date"], components)
+    return Release(name, head["date"], components, minors)
 
 
 def release_names(folder: Path) -> Iterable[str]:
@@ -241,24 +246,37 @@ def release_names(folder: Path) -> Iterable[str]:
     return (path.name for path in folders if (path / _RELEASE).is_file())
 
 
+_Files = dict[str, dict[str, Any]]
+
+
 def _read(
     folder: Path,
     name: str,
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The release's own file, and those of its components over those of its base."""
-    own = {
-        path.stem: json.loads(path.read_bytes())
-        for path in (folder / name).glob("*.json")
-    }
+) -> tuple[dict[str, Any], _Files, _Files]:
+    """The release's own file, those of its components over those of its base, and those of Kubernetes' minors."""
+    own = _files(folder / name)
     head = own.pop("release")
     base = head.get("base")
-    files: dict[str, Any] = {}
+    files: _Files = {}
+    minors: _Files = {}
     if base is not None:
-        _, files = _read(folder, base)
-    for component, facts in own.items():
-        known = files.get(component, {})
-        files[component] = _laid_over(known, facts)
-    return head, files
+        _, files, minors = _read(folder, base)
+    _lay_over(files, own)
+    _lay_over(minors, _files(folder / name / _MINORS))
+    return head, files, minors
+
+
+def _files(folder: Path) -> _Files:
+    return {path.stem: json.loads(path.read_bytes()) for path in folder.glob("*.json")}
+
+
+def _lay_over(
+    files: _Files,
+    own: _Files,
+) -> None:
+    for name, facts in own.items():
+        known = files.get(name, {})
+        files[name] = _laid_over(known, facts)
 
 
 def _laid_over(
@@ -307,8 +325,8 @@ def _component(
         features=facts.get("features", {}),
         crds=crds,
         pairs=tuple(pairs),
-        support_ends=facts.get("support_ends", {}),
         builds=facts.get("builds", {}),
+        images=facts.get("images", {}),
         builds_source=facts.get("builds_source", ""),
         note=facts.get("note", ""),
         restarts=facts.get("restarts", ""),

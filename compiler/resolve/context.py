@@ -7,7 +7,7 @@ from dataclasses import field
 from functools import cached_property
 from typing import Any, TypeVar
 
-from compiler.catalog import Catalog, InstanceType, Release
+from compiler.catalog import Catalog, InstanceType, Release, iam
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, listed, warning
@@ -184,11 +184,19 @@ class Context:
         """The version of every component."""
         return self.release.chosen(own_versions(self.spec))
 
+    @property
+    def cluster_arn(self) -> str:
+        """The ARN that the cluster has."""
+        spec = self.spec
+        return iam.cluster_arn(self.partition, spec.region, spec.account, self.name)
+
     def build(self, component: str) -> str | None:
         """The build of an EKS add-on: the spec's, or the release's; None where EKS has a default for it."""
         own = own_versions(self.spec).get(component)
         known = self.release.components.get(component)
-        return own or (known.build if known else None)
+        if own is not None or known is None:
+            return own
+        return known.builds.get(self.version("kubernetes"))
 
     @cached_property
     def pool_types(self) -> tuple[tuple[NodePool, InstanceType], ...]:

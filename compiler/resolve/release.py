@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 
 from compiler.catalog import Catalog, Release
-from compiler.catalog.release import Component
+from compiler.catalog.release import Component, version_key
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, listed
 from compiler.resolve.context import SPEC, Context, near_help
@@ -18,6 +18,7 @@ from compiler.resolve.versions import (
 )
 from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
+from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.overrides.spec import OverridesSection
 
 
@@ -46,6 +47,7 @@ def choose_release(
     faults = list(_components(spec, release))
     faults += _unsupported(spec, release)
     faults += _apart(spec, release)
+    faults += _too_old_for_kubernetes(spec, release)
     return release, faults
 
 
@@ -117,6 +119,9 @@ def _unsupported(
         if help:
             help = f"{help}, or remove it to use the release's"
             fact = f"{name} `{version}` is not supported by release {release.name}"
+            minor = release.minors.get(version)
+            if name == "kubernetes" and minor is not None and minor.left_out:
+                fact = f"{fact}: {minor.left_out}"
             yield error(
                 "RES002",
                 fact,
@@ -167,6 +172,33 @@ def _apart(
             own_place(spec, given),
             help=f"take {needed}, and with no other; left out, {name} follows",
         )
+
+
+def _too_old_for_kubernetes(
+    spec: ClusterSpec,
+    release: Release,
+) -> Iterator[Diagnostic]:
+    """A Karpenter that does not take the cluster's minor version."""
+    if ClusterSection.of(spec).auto_mode is not None:
+        return
+    chosen = release.chosen(own_versions(spec))
+    minor = release.minors.get(chosen["kubernetes"])
+    if minor is None or minor.left_out:
+        return
+    karpenter = chosen["karpenter"]
+    if version_key(karpenter) < version_key(minor.karpenter):
+        yield error(
+            "RES235",
+            f"karpenter `{karpenter}` does not take Kubernetes {minor.version}, which wants {minor.karpenter} or later",
+            own_place(spec, "karpenter"),
+            help=f"write `{minor.karpenter}.0` or later, or remove it to use the release's",
+            notes=(f"source: {_COMPATIBILITY}",),
+        )
+
+
+_COMPATIBILITY = (
+    "karpenter-provider-aws v1.14.1 website/content/en/docs/upgrading/compatibility.md"
+)
 
 
 def settle_versions(

@@ -8,13 +8,15 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.subjects.cluster.plan import Cluster
 
+_DEARER = 0.60 - 0.10
 
-@rule("HLT024", severity=Severity.WARNING)
+
+@rule("HLT024", severity=Severity.WARNING, params={"days": 30})
 def kubernetes_out_of_support(
     cluster: Cluster,
     world: World,
 ) -> Iterator[Finding]:
-    """The Kubernetes version of a cluster is out of standard support.
+    """The Kubernetes version of a cluster is out of standard support, or leaves it within so many days.
 
     EKS then charges $0.60 instead of $0.10 an hour for the control plane (AWS containers blog, extended support
     pricing, 2024), and upgrades it by itself at the end of extended support (EKS user guide, Kubernetes versions).
@@ -26,25 +28,50 @@ def kubernetes_out_of_support(
         kind: ClusterConfig
         metadata: {name: a, region: us-west-2, version: "1.32"}
 
+        # params: {days: 100000}
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.36"}
+
     ## Passes
 
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
-        metadata: {name: a, region: us-west-2, version: "1.35"}
+        metadata: {name: a, region: us-west-2, version: "1.36"}
+
+        # params: {days: 1}
+        apiVersion: eksctl.io/v1alpha5
+        kind: ClusterConfig
+        metadata: {name: a, region: us-west-2, version: "1.36"}
     """
-    end = _STANDARD_ENDS.get(cluster.kubernetes)
-    if end is not None and world.today > end:
-        yield Finding(
-            f"Kubernetes {cluster.kubernetes} left standard support on {end}",
-            cluster.where("kubernetes"),
-            help='write `version: "1.35"`',
-        )
+    minor = world.catalog.newest_release.minors.get(cluster.kubernetes)
+    if minor is None or not minor.support_ends:
+        return
+    standard, extended = (
+        date.fromisoformat(minor.support_ends[support])
+        for support in ("standard", "extended")
+    )
+    left = (standard - world.today).days
+    if left > world.param("days"):
+        return
+    if left > 0:
+        said = f"leaves standard support on {standard}, in {left} days"
+    elif world.today < extended:
+        said = f"left standard support on {standard}"
+    else:
+        said = f"left extended support on {extended}"
+    yield Finding(
+        f"Kubernetes {cluster.kubernetes} {said}",
+        cluster.where("kubernetes"),
+        label=_cost(world.today, standard, extended),
+        help=f'write `version: "{minor.after}"` as the next step: EKS takes one minor version at a time',
+    )
 
 
-# EKS user guide, kubernetes-versions; the last day of standard support (1.31: a year before that of extended).
-_STANDARD_ENDS = {
-    "1.31": date(2025, 11, 26),
-    "1.32": date(2026, 3, 23),
-    "1.33": date(2026, 7, 29),
-    "1.34": date(2026, 12, 2),
-}
+def _cost(today: date, standard: date, extended: date) -> str:
+    if today >= extended:
+        return "EKS upgrades it by itself, on a day of its own choice"
+    price = f"${_DEARER:.2f} an hour more (${_DEARER * 730:.0f} a month)"
+    if today < standard:
+        return f"{price} from then on"
+    return f"{price} until {extended}, when EKS upgrades it by itself"

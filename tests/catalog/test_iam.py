@@ -88,8 +88,13 @@ def test_node_role_queue_and_rules() -> None:
     ]
     assert "EC2 Spot Instance Interruption Warning" in patterns
     assert "EC2 Capacity Reservation Instance Interruption Warning" in patterns
-    assert iam.pod_identity_trust()["Statement"][0]["Principal"] == {
-        "Service": "pods.eks.amazonaws.com"
+    trust = iam.pod_identity_trust("arn:c", "kube-system", "karpenter")
+    (statement,) = trust["Statement"]
+    assert statement["Principal"] == {"Service": "pods.eks.amazonaws.com"}
+    assert statement["Condition"]["StringEquals"] == {
+        "aws:RequestTag/eks-cluster-arn": "arn:c",
+        "aws:RequestTag/kubernetes-namespace": "kube-system",
+        "aws:RequestTag/kubernetes-service-account": "karpenter",
     }
 
 

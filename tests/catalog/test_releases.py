@@ -56,7 +56,8 @@ def test_a_release_is_whole(release: Release) -> None:
             assert "/" in component.image
             assert ":" in component.image.rpartition("/")[2]
             assert not component.image.endswith(":latest")
-    assert release.components["kubernetes"].support_ends["standard"] > release.date
+    tested = release.minors[release.version("kubernetes")]
+    assert tested.support_ends["standard"] > release.date
     for pair in release.pairs:
         assert release.supports(pair.component, pair.version)
         assert release.supports(pair.needed_by, f"{pair.minor}.0")
@@ -98,7 +99,18 @@ def test_a_release_lies_over_its_base(tmp_path: Path) -> None:
         "features": {"new": "1.1"},
         "upgrades": [newer],
     }
-    write(tmp_path / "1", release={"date": "2026-01-01"}, one=base, two=base)
+    whole = {"release": {"date": "2026-01-01"}, "one": base, "two": base}
+    write(tmp_path / "1", **whole, kubernetes={**base, "version": "1.8"}, ami=base)
+    minor = {
+        "source": "a",
+        "checked": "2026-01-01",
+        "addons": {"two": {"build": "v1", "source": "b"}},
+    }
+    (tmp_path / "1" / "kubernetes").mkdir()
+    for version in ("1.8", "1.9"):
+        (tmp_path / "1" / "kubernetes" / f"{version}.json").write_text(
+            json.dumps(minor)
+        )
     write(tmp_path / "2", release={"date": "2026-02-01", "base": "1"}, one=over)
     release = read_release(tmp_path, "2")
     assert release.date == "2026-02-01"
@@ -108,6 +120,8 @@ def test_a_release_lies_over_its_base(tmp_path: Path) -> None:
     assert one.features == {"old": "1.0", "new": "1.1"}
     assert [upgrade.summary for upgrade in one.upgrades] == ["", "newer"]
     assert [upgrade.summary for upgrade in two.upgrades] == [""]
+    assert release.components["kubernetes"].supported == ("1.8", "1.9")
+    assert two.builds == {"1.8": "v1", "1.9": "v1"}
 
 
 UPGRADE = {"from": "", "to": ">=1.1", "verdict": "safe", "summary": "", "sources": []}
@@ -122,8 +136,9 @@ def write(folder: Path, **files: Any) -> None:
 @pytest.mark.parametrize("path", sorted((DATA / "releases").rglob("*.json")), ids=str)
 def test_a_release_says_only_what_changed(path: Path) -> None:
     """A fact that stands in the base as well would be overlooked when the base is corrected."""
-    base = json.loads((path.parent / "release.json").read_text()).get("base")
-    below = path.parents[1] / str(base) / path.name
+    release = DATA / "releases" / path.relative_to(DATA / "releases").parts[0]
+    base = json.loads((release / "release.json").read_text()).get("base")
+    below = release.parent / str(base) / path.relative_to(release)
     if base is None or path.name == "release.json" or not below.is_file():
         return
     before, own = json.loads(below.read_text()), json.loads(path.read_text())

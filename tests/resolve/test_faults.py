@@ -88,7 +88,24 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "RES002",
         "spec.platform.eks.version",
         "not supported",
-        "write one of `1.35`,",
+        "write one of `1.33`, `1.34`, `1.35`, `1.36`,",
+    ),
+    (
+        spec(platform={"eks": {"version": "1.37"}}),
+        "RES002",
+        "spec.platform.eks.version",
+        "Karpenter 1.14 lists no 1.37",
+        "write one of `1.33`, `1.34`, `1.35`, `1.36`,",
+    ),
+    (
+        spec(
+            platform={"eks": {"version": "1.36"}},
+            components=components(karpenter="1.11.1"),
+        ),
+        "RES235",
+        "spec.components.karpenter.version",
+        "karpenter `1.11.1` does not take Kubernetes 1.36, which wants 1.13",
+        "write `1.13.0` or later",
     ),
     (
         spec(region="us-wset-2", pool={"zones": None}),

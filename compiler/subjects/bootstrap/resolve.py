@@ -8,6 +8,7 @@ from compiler.catalog import iam
 from compiler.plan import PlanNode
 from compiler.resolve.context import SPEC, Context
 from compiler.source import Route
+from compiler.subjects import addons
 from compiler.subjects.addons.karpenter import interruption_queue
 from compiler.subjects.bootstrap.account import Account
 from compiler.subjects.bootstrap.needs import account
@@ -66,7 +67,8 @@ def bootstrap(
         instance_profile=instance_profile(context),
         queue=iam.interruption_queue(partition, region, account_id, queue),
         controller_role=role_name(context, "karpenter"),
-        controller_trust=iam.pod_identity_trust(),
+        controller_trust=_trust(context, "karpenter"),
+        bucket_trust=_trust(context, "aws-mountpoint-s3-csi-driver"),
         controller_policies=iam.karpenter_policies(
             partition,
             region,
@@ -127,3 +129,18 @@ def _placement_groups(
                 )
             )
     return tuple(groups)
+
+
+def _trust(
+    context: Context,
+    component: str,
+) -> dict[str, object]:
+    """Who takes on the role of an add-on: its own service account."""
+    role = addons.addons()[component].role
+    if role is None:
+        return {}
+    return iam.pod_identity_trust(
+        context.cluster_arn,
+        role.namespace,
+        role.service_account,
+    )

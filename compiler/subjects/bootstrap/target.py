@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from compiler.catalog import iam
 from compiler.output import Artifact
 from compiler.plan import Plan
 from compiler.source import Route
@@ -181,7 +182,7 @@ def stack(boot: Bootstrap) -> dict[str, Any]:
     # What the policy of buckets is follows with each bucket, see ``_bucket``.
     bucket_role = _role(
         boot.bucket_role,
-        boot.controller_trust,
+        boot.bucket_trust,
         [],
     )
     if boot.auto_mode:
@@ -377,8 +378,10 @@ def _driver(
             "Properties": association,
         }
         return {"Association": resource}
+    cluster = iam.cluster_arn(boot.partition, boot.region, boot.account, boot.cluster)
+    account = (driver.namespace, driver.service_account)
     role = {
-        "AssumeRolePolicyDocument": dict(boot.controller_trust),
+        "AssumeRolePolicyDocument": iam.pod_identity_trust(cluster, *account),
         "ManagedPolicyArns": list(driver.policy_arns),
     }
     return pod_identity(

@@ -143,6 +143,7 @@ class Bootstrap(PlanNode):
     queue: Mapping[str, Any] = field(default_factory=dict)
     controller_role: str = ""
     controller_trust: Mapping[str, object] = field(default_factory=dict)
+    bucket_trust: Mapping[str, object] = field(default_factory=dict)
     controller_policies: Mapping[str, Mapping[str, object]] = field(
         default_factory=dict
     )

@@ -56,6 +56,7 @@ def cluster(context: Context) -> Cluster:
         network=context.once(network),
         origins={
             "region": SPEC / "region",
+            "kubernetes": AT_EKS / "version",
             "network": SPEC / "network",
             "name": SPEC,
             "access": AT_EKS / "admins",
@@ -327,11 +328,11 @@ def _ami_release(context: Context) -> str | None:
     ami = context.release.components["ami"]
     chosen = context.version("ami")
     tested = context.release.version("ami")
-    if chosen in ami.builds:
+    if chosen in ami.images:
         alias = chosen
     else:
         alias = tested
-    build = ami.builds[alias].get(context.version("kubernetes"))
+    build = ami.images[alias].get(context.version("kubernetes"))
     context.derive(
         "cluster",
         "system.ami",

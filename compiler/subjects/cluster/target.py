@@ -86,6 +86,7 @@ def group_config(cluster: Cluster, group: NodeGroup) -> Body:
 def _origins(cluster: Cluster) -> Places:
     places: Places = {
         ("metadata", "region"): cluster.where("region"),
+        ("metadata", "version"): cluster.where("kubernetes"),
         ("vpc",): cluster.where("network"),
         ("vpc", "publicAccessCIDRs"): cluster.network.where("public_cidrs"),
         ("availabilityZones",): cluster.where("network"),

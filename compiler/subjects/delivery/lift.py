@@ -163,6 +163,7 @@ def kustomization(body: Reader) -> Iterator[PlanNode]:
         decrypted=spec.follow("decryption", "provider").value == "sops",
         patches=tuple(patches),
         images=images,
+        account=(spec / "serviceAccountName").word(),
         origins={"prune": (spec / "prune").at, "depends_on": (spec / "dependsOn").at},
     )
 

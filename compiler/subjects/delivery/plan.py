@@ -88,7 +88,8 @@ class Stage(PlanNode):
     ``path`` is relative to the root of the git repository. ``root`` marks the one that people apply. ``values`` are the
     ConfigMaps whose values Flux fills in, without which it applies nothing. ``decrypted``: what SOPS encrypted in it is
     decrypted. ``patches`` are texts of YAML that Flux merges into what it finds there, and ``images`` the tags that it
-    gives to images. ``folder``: where it is written itself.
+    gives to images. ``account`` is the service account by whose rights Flux applies it; without one, by all rights that
+    there are. ``folder``: where it is written itself.
     """
 
     name: str
@@ -106,6 +107,7 @@ class Stage(PlanNode):
     decrypted: bool = False
     patches: tuple[str, ...] = ()
     images: Mapping[str, str] = field(default_factory=dict)
+    account: str = ""
     root: bool = field(default=False, compare=False)
     folder: str = field(default="flux", compare=False)
 

@@ -10,6 +10,8 @@ from compiler.subjects.delivery.spec import DeliverySection
 
 FLUX = "flux-system"
 PREFIX = "trainyard"
+JOBS_ACCOUNT = "trainyard-jobs"
+"""The service account by whose rights Flux applies jobs: who may merge a job may make jobs, and nothing else."""
 
 
 def folder(context: Context) -> str:

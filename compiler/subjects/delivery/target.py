@@ -185,6 +185,7 @@ def kustomization(stage: Stage) -> Body:
         retryInterval=str(stage.retry),
         timeout=str(stage.timeout),
         dependsOn=_names(stage.depends_on),
+        serviceAccountName=stage.account or None,
         sourceRef={"kind": "GitRepository", "name": stage.source},
         path=stage.path,
         prune=stage.prune,

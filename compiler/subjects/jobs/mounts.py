@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from compiler.plan import PlanNode
 from compiler.resolve.context import Context
-from compiler.subjects.delivery.stages import stage
+from compiler.subjects.delivery.stages import JOBS_ACCOUNT, stage
 from compiler.subjects.jobs.binding import Job
 from compiler.subjects.storage.resolve import check_volumes, resolve_storage, volumes
 from compiler.subjects.storage.stages import stages
@@ -58,7 +58,9 @@ def mounted(
         waited_for = [storages[name] for name in sorted(late)]
         yield from stages(context, waited_for)
         # Jobs wait for the volumes: a gang that was admitted without would hold its nodes.
-        yield stage(context, "jobs", "queues", "storage", wait=False)
+        yield stage(
+            context, "jobs", "queues", "storage", wait=False, account=JOBS_ACCOUNT
+        )
     elif jobs:
         # A job that runs for a week is healthy all the while: nothing waits for it.
-        yield stage(context, "jobs", "queues", wait=False)
+        yield stage(context, "jobs", "queues", wait=False, account=JOBS_ACCOUNT)

@@ -11,7 +11,7 @@ from compiler.resolve.context import SPEC, Context, unique
 from compiler.source import Route
 from compiler.subjects import addons
 from compiler.subjects.addons.addon import HELM
-from compiler.subjects.delivery.stages import stage
+from compiler.subjects.delivery.stages import FLUX, JOBS_ACCOUNT, stage
 from compiler.subjects.jobs.kinds.wanted import DASHBOARD, KUBERAY, runs
 from compiler.subjects.jobs.plan import GPU, NEURON
 from compiler.subjects.jobs.resolve import POD_PRIORITY, SERVICE_ACCOUNT
@@ -43,10 +43,11 @@ _SYSTEM = {"kube-system", "kube-public", "kube-node-lease", "flux-system"}
 def resolve(context: Context) -> Iterator[PlanNode]:
     """What surrounds the jobs of each namespace, and the stage that carries it."""
     routes = context.once(namespace_routes)
-    yield from namespaces(routes, _levels(context))
+    yield from namespaces(routes, _levels(context), context.version("kubernetes"))
     yield from resource_quotas(context)
     yield from service_accounts(routes)
     yield from access(context)
+    yield from deliverers(routes)
     chained = NetworkSection.of(context.spec).network.cilium is not None
     yield from network_policies(
         routes,
@@ -94,11 +95,13 @@ def _levels(context: Context) -> dict[str, str]:
 def namespaces(
     routes: dict[str, Route],
     levels: Mapping[str, str],
+    kubernetes: str,
 ) -> Iterator[Namespace]:
     """The namespaces. Flux never prunes them: that would delete every job and claim in them."""
     for name, at in routes.items():
         # Training pods need nothing that the `baseline` Pod Security Standard forbids.
-        labels = {TRAINING: "true", _ENFORCED: levels.get(name, "baseline")}
+        level = levels.get(name, "baseline")
+        labels = {TRAINING: "true", **_pod_security(level, kubernetes)}
         yield Namespace(
             at=at,
             name=name,
@@ -107,7 +110,20 @@ def namespaces(
         )
 
 
-_ENFORCED = "pod-security.kubernetes.io/enforce"
+def _pod_security(
+    level: str,
+    kubernetes: str,
+) -> dict[str, str]:
+    """The labels of a level, as it is in one version: an upgrade of the cluster brings no stricter one by itself.
+
+    `enforce` refuses pods alone; `warn` tells who applies a Job that its pods will be refused, and `audit` puts it
+    into the audit log (kubernetes.io, pod-security-admission).
+    """
+    labels = {}
+    for mode in ("enforce", "warn", "audit"):
+        labels[f"pod-security.kubernetes.io/{mode}"] = level
+        labels[f"pod-security.kubernetes.io/{mode}-version"] = f"v{kubernetes}"
+    return labels
 
 
 def resource_quotas(context: Context) -> Iterator[ResourceQuota]:
@@ -150,8 +166,8 @@ def service_accounts(routes: dict[str, Route]) -> tuple[ServiceAccount, ...]:
 
 
 def access(context: Context) -> Iterator[Access]:
-    """Read access to a team's own jobs and logs, for the groups of its namespace. Nobody may make pods: jobs come by
-    git, and Kueue counts them."""
+    """Read access to a team's own jobs and logs, and to what its jobs wait for, for the groups of its namespace. Nobody
+    may make pods: jobs come by git, and Kueue counts them."""
     declared = NamespacesSection.of(context.spec).namespaces
     for index, namespace in enumerate(declared):
         groups = groups_of(namespace)
@@ -161,6 +177,14 @@ def access(context: Context) -> Iterator[Access]:
                 name="training-users",
                 namespace=namespace.name,
                 rules=(*_RULES, *_more_rules(context)),
+                subjects=tuple(Subject("Group", group) for group in groups),
+            )
+            # One for each namespace, so that an edit of one writes to no other's.
+            yield Access(
+                at=SPEC / "namespaces" / index / "group",
+                name=f"training-users-{namespace.name}",
+                namespace="",
+                rules=_CLUSTER_RULES,
                 subjects=tuple(Subject("Group", group) for group in groups),
             )
 
@@ -179,8 +203,41 @@ _RULES = (
         ("pods", "pods/log", "events", "configmaps"),
         _READ,
     ),
-    PolicyRule(("",), ("pods/exec",), ("create",)),
+    PolicyRule(("",), ("pods/exec", "pods/portforward"), ("create",)),
 )
+_CLUSTER_RULES = (
+    PolicyRule(
+        ("kueue.x-k8s.io",),
+        ("clusterqueues", "resourceflavors", "workloadpriorityclasses"),
+        _READ,
+    ),
+    PolicyRule(("trainer.kubeflow.org",), ("clustertrainingruntimes",), _READ),
+    PolicyRule(("",), ("nodes",), _READ),
+    PolicyRule(("karpenter.sh",), ("nodeclaims", "nodepools"), _READ),
+)
+
+
+def deliverers(routes: Mapping[str, Route]) -> Iterator[PlanNode]:
+    """The account by whose rights Flux applies jobs, and its rights in each namespace of jobs: what their stage holds,
+    and nothing of the cluster's (kustomize-controller v1.10, role-based access control)."""
+    yield ServiceAccount(at=SPEC / "flux", name=JOBS_ACCOUNT, namespace=FLUX)
+    account = Subject("ServiceAccount", JOBS_ACCOUNT, FLUX)
+    for name, at in routes.items():
+        yield Access(
+            at=at,
+            name=JOBS_ACCOUNT,
+            namespace=name,
+            rules=tuple(_delivery_rules()),
+            subjects=(account,),
+        )
+
+
+def _delivery_rules() -> Iterator[PolicyRule]:
+    verbs = (*_READ, "create", "update", "patch", "delete")
+    yield PolicyRule(("trainer.kubeflow.org",), ("trainjobs",), verbs)
+    for group, resources in _JOBS_OF_GROUPS.items():
+        yield PolicyRule((group,), resources, verbs)
+    yield PolicyRule(("",), ("configmaps",), verbs)
 
 
 def _more_rules(context: Context) -> Iterator[PolicyRule]:

@@ -125,11 +125,11 @@ def _ami_release(context: Context) -> str | None:
     ami = context.release.components["ami"]
     chosen = context.version("ami")
     tested = context.release.version("ami")
-    if chosen in ami.builds:
+    if chosen in ami.images:
         alias = chosen
     else:
         alias = tested
-    return ami.builds[alias].get(context.version("kubernetes"))
+    return ami.images[alias].get(context.version("kubernetes"))
 
 
 def _repair(pool: Pool) -> Mapping[str, object]:

@@ -10,6 +10,9 @@ from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
 from compiler.plan.units import Duration
 
+CONTROLLER = ("flux-system", "kustomize-controller")
+"""The service account of Flux' controller that decrypts: its namespace and name."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretStore(PlanNode):

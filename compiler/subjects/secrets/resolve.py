@@ -124,13 +124,14 @@ def _access(
 
 
 def _reader(context: Context) -> SecretReader:
+    namespace = context.release.chart(COMPONENT).namespace
     return SecretReader(
         at=SPEC / "secrets",
         cluster=context.name,
         role=ROLE.format(context.name),
-        namespace=context.release.chart(COMPONENT).namespace,
+        namespace=namespace,
         service_account=ACCOUNT,
-        trust=iam.pod_identity_trust(),
+        trust=iam.pod_identity_trust(context.cluster_arn, namespace, ACCOUNT),
     )
 
 

@@ -16,7 +16,7 @@ from compiler.plan import PlanNode
 from compiler.resolve.context import SPEC, Context
 from compiler.source import Route
 from compiler.source.include import Included
-from compiler.subjects.secrets.plan import SopsKey
+from compiler.subjects.secrets.plan import CONTROLLER, SopsKey
 from compiler.subjects.secrets.spec import SecretsSection
 
 _AT = SPEC / "sops"
@@ -54,7 +54,7 @@ def sops_key(context: Context) -> SopsKey | None:
         arn=arn,
         alias=alias if sops.existing is None else None,
         tags=dict(context.spec.tags),
-        trust=iam.pod_identity_trust(),
+        trust=iam.pod_identity_trust(context.cluster_arn, *CONTROLLER),
         origins={"arn": _AT / "existing" / "kmsKey"},
     )
 

@@ -11,6 +11,7 @@ from compiler.output.artifact import Places
 from compiler.plan import Plan
 from compiler.source import Route
 from compiler.subjects.secrets.plan import (
+    CONTROLLER,
     ExternalSecret,
     SecretAccess,
     SecretReader,
@@ -200,13 +201,12 @@ def _decryption(key: SopsKey) -> dict[str, Any]:
         "PolicyDocument": {"Version": "2012-10-17", "Statement": [rights]},
     }
     role = {"AssumeRolePolicyDocument": dict(key.trust), "Policies": [policy]}
-    account = ("flux-system", "kustomize-controller")
     return {
         **made,
         **pod_identity(
             role,
             key.cluster,
-            *account,
+            *CONTROLLER,
         ),
     }
 
