@@ -15,7 +15,7 @@ from compiler.history.changes import Change
 from compiler.history.committed import Committed
 from compiler.history.runs import ENDED, Run
 from compiler.manifest import Manifest
-from compiler.output.body import at
+from compiler.output.body import at, items, texts
 from compiler.subjects.pools.plan import POOL_LABEL
 
 _NODE_POOL = "NodePool"
@@ -97,29 +97,32 @@ def _shown(value: Any) -> Any:
 
 def _words_of_template(manifest: Manifest) -> dict[str, Any]:
     """Labels, requirements, taints and the rest of a NodePool's template, by name."""
-    template = at(manifest.body, *_TEMPLATE)
     words: dict[str, Any] = {}
-    if not isinstance(template, Mapping):
-        return words
-    labels = at(template, "metadata", "labels") or {}
+    labels = _mapping(at(manifest.body, *_TEMPLATE, "metadata", "labels"))
     for label, value in labels.items():
         words[f"label {label}"] = value
-    spec = template.get("spec") or {}
+    spec = _mapping(at(manifest.body, *_TEMPLATE, "spec"))
     for key, value in spec.items():
-        if key == "requirements":
-            for requirement in value:
-                values = requirement.get("values") or []
-                words[requirement["key"]] = frozenset(map(str, values))
-        else:
+        if key != "requirements":
             words[key] = value
+    for requirement in items(spec, "requirements"):
+        values = texts(requirement, "values")
+        words[str(at(requirement, "key"))] = frozenset(map(str, values))
     return words
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    """What was edited by hand may be anything."""
+    if isinstance(value, Mapping):
+        return value
+    return {}
 
 
 def _of_class(manifest: Manifest, committed: Committed) -> Iterator[Change]:
     old = committed.manifest(str(manifest.ref), manifest.path, manifest)
     if old is None:
         return
-    before = old.body.get("spec") or {}
+    before = _mapping(old.body.get("spec"))
     after = manifest.body["spec"]
     for key in sorted({*before, *after}):
         if key in _OF_A_RELEASE or before.get(key) == after.get(key):
