@@ -9,6 +9,7 @@ from compiler.output import Artifact
 from compiler.plan import Plan
 from compiler.source import Route
 from compiler.subjects.bootstrap.account import PoolNeeds, StorageNeeds
+from compiler.subjects.bootstrap.scripts import way_up_and_down
 from compiler.subjects.cluster.plan import (
     AccessEntry,
     Bootstrap,
@@ -42,6 +43,8 @@ def lower(plan: Plan) -> Iterator[Artifact]:
         format="cloudformation",
     )
     yield from stacks(boot)
+    network = plan.one(MadeNetwork)
+    yield from way_up_and_down(plan, boot)
     if boot.terraform is not None:
         yield _script(
             "terraform",
@@ -54,7 +57,6 @@ def lower(plan: Plan) -> Iterator[Artifact]:
             boot.where("drivers"),
             boot=boot,
         )
-    network = plan.one(MadeNetwork)
     if network is not None:
         yield _script(
             "network",
