@@ -108,8 +108,8 @@ needed() {
   echo "vpc L-DF5E4CA3 3"
   echo "vpc L-F678F1CE 1"
   awk '/^[^ #-]/ { zones = /^availabilityZones:/ } zones && /^- / { print "ec2 L-0263D0A3 1" }' "$here/eksctl.yaml"
-  find "$here/pools" "$here/storage" -name '*.md' -exec awk \
-    'FNR == 1 { nodes = 1 } /^nodes / { nodes = $2 } /^quota / { print $2, $3, nodes * $4 }' {} + 2>/dev/null
+  find "$here" '(' -path '*/pools/*.md' -o -path '*/storage/*.md' ')' -exec awk \
+    'FNR == 1 { nodes = 1 } /^nodes / { nodes = $2 } /^quota / { print $2, $3, nodes * $4 }' {} +
 }
 step_quotas() {
   local service code wanted has short=''
@@ -229,7 +229,7 @@ lead() {
 }
 step_routes() {
   local id ids vpc group ours other theirs interface wall peering
-  ids=$(find "$here/storage" -name '*.md' -exec sed -n 's/^file-system //p' {} + 2>/dev/null | sort -u)
+  ids=$(find "$here" -path '*/storage/*.md' -exec sed -n 's/^file-system //p' {} + | sort -u)
   [ -n "$ids" ] || return 0
   [ -z "$dry" ] || { echo "  would open ports and routes to $ids"; return 0; }
   vpc=$(vpc_of_cluster)
@@ -304,7 +304,7 @@ step_placement() {
     set -- --group-name "$name" --strategy "$strategy"
     [ "$strategy" != partition ] || set -- "$@" --partition-count 7
     run aws ec2 create-placement-group "$@" --tag-specifications "ResourceType=placement-group,Tags=[{Key=trainyard-part-of,Value=$cluster}]"
-  done < <(find "$here/pools" -name '*.md' -exec sed -n 's/^placement-group //p' {} + 2>/dev/null | sort -u)
+  done < <(find "$here" -path '*/pools/*.md' -exec sed -n 's/^placement-group //p' {} + | sort -u)
 }
 
 # The value of NAMESPACE/NAME/KEY, from a variable or a file, into a file that nobody else reads.
@@ -329,8 +329,8 @@ json_of() {
 }
 # What External Secrets reads: the name in AWS and a key of it. What no file of the folder makes: namespace, name and key.
 in_aws() {
-  find "$here/../secrets" -name '*.externalsecret-*.yaml' -exec awk \
-    '$1 == "key:" { key = $2 } $1 == "property:" { print key, $2 }' {} + 2>/dev/null | tr -d '"' | sort -u
+  find "$here/.." -path '*/secrets/*.externalsecret-*.yaml' -exec awk \
+    '$1 == "key:" { key = $2 } $1 == "property:" { print key, $2 }' {} + | tr -d '"' | sort -u
 }
 in_cluster() {
   find "$here/.." -path '*/jobs/*.yaml' -exec awk '/secretKeyRef:/ { n = split(FILENAME, part, "/"); split(part[n], team, ".")
