@@ -75,7 +75,9 @@ class World:
             "things": self.paid(),
             "stacks": sorted(self.stacks),
             "modules": sorted(self.modules),
-            "objects": {kind: sorted(each) for kind, each in self.objects.items() if each},
+            "objects": {
+                kind: sorted(each) for kind, each in self.objects.items() if each
+            },
             "cluster": self.cluster_made,
         }
 
@@ -92,7 +94,10 @@ class World:
         given = options(words)
         if words[:2] == ["s3", "ls"]:
             self.need("bucket", words[-1].split("/")[2])
-            return "".join(f"2026-01-01 00:00:00 1 trainyard/{self.cluster}/{each}.tfstate\n" for each in sorted(self.modules))
+            return "".join(
+                f"2026-01-01 00:00:00 1 trainyard/{self.cluster}/{each}.tfstate\n"
+                for each in sorted(self.modules)
+            )
         name = f"{words[0]}_{words[1]}".replace("-", "_")
         if words[1] == "wait":
             return self.waited(words, given)
@@ -117,11 +122,20 @@ class World:
 
     def tagged(self, kind: str) -> list[dict[str, Any]]:
         return [
-            {**facts, "id": name, "Tags": [{"Key": key, "Value": value} for key, value in facts.get("tags", {}).items()]}
+            {
+                **facts,
+                "id": name,
+                "Tags": [
+                    {"Key": key, "Value": value}
+                    for key, value in facts.get("tags", {}).items()
+                ],
+            }
             for name, facts in sorted(self.of(kind).items())
         ]
 
-    def filtered(self, kind: str, given: dict[str, str], words: str = "filters") -> list[dict[str, Any]]:
+    def filtered(
+        self, kind: str, given: dict[str, str], words: str = "filters"
+    ) -> list[dict[str, Any]]:
         found = self.tagged(kind)
         for each in shlex.split(given.get(words, "")):
             name, values = re.fullmatch(r"Name=([^,]+),Values=(.*)", each).groups()  # type: ignore[union-attr]
@@ -159,15 +173,26 @@ class World:
         imports = set(re.findall(r"'Fn::ImportValue': '([^']+)'", str(template)))
         if imports and not self.cluster_made:
             raise Refused(f"No export named {imports}")
-        stack = {"StackStatus": "CREATE_COMPLETE", "Tags": tags, "template": template, "imports": bool(imports)}
+        stack = {
+            "StackStatus": "CREATE_COMPLETE",
+            "Tags": tags,
+            "template": template,
+            "imports": bool(imports),
+        }
         stack["Outputs"] = []
         for logical, resource in template["Resources"].items():
             self.made(name, logical, resource, stack)
         self.stacks[name] = stack
 
-    def made(self, stack: str, logical: str, resource: dict[str, Any], record: dict[str, Any]) -> None:
+    def made(
+        self, stack: str, logical: str, resource: dict[str, Any], record: dict[str, Any]
+    ) -> None:
         properties = resource.get("Properties", {})
-        tags = {each["Key"]: each["Value"] for each in properties.get("Tags", [])} if isinstance(properties.get("Tags"), list) else {}
+        tags = (
+            {each["Key"]: each["Value"] for each in properties.get("Tags", [])}
+            if isinstance(properties.get("Tags"), list)
+            else {}
+        )
         kind = resource["Type"]
         if kind == "AWS::S3::Bucket":
             self.add("bucket", properties["BucketName"], tags=tags)
@@ -176,7 +201,8 @@ class World:
         elif kind == "AWS::FSx::FileSystem":
             self.file_system(f"fs-{stack}", tags)
             record["Outputs"] = [
-                {"OutputKey": key, "OutputValue": f"fs-{stack}"} for key in ("Id", "DnsName", "MountName")
+                {"OutputKey": key, "OutputValue": f"fs-{stack}"}
+                for key in ("Id", "DnsName", "MountName")
             ]
         elif kind == "AWS::FSx::DataRepositoryAssociation":
             self.add("link", f"dra-{stack}-{logical}", fs=f"fs-{stack}")
@@ -197,16 +223,26 @@ class World:
 
     def no_network(self) -> None:
         for kind in ("interface", "endpoint"):
-            held = [name for name, each in self.of(kind).items() if each.get("vpc") == "vpc-own"]
+            held = [
+                name
+                for name, each in self.of(kind).items()
+                if each.get("vpc") == "vpc-own"
+            ]
             if held:
                 raise Refused(f"DependencyViolation: vpc-own has {held}")
-        for kind, name in (("vpc", "vpc-own"), ("gateway", "nat-1"), ("address", "eipalloc-1")):
+        for kind, name in (
+            ("vpc", "vpc-own"),
+            ("gateway", "nat-1"),
+            ("address", "eipalloc-1"),
+        ):
             self.of(kind).pop(name, None)
 
     def aws_cloudformation_set_stack_policy(self, given: dict[str, str]) -> Any:
         return None
 
-    def aws_cloudformation_update_termination_protection(self, given: dict[str, str]) -> Any:
+    def aws_cloudformation_update_termination_protection(
+        self, given: dict[str, str]
+    ) -> Any:
         self.stacks[given["stack-name"]]["free"] = True
 
     def aws_cloudformation_delete_stack(self, given: dict[str, str]) -> Any:
@@ -225,14 +261,22 @@ class World:
         return {"Subnets": [{"SubnetId": "subnet-1"}]}
 
     def aws_ec2_describe_vpcs(self, given: dict[str, str]) -> Any:
-        found = [{"VpcId": each["id"], "CidrBlock": "10.0.0.0/16"} for each in self.filtered("vpc", given)]
+        found = [
+            {"VpcId": each["id"], "CidrBlock": "10.0.0.0/16"}
+            for each in self.filtered("vpc", given)
+        ]
         return {"Vpcs": found if "filters" in given else [{"CidrBlock": "10.1.0.0/16"}]}
 
     def aws_ec2_describe_route_tables(self, given: dict[str, str]) -> Any:
         return {"RouteTables": [{"RouteTableId": "rtb-1"}, {"RouteTableId": "rtb-2"}]}
 
     def aws_ec2_describe_vpc_endpoints(self, given: dict[str, str]) -> Any:
-        return {"VpcEndpoints": [{"VpcEndpointId": each, "State": "available"} for each in self.of("endpoint")]}
+        return {
+            "VpcEndpoints": [
+                {"VpcEndpointId": each, "State": "available"}
+                for each in self.of("endpoint")
+            ]
+        }
 
     def aws_ec2_create_vpc_endpoint(self, given: dict[str, str]) -> Any:
         self.add("endpoint", "vpce-1", vpc="vpc-own")
@@ -241,7 +285,11 @@ class World:
         self.of("endpoint").pop(given["vpc-endpoint-ids"])
 
     def aws_ec2_describe_vpc_peering_connections(self, given: dict[str, str]) -> Any:
-        return {"VpcPeeringConnections": [{"VpcPeeringConnectionId": each} for each in self.of("peering")]}
+        return {
+            "VpcPeeringConnections": [
+                {"VpcPeeringConnectionId": each} for each in self.of("peering")
+            ]
+        }
 
     def aws_ec2_create_vpc_peering_connection(self, given: dict[str, str]) -> Any:
         self.add("peering", "pcx-1")
@@ -261,22 +309,45 @@ class World:
 
     def aws_ec2_describe_network_interfaces(self, given: dict[str, str]) -> Any:
         found = self.filtered("interface", given) if "filters" in given else []
-        return {"NetworkInterfaces": [{"NetworkInterfaceId": each["id"], "Groups": []} for each in found] or [{"Groups": [{"GroupId": "sg-1"}]}] * ("filters" not in given)}
+        return {
+            "NetworkInterfaces": [
+                {"NetworkInterfaceId": each["id"], "Groups": []} for each in found
+            ]
+            or [{"Groups": [{"GroupId": "sg-1"}]}] * ("filters" not in given)
+        }
 
     def aws_ec2_describe_placement_groups(self, given: dict[str, str]) -> Any:
-        return {"PlacementGroups": [{"GroupName": each["id"]} for each in self.filtered("placement", given)]}
+        return {
+            "PlacementGroups": [
+                {"GroupName": each["id"]} for each in self.filtered("placement", given)
+            ]
+        }
 
     def aws_ec2_create_placement_group(self, given: dict[str, str]) -> Any:
-        self.add("placement", given["group-name"], tags={"trainyard-part-of": self.cluster, "group-name": given["group-name"]})
+        self.add(
+            "placement",
+            given["group-name"],
+            tags={"trainyard-part-of": self.cluster, "group-name": given["group-name"]},
+        )
 
     def aws_ec2_delete_placement_group(self, given: dict[str, str]) -> Any:
         self.of("placement").pop(given["group-name"])
 
     def aws_ec2_describe_instances(self, given: dict[str, str]) -> Any:
-        return {"Reservations": [{"Instances": [{"InstanceId": each["id"]}]} for each in self.filtered("instance", given)]}
+        return {
+            "Reservations": [
+                {"Instances": [{"InstanceId": each["id"]}]}
+                for each in self.filtered("instance", given)
+            ]
+        }
 
     def aws_ec2_describe_volumes(self, given: dict[str, str]) -> Any:
-        return {"Volumes": [{"VolumeId": each["id"], "Tags": each["Tags"]} for each in self.filtered("volume", given)]}
+        return {
+            "Volumes": [
+                {"VolumeId": each["id"], "Tags": each["Tags"]}
+                for each in self.filtered("volume", given)
+            ]
+        }
 
     def aws_ec2_delete_volume(self, given: dict[str, str]) -> Any:
         self.of("volume").pop(given["volume-id"])
@@ -285,16 +356,30 @@ class World:
         return {"Snapshots": []}
 
     def aws_ec2_describe_security_groups(self, given: dict[str, str]) -> Any:
-        return {"SecurityGroups": [{"GroupId": each["id"], "Tags": each["Tags"]} for each in self.filtered("group", given)]}
+        return {
+            "SecurityGroups": [
+                {"GroupId": each["id"], "Tags": each["Tags"]}
+                for each in self.filtered("group", given)
+            ]
+        }
 
     def aws_ec2_delete_security_group(self, given: dict[str, str]) -> Any:
         self.of("group").pop(given["group-id"])
 
     def aws_ec2_describe_addresses(self, given: dict[str, str]) -> Any:
-        return {"Addresses": [{"AllocationId": each["id"]} for each in self.filtered("address", given)]}
+        return {
+            "Addresses": [
+                {"AllocationId": each["id"]} for each in self.filtered("address", given)
+            ]
+        }
 
     def aws_ec2_describe_nat_gateways(self, given: dict[str, str]) -> Any:
-        return {"NatGateways": [{"NatGatewayId": each["id"]} for each in self.filtered("gateway", given, "filter")]}
+        return {
+            "NatGateways": [
+                {"NatGatewayId": each["id"]}
+                for each in self.filtered("gateway", given, "filter")
+            ]
+        }
 
     def aws_ec2_describe_capacity_reservations(self, given: dict[str, str]) -> Any:
         return {"CapacityReservations": [{"State": "active"}]}
@@ -303,7 +388,9 @@ class World:
         return {"LoadBalancers": []}
 
     def aws_resourcegroupstaggingapi_get_resources(self, given: dict[str, str]) -> Any:
-        kind = {"s3:bucket": "bucket", "ecr:repository": "repository"}.get(given["resource-type-filters"], "balancer")
+        kind = {"s3:bucket": "bucket", "ecr:repository": "repository"}.get(
+            given["resource-type-filters"], "balancer"
+        )
         colon = ":repository/" if kind == "repository" else ":"
         key = given["tag-filters"].removeprefix("Key=").partition(",")[0]
         return {
@@ -315,9 +402,24 @@ class World:
         }
 
     def aws_fsx_describe_file_systems(self, given: dict[str, str]) -> Any:
-        if "file-system-ids" in given and given["file-system-ids"] not in self.of("file-system"):
-            return {"FileSystems": [{"VpcId": "vpc-other", "NetworkInterfaceIds": ["eni-other"]}]}
-        return {"FileSystems": [{"FileSystemId": each["id"], "Tags": each["Tags"], "Lifecycle": "AVAILABLE"} for each in self.tagged("file-system")]}
+        if "file-system-ids" in given and given["file-system-ids"] not in self.of(
+            "file-system"
+        ):
+            return {
+                "FileSystems": [
+                    {"VpcId": "vpc-other", "NetworkInterfaceIds": ["eni-other"]}
+                ]
+            }
+        return {
+            "FileSystems": [
+                {
+                    "FileSystemId": each["id"],
+                    "Tags": each["Tags"],
+                    "Lifecycle": "AVAILABLE",
+                }
+                for each in self.tagged("file-system")
+            ]
+        }
 
     def aws_fsx_delete_file_system(self, given: dict[str, str]) -> Any:
         name = given["file-system-id"]
@@ -326,9 +428,17 @@ class World:
         self.of("file-system").pop(name)
         self.of("interface").pop(f"eni-{name}")
 
-    def aws_fsx_describe_data_repository_associations(self, given: dict[str, str]) -> Any:
+    def aws_fsx_describe_data_repository_associations(
+        self, given: dict[str, str]
+    ) -> Any:
         name = given["filters"].partition("Values=")[2]
-        return {"Associations": [{"AssociationId": each, "Lifecycle": "AVAILABLE"} for each, facts in self.of("link").items() if facts["fs"] == name]}
+        return {
+            "Associations": [
+                {"AssociationId": each, "Lifecycle": "AVAILABLE"}
+                for each, facts in self.of("link").items()
+                if facts["fs"] == name
+            ]
+        }
 
     def aws_fsx_delete_data_repository_association(self, given: dict[str, str]) -> Any:
         self.of("link").pop(given["association-id"])
@@ -346,7 +456,11 @@ class World:
         self.need("bucket", given["bucket"])["private"] = True
 
     def aws_s3api_list_object_versions(self, given: dict[str, str]) -> Any:
-        return {"Versions": self.need("bucket", given["bucket"]).get("objects", []) if "Versions" in given["query"] else []}
+        return {
+            "Versions": self.need("bucket", given["bucket"]).get("objects", [])
+            if "Versions" in given["query"]
+            else []
+        }
 
     def aws_s3api_delete_objects(self, given: dict[str, str]) -> Any:
         self.need("bucket", given["bucket"]).pop("objects", None)
@@ -357,8 +471,12 @@ class World:
         del self.of("bucket")[given["bucket"]]
 
     def aws_ecr_describe_images(self, given: dict[str, str]) -> Any:
-        images = self.of("repository").get(given["repository-name"], {}).get("images", [])
-        if given["image-ids"].partition("=")[2] not in images and given["repository-name"] not in self.of("pushed"):
+        images = (
+            self.of("repository").get(given["repository-name"], {}).get("images", [])
+        )
+        if given["image-ids"].partition("=")[2] not in images and given[
+            "repository-name"
+        ] not in self.of("pushed"):
             raise Refused("ImageNotFound")
         return {"imageDetails": [{"imageDigest": images[-1] if images else "sha256:1"}]}
 
@@ -392,7 +510,13 @@ class World:
         if not self.cluster_made:
             raise Refused("ResourceNotFoundException")
         vpc = {"vpcId": "vpc-own", "clusterSecurityGroupId": "sg-cluster"}
-        return {"cluster": {"status": "ACTIVE", "resourcesVpcConfig": vpc, "endpoint": "https://x"}}
+        return {
+            "cluster": {
+                "status": "ACTIVE",
+                "resourcesVpcConfig": vpc,
+                "endpoint": "https://x",
+            }
+        }
 
     def aws_eks_list_clusters(self, given: dict[str, str]) -> Any:
         return {"clusters": [self.cluster] * self.cluster_made}
@@ -405,7 +529,9 @@ class World:
 
     def aws_eks_list_pod_identity_associations(self, given: dict[str, str]) -> Any:
         name = given["service-account"]
-        return {"associations": [{"associationId": name}] * (name in self.of("identity"))}
+        return {
+            "associations": [{"associationId": name}] * (name in self.of("identity"))
+        }
 
     def aws_eks_create_pod_identity_association(self, given: dict[str, str]) -> Any:
         self.add("identity", given["service-account"])
@@ -428,7 +554,11 @@ class World:
         given = options(words)
         what = words[:2]
         file = given.get("config-file", "")
-        if what in (["create", "cluster"], ["create", "addon"], ["create", "nodegroup"]):
+        if what in (
+            ["create", "cluster"],
+            ["create", "addon"],
+            ["create", "nodegroup"],
+        ):
             config = yaml.safe_load(stdin) if file == "-" else read(file)
             assert "${" not in json.dumps(config), "eksctl knows no variables"
         if what == ["create", "cluster"]:
@@ -460,7 +590,9 @@ class World:
                 raise Refused("export in use by another stack")
             if [each for each in self.of("instance") if each.startswith("i-pool")]:
                 raise Refused("instances of Karpenter use the VPC")
-            if "alpha.eksctl.io/cluster-name" in self.of("vpc").get("vpc-own", {}).get("tags", {}):
+            if "alpha.eksctl.io/cluster-name" in self.of("vpc").get("vpc-own", {}).get(
+                "tags", {}
+            ):
                 self.no_network()
             for group in list(self.of("nodegroup")):
                 self.no_group(group)
@@ -474,7 +606,9 @@ class World:
     def no_group(self, name: str) -> None:
         self.need("nodegroup", name)
         del self.of("nodegroup")[name]
-        for each in [one for one in self.of("instance") if one.startswith(f"i-{name}-")]:
+        for each in [
+            one for one in self.of("instance") if one.startswith(f"i-{name}-")
+        ]:
             del self.of("instance")[each]
 
     # --- Kubernetes
@@ -483,7 +617,11 @@ class World:
         given = options(words)
         verb = words[0]
         if verb == "config":
-            return f"arn:aws:eks:{self.region}:{ACCOUNT}:cluster/{self.cluster}" if self.context else "another"
+            return (
+                f"arn:aws:eks:{self.region}:{ACCOUNT}:cluster/{self.cluster}"
+                if self.context
+                else "another"
+            )
         if verb == "label":
             return stdin
         assert self.context, "kubectl speaks to another cluster"
@@ -519,11 +657,15 @@ class World:
             claims = self.objects.get("claims", set())
             if not self.objects.get("nodepools") and not self.objects.get("pods"):
                 claims.clear()
-                for each in [one for one in self.of("instance") if one.startswith("i-pool")]:
+                for each in [
+                    one for one in self.of("instance") if one.startswith("i-pool")
+                ]:
                     del self.of("instance")[each]
             return "".join(f"nodeclaim/{each}\n" for each in claims)
         if what == "pods" and "no-headers" in given:
-            return "".join(f"team {each} true\n" for each in self.objects.get("pods", set()))
+            return "".join(
+                f"team {each} true\n" for each in self.objects.get("pods", set())
+            )
         if what == "nodes" and "selector" in given:
             wanted = given["selector"].rpartition("!")[2]
             return "node/bad\n" if self.unlabelled and self.unlabelled == wanted else ""
@@ -540,13 +682,20 @@ class World:
         if kind in ("ec2nodeclasses", "nodeclasses") and self.objects.get("claims"):
             raise Refused("timed out: the finalizer waits for nodes")
         self.objects.pop(kind, None)
-        jobs = {each.partition(".")[0] for each in SERVED} & {"trainjobs", "rayjobs", "jobs", "jobsets"}
+        jobs = {each.partition(".")[0] for each in SERVED} & {
+            "trainjobs",
+            "rayjobs",
+            "jobs",
+            "jobsets",
+        }
         if kind in jobs and not any(self.objects.get(each) for each in jobs):
             self.objects.pop("pods", None)
 
     def deliver(self) -> None:
         """What Flux makes of the folder: pools with their classes, jobs and their pods, and nodes for them."""
-        assert "flux-system" in self.objects.get("namespace", set()), "Flux is not installed"
+        assert "flux-system" in self.objects.get("namespace", set()), (
+            "Flux is not installed"
+        )
         if self.delivered:
             return
         self.delivered = True
@@ -565,7 +714,9 @@ class World:
     def flux(self, words: list[str], stdin: str) -> str:
         if words[0] in ("install", "bootstrap"):
             self.objects.setdefault("namespace", set()).add("flux-system")
-            self.objects.setdefault("gitrepositories.source.toolkit.fluxcd.io", set()).add("flux-system")
+            self.objects.setdefault(
+                "gitrepositories.source.toolkit.fluxcd.io", set()
+            ).add("flux-system")
         if words[0] == "suspend":
             self.suspended = True
         return ""
@@ -582,9 +733,18 @@ class World:
             if "aws_vpc" in resources:
                 self.network({"trainyard-network-of": self.cluster})
             if "aws_fsx_lustre_file_system" in resources:
-                self.file_system(f"fs-{name}", {"trainyard-storage": f"{self.cluster}.{name.removeprefix('storage-')}"})
+                self.file_system(
+                    f"fs-{name}",
+                    {
+                        "trainyard-storage": f"{self.cluster}.{name.removeprefix('storage-')}"
+                    },
+                )
             for bucket in resources.get("aws_s3_bucket", {}).values():
-                self.add("bucket", bucket["bucket"], tags={"trainyard-storage": f"{self.cluster}.x"})
+                self.add(
+                    "bucket",
+                    bucket["bucket"],
+                    tags={"trainyard-storage": f"{self.cluster}.x"},
+                )
         elif words[1] == "destroy" and name in self.modules:
             if "aws_vpc" in resources:
                 self.no_network()
@@ -592,7 +752,11 @@ class World:
         elif words[1] == "output":
             if name not in self.modules:
                 raise Refused("no outputs")
-            return "" if words[-1] == "kept" else {"vpc": "vpc-own"}.get(words[-1], f"fs-{name}")
+            return (
+                ""
+                if words[-1] == "kept"
+                else {"vpc": "vpc-own"}.get(words[-1], f"fs-{name}")
+            )
         return ""
 
 
@@ -618,8 +782,13 @@ def matches(thing: dict[str, Any], name: str, wanted: list[str]) -> bool:
     if name in ("state", "instance-state-name", "status-code"):
         return True
     values = {"vpc-id": thing.get("vpc"), "group-name": thing["id"]}
-    value = tags.get(name.removeprefix("tag:")) if name.startswith("tag:") else values[name]
-    return any(re.fullmatch(re.escape(each).replace(r"\*", ".*"), value or "") for each in wanted)
+    value = (
+        tags.get(name.removeprefix("tag:")) if name.startswith("tag:") else values[name]
+    )
+    return any(
+        re.fullmatch(re.escape(each).replace(r"\*", ".*"), value or "")
+        for each in wanted
+    )
 
 
 def options(words: list[str]) -> dict[str, str]:
