@@ -1,4 +1,4 @@
-"""The pages of pools and storage: their blocks are run as printed, against commands that write down how they were called."""
+"""The pages of pools and storage: their blocks are run as printed, and what they call is written down."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def _vcpus(
     context: Context,
     pool: Pool,
 ) -> list[ServiceQuota]:
-    """The vCPUs of a node by quota, for each way in which it may be bought: those of the largest type of each family."""
+    """The vCPUs of a node by quota, for each way in which it may be bought: those of the largest type of a family."""
     names = [pool.instance.name, *pool.spec.instance_types]
     found = [context.catalog.instance(name) for name in names]
     largest: dict[tuple[str, str], int] = {}
