@@ -150,7 +150,8 @@ def everywhere(*names: str) -> pytest.MarkDecorator:
 def test_it_goes_up_and_down_and_nothing_is_left(lab: Lab) -> None:
     lab.up()
     before = lab.world.state()
-    assert before["cluster"] and before["things"]["instance"]
+    assert before["cluster"]
+    assert before["things"]["instance"]
     lab.up()
     assert lab.world.state() == before
     done = lab.run("down.sh", "--delete-data")
@@ -203,7 +204,8 @@ def test_killed_after_each_change_and_run_again_it_ends_the_same(lab: Lab) -> No
         "vpc",
     }
     assert not kinds & set(lab.world.paid())
-    assert up["cluster"] and not lab.world.cluster_made
+    assert up["cluster"]
+    assert not lab.world.cluster_made
 
 
 @everywhere("two-teams")
@@ -278,11 +280,9 @@ def test_a_file_system_that_is_kept_keeps_its_network(lab: Lab) -> None:
     done = lab.run("down.sh", "--keep-data")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "stays: the network of these file systems" in done.stdout
-    assert (
-        lab.world.of("vpc")
-        and lab.world.of("file-system")
-        and not lab.world.of("instance")
-    )
+    assert lab.world.of("vpc")
+    assert lab.world.of("file-system")
+    assert not lab.world.of("instance")
     done = lab.run("down.sh", "--delete-data", "--from", "storage")
     assert done.returncode == 0, done.stdout + done.stderr
     assert not lab.world.of("vpc")

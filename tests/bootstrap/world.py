@@ -1,8 +1,8 @@
 """An account with a cluster, behind stand-ins for ``aws``, ``eksctl``, ``kubectl``, ``flux`` and ``terraform``.
 
-The world keeps what was made and refuses what AWS refuses: to make a thing twice, to delete a VPC in which something lies,
-a node class that has nodes, a stack whose exports are used. ``--query`` is evaluated by JMESPath, as the AWS CLI does. It
-kills who asks, when a test wants it to: just after a change of a kind that was not interrupted before.
+The world keeps what was made and refuses what AWS refuses: to make a thing twice, to delete a VPC in which something
+lies, a node class that has nodes, a stack whose exports are used. ``--query`` is evaluated by JMESPath, as the AWS CLI
+does. It kills who asks, when a test wants it to: just after a change.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ exit "${code:-1}"
 ACCOUNT = "111122223333"
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """What AWS, eksctl or Kubernetes answers with an error."""
 
 
@@ -64,7 +64,7 @@ class World:
 
     def add(self, kind: str, name: str, **facts: Any) -> None:
         if name in self.of(kind):
-            raise Refused(f"AlreadyExists: {kind} {name}")
+            raise RefusedError(f"AlreadyExists: {kind} {name}")
         self.of(kind)[name] = facts
 
     def paid(self) -> dict[str, list[str]]:
@@ -86,7 +86,7 @@ class World:
     def answer(self, call: list[str], stdin: str) -> str:
         self.calls.append(call)
         if self.deny and re.search(self.deny, " ".join(call)):
-            raise Refused("AccessDenied")
+            raise RefusedError("AccessDenied")
         program = call[0]
         return str(getattr(self, program)(call[1:], stdin) or "")
 
@@ -112,12 +112,12 @@ class World:
 
     def need(self, kind: str, name: str) -> dict[str, Any]:
         if name not in self.of(kind):
-            raise Refused(f"NotFound: {kind} {name}")
+            raise RefusedError(f"NotFound: {kind} {name}")
         return self.of(kind)[name]
 
     def waited(self, words: list[str], given: dict[str, str]) -> str:
         if words[2] == "stack-delete-complete" and given["stack-name"] in self.stacks:
-            raise Refused("DELETE_FAILED")
+            raise RefusedError("DELETE_FAILED")
         return ""
 
     def tagged(self, kind: str) -> list[dict[str, Any]]:
@@ -160,7 +160,7 @@ class World:
     def aws_cloudformation_describe_stacks(self, given: dict[str, str]) -> Any:
         names = [given["stack-name"]] if "stack-name" in given else sorted(self.stacks)
         if any(name not in self.stacks for name in names):
-            raise Refused("ValidationError: Stack does not exist")
+            raise RefusedError("ValidationError: Stack does not exist")
         return {"Stacks": [{"StackName": name, **self.stacks[name]} for name in names]}
 
     def aws_cloudformation_deploy(self, given: dict[str, str]) -> Any:
@@ -172,7 +172,7 @@ class World:
             return
         imports = set(re.findall(r"'Fn::ImportValue': '([^']+)'", str(template)))
         if imports and not self.cluster_made:
-            raise Refused(f"No export named {imports}")
+            raise RefusedError(f"No export named {imports}")
         stack = {
             "StackStatus": "CREATE_COMPLETE",
             "Tags": tags,
@@ -229,7 +229,7 @@ class World:
                 if each.get("vpc") == "vpc-own"
             ]
             if held:
-                raise Refused(f"DependencyViolation: vpc-own has {held}")
+                raise RefusedError(f"DependencyViolation: vpc-own has {held}")
         for kind, name in (
             ("vpc", "vpc-own"),
             ("gateway", "nat-1"),
@@ -252,7 +252,7 @@ class World:
         kinds = {each["Type"] for each in stack["template"]["Resources"].values()}
         if "AWS::EC2::VPC" in kinds:
             if not stack.get("free"):
-                raise Refused("ValidationError: TerminationProtection is enabled")
+                raise RefusedError("ValidationError: TerminationProtection is enabled")
             self.no_network()
         # What says Retain stays; everything else of these templates is free.
         del self.stacks[given["stack-name"]]
@@ -305,7 +305,7 @@ class World:
         return None
 
     def aws_ec2_authorize_security_group_ingress(self, given: dict[str, str]) -> Any:
-        raise Refused("InvalidPermission.Duplicate")
+        raise RefusedError("InvalidPermission.Duplicate")
 
     def aws_ec2_describe_network_interfaces(self, given: dict[str, str]) -> Any:
         found = self.filtered("interface", given) if "filters" in given else []
@@ -424,7 +424,7 @@ class World:
     def aws_fsx_delete_file_system(self, given: dict[str, str]) -> Any:
         name = given["file-system-id"]
         if any(each["fs"] == name for each in self.of("link").values()):
-            raise Refused("BadRequest: it has links")
+            raise RefusedError("BadRequest: it has links")
         self.of("file-system").pop(name)
         self.of("interface").pop(f"eni-{name}")
 
@@ -467,7 +467,7 @@ class World:
 
     def aws_s3api_delete_bucket(self, given: dict[str, str]) -> Any:
         if self.need("bucket", given["bucket"]).get("objects"):
-            raise Refused("BucketNotEmpty")
+            raise RefusedError("BucketNotEmpty")
         del self.of("bucket")[given["bucket"]]
 
     def aws_ecr_describe_images(self, given: dict[str, str]) -> Any:
@@ -477,7 +477,7 @@ class World:
         if given["image-ids"].partition("=")[2] not in images and given[
             "repository-name"
         ] not in self.of("pushed"):
-            raise Refused("ImageNotFound")
+            raise RefusedError("ImageNotFound")
         return {"imageDetails": [{"imageDigest": images[-1] if images else "sha256:1"}]}
 
     def aws_ecr_delete_repository(self, given: dict[str, str]) -> Any:
@@ -508,7 +508,7 @@ class World:
 
     def aws_eks_describe_cluster(self, given: dict[str, str]) -> Any:
         if not self.cluster_made:
-            raise Refused("ResourceNotFoundException")
+            raise RefusedError("ResourceNotFoundException")
         vpc = {"vpcId": "vpc-own", "clusterSecurityGroupId": "sg-cluster"}
         return {
             "cluster": {
@@ -543,14 +543,14 @@ class World:
         self.add("entry", given["principal-arn"])
 
     def aws_eks_delete_access_entry(self, given: dict[str, str]) -> Any:
-        raise Refused("ResourceNotFoundException")
+        raise RefusedError("ResourceNotFoundException")
 
     def instances(self, prefix: str, count: int) -> None:
         for index in range(count):
             tags = {f"kubernetes.io/cluster/{self.cluster}": "owned"}
             self.add("instance", f"i-{prefix}-{index}", tags=tags)
 
-    def eksctl(self, words: list[str], stdin: str) -> str:
+    def eksctl(self, words: list[str], stdin: str) -> str:  # noqa: C901 - a command a branch
         given = options(words)
         what = words[:2]
         file = given.get("config-file", "")
@@ -563,7 +563,7 @@ class World:
             assert "${" not in json.dumps(config), "eksctl knows no variables"
         if what == ["create", "cluster"]:
             if self.cluster_made:
-                raise Refused("AlreadyExistsException: stack eksctl-…-cluster")
+                raise RefusedError("AlreadyExistsException: stack eksctl-…-cluster")
             if "id" not in config.get("vpc", {}):
                 self.network({"alpha.eksctl.io/cluster-name": self.cluster})
             self.cluster_made = True
@@ -576,20 +576,20 @@ class World:
             self.add("log", f"/aws/eks/{self.cluster}/cluster")
         elif what == ["create", "nodegroup"]:
             if not self.cluster_made:
-                raise Refused("no cluster")
+                raise RefusedError("no cluster")
             for group in config["managedNodeGroups"]:
                 if group["name"] not in self.of("nodegroup"):
                     self.add("nodegroup", group["name"])
                     self.instances(group["name"], group.get("desiredCapacity", 1))
         elif what == ["delete", "nodegroup"]:
             if self.objects.get("pods"):
-                raise Refused("pods hold the drain")
+                raise RefusedError("pods hold the drain")
             self.no_group(given["name"])
         elif what == ["delete", "cluster"]:
             if [each for each in self.stacks.values() if each.get("imports")]:
-                raise Refused("export in use by another stack")
+                raise RefusedError("export in use by another stack")
             if [each for each in self.of("instance") if each.startswith("i-pool")]:
-                raise Refused("instances of Karpenter use the VPC")
+                raise RefusedError("instances of Karpenter use the VPC")
             if "alpha.eksctl.io/cluster-name" in self.of("vpc").get("vpc-own", {}).get(
                 "tags", {}
             ):
@@ -626,7 +626,7 @@ class World:
             return stdin
         assert self.context, "kubectl speaks to another cluster"
         if not self.cluster_made:
-            raise Refused("no route to host")
+            raise RefusedError("no route to host")
         if verb == "api-resources":
             return "\n".join(sorted(SERVED)) + "\n"
         if verb == "apply" and given.get("filename", "").endswith("/flux"):
@@ -645,7 +645,7 @@ class World:
         name = words[3] if words[1] == "secret" else words[2]
         kinds = self.objects.setdefault(words[1], set())
         if name in kinds:
-            raise Refused("AlreadyExists")
+            raise RefusedError("AlreadyExists")
         kinds.add(name)
         return ""
 
@@ -672,15 +672,15 @@ class World:
         if what == "nodes" and "no-headers" in given:
             return "ip-1 Ready <none> 1d v1.35\n"
         if what in ("secret", "namespace") or what.startswith("gitrepositories"):
-            name = [each for each in words[2:] if not each.startswith("-")][0]
+            name = next(each for each in words[2:] if not each.startswith("-"))
             if name not in self.objects.get(what, set()):
-                raise Refused("NotFound")
+                raise RefusedError("NotFound")
         return ""
 
     def gone(self, resource: str) -> None:
         kind = resource.partition(".")[0]
         if kind in ("ec2nodeclasses", "nodeclasses") and self.objects.get("claims"):
-            raise Refused("timed out: the finalizer waits for nodes")
+            raise RefusedError("timed out: the finalizer waits for nodes")
         self.objects.pop(kind, None)
         jobs = {each.partition(".")[0] for each in SERVED} & {
             "trainjobs",
@@ -751,7 +751,7 @@ class World:
             self.modules.discard(name)
         elif words[1] == "output":
             if name not in self.modules:
-                raise Refused("no outputs")
+                raise RefusedError("no outputs")
             return (
                 ""
                 if words[-1] == "kept"
@@ -771,7 +771,8 @@ SERVED = [
     "nodeclasses.eks.amazonaws.com",
 ]
 READS = re.compile(
-    r"(aws \S+ (describe|get|list|head|batch-get|wait)|aws s3 ls|aws eks update-kubeconfig|kubectl (get|config|api-resources|label|logs|wait)|terraform \S+ (output|init))"
+    r"aws \S+ (describe|get|list|head|batch-get|wait)|aws s3 ls|aws eks update-kubeconfig|"
+    r"kubectl (get|config|api-resources|label|logs|wait)|terraform \S+ (output|init)"
 )
 
 
@@ -797,7 +798,7 @@ def options(words: list[str]) -> dict[str, str]:
     name = ""
     for word in words:
         if word.startswith("--"):
-            name, equals, value = word[2:].partition("=")
+            name, _, value = word[2:].partition("=")
             found[name] = value
         elif name:
             found[name] = f"{found[name]} {word}".strip()
@@ -831,7 +832,7 @@ def serving(world: World) -> Iterator[int]:
             call = words.rstrip("\0").split("\0")
             try:
                 answer, code = world.answer(call, stdin.rstrip("\0")), 0
-            except Refused as why:
+            except RefusedError as why:
                 answer, code = f"{call[0]}: {why}\n", 254
             except Exception as fault:  # a gap of the world fails the run loudly
                 answer, code = f"WORLD: {fault!r}\n", 99
