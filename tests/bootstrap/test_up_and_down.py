@@ -17,6 +17,8 @@ from world import World, run, serving
 
 from compiler.emit.marker import marked
 from compiler.output.formats import written
+from compiler.subjects.jobs.plan import JOB_KINDS, JOB_RESOURCES
+from compiler.subjects.workloads.lift import KINDS
 from compiler.targets import lower
 
 NETWORK = {
@@ -323,6 +325,14 @@ def test_jobs_of_every_kind_end_before_their_nodes(lab: Lab) -> None:
     ]
     assert places == sorted(places)
     assert any(call.startswith("kubectl delete rayjobs.ray.io") for call in calls)
+
+
+def test_every_kind_that_is_written_or_read_is_deleted() -> None:
+    kinds = {f"{kind.group}/{kind.name}" for kind in JOB_KINDS.values()} | set(KINDS)
+    named = {tuple(each.split("/")) for each in kinds}
+    assert set(JOB_RESOURCES) == {
+        f"{kind.lower()}s.{group}" for group, kind in named if group not in ("", "apps")
+    }
 
 
 @everywhere("two-teams")
