@@ -102,9 +102,8 @@ def _words_of_template(manifest: Manifest) -> dict[str, Any]:
     for label, value in labels.items():
         words[f"label {label}"] = value
     spec = _mapping(at(manifest.body, *_TEMPLATE, "spec"))
-    for key, value in spec.items():
-        if key != "requirements":
-            words[key] = value
+    words |= spec
+    words.pop("requirements", None)
     for requirement in items(spec, "requirements"):
         values = texts(requirement, "values")
         words[str(at(requirement, "key"))] = frozenset(map(str, values))

@@ -79,10 +79,10 @@ def test_our_own_pages_are_without_fault(name: str) -> None:
     setting = setting_of(plan, artifacts)
     assert setting.folder
     assert unjudged(artifacts, setting) == []
-    shorter = [each for each in artifacts if each.path != "bootstrap/eksctl.yaml"]
+    shorter = [each for each in artifacts if each.path != "bootstrap/up.sh"]
     found = unjudged(shorter, setting_of(plan, shorter))
     assert {each.code for each in found} == {"REF001"}
-    assert all("bootstrap/eksctl.yaml" in each.message for each in found)
+    assert all("bootstrap/up.sh" in each.message for each in found)
 
 
 def test_a_check_makes_no_page(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,6 +112,6 @@ def test_a_page_with_a_fault_is_not_written(
     done = trainyard("compile", "specs", cwd=tmp_path)
     assert done.code == 1
     assert "error[REF001]: a command of `bootstrap/README.md` names" in done.out
-    assert "did you mean `bootstrap/eksctl.yaml`?" in done.out
+    assert "did you mean `bootstrap/up.sh`?" in done.out
     assert "nothing was written" in done.err or "not written" in done.err
     assert not (tmp_path / "generated").exists()

@@ -256,8 +256,9 @@ def test_a_network_without_a_way_out_needs_no_instance_profile() -> None:
 def test_the_pages_name_no_system_node_and_no_queue() -> None:
     written = files(plan_of(auto(pool={"nodes": 4})))
     readme = written["bootstrap/README.md"]
-    for word in ("general-purpose", "nodeclasses.eks.amazonaws.com"):
-        assert word in readme
+    assert "general-purpose" in readme
+    assert "nodeclasses.eks.amazonaws.com" in written["bootstrap/down.sh"]
+    assert "ec2nodeclasses" not in written["bootstrap/down.sh"]
     for word in (
         "start-session",
         "interruption queue",

@@ -419,8 +419,8 @@ def test_made_file_systems_lie_in_the_network_too() -> None:
     assert group["VpcId"] == {"Fn::ImportValue": "eksctl-lab-cluster::VPC"}
     assert stack["Metadata"] == {"Zone": "us-west-2b"}
     page = written_files["bootstrap/README.md"]
-    assert "lie in the cluster's VPC" not in page
-    assert "no\nfile system either, set `DELETE=network`" in page
+    assert "lies in the cluster's VPC" not in page
+    assert "unless file systems that are kept lie in it" in page
 
 
 def test_eksctl_makes_the_vpc_where_it_can() -> None:
@@ -741,19 +741,15 @@ def test_the_script_says_what_is_missing(
     assert message in done.stderr
 
 
-def test_the_page_has_the_network_before_the_cluster_and_never_deletes_it_by_itself() -> (
-    None
-):
-    page = files(plan_of(made("single")))["bootstrap/README.md"]
-    made_at = page.index("bash generated/lab/bootstrap/network.sh\n")
-    assert made_at < page.index("eksctl create cluster")
-    assert "network.sh config | awk" in page
-    assert "create-vpc-endpoint" not in page
-    deleted = page.index(
-        "delete-stack --region us-west-2 --stack-name trainyard-lab-network"
-    )
-    assert page.rindex('"${DELETE:-}" = network', 0, deleted) > page.index("## 5.")
-    assert "network.sh" not in files(plan_of(spec()))["bootstrap/README.md"]
+def test_the_network_comes_before_the_cluster_and_goes_after_it() -> None:
+    found = files(plan_of(made("single")))
+    up, down = (found[f"bootstrap/{name}.sh"] for name in ("up", "down"))
+    assert up.index('"network|') < up.index('"cluster|')
+    assert down.index('"cluster|') < down.index('"network|')
+    assert "create-vpc-endpoint" not in up
+    without = files(plan_of(spec()))
+    assert "network.sh" not in without["bootstrap/up.sh"]
+    assert '"network|' not in without["bootstrap/down.sh"]
 
 
 @pytest.mark.parametrize(

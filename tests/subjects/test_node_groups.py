@@ -169,14 +169,13 @@ def test_interfaces_of_eksctl_take_addresses() -> None:
     assert f"12 nodes take {12 * (100 + 31)} " in by_group
 
 
-def test_the_page_of_the_pool_makes_the_group() -> None:
-    pages = files(plan_of(grouped()))
-    page = pages["bootstrap/pools/gpu.md"]
-    assert "eksctl create nodegroup --config-file=" in page
-    assert "bootstrap/nodegroups/gpu.yaml" in page
-    assert "bootstrap/nodegroups/*.yaml" in pages["bootstrap/README.md"]
-    without = files(plan_of(spec()))
-    assert "eksctl create nodegroup" not in without["bootstrap/README.md"]
+def test_the_group_is_made_after_storage_and_flux() -> None:
+    found = files(plan_of(grouped()))
+    page = found["bootstrap/pools/gpu.md"]
+    assert "bash generated/lab/bootstrap/up.sh --from nodes" in page
+    script = found["bootstrap/up.sh"]
+    assert script.index('"storage|') < script.index('"flux|') < script.index('"nodes|')
+    assert script == files(plan_of(spec()))["bootstrap/up.sh"]
 
 
 def test_a_threshold_is_a_count_or_a_percentage() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from builders import body_of, plan_of, resolved, spec
 
 from compiler.driver import setting_of
@@ -176,14 +175,13 @@ def test_a_cluster_without_secrets_has_none_of_it() -> None:
     assert not [each for each in lower(plan) if "secret" in each.path]
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_the_page_asks_for_the_rights_to_name_a_role(named: bool) -> None:
+def test_a_stack_may_name_its_role() -> None:
     """CloudFormation refuses a stack with a role of a name of its own without CAPABILITY_NAMED_IAM."""
-    plan = plan_of(data(TOKEN, ALL, LOGIN) if named else spec())
-    (page,) = (each for each in lower(plan) if each.path == "bootstrap/README.md")
-    _, _, loop = page.content.partition("for stack in")
+    plan = plan_of(data(TOKEN, ALL, LOGIN))
+    (script,) = (each for each in lower(plan) if each.path == "bootstrap/up.sh")
+    _, _, loop = script.content.partition("step_parts()")
     command, _, _ = loop.partition("done")
-    assert ("CAPABILITY_NAMED_IAM" in command) is named
+    assert "CAPABILITY_NAMED_IAM" in command
 
 
 def test_the_key_of_a_variable_is_one_of_the_secret() -> None:

@@ -779,7 +779,7 @@ def test_volumes_are_bound_to_their_claims_and_never_pruned() -> None:
 # --- files for people
 
 
-def test_every_placement_group_is_made_by_the_page_of_its_pool() -> None:
+def test_every_placement_group_is_named_by_the_page_of_its_pool() -> None:
     names = ("a-1", "a1", "a--1")
     found = files(
         plan_of(
@@ -790,25 +790,24 @@ def test_every_placement_group_is_made_by_the_page_of_its_pool() -> None:
     )
     for name in names:
         page = str(found[f"bootstrap/pools/{name}.md"])
-        assert re.findall(r"^placement-group (\S+)$", page, re.MULTILINE) == [
-            f"lab-{name}"
+        assert re.findall(r"^placement-group (.+)$", page, re.MULTILINE) == [
+            f"lab-{name} cluster"
         ]
-        assert f"--group-name lab-{name} \\\n  --strategy cluster \\\n" in page
 
 
 @pytest.mark.parametrize(
     ("pool", "words"),
     [
-        ({"placement": "partition"}, "--strategy partition --partition-count 7"),
+        ({"placement": "partition"}, "placement-group lab-gpu partition\n"),
         ({"placement": "none"}, None),
         ({"placement": {"group": "ours"}}, None),
     ],
 )
-def test_a_page_makes_the_group_that_its_pool_wants(
+def test_a_page_names_the_group_that_its_pool_wants(
     pool: dict[str, Any], words: str | None
 ) -> None:
     page = str(files(plan_of(spec(pool=pool)))["bootstrap/pools/gpu.md"])
-    assert ("create-placement-group" in page) is (words is not None)
+    assert ("placement-group lab-gpu " in page) is (words is not None)
     assert words is None or words in page
 
 
@@ -843,19 +842,20 @@ def test_the_stack_has_what_the_cluster_names() -> None:
 
 @pytest.mark.parametrize("name", [*VARIANTS])
 def test_the_readme_has_its_commands_for_every_variant(name: str) -> None:
-    text = files(plan_of(VARIANTS[name]))["bootstrap/README.md"]
-    assert "eksctl create cluster" in text
+    found = files(plan_of(VARIANTS[name]))
+    text = found["bootstrap/README.md"]
+    assert "bootstrap/up.sh --list" in text
+    for written in (text, found["bootstrap/up.sh"], found["bootstrap/down.sh"]):
+        assert "{{" not in written
     assert "None" not in text
-    assert "{{" not in text
 
 
-def test_the_readme_tells_what_a_given_file_system_needs_to_be_mounted() -> None:
+def test_a_given_file_system_gets_the_ports_that_it_needs_to_be_mounted() -> None:
     # Without it pods hang in ContainerCreating; FSx for Lustre user guide, limit-access-security-groups.
-    text = files(plan_of(VARIANTS["storage"]))["bootstrap/README.md"]
-    assert "TCP 988 and 1018 to 1023" in text
-    assert (
-        text == files(plan_of(spec()))["bootstrap/README.md"]
-    )  # whatever storage there is
+    found, without = files(plan_of(VARIANTS["storage"])), files(plan_of(spec()))
+    assert "for ports in 988 1018-1023" in found["bootstrap/up.sh"]
+    for name in ("README.md", "up.sh", "down.sh"):  # whatever storage there is
+        assert found[f"bootstrap/{name}"] == without[f"bootstrap/{name}"]
 
 
 def test_a_file_system_of_another_vpc_is_mounted_by_its_address() -> None:

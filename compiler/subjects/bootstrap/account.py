@@ -45,7 +45,7 @@ class Purchase:
 class PoolNeeds:
     """What one pool takes of the account: ``quotas`` for each node; and what a node shows when it is in order.
 
-    ``managed``: its nodes are those of managed node groups.
+    ``managed``: its nodes are those of managed node groups; ``spot``: they may be Spot Instances.
     """
 
     pool: str
@@ -58,6 +58,7 @@ class PoolNeeds:
     devices: tuple[tuple[str, str], ...]
     purchase: Purchase | None = None
     managed: bool = False
+    spot: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class StorageNeeds:
     """A storage: a file system that exists, a bucket, or what the bootstrap makes. ``at``: where the spec names it.
 
     ``key``: the KMS key of a made bucket; ``disk``: what has EBS volumes of its own, `pod` or `namespace`;
-    ``volume``: the id of an EBS volume that exists.
+    ``volume``: the id of an EBS volume that exists; ``quotas``: what a made file system takes.
     """
 
     name: str
@@ -75,6 +76,7 @@ class StorageNeeds:
     made: MadeBucket | MadeFileSystem | None = None
     disk: str = ""
     volume: str = ""
+    quotas: tuple[ServiceQuota, ...] = ()
     at: Route = field(
         default=ROOT,
         compare=False,

@@ -21,6 +21,7 @@ from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.pools.plan import NodeGroup
 from compiler.subjects.pools.pools import Pool
 from compiler.subjects.pools.share import ROOT_GIB
+from compiler.subjects.storage.plan import MadeBucket, MadeFileSystem
 from compiler.subjects.storage.resolve import Storage, resolve_storage
 
 
@@ -37,7 +38,7 @@ def account(
     return Account(
         opt_in=opt_in(context.spec.region),
         quotas=_of_cluster(context, cluster),
-        pools=tuple(_of_pool(pool) for pool in pools.values()),
+        pools=tuple(_of_pool(context, pool) for pool in pools.values()),
         storage=tuple(storage),
     )
 
@@ -70,7 +71,21 @@ def _of_storage(storage: Storage) -> StorageNeeds:
         bucket=storage.bucket,
         key=key,
         made=storage.made,
+        quotas=_of_made(storage.made),
         at=at,
+    )
+
+
+def _of_made(made: MadeBucket | MadeFileSystem | None) -> tuple[ServiceQuota, ...]:
+    """What a file system takes of the quotas of FSx, by its deployment: how many there are, and their size."""
+    if not isinstance(made, MadeFileSystem):
+        return ()
+    deployment = made.deployment.lower().partition("_")[0]
+    if deployment == "persistent":
+        deployment = made.deployment.lower()
+    return (
+        ServiceQuota(*other_quota(f"{deployment} systems"), 1, "the file system"),
+        ServiceQuota(*other_quota(f"{deployment} size"), made.size, "its size in GiB"),
     )
 
 
@@ -103,21 +118,14 @@ def _of_group(
     ]
 
 
-def _of_pool(pool: Pool) -> PoolNeeds:
+def _of_pool(context: Context, pool: Pool) -> PoolNeeds:
     spec, instance = pool.spec, pool.instance
-    if spec.capacity_types == ("spot",):
-        bought = "spot"
-    else:
-        bought = "on-demand"
-    code, name = vcpu_quota(instance.name, bought)
     interfaces = _interfaces(1, "one a node")
     if pool.efa:
         cards = len(instance.efa_layout())
         if pool.managed:
             cards = len(instance.network_cards)
         interfaces = _interfaces(cards, "one a network card with EFA")
-    # Blocks are counted too: no page was found that says that they are free of the On-Demand quota.
-    vcpus = ServiceQuota("ec2", code, name, instance.vcpus, "vCPUs")
     return PoolNeeds(
         pool=pool.name,
         instance_type=instance.name,
@@ -126,14 +134,35 @@ def _of_pool(pool: Pool) -> PoolNeeds:
         static=pool.static,
         block=pool.block,
         quotas=(
-            vcpus,
+            *_vcpus(context, pool),
             _disks(_root_gib(pool)),
             interfaces,
         ),
         devices=_devices(pool),
         purchase=_purchase(pool) if spec.reservations else None,
         managed=pool.managed,
+        spot="spot" in spec.capacity_types,
     )
+
+
+def _vcpus(
+    context: Context,
+    pool: Pool,
+) -> list[ServiceQuota]:
+    """The vCPUs of a node by quota, for each way in which it may be bought: those of the largest type of a family."""
+    names = [pool.instance.name, *pool.spec.instance_types]
+    found = [context.catalog.instance(name) for name in names]
+    largest: dict[tuple[str, str], int] = {}
+    for kind in pool.spec.capacity_types:
+        # Blocks are counted too: no page was found that says that they are free of the On-Demand quota.
+        bought = "spot" if kind == "spot" else "on-demand"
+        for instance in filter(None, found):
+            quota = vcpu_quota(instance.name, bought)
+            largest[quota] = max(instance.vcpus, largest.get(quota, 0))
+    return [
+        ServiceQuota("ec2", code, name, vcpus, "vCPUs")
+        for (code, name), vcpus in largest.items()
+    ]
 
 
 def _disks(gib: int) -> ServiceQuota:

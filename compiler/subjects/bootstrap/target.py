@@ -17,6 +17,7 @@ from compiler.subjects.cluster.plan import (
     PodIdentity,
 )
 from compiler.subjects.images.plan import MadeImage
+from compiler.subjects.jobs.plan import JOB_RESOURCES
 from compiler.subjects.namespaces.people import short_name
 from compiler.subjects.network.plan import MadeNetwork
 from compiler.subjects.pools.plan import POOL_LABEL, NodeGroup, NodePool
@@ -43,6 +44,8 @@ def lower(plan: Plan) -> Iterator[Artifact]:
         format="cloudformation",
     )
     yield from stacks(boot)
+    network = plan.one(MadeNetwork)
+    yield from way_up_and_down(plan, boot)
     if boot.terraform is not None:
         yield _script(
             "terraform",
@@ -55,7 +58,6 @@ def lower(plan: Plan) -> Iterator[Artifact]:
             boot.where("drivers"),
             boot=boot,
         )
-    network = plan.one(MadeNetwork)
     if network is not None:
         yield _script(
             "network",
@@ -72,6 +74,37 @@ def lower(plan: Plan) -> Iterator[Artifact]:
     for storage in boot.needs.storage:
         page = _storage_page(boot, storage)
         yield _page(f"storage/{storage.name}.md", page, boot)
+
+
+def way_up_and_down(
+    plan: Plan,
+    boot: Bootstrap,
+) -> Iterator[Artifact]:
+    """``up.sh`` and ``down.sh``. No job, pool or storage stands in them, so that they are the same in every branch."""
+    for name in ("up", "down"):
+        yield Artifact(
+            path=f"bootstrap/{name}.sh",
+            at=boot.where("cluster"),
+            text=_text(plan, boot, name),
+            format="shell",
+        )
+
+
+def _text(
+    plan: Plan,
+    boot: Bootstrap,
+    name: str,
+) -> Callable[[], str]:
+    def text() -> str:
+        return _rendered(
+            f"{name}.sh.j2",
+            boot=boot,
+            cluster=plan.one(Cluster),
+            network=plan.one(MadeNetwork),
+            kinds=JOB_RESOURCES,
+        )
+
+    return text
 
 
 def _page(

@@ -81,6 +81,24 @@ JOB_KINDS: Mapping[str, JobKind] = {
 }
 """The kinds that a job of the spec may be written as, by name."""
 
+JOB_RESOURCES = (
+    "cronjobs.batch",
+    "jaxjobs.kubeflow.org",
+    "leaderworkersets.leaderworkerset.x-k8s.io",
+    "mpijobs.kubeflow.org",
+    "paddlejobs.kubeflow.org",
+    "pytorchjobs.kubeflow.org",
+    "rayjobs.ray.io",
+    "rayservices.ray.io",
+    "tfjobs.kubeflow.org",
+    "trainjobs.trainer.kubeflow.org",
+    "xgboostjobs.kubeflow.org",
+    "jobs.batch",
+    "jobsets.jobset.x-k8s.io",
+    "rayclusters.ray.io",
+)
+"""Every kind of job that is written or read, as kubectl calls it; those that others make come last."""
+
 SPEC_NAME = "trainyard.dev/job"
 """Our own jobs carry a hash in their object's name; people know the spec's, which this label keeps."""
 TRAINER_CHART = "kubeflow-trainer"

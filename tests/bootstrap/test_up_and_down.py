@@ -1,0 +1,422 @@
+"""``up.sh`` and ``down.sh``, run from start to end against a world that refuses what AWS refuses."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import plan_of, spec
+from running import ROOT
+from world import World, run, serving
+
+from compiler.emit.marker import marked
+from compiler.output.formats import written
+from compiler.subjects.jobs.plan import JOB_KINDS, JOB_RESOURCES
+from compiler.subjects.workloads.lift import KINDS
+from compiler.targets import lower
+
+NETWORK = {
+    "create": {
+        "cidr": "10.0.0.0/16",
+        "zones": ["us-west-2a", "us-west-2b"],
+        "nat": "single",
+    }
+}
+OPEN = {"eks": {"apiServer": {"public": ["203.0.113.0/24"]}}}
+STORAGE = [
+    {"name": "raw", "s3": {"create": {}}},
+    {
+        "name": "fast",
+        "fsxLustre": {"create": {"size": "4800Gi", "throughputPerTiB": 250}},
+    },
+]
+MOUNT = {"mounts": [{"storage": "fast", "path": "/data"}]}
+TERRAFORM = {"tool": "terraform", "state": {"bucket": "state-111122223333"}}
+FLUX = {"url": "https://github.com/example/fleet"}
+MADE: dict[str, dict[str, Any]] = {
+    "terraform": spec(
+        storage=STORAGE,
+        job=MOUNT,
+        network=NETWORK,
+        platform=OPEN,
+        bootstrap=TERRAFORM,
+        flux=FLUX,
+    ),
+    "auto": spec(platform={"eks": {"autoMode": {}, **OPEN["eks"]}}, flux=FLUX),
+    "spot": spec(
+        pool={
+            "instanceTypes": ["g6e.4xlarge", "g6e.16xlarge"],
+            "capacity": [{"spot": {}}, {"onDemand": {}}],
+            "placement": "none",
+        },
+        flux=FLUX,
+        platform=OPEN,
+    ),
+    "private": spec(
+        storage=STORAGE,
+        job={**MOUNT, "secrets": [{"env": "T", "secret": "hf", "key": "t"}]},
+        network=NETWORK,
+        flux=FLUX,
+    ),
+}
+ALL = ["workshop", "workshop-h100", "two-teams", "terraform", "auto", "private"]
+TOKENS = {
+    "TRAINYARD_SECRET_TEAM_A_HF_TOKEN_HF_TOKEN": 'a "b"\\c',
+    "TRAINYARD_SECRET_TRAINING_HF_T": "t",
+    "GITHUB_TOKEN": "g",
+    "OWNER": "o",
+    "REPOSITORY": "r",
+}
+
+
+@cache
+def tree(name: str) -> dict[str, bytes]:
+    """What is written for a cluster, by path in its folder."""
+    if name in MADE:
+        return {
+            each.path: marked(each.path, written(each))
+            for each in lower(plan_of(MADE[name]))
+        }
+    folder = ROOT / "generated" / name
+    return {
+        str(each.relative_to(folder)): each.read_bytes()
+        for each in folder.rglob("*")
+        if each.is_file()
+    }
+
+
+class Lab:
+    """A cluster's folder, the world around it, and the scripts."""
+
+    def __init__(self, name: str, folder: Path, port: int, world: World) -> None:
+        self.name, self.folder, self.port, self.world = name, folder, port, world
+
+    def run(
+        self, script: str, *words: str, **env: str
+    ) -> subprocess.CompletedProcess[str]:
+        done = run(
+            self.world,
+            self.port,
+            self.folder / "bootstrap" / script,
+            *words,
+            **{**TOKENS, **env},
+        )
+        assert not self.world.of("fault"), (self.world.of("fault"), done.stderr)
+        return done
+
+    def up(self) -> None:
+        done = self.run("up.sh")
+        if (
+            "images were built" in done.stderr
+        ):  # as a person does: compile, commit, push, and go on
+            done = self.run("up.sh", "--from", "images")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture
+def lab(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Lab]:
+    yield from made(request.param, tmp_path)
+
+
+def made(name: str, tmp_path: Path) -> Iterator[Lab]:
+    script = tree(name)["bootstrap/up.sh"].decode()
+    cluster, region = re.findall(r"^cluster=(\S+) region=(\S+)", script, re.MULTILINE)[
+        0
+    ]
+    folder = tmp_path / "generated" / cluster
+    for path, data in tree(name).items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+    (tmp_path / ".gitignore").write_text("*\n")
+    git = ["git", "-c", "user.email=a@b", "-c", "user.name=a", "-C", str(tmp_path)]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "add", "-f", "generated"], check=True)
+    subprocess.run([*git, "commit", "-qm", "a"], check=True)
+    world = World(folder, cluster, region)
+    with serving(world) as port:
+        yield Lab(name, folder, port, world)
+
+
+def everywhere(*names: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("lab", names, indirect=True)
+
+
+@everywhere(*ALL)
+def test_it_goes_up_and_down_and_nothing_is_left(lab: Lab) -> None:
+    lab.up()
+    before = lab.world.state()
+    assert before["cluster"]
+    assert before["things"]["instance"]
+    lab.up()
+    assert lab.world.state() == before
+    done = lab.run("down.sh", "--delete-data")
+    assert done.returncode == 0, done.stdout + done.stderr
+    left = {
+        kind: each
+        for kind, each in lab.world.paid().items()
+        if kind not in ("secret", "role")
+    }
+    expected = {"bucket": ["state-111122223333"]} if lab.name == "terraform" else {}
+    assert left == expected
+    assert not lab.world.stacks
+    assert not lab.world.modules
+    assert lab.run("down.sh", "--delete-data").returncode == 0
+
+
+@everywhere("workshop", "private", "terraform")
+def test_killed_after_each_change_and_run_again_it_ends_the_same(lab: Lab) -> None:
+    for script, words in (("up.sh", ()), ("down.sh", ("--delete-data",))):
+        interrupted: set[str] = set()
+
+        def first(call: list[str], seen: set[str] = interrupted) -> bool:
+            key = " ".join(call[:3])
+            new = key not in seen
+            seen.add(key)
+            return new
+
+        lab.world.kill = first
+        kills = 0
+        while (done := lab.run(script, *words)).returncode != 0:
+            if done.returncode == -9:
+                kills += 1
+            else:
+                assert "images were built" in done.stderr, done.stdout + done.stderr
+            assert kills < 150
+        assert kills > 5
+        lab.world.kill = lambda call: False
+        after = lab.world.state()
+        assert lab.run(script, *words).returncode == 0
+        assert lab.world.state() == after
+        if script == "up.sh":
+            up = after
+    kinds = {
+        "instance",
+        "volume",
+        "file-system",
+        "interface",
+        "address",
+        "gateway",
+        "vpc",
+    }
+    assert not kinds & set(lab.world.paid())
+    assert up["cluster"]
+    assert not lab.world.cluster_made
+
+
+@everywhere("two-teams")
+def test_gpu_nodes_come_after_everything_that_waits(lab: Lab) -> None:
+    steps = [line.split()[0] for line in lab.run("up.sh", "--list").stdout.splitlines()]
+    order = [
+        "quotas",
+        "spot",
+        "roles",
+        "cluster",
+        "parts",
+        "storage",
+        "images",
+        "secrets",
+        "flux",
+        "nodes",
+        "accept",
+    ]
+    assert [step for step in steps if step in order] == order
+    assert not lab.world.calls
+
+
+@everywhere("workshop")
+def test_a_dry_run_changes_nothing(lab: Lab) -> None:
+    assert lab.run("up.sh", "--dry-run").returncode == 0
+    assert lab.world.state()["things"] == {}
+    lab.up()
+    before = lab.world.state()
+    for words in ((), ("--keep-data",), ("--delete-data",)):
+        done = lab.run("down.sh", *words, "--dry-run")
+        assert done.returncode == 0, done.stderr
+    assert lab.world.state() == before
+
+
+@everywhere("workshop")
+@pytest.mark.parametrize(
+    "words", [("--form", "flux"), ("--from", "fluks"), ("--from",)]
+)
+def test_an_unknown_option_or_step_gets_the_list(
+    lab: Lab, words: tuple[str, ...]
+) -> None:
+    for script in ("up.sh", "down.sh"):
+        done = lab.run(script, *words)
+        assert done.returncode == 2
+        assert "flux " in done.stderr
+    assert not lab.world.calls
+
+
+@everywhere("workshop")
+def test_data_is_neither_kept_nor_deleted_without_a_word(lab: Lab) -> None:
+    lab.up()
+    before = lab.world.state()
+    done = lab.run("down.sh")
+    assert done.returncode == 1
+    assert "--keep-data" in done.stderr
+    assert "file-system fs-trainyard-workshop-storage-scratch" in done.stdout
+    done = lab.run(
+        "down.sh", "--keep-data"
+    )  # its file system lies in the VPC that goes
+    assert done.returncode == 1
+    assert "cannot be deleted while it is there" in done.stderr
+    assert lab.world.state() == before
+    done = lab.run("down.sh", "--delete-data=scratch")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "stays bucket workshop-datasets" in done.stdout
+    assert set(lab.world.paid()) <= {"bucket", "repository", "secret", "log"}
+
+
+@everywhere("private")
+def test_a_file_system_that_is_kept_keeps_its_network(lab: Lab) -> None:
+    lab.up()
+    done = lab.run("down.sh", "--keep-data")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "stays: the network of these file systems" in done.stdout
+    assert lab.world.of("vpc")
+    assert lab.world.of("file-system")
+    assert not lab.world.of("instance")
+    done = lab.run("down.sh", "--delete-data", "--from", "storage")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not lab.world.of("vpc")
+
+
+@everywhere("two-teams")
+def test_the_proof_names_what_is_left(lab: Lab) -> None:
+    lab.up()
+    assert lab.run("down.sh", "--delete-data").returncode == 0
+    lab.world.add(
+        "volume", "vol-9", tags={f"kubernetes.io/cluster/{lab.world.cluster}": "owned"}
+    )
+    done = lab.run("down.sh", "--from", "proof")
+    assert done.returncode == 1
+    assert "left: volume vol-9: aws ec2 delete-volume --volume-id vol-9" in done.stderr
+    lab.world.deny = "describe-volumes"
+    done = lab.run("down.sh", "--from", "proof")
+    assert done.returncode != 0
+    assert "no instance" not in done.stdout
+
+
+@everywhere("two-teams")
+def test_jobs_of_every_kind_end_before_their_nodes(lab: Lab) -> None:
+    lab.up()
+    assert lab.run("down.sh", "--delete-data").returncode == 0
+    calls = [" ".join(each) for each in lab.world.calls]
+    steps = [
+        "flux suspend",
+        "kubectl delete trainjobs",
+        "kubectl delete jobsets",
+        "kubectl delete nodepools",
+        "kubectl delete ec2nodeclasses",
+        "eksctl delete cluster",
+    ]
+    places = [
+        next(index for index, call in enumerate(calls) if call.startswith(step))
+        for step in steps
+    ]
+    assert places == sorted(places)
+    assert any(call.startswith("kubectl delete rayjobs.ray.io") for call in calls)
+
+
+def test_every_kind_that_is_written_or_read_is_deleted() -> None:
+    kinds = {f"{kind.group}/{kind.name}" for kind in JOB_KINDS.values()} | set(KINDS)
+    named = {tuple(each.split("/")) for each in kinds}
+    assert set(JOB_RESOURCES) == {
+        f"{kind.lower()}s.{group}" for group, kind in named if group not in ("", "apps")
+    }
+
+
+@everywhere("two-teams")
+def test_the_wrong_account_stops_at_once(lab: Lab) -> None:
+    lab.world.account = "999999999999"
+    for script in ("up.sh", "down.sh"):
+        done = lab.run(script)
+        assert done.returncode == 1
+        assert "999999999999" in done.stderr
+    assert len(lab.world.calls) == 2
+
+
+@everywhere("workshop")
+def test_too_small_a_quota_stops_and_says_what_to_ask(lab: Lab) -> None:
+    lab.world.quota = 4.0
+    done = lab.run("up.sh")
+    assert done.returncode == 1
+    assert "--quota-code L-8F1B9C74 --desired-value 4800" in done.stderr
+    assert not lab.world.stacks
+
+
+@everywhere("spot")
+def test_spot_has_its_role_and_its_quota_by_the_largest_type(lab: Lab) -> None:
+    lab.up()
+    assert list(lab.world.of("role")) == ["AWSServiceRoleForEC2Spot"]
+    page = (lab.folder / "bootstrap/pools/gpu.md").read_text()
+    assert "quota ec2 L-3819A6DF 64\n" in page
+    assert "quota ec2 L-DB2E81BA 64\n" in page
+
+
+@everywhere("workshop", "private")
+def test_a_secret_is_made_and_never_shown(lab: Lab) -> None:
+    done = lab.run(
+        "up.sh",
+        TRAINYARD_SECRET_TEAM_A_HF_TOKEN_HF_TOKEN="",
+        TRAINYARD_SECRET_TRAINING_HF_T="",
+    )
+    if "images were built" in done.stderr:
+        done = lab.run(
+            "up.sh", "--from", "images", TRAINYARD_SECRET_TEAM_A_HF_TOKEN_HF_TOKEN=""
+        )
+    assert done.returncode == 1
+    assert "--from secrets" in done.stderr
+    assert not lab.world.delivered
+    done = lab.run("up.sh", "--from", "secrets")
+    assert done.returncode == 0, done.stderr
+    if lab.name == "workshop":
+        assert lab.world.of("secret") == {
+            "team-a/hf-token": {"value": {"hf_token": 'a "b"\\c'}}
+        }
+    assert 'a "b"' not in done.stdout + done.stderr
+    assert all('a "b"' not in " ".join(call) for call in lab.world.calls)
+
+
+@everywhere("workshop-h100")
+def test_a_node_without_the_labels_of_its_topology_is_named(lab: Lab) -> None:
+    lab.up()
+    lab.world.unlabelled = "topology.k8s.aws/network-node-layer-3"
+    done = lab.run("up.sh", "--from", "accept")
+    assert done.returncode == 1
+    assert (
+        "node/bad lacks the label topology.k8s.aws/network-node-layer-3" in done.stderr
+    )
+
+
+@everywhere("private", "terraform")
+def test_the_configuration_for_eksctl_has_the_vpc(lab: Lab) -> None:
+    lab.up()
+    done = lab.run("up.sh", "--config")
+    assert "vpc-own" in done.stdout
+    assert "${" not in done.stdout
+
+
+@pytest.mark.skipif(
+    shutil.which("shellcheck") is None, reason="shellcheck is not installed"
+)
+@pytest.mark.parametrize("name", [*ALL, "spot"])
+def test_shellcheck_finds_nothing(name: str, tmp_path: Path) -> None:
+    for script in ("up.sh", "down.sh"):
+        (tmp_path / script).write_bytes(tree(name)[f"bootstrap/{script}"])
+    done = subprocess.run(
+        ["shellcheck", "-s", "bash", *map(str, tmp_path.iterdir())],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == ""
