@@ -131,7 +131,9 @@ def hold(
     held.diagnostics += reported(held.steps, spec.spec)
     severities = {diagnostic.severity for diagnostic in held.diagnostics}
     if Severity.ERROR not in severities:
-        held.diagnostics += drifted_pools(held.manifests, committed, committed.runs)
+        known_keys = {run.key for run in known}
+        going_on = [run for run in held.runs if run.key in known_keys]
+        held.diagnostics += drifted_pools(held.manifests, committed, going_on)
         held.diagnostics += deletions_note(held.manifests, committed)
     return held
 

@@ -225,7 +225,7 @@ def test_what_a_shell_hands_over_is_read(tmp_path: Path) -> None:
         check=False,
         timeout=60,
     )
-    assert "--> <stdin>:10:" in done.stdout
+    assert "--> <stdin>:11:" in done.stdout
     assert done.returncode == 1
 
 

@@ -213,7 +213,7 @@ def test_a_changed_job_that_was_submitted(folder: Path, trainyard: Command) -> N
     done = trainyard("compile", "spec.yaml", cwd=folder)
     assert re.search(
         r"error\[RES030\]: job `hello` was submitted as `hello-\w{5}` and would run a second time\n"
-        r" +--> spec.yaml:12:150\n",
+        r" +--> spec.yaml:13:150\n",
         done.out,
     )
     assert "= note: `spec.trainer.command`: `['torchrun'" in done.out

@@ -79,6 +79,7 @@ def test_everything_in_a_folder_is_an_artifact(name: str) -> None:
         "eksctl",
         "cloudformation",
         "markdown",
+        "shell",
     }
     assert len({each.id for each in found}) == len(found)
     assert len({each.path for each in found}) == len(found)

@@ -112,6 +112,6 @@ def test_a_page_with_a_fault_is_not_written(
     done = trainyard("compile", "specs", cwd=tmp_path)
     assert done.code == 1
     assert "error[REF001]: a command of `bootstrap/README.md` names" in done.out
-    assert "did you mean `bootstrap/up.sh`?" in done.out
+    assert "did you mean `bootstrap/eksctl.yaml`?" in done.out
     assert "nothing was written" in done.err or "not written" in done.err
     assert not (tmp_path / "generated").exists()

@@ -40,6 +40,14 @@ class AllReduce(OpenMpi):
         job: Job,
     ) -> list[EnvVar]:
         variables = super().environment(context, job)
+        variables += variable(
+            context,
+            job,
+            "NCCL_DEBUG",
+            "INFO",
+            "its log says by which network the ranks talk",
+            "NCCL user guide 2.27, environment variables",
+        )
         if job.spec.image == IMAGE:
             why, source = "the libraries of the image", "NVIDIA/aicr bc05c6b"
             variables += variable(
