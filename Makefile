@@ -40,7 +40,7 @@ test: $(DEV) ## Lint, check the format and types, run every test; all of it, wha
 	$(BIN)/ruff check || failed=1; \
 	$(BIN)/ruff format --check --quiet || { echo "not formatted: run \`make format\`" >&2; failed=1; }; \
 	$(BIN)/mypy || failed=1; \
-	$(BIN)/python -m pytest $(ARGS) || failed=1; \
+	$(BIN)/python -m pytest --numprocesses=auto $(ARGS) || failed=1; \
 	exit $$failed
 
 test-specs: $(DEV) ## Test what a team owns: specs/, policies/ and generated/

@@ -113,5 +113,6 @@ def _line(subject: Subject) -> str:
         if paths:
             parts.append(f"{len(paths)} {word}")
     if subject.findings:
-        parts.append(f"{len(subject.findings)} findings")
+        count = len(subject.findings)
+        parts.append("1 finding" if count == 1 else f"{count} findings")
     return f"- **{subject.name}**: {', '.join(parts) or 'unchanged'}"
