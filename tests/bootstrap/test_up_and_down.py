@@ -8,11 +8,13 @@ import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from aws_cli import unknown_options
 from builders import plan_of, spec
-from running import ROOT
+from running import SPECS, spawn
 from world import World, run, serving
 
 from compiler.emit.marker import marked
@@ -76,6 +78,17 @@ TOKENS = {
 
 
 @cache
+def compiled() -> TemporaryDirectory[str]:
+    """A folder with the specs of tests/example, and what they compile to."""
+    folder = TemporaryDirectory()
+    shutil.copytree(SPECS, Path(folder.name) / "specs")
+    (Path(folder.name) / ".git").mkdir()  # paths of images are from the root
+    done = spawn("compile", "specs", cwd=Path(folder.name))
+    assert done.code == 0, done.out + done.err
+    return folder
+
+
+@cache
 def tree(name: str) -> dict[str, bytes]:
     """What is written for a cluster, by path in its folder."""
     if name in MADE:
@@ -83,7 +96,7 @@ def tree(name: str) -> dict[str, bytes]:
             each.path: marked(each.path, written(each))
             for each in lower(plan_of(MADE[name]))
         }
-    folder = ROOT / "generated" / name
+    folder = Path(compiled().name) / "generated" / name
     return {
         str(each.relative_to(folder)): each.read_bytes()
         for each in folder.rglob("*")
@@ -168,6 +181,9 @@ def test_it_goes_up_and_down_and_nothing_is_left(lab: Lab) -> None:
     assert not lab.world.stacks
     assert not lab.world.modules
     assert lab.run("down.sh", "--delete-data").returncode == 0
+    for call in lab.world.calls:
+        if call[0] == "aws":
+            assert not unknown_options(call), call
 
 
 @everywhere("workshop", "private", "terraform")

@@ -8,9 +8,8 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-import botocore.session
 import pytest
-from botocore import xform_name
+from aws_cli import unknown_options
 from builders import FSX, SPECS, example, files, plan_of, spec
 
 from compiler.emit.marker import marked
@@ -199,51 +198,11 @@ def ran(name: str, folder: Path, **more: str) -> list[list[str]]:
 
 # --- what is called exists, with these options
 
-# AWS CLI: options that are none of the API's, by command (AWS CLI reference, ec2 authorize-security-group-ingress,
-# cloudformation deploy, eks update-kubeconfig).
-OWN = {
-    ("ec2", "authorize-security-group-ingress"): {"protocol", "port", "cidr"},
-    ("cloudformation", "deploy"): {
-        "stack-name",
-        "template-file",
-        "capabilities",
-        "no-fail-on-empty-changeset",
-        "tags",
-        "parameter-overrides",
-    },
-    ("eks", "update-kubeconfig"): {"name"},
-}
-WAITERS = {
-    ("ec2", "vpc-peering-connection-exists"): "DescribeVpcPeeringConnections",
-    ("cloudformation", "stack-delete-complete"): "DescribeStacks",
-}
-
-
-def api_options(service: str, command: str) -> set[str]:
-    """The options of an AWS CLI command: the members of the operation's input (botocore)."""
-    if (service, command) in OWN and command != "authorize-security-group-ingress":
-        return OWN[service, command]
-    service = {"s3api": "s3"}.get(service, service)
-    model = botocore.session.get_session().get_service_model(service)
-    operations = {xform_name(each, "-"): each for each in model.operation_names}
-    assert command in operations or command in WAITERS.values(), (service, command)
-    shape = model.operation_model(operations.get(command, command)).input_shape
-    return {xform_name(each, "-") for each in shape.members} | OWN.get(
-        (service, command), set()
-    )
-
 
 @pytest.mark.parametrize("name", ALL)
 def test_every_option_of_the_aws_cli_exists(name: str, tmp_path: Path) -> None:
     for call in (each for each in ran(name, tmp_path) if each[0] == "aws"):
-        service, command = call[1], call[2]
-        command = WAITERS[service, call[3]] if command == "wait" else command
-        given = {each[2:] for each in call if each.startswith("--")} - {
-            "region",
-            "query",
-            "output",
-        }
-        assert given <= api_options(service, command), call
+        assert not unknown_options(call), call
 
 
 def test_data_is_deleted_on_purpose_alone(tmp_path: Path) -> None:
