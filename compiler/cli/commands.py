@@ -89,7 +89,7 @@ def _replaced(options: argparse.Namespace, output: Path) -> tuple[str, ...]:
     names = tuple(getattr(options, "replace", ()))
     if not names:
         return ()
-    from compiler.diagnostics.near import near
+    from compiler.diagnostics.near import meant
     from compiler.history.runs import FOLDER, read_runs
 
     committed = getattr(options, "against", None) or output
@@ -102,11 +102,9 @@ def _replaced(options: argparse.Namespace, output: Path) -> tuple[str, ...]:
         is_pattern = "*" in name or "?" in name
         if is_pattern or name in known:
             continue
-        close = near(name, known, limit=1)
-        if close:
-            hint = f": did you mean `{close[0]}`?"
-        else:
-            hint = ""
+        hint = meant(name, known)
+        if hint:
+            hint = f": {hint}"
         raise UsageError(
             f"`--replace {name}`: `{committed}` remembers no run of such a job{hint}"
         )

@@ -16,15 +16,15 @@ def near(
 ) -> list[str]:
     """The names nearest to a word, best first: what differs only in case or separators, then letters in another order
     (a slip of the fingers), then what is alike."""
-    plain = _plain(word)
-    letters = sorted(plain)
+    letters_of_word = plain(word)
+    letters = sorted(letters_of_word)
     ranks = []
     for name in dict.fromkeys(names):
-        other = _plain(name)
-        alike = likeness(plain, other)
+        other = plain(name)
+        alike = likeness(letters_of_word, other)
         same_letters = sorted(other) == letters
         if alike >= ALIKE or same_letters:
-            ranks.append((other == plain, same_letters, alike, name))
+            ranks.append((other == letters_of_word, same_letters, alike, name))
     best = sorted(
         ranks,
         reverse=True,
@@ -50,6 +50,7 @@ def likeness(word: str, name: str) -> float:
     return SequenceMatcher(None, word, name).ratio()
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """A word by its letters and digits alone: case and separators do not count."""
     letters = filter(str.isalnum, text.lower())
     return "".join(letters)

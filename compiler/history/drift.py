@@ -66,8 +66,15 @@ def _class_name(manifest: Manifest) -> str:
     return str(at(manifest.body, *_TEMPLATE, "spec", "nodeClassRef", "name"))
 
 
+def _former(manifest: Manifest, committed: Committed) -> Manifest | None:
+    """The object as it is committed, where it would change."""
+    if committed.holds(manifest):
+        return None
+    return committed.manifest(str(manifest.ref), manifest.path, manifest)
+
+
 def _of_pool(manifest: Manifest, committed: Committed) -> Iterator[Change]:
-    old = committed.manifest(str(manifest.ref), manifest.path, manifest)
+    old = _former(manifest, committed)
     if old is None:
         return
     before = _words_of_template(old)
@@ -118,7 +125,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def _of_class(manifest: Manifest, committed: Committed) -> Iterator[Change]:
-    old = committed.manifest(str(manifest.ref), manifest.path, manifest)
+    old = _former(manifest, committed)
     if old is None:
         return
     before = _mapping(old.body.get("spec"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from compiler.diagnostics.near import plain
+
 _Words = Mapping[str, str]
 
 _JOB: _Words = {
@@ -168,12 +170,8 @@ def meant_key(section: str, word: str) -> str:
 
     ``section``: the path of the mapping from ``spec``. Case and separators of the word do not count.
     """
-    plain = _plain(word)
+    letters = plain(word)
     for key, words in _SECTIONS.get(section, {}).items():
-        if plain in map(_plain, words.split()):
+        if letters in map(plain, words.split()):
             return key
     return ""
-
-
-def _plain(word: str) -> str:
-    return "".join(filter(str.isalnum, word.lower()))
