@@ -18,8 +18,8 @@ class Minor:
     which ``standard`` and ``extended`` support end, where they are known. ``karpenter`` is the first version
     that takes it. ``addons`` are the builds of EKS add-ons, and ``images`` the release versions that EKS gives to AMI
     aliases. ``asks`` is what the step to it asks for beside what every step does, ``brings`` what it is the first to
-    have. ``adds`` are the fields of core/v1 that older ones do not know, by type. ``source`` is where this was read,
-    and ``checked`` when.
+    have. ``adds`` are the fields of core/v1, by type, that older ones do not know or have off; ``off`` those that this
+    one has off, each with its feature gate. ``source`` is where this was read, and ``checked`` when.
     """
 
     version: str
@@ -33,6 +33,7 @@ class Minor:
     asks: tuple[str, ...] = ()
     brings: tuple[str, ...] = ()
     adds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    off: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def before(self) -> str:
@@ -56,6 +57,24 @@ def minors_from(files: Mapping[str, Mapping[str, Any]]) -> dict[str, Minor]:
         facts["adds"] = {name: tuple(fields) for name, fields in adds}
         minors[version] = Minor(version=version, **facts)
     return minors
+
+
+def unknown_fields(
+    minors: Mapping[str, Minor],
+    version: str,
+) -> dict[str, dict[str, str]]:
+    """By type of core/v1, the fields that the API server of a minor version drops, each with the first minor that does
+    not, or with the feature gate that is off in all."""
+    unknown: dict[str, dict[str, str]] = {}
+    for minor in minors.values():
+        for name, gates in minor.off.items():
+            unknown.setdefault(name, {}).update(gates)
+        if version_key(minor.version) <= version_key(version):
+            continue
+        for name, fields in minor.adds.items():
+            for each in fields:
+                unknown.setdefault(name, {}).setdefault(each, minor.version)
+    return unknown
 
 
 def laid_over(
