@@ -78,19 +78,13 @@ def verify(
         closed=closed,
         external=external,
     )
+    faults += refused_pods(objects)
     if not closed:
         faults += loose_ends(objects, near)
-        faults += refused_pods(objects)
         faults = [
             (manifest, fault)
             for manifest, fault in faults
             if not _filled_in_later(manifest.body, fault)
-        ]
-    elif any(manifest.key for manifest in manifests):
-        faults += [
-            (manifest, fault)
-            for manifest, fault in refused_pods(objects)
-            if manifest.key
         ]
     places = enumerate(manifests)
     order = {id(manifest): place for place, manifest in places}
