@@ -32,6 +32,7 @@ from compiler.output.formats import lifted as lifted_plan
 from compiler.output.formats import objects, reread
 from compiler.output.formats.cloudformation.functions import TAGS
 from compiler.output.formats.cloudformation.template import is_template
+from compiler.patches import apply_patches
 from compiler.plan import Plan
 from compiler.policy.config import Config
 from compiler.policy.engine import run
@@ -43,6 +44,7 @@ from compiler.source import Document, SourceFile
 from compiler.source.manifests import parse_manifests
 from compiler.source.parse import parse
 from compiler.spec.load import load
+from compiler.subjects.overrides.plan import ObjectPatch
 from compiler.targets import lower
 
 WHOLE = "# a whole cluster"
@@ -205,6 +207,9 @@ def from_document(document: Document) -> tuple[Plan, list[Manifest]]:
         _refuse(faults)
     assert plan is not None
     artifacts = lower(plan)
+    if plan.of(ObjectPatch):
+        plan, artifacts, faults = apply_patches(plan, artifacts)
+        _refuse(faults)
     return reread(artifacts, plan), objects(artifacts)
 
 

@@ -20,6 +20,7 @@ from compiler.report import (
     runs,
     storage,
     timeouts,
+    trust,
     upgrades,
 )
 from compiler.report.subject import Subject
@@ -27,6 +28,7 @@ from compiler.report.subject import Subject
 SECTIONS = (
     findings,
     changes,
+    trust,
     upgrades,
     runs,
     cost,

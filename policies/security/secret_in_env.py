@@ -42,6 +42,8 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [mlflow, run, --db-password=hunter2]}]
 
+        jobs: [{name: llama, command: [torchrun, train.py, --wandb-key=0123456789abcdef0123456789abcdef01234567]}]
+
         jobs: [{name: llama, env: {REGISTRY_TOKEN: 0a1b2c3d4e5f60718293a4b5c6d7e8f9}}]
 
         jobs: [{name: llama, initContainers: [{name: fetch, command: [python, fetch.py],
@@ -138,17 +140,26 @@ def _in_command(words: Sequence[str]) -> str:
     return ""
 
 
+_SERVICES = ("wandb", "hf", "comet", "neptune", "clearml", "mlflow", "ngc", "openai")
+
+
 def _credential(name: str, value: str) -> bool:
     """Whether the value of an option is a credential: a password of any length, a token of many characters."""
     if not literal(value):
         return False
     if name.endswith(("password", "passwd")):
         return True
-    is_token = named(name) or name in (
-        "token",
-        "auth-token",
-        "hub-token",
-        "access-token",
+    of_service = name.endswith("key") and name.startswith(_SERVICES)
+    is_token = (
+        named(name)
+        or of_service
+        or name
+        in (
+            "token",
+            "auth-token",
+            "hub-token",
+            "access-token",
+        )
     )
     return is_token and len(value) >= _SHORTEST
 

@@ -98,6 +98,7 @@ def secret_in_object(
 # What specs reach of the objects that we write; the others have no text but ours.
 _REACHED = (
     "HelmRelease",
+    "WorkloadPriorityClass",
     "ConfigMap",
     "Secret",
     "TrainJob",

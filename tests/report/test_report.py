@@ -12,7 +12,7 @@ from builders import FSX, spec
 from running import EXAMPLE, Command
 
 import compiler.report as package
-from compiler.report import SECTIONS
+from compiler.report import SECTIONS, trust
 
 
 @pytest.fixture
@@ -587,3 +587,62 @@ def test_how_many_sick_nodes_are_repaired(
     text = trainyard("report", "lab.yaml", cwd=tmp_path).out
     (row,) = rows(text, "Repair of nodes")
     assert row[-1] == sick
+
+
+# --- trust
+
+
+def test_the_rules_about_trust_are_in_the_section() -> None:
+    folder = Path("policies/trust")
+    codes = {
+        code
+        for path in folder.glob("*.py")
+        for code in re.findall(r'@rule\(\s*"(\w+)"', path.read_text())
+    }
+    assert codes <= trust.CODES
+
+
+BINDING = {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRoleBinding",
+    "metadata": {"name": "ci"},
+    "roleRef": {
+        "apiGroup": "rbac.authorization.k8s.io",
+        "kind": "ClusterRole",
+        "name": "cluster-admin",
+    },
+    "subjects": [{"kind": "ServiceAccount", "name": "ci", "namespace": "default"}],
+}
+
+
+def test_what_changes_hands_is_named_with_what_is_new(
+    trainyard: Command, tmp_path: Path
+) -> None:
+    for name in ("before", "after"):
+        (tmp_path / name).mkdir()
+    write(tmp_path / "before", patches=[SUSPENDED])
+    assert trainyard("compile", "lab.yaml", cwd=tmp_path / "before").code == 0
+    (tmp_path / "after" / "extra.yaml").write_text(yaml.safe_dump(BINDING))
+    write(tmp_path / "after", include=["extra.yaml"])
+    done = trainyard(
+        "report",
+        "lab.yaml",
+        "--against",
+        "../before/generated",
+        cwd=tmp_path / "after",
+    )
+    found = rows(done.out, "Who gets in, what changes hands")
+    assert [
+        "included",
+        "`ClusterRoleBinding/ci` of `extra.yaml`",
+        "new",
+    ] in found
+    assert ["patched", "`HelmRelease`: `/spec/suspend`", "gone"] in found
+    assert [
+        "warning ACC040",
+        "`ci` may do everything in the cluster",
+        "`extra.yaml:10`",
+    ] in found
+
+
+SUSPENDED = {"target": {"kind": "HelmRelease"}, "patch": {"spec": {"suspend": True}}}

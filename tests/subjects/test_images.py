@@ -335,7 +335,11 @@ def test_a_spec_without_images_needs_a_tag(tmp_path: Path) -> None:
         (f"torch==2.8.0+cu129 --hash=sha256:{ONE}", ""),
         (f"six==1.17.0 ; python_version < '4' --hash=sha256:{ONE}", ""),
         (f"uvicorn[standard]==0.30.0 --hash=sha512:{ONE}{TWO}", ""),
-        ("--index-url https://packages.example.com/simple", ""),
+        ("--index-url https://packages.example.com/simple", "RES236"),
+        ("-i https://packages.example.com/simple", "RES236"),
+        ("--index-url https://download.pytorch.org/whl/cu129", ""),
+        ("--index-url=https://pypi.org/simple", ""),
+        ("--index-url https://me:hunter22@pypi.org/simple", "RES237"),
     ],
 )
 def test_a_requirement_that_is_not_locked_is_reported_at_its_line(
@@ -346,6 +350,19 @@ def test_a_requirement_that_is_not_locked_is_reported_at_its_line(
     )
     found = [pair for pair in codes(compiled(folder)) if pair[0] != "RES141"]
     assert found == ([(code, "requirements.txt:5")] if code else [])
+
+
+def test_the_password_of_an_index_is_not_printed(
+    tmp_path: Path, trainyard: Command
+) -> None:
+    line = "--index-url https://me:hunter22@pypi.example.com/simple\n"
+    folder = repository(
+        tmp_path / "fleet", with_images(images=IMAGES[:1]), LOCKED + line
+    )
+    done = trainyard("check", "specs", cwd=folder)
+    assert done.code == 1
+    assert "RES237" in done.out
+    assert "hunter22" not in done.out + done.err
 
 
 def test_lines_of_a_requirement_are_one() -> None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
 from compiler.catalog.efa import versions_of
+from compiler.diagnostics.secrets import forms as forms_of_secrets
 from compiler.regex import regex
 from compiler.resolve.context import Context
 from compiler.source import Route
@@ -33,6 +35,9 @@ _OPTIONS = (
     "--no-binary",
     "--prefer-binary",
 )
+_INDEX = ("--index-url", "-i")
+# Of the Python Software Foundation, PyTorch and NVIDIA, and those that are in an account of AWS.
+_KNOWN_INDEXES = ("pypi.org", "download.pytorch.org", "nvidia.com", ".amazonaws.com")
 # What PyTorch is built with in a base: another one beside it is the wrong one.
 _OF_TORCH = regex(r"nvidia-(?:nccl|cudnn|cublas|cuda-runtime|nvshmem)(?:-cu\d+)?\Z")
 
@@ -85,9 +90,44 @@ def check_requirements(
                 source=_SOURCE,
             )
             continue
+        _index(context, spec, requirement.text, here)
         pinned = _PINNED.match(requirement.text)
         if pinned is not None and torch is not None:
             _replaces(context, spec, pinned, torch, here)
+
+
+def _index(
+    context: Context,
+    spec: forms.Image,
+    text: str,
+    at: Route,
+) -> None:
+    """The index that packages come from, where few know it; the hashes hold what comes from it all the same."""
+    option, address = _option(text)
+    if option not in _INDEX:
+        return
+    if forms_of_secrets(address):
+        context.fault(
+            "RES237",
+            f"the index of image `{spec.name}` has a password in git",
+            at,
+            "take it out, and give it to the build: `PIP_INDEX_URL` as a secret of CodeBuild or Docker",
+        )
+        return
+    host = urlsplit(address).hostname or ""
+    if not host.endswith(_KNOWN_INDEXES):
+        context.doubt(
+            "RES236",
+            f"packages of image `{spec.name}` come from `{host or address}`",
+            at,
+            "take it out for those of PyPI; or mirror them in CodeArtifact, whose addresses end in `.amazonaws.com`",
+        )
+
+
+def _option(text: str) -> tuple[str, str]:
+    """An option and its value, of which either ``=`` or a space stands between them."""
+    option, _, value = text.replace("=", " ", 1).partition(" ")
+    return option, value.strip()
 
 
 def _unlocked(text: str) -> str:

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from compiler.diagnostics import Severity
+from compiler.manifest import Manifest
+from compiler.model.core_types import typed_parts
+from compiler.model.values import value
+from compiler.policy.rule import Finding, rule
+from compiler.source import Route
+
+
+@rule("ACC042", severity=Severity.WARNING)
+def pod_owns_its_node(manifest: Manifest) -> Iterator[Finding]:
+    """A pod mounts the whole file system of its node, or the socket of its container runtime.
+
+    Either is root on the node: the pod reads the Secrets of every other pod there and the credentials of the kubelet,
+    and starts what it likes (Kubernetes, Pod Security Standards, baseline: host path volumes). Agents that read the
+    node's metrics mount `/` with `readOnly`, and are accepted.
+
+    ## Fails
+
+        apiVersion: apps/v1
+        kind: DaemonSet
+        metadata: {name: tuning, namespace: kube-system}
+        spec:
+          selector: {matchLabels: {app: tuning}}
+          template:
+            metadata: {labels: {app: tuning}}
+            spec:
+              containers:
+              - name: tuning
+                image: tuning:1
+                securityContext: {privileged: true}
+                volumeMounts: [{name: host, mountPath: /host}]
+              volumes: [{name: host, hostPath: {path: /}}]
+
+    ## Passes
+
+        apiVersion: apps/v1
+        kind: DaemonSet
+        metadata: {name: metrics, namespace: kube-system}
+        spec:
+          selector: {matchLabels: {app: metrics}}
+          template:
+            metadata: {labels: {app: metrics}}
+            spec:
+              containers:
+              - {name: metrics, image: "metrics:1", volumeMounts: [{name: host, mountPath: /host, readOnly: true}]}
+              volumes: [{name: host, hostPath: {path: /}}, {name: dev, hostPath: {path: /dev/kmsg}}]
+    """
+    mounted = _mounted_for_writing(manifest)
+    for name, path, part in typed_parts(manifest):
+        if name != "Volume":
+            continue
+        host_path = value(part, "hostPath", "path")
+        if host_path in _SOCKETS or (host_path == "/" and part.get("name") in mounted):
+            yield Finding(
+                f"`{manifest.ref.name}` mounts `{host_path}` of its nodes, and so is root there",
+                Route((manifest.id, *path, "hostPath", "path")),
+                help="mount the folder that is needed, with `readOnly: true`",
+            )
+
+
+_SOCKETS = ("/run/containerd/containerd.sock", "/var/run/docker.sock")
+
+
+def _mounted_for_writing(manifest: Manifest) -> set[str]:
+    """The names of volumes that a container of the object may write to."""
+    names: set[str] = set()
+    for name, _, part in typed_parts(manifest):
+        if name == "Container":
+            names.update(_written(part))
+    return names
+
+
+def _written(container: Mapping[str, Any]) -> Iterator[str]:
+    mounts = container.get("volumeMounts")
+    for mount in mounts if isinstance(mounts, list) else ():
+        if isinstance(mount, dict) and not mount.get("readOnly"):
+            yield str(mount.get("name"))

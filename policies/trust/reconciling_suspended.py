@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.manifest import Manifest
+from compiler.model.values import value
+from compiler.policy.rule import Finding, rule
+from compiler.source import Route
+
+
+@rule(
+    "HLT030",
+    severity=Severity.WARNING,
+    kinds=(
+        "kustomize.toolkit.fluxcd.io/Kustomization",
+        "helm.toolkit.fluxcd.io/HelmRelease",
+        "source.toolkit.fluxcd.io/GitRepository",
+        "source.toolkit.fluxcd.io/OCIRepository",
+        "source.toolkit.fluxcd.io/HelmRepository",
+    ),
+)
+def reconciling_suspended(manifest: Manifest) -> Iterator[Finding]:
+    """Flux is told not to reconcile something: what git says of it is not applied.
+
+    A suspended object stays as it is while everybody believes that git describes it; edits after that, of security
+    too, do not arrive (Flux 2.9, `spec.suspend`). To stop for a moment there is `flux suspend`, which leaves git alone.
+
+    ## Fails
+
+        apiVersion: kustomize.toolkit.fluxcd.io/v1
+        kind: Kustomization
+        metadata: {name: jobs, namespace: flux-system}
+        spec: {interval: 10m, path: ./jobs, prune: false, suspend: true, serviceAccountName: jobs,
+          sourceRef: {kind: GitRepository, name: flux-system}}
+
+        patches: [{target: {kind: HelmRelease}, patch: {spec: {suspend: true}}}]
+
+    ## Passes
+
+        apiVersion: kustomize.toolkit.fluxcd.io/v1
+        kind: Kustomization
+        metadata: {name: jobs, namespace: flux-system}
+        spec: {interval: 10m, path: ./jobs, prune: false, serviceAccountName: jobs,
+          sourceRef: {kind: GitRepository, name: flux-system}}
+    """
+    if value(manifest.body, "spec", "suspend") is True:
+        yield Finding(
+            f"`{manifest.ref.name}` is suspended: what git says of it is not applied",
+            Route((manifest.id, "spec", "suspend")),
+            help="remove it; `flux suspend` stops for a moment, and `flux resume` goes on",
+        )
