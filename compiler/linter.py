@@ -73,7 +73,11 @@ def lint(
     findings: list[Diagnostic] = []
     for cluster in clusters:
         findings += _findings(cluster, catalog, policies, near)
-    findings = _without_repeats(findings)
+    findings = [
+        finding
+        for finding in _without_repeats(findings)
+        if finding.code != "NAM005" or finding.object not in reading.deleted
+    ]
     findings += _findings_alone(reading, catalog, policies)
     findings += _unread(objects)
     if policies.config.exceptions:
@@ -155,7 +159,7 @@ def _coverage(
     for rule in rules:
         ruled.update(rule.kinds)
     ruled -= _PODS
-    patches = len(reading.objects) - len(objects)
+    patches = len(reading.objects) - len(objects) + reading.patches
     coverage = covered(reading, objects, patches, ruled, kinds())
     coverage.resource_rules = len(_on_what_is_alone(rules))
     coverage.rules = len(rules) - coverage.resource_rules
@@ -171,8 +175,14 @@ def _nothing(
     reading: Reading,
     objects: list[LintObject],
 ) -> bool:
-    """Whether a run looked at nothing. Neither a kustomization nor a template is an object, and both are looked at."""
-    return not (objects or reading.kustomizations or reading.alone)
+    """Whether a run looked at nothing. Kustomizations, patches and templates are no objects, and are looked at."""
+    looked_at = (
+        reading.kustomizations,
+        reading.alone,
+        reading.patches,
+        reading.observed,
+    )
+    return not (objects or any(looked_at))
 
 
 def _findings(

@@ -8,17 +8,36 @@ from compiler.dataclass import dataclass
 from compiler.output.artifact import Artifact, Body, ObjectRef, ref_of
 from compiler.regex import regex
 
-__all__ = ["Body", "Manifest", "ObjectRef", "placeholder", "ref_of"]
+__all__ = [
+    "Body",
+    "Manifest",
+    "ObjectRef",
+    "placeholder",
+    "placeholders",
+    "ref_of",
+]
 
-_PLACEHOLDER = regex(r"\$\{|\$\(|\{\{|\A\$[A-Za-z_]\w*\Z")
+# A variable of a shell is one wherever a name of Kubernetes has no `$`; `<` and `>` compare numbers in expressions.
+_PLACEHOLDER = regex(
+    r"\$\{|\$\(|\{\{|(?:\A|[/:@.-])\$[A-Za-z_]\w*(?=\Z|[/:@.-])|<[A-Za-z][\w.-]*(?: [\w.-]+)*>"
+)
+
+_WRITTEN = regex(r"\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|\$\w+|<[A-Za-z][^<>]*>")
 
 
 def placeholder(text: str) -> bool:
-    """Whether a value is filled in later, by Flux or a shell (``${NAME}``, ``$NAME``, ``$(command)``) or a template
-    (``{{ … }}``): what it will be is unknown."""
-    if "$" not in text and "{{" not in text:
+    """Whether a value is filled in later, by Flux or a shell (``${NAME}``, ``$NAME``, ``$(command)``), a template
+    (``{{ … }}``) or a person (``<name>``): what it will be is unknown."""
+    if "$" not in text and "{{" not in text and "<" not in text:
         return False
     return _PLACEHOLDER.search(text) is not None
+
+
+def placeholders(text: str) -> list[str]:
+    """What stands in a text for something that is filled in later, as it is written."""
+    if not placeholder(text):
+        return []
+    return _WRITTEN.findall(text)
 
 
 @dataclass(slots=True)

@@ -98,7 +98,7 @@ _OPTION = rf"--[\w-]{{0,40}}?(?i:{_KEYS}|token)(?:=|[\"']?\s*,?\s+[\"']?)(?P<val
 # or for one that somebody is to write.
 _REFERENCE = regex(
     r"\s*(?:$|\{\{|ENC\[|arn:|ref\+|vault:|/[\w./-]+$|<[^<>]*>$|\*+$|(?i:null|none|nil|true|false)$)"
-    r"|(?i:placeholder|replaced?|your)[-_ A-Za-z]*$"
+    r"|(?i:placeholder|replaced?|your|dummy|change[-_ ]?me|x{3,})[-_ A-Za-z]*$|\[[A-Za-z_ -]+\]$"
     r"|.*(?<!\$)\$[({A-Za-z_]",
     re.DOTALL,
 )

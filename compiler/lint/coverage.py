@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from compiler.lint.inputs import LintObject, Reading
+from compiler.manifest import placeholders
 from compiler.output.formats import format_of
 from compiler.verify import BUILTIN
 
@@ -20,7 +22,8 @@ class Coverage:
 
     ``ruled``: objects judged by schema and rules; ``pods``: by schema, and by rules on their pods. ``alone``: what is
     judged by itself, as templates are, by what it is called. ``resources`` of these were judged, by type; of
-    ``strange`` ones nothing is known here.
+    ``strange`` ones nothing is known here. ``placeholders`` stand for values that somebody fills in, as they are
+    written.
     """
 
     files: int = 0
@@ -38,6 +41,7 @@ class Coverage:
     resource_rules: int = 0
     resources: Counter[str] = field(default_factory=Counter)
     strange: Counter[str] = field(default_factory=Counter)
+    placeholders: Counter[str] = field(default_factory=Counter)
 
     @property
     def objects(self) -> int:
@@ -63,6 +67,8 @@ class Coverage:
         if self.strange:
             left_out.append(f"{_counted(self.strange)} (no structure, no rule)")
         left_out += self.passed_over
+        if self.placeholders:
+            left_out.append(self._filled_in_later())
         if left_out:
             lines.append(f"not judged: {'; '.join(left_out)}")
         if self.not_read:
@@ -73,6 +79,13 @@ class Coverage:
                 "each was judged apart, as one of several to choose from"
             )
         return lines
+
+    def _filled_in_later(self) -> str:
+        """The values that nobody knows yet; the rest of their objects is judged."""
+        values = _plural(self.placeholders.total(), "value")
+        names = [name for name, _ in self.placeholders.most_common(_PATHS)]
+        more = ", …" if len(self.placeholders) > _PATHS else ""
+        return f"{values} to be filled in ({', '.join(names)}{more})"
 
     def _headline(self, findings: bool) -> str:
         line = f"{self._read()}: {self._judged()}"
@@ -130,6 +143,8 @@ def covered(
         not_read=tuple(_not_read(reading)),
     )
     for item in objects:
+        if _may_have_placeholders(item):
+            coverage.placeholders.update(_placeholders(item.manifest.body))
         ref = item.manifest.ref
         kind = f"{ref.group}/{ref.kind}"
         if kind in ruled:
@@ -150,6 +165,44 @@ def covered(
                 counts = coverage.strange
             counts[resource] += 1
     return coverage
+
+
+def _may_have_placeholders(item: LintObject) -> bool:
+    text = item.text.file.text
+    return "$" in text or "{{" in text or "<" in text
+
+
+# What a shell or a program reads, where `$HOME` is no placeholder.
+_OF_PROGRAMS = frozenset(
+    {
+        "annotations",
+        "args",
+        "binaryData",
+        "command",
+        "data",
+        "description",
+        "entrypoint",
+        "env",
+        "overrideBootstrapCommand",
+        "preBootstrapCommands",
+        "stringData",
+        "userData",
+    }
+)
+
+
+def _placeholders(value: Any) -> Iterator[str]:
+    """What is filled in later, in the values of an object that only Kubernetes reads."""
+    if isinstance(value, str):
+        for written in placeholders(value):
+            yield "{{ … }}" if written.strip("_") == "$" else written
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if key not in _OF_PROGRAMS:
+                yield from _placeholders(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _placeholders(item)
 
 
 def _passed_over(
@@ -176,6 +229,8 @@ def _not_read(reading: Reading) -> Iterable[str]:
         yield f"{_plural(reading.others, 'file')} of YAML or JSON without `apiVersion` and `kind`"
     if reading.kindless:
         yield f"{_plural(reading.kindless, 'document')} without `kind` that no `metadata` or `spec` makes an object"
+    if reading.observed:
+        yield f"{_plural(reading.observed, 'document')} with a `status` and no `spec`"
     if reading.formats:
         files = _plural(reading.formats.total(), "file")
         yield f"{files} of other formats ({_counted(reading.formats)})"

@@ -75,6 +75,8 @@ class Reading:
     """What the files hold, and what was passed over.
 
     ``alone``: what is judged by itself, as templates of CloudFormation are. ``kustomizations``: bodies by path.
+    ``patches`` are documents that say of themselves that they are one, ``observed`` those of a state;
+    ``deleted`` are the objects that such patches take away.
     ``formats``: files of formats that nobody reads here, by the end of their names. ``broken``: paths of files of which
     a part was lost. ``others``: files without any object. ``kindless``: documents that are no objects, as the
     description of a chart is.
@@ -91,3 +93,6 @@ class Reading:
     others: int = 0
     kindless: int = 0
     specs: int = 0
+    patches: int = 0
+    deleted: set[str] = field(default_factory=set)
+    observed: int = 0

@@ -50,16 +50,19 @@ class Kustomizations:
 
     def is_patch(self, file: str) -> bool:
         """Whether a file is a part of objects: one that a kustomization names as a patch, or a spare one beside it,
-        which none names and which is called a patch."""
+        which none names and which is called a patch, or lies in a folder that is."""
         if not self._bodies:
             return False
         path = _real(file)
         if path in self.patches:
             return True
-        folder, name = os.path.split(path)
-        if folder not in self._folders or "patch" not in name:
+        if path in self._roots:
             return False
-        return path not in self._roots
+        folder, name = os.path.split(path)
+        above, own = os.path.split(folder)
+        if own == "patches" and above in self._folders:
+            return True
+        return folder in self._folders and "patch" in name
 
     def built(self, item: LintObject) -> LintObject:
         """The object with the labels that its kustomizations add to selectors, where it leaves that to them."""
@@ -114,9 +117,15 @@ class Kustomizations:
                 target = os.path.normpath(joined)
                 inner = self._folders.get(target)
                 if inner is not None:
-                    yield from self._files(inner, seen)
+                    if not _renames(self._bodies[inner]):
+                        yield from self._files(inner, seen)
                 elif "://" not in entry:
                     yield target
+
+
+def _renames(body: Mapping[str, Any]) -> bool:
+    """Whether the objects of a kustomization have other names in those that build on it."""
+    return any(body.get(key) for key in ("namePrefix", "nameSuffix"))
 
 
 def _real(path: str) -> str:

@@ -10,10 +10,11 @@ from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
 from compiler.lint.inputs import LintArtifact, LintObject, Reading, Text
 from compiler.lint.kindless import no_object
-from compiler.lint.templates import template
-from compiler.manifest import Manifest
+from compiler.lint.templates import filled_in, template
+from compiler.manifest import Manifest, ref_of
 from compiler.output import Artifact
 from compiler.output.formats import format_of, hinted, recognised
+from compiler.regex import regex
 from compiler.source import Document, Node, Route, SourceFile
 from compiler.source.manifests import parse_manifests
 from compiler.source.plain import PlainReader
@@ -97,6 +98,12 @@ def is_dockerfile(path: str) -> bool:
     return name.rpartition(".")[2] in _DOCKERFILES
 
 
+def has_instruction(text: str) -> bool:
+    """Whether a file begins as a Dockerfile may, with a word: people call other files so too."""
+    return _INSTRUCTION.match(text) is not None
+
+
+_INSTRUCTION = regex(r"(?:\s*(?:#.*)?\n)*\s*[A-Za-z]+\s")
 _DOCKERFILES = ("dockerfile", "containerfile")
 
 
@@ -117,7 +124,7 @@ def _read_file(path: str, reader: PlainReader, reading: Reading) -> None:
     reading.diagnostics += faults
     if file is None:
         return
-    if is_dockerfile(path):
+    if is_dockerfile(path) and has_instruction(file.text):
         _read_dockerfile(file, reading)
         return
     formats = hinted(file.text)
@@ -129,9 +136,24 @@ def _read_file(path: str, reader: PlainReader, reading: Reading) -> None:
     if len(alone) == len(formats) and not is_kustomization:
         reading.others += 1
         return
+    _read_objects(file, reader, reading, is_kustomization=is_kustomization)
+
+
+def _read_objects(
+    file: SourceFile,
+    reader: PlainReader,
+    reading: Reading,
+    *,
+    is_kustomization: bool,
+) -> None:
+    """The objects of a file, or the body of a kustomization."""
+    path = file.name
     text = Text(file)
     bodies, faults = _parse(text, reader)
     problem = template(file, faults)
+    if problem is not None:
+        bodies, faults = _parse_filled_in(text, faults)
+        problem = template(file, faults)
     if problem is not None:
         reading.templates += 1
         reading.diagnostics.append(problem)
@@ -183,6 +205,22 @@ def _parse(
     documents, faults = parse_manifests(text.file, text.tags)
     text.documents = documents
     bodies = [document.root.to_python() for document in documents]
+    return bodies, faults
+
+
+def _parse_filled_in(
+    text: Text, faults: list[Diagnostic]
+) -> tuple[list[Any], list[Diagnostic]]:
+    """The bodies of a template of values alone, with names in their places, and what is wrong with it; the ``faults``
+    of another template."""
+    file = text.file
+    filled = filled_in(file.text)
+    if filled is None:
+        return [], faults
+    shown, file.text = file.text, filled
+    text.documents, faults = parse_manifests(file, text.tags)
+    file.text = shown
+    bodies = [document.root.to_python() for document in text.documents]
     return bodies, faults
 
 
@@ -261,12 +299,23 @@ def _unpack(
         for number, item in enumerate(items):
             inside = where / ("items", number)
             _unpack(item, text, inside, reading)
+    elif "$patch" in body:
+        reading.patches += 1
+        if body["$patch"] == "delete":
+            reading.deleted.add(str(ref_of(body)))
+    elif _is_observed(body):
+        reading.observed += 1
     elif _is_object(body):
         _add_object(body, text, where, reading)
     elif str(body.get("apiVersion")).startswith(_OURS):
         reading.specs += 1
     else:
         reading.kindless += 1
+
+
+def _is_observed(body: dict[str, Any]) -> bool:
+    """Whether a document says what is there, as tests do, and not what is to be: nobody applies it."""
+    return "status" in body and "spec" not in body
 
 
 def _add_object(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import warning
+from compiler.regex import regex
 from compiler.source import SourceFile, Span
 
 _HELM = "lint what it renders: `helm template … | trainyard lint -`"
@@ -41,6 +43,48 @@ def template(
                 help=help,
             )
     return None
+
+
+_EXPRESSION = regex(r"\{\{(?P<inside>[^{}\n]*)\}\}")
+_VALUE = regex(r"\s*\.?\w[\w.]*(?:\s*\|\s*\w+(?:\s+\"[^\"]*\")?)*\s*\Z")
+_CONTROL = (
+    "if",
+    "else",
+    "end",
+    "range",
+    "with",
+    "define",
+    "block",
+    "template",
+    "include",
+)
+
+
+def filled_in(text: str) -> str | None:
+    """A template with a name of the same length in the place of each expression, so that it is YAML with the same
+    places; nothing where it has more than values, as conditions and blocks are."""
+    expressions = list(_EXPRESSION.finditer(text))
+    if not expressions or len(expressions) != text.count("{{"):
+        return None
+    for expression in expressions:
+        inside = expression["inside"]
+        words = inside.split()
+        is_value = _VALUE.match(inside) is not None
+        if not is_value or words[0] in _CONTROL or _is_alone(text, expression):
+            return None
+    return _EXPRESSION.sub(_name, text)
+
+
+def _is_alone(text: str, expression: re.Match[str]) -> bool:
+    """Whether nothing else is on the line, as before a block of more lines."""
+    start = text.rfind("\n", 0, expression.start()) + 1
+    end = text.find("\n", expression.end())
+    line = text[start:] if end < 0 else text[start:end]
+    return line.strip() == expression.group()
+
+
+def _name(expression: re.Match[str]) -> str:
+    return "$" + "_" * (len(expression.group()) - 1)
 
 
 def once(findings: list[Diagnostic]) -> list[Diagnostic]:

@@ -12,6 +12,7 @@ from typing import Any
 from compiler.manifest import Body, Manifest
 from compiler.output.body import at, follow, items
 from compiler.verify.fault import REFERENCE, Fault, Path, nearest
+from compiler.verify.loose_ends import Near
 from compiler.verify.objects import ObjectSet, identity_of
 from compiler.verify.references import TRAINER, pod_specs
 
@@ -37,8 +38,12 @@ Reference = tuple[Path, str, str, Any]
 """The place of a key, kind and name of the object that is to have it, and the key."""
 
 
-def absent_keys(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
-    """Faults of keys. An object without any key may be filled by a controller, and is not judged."""
+def absent_keys(
+    objects: ObjectSet,
+    near: Near,
+) -> Iterator[tuple[Manifest, Fault]]:
+    """Faults of keys. An object without any key may be filled by a controller, and is not judged; nor is one that is
+    not ``near``, since another of its name may be."""
     sources = (objects.of_kind("", kind) for kind in _WITH_KEYS)
     declared = chain.from_iterable(sources)
     if next(declared, None) is None:
@@ -46,9 +51,12 @@ def absent_keys(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
     for manifest in objects.manifests:
         namespace = identity_of(manifest.body)[2]
         for path, kind, name, key in _references(manifest.body):
-            source = objects.find("", kind, namespace, name)
-            keys = _keys(source)
-            if not keys or not isinstance(key, str):
+            identity = ("", kind, namespace, name)
+            if identity not in objects or not isinstance(key, str):
+                continue
+            source = objects.manifest(identity)
+            keys = _keys(source.body)
+            if not keys or not near(manifest.path, source.path):
                 continue
             if key not in keys:
                 message = f"{kind} `{name}` has no key `{key}`"

@@ -16,6 +16,7 @@ from compiler.verify.references import (
     RUNTIME_PODS,
     TRAINER,
     is_built_in,
+    made_by_others,
     pod_references,
     references,
 )
@@ -153,6 +154,8 @@ class _Names:
         self._objects = objects
         self._shared = shared
         self._near = near
+        made = (made_by_others(manifest.body) for manifest in objects.manifests)
+        self._made = set(filter(None, made))
         self._used = {target for _, _, target in named}
         self._declared: dict[Space, list[str]] = {}
         for identity in objects.identities():
@@ -169,6 +172,8 @@ class _Names:
         """Whether a target is not there, and others are that it could be meant for."""
         group, kind, _, name = target
         if target in self._objects or not self.declared(target):
+            return False
+        if target in self._made:
             return False
         is_runtime = (group, kind) == _RUNTIME
         if is_runtime and name in released_runtimes():

@@ -319,6 +319,27 @@ def references(body: dict[str, Any]) -> Iterator[tuple[Path, Identity]]:
         yield from pod_references(spec, path, namespace)
 
 
+def made_by_others(body: Mapping[str, Any]) -> Identity | None:
+    """What a controller makes of an object, if it is one of those: a Secret of cert-manager, External Secrets or
+    Sealed Secrets (cert-manager.io/v1 Certificate, spec.secretName; external-secrets.io/v1 ExternalSecret,
+    spec.target.name; bitnami.com/v1alpha1 SealedSecret, whose Secret has its name)."""
+    group, kind, namespace, name = identity_of(dict(body))
+    path = _MAKES.get((group, kind))
+    if path is None:
+        return None
+    target = at(body, *path)
+    if isinstance(target, str) and target:
+        return "", "Secret", namespace, target
+    return "", "Secret", namespace, name
+
+
+_MAKES = {
+    ("cert-manager.io", "Certificate"): ("spec", "secretName"),
+    (SECRETS, "ExternalSecret"): ("spec", "target", "name"),
+    ("bitnami.com", "SealedSecret"): ("metadata", "name"),
+}
+
+
 def made_elsewhere(bodies: Iterable[Mapping[str, Any]]) -> frozenset[ObjectRef]:
     """What objects of the adopter's own refer to, and what stands in no repository: Secrets, and whatever a chart among
     them may make in its namespace."""

@@ -71,7 +71,7 @@ def verify(
         if first.key and not later.key:
             copy, other = first, later
         faults.append((copy, _duplicate(other, copy)))
-    faults += absent_keys(objects)
+    faults += absent_keys(objects, _everywhere if closed else near)
     faults += claims_of_default_class(objects)
     faults += link(
         objects,
@@ -90,6 +90,11 @@ def verify(
     order = {id(manifest): place for place, manifest in places}
     faults.sort(key=lambda pair: order[id(pair[0])])
     return [diagnostic(manifest, fault) for manifest, fault in faults]
+
+
+def _everywhere(one: str, other: str) -> bool:
+    """Of a closed set all files belong together."""
+    return True
 
 
 def _unverified(
@@ -162,8 +167,14 @@ def _filled_in_later(body: Body, fault: Fault) -> bool:
         return False
     if not placeholder(value):
         return False
-    is_word = len(value.split()) == 1
-    return fault.code != "SCH002" or is_word
+    return fault.code != "SCH002" or _is_one(value)
+
+
+def _is_one(text: str) -> bool:
+    """Whether a text is a placeholder and nothing else, so that it may become a number."""
+    is_template = text.startswith("{{") and text.endswith("}}")
+    is_name = text.startswith("<") and text.endswith(">")
+    return is_template or is_name or len(text.split()) == 1
 
 
 def _duplicate(first: Manifest, later: Manifest) -> Fault:

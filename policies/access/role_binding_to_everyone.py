@@ -1,10 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
-from compiler.model.values import items
+from compiler.model.values import items, value
 from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
 from compiler.source import Route
 
 _EVERYBODY = {
@@ -23,12 +26,16 @@ _EVERYBODY = {
         "rbac.authorization.k8s.io/ClusterRoleBinding",
     ),
 )
-def role_binding_to_everyone(manifest: Manifest) -> Iterator[Finding]:
+def role_binding_to_everyone(
+    manifest: Manifest,
+    world: World,
+) -> Iterator[Finding]:
     """A role binding gives rights to everybody.
 
     `system:unauthenticated` are requests without credentials, `system:authenticated` all others (Kubernetes, RBAC,
     default roles). Anybody then has the rights of the team: to read pods, or to run programs in them. Kubernetes
-    itself binds its roles for discovery (`system:...`) in this way; they are accepted.
+    itself binds its roles for discovery (`system:...`) in this way; they are accepted. A role that only reads, and no
+    Secrets, for those who have logged in, is a warning.
 
     ## Fails
 
@@ -62,4 +69,29 @@ def role_binding_to_everyone(manifest: Manifest) -> Iterator[Finding]:
                 f"a binding gives rights to `{name}`: {_EVERYBODY[name]}",
                 Route((manifest.id, "subjects", index, "name")),
                 help="bind a group of your own, like `team-a`",
+                severity=Severity.WARNING if _is_harmless(name, role, world) else None,
             )
+
+
+_READING = frozenset({"get", "list", "watch"})
+
+
+def _is_harmless(
+    name: str,
+    role: object,
+    world: World,
+) -> bool:
+    """Whether a role of the set only reads what is no secret, and nobody has it without logging in."""
+    if name not in ("system:authenticated", "system:serviceaccounts"):
+        return False
+    for manifest in world.manifests:
+        ref = manifest.ref
+        if ref.kind == value(role, "kind") and ref.name == value(role, "name"):
+            return all(map(_only_reads, items(manifest.body, "rules")))
+    return False
+
+
+def _only_reads(allowed: Mapping[str, Any]) -> bool:
+    resources = allowed.get("resources") or ["*"]
+    secret = {"secrets", "*"}.intersection(resources)
+    return _READING.issuperset(allowed.get("verbs") or ["*"]) and not secret

@@ -5,14 +5,19 @@ from collections.abc import Iterator
 
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
 
 
 @rule("RUN042", aliases=("variable-of-itself",), pods=True)
-def self_referencing_variable(work: Work) -> Iterator[Finding]:
+def self_referencing_variable(
+    work: Work,
+    world: World,
+) -> Iterator[Finding]:
     """An environment variable refers to its own previous value, which nothing substitutes.
 
     No shell reads values of variables: Kubernetes replaces `$(NAME)` of variables that it sets itself, before this one,
-    and nothing else (core/v1 EnvVar, value). `PATH: /opt/bin:$PATH` leaves a PATH without the image's programs.
+    and nothing else (core/v1 EnvVar, value). `PATH: /opt/bin:$PATH` leaves a PATH without the image's programs. In
+    third-party manifests a whole `$NAME` is one that somebody fills in (`envsubst`), and is not judged.
 
     ## Fails
 
@@ -23,9 +28,21 @@ def self_referencing_variable(work: Work) -> Iterator[Finding]:
     ## Passes
 
         jobs: [{name: llama, env: {LD_LIBRARY_PATH: "/opt/lib:/usr/local/lib"}}]
+
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: evaluate, namespace: team-a}
+        spec:
+          containers:
+          - name: evaluate
+            image: public.ecr.aws/team/train:1.0
+            env: [{name: HF_TOKEN, value: $HF_TOKEN}]
+            resources: {limits: {nvidia.com/gpu: 1}, requests: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}}
     """
     for name, value in work.env.items():
         if not value or "$" not in value:
+            continue
+        if not world.plan.closed and value in (f"${name}", f"${{{name}}}"):
             continue
         escaped = re.escape(name)
         if re.search(rf"\$(?:{escaped}\b|[({{]{escaped}[)}}])", value):

@@ -143,7 +143,8 @@ def _line_at(words: tuple[str, ...]) -> int | None:
     """Where the line is that ``-c`` runs; ``None`` where the shell is given a file, or nothing."""
     for index, word in enumerate(words[1:-1], 1):
         if re.fullmatch(r"-[a-z]*c[a-z]*", word):
-            return index + 1
+            ends_options = words[index + 1] == "--" and index + 2 < len(words)
+            return index + 2 if ends_options else index + 1
         if not word.startswith(("-", "+")) and words[index - 1] not in _WITH_VALUE:
             return None
     return None

@@ -200,7 +200,16 @@ def _public(key: str, value: str) -> bool:
     """Whether a key of a Secret is one that everybody may know: a certificate, a name, an address."""
     if key.endswith((".crt", ".pem", ".pub")):
         return "PRIVATE KEY" not in value
-    return key in ("username", "known_hosts", "address", "url", "audience")
+    name = key.lower()
+    return name in _PUBLIC or name.endswith(("username", "_user", "rootuser"))
+
+
+_PUBLIC = frozenset(
+    {
+        *("user", "known_hosts", "address", "url", "audience", "host", "port"),
+        *("database", "endpoint", "region"),
+    }
+)
 
 
 def _found(

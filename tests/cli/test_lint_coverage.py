@@ -21,7 +21,7 @@ spec: {clusterQueue: research}
 """
 CHECK = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: a}\nspec: {controllerName: a}\n"
 SEALED = "apiVersion: bitnami.com/v1alpha1\nkind: SealedSecret\nmetadata: {name: a, namespace: b}\n"
-TEMPLATE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Name }}}\n"
+TEMPLATE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, {{ if .Name }}}\n"
 BROKEN = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: [}}\n---\n{QUEUE}"
 SPEC = "apiVersion: trainyard.dev/v1\nkind: Cluster\nmetadata: {name: a}\n"
 

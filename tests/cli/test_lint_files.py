@@ -39,7 +39,7 @@ def reported(folder: Path, *names: str) -> list[tuple[str, str, int, int]]:
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ("metadata:\n  name: {{ .Release.Name }}\n", (4, 9)),
+        ("metadata:\n  labels:\n    {{ toYaml .Values.labels }}\n", (5, 5)),
         ("{{- if .Values.queues }}\nmetadata: {name: a}\n{{- end }}\n", (3, 1)),
     ],
 )
@@ -49,6 +49,56 @@ def test_a_template_is_reported_once(
     (tmp_path / "queue.yaml").write_text(QUEUE)
     (tmp_path / "template.yaml").write_text(f"apiVersion: v1\nkind: ConfigMap\n{text}")
     assert reported(tmp_path) == [("WARNING", "LNT002", *place)]
+
+
+@pytest.mark.parametrize(
+    "value", ["$N", "<N>", "<number of nodes>", "{{ N }}", '"{{ .Values.n }}"', "$(N)"]
+)
+def test_a_value_to_be_filled_in_is_unknown_and_the_rest_is_judged(
+    value: str, tmp_path: Path, trainyard: Command
+) -> None:
+    (tmp_path / "job.yaml").write_text(
+        f"""\
+apiVersion: batch/v1
+kind: Job
+metadata: {{name: a, namespace: x}}
+spec:
+  parallelism: {value}
+  template:
+    spec:
+      restartPolicy: Sometimes
+      nodeSelector:
+        node.kubernetes.io/instance-type: {value}
+      containers:
+      - name: a
+        image: {value}
+        resources:
+          requests:
+            cpu: {value}
+"""
+    )
+    done = trainyard("lint", "job.yaml", cwd=tmp_path)
+    assert done.out.count("error[") == 1
+    assert "error[SCH004]" in done.out
+    assert "job.yaml:8:22" in done.out
+    assert "not judged: 4 values to be filled in" in done.err
+
+
+def test_variables_of_a_shell_are_not_to_be_filled_in(
+    tmp_path: Path, trainyard: Command
+) -> None:
+    (tmp_path / "pod.yaml").write_text(
+        """\
+apiVersion: v1
+kind: Pod
+metadata: {name: a, namespace: x}
+spec:
+  containers:
+  - {name: a, image: "a:1", command: [bash, -c, "cd $HOME && run <in >out"]}
+"""
+    )
+    done = trainyard("lint", "pod.yaml", cwd=tmp_path)
+    assert "filled in" not in done.out + done.err
 
 
 def test_braces_inside_a_value_are_no_template(tmp_path: Path) -> None:

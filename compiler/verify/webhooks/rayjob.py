@@ -20,6 +20,8 @@ _WORKERS: Path = (*_CLUSTER, "workerGroupSpecs")
 _QUEUE = "kueue.x-k8s.io/queue-name"
 _ELASTIC = "kueue.x-k8s.io/elastic-job"
 _HEAD = "head"
+_MADE = frozenset({"ray-token"})
+"""Volumes that the operator adds to pods where Kubernetes' tokens open Ray (controllers/ray/common/pod.go)."""
 _OWN_SUBMITTER = ("submitterPodTemplate", "submitterConfig")
 
 
@@ -97,7 +99,7 @@ def _pods(
     group: Any,
     name: str,
 ) -> Iterator[Fault]:
-    yield from template((*path, "template"), at(group, "template"))
+    yield from template((*path, "template"), at(group, "template"), volumes=_MADE)
     if not items(at(group, "template", "spec"), "containers"):
         message = f"{name} has no container"
         yield refused((*path, "template"), message, "write the one that runs Ray")

@@ -1,0 +1,156 @@
+"""What is right, and was once reported as wrong: found in repositories of upstream projects."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from compiler.linter import Linted, lint
+from compiler.outcome import Options
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: a, namespace: x}
+spec:
+  containers:
+  - name: a
+    image: a:1
+    resources: {limits: {nvidia.com/gpu: 1}, requests: {cpu: 1, memory: 1Gi}}
+"""
+SECRET = """\
+apiVersion: v1
+kind: Secret
+metadata: {name: a, namespace: x}
+"""
+USES_SECRET = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: a, namespace: x}
+spec:
+  containers: [{name: a, image: "a:1"}]
+  volumes: [{name: t, secret: {secretName: webhook-server-cert}}]
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: webhook-server-secret, namespace: x}
+"""
+CERTIFICATE = """\
+---
+apiVersion: cert-manager.io/v1
+kind: Certificate
+metadata: {name: a, namespace: x}
+spec: {secretName: webhook-server-cert}
+"""
+MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: same}\ndata: {a: b}\n"
+DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d}
+spec:
+  selector: {matchLabels: {app: d}}
+  template:
+    metadata: {labels: {app: d}}
+    spec:
+      containers:
+      - name: d
+        image: d:1
+        env: [{name: A, valueFrom: {configMapKeyRef: {name: same, key: other}}}]
+"""
+BINDING = """\
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: public, namespace: x}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: public}
+subjects: [{kind: Group, name: "system:authenticated", apiGroup: rbac.authorization.k8s.io}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: public, namespace: x}
+rules: [{apiGroups: [""], resources: [configmaps], verbs: [get]}]
+"""
+PREFIXED = "namePrefix: {}-\nresources: [map.yaml]\n"
+DELETED = f"$patch: delete\n{MAP}"
+
+
+def linted(folder: Path, files: dict[str, str]) -> Linted:
+    for name, text in files.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return lint([folder], Options(today=date(2026, 11, 23)))
+
+
+def errors(folder: Path, files: dict[str, str]) -> list[str]:
+    found = linted(folder, files).all()
+    return [finding.code for finding in found if finding.severity.name == "ERROR"]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"a.yaml": f'{POD}    command: [bash, -c, "--"]\n    args: ["sleep 1; ls"]\n'},
+        {"a.yaml": f"{SECRET}stringData: {{AWS_SECRET_ACCESS_KEY: dummy}}\n"},
+        {"a.yaml": f'{SECRET}stringData: {{password: "[aws_access_key_id]"}}\n'},
+        {"a.yaml": f"{SECRET}stringData: {{POSTGRES_USER: katib}}\n"},
+        {"a.yaml": f"{SECRET}data:\n  ca.crt: |\n    aGVsbG8g\n    d29ybGQK\n"},
+        {"a.yaml": f"$patch: delete\n{MAP}"},
+        {"a.yaml": USES_SECRET + CERTIFICATE},
+        {"a.yaml": BINDING},
+        {"a.yaml": f"{POD}    env: [{{name: HF_TOKEN, value: $HF_TOKEN}}]\n"},
+        {"Dockerfile.job": POD},
+        {
+            "a.yaml": "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nstatus: {succeeded: 1}\n"
+        },
+        {
+            "one/map.yaml": MAP,
+            "one/kustomization.yaml": PREFIXED.format("one"),
+            "two/map.yaml": MAP,
+            "two/kustomization.yaml": PREFIXED.format("two"),
+            "all/kustomization.yaml": "resources: [../one, ../two]\n",
+        },
+        {
+            "one/map.yaml": MAP,
+            "two/map.yaml": MAP,
+            "two/delete.yaml": DELETED,
+            "two/kustomization.yaml": "resources: [map.yaml]\npatches: [{path: delete.yaml}]\n",
+            "one/kustomization.yaml": "resources: [map.yaml]\n",
+            "all/kustomization.yaml": "resources: [../one, ../two]\n",
+        },
+        {"one/map.yaml": MAP, "two/deployment.yaml": DEPLOYMENT},
+    ],
+)
+def test_it_is_no_error(files: dict[str, str], tmp_path: Path) -> None:
+    assert errors(tmp_path, files) == []
+
+
+@pytest.mark.parametrize(
+    ("files", "code"),
+    [
+        ({"a.yaml": f'{POD}    command: [bash, -c, ls]\n    args: ["-l"]\n'}, "RUN035"),
+        ({"a.yaml": f"{SECRET}stringData: {{password: hunter2}}\n"}, "ACC014"),
+        ({"a.yaml": f"{SECRET}data: {{a: hello world}}\n"}, "SCH011"),
+        ({"a.yaml": USES_SECRET}, "REF001"),
+        ({"a.yaml": BINDING.replace("[get]", "[create]")}, "ACC005"),
+        (
+            {"a.yaml": f"{POD}    env: [{{name: PATH, value: '/opt:$PATH'}}]\n"},
+            "RUN042",
+        ),
+        ({"Dockerfile.job": "FORM scratch\n"}, "SCH004"),
+        (
+            {
+                "one/map.yaml": MAP,
+                "two/map.yaml": MAP,
+                "kustomization.yaml": "resources: [one/map.yaml, two/map.yaml]\n",
+            },
+            "NAM005",
+        ),
+        ({"map.yaml": MAP, "deployment.yaml": DEPLOYMENT}, "REF001"),
+    ],
+)
+def test_what_is_like_it_and_wrong_is_one(
+    files: dict[str, str], code: str, tmp_path: Path
+) -> None:
+    assert code in errors(tmp_path, files)
