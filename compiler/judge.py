@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from compiler.catalog import Catalog
@@ -46,8 +46,9 @@ def judge(
     faults = verified(artifacts, setting)
     meant = artifacts
     known: set[Route] = set()
+    written: dict[Route, Route] = {}
     if not setting.closed:
-        meant, known = _as_meant(artifacts, faults)
+        meant, known, written = _as_meant(artifacts, faults)
     if plan is None:
         carried = lifted(
             meant,
@@ -65,26 +66,43 @@ def judge(
     )
     if not setting.closed:
         findings = _visible(findings, faults, known)
+        findings = [_as_written(finding, written) for finding in findings]
     return Verdict(meant, [*faults, *findings])
 
 
 def _as_meant(
     artifacts: Sequence[Artifact], faults: Iterable[Diagnostic]
-) -> tuple[list[Artifact], set[Route]]:
-    """Third-party artifacts with the values that were meant where they are plain, like a number in quotes; and the
-    places of these values."""
+) -> tuple[list[Artifact], set[Route], dict[Route, Route]]:
+    """Third-party artifacts with the values that were meant where they are plain, like a number in quotes; the
+    places of these values, and where what has another name is written."""
     of_schema = [fault for fault in faults if fault.code.startswith("SCH")]
     faulty = set(map(_artifact, of_schema))
     meant: list[Artifact] = []
     known: set[Route] = set()
+    written: dict[Route, Route] = {}
     for artifact in artifacts:
         if artifact.id in faulty and isinstance(artifact, Manifest):
-            body, paths = corrected(artifact.body)
+            body, paths, renamed = corrected(artifact.body)
             for path in paths:
                 known.add(Route((artifact.id, *path)))
+            for path, original in renamed.items():
+                written[Route((artifact.id, *path))] = Route((artifact.id, *original))
             artifact = replace(artifact, body=body)
         meant.append(artifact)
-    return meant, known
+    return meant, known, written
+
+
+def _as_written(
+    finding: Diagnostic,
+    written: Mapping[Route, Route],
+) -> Diagnostic:
+    """A finding inside what was renamed, where it is written."""
+    at = finding.at or Route()
+    for renamed, original in written.items():
+        depth = len(renamed)
+        if at[:depth] == renamed:
+            return replace(finding, at=Route((*original, *at[depth:])))
+    return finding
 
 
 def _artifact(fault: Diagnostic) -> str:
@@ -102,18 +120,20 @@ def _visible(
     """The findings on what has no fault: what the API refuses or drops is the fact about a place, and what policies
     think of it comes when that is fixed."""
     errors = [fault for fault in faults if fault.severity is Severity.ERROR]
-    places = [fault.at for fault in errors if fault.at]
-    lost = [place for place in places if place not in known]
-    return [finding for finding in findings if not _hidden(finding, places, lost)]
+    places = {fault.at for fault in errors if fault.at}
+    lost = places - known
+    return [finding for finding in findings if not _hidden(finding, known, lost)]
 
 
 def _hidden(
-    finding: Diagnostic, places: Iterable[Route], lost: Iterable[Route]
+    finding: Diagnostic, known: Collection[Route], lost: Collection[Route]
 ) -> bool:
-    """Whether a finding is about a place with a fault, what is in it, or the field around an unknown
-    value."""
+    """Whether a finding is about an unknown value, what is in it, or the field around it. Of a value that was meant
+    otherwise what is in it is judged, and itself only where it shows a secret."""
     at = finding.at or Route()
-    if any(at[: len(place)] == place for place in places):
+    if at in known:
+        return not finding.secret
+    if any(at[: len(place)] == place for place in lost):
         return True
     depth = len(at)
     if depth <= _FIELD:

@@ -70,9 +70,10 @@ def lint(
     catalog = load_catalog(options.catalog)
     run.diagnostics += catalog.faults
     clusters, near = _clusters(objects, kustomizations)
+    setting = Setting(closed=False, near=near, collide=kustomizations.collide)
     findings: list[Diagnostic] = []
     for cluster in clusters:
-        findings += _findings(cluster, catalog, policies, near)
+        findings += _findings(cluster, catalog, policies, setting)
     findings = [
         finding
         for finding in _without_repeats(findings)
@@ -186,12 +187,12 @@ def _nothing(
 
 
 def _findings(
-    cluster: list[Scene], catalog: Catalog, policies: Policies, near: Near
+    cluster: list[Scene], catalog: Catalog, policies: Policies, setting: Setting
 ) -> Iterator[Diagnostic]:
     """What is found in each scene about its own files, and in all of them about what they share."""
     shared = _SharedFindings(cluster)
     for number, scene in enumerate(cluster):
-        for finding in _judged(scene.objects, catalog, policies, near):
+        for finding in _judged(scene.objects, catalog, policies, setting):
             place = _place_of(finding)
             files = {place, _file(finding.subject) or place}
             files.discard("")
@@ -253,12 +254,15 @@ def _file(subject: str) -> str:
 
 
 def _judged(
-    objects: list[LintObject], catalog: Catalog, policies: Policies, near: Near
+    objects: list[LintObject],
+    catalog: Catalog,
+    policies: Policies,
+    setting: Setting,
 ) -> list[Diagnostic]:
     manifests = [item.manifest for item in objects]
     verdict = judge(
         manifests,
-        Setting(closed=False, near=near),
+        setting,
         catalog,
         policies,
     )

@@ -8,7 +8,17 @@ from typing import Any
 from compiler.lift.reader import Reader, unread
 from compiler.manifest import placeholder
 from compiler.output.body import at
-from compiler.subjects.jobs.plan import Container, EnvVar, Mount, Pod, Volume
+from compiler.plan.units import Quantity
+from compiler.subjects.jobs.plan import (
+    MISSPELT,
+    Container,
+    EnvVar,
+    Misspelt,
+    Mount,
+    Pod,
+    Resources,
+    Volume,
+)
 from compiler.subjects.pools.plan import (
     NODEPOOL_LABEL,
     POOL_LABEL,
@@ -210,13 +220,34 @@ def container(body: Reader) -> Container:
         command=(body / "command").texts(),
         args=(body / "args").texts(),
         env=env(body / "env"),
-        requests=requests.quantities(),
-        limits=limits.quantities(),
+        requests=as_meant(requests.quantities()),
+        limits=as_meant(limits.quantities()),
+        misspelt=misspelt(requests=requests, limits=limits),
         mounts=tuple(map(_mount, (body / "volumeMounts").items())),
         capabilities=security.follow("capabilities", "add").texts(),
         privileged=bool((security / "privileged").flag()),
         run_as_user=(security / "runAsUser").integer(),
         working_dir=(body / "workingDir").word(),
+    )
+
+
+def as_meant(amounts: Resources) -> Resources:
+    """Amounts with the right names of devices for those that people write, so that a pod counts as what it asks for."""
+    if amounts.keys().isdisjoint(MISSPELT):
+        return amounts
+    meant: dict[str, Quantity] = {}
+    for name, amount in amounts.items():
+        meant.setdefault(MISSPELT.get(name, name), amount)
+    return meant
+
+
+def misspelt(**fields: Reader) -> Misspelt:
+    """The names of devices that no plugin offers, as they are written, each with the field that it is in."""
+    return tuple(
+        (field, name)
+        for field, amounts in fields.items()
+        for name in amounts.quantities()
+        if name in MISSPELT
     )
 
 

@@ -7,10 +7,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from compiler.lint.elsewhere import elsewhere, said
 from compiler.lint.inputs import LintObject, Reading
 from compiler.manifest import placeholders
 from compiler.output.formats import format_of
 from compiler.verify import BUILTIN
+from compiler.verify.objects import Identity
 
 _SHOWN = 8  # kinds that are named, the most frequent first
 _PATHS = 3  # of broken files that are named
@@ -23,7 +25,7 @@ class Coverage:
     ``ruled``: objects judged by schema and rules; ``pods``: by schema, and by rules on their pods. ``alone``: what is
     judged by itself, as templates are, by what it is called. ``resources`` of these were judged, by type; of
     ``strange`` ones nothing is known here. ``placeholders`` stand for values that somebody fills in, as they are
-    written.
+    written; ``elsewhere`` is what objects refer to and none of them is.
     """
 
     files: int = 0
@@ -42,6 +44,7 @@ class Coverage:
     resources: Counter[str] = field(default_factory=Counter)
     strange: Counter[str] = field(default_factory=Counter)
     placeholders: Counter[str] = field(default_factory=Counter)
+    elsewhere: list[Identity] = field(default_factory=list)
 
     @property
     def objects(self) -> int:
@@ -71,6 +74,8 @@ class Coverage:
             left_out.append(self._filled_in_later())
         if left_out:
             lines.append(f"not judged: {'; '.join(left_out)}")
+        if self.elsewhere:
+            lines.append(f"must exist elsewhere: {said(self.elsewhere)}")
         if self.not_read:
             lines.append(f"not read: {'; '.join(self.not_read)}")
         if self.alternatives:
@@ -142,6 +147,8 @@ def covered(
         passed_over=tuple(_passed_over(reading, patches)),
         not_read=tuple(_not_read(reading)),
     )
+    objects = list(objects)
+    coverage.elsewhere = elsewhere(objects)
     for item in objects:
         if _may_have_placeholders(item):
             coverage.placeholders.update(_placeholders(item.manifest.body))

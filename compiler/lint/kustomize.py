@@ -23,6 +23,10 @@ _WITH_SELECTOR = frozenset(
     }
 )
 
+_Changes = tuple[tuple[str, ...], ...]
+_Naming = tuple[str, _Changes]
+"""A kustomization, and the changes of names on the way from it to a file."""
+
 
 class Kustomizations:
     """Every kustomization.yaml that was read. Files are known by their real path."""
@@ -37,16 +41,26 @@ class Kustomizations:
             self._folders[os.path.dirname(path)] = path
             self.patches.update(_patches(path, body))
         self._roots: dict[str, set[str]] = {}
+        self._names: dict[str, set[_Naming]] = {}
         for path in self._bodies:
-            for file in self._files(path, set()):
-                roots = self._roots.setdefault(file, set())
-                roots.add(path)
+            for file, changes in self._files(path, (), set()):
+                self._roots.setdefault(file, set()).add(path)
+                self._names.setdefault(file, set()).add((path, changes))
 
     def roots(self, file: str) -> set[str]:
         """The kustomizations that apply a file, by themselves or by one that they build on."""
         if not self._roots:
             return set()
         return self._roots.get(_real(file), set())
+
+    def collide(self, one: str, other: str) -> bool:
+        """Whether objects of two files that have the same name here have it in the cluster: kustomizations may give
+        them different ones."""
+        names, others = (self._names.get(_real(file)) for file in (one, other))
+        if not names or not others:
+            return True
+        roots = {root for root, _ in names} & {root for root, _ in others}
+        return not roots or not names.isdisjoint(others)
 
     def is_patch(self, file: str) -> bool:
         """Whether a file is a part of objects: one that a kustomization names as a patch, or a spare one beside it,
@@ -104,9 +118,10 @@ class Kustomizations:
     def _files(
         self,
         path: str,
+        changes: _Changes,
         seen: set[str],
-    ) -> Iterator[str]:
-        """The files that a kustomization applies."""
+    ) -> Iterator[tuple[str, _Changes]]:
+        """The files that a kustomization applies, with the changes of names on the way to them."""
         if path in seen:
             return
         seen.add(path)
@@ -117,15 +132,19 @@ class Kustomizations:
                 target = os.path.normpath(joined)
                 inner = self._folders.get(target)
                 if inner is not None:
-                    if not _renames(self._bodies[inner]):
-                        yield from self._files(inner, seen)
+                    change = _change(self._bodies[inner])
+                    below = (*changes, change) if change else changes
+                    yield from self._files(inner, below, seen)
                 elif "://" not in entry:
-                    yield target
+                    yield target, changes
 
 
-def _renames(body: Mapping[str, Any]) -> bool:
-    """Whether the objects of a kustomization have other names in those that build on it."""
-    return any(body.get(key) for key in ("namePrefix", "nameSuffix"))
+def _change(body: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a kustomization makes of the names of its objects; empty where it leaves them."""
+    parts = [body.get(key) for key in ("namePrefix", "nameSuffix", "namespace")]
+    if not any(parts):
+        return ()
+    return tuple(str(part or "") for part in parts)
 
 
 def _real(path: str) -> str:

@@ -10,7 +10,7 @@ from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
 from compiler.lint.inputs import LintArtifact, LintObject, Reading, Text
 from compiler.lint.kindless import no_object
-from compiler.lint.templates import filled_in, template
+from compiler.lint.templates import filled_in, prompt, template
 from compiler.manifest import Manifest, ref_of
 from compiler.output import Artifact
 from compiler.output.formats import format_of, hinted, recognised
@@ -150,6 +150,10 @@ def _read_objects(
     path = file.name
     text = Text(file)
     bodies, faults = _parse(text, reader)
+    pasted = prompt(file) if faults else None
+    if pasted is not None:
+        bodies, faults = _parse_shown(text, f"#{file.text[1:]}")
+        faults = [pasted, *faults]
     problem = template(file, faults)
     if problem is not None:
         bodies, faults = _parse_filled_in(text, faults)
@@ -217,7 +221,16 @@ def _parse_filled_in(
     filled = filled_in(file.text)
     if filled is None:
         return [], faults
-    shown, file.text = file.text, filled
+    return _parse_shown(text, filled)
+
+
+def _parse_shown(
+    text: Text,
+    instead: str,
+) -> tuple[list[Any], list[Diagnostic]]:
+    """The bodies of another text of the same length, which is shown as it is written."""
+    file = text.file
+    shown, file.text = file.text, instead
     text.documents, faults = parse_manifests(file, text.tags)
     file.text = shown
     bodies = [document.root.to_python() for document in text.documents]

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from compiler.diagnostics import Diagnostic
-from compiler.diagnostics.diagnostic import warning
+from compiler.diagnostics.diagnostic import error, warning
 from compiler.regex import regex
 from compiler.source import SourceFile, Span
 
@@ -58,6 +58,23 @@ _CONTROL = (
     "template",
     "include",
 )
+
+
+_PROMPT = regex(r"(?:[\w.@:~/-]+)?[$%>❯] +\S")
+
+
+def prompt(file: SourceFile) -> Diagnostic | None:
+    """The finding on a first line that was pasted from a shell, with what the shell printed after it."""
+    line = file.line(1)
+    if _PROMPT.match(line) is None:
+        return None
+    end = len(line) + 1
+    return error(
+        "YML002",
+        "a line of a shell, before what it printed",
+        span=Span(file, 1, 1, 1, end),
+        help="remove the line",
+    )
 
 
 def filled_in(text: str) -> str | None:

@@ -11,7 +11,7 @@ from typing import Any
 from compiler.manifest import Body
 from compiler.verify import webhooks
 from compiler.verify.fault import NAME, SCHEMA, UNKNOWN, Fault, Path, nearest
-from compiler.verify.intent import has_shape, intended, misfit, neighbors
+from compiler.verify.intent import Meant, has_shape, intended, misfit, neighbors
 from compiler.verify.names import name_faults
 from compiler.verify.schemas import BUILTIN, Schema, Schemas
 from compiler.verify.walk import LATER, Sound, walk
@@ -95,7 +95,7 @@ def _webhook_faults(
     shape, and what they leave unknown is not judged."""
     if not shape:
         return webhooks.check(body, lookup)
-    meant, known = intended(body, shape)
+    meant, known, _ = intended(body, shape)
     if not has_shape(walk(schema.root, meant)):
         return []
     faulty = [fault.path for fault in shape]
@@ -175,13 +175,13 @@ def _is_of_sops(body: Body, fault: Fault) -> bool:
 def corrected(
     body: Body,
     schemas: Schemas = BUILTIN,
-) -> tuple[Body, set[Path]]:
+) -> Meant:
     """The body as it was meant, and the places of faults of which that is known."""
     api_version = str(body.get("apiVersion"))
     kind = str(body.get("kind"))
     candidates = schemas.find(api_version, kind)
     if not candidates:
-        return body, set()
+        return Meant(body, set(), {})
     _, faults = _best_schema(candidates, body)
     return intended(body, faults)
 

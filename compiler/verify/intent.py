@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import deepcopy
-from typing import Any
+from typing import Any, NamedTuple
 
 from compiler.manifest import Body, placeholder
 from compiler.output.body import at, walk_values
@@ -15,20 +15,31 @@ from compiler.verify.fault import Fault, Path
 _SHAPE = ("SCH001", "SCH002")
 
 
+class Meant(NamedTuple):
+    """A body as it was meant: the places where that is known, and where what was renamed is written."""
+
+    body: Body
+    known: set[Path]
+    written: dict[Path, Path]
+
+
 def intended(
     body: Body,
     faults: Iterable[Fault],
-) -> tuple[Body, set[Path]]:
+) -> Meant:
     """The body as it was meant, and the places where that is known.
 
     An unknown field gets the name that it is nearly called, a value the type that is wanted; what is unknown is
     removed. Placeholders stay what they are.
     """
+    faults = list(faults)
+    named = _named(faults)
     wrong = [fault for fault in faults if fault.code in _SHAPE or fault.instead]
     if not wrong:
-        return body, set()
+        return Meant(body, set(), {})
     body = deepcopy(body)
     known: set[Path] = set()
+    written: dict[Path, Path] = {}
     for fault in wrong:
         *above, key = fault.path or ("",)
         parent = at(body, *above)
@@ -36,15 +47,20 @@ def intended(
             continue
         if is_placeholder(at(parent, key)):
             continue
-        if _correct(parent, key, fault):
+        meant = fault.meant or named.get(fault.path, "")
+        if _correct(parent, key, fault, meant):
             known.add(fault.path)
-    return body, known
+            if meant:
+                known.add((*above, meant))
+                written[(*above, meant)] = fault.path
+    return Meant(body, known, written)
 
 
 def _correct(
     parent: Any,
     key: Any,
     fault: Fault,
+    meant: str,
 ) -> bool:
     """Correct the value at a key, or remove it; whether it is known what was meant."""
     if fault.instead:
@@ -53,9 +69,25 @@ def _correct(
     if isinstance(parent, list):
         return False
     value = parent.pop(key, None)
-    if fault.meant and fault.meant not in parent:
-        parent[fault.meant] = value
-    return bool(fault.meant)
+    if meant and meant not in parent:
+        parent[meant] = value
+    return bool(meant)
+
+
+def _named(faults: Iterable[Fault]) -> dict[Path, str]:
+    """Unknown fields that are meant for the one field that is missing beside them."""
+    missing: dict[Path, list[str]] = {}
+    unknown: dict[Path, list[Path]] = {}
+    for fault in faults:
+        if fault.code == "SCH003":
+            missing.setdefault(fault.path[:-1], []).append(str(fault.path[-1]))
+        elif fault.code == "SCH001":
+            unknown.setdefault(fault.path[:-1], []).append(fault.path)
+    return {
+        fields[0]: missing[parent][0]
+        for parent, fields in unknown.items()
+        if len(fields) == 1 and len(missing.get(parent, ())) == 1
+    }
 
 
 def is_placeholder(value: Any) -> bool:

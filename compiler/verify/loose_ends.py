@@ -70,6 +70,11 @@ def beside(one: str, other: str) -> bool:
     return posixpath.commonpath(folders) in folders
 
 
+def everywhere(one: str, other: str) -> bool:
+    """Of a closed set all files belong together."""
+    return True
+
+
 def loose_ends(
     objects: ObjectSet,
     near: Near,

@@ -16,7 +16,7 @@ from compiler.verify.claims import claims_of_default_class
 from compiler.verify.definitions import DEFINITION, schemas_of, with_definitions
 from compiler.verify.fault import NAME, SCHEMA, Fault
 from compiler.verify.keys import absent_keys
-from compiler.verify.loose_ends import Near, beside, loose_ends
+from compiler.verify.loose_ends import Near, beside, everywhere, loose_ends
 from compiler.verify.objects import ObjectSet
 from compiler.verify.pod_security import refused_pods
 from compiler.verify.references import TRAINER, link
@@ -33,6 +33,7 @@ def verify(
     cel: bool = False,
     previous: Mapping[ObjectRef, Body] | None = None,
     near: Near = beside,
+    collide: Near = everywhere,
 ) -> list[Diagnostic]:
     """Everything that the cluster would refuse or never run, in the order of the manifests.
 
@@ -40,8 +41,8 @@ def verify(
     are errors. Third-party manifests may need objects that live elsewhere; of them only what is certainly wrong is
     reported. ``external`` are objects that exist outside the set; their API version need not be exact, only its group.
     ``cel`` evaluates the rules of the schemas, with ``previous`` (the objects as they were) their update rules too.
-    ``near`` says of two files of an open set whether what is in them is likely to belong together. Routes start with
-    the manifest's id.
+    ``near`` says of two files of an open set whether what is in them is likely to belong together, ``collide`` whether
+    objects of one name are one object there. Routes start with the manifest's id.
     """
     objects = ObjectSet(manifests)
     if closed:
@@ -67,11 +68,13 @@ def verify(
             own_faults = list(_unverified(manifest, schemas))
         faults += [(manifest, fault) for fault in own_faults]
     for first, later in objects.duplicates:
+        if not collide(first.path, later.path):
+            continue
         copy, other = later, first
         if first.key and not later.key:
             copy, other = first, later
         faults.append((copy, _duplicate(other, copy)))
-    faults += absent_keys(objects, _everywhere if closed else near)
+    faults += absent_keys(objects, everywhere if closed else near)
     faults += claims_of_default_class(objects)
     faults += link(
         objects,
@@ -90,11 +93,6 @@ def verify(
     order = {id(manifest): place for place, manifest in places}
     faults.sort(key=lambda pair: order[id(pair[0])])
     return [diagnostic(manifest, fault) for manifest, fault in faults]
-
-
-def _everywhere(one: str, other: str) -> bool:
-    """Of a closed set all files belong together."""
-    return True
 
 
 def _unverified(

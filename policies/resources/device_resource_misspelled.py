@@ -8,6 +8,7 @@ from compiler.source import Route
 from compiler.subjects.jobs.plan import MISSPELT, Container, Runtime, TrainJob
 from compiler.subjects.pools.plan import NodePool, Taint, Toleration
 from compiler.subjects.queues.plan import ClusterQueue, Flavor
+from compiler.subjects.workloads.plan import Workload
 
 
 @rule("EFA004", aliases=("device-key-misspelt",))
@@ -25,6 +26,13 @@ def device_resource_misspelled(plan: Plan) -> Iterator[Finding]:
         kind: TrainJob
         spec: {trainer: {resourcesPerNode: {limits: {nvidia.com: 8}, requests: {nvidia.com: 8}}}}
 
+        apiVersion: kubeflow.org/v1
+        kind: PyTorchJob
+        metadata: {name: evaluate, namespace: team-a}
+        spec: {pytorchReplicaSpecs: {Worker: {template: {spec: {containers: [{name: pytorch,
+          image: "public.ecr.aws/team/train:1.0", resources: {limits: {nvidia.com/gpus: 1},
+          requests: {cpu: 4, memory: 16Gi}}}]}}}}}
+
     ## Passes
 
         jobs: [{name: llama}]
@@ -32,9 +40,10 @@ def device_resource_misspelled(plan: Plan) -> Iterator[Finding]:
     runtimes = plan.of(Runtime)
     jobs = plan.of(TrainJob)
     pods = [replicated.pod for runtime in runtimes for replicated in runtime.jobs]
+    others = [each.pod for workload in plan.of(Workload) for each in workload.pods]
     askers: list[TrainJob | Container] = [
         *jobs,
-        *(container for pod in pods for container in pod.containers),
+        *(container for pod in (*pods, *others) for container in pod.containers),
     ]
     for asker in askers:
         yield from _asked(asker)
@@ -64,12 +73,7 @@ def _keys(
 
 def _asked(node: TrainJob | Container) -> Iterator[Finding]:
     """Each name once, at its key."""
-    places = {
-        name: node.where(field) / name
-        for field in ("requests", "limits")
-        for name in getattr(node, field)
-        if name in MISSPELT
-    }
+    places = {name: node.where(field) / name for field, name in node.misspelt}
     for name, at in places.items():
         yield from _judge(name, at)
 

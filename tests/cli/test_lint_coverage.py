@@ -125,3 +125,24 @@ def test_pods_are_judged_by_the_rules_on_pods(
 def test_quiet_says_nothing(trainyard: Command, tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(SEALED)
     assert trainyard("lint", "-q", tmp_path).err == ""
+
+
+def test_what_must_exist_elsewhere_is_named_once(
+    trainyard: Command, tmp_path: Path
+) -> None:
+    pod = """\
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}, namespace: x}}
+spec:
+  priorityClassName: high
+  serviceAccountName: default
+  containers: [{{name: a, image: "a:1", envFrom: [{{configMapRef: {{name: $MAP}}}}]}}]
+  volumes: [{{name: d, persistentVolumeClaim: {{claimName: data}}}}]
+"""
+    files = {f"{name}.yaml": pod.format(name=name) for name in "ab"}
+    lines = said(trainyard, tmp_path, files)
+    (line,) = [line for line in lines if line.startswith("must exist")]
+    assert line == (
+        "must exist elsewhere: PersistentVolumeClaim `x/data`, PriorityClass `high`"
+    )

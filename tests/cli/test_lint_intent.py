@@ -109,3 +109,55 @@ def test_a_document_that_is_no_yaml_hides_no_other(tmp_path: Path) -> None:
     assert reported(
         tmp_path, f"apiVersion: v1\nkind: Pod\nmetadata: {{name: [}}\n---\n{POD}"
     ) == [("SCH011", 14), ("YML002", 3)]
+
+
+PYTORCH_JOB = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: a, namespace: x}
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 2
+      template:
+        spec:
+          containers:
+          - name: pytorch
+            image: pytorch/pytorch:latest
+            command: [python, train.py, --hub-token=hf_abcdefghijklmnopqrstuvwxyz]
+            resources: {limits: {nvidia.com/gpu: 9, memory: 10Gi}}
+"""
+TOKEN = "RUN024"
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "first"),
+    [
+        ("  pytorchReplicaSpecs:", "  replicaSpecs:", "SCH001"),
+        ("replicas: 2", 'replicas: "2"', "SCH002"),
+        ("replicas: 2", "replicas: [2]", "SCH002"),
+        (
+            "[python, train.py, --hub-token=hf_abcdefghijklmnopqrstuvwxyz]",
+            "python train.py --hub-token=hf_abcdefghijklmnopqrstuvwxyz",
+            "SCH002",
+        ),
+        ("apiVersion: kubeflow", "$ cat job.yaml\napiVersion: kubeflow", "YML002"),
+        (
+            "apiVersion: kubeflow",
+            "me@host:~$ cat job.yaml\napiVersion: kubeflow",
+            "YML002",
+        ),
+        ("nvidia.com/gpu:", "nvidia.com/gpus:", "EFA004"),
+        ("nvidia.com/gpu:", "nvidia/gpu:", "EFA004"),
+    ],
+)
+def test_a_fault_does_not_hide_what_is_below_or_beside_it(
+    text: str, written: str, first: str, tmp_path: Path
+) -> None:
+    (tmp_path / "job.yaml").write_text(PYTORCH_JOB.replace(text, written))
+    done = lint([tmp_path], Options(today=date(2026, 11, 23)))
+    found = {finding.code: finding for finding in done.all()}
+    assert {first, TOKEN, "RUN013", "LIM006"} <= set(found)
+    span = found[TOKEN].span
+    assert span is not None
+    assert "command:" in span.file.line(span.line)

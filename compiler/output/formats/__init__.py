@@ -29,7 +29,7 @@ from compiler.lift import assembled, carried
 from compiler.manifest import Manifest, ObjectRef
 from compiler.output.artifact import Artifact, UnjudgedError
 from compiler.plan import Plan, PlanNode
-from compiler.verify.loose_ends import Near, beside
+from compiler.verify.loose_ends import Near, beside, everywhere
 
 __all__ = [
     "Setting",
@@ -51,13 +51,15 @@ class Setting:
     """What artifacts are judged in.
 
     ``closed``: they are all there is, our own output; ``external`` are objects that exist beside them. ``near`` says of
-    two files of an open set whether what is in them is likely to belong together. ``others``: everything that is
+    two files of an open set whether what is in them is likely to belong together, ``collide`` whether objects of one
+    name are one object there. ``others``: everything that is
     written with them, of every format; ``folder``: where, in the repository.
     """
 
     closed: bool = True
     external: frozenset[ObjectRef] = frozenset()
     near: Near = beside
+    collide: Near = everywhere
     others: Sequence[Artifact] = field(
         default=(),
         repr=False,

@@ -34,6 +34,7 @@ def verified(
         closed=setting.closed,
         external=setting.external,
         near=setting.near,
+        collide=setting.collide,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.lift.pods import env, pod
+from compiler.lift.pods import as_meant, env, misspelt, pod
 from compiler.lift.reader import (
     Reader,
     labels_of,
@@ -177,8 +177,9 @@ def train_job(body: Reader) -> Iterator[PlanNode]:
         command=command.texts(),
         args=args.texts(),
         env=env(variables),
-        requests=requests.quantities(),
-        limits=limits.quantities(),
+        requests=as_meant(requests.quantities()),
+        limits=as_meant(limits.quantities()),
+        misspelt=misspelt(requests=requests, limits=limits),
         patches=(*_patches(spec), *_overrides(spec)),
         suspend=suspend.flag(),
         managed_by=managed_by.text(),

@@ -32,7 +32,9 @@ BESIDE_NODES = (*INITIALIZERS, HEAD)
 MISSPELT = {
     "nvidia.com": GPU,
     "nvidia.com/gpus": GPU,
+    "nvidia.com/GPU": GPU,
     "nvidia/gpu": GPU,
+    "nvidia/gpus": GPU,
     "gpu": GPU,
     "vpc.amazonaws.com": EFA,
     "efa": EFA,
@@ -44,6 +46,8 @@ MISSPELT = {
     "aws.amazon.com/neurons": NEURON,
 }
 """Names that people write for devices, and the right ones."""
+Misspelt = tuple[tuple[str, str], ...]
+"""Such names as they are written, each after the field that it is in: ``requests`` or ``limits``."""
 
 
 TRAIN_JOB = "TrainJob"
@@ -157,7 +161,8 @@ class Container(PlanNode):
     """A container. ``requests`` and ``limits`` are per pod, by resource name.
 
     ``pre_stop`` is the command that runs before the container gets the signal to stop. ``run_as_user``: the number of
-    the user of its programs, 0 for root; ``None`` for that of the image.
+    the user of its programs, 0 for root; ``None`` for that of the image. ``misspelt``: names of devices that are
+    written wrong, and count as what was meant.
     """
 
     name: str
@@ -177,6 +182,10 @@ class Container(PlanNode):
     )
     run_as_user: int | None = field(
         default=None,
+        metadata=LATER,
+    )
+    misspelt: Misspelt = field(
+        default=(),
         metadata=LATER,
     )
 
@@ -342,6 +351,7 @@ class TrainJob(PlanNode):
     ``source_name`` and ``pool`` are the names of the job and its pool in the spec, ``fallbacks`` the names of the pools
     that are tried after it, and ``rerun`` is how often it asks to be run anew. ``patched`` are the patches of the spec
     that change what it runs, by their places. ``pods_a_node``: so many of its pods fit on a node of its pool.
+    ``misspelt``: as of containers.
     """
 
     name: str
@@ -377,6 +387,7 @@ class TrainJob(PlanNode):
     )
     rerun: int = field(default=0, compare=False)
     pods_a_node: int = field(default=1, compare=False)
+    misspelt: Misspelt = field(default=(), compare=False)
     patched: tuple[Route, ...] = field(
         default=(),
         compare=False,

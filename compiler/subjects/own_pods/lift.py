@@ -112,6 +112,7 @@ def _nodes(
         env=program.env,
         requests=program.requests,
         limits=program.limits,
+        misspelt=program.misspelt,
         deadline=deadline.integer(),
         managed_by=_managed_by(body).text(),
         suspend=_suspend(body).flag(),
@@ -187,7 +188,14 @@ def _as_trainer(part: ReplicatedJob, main: str) -> ReplicatedJob:
 
 def _bare(container: Container) -> Container:
     return replace(
-        container, image=None, command=(), args=(), env=(), requests={}, limits={}
+        container,
+        image=None,
+        command=(),
+        args=(),
+        env=(),
+        requests={},
+        limits={},
+        misspelt=(),
     )
 
 

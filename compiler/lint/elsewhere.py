@@ -1,0 +1,55 @@
+"""What a set refers to and does not hold: it must exist in the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from compiler.catalog.runtimes import released_runtimes
+from compiler.lint.inputs import LintObject
+from compiler.manifest import placeholder
+from compiler.verify.objects import Identity, identity_of
+from compiler.verify.references import (
+    ALWAYS_THERE,
+    is_built_in,
+    made_by_others,
+    references,
+)
+
+_SHOWN = 8
+
+
+def elsewhere(objects: Iterable[LintObject]) -> list[Identity]:
+    """What objects refer to and none of them is, each once, sorted."""
+    there: set[Identity] = set()
+    wanted: set[Identity] = set()
+    for item in objects:
+        body = item.manifest.body
+        there.add(identity_of(body))
+        made = made_by_others(body)
+        if made is not None:
+            there.add(made)
+        wanted.update(target for _, target in references(body))
+    return sorted(target for target in wanted - there if _may_lack(target))
+
+
+def _may_lack(target: Identity) -> bool:
+    """Whether a cluster may lack it: it is neither filled in later nor in every cluster."""
+    group, kind, namespace, name = target
+    if placeholder(name) or placeholder(namespace):
+        return False
+    if kind == "ClusterTrainingRuntime" and name in released_runtimes():
+        return False
+    if kind == "Namespace" and name in ALWAYS_THERE:
+        return False
+    return not is_built_in(group, kind, name)
+
+
+def said(wanted: Sequence[Identity]) -> str:
+    """What must exist, in words; of many the first."""
+    names = []
+    for _, kind, namespace, name in wanted[:_SHOWN]:
+        path = f"{namespace}/{name}" if namespace else name
+        names.append(f"{kind} `{path}`")
+    if len(wanted) > _SHOWN:
+        names.append(f"{len(wanted) - _SHOWN} more")
+    return ", ".join(names)
