@@ -79,14 +79,22 @@ def _of_pool(manifest: Manifest, committed: Committed) -> Iterator[Change]:
         return
     before = _words_of_template(old)
     after = _words_of_template(manifest)
-    for key in sorted({*before, *after}):
-        if not _still_fits(before.get(key), after.get(key)):
-            yield Change(
-                key,
-                _shown(before.get(key)),
-                _shown(after.get(key)),
-                manifest.origin(_TEMPLATE),
-            )
+    for key in _changed(before, after):
+        yield Change(
+            key,
+            _shown(before.get(key)),
+            _shown(after.get(key)),
+            manifest.origin(_TEMPLATE),
+        )
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """The keys of which nodes that were made by the values before are others by those after."""
+    return [
+        key
+        for key in sorted({*before, *after})
+        if not _still_fits(before.get(key), after.get(key))
+    ]
 
 
 def _still_fits(before: Any, after: Any) -> bool:
@@ -130,15 +138,14 @@ def _of_class(manifest: Manifest, committed: Committed) -> Iterator[Change]:
         return
     before = _mapping(old.body.get("spec"))
     after = manifest.body["spec"]
-    for key in sorted({*before, *after}):
-        if key in _OF_A_RELEASE or before.get(key) == after.get(key):
-            continue
-        yield Change(
-            key,
-            before.get(key),
-            after.get(key),
-            manifest.origin(("spec", key)),
-        )
+    for key in _changed(before, after):
+        if key not in _OF_A_RELEASE:
+            yield Change(
+                key,
+                before.get(key),
+                after.get(key),
+                manifest.origin(("spec", key)),
+            )
 
 
 def _drifted(

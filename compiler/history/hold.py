@@ -73,7 +73,8 @@ def hold(
     ``replace``: jobs whose last run was never pushed, by name or pattern.
     """
     words = Words(document)
-    committed = Committed(folder, _replaced_jobs(replace, spec))
+    section = JobsSection.of(spec.spec)
+    committed = Committed(folder, _replaced_jobs(replace, section))
     held = Held(plan, keep_claim_sizes(manifests, committed))
     held.diagnostics += unreadable_run_errors(committed.broken_runs)
     held.diagnostics += forgotten_run_errors(committed.forgotten())
@@ -86,7 +87,7 @@ def hold(
         from compiler.history.groups import groups_made_anew
 
         held.diagnostics += groups_made_anew(held.manifests, committed)
-    in_doubt = _keep_jobs(held, committed, words, spec)
+    in_doubt = _keep_jobs(held, committed, words, section)
     held.runs = submitted(
         held.plan,
         held.manifests,
@@ -106,7 +107,7 @@ def hold(
     )
     needs = lost_needs(
         earlier,
-        _asked_for(remembered, spec),
+        _asked_for(remembered, section),
         spec.spec,
         held.plan,
     )
@@ -138,9 +139,8 @@ def hold(
     return held
 
 
-def _asked_for(runs: Sequence[Run], spec: TrainingCluster) -> set[str]:
+def _asked_for(runs: Sequence[Run], section: JobsSection) -> set[str]:
     """The objects of the runs for which git asks until this edit is merged. A job that is done has ended by itself."""
-    section = JobsSection.of(spec.spec)
     done = {job.name for job in section.jobs if job.done}
     return {
         run.object for run in runs if run.state == SUBMITTED and run.job not in done
@@ -149,10 +149,9 @@ def _asked_for(runs: Sequence[Run], spec: TrainingCluster) -> set[str]:
 
 def _replaced_jobs(
     replace: Sequence[str],
-    spec: TrainingCluster,
+    section: JobsSection,
 ) -> set[str]:
     """The names that are meant. A pattern is about jobs of the spec: what a job that left has running is not meant."""
-    section = JobsSection.of(spec.spec)
     jobs = [job.name for job in section.jobs]
     names = set(replace)
     for pattern in replace:
@@ -161,7 +160,7 @@ def _replaced_jobs(
 
 
 def _keep_jobs(
-    held: Held, committed: Committed, words: Words, spec: TrainingCluster
+    held: Held, committed: Committed, words: Words, section: JobsSection
 ) -> set[str]:
     """Put every job that stays into its place, and report every job that would run a second time.
 
@@ -177,7 +176,7 @@ def _keep_jobs(
     stay: dict[str, Kept] = {}
     second: dict[str, Diagnostic] = {}
     in_doubt: set[str] = set()
-    gone = _gone(committed.runs, spec)
+    gone = _gone(committed.runs, section)
     for job in held.plan.of(TrainJob):
         runs = committed.latest.get(job.source_name)
         if runs is None:
@@ -320,10 +319,9 @@ def _job_is_back_note(
 
 def _gone(
     runs: Sequence[Run],
-    spec: TrainingCluster,
+    section: JobsSection,
 ) -> list[Run]:
     """Runs that may go on, of jobs that the spec no longer has."""
-    section = JobsSection.of(spec.spec)
     declared = {job.name for job in section.jobs}
     ended = set(section.ended_runs)
     gone = []

@@ -59,8 +59,9 @@ class Kustomizations:
         names, others = (self._names.get(_real(file)) for file in (one, other))
         if not names or not others:
             return True
-        roots = {root for root, _ in names} & {root for root, _ in others}
-        return not roots or not names.isdisjoint(others)
+        if self.roots(one).isdisjoint(self.roots(other)):
+            return True
+        return not names.isdisjoint(others)
 
     def is_patch(self, file: str) -> bool:
         """Whether a file is a part of objects: one that a kustomization names as a patch, or a spare one beside it,

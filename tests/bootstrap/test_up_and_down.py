@@ -279,12 +279,14 @@ def test_data_is_neither_kept_nor_deleted_without_a_word(lab: Lab) -> None:
     done = lab.run("down.sh")
     assert done.returncode == 1
     assert "--keep-data" in done.stderr
+    assert "--type EXPORT_TO_REPOSITORY" in done.stderr
     assert "file-system fs-trainyard-workshop-storage-scratch" in done.stdout
     done = lab.run(
         "down.sh", "--keep-data"
     )  # its file system lies in the VPC that goes
     assert done.returncode == 1
     assert "cannot be deleted while it is there" in done.stderr
+    assert "--type EXPORT_TO_REPOSITORY" in done.stderr
     assert lab.world.state() == before
     done = lab.run("down.sh", "--delete-data=scratch")
     assert done.returncode == 0, done.stdout + done.stderr

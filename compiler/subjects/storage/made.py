@@ -498,8 +498,12 @@ def _subnet(
         )
         if zone in known:
             return None, None
-        message = f"the VPC that eksctl makes has a subnet in {listed(known)}, and none is certain in `{zone}`"
-        help = f"take one of these, or add `{zone}` to `network.create.zones`"
+        if known:
+            message = f"the VPC that eksctl makes has a subnet in {listed(known)}, and none is certain in `{zone}`"
+            help = f"take one of these, or add `{zone}` to `network.create.zones`"
+        else:
+            message = f"eksctl chooses the zones of the VPC that it makes, and a subnet in `{zone}` is not certain"
+            help = f"add `{zone}` to `network.create.zones`, or name the zones of the pools"
     context.fault(
         "RES128",
         message,

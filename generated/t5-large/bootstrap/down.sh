@@ -140,16 +140,22 @@ sorted_data() {
   done <<<"$found"
 }
 
+# FSx for Lustre user guide, using-backups-fsx; FSx API, CreateDataRepositoryTask.
+unsaved="FSx backs up no file system that is scratch or linked to a bucket; a linked one is exported: \
+aws fsx create-data-repository-task --type EXPORT_TO_REPOSITORY --file-system-id ID --report Enabled=false --paths PATH"
+
 step_data() {
   local found line
   found=$(sorted_data)
   while read -r line; do [ -z "$line" ] || echo "  $line"; done <<<"$found"
   if [ -n "$found" ] && [ -z "$chosen" ] && [ -z "$dry" ]; then
-    fail "this is the data of cluster $cluster; say what becomes of it: --keep-data, --delete-data, or --delete-data=NAME for each storage"
+    fail "this is the data of cluster $cluster; say what becomes of it: --keep-data, --delete-data, or --delete-data=NAME for each storage" \
+      "$unsaved"
   fi
   if [ -z "$dry" ] && grep -q '^stays file-system' <<<"$found"; then
     fail "a file system lies in the VPC of the cluster, which cannot be deleted while it is there" \
-      "export it to a bucket or make a backup, then delete it: --delete-data=NAME" \
+      "$unsaved" \
+      "then delete it: --delete-data=NAME" \
       "one that is to outlive its cluster belongs into a network of its own: network.create, or network.existing"
   fi
 }
