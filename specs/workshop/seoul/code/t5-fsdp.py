@@ -13,6 +13,7 @@ from lesson import Text, start, train
 from torch import nn
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.nn import functional
+from torch.nn.parallel import DistributedDataParallel
 
 
 class EncoderDecoder(nn.Module):
@@ -72,8 +73,12 @@ def main():
     torch.manual_seed(0)
     with device:
         model = EncoderDecoder(32128, options.width, options.layers, 16, 512)
-    half = torch.bfloat16 if device.type == "cuda" else torch.float32
-    shard(model, MixedPrecisionPolicy(param_dtype=half, reduce_dtype=torch.float32))
+    if device.type == "cuda":
+        half = MixedPrecisionPolicy(torch.bfloat16, reduce_dtype=torch.float32)
+        shard(model, half)
+    else:
+        # FSDP2 needs the streams of a GPU; on a laptop every rank holds the whole, small model.
+        model = DistributedDataParallel(model)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
 
     def loss_of(window):
