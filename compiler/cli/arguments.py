@@ -144,7 +144,7 @@ def _rules_and_facts(command: argparse.ArgumentParser) -> None:
         "--policies",
         type=Path,
         metavar="DIR",
-        help="the adopter's policies (default: `policies/` near the specs)",
+        help="the adopter's policies (default: `policies/` of the working directory)",
     )
     command.add_argument(
         "--catalog",

@@ -64,7 +64,9 @@ def _options(
     folder = options.policies
     if folder is not None and not folder.is_dir():
         raise UsageError(f"`{folder}` is not a folder with policies")
-    options.policies = folder or find_policies(options.paths)
+    options.policies = folder or own_policies()
+    if options.policies is None:
+        _say_what_is_not_applied(options)
     against = getattr(options, "against", None)
     if against is not None and not against.is_dir():
         raise UsageError(
@@ -120,25 +122,37 @@ def _in_repository(output: Path) -> str:
     return Path(path).as_posix()
 
 
-def find_policies(paths: Iterable[str]) -> Path | None:
-    """The adopter's ``policies/``: beside or above the first path that has one within three levels."""
-    for path in map(Path, paths):
-        folder = path.absolute()
-        if not path.is_dir():
-            folder = folder.parent
-        for parent in (folder, *folder.parents)[:3]:
-            policies = parent / "policies"
-            if os.path.isdir(policies):  # where nothing may be read, there is none
-                return _shown(policies)
-    return None
+def own_policies() -> Path | None:
+    """The ``policies/`` of the folder in which the command is run. Rules are code, so none is taken from anywhere
+    else: not from beside what is read, nor from above it."""
+    folder = Path("policies")
+    return folder if folder.is_dir() else None
 
 
-def _shown(path: Path) -> Path:
-    """A path as messages show it: relative to the working directory where it is in it."""
-    here = Path.cwd()
-    if path.is_relative_to(here):
-        return path.relative_to(here)
-    return path
+def _say_what_is_not_applied(options: argparse.Namespace) -> None:
+    """A note on policies that lie beside what is read, where somebody may expect that they are applied."""
+    from compiler.policy.load import SETTINGS
+
+    for path in map(Path, options.paths):
+        beside = (path if path.is_dir() else path.parent).absolute()
+        for folder in (beside, beside.parent):
+            policies = folder / "policies"
+            settings = [policies / name for name in SETTINGS]
+            if any(map(os.path.isfile, settings)):
+                _complain([_not_applied(policies)])
+                return
+
+
+def _not_applied(policies: Path) -> Diagnostic:
+    from compiler.diagnostics import Diagnostic, Severity
+
+    shown = os.path.relpath(policies)
+    return Diagnostic(
+        "POL017",
+        Severity.NOTE,
+        f"`{shown}` is not applied: rules are code, and are taken from `policies/` of the folder in which this is run",
+        help=f"run it in `{os.path.dirname(shown)}`; or write `--policies {shown}`, if you trust its authors",
+    )
 
 
 @_usage

@@ -65,6 +65,7 @@ def network_policy_undone(
             f"`{manifest.ref.name}` lets everybody reach all pods of `{manifest.ref.namespace}`{others}",
             Route((manifest.id, "spec", "ingress", opened)),
             help="name under `from:` who is let in, or the `ports:`",
+            spec_help="remove the patch or the included file, or let fewer in",
         )
 
 
