@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from compiler.emit import MANIFEST
@@ -15,6 +15,9 @@ Parts = tuple[str, ...]
 _Placed = tuple[Parts, str]
 """The folder of an object, and its path."""
 Together = Callable[[str, str], bool]
+_FEW = 300
+_TIMES = 3
+"""How often, of a large set, an object that belongs to all clusters may be judged; a few may be judged more often."""
 
 
 def _separate(one: str, other: str) -> bool:
@@ -85,7 +88,8 @@ def _by_folder(
     """The items of each cluster; what lies outside of the clusters' folders belongs to all of them.
 
     Folders that hold the same objects beside each other (``clusters/dev`` and ``clusters/prod``, as Flux and Kustomize
-    lay out a repository) are clusters, and so is every folder of their names: ``tenants/dev`` belongs to ``dev``.
+    lay out a repository) are clusters, and so is every folder of their names: ``tenants/dev`` belongs to ``dev``. Of
+    many clusters what belongs to all is one more, so that the time is that of the objects.
     """
     manifests = [manifest(item) for item in items]
     folders = _folders([placed.path for placed in manifests])
@@ -95,14 +99,34 @@ def _by_folder(
     by_name: dict[str, list[T]] = {}
     for name in sorted(names):
         by_name[name] = []
+    shared: list[T] = []
     for item, folder in zip(items, folders, strict=True):
         own = [part for part in folder if part in names]
-        for name in own[:1] or by_name:
-            by_name[name].append(item)
+        if own:
+            by_name[own[0]].append(item)
+        else:
+            shared.append(item)
+    if len(shared) * len(names) > max(_FEW, _TIMES * len(items)):
+        return [*_each(by_name, manifest, together), shared]
+    by_name = {name: _in_order(items, [*own, *shared]) for name, own in by_name.items()}
+    return _each(by_name, manifest, together)
+
+
+def _each(
+    by_name: Mapping[str, Sequence[T]],
+    manifest: Callable[[T], Manifest],
+    together: Together,
+) -> list[list[T]]:
     clusters: list[list[T]] = []
     for named_items in by_name.values():
         clusters += _by_folder(named_items, manifest, together)
     return clusters
+
+
+def _in_order(items: Sequence[T], some: Iterable[T]) -> list[T]:
+    """Some of the items, in the order of all."""
+    chosen = set(map(id, some))
+    return [item for item in items if id(item) in chosen]
 
 
 def _folders(paths: Sequence[str]) -> list[Parts]:

@@ -132,10 +132,12 @@ def _is_whole(scalar: str, node: Node) -> bool:
 def _places(text: str) -> list[tuple[int, int]]:
     """Line and column of each scalar, from 1."""
     places = []
+    line = 1
+    line_start = 0
     for match in _SCALAR.finditer(text):
         start = match.start(2)
+        line += text.count("\n", line_start, start)
         line_start = text.rfind("\n", 0, start) + 1
-        line = text.count("\n", 0, start) + 1
         places.append((line, start - line_start + 1))
     return places
 
@@ -155,16 +157,15 @@ class Part:
         route: Route,
         numbers: Mapping[Route, int],
     ) -> None:
-        depth = len(route)
-        inside = [number for other, number in numbers.items() if other[:depth] == route]
-        self.first = min(inside, default=0)
-        self.last = max(inside, default=-1) + 1
         self._keys: tuple[str, ...] | None = None
         items: Iterable[tuple[Any, Any]] = enumerate(value)
         if isinstance(value, dict):
             self._keys = tuple(value)
             items = value.items()
         self._entries = [_entry(item, route / key, numbers) for key, item in items]
+        ranges = list(filter(None, map(_range_of, self._entries)))
+        self.first = min((first for first, _ in ranges), default=0)
+        self.last = max((last for _, last in ranges), default=0)
         self._values: dict[tuple[Any, ...], Any] = {}
 
     def value(
@@ -215,6 +216,15 @@ def _entry(
     if isinstance(value, dict | list) and value:
         return Part(value, route, numbers)
     return (value,)
+
+
+def _range_of(entry: Any) -> tuple[int, int] | None:
+    """The scalars of an entry, from the first to before the last; ``None`` where it has none."""
+    if entry.__class__ is int:
+        return entry, entry + 1
+    if entry.__class__ is Part and entry.last:
+        return entry.first, entry.last
+    return None
 
 
 def _typed(scalar: Any) -> Any:

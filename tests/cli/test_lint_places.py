@@ -81,7 +81,7 @@ def test_a_finding_lands_in_the_file_of_its_object(faulty: str, tmp_path: Path) 
 
 def test_objects_without_a_name_are_each_their_own(tmp_path: Path) -> None:
     texts = [
-        job("generateName: run-", each) for each in ("nvidia.com/gpu", "gpu", "efa")
+        job("generateName: run-", each) for each in ("nvidia.com/gpu", "gpu", "amd")
     ]
     (tmp_path / "a.yaml").write_text("---\n".join(texts))
     (tmp_path / "b.yaml").write_text(texts[1])
