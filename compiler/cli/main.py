@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from compiler.cli.arguments import parser
 from compiler.cli.exits import BROKEN_PIPE, INTERNAL, INTERRUPTED, USAGE
 from compiler.cli.streams import err
+from compiler.source.read import MOST_DIGITS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code (0 clean, 1 findings, 2 usage, 3 stale, 4 internal)."""
     verbose = False
+    sys.set_int_max_str_digits(MOST_DIGITS)
     try:
         try:
             options = parser().parse_args(arguments)

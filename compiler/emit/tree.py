@@ -215,13 +215,14 @@ def _compare(
     files: Mapping[str, bytes],
     before: TreeDiff | None = None,
 ) -> TreeDiff:
-    if root.is_symlink():
-        fault = error(
-            "OUT003",
-            f"`{root}` is a symbolic link, not a directory",
-            help="write to the folder that it names",
-        )
-        return TreeDiff(diagnostics=(fault,))
+    for folder in (root, root.parent):
+        if folder.is_symlink():
+            fault = error(
+                "OUT003",
+                f"`{folder}` is a symbolic link, not a directory",
+                help=f"write to the folder that it names: `--output {os.path.realpath(folder)}`",
+            )
+            return TreeDiff(diagnostics=(fault,))
     entries = {}
     if _stands(root):
         entries = dict(_scan(root, ""))

@@ -8,7 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from compiler.emit import UNREADABLE
+from compiler.diagnostics import Diagnostic
+from compiler.diagnostics.diagnostic import error
+from compiler.emit import MANIFEST, UNREADABLE
 from compiler.emit.marker import is_marked, marked
 from compiler.emit.yaml import encoded
 from compiler.history.runs import (
@@ -19,30 +21,36 @@ from compiler.history.runs import (
     runs_of_index,
 )
 from compiler.manifest import Body, Manifest, ref_of
-from compiler.source import SourceFile
+from compiler.source import Route, SourceFile
 from compiler.source.parse import parse
 from compiler.source.read import read_bytes
 from compiler.subjects.jobs.plan import JOB_KINDS
 from compiler.subjects.jobs.target import JOBS
 from compiler.targets.body import object_path
 
+_SPEC = Route(("spec",))
 _NOT_APPLIED = ("bootstrap", "runs")
 
 
 class Committed:
     """What an earlier compilation left in a folder; nothing where the folder is not there.
 
-    ``replace``: names of jobs whose last run was never pushed, in the spec or of their objects.
+    ``replace``: names of jobs whose last run was never pushed, in the spec or of their objects. ``unreadable``: why
+    files could not be read, by their paths.
     """
 
     def __init__(self, folder: Path, replace: Collection[str] = ()) -> None:
         self._folder = folder
         self._replace = replace
+        self.unreadable: dict[str, str] = {}
 
     @cached_property
     def index(self) -> Mapping[str, Any]:
         """Its ``.manifest.json``."""
-        return read_index(self._folder)
+        index = read_index(self._folder)
+        if not index and self._read(MANIFEST) is not None:
+            self.unreadable[MANIFEST] = "it is not what Trainyard wrote"
+        return index
 
     @cached_property
     def _read_runs(self) -> tuple[list[Run], list[str]]:
@@ -213,8 +221,30 @@ class Committed:
     def _read(self, path: str) -> bytes | None:
         try:
             return read_bytes(self._folder / path)
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as fault:
+            reason = fault.strerror or str(fault)
+            self.unreadable[path] = reason[:1].lower() + reason[1:]
+            return None
+
+    def faults(self, paths: Iterable[str]) -> Iterator[Diagnostic]:
+        """The files that are there and could not be read, of some ``paths`` and those that were asked for."""
+        _ = self.index
+        for path in paths:
+            file = self._folder / path
+            if os.path.isdir(file):
+                self.unreadable[path] = "it is a folder"
+            elif not os.access(file, os.R_OK) and os.path.exists(file):
+                self.unreadable[path] = "permission denied"
+        for path, reason in sorted(self.unreadable.items()):
+            yield error(
+                "CHG031",
+                f"`{self._folder / path}` cannot be read: {reason}",
+                _SPEC,
+                help="correct its owner and mode, or restore it from version control (`git checkout -- FILE`)",
+                label="what runs by it is not known",
+            )
 
     def template(self, path: str) -> Body | None:
         """The body of a file that is no object, as it stands there; ``None`` where it cannot be read."""

@@ -130,6 +130,7 @@ def hold(
         catalog,
     )
     held.diagnostics += reported(held.steps, spec.spec)
+    held.diagnostics += committed.faults(made.path for made in held.manifests)
     severities = {diagnostic.severity for diagnostic in held.diagnostics}
     if Severity.ERROR not in severities:
         known_keys = {run.key for run in known}

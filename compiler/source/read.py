@@ -9,10 +9,14 @@ from collections.abc import Iterator
 from io import RawIOBase
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.regex import regex
 from compiler.source.tree import SourceFile, Span
 
 MAX_BYTES = 64 << 20
 """Largest file read, in bytes: twelve times a spec of 10,000 jobs."""
+MOST_DIGITS = 20_000
+"""Digits of the longest number that is read. Python reads 4,300, and needs the square of their number."""
+_HUGE = regex(rf"(?<![0-9])[0-9]{{{MOST_DIGITS + 1}}}")
 
 # Longest first: the UTF-32 mark begins with the UTF-16 one.
 _MARKS = (
@@ -102,7 +106,26 @@ def decode(
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
         return None, [_not_utf8(data, name, fault)]
-    return SourceFile(name, _with_lf(text)), []
+    file = SourceFile(name, _with_lf(text))
+    if len(text) > MOST_DIGITS:
+        problem = _too_many_digits(file)
+        if problem is not None:
+            return None, [problem]
+    return file, []
+
+
+def _too_many_digits(file: SourceFile) -> Diagnostic | None:
+    """The fault of a number that would take Python minutes to read; it reads them in the square of their digits."""
+    found = _HUGE.search(file.text)
+    if found is None:
+        return None
+    line, column = file.position(found.start())
+    return error(
+        "YML024",
+        f"a number of more than {MOST_DIGITS:,} digits",
+        span=Span(file, line, column, line, column + 1),
+        help="write a number that fits into 64 bits, or text with other characters in between",
+    )
 
 
 def _with_lf(text: str) -> str:

@@ -35,7 +35,7 @@ _ELSEWHERE = (
 @rule(
     "RUN041",
     severity=Severity.WARNING,
-    params={"hours": 24, "restarts": 9, "nodes": 2},
+    params={"hours": 24, "restarts": 9, "nodes": 8},
     pods=True,
 )
 def long_run_without_checkpoint(
@@ -51,7 +51,9 @@ def long_run_without_checkpoint(
 
     ## Fails
 
-        jobs: [{name: long, nodes: 2, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py]}]
+        jobs: [{name: long, nodes: 8, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py]}]
+        nodePools: [{name: gpu, nodes: {max: 8}}]
+        queues: [{name: research, namespaces: [team-a], quota: [{pool: gpu, nodes: 8}]}]
 
         jobs: [{name: long, nodes: 2, timeout: 72h, image: "public.ecr.aws/team/train:1.0",
           command: [torchrun, train.py]}]
@@ -63,7 +65,7 @@ def long_run_without_checkpoint(
         jobs: [{name: long, nodes: 2, timeout: 12h, retries: {job: 2}, image: "public.ecr.aws/team/train:1.0",
           command: [torchrun, train.py]}]
 
-        # params: {restarts: 5, nodes: 1}
+        # params: {restarts: 5, nodes: 2}
         jobs: [{name: long, nodes: 2, retries: {job: 6}, image: "public.ecr.aws/team/train:1.0",
           command: [torchrun, train.py]}]
 
@@ -94,10 +96,7 @@ def long_run_without_checkpoint(
         jobs: [{name: long, nodes: 2, retries: {job: 3}, image: "public.ecr.aws/team/train:1.0",
           command: [torchrun, train.py]}]
 
-        # params: {nodes: 4}
-        jobs: [{name: long, nodes: 2, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py]}]
-
-        # params: {hours: 72, restarts: 50}
+        # params: {hours: 72, restarts: 50, nodes: 2}
         jobs: [{name: long, nodes: 2, timeout: 72h, retries: {job: 50}, image: "public.ecr.aws/team/train:1.0",
           command: [torchrun, train.py]}]
 

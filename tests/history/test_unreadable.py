@@ -1,0 +1,67 @@
+"""What stands in the committed folder and cannot be read, and folders that are links to others."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import yaml
+from builders import spec
+from running import Command
+
+
+@pytest.fixture
+def lab(tmp_path: Path, trainyard: Command) -> Path:
+    """A repository with a spec, and what it compiles to."""
+    (tmp_path / "lab.yaml").write_text(yaml.safe_dump(spec()))
+    assert trainyard("compile", "lab.yaml", cwd=tmp_path).code == 0
+    return tmp_path
+
+
+def test_an_index_that_is_none_is_an_error(lab: Path, trainyard: Command) -> None:
+    index = lab / "generated" / "lab" / ".manifest.json"
+    before = index.read_bytes()
+    for data in (b"\xff", b"[]", b"{"):
+        index.write_bytes(data)
+        done = trainyard("check", "lab.yaml", cwd=lab)
+        assert done.code == 1
+        assert "error[CHG031]" in done.out
+        assert trainyard("compile", "lab.yaml", cwd=lab).code == 1
+        assert index.read_bytes() == data
+    index.write_bytes(before)
+    assert trainyard("check", "lab.yaml", cwd=lab).code == 0
+
+
+def test_a_folder_in_the_place_of_a_file_is_an_error(
+    lab: Path, trainyard: Command
+) -> None:
+    (job,) = (lab / "generated" / "lab" / "jobs").glob("*.trainjob-*.yaml")
+    job.unlink()
+    job.mkdir()
+    done = trainyard("check", "lab.yaml", cwd=lab)
+    assert done.code == 1
+    assert f"{job.name}` cannot be read: it is a folder" in done.out
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_file_that_may_not_be_read_is_an_error(lab: Path, trainyard: Command) -> None:
+    (job,) = (lab / "generated" / "lab" / "jobs").glob("*.trainjob-*.yaml")
+    job.chmod(0)
+    done = trainyard("check", "lab.yaml", cwd=lab)
+    assert done.code == 1
+    assert "cannot be read: permission denied" in done.out
+
+
+@pytest.mark.parametrize("link", ["generated", "generated/lab"])
+def test_a_link_is_not_followed(link: str, tmp_path: Path, trainyard: Command) -> None:
+    (tmp_path / "lab.yaml").write_text(yaml.safe_dump(spec()))
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    place = tmp_path / link
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(outside)
+    done = trainyard("compile", "lab.yaml", cwd=tmp_path)
+    assert done.code == 2
+    assert "error[OUT003]" in done.out
+    assert list(outside.iterdir()) == []
