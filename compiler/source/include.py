@@ -9,6 +9,7 @@ from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.regex import regex
 from compiler.source.headers import first_character
 from compiler.source.manifests import parse_manifests
 from compiler.source.nearby import ancestors
@@ -258,9 +259,18 @@ def _no_object(node: Node) -> Diagnostic | None:
     elif not (api_version and _text(node, "kind") and name):
         fact = "a document is no object with `apiVersion`, `kind` and `metadata.name`"
         help = "include objects of Kubernetes alone"
-    elif "/" in name or name in (".", ".."):
-        fact = f"`{name}` is no name of an object"
-        help = "write a name without `/`"
+    elif not _API_VERSION.match(api_version):
+        fact = f"`{_short(api_version)}` is no API version"
+        help = "write a version, or `group/version`, like `apps/v1`"
+    elif not _KIND.match(_text(node, "kind")):
+        fact = f"`{_short(_text(node, 'kind'))}` is no kind"
+        help = "write a word of letters and digits, like `ConfigMap`"
+    elif not _NAME.match(name):
+        fact = f"`{_short(name)}` is no name of an object"
+        help = "write a name of at most 253 characters, without `/`, `%` and blanks"
+    elif not _is_namespace(_text(metadata, "namespace") if metadata else ""):
+        fact = "the namespace is no name"
+        help = "write small letters, digits and `-`, at most 63"
     else:
         return None
     return error(
@@ -269,6 +279,24 @@ def _no_object(node: Node) -> Diagnostic | None:
         span=first_character(node),
         help=help,
     )
+
+
+# Kubernetes 1.36: names that are segments of a path (apimachinery, api/validation/path), kinds of
+# CustomResourceDefinitions (names.kind: a DNS label in small letters), groups and versions.
+_NAME = regex(r"(?!\.{1,2}\Z)[^/%\s]{1,253}\Z")
+_KIND = regex(r"[A-Za-z][A-Za-z0-9]{0,62}\Z")
+_API_VERSION = regex(
+    r"(?:[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?/)?v[0-9][a-z0-9]{0,61}\Z"
+)
+_NAMESPACE = regex(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z")
+
+
+def _is_namespace(name: str) -> bool:
+    return not name or _NAMESPACE.match(name) is not None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:60]}…"
 
 
 def _text(node: Node, key: str) -> str:
