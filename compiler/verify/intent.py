@@ -122,8 +122,10 @@ def misfit(
     body: Any,
     faults: Iterable[Fault],
 ) -> int:
-    """How much of a body a schema does not understand, in scalars."""
-    misunderstood = [at(body, *fault.path) for fault in faults]
+    """How much of a body a schema does not understand, in scalars. What breaks a bound is understood."""
+    misunderstood = [
+        at(body, *fault.path) for fault in faults if fault.code != "SCH005"
+    ]
     return sum(map(_size, misunderstood))
 
 

@@ -160,3 +160,20 @@ def test_trainer_2_1_has_its_own_form() -> None:
     assert {(fault.code, fault.path[-1]) for fault in new} == {
         ("SCH001", "runtimePatches")
     }
+
+
+def test_a_bound_of_the_newest_form_does_not_make_a_body_one_of_an_older() -> None:
+    from compiler.verify import validate_body
+
+    variables = [{"name": f"V{number}", "value": "v"} for number in range(501)]
+    job = {
+        **TRAIN_JOB,
+        "spec": {
+            "runtimeRef": {"name": "torch"},
+            "activeDeadlineSeconds": 3600,
+            "trainer": {"env": variables},
+        },
+    }
+    assert [(fault.code, fault.path) for fault in validate_body(job)] == [
+        ("SCH005", ("spec", "trainer", "env"))
+    ]
