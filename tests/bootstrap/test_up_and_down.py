@@ -290,6 +290,7 @@ def test_data_is_neither_kept_nor_deleted_without_a_word(lab: Lab) -> None:
     assert lab.world.state() == before
     done = lab.run("down.sh", "--delete-data=scratch")
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "--type EXPORT_TO_REPOSITORY" in done.stdout
     assert "stays bucket workshop-datasets" in done.stdout
     assert set(lab.world.paid()) <= {"bucket", "repository", "secret", "log"}
 

@@ -141,8 +141,9 @@ sorted_data() {
 }
 
 # FSx for Lustre user guide, using-backups-fsx; FSx API, CreateDataRepositoryTask.
-unsaved="FSx backs up no file system that is scratch or linked to a bucket; a linked one is exported: \
-aws fsx create-data-repository-task --type EXPORT_TO_REPOSITORY --file-system-id ID --report Enabled=false --paths PATH"
+unsaved="FSx backs up no file system that is scratch or linked to a bucket. What lies below a linked path is exported: \
+aws fsx create-data-repository-task --type EXPORT_TO_REPOSITORY --file-system-id ID --report Enabled=false --paths PATH. \
+Copy all else first, from a pod that mounts it: aws s3 sync FOLDER s3://BUCKET"
 
 step_data() {
   local found line
@@ -152,6 +153,7 @@ step_data() {
     fail "this is the data of cluster $cluster; say what becomes of it: --keep-data, --delete-data, or --delete-data=NAME for each storage" \
       "$unsaved"
   fi
+  ! grep -q '^goes file-system' <<<"$found" || echo "  $unsaved"
   if [ -z "$dry" ] && grep -q '^stays file-system' <<<"$found"; then
     fail "a file system lies in the VPC of the cluster, which cannot be deleted while it is there" \
       "$unsaved" \
