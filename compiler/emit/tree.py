@@ -216,7 +216,7 @@ def _compare(
     before: TreeDiff | None = None,
 ) -> TreeDiff:
     for folder in (root, root.parent):
-        if folder.is_symlink():
+        if folder.is_symlink() and (folder == root or folder.is_dir()):
             fault = error(
                 "OUT003",
                 f"`{folder}` is a symbolic link, not a directory",
