@@ -44,6 +44,17 @@ def test_a_folder_in_the_place_of_a_file_is_an_error(
     assert f"{job.name}` cannot be read: it is a folder" in done.out
 
 
+def test_a_linked_folder_of_the_output_is_an_error(
+    lab: Path, trainyard: Command
+) -> None:
+    jobs = lab / "generated" / "lab" / "jobs"
+    jobs.rename(lab / "elsewhere")
+    jobs.symlink_to(lab / "elsewhere")
+    done = trainyard("check", "lab.yaml", cwd=lab)
+    assert done.code == 1
+    assert "jobs` cannot be read: it is a symbolic link" in done.out
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 def test_a_file_that_may_not_be_read_is_an_error(lab: Path, trainyard: Command) -> None:
     (job,) = (lab / "generated" / "lab" / "jobs").glob("*.trainjob-*.yaml")
