@@ -337,6 +337,7 @@ def test_a_spec_without_images_needs_a_tag(tmp_path: Path) -> None:
         (f"uvicorn[standard]==0.30.0 --hash=sha512:{ONE}{TWO}", ""),
         ("--index-url https://packages.example.com/simple", "RES236"),
         ("-i https://packages.example.com/simple", "RES236"),
+        ("--index-url https://notpypi.org/simple", "RES236"),
         ("--index-url https://download.pytorch.org/whl/cu129", ""),
         ("--index-url=https://pypi.org/simple", ""),
         ("--index-url https://me:hunter22@pypi.org/simple", "RES237"),

@@ -37,7 +37,7 @@ _OPTIONS = (
 )
 _INDEX = ("--index-url", "-i")
 # Of the Python Software Foundation, PyTorch and NVIDIA, and those that are in an account of AWS.
-_KNOWN_INDEXES = ("pypi.org", "download.pytorch.org", "nvidia.com", ".amazonaws.com")
+_KNOWN_INDEXES = (".pypi.org", ".download.pytorch.org", ".nvidia.com", ".amazonaws.com")
 # What PyTorch is built with in a base: another one beside it is the wrong one.
 _OF_TORCH = regex(r"nvidia-(?:nccl|cudnn|cublas|cuda-runtime|nvshmem)(?:-cu\d+)?\Z")
 
@@ -115,7 +115,7 @@ def _index(
         )
         return
     host = urlsplit(address).hostname or ""
-    if not host.endswith(_KNOWN_INDEXES):
+    if not f".{host}".endswith(_KNOWN_INDEXES):
         context.doubt(
             "RES236",
             f"packages of image `{spec.name}` come from `{host or address}`",
