@@ -17,7 +17,12 @@ _Placed = tuple[Parts, str]
 Together = Callable[[str, str], bool]
 _FEW = 300
 _TIMES = 3
-"""How often, of a large set, an object that belongs to all clusters may be judged; a few may be judged more often."""
+
+
+def is_too_much(judged: int, objects: int) -> bool:
+    """Whether so many objects, some of them several, are more to judge than a set of ``objects`` is worth: each of a
+    large set three times, so that the time is that of the objects; those of a small one as often as it takes."""
+    return judged > max(_FEW, _TIMES * objects)
 
 
 def _separate(one: str, other: str) -> bool:
@@ -106,7 +111,7 @@ def _by_folder(
             by_name[own[0]].append(item)
         else:
             shared.append(item)
-    if len(shared) * len(names) > max(_FEW, _TIMES * len(items)):
+    if is_too_much(len(shared) * len(names), len(items)):
         return [*_each(by_name, manifest, together), shared]
     by_name = {name: _in_order(items, [*own, *shared]) for name, own in by_name.items()}
     return _each(by_name, manifest, together)

@@ -231,13 +231,12 @@ class Committed:
     def faults(self, paths: Iterable[str]) -> Iterator[Diagnostic]:
         """The files that are there and could not be read, of some ``paths`` and those that were asked for."""
         _ = self.index
-        linked: set[str] = set()
+        paths = list(paths)
+        for folder in set(map(os.path.dirname, paths)):
+            if os.path.islink(self._folder / folder):
+                self.unreadable[folder] = "it is a symbolic link, and none is followed"
         for path in paths:
             file = self._folder / path
-            folder = os.path.dirname(path)
-            if folder not in linked and os.path.islink(self._folder / folder):
-                linked.add(folder)
-                self.unreadable[folder] = "it is a symbolic link, and none is followed"
             if os.path.isdir(file):
                 self.unreadable[path] = "it is a folder"
             elif not os.access(file, os.R_OK) and os.path.exists(file):

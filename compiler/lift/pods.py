@@ -200,6 +200,7 @@ def container(body: Reader) -> Container:
     )
     if hook and not command:
         unknown |= {"pre_stop"}
+    requested, limited = requests.quantities(), limits.quantities()
     return Container(
         at=body.at,
         name=_name(body),
@@ -220,9 +221,9 @@ def container(body: Reader) -> Container:
         command=(body / "command").texts(),
         args=(body / "args").texts(),
         env=env(body / "env"),
-        requests=as_meant(requests.quantities()),
-        limits=as_meant(limits.quantities()),
-        misspelt=misspelt(requests=requests, limits=limits),
+        requests=as_meant(requested),
+        limits=as_meant(limited),
+        misspelt=misspelt(requests=requested, limits=limited),
         mounts=tuple(map(_mount, (body / "volumeMounts").items())),
         capabilities=security.follow("capabilities", "add").texts(),
         privileged=bool((security / "privileged").flag()),
@@ -241,12 +242,12 @@ def as_meant(amounts: Resources) -> Resources:
     return meant
 
 
-def misspelt(**fields: Reader) -> Misspelt:
+def misspelt(**fields: Resources) -> Misspelt:
     """The names of devices that no plugin offers, as they are written, each with the field that it is in."""
     return tuple(
         (field, name)
         for field, amounts in fields.items()
-        for name in amounts.quantities()
+        for name in amounts
         if name in MISSPELT
     )
 

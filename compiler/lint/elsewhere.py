@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from compiler.catalog.runtimes import released_runtimes
 from compiler.lint.inputs import LintObject
 from compiler.manifest import placeholder
+from compiler.verify.loose_ends import every_cluster_has
 from compiler.verify.objects import Identity, identity_of
-from compiler.verify.references import (
-    ALWAYS_THERE,
-    is_built_in,
-    made_by_others,
-    references,
-)
+from compiler.verify.references import ALWAYS_THERE, made_by_others, references
 
 _SHOWN = 8
 
@@ -34,14 +29,12 @@ def elsewhere(objects: Iterable[LintObject]) -> list[Identity]:
 
 def _may_lack(target: Identity) -> bool:
     """Whether a cluster may lack it: it is neither filled in later nor in every cluster."""
-    group, kind, namespace, name = target
+    _, kind, namespace, name = target
     if placeholder(name) or placeholder(namespace):
-        return False
-    if kind == "ClusterTrainingRuntime" and name in released_runtimes():
         return False
     if kind == "Namespace" and name in ALWAYS_THERE:
         return False
-    return not is_built_in(group, kind, name)
+    return not every_cluster_has(target)
 
 
 def said(wanted: Sequence[Identity]) -> str:

@@ -14,15 +14,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain, combinations
 
+from compiler.clusters import is_too_much
 from compiler.lint.inputs import LintObject
 from compiler.lint.kustomize import Kustomizations
 from compiler.output.body import at
 from compiler.verify.objects import Identity, identity_of
 
-_FEW = 300
-_TIMES = 3
-"""How often an object of a large set may be judged, each time beside another alternative; beyond that, or beyond a few
-objects in all, alternatives are judged without what they share, so that the time is that of the objects."""
 _FLUX = ("kustomize.toolkit.fluxcd.io", "Kustomization")
 Roots = Callable[[str], set[str]]
 Near = Callable[[str, str], bool]
@@ -75,7 +72,7 @@ def scenes(
             )
         )
     judged = sum(len(scene.objects) for scene in staged)
-    if judged > max(_FEW, _TIMES * len(objects)):
+    if is_too_much(judged, len(objects)):
         staged = [_without_shared(scene) for scene in staged]
     shared_files: set[str] = set()
     for scene in staged:

@@ -10,6 +10,8 @@ from compiler.output.body import follow
 from compiler.verify.references import RUNTIME_PODS, pod_specs
 
 _Path = tuple[Any, ...]
+Part = tuple[str, _Path, Mapping[str, Any]]
+"""A mapping of an object: its type, its path, and itself."""
 
 _CONTAINERS = ("containers", "initContainers")
 _CLAIM = (("volumes", "*", "ephemeral", "volumeClaimTemplate", "spec"),)
@@ -36,7 +38,7 @@ _IN_CLAIM: Mapping[str, tuple[tuple[str, ...], ...]] = {
 }
 
 
-def typed_parts(manifest: Manifest) -> Iterator[tuple[str, _Path, Mapping[str, Any]]]:
+def typed_parts(manifest: Manifest) -> Iterator[Part]:
     """The mappings of an object that are of one of these types: type, path and mapping."""
     for start, spec in _pods(manifest):
         yield from _typed(spec, _IN_POD, start)
@@ -48,7 +50,7 @@ def _typed(
     body: Any,
     places: Mapping[str, tuple[tuple[str, ...], ...]],
     start: _Path,
-) -> Iterator[tuple[str, _Path, Mapping[str, Any]]]:
+) -> Iterator[Part]:
     for name, paths in places.items():
         for path in paths:
             for place, value in follow(body, path, start):

@@ -75,6 +75,14 @@ def everywhere(one: str, other: str) -> bool:
     return True
 
 
+def every_cluster_has(target: Identity) -> bool:
+    """Whether every cluster has an object: Kubernetes' own, and the runtimes that Trainer brings."""
+    group, kind, _, name = target
+    if (group, kind) == _RUNTIME and name in released_runtimes():
+        return True
+    return is_built_in(group, kind, name)
+
+
 def loose_ends(
     objects: ObjectSet,
     near: Near,
@@ -175,15 +183,11 @@ class _Names:
 
     def is_absent(self, target: Identity) -> bool:
         """Whether a target is not there, and others are that it could be meant for."""
-        group, kind, _, name = target
         if target in self._objects or not self.declared(target):
             return False
         if target in self._made:
             return False
-        is_runtime = (group, kind) == _RUNTIME
-        if is_runtime and name in released_runtimes():
-            return False
-        return not is_built_in(group, kind, name)
+        return not every_cluster_has(target)
 
     def unused_like(self, manifest: Manifest, target: Identity) -> str:
         """The name of an object that nothing refers to, and that a reference in a manifest is meant for; or nothing."""

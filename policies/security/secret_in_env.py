@@ -141,6 +141,7 @@ def _in_command(words: Sequence[str]) -> str:
 
 
 _SERVICES = ("wandb", "hf", "comet", "neptune", "clearml", "mlflow", "ngc", "openai")
+_TOKENS = ("token", "auth-token", "hub-token", "access-token")
 
 
 def _credential(name: str, value: str) -> bool:
@@ -150,17 +151,7 @@ def _credential(name: str, value: str) -> bool:
     if name.endswith(("password", "passwd")):
         return True
     of_service = name.endswith("key") and name.startswith(_SERVICES)
-    is_token = (
-        named(name)
-        or of_service
-        or name
-        in (
-            "token",
-            "auth-token",
-            "hub-token",
-            "access-token",
-        )
-    )
+    is_token = named(name) or of_service or name in _TOKENS
     return is_token and len(value) >= _SHORTEST
 
 

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
-from compiler.model.core_types import typed_parts
+from compiler.model.core_types import Part, typed_parts
 from compiler.model.values import value
 from compiler.policy.rule import Finding, rule
 from compiler.source import Route
@@ -50,12 +50,13 @@ def pod_owns_its_node(manifest: Manifest) -> Iterator[Finding]:
               - {name: metrics, image: "metrics:1", volumeMounts: [{name: host, mountPath: /host, readOnly: true}]}
               volumes: [{name: host, hostPath: {path: /}}, {name: dev, hostPath: {path: /dev/kmsg}}]
     """
-    mounted = _mounted_for_writing(manifest)
-    for name, path, part in typed_parts(manifest):
+    parts = list(typed_parts(manifest))
+    for name, path, part in parts:
         if name != "Volume":
             continue
         host_path = value(part, "hostPath", "path")
-        if host_path in _SOCKETS or (host_path == "/" and part.get("name") in mounted):
+        is_root = host_path == "/" and part.get("name") in _mounted_for_writing(parts)
+        if is_root or host_path in _SOCKETS:
             yield Finding(
                 f"`{manifest.ref.name}` mounts `{host_path}` of its nodes, and so is root there",
                 Route((manifest.id, *path, "hostPath", "path")),
@@ -66,10 +67,10 @@ def pod_owns_its_node(manifest: Manifest) -> Iterator[Finding]:
 _SOCKETS = ("/run/containerd/containerd.sock", "/var/run/docker.sock")
 
 
-def _mounted_for_writing(manifest: Manifest) -> set[str]:
+def _mounted_for_writing(parts: Sequence[Part]) -> set[str]:
     """The names of volumes that a container of the object may write to."""
     names: set[str] = set()
-    for name, _, part in typed_parts(manifest):
+    for name, _, part in parts:
         if name == "Container":
             names.update(_written(part))
     return names

@@ -139,6 +139,7 @@ def train_job(body: Reader) -> Iterator[PlanNode]:
     managed_by = spec / "managedBy"
     deadline = spec / "activeDeadlineSeconds"
     count = processes.integer()
+    requested, limited = requests.quantities(), limits.quantities()
     yield TrainJob(
         at=body.at,
         name=name_of(body),
@@ -177,9 +178,9 @@ def train_job(body: Reader) -> Iterator[PlanNode]:
         command=command.texts(),
         args=args.texts(),
         env=env(variables),
-        requests=as_meant(requests.quantities()),
-        limits=as_meant(limits.quantities()),
-        misspelt=misspelt(requests=requests, limits=limits),
+        requests=as_meant(requested),
+        limits=as_meant(limited),
+        misspelt=misspelt(requests=requested, limits=limited),
         patches=(*_patches(spec), *_overrides(spec)),
         suspend=suspend.flag(),
         managed_by=managed_by.text(),
