@@ -150,6 +150,17 @@ Version = Annotated[
 CudaVersion = Annotated[
     str, BeforeValidator(matched(r"\d+\.\d+", "a version of CUDA", "12.9"))
 ]
+ChartDigest = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"sha256:[0-9a-f]{64}",
+            "`sha256:` and 64 lowercase hex digits",
+            "sha256:3b0c…",
+            longest=71,
+        )
+    ),
+]
 Sha256 = Annotated[
     str,
     BeforeValidator(

@@ -76,6 +76,10 @@ CORE: dict[str, tuple[str, tuple[str, ...]]] = {
             "Pod",
         ),
     ),
+    "admissionregistration.v1": (
+        "admissionregistration.k8s.io",
+        ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"),
+    ),
     "rbac.v1": (
         "rbac.authorization.k8s.io",
         ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"),
@@ -95,6 +99,8 @@ CLUSTER_SCOPED = frozenset(
         "ClusterRoleBinding",
         "PriorityClass",
         "StorageClass",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
     }
 )
 EKSCTL_SOURCE, EKSCTL_LATER = "eksctl/v0.230.0", "eksctl/main-99984adb"

@@ -138,6 +138,36 @@ def test_the_version_of_a_chart_has_its_place() -> None:
     assert version == ("spec", "components", EFA, "version")
 
 
+DIGEST = "sha256:" + "3b0c" * 16
+
+
+def test_the_digest_of_a_chart_is_what_flux_takes() -> None:
+    pinned = {"kueue": {"version": RELEASE.version("kueue"), "digest": DIGEST}}
+    (source,) = [
+        each
+        for each in manifests_of(spec(components=pinned))
+        if each.ref.kind == "OCIRepository" and each.ref.name == "kueue"
+    ]
+    ref = source.body["spec"]["ref"]
+    assert ref == {"tag": RELEASE.version("kueue"), "digest": DIGEST}
+
+
+@pytest.mark.parametrize(
+    ("component", "written"),
+    [
+        ("kueue", {"digest": DIGEST}),
+        ("aws-efa-k8s-device-plugin", {"version": "0.5.34", "digest": DIGEST}),
+        ("eksctl", {"digest": DIGEST}),
+    ],
+)
+def test_a_digest_that_no_chart_can_be_taken_by(
+    component: str, written: dict[str, Any]
+) -> None:
+    found = faults_of(spec(components={component: written}))
+    (fault,) = [each for each in found if each.code == "RES238"]
+    assert str(fault.at) == f"spec.components.{component}.digest"
+
+
 def test_an_eks_add_on_takes_another_build() -> None:
     tested = RELEASE.components["vpc-cni"].build
     other = "v1.23.0-eksbuild.9"

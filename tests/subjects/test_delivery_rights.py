@@ -1,66 +1,204 @@
-"""By whose rights Flux applies jobs: enough for everything that it finds in their folder, and for nothing else."""
+"""By whose rights Flux applies each folder: enough for everything that it finds there, and for nothing else."""
 
 from __future__ import annotations
 
-import pytest
-from builders import ROOT, manifests_of, plan_of, spec
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
 
-from compiler.manifest import Manifest
+import pytest
+import yaml
+from builders import ROOT, manifests_of, objects_of, plan_of, spec
+
+from compiler.manifest import Body, Manifest
 from compiler.subjects.delivery.plan import Stage
-from compiler.subjects.delivery.stages import JOBS_ACCOUNT
+
+MAKE = {"get", "list", "watch", "create", "patch", "delete"}
+"""kustomize-controller v1.10: server-side apply, its look at what is there, and pruning."""
+OWN_RIGHTS = {"trainyard", "trainyard-include", "trainyard-include-custom"}
+"""Stages with all rights: the root, and what an adopter includes."""
+PLURALS = {
+    "NetworkPolicy": "networkpolicies",
+    "NodeClass": "nodeclasses",
+    "EC2NodeClass": "ec2nodeclasses",
+    "PriorityClass": "priorityclasses",
+    "StorageClass": "storageclasses",
+    "WorkloadPriorityClass": "workloadpriorityclasses",
+    "GitRepository": "gitrepositories",
+    "HelmRepository": "helmrepositories",
+    "OCIRepository": "ocirepositories",
+    "Topology": "topologies",
+    "ValidatingAdmissionPolicy": "validatingadmissionpolicies",
+}
+Right = tuple[str, str, str]
+"""An API group, a resource and a verb."""
+
+
+def rights_of(rules: list[Body]) -> set[Right]:
+    return {
+        (group, resource, verb)
+        for rule in rules
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
 
 
 def granted(
-    manifests: list[Manifest], namespace: str
-) -> dict[tuple[str, str], set[str]]:
-    """The verbs of the account in a namespace, by API group and resource."""
-    rights: dict[tuple[str, str], set[str]] = {}
+    manifests: list[Manifest], account: str, namespace: str | None
+) -> set[Right]:
+    """What an account may do in a namespace, or with what is in none."""
+    roles = {
+        (each.ref.kind, each.ref.namespace, each.ref.name): each.body["rules"]
+        for each in manifests
+        if each.ref.kind in ("Role", "ClusterRole")
+    }
+    found: set[Right] = set()
     for each in manifests:
-        if each.ref.kind != "Role" or each.ref.name != JOBS_ACCOUNT:
+        if each.ref.kind not in ("RoleBinding", "ClusterRoleBinding"):
             continue
-        if each.ref.namespace != namespace:
+        if not any(subject["name"] == account for subject in each.body["subjects"]):
             continue
-        for rule in each.body["rules"]:
-            for group in rule["apiGroups"]:
-                for resource in rule["resources"]:
-                    rights.setdefault((group, resource), set()).update(rule["verbs"])
+        if each.ref.kind == "ClusterRoleBinding" or each.ref.namespace == namespace:
+            role = each.body["roleRef"]
+            place = "" if role["kind"] == "ClusterRole" else each.ref.namespace
+            found |= rights_of(roles[role["kind"], place, role["name"]])
+    return found
+
+
+def needed(manifest: Manifest) -> set[Right]:
+    """What it takes to apply an object: the rights to its kind, and those that it hands out itself."""
+    group = manifest.ref.api_version.rpartition("/")[0]
+    kind = manifest.ref.kind
+    resource = PLURALS.get(kind, f"{kind.lower()}s")
+    rights = {(group, resource, verb) for verb in MAKE}
+    if kind in ("Role", "ClusterRole"):
+        rights |= rights_of(manifest.body["rules"])
     return rights
 
 
-NEEDED = {"get", "list", "watch", "create", "patch", "delete"}
-"""kustomize-controller v1.10: server-side apply, its look at what is there, and pruning."""
+TEAM = [{"name": "training", "group": "research"}]
+SPECS: dict[str, dict[str, Any]] = {
+    "plain": spec(namespaces=TEAM),
+    "no jobs": spec(namespaces=TEAM, jobs=[]),
+    "storage": spec(
+        namespaces=TEAM,
+        storage=[
+            {
+                "name": "scratch",
+                "fsxLustre": {"create": {"size": "4800Gi", "deployment": "SCRATCH_2"}},
+            },
+            {"name": "disk", "ebs": {"create": {"each": "namespace", "size": "100Gi"}}},
+        ],
+        job={
+            "mounts": [
+                {"storage": "scratch", "path": "/data"},
+                {"storage": "disk", "path": "/disk"},
+            ],
+            "nodes": 1,
+        },
+    ),
+    "secrets": spec(
+        namespaces=TEAM,
+        secrets=[
+            {
+                "name": "hub",
+                "namespaces": ["training"],
+                "secretsManager": {"existing": {"name": "team/hub"}},
+            }
+        ],
+    ),
+    "burn-in": spec(namespaces=TEAM, pool={"burnIn": {}}),
+}
 
 
-def test_the_account_may_make_all_that_is_in_the_folder_of_jobs() -> None:
-    manifests = list(manifests_of(spec()))
-    in_jobs = [each for each in manifests if each.path.startswith("jobs/")]
-    assert in_jobs
-    for each in in_jobs:
-        group = each.ref.api_version.rpartition("/")[0]
-        resource = f"{each.ref.kind.lower()}s"
-        rights = granted(manifests, each.ref.namespace or "")
-        assert rights[group, resource] >= NEEDED
+@cache
+def compiled(name: str) -> tuple[tuple[Stage, ...], list[Manifest]]:
+    plan = plan_of(SPECS[name])
+    return tuple(plan.of(Stage)), objects_of(plan)
 
 
-def test_the_account_may_touch_nothing_of_the_cluster() -> None:
-    manifests = list(manifests_of(spec()))
-    bound = [
-        each
-        for each in manifests
-        if f"'{JOBS_ACCOUNT}'" in str(each.body.get("subjects"))
-    ]
-    assert bound
-    assert {each.ref.kind for each in bound} == {"RoleBinding"}
-    names = {each.ref.namespace for each in bound}
-    for namespace in names:
-        resources = {resource for _, resource in granted(manifests, namespace or "")}
+def folders(name: str) -> Iterator[tuple[Stage, list[Manifest]]]:
+    """Each stage with the objects of its folder."""
+    stages, manifests = compiled(name)
+    for stage in stages:
+        path = stage.path.partition("/lab/")[2]
+        held = [each for each in manifests if each.path.startswith(f"{path}/")]
+        yield stage, held
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_each_account_may_make_all_that_is_in_its_folder(name: str) -> None:
+    _, manifests = compiled(name)
+    for stage, held in folders(name):
+        if stage.name in OWN_RIGHTS:
+            continue
+        assert stage.account, stage.name
+        for each in held:
+            missing = needed(each) - granted(
+                manifests, stage.account, each.ref.namespace
+            )
+            assert not missing, f"{stage.account} makes {each.path}"
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_no_account_may_hand_out_more_than_it_has(name: str) -> None:
+    _, manifests = compiled(name)
+    roles = {each.ref.name for each in manifests if each.ref.kind == "Role"}
+    for each in manifests:
+        if each.ref.kind in ("Role", "ClusterRole"):
+            for rule in each.body["rules"]:
+                assert "*" not in (*rule["resources"], *rule["verbs"])
+                assert not {"escalate", "impersonate"} & set(rule["verbs"])
+                if "bind" in rule["verbs"]:
+                    assert rule["resources"] == ["roles"]
+                    assert set(rule["resourceNames"]) <= roles
+
+
+def test_accounts_stay_when_what_they_make_leaves_git() -> None:
+    """Flux deletes by the account of a stage, and skips what it may not delete (kustomize-controller, finalize)."""
+    names = {
+        each.ref.name
+        for each in compiled("plain")[1]
+        if each.ref.kind == "ServiceAccount"
+    }
+    for name in SPECS:
+        for stage, _ in folders(name):
+            assert not stage.account or stage.account in names
+
+
+def test_jobs_and_secrets_touch_nothing_outside_the_namespaces_of_teams() -> None:
+    _, manifests = compiled("secrets")
+    for account in ("trainyard-jobs", "trainyard-secrets"):
+        assert granted(manifests, account, "training")
+        for namespace in ("", "kube-system", "flux-system"):
+            assert not granted(manifests, account, namespace)
+        resources = {
+            resource for _, resource, _ in granted(manifests, account, "training")
+        }
         assert not resources & {"secrets", "pods", "roles", "rolebindings", "*"}
 
 
-def test_jobs_alone_have_an_account_of_their_own() -> None:
-    accounts = {stage.name: stage.account for stage in plan_of(spec()).of(Stage)}
-    assert accounts.pop("trainyard-jobs") == JOBS_ACCOUNT
-    assert set(accounts.values()) == {""}
+def test_pods_of_a_daemon_set_change_their_own_node_only() -> None:
+    manifests = compiled("burn-in")[1]
+    guards = {
+        each.ref.name: yaml.safe_dump(each.body)
+        for each in manifests
+        if each.ref.kind == "ValidatingAdmissionPolicy"
+    }
+    bound = {
+        each.body["spec"]["policyName"]
+        for each in manifests
+        if each.ref.kind == "ValidatingAdmissionPolicyBinding"
+    }
+    daemons = {
+        each.body["spec"]["template"]["spec"]["serviceAccountName"]
+        for each in manifests
+        if each.ref.kind == "DaemonSet"
+    }
+    assert daemons == set(guards) == bound
+    for name, text in guards.items():
+        assert f"system:serviceaccount:kube-system:{name}" in text
 
 
 def test_what_a_team_looks_at_it_may_read() -> None:

@@ -21,11 +21,12 @@ _HOUR = Duration(3600)
 
 
 def oci_repository(body: Reader) -> Iterator[PlanNode]:
-    """OCIRepository. A digest comes before a range, and that before a tag (source-controller v1.10, ``spec.ref``)."""
+    """OCIRepository. A digest comes before a range, and that before a tag (source-controller v1.10, ``spec.ref``); a tag
+    next to a digest says which version it is meant to be."""
     spec = body / "spec"
     ref = body / "spec" / "ref"
     version = ref / "semver" or ref / "tag"
-    has_digest = bool(ref / "digest")
+    digest = (ref / "digest").word()
     yield HelmSource(
         at=body.at,
         name=name_of(body),
@@ -33,8 +34,10 @@ def oci_repository(body: Reader) -> Iterator[PlanNode]:
         url=(spec / "url").word(),
         oci=True,
         version=version.word(),
+        digest=digest,
         interval=(spec / "interval").duration() or _HOUR,
-        unread=frozenset({"version"} if has_digest else ()),
+        # A digest alone says no version.
+        unread=frozenset({"version"} if digest and not version else ()),
         origins={"version": (version or ref).at},
     )
 

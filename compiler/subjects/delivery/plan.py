@@ -15,13 +15,14 @@ from compiler.source import Key, Route
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelmSource(PlanNode):
-    """Where a chart comes from: an OCIRepository (one chart, pinned by tag) or a HelmRepository."""
+    """Where a chart comes from: an OCIRepository (one chart, by its tag, or by ``digest``) or a HelmRepository."""
 
     name: str
     namespace: str
     url: str
     oci: bool
     version: str = ""
+    digest: str = ""
     interval: Duration = Duration(3600)
     stage: str = field(default="controllers", compare=False)
 

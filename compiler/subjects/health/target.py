@@ -12,17 +12,21 @@ from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
 from compiler.subjects.addons.node_problem_detector import REQUESTS
 from compiler.subjects.health.plan import (
+    BURN_IN_RIGHTS,
+    DETECTOR_RIGHTS,
+    TAINTER_RIGHTS,
     BurnIn,
     ConditionTainter,
     MonitorRule,
     ProblemDetector,
     ProblemMonitor,
 )
-from compiler.subjects.namespaces.plan import Access, PolicyRule, Subject
+from compiler.subjects.namespaces.plan import Access, Subject
 from compiler.subjects.namespaces.target import access_bodies
 from compiler.targets.body import NO_SUBSTITUTION, given, head, path, tolerations
 
 FOLDER = "health"
+ADMISSION = "admissionregistration.k8s.io/v1"
 CONFIG = "/config"
 
 
@@ -61,22 +65,15 @@ def detector_bodies(detector: ProblemDetector) -> list[Body]:
             indent=2,
         )
         data[f"{node.name}.json"] = f"{text}\n"
-    events = PolicyRule(
-        ("", "events.k8s.io"), ("events",), ("create", "patch", "update")
-    )
     access = Access(
         at=detector.at,
         name=name,
         namespace="",
-        rules=(
-            PolicyRule(("",), ("nodes",), ("get",)),
-            PolicyRule(("",), ("nodes/status",), ("patch",)),
-            events,
-        ),
+        rules=DETECTOR_RIGHTS,
         subjects=(Subject("ServiceAccount", name, namespace),),
     )
     daemon_set = _daemon_set(detector, _digest(data))
-    return [*_around(data, access), daemon_set]
+    return [*_around(data, access), *_own_node_only(name, namespace), daemon_set]
 
 
 def _around(
@@ -94,6 +91,48 @@ def _around(
         service_account,
         *access_bodies(access),
     ]
+
+
+_NODE_KEY = "authentication.kubernetes.io/node-name"
+"""The node of the pod to which a token is bound (kubernetes.io, service-accounts-admin; stable in 1.32)."""
+
+
+def _own_node_only(name: str, namespace: str) -> tuple[Body, Body]:
+    """A ValidatingAdmissionPolicy and its binding: the pods of a DaemonSet change the node on which they run, and no
+    other. Rights to nodes cannot say that."""
+    user = f"system:serviceaccount:{namespace}:{name}"
+    extra = "request.userInfo.extra"
+    own = (
+        f"has({extra}) && '{_NODE_KEY}' in {extra}"
+        f" && {extra}['{_NODE_KEY}'][0] == object.metadata.name"
+    )
+    rule = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["UPDATE"],
+        "resources": ["nodes", "nodes/status"],
+    }
+    policy = {
+        "failurePolicy": "Fail",
+        "matchConstraints": {"resourceRules": [rule]},
+        "matchConditions": [
+            {
+                "name": "by-these-pods",
+                "expression": f"request.userInfo.username == '{user}'",
+            }
+        ],
+        "validations": [
+            {
+                "expression": own,
+                "message": f"{name} may change the node of its own pod only",
+            }
+        ],
+    }
+    binding = {"policyName": name, "validationActions": ["Deny"]}
+    return (
+        {**head(ADMISSION, "ValidatingAdmissionPolicy", name), "spec": policy},
+        {**head(ADMISSION, "ValidatingAdmissionPolicyBinding", name), "spec": binding},
+    )
 
 
 def _program(name: str) -> dict[str, str]:
@@ -218,13 +257,7 @@ def tainter_bodies(tainter: ConditionTainter) -> list[Body]:
         at=tainter.at,
         name=name,
         namespace="",
-        rules=(
-            PolicyRule(
-                ("",),
-                ("nodes",),
-                ("get", "list", "patch"),
-            ),
-        ),
+        rules=TAINTER_RIGHTS,
         subjects=(Subject("ServiceAccount", name, namespace),),
     )
     deployment = _deployment(tainter, _digest(data))
@@ -318,16 +351,11 @@ def burn_in_bodies(node: BurnIn) -> Iterator[Body]:
         at=node.at,
         name=name,
         namespace="",
-        rules=(
-            PolicyRule(
-                ("",),
-                ("nodes",),
-                ("get", "patch"),
-            ),
-        ),
+        rules=BURN_IN_RIGHTS,
         subjects=(Subject("ServiceAccount", name, namespace),),
     )
     yield from _around(data, access)
+    yield from _own_node_only(name, namespace)
     yield _burn_in_set(node, _digest(data))
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from compiler.plan import PlanNode
 from compiler.resolve.context import Context
-from compiler.subjects.delivery.stages import JOBS_ACCOUNT, stage
+from compiler.subjects.delivery.stages import stage
 from compiler.subjects.jobs.binding import Job
 from compiler.subjects.storage.resolve import check_volumes, resolve_storage, volumes
-from compiler.subjects.storage.stages import stages
+from compiler.subjects.storage.stages import VOLUMES, accounts, stages
 
 
 def mounted(
@@ -18,6 +18,7 @@ def mounted(
 ) -> Iterator[PlanNode]:
     """A PersistentVolume and its claim for each storage that the jobs of a namespace mount; of made file systems the
     stages too that carry them."""
+    yield from accounts()
     storages = context.once(resolve_storage)
     pairs: dict[tuple[str, str], None] = {}
     for job in jobs:
@@ -52,15 +53,13 @@ def mounted(
     kept = [name for name in mounted_names if storages[name].stays]
     if kept:
         # A claim is bound when a pod is placed: who waited for that would wait for the job.
-        yield stage(context, "disks", "platform", wait=False)
+        yield stage(context, "disks", "platform", account=VOLUMES, wait=False)
     late = {name for name in mounted_names if storages[name].late}
     if late:
         waited_for = [storages[name] for name in sorted(late)]
         yield from stages(context, waited_for)
         # Jobs wait for the volumes: a gang that was admitted without would hold its nodes.
-        yield stage(
-            context, "jobs", "queues", "storage", wait=False, account=JOBS_ACCOUNT
-        )
+        yield stage(context, "jobs", "queues", "storage", account="jobs", wait=False)
     elif jobs:
         # A job that runs for a week is healthy all the while: nothing waits for it.
-        yield stage(context, "jobs", "queues", wait=False, account=JOBS_ACCOUNT)
+        yield stage(context, "jobs", "queues", account="jobs", wait=False)

@@ -75,6 +75,7 @@ def role(body: Reader) -> Iterator[PlanNode]:
             groups=(rule / "apiGroups").texts(),
             resources=(rule / "resources").texts(),
             verbs=(rule / "verbs").texts(),
+            names=(rule / "resourceNames").texts(),
         )
         for rule in (body / "rules").items()
     ]

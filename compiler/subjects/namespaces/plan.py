@@ -31,20 +31,22 @@ class ResourceQuota(PlanNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceAccount(PlanNode):
-    """A ServiceAccount of training pods; it mounts no token."""
+    """A ServiceAccount of training pods, or of Flux; it mounts no token. ``folder``: where it is written."""
 
     name: str
     namespace: str
     automount: bool = False
+    folder: str = field(default="platform", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyRule:
-    """A rule of a Role or ClusterRole."""
+    """A rule of a Role or ClusterRole; ``names`` are the objects that it is about, all without."""
 
     groups: tuple[str, ...]
     resources: tuple[str, ...]
     verbs: tuple[str, ...]
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,14 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access(PlanNode):
-    """A role and its binding of the same name; cluster-wide where ``namespace`` is empty."""
+    """A role and its binding of the same name; cluster-wide where ``namespace`` is empty. ``folder``: where both are
+    written."""
 
     name: str
     namespace: str
     rules: tuple[PolicyRule, ...]
     subjects: tuple[Subject, ...]
+    folder: str = field(default="platform", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from compiler.resolve.context import SPEC, Context, unique
 from compiler.source import Route
 from compiler.subjects import addons
 from compiler.subjects.addons.addon import HELM
-from compiler.subjects.delivery.stages import FLUX, JOBS_ACCOUNT, stage
+from compiler.subjects.delivery.accounts import deliverer, deliverer_in, makes
+from compiler.subjects.delivery.stages import stage
 from compiler.subjects.jobs.kinds.wanted import DASHBOARD, KUBERAY, runs
 from compiler.subjects.jobs.plan import GPU, NEURON
 from compiler.subjects.jobs.resolve import POD_PRIORITY, SERVICE_ACCOUNT
@@ -32,6 +33,8 @@ from compiler.subjects.namespaces.plan import (
 from compiler.subjects.namespaces.spec import NamespacesSection
 from compiler.subjects.network.spec import NetworkSection
 from compiler.subjects.queues.resolve import TRAINING, resolve_queues
+from compiler.subjects.secrets.plan import API as SECRETS_API
+from compiler.subjects.secrets.plan import RESOURCES as SECRETS
 
 if TYPE_CHECKING:
     from compiler.subjects.namespaces.forms.namespace import NamespaceQuota
@@ -47,7 +50,8 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     yield from resource_quotas(context)
     yield from service_accounts(routes)
     yield from access(context)
-    yield from deliverers(routes)
+    yield from deliverer_in(routes, "jobs", *_JOBS_RIGHTS)
+    yield from deliverer("platform", *_PLATFORM_RIGHTS)
     chained = NetworkSection.of(context.spec).network.cilium is not None
     yield from network_policies(
         routes,
@@ -55,7 +59,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         asking=_asking(context),
     )
     yield from pod_priorities()
-    yield stage(context, "platform", "controllers")
+    yield stage(context, "platform", "controllers", account="platform")
 
 
 def namespace_routes(context: Context) -> dict[str, Route]:
@@ -217,29 +221,6 @@ _CLUSTER_RULES = (
 )
 
 
-def deliverers(routes: Mapping[str, Route]) -> Iterator[PlanNode]:
-    """The account by whose rights Flux applies jobs, and its rights in each namespace of jobs: what their stage holds,
-    and nothing of the cluster's (kustomize-controller v1.10, role-based access control)."""
-    yield ServiceAccount(at=SPEC / "flux", name=JOBS_ACCOUNT, namespace=FLUX)
-    account = Subject("ServiceAccount", JOBS_ACCOUNT, FLUX)
-    for name, at in routes.items():
-        yield Access(
-            at=at,
-            name=JOBS_ACCOUNT,
-            namespace=name,
-            rules=tuple(_delivery_rules()),
-            subjects=(account,),
-        )
-
-
-def _delivery_rules() -> Iterator[PolicyRule]:
-    verbs = (*_READ, "create", "update", "patch", "delete")
-    yield PolicyRule(("trainer.kubeflow.org",), ("trainjobs",), verbs)
-    for group, resources in _JOBS_OF_GROUPS.items():
-        yield PolicyRule((group,), resources, verbs)
-    yield PolicyRule(("",), ("configmaps",), verbs)
-
-
 def _more_rules(context: Context) -> Iterator[PolicyRule]:
     """Access to jobs of other kinds than TrainJob, where the spec has some."""
     jobs = JobsSection.of(context.spec).jobs
@@ -259,6 +240,48 @@ _JOBS_OF_GROUPS = {
     "batch": ("jobs",),
     "ray.io": ("rayjobs",),
 }
+_JOBS_RIGHTS = (
+    makes("trainer.kubeflow.org", "trainjobs"),
+    *(makes(group, *resources) for group, resources in _JOBS_OF_GROUPS.items()),
+    makes("", "configmaps"),
+)
+_PLATFORM_RIGHTS = (
+    makes(
+        "",
+        "namespaces",
+        "configmaps",
+        "persistentvolumes",
+        "persistentvolumeclaims",
+        "resourcequotas",
+        "serviceaccounts",
+    ),
+    makes("eks.amazonaws.com", "nodeclasses"),
+    makes("karpenter.k8s.aws", "ec2nodeclasses"),
+    makes("karpenter.sh", "nodepools", "nodeoverlays"),
+    makes("networking.k8s.io", "networkpolicies"),
+    makes("policy", "poddisruptionbudgets"),
+    makes(
+        "rbac.authorization.k8s.io",
+        "clusterroles",
+        "clusterrolebindings",
+        "roles",
+        "rolebindings",
+    ),
+    makes("scheduling.k8s.io", "priorityclasses"),
+    makes("storage.k8s.io", "storageclasses"),
+    # What it hands out. A Role that is applied together with its binding is not there yet when the API server is asked
+    # whether it may be bound (fluxcd/pkg ssa, ApplyAll tries all objects before it writes one).
+    PolicyRule(
+        ("rbac.authorization.k8s.io",),
+        ("roles",),
+        ("bind",),
+        ("training-users", "trainyard-jobs", "trainyard-secrets"),
+    ),
+    *_RULES,
+    *_CLUSTER_RULES,
+    *_JOBS_RIGHTS,
+    makes(SECRETS_API, *SECRETS),
+)
 
 
 def _asking(context: Context) -> tuple[NetworkRule, ...]:

@@ -56,14 +56,14 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         }
         yield Manifest(
             body,
-            path(FOLDER, body),
+            path(account.folder, body),
             account.at,
         )
     for access in plan.of(Access):
         for body in access_bodies(access):
             yield Manifest(
                 body,
-                path(FOLDER, body),
+                path(access.folder, body),
                 access.at,
             )
     for policy in plan.of(NetworkPolicy):
@@ -96,6 +96,7 @@ def access_bodies(access: Access) -> tuple[Body, Body]:
         {
             "apiGroups": list(rule.groups),
             "resources": list(rule.resources),
+            **given(resourceNames=list(rule.names)),
             "verbs": list(rule.verbs),
         }
         for rule in access.rules

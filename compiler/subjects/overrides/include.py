@@ -20,6 +20,7 @@ from compiler.subjects.overrides.plan import IncludedObject
 from compiler.subjects.secrets.spec import SecretsSection
 
 FIRST, SECOND = "include", "include-custom"
+_ALL = ""  # objects of any kind: no account, and so all rights
 _DEFINITION = "CustomResourceDefinition"
 _FLUX = ".toolkit.fluxcd.io"
 
@@ -47,6 +48,7 @@ def include(context: Context) -> Iterator[PlanNode]:
             context,
             FIRST,
             "controllers",
+            account=_ALL,
             wait=custom,
             timeout=timeout,
             decrypted=decrypted,
@@ -54,7 +56,13 @@ def include(context: Context) -> Iterator[PlanNode]:
     if custom:
         after = FIRST if FIRST in folders else "controllers"
         yield stage(
-            context, SECOND, after, wait=False, timeout=timeout, decrypted=decrypted
+            context,
+            SECOND,
+            after,
+            account=_ALL,
+            wait=False,
+            timeout=timeout,
+            decrypted=decrypted,
         )
 
 

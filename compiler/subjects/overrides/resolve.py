@@ -66,6 +66,8 @@ def _check_components(context: Context) -> None:
                 help = f"write them as `platform.eks.addons.{name}.values`"
             fact = f"`{name}` is installed by no chart, so it has no values of one"
             context.fault("RES082", fact, at / "values", help)
+        elif component.digest is not None and not _is_pinned(context, name):
+            continue
         elif name not in used:
             context.doubt(
                 "RES084",
@@ -73,3 +75,28 @@ def _check_components(context: Context) -> None:
                 at,
                 "remove it, unless the spec is shared with a cluster that has it",
             )
+
+
+def _is_pinned(context: Context, name: str) -> bool:
+    """Whether the digest of a component's chart can be meant: it is that of one version, in an OCI registry."""
+    at = SPEC / "components" / name
+    chart = context.release.components[name].chart
+    if chart is None or chart.kind != "oci":
+        context.fault(
+            "RES238",
+            f"`{name}` comes from no OCI registry, so there is no digest by which Flux could take it",
+            at / "digest",
+            "remove it",
+        )
+        return False
+    if OverridesSection.of(context.spec).components[name].version is None:
+        version = context.version(name)
+        context.fault(
+            "RES238",
+            f"the digest of `{name}` belongs to a version that is not said: the next release would bring another, "
+            "and Flux would still take this chart",
+            at / "digest",
+            f"add `version: {version}` if it is the digest of that one",
+        )
+        return False
+    return True

@@ -12,6 +12,7 @@ from compiler.plan import PlanNode
 from compiler.plan.units import Duration, Quantity
 from compiler.resolve.context import SPEC, Context, unique
 from compiler.source import Route
+from compiler.subjects.delivery.accounts import deliverer, makes
 from compiler.subjects.delivery.plan import HealthExpression
 from compiler.subjects.delivery.stages import stage
 from compiler.subjects.jobs.kinds.wanted import KUBEFLOW, RAY, runs
@@ -71,7 +72,23 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     yield from local_queues(queues)
     yield from priorities(context)
     yield context.once(queue_manager)
-    yield stage(context, "queues", "platform", health=_HEALTH)
+    yield stage(context, _STAGE, "platform", account=_STAGE, health=_HEALTH)
+    yield from deliverer(_STAGE, *_RIGHTS)
+
+
+_STAGE = "queues"
+_RIGHTS = (
+    makes(
+        "kueue.x-k8s.io",
+        "clusterqueues",
+        "cohorts",
+        "localqueues",
+        "resourceflavors",
+        "topologies",
+        "workloadpriorityclasses",
+    ),
+    makes("trainer.kubeflow.org", "clustertrainingruntimes"),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,9 @@ from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
 from compiler.plan.units import Duration
 
+API = "external-secrets.io"
+RESOURCES = ("externalsecrets", "secretstores")
+"""The resources of the folder of secrets."""
 CONTROLLER = ("flux-system", "kustomize-controller")
 """The service account of Flux' controller that decrypts: its namespace and name."""
 

@@ -11,10 +11,13 @@ from compiler.plan import Duration, PlanNode
 from compiler.resolve.context import SPEC, Context, unique
 from compiler.source import Route
 from compiler.subjects.addons.external_secrets import ACCOUNT, COMPONENT, ROLE
+from compiler.subjects.delivery.accounts import deliverer_in, makes
 from compiler.subjects.delivery.stages import stage
 from compiler.subjects.jobs.binding import Job, resolve_jobs
 from compiler.subjects.namespaces.resolve import namespace_routes
 from compiler.subjects.secrets.plan import (
+    API,
+    RESOURCES,
     ExternalSecret,
     SecretAccess,
     SecretReader,
@@ -32,7 +35,11 @@ _LOGIN = "kubernetes.io/dockerconfigjson"
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:
-    """Nothing where the spec has no secrets."""
+    """What is read of AWS into Secrets, and who may read it.
+
+    The account is there without secrets as well: Flux deletes those that leave git by its rights.
+    """
+    yield from deliverer_in(context.once(namespace_routes), _STAGE, _RIGHT)
     sops = SecretsSection.of(context.spec).sops
     if context.included or sops is not None:
         # Most specs have neither.
@@ -72,7 +79,11 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         context.external.discard(("v1", "Secret", namespace, name))
     yield _reader(context)
     # A secret that is missing in AWS holds up no other stage: only the pods that need it wait.
-    yield stage(context, "secrets", "platform", wait=False)
+    yield stage(context, _STAGE, "platform", account=_STAGE, wait=False)
+
+
+_STAGE = "secrets"
+_RIGHT = makes(API, *RESOURCES)
 
 
 def _external(

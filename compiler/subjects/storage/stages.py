@@ -12,10 +12,26 @@ from collections.abc import Iterable, Iterator
 
 from compiler.plan import PlanNode
 from compiler.resolve.context import Context
+from compiler.subjects.delivery.accounts import deliverer, makes
 from compiler.subjects.delivery.stages import FLUX, stage
 from compiler.subjects.storage.resolve import Storage, made_folder
 
 FOLDER = "storage"
+VOLUMES = "volumes"
+"""The account that makes volumes, of what the bootstrap makes and of disks."""
+
+
+def accounts() -> Iterator[PlanNode]:
+    """The accounts of both stages, without storage as well: Flux deletes volumes that leave git by their rights."""
+    yield from deliverer(
+        VOLUMES,
+        makes("", "persistentvolumes", "persistentvolumeclaims"),
+    )
+    yield from deliverer(
+        FOLDER,
+        makes("kustomize.toolkit.fluxcd.io", "kustomizations"),
+        namespace=FLUX,
+    )
 
 
 def stages(
@@ -23,12 +39,13 @@ def stages(
     storages: Iterable[Storage],
 ) -> Iterator[PlanNode]:
     """The stage of all made file systems that are mounted, and in it one for each."""
-    yield stage(context, FOLDER, "platform")
+    yield stage(context, FOLDER, "platform", account=FOLDER)
     for storage in storages:
         name = f"{FOLDER}-{storage.spec.name}"
         made = stage(
             context,
             name,
+            account=VOLUMES,
             inside=made_folder(storage.spec.name),
             values=(f"trainyard-{name}",),
             folder=FOLDER,

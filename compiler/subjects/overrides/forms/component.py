@@ -6,6 +6,7 @@ from pydantic import Field
 
 from compiler.spec.base import SpecModel
 from compiler.spec.types import (
+    ChartDigest,
     ComponentVersion,
 )
 
@@ -17,6 +18,12 @@ class Component(SpecModel):
         None,
         description="The version of the component; derived: the release's, or the one that another component needs.",
         examples=["0.19.2"],
+    )
+    digest: ChartDigest | None = Field(
+        None,
+        description="The digest of its chart in an OCI registry, which Flux then takes whatever its tag means by then; "
+        "goes with `version`, whose chart it is.",
+        examples=["sha256:" + "3b0c" * 16],
     )
     values: dict[str, Any] = Field(
         {},
