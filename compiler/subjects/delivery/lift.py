@@ -21,8 +21,10 @@ _HOUR = Duration(3600)
 
 
 def oci_repository(body: Reader) -> Iterator[PlanNode]:
-    """OCIRepository. A digest comes before a range, and that before a tag (source-controller v1.10, ``spec.ref``); a tag
-    next to a digest says which version it is meant to be."""
+    """OCIRepository. A digest comes before a range, and that before a tag (source-controller v1.10, ``spec.ref``).
+
+    A tag next to a digest says which version it is meant to be.
+    """
     spec = body / "spec"
     ref = body / "spec" / "ref"
     version = ref / "semver" or ref / "tag"
