@@ -367,7 +367,7 @@ def ended_runs_faults(
                     Severity.NOTE,
                     f"no run `{name}` is remembered",
                     at,
-                    help="remove it; the name is that of a TrainJob, as `kubectl get trainjobs -A` shows it",
+                    help="remove it; the name is that of a TrainJob, as `kubectl get trainjobs -n NAMESPACE` shows it",
                 )
             )
     return diagnostics

@@ -16,7 +16,7 @@ from compiler.subjects.pools.pools import Pool, resolve_pools
 _STEPS = ((1000, 2), (100, 5))
 """USD that one wait of all nodes of a pool costs, from which on a job is admitted again so often."""
 _CHEAP = 10
-_AGAIN = '`kubectl patch workload NAME --type=merge -p \'{"spec": {"active": true}}\'` has it ask again'
+_AGAIN = 'the platform has it ask again: `kubectl patch workload NAME --type=merge -p \'{"spec": {"active": true}}\'`'
 
 
 def evictions(
