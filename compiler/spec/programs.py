@@ -105,7 +105,22 @@ def _short(text: str) -> str:
 
 _PATH = r"/[^\0:]*"
 _LONGEST_PATH = 4095  # Linux, PATH_MAX less its zero byte
-_path = matched(_PATH, "an absolute path", "/data/fsx", longest=_LONGEST_PATH)
+_UP = r"(?!.*/\.\.(?:/|\Z))"  # a path says where it ends
+_absolute = matched(_PATH, "an absolute path", "/data/fsx", longest=_LONGEST_PATH)
+
+
+@shaped(_UP + _PATH, maxLength=_LONGEST_PATH)
+def path(value: Any) -> str:
+    """An absolute path in a container, without `..`."""
+    text = _absolute(value)
+    if "/../" in f"{text}/":
+        ends = "/" + posixpath.normpath(text).lstrip("/")
+        raise fault(
+            f"`{text}` goes up by `..`, and ends at `{ends}`",
+            f"write `{ends}`, if that is meant",
+        )
+    return text
+
 
 # What a volume would hide from the container, or what the container runtime refuses (runc 1.3, checkProcMount: nothing
 # is mounted inside /proc; OCI runtime spec 1.2, default file systems; Filesystem Hierarchy Standard 3.0).
@@ -130,6 +145,8 @@ _HIDDEN = {
     "/var/run": "what the kubelet mounts",
     "/boot": "its boot files",
 }
+_OF_PROGRAMS = ("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/lib", "/lib64", "/usr/lib")
+_OF_THE_KUBELET = ("/etc/hosts", "/etc/hostname", "/etc/resolv.conf")
 _ELSEWHERE = "mount it in a folder of its own, like `/data`"
 _OF_THE_KERNEL = ("/proc", "/sys", "/dev")
 
@@ -138,29 +155,29 @@ _TAKEN = "|".join(literal(path) for path in (*_OF_THE_KERNEL, *_HIDDEN))
 
 
 @shaped(
-    rf"(?!(?:{_TAKEN})/?\Z)(?!/(?:proc|sys|dev(?!/shm/?\Z))/|/(?:var/)?run/secrets/){_PATH}",
+    rf"{_UP}(?!(?:{_TAKEN})/?\Z)(?!/(?:proc|sys|dev(?!/shm/?\Z))/|/(?:var/)?run/secrets(?:/|\Z)){_PATH}",
     maxLength=_LONGEST_PATH,
 )
 def mount_path(value: Any) -> str:
     """Where a volume may be mounted in a container."""
-    text = _path(value)
-    path = "/" + posixpath.normpath(text).lstrip("/")
+    text = path(value)
+    place = "/" + posixpath.normpath(text).lstrip("/")
     for folder in _OF_THE_KERNEL:
         # /dev/shm has a fault of its own, in words of its own.
-        is_inside = f"{path}/".startswith(f"{folder}/")
-        if is_inside and path != "/dev/shm":
+        is_inside = f"{place}/".startswith(f"{folder}/")
+        if is_inside and place != "/dev/shm":
             raise fault(
                 f"`{text}` lies in `{folder}`, which is the kernel's: a volume there hides devices, or no pod starts",
                 _ELSEWHERE,
                 source="OCI runtime specification 1.2, default file systems; runc, checkProcMount",
             )
-    if path in _HIDDEN:
+    if place in _HIDDEN:
         raise fault(
-            f"a volume at `{text}` hides {_HIDDEN[path]}",
+            f"a volume at `{text}` hides {_HIDDEN[place]}",
             _ELSEWHERE,
             source="Filesystem Hierarchy Standard 3.0; core/v1 VolumeMount",
         )
-    if path.startswith(("/var/run/secrets/", "/run/secrets/")):
+    if f"{place}/".startswith(("/var/run/secrets/", "/run/secrets/")):
         raise fault(
             f"`{text}` is where the kubelet mounts credentials",
             _ELSEWHERE,
@@ -171,12 +188,24 @@ def mount_path(value: Any) -> str:
 
 def file_path(value: Any) -> str:
     """Where a text may appear as a file in a container: its folder may be one that a volume would hide."""
-    text = _path(value)
-    path = "/" + posixpath.normpath(text).lstrip("/")
-    if text.endswith(("/", "/.", "/..")) or path in _HIDDEN:
+    text = path(value)
+    place = "/" + posixpath.normpath(text).lstrip("/")
+    if text.endswith(("/", "/.")) or place in _HIDDEN:
         raise fault(
             f"`{text}` is a folder, and a text becomes a file",
             "write the path of a file, like `/workspace/train.yaml`",
             source="core/v1 VolumeMount subPath (Kubernetes 1.35)",
+        )
+    if place in _OF_THE_KUBELET:
+        raise fault(
+            f"`{text}` is written by the kubelet for each pod",
+            "remove it; programs find other hosts by DNS",
+            source="core/v1 PodSpec hostAliases, dnsConfig (Kubernetes 1.35)",
+        )
+    if posixpath.dirname(place) in _OF_PROGRAMS:
+        raise fault(
+            f"`{text}` takes the place of a program or library of the image",
+            "write it to a folder of its own, like `/workspace`, or to `/usr/local/bin`",
+            source="Filesystem Hierarchy Standard 3.0, /bin and /lib",
         )
     return mount_path(text)

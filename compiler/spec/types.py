@@ -268,18 +268,7 @@ EnvName = Annotated[
         )
     ),
 ]
-Path = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"/[^\0:]*",
-            "an absolute path",
-            "/data/fsx",
-            longest=4095,
-            source="Linux, PATH_MAX; core/v1 VolumeMount mountPath",
-        )
-    ),
-]
+Path = Annotated[str, BeforeValidator(programs.path)]
 MountPath = Annotated[str, BeforeValidator(programs.mount_path)]
 FilePath = Annotated[
     str,
@@ -287,7 +276,7 @@ FilePath = Annotated[
     WithJsonSchema(
         {
             "type": "string",
-            "pattern": r"^/(?!(proc|sys|dev)(/|$))[^:]*[^:/]$",
+            "pattern": r"^/(?!(proc|sys|dev)(/|$))(?!(usr/)?(s?bin|lib)/[^/]*$)(?!(.*/)?\.\.(/|$))[^:]*[^:/]$",
             "maxLength": 4095,
         }
     ),

@@ -452,12 +452,12 @@ class TrainingState(PlanNode):
 class CheckpointSchedule(PlanNode):
     """What the checkpoints of a job take: ``size`` in bytes of one, of which ``keep`` are kept; times in seconds.
 
-    They lie in ``storage`` of the spec; of FSx for Lustre ``file_system`` is the id, or the name of a storage that is
-    made, ``deployment`` the type and ``capacity`` the bytes that it holds. ``write_speed`` and ``read_speed`` are MB/s
-    that last, bounded by ``write_bound`` and ``read_bound``; ``peak_speed`` is what bursts reach. ``every`` is the
-    interval that the spec says, ``timeout`` the end of the job, ``mtbf`` the mean time between two failures of any of
-    its ``nodes``. What is unknown is ``None``. ``chosen``: the spec says how many are kept. ``asynchronous``: training
-    goes on meanwhile.
+    They lie in ``folder`` of ``storage`` of the spec; of FSx for Lustre ``file_system`` is the id, or the name of a
+    storage that is made, ``deployment`` the type and ``capacity`` the bytes that it holds. ``write_speed`` and
+    ``read_speed`` are MB/s that last, bounded by ``write_bound`` and ``read_bound``; ``peak_speed`` is what bursts
+    reach. ``every`` is the interval that the spec says, ``timeout`` the end of the job, ``mtbf`` the mean time
+    between two failures of any of its ``nodes``. What is unknown is ``None``. ``chosen``: the spec says how many are
+    kept. ``asynchronous``: training goes on meanwhile.
     """
 
     carried: ClassVar[bool] = False
@@ -467,6 +467,7 @@ class CheckpointSchedule(PlanNode):
     pool: str
     nodes: int
     path: str
+    folder: str
     storage: str
     file_system: str
     deployment: str

@@ -8,6 +8,7 @@ pool says its own.
 from __future__ import annotations
 
 import math
+import posixpath
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -53,9 +54,10 @@ def schedule(
     at = job.at / "checkpoint"
     model = job.spec.model
     mount = mount_of(job.spec, saves.path)
-    storage = None
+    storage, folder = None, ""
     if isinstance(mount, Mount):
         storage = stored.get(mount.storage)
+        folder = posixpath.relpath(saves.path, mount.path)
     node = CheckpointSchedule(
         at=job.at,
         name=job.spec.name,
@@ -63,6 +65,7 @@ def schedule(
         pool=job.pool.name,
         nodes=job.spec.nodes,
         path=saves.path,
+        folder=folder,
         size=checkpoint_bytes(model) if model is not None else None,
         keep=saves.keep or KEPT,
         chosen=saves.keep is not None,

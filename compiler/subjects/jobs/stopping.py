@@ -11,8 +11,9 @@ import shlex
 
 from compiler.plan.units import Duration
 from compiler.resolve.context import Context
-from compiler.subjects.jobs.binding import Job
+from compiler.subjects.jobs.binding import Job, mount_of
 from compiler.subjects.jobs.saving import lasting, write_seconds
+from compiler.subjects.jobs.spec import Mount
 
 BLOCK_DRAIN = Duration.minutes(8)
 """From Karpenter's drain to the end of the pods of a Capacity Block.
@@ -39,6 +40,7 @@ _ANSWER = 60
 def grace(context: Context, job: Job) -> int:
     """Seconds from the signal to stop to the kill."""
     derived, reason, source = _grace(context, job)
+    _check(context, job)
     return context.settle(
         job.target,
         "gracePeriod",
@@ -48,6 +50,39 @@ def grace(context: Context, job: Job) -> int:
         source,
         at=job.at / "gracePeriod",
     ).seconds
+
+
+_LEAST = 15
+"""Seconds below which no step ends and no checkpoint of any size is written."""
+
+
+def _check(context: Context, job: Job) -> None:
+    """Report a time to stop in which nothing can be saved, and a signal that other pods get too."""
+    saves, given = job.spec.checkpoint, job.spec.grace_period
+    if saves is None:
+        return
+    if given is not None:
+        needed = write_seconds(context, job) or _LEAST
+        if given.seconds < needed:
+            context.doubt(
+                "RES243",
+                f"job `{job.spec.name}` has {given} to save before it is killed, and a checkpoint takes at least "
+                f"{lasting(needed)} to write",
+                job.at / "gracePeriod",
+                "remove `gracePeriod`: it is derived",
+                source="core/v1 Pod, terminationGracePeriodSeconds",
+            )
+    if saves.signal_file is None:
+        return
+    mount = mount_of(job.spec, saves.signal_file)
+    if isinstance(mount, Mount):
+        context.doubt(
+            "RES242",
+            f"`{saves.signal_file}` lies in storage `{mount.storage}`: all pods of all runs see the file that one "
+            "makes, and a run that begins again finds it there and saves at once",
+            job.at / "checkpoint" / "signalFile",
+            "write a path of the pod alone, like `/tmp/save-now`",
+        )
 
 
 def time_to_save(context: Context, job: Job) -> Duration:

@@ -1,0 +1,109 @@
+"""The statements of a line of shell that a container runs, as far as they can be told apart without running them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from compiler.model.command import runs_shell
+
+_BLOCKS = frozenset(
+    {"if", "for", "while", "until", "case", "function", "trap", "{", "("}
+)
+_SEPARATORS = frozenset({";", "&", "&&", "||", "|", "|&"})
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_BEFORE = frozenset({"exec", "time", "env", "nohup", "nice", "command"})
+_REDIRECTED = re.compile(r"\d*[<>]&\d+|&>>?")
+_CONTINUED = re.compile(r"\\\s*\n")
+
+
+class Statement(NamedTuple):
+    """A simple command: its words, and the separator behind it (``;`` at the end of a line)."""
+
+    words: tuple[str, ...]
+    separator: str
+
+    @property
+    def program(self) -> str:
+        """What it starts, without its folder; empty for an assignment alone."""
+        for word in self.words:
+            if not _ASSIGNMENT.match(word) and word not in _BEFORE:
+                return word.rpartition("/")[2]
+        return ""
+
+    @property
+    def rest(self) -> tuple[str, ...]:
+        """The words after the program."""
+        for index, word in enumerate(self.words):
+            if not _ASSIGNMENT.match(word) and word not in _BEFORE:
+                return self.words[index + 1 :]
+        return ()
+
+
+class Script(NamedTuple):
+    """A line of shell: its statements, and whether it ends at the first failure, and in pipes too."""
+
+    statements: tuple[Statement, ...]
+    stops: bool
+    pipes_fail: bool
+
+
+def script_of(words: Sequence[str]) -> Script | None:
+    """The script that a command gives to a shell; ``None`` of another command, or of one with blocks, documents or
+    functions, in which a status goes other ways."""
+    return _script_of(tuple(words))
+
+
+@lru_cache(maxsize=8192)
+def _script_of(words: tuple[str, ...]) -> Script | None:
+    """Most jobs of a set have the same command."""
+    if not runs_shell(words):
+        return None
+    for index, word in enumerate(words[1:-1], start=1):
+        if word.startswith("-") and word.endswith("c") and not word.startswith("--"):
+            return _read(words[index + 1], " ".join(words[1 : index + 1]))
+    return None
+
+
+def _read(text: str, options: str) -> Script | None:
+    if "<<" in text:
+        return None
+    statements: list[Statement] = []
+    for line in _CONTINUED.sub(" ", text).splitlines():
+        found = _statements(line)
+        if found is None:
+            return None
+        statements += found
+    said = [options]
+    said += [" ".join(each.rest) for each in statements if each.program == "set"]
+    settings = " ".join(said)
+    stops = "errexit" in settings or bool(re.search(r"(?:^|\s)-[a-z]*e", settings))
+    return Script(tuple(statements), stops, "pipefail" in settings)
+
+
+def _statements(line: str) -> list[Statement] | None:
+    """Those of one line; ``None`` where it does not end there, or has a block."""
+    lexer = shlex.shlex(
+        _REDIRECTED.sub(" ", line), posix=True, punctuation_chars=";&|(){}"
+    )
+    lexer.whitespace_split = True
+    try:
+        tokens = list(lexer)
+    except ValueError:
+        return None
+    if any(token in _BLOCKS for token in tokens):
+        return None
+    statements = []
+    words: list[str] = []
+    for token in tokens:
+        if token in _SEPARATORS:
+            statements.append(Statement(tuple(words), token))
+            words = []
+        else:
+            words.append(token)
+    if words:
+        statements.append(Statement(tuple(words), ";"))
+    return [each for each in statements if each.words]

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.plan import Plan
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.jobs.plan import CheckpointSchedule
+
+
+@rule("RUN132", severity=Severity.WARNING)
+def checkpoint_folder_shared(plan: Plan) -> Iterator[Finding]:
+    """Two jobs save their checkpoints into one folder.
+
+    Each takes the other's latest checkpoint for its own when it resumes, and removes the other's when it keeps the
+    last few (torchtitan, NeMo and the Hugging Face Trainer name folders by step alone). A job that goes on from
+    another's model reads it from there and saves elsewhere.
+
+    ## Fails
+
+        storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
+          size: 4800Gi, version: "2.15"}}}]
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama}, gracePeriod: 1m},
+          {name: mistral, nodes: 2, image: "registry.test/train:1.0", command: [torchrun, t.py],
+            mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama/}, gracePeriod: 1m}]
+
+    ## Passes
+
+        storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
+          size: 4800Gi, version: "2.15"}}}]
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama}, gracePeriod: 1m},
+          {name: mistral, nodes: 2, image: "registry.test/train:1.0", command: [torchrun, t.py],
+            mounts: [{storage: data, path: /data}], checkpoint: {path: /data/mistral}, gracePeriod: 1m}]
+    """
+    first: dict[tuple[str, str], CheckpointSchedule] = {}
+    for schedule in plan.of(CheckpointSchedule):
+        if not schedule.file_system:
+            continue  # what each namespace has of its own
+        place = (schedule.file_system, schedule.folder)
+        other = first.setdefault(place, schedule)
+        if other is schedule:
+            continue
+        yield Finding(
+            f"jobs `{other.name}` and `{schedule.name}` save to the same folder `{schedule.path}`",
+            schedule.where("path"),
+            label="each resumes from the other's",
+            help="give each a folder of its own",
+            also=((other.where("path"), f"`{other.name}` saves there"),),
+        )

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("RUN130", pods=True, params={"bytes": 131_071})
+def argument_too_long(work: Work, world: World) -> Iterator[Finding]:
+    """A single argument or environment variable is longer than Linux gives to a program.
+
+    One string of a command or an environment may have 131,072 bytes with the zero at its end (execve(2),
+    MAX_ARG_STRLEN: 32 pages of 4 KiB); beyond that no container starts: `argument list too long`. Long texts go to
+    files, or into the image. `bytes` is what a string may have.
+
+    ## Fails
+
+        # params: {bytes: 16}
+        jobs: [{name: llama, command: [torchrun, train.py, "--names=a,b,c,d,e"]}]
+
+        # params: {bytes: 16}
+        jobs: [{name: llama, env: {CONFIG: "a, b, c, d, e"}, command: [torchrun, train.py]}]
+
+    ## Passes
+
+        jobs: [{name: llama, command: [torchrun, train.py, "--names=a,b,c,d,e"]}]
+    """
+    most = world.param("bytes")
+    for word in work.words:
+        size = len(word.encode())
+        if size > most:
+            yield Finding(
+                f"an argument of {work.title} has {size:,} bytes, and Linux takes {most:,}",
+                work.where_said(word[:40]),
+                label="no container starts",
+                help="write it to a file that the program reads",
+            )
+    for name, value in work.env.items():
+        size = len(f"{name}={value or ''}".encode())
+        if size > most:
+            yield Finding(
+                f"`{name}` of {work.title} has {size:,} bytes with its name, and Linux takes {most:,}",
+                work.where_env(name),
+                label="no container starts",
+                help="write it to a file that the program reads",
+            )

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from compiler.diagnostics import Severity
+from compiler.model.command import program
+from compiler.model.statements import script_of
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+
+
+@rule("RUN129", severity=Severity.WARNING)
+def command_computes_nothing(work: Work) -> Iterator[Finding]:
+    """A job with accelerators does nothing but wait: `sleep infinity`, `tail -f /dev/null`.
+
+    It is left of a look at the image, and holds its nodes and its quota until somebody ends it. An honest session to
+    look around has a `timeout`.
+
+    ## Fails
+
+        jobs: [{name: llama, command: [sleep, infinity]}]
+
+        jobs: [{name: llama, command: [bash, -c, "nvidia-smi; sleep infinity"]}]
+
+        jobs: [{name: llama, command: [tail, -f, /dev/null]}]
+
+    ## Passes
+
+        jobs: [{name: llama, command: [bash, -c, "sleep 10; torchrun train.py"]}]
+
+        jobs: [{name: llama, timeout: 2h, command: [sleep, infinity]}]
+    """
+    if work.accelerator is None or work.deadline is not None:
+        return
+    waits = _last(work.words)
+    if waits:
+        yield Finding(
+            f"job `{work.name}` waits for ever in `{waits}` with its accelerators",
+            work.where_said(waits.split()[0]),
+            label="holds its nodes until somebody ends it",
+            help="write the program to run, or give the job a deadline",
+            spec_help="write the program to run, or give `timeout: 2h` for a session to look around",
+        )
+
+
+def _last(words: Sequence[str]) -> str:
+    """The last command that is run, where it never ends."""
+    script = script_of(words)
+    if script is None:
+        name, rest = program(words), tuple(words[1:])
+    elif script.statements:
+        last = script.statements[-1]
+        name, rest = last.program, last.rest
+    else:
+        return ""
+    if never_ends(name, rest):
+        return " ".join((name, *rest))
+    return ""
+
+
+def never_ends(name: str, rest: Sequence[str]) -> bool:
+    """Whether a command is one that people wait with."""
+    if name == "sleep":
+        return bool(rest) and rest[0] in ("infinity", "inf")
+    return name == "tail" and "/dev/null" in rest and rest[0].startswith("-")

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.jobs.plan import Container
+
+_FOREVER = re.compile(
+    r"\bsleep\s+inf(?:inity)?\b|\btail\s+-\w*f\w*\s+/dev/null\b"
+    r"|\bwhile\s+(?:true|:)\s*;?\s*do\s+sleep\s+\S+\s*;?\s*done"
+)
+
+
+@rule("RUN131", pods=True)
+def init_container_never_ends(work: Work) -> Iterator[Finding]:
+    """An init container waits for ever, so the containers after it never start.
+
+    The kubelet starts a container when all init containers before it have ended with success (Kubernetes, init
+    containers); one with `restartPolicy: Always` is a sidecar and may go on. Kueue evicts the job when its pods are not
+    ready in time, again and again, on nodes that are paid for.
+
+    ## Fails
+
+        jobs: [{name: llama, initContainers: [{name: wait, image: "busybox:1.36", command: [sleep, infinity]}]}]
+
+        jobs: [{name: llama, initContainers: [{name: wait, image: "busybox:1.36",
+          command: [sh, -c, "while true; do sleep 5; done"]}]}]
+
+    ## Passes
+
+        jobs: [{name: llama, initContainers: [{name: wait, image: "busybox:1.36",
+          command: [sh, -c, "until nslookup hub.example.com; do sleep 5; done"]}]}]
+    """
+    if work.pod is None:
+        return
+    for container in work.pod.init_containers:
+        found = _FOREVER.search(_line(container))
+        if found is None or "restart_policy" in container.unread:
+            continue
+        yield Finding(
+            f"init container `{container.name}` of {work.title} never ends: `{found[0]}`",
+            container.where("command"),
+            label="no container after it starts",
+            help="let it end, or make what has to go on a container of its own",
+        )
+
+
+def _line(container: Container) -> str:
+    return " ".join((*container.command, *container.args))

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from compiler.model.command import program
+from compiler.model.statements import script_of
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+
+_FLAGS = {
+    "--standalone",
+    "--no-python",
+    "--run-path",
+    "--module",
+    "-m",
+    "-u",
+    "-O",
+    "-OO",
+    "-B",
+    "-I",
+    "-E",
+    "-s",
+    "-S",
+}
+"""Options of torchrun and of Python that take no value (PyTorch 2.8, torch/distributed/run.py; python(1))."""
+_ENDS = {"-h", "--help", "--version", "-V", "-c"}
+_PYTHON = re.compile(r"python[0-9.]*\Z")
+
+
+@rule("RUN128")
+def launcher_without_program(work: Work) -> Iterator[Finding]:
+    """torchrun or Python is started without a program to run.
+
+    torchrun ends with an error of its arguments; Python reads programs from its input, finds none and ends with
+    success, so that the job is complete before it has begun.
+
+    ## Fails
+
+        jobs: [{name: llama, command: [torchrun]}]
+
+        jobs: [{name: llama, command: [torchrun, --nproc-per-node=8, --max-restarts, "3"]}]
+
+        jobs: [{name: llama, nodes: 1, command: [python, -u]}]
+
+        jobs: [{name: llama, command: [bash, -c, "cd /app && torchrun --nproc-per-node=8"]}]
+
+    ## Passes
+
+        jobs: [{name: llama, command: [torchrun, --nproc-per-node=8, train.py]}]
+
+        jobs: [{name: llama, command: [torchrun, --nproc-per-node, "8", -m, team.train]}]
+
+        jobs: [{name: llama, nodes: 1, command: [python, -c, "print(1)"]}]
+
+        jobs: [{name: llama, command: [torchrun], args: [train.py]}]
+    """
+    for name, rest in _started(work):
+        if _has_program(name, rest):
+            continue
+        yield Finding(
+            f"job `{work.name}` starts `{name}` without a program",
+            work.where_said(name),
+            label="nothing is run",
+            help=f"write the program behind it, like `{name} train.py`",
+        )
+
+
+def _started(work: Work) -> Iterator[tuple[str, Sequence[str]]]:
+    """The launchers of a command, each with the words behind it."""
+    script = script_of(work.words)
+    if script is not None:
+        for statement in script.statements:
+            # Programs come to Python through pipes and files too.
+            if statement.separator not in ("|", "|&"):
+                yield statement.program, statement.rest
+    elif work.words:
+        yield program(work.words), work.words[1:]
+
+
+def _has_program(name: str, rest: Sequence[str]) -> bool:
+    if name != "torchrun" and not _PYTHON.match(name):
+        return True
+    words = iter(rest)
+    for word in words:
+        if not word.startswith("-") or word in _ENDS or word in ("-", "--"):
+            return True
+        option = word.replace("_", "-")
+        takes_value = name == "torchrun" or option in ("-X", "-W")
+        if "=" not in option and option not in _FLAGS and takes_value:
+            next(words, None)
+    return False

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+
+
+@rule("RUN124", severity=Severity.WARNING, pods=True)
+def variable_slows_training(work: Work) -> Iterator[Finding]:
+    """A variable that is for finding faults makes training many times slower.
+
+    `NCCL_P2P_DISABLE` and `NCCL_SHM_DISABLE` send what NVLink carries through memory or the network (NCCL 2.28,
+    environment variables), so does `NCCL_NET_GDR_LEVEL=LOC` between nodes, `CUDA_LAUNCH_BLOCKING` waits for each
+    kernel (CUDA C++ programming guide, 3.2.8.1: for debugging only), `TORCH_DISTRIBUTED_DEBUG=DETAIL` checks every
+    collective (PyTorch 2.8, distributed: "should only be used when debugging"). Left in a job after the fault was
+    found, nothing fails and everything is slow.
+
+    ## Fails
+
+        jobs: [{name: llama, env: {NCCL_P2P_DISABLE: "1"}}]
+
+        jobs: [{name: llama, env: {CUDA_LAUNCH_BLOCKING: "1"}}]
+
+        jobs: [{name: llama, env: {TORCH_DISTRIBUTED_DEBUG: DETAIL}}]
+
+    ## Passes
+
+        jobs: [{name: llama, env: {NCCL_P2P_DISABLE: "0", TORCH_DISTRIBUTED_DEBUG: INFO}}]
+
+        jobs: [{name: llama, nodes: 1, resources: {accelerators: 1}, env: {NCCL_P2P_DISABLE: "1"}}]
+    """
+    count = work.accelerator[1] if work.accelerator else 0
+    for name, (slow, why, between) in _SLOW.items():
+        value = work.env.get(name)
+        if value is None or value.strip().upper() not in slow:
+            continue
+        if count < 2 and between:
+            continue
+        if not count:
+            continue
+        yield Finding(
+            f"`{name}={value}` in {work.title} {why}",
+            work.where_env(name),
+            label="for finding faults",
+            help="remove it",
+        )
+
+
+_ON = ("1", "TRUE", "YES", "ON", "Y")
+_SLOW: dict[str, tuple[tuple[str, ...], str, bool]] = {
+    "NCCL_P2P_DISABLE": (_ON, "keeps its GPUs from NVLink", True),
+    "NCCL_SHM_DISABLE": (
+        _ON,
+        "keeps its processes from shared memory",
+        True,
+    ),
+    "CUDA_LAUNCH_BLOCKING": (_ON, "waits for each kernel", False),
+    "TORCH_DISTRIBUTED_DEBUG": (("DETAIL",), "checks every collective", True),
+    "NCCL_NET_GDR_LEVEL": (
+        ("LOC", "0"),
+        "sends what GPUs send through the node's memory",
+        True,
+    ),
+}
+"""The values of each that are slow, why, and whether it is about what several GPUs say to each other."""

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+
+
+@rule("RUN136", severity=Severity.WARNING, pods=True)
+def variable_value_refused(work: Work) -> Iterator[Finding]:
+    """A variable has a value that its reader refuses, or passes over without a word.
+
+    Python ends at its start with a `PYTHONHASHSEED` that is no number, PyTorch raises at the first allocation with an
+    unknown option of `PYTORCH_CUDA_ALLOC_CONF`, NCCL takes what it does not know for unset.
+
+    ## Fails
+
+        jobs: [{name: llama, env: {NCCL_DEBUG: VERBOSE}}]
+
+        jobs: [{name: llama, env: {PYTORCH_CUDA_ALLOC_CONF: "expandable_segment:True"}}]
+
+        jobs: [{name: llama, env: {PYTHONHASHSEED: fixed}}]
+
+        jobs: [{name: llama, env: {CUDA_DEVICE_MAX_CONNECTIONS: "0"}}]
+
+    ## Passes
+
+        jobs: [{name: llama, env: {NCCL_DEBUG: INFO, NCCL_DEBUG_SUBSYS: "INIT,NET,^ENV",
+          PYTORCH_CUDA_ALLOC_CONF: "expandable_segments:True,max_split_size_mb:512"}}]
+
+        jobs: [{name: llama, env: {PYTHONHASHSEED: "0", OMP_NUM_THREADS: "12"}}]
+    """
+    for name, (pattern, takes) in _VALUES.items():
+        value = work.env.get(name)
+        if value is None or "$" in value or "{{" in value:
+            continue
+        if re.fullmatch(pattern, value.strip(), re.IGNORECASE):
+            continue
+        yield Finding(
+            f"`{name}` of {work.title} is `{value}`, and takes {takes}",
+            work.where_env(name),
+            help=f"write {takes}, or remove it",
+        )
+
+
+_SUBSYSTEMS = (
+    "INIT|COLL|P2P|SHM|NET|GRAPH|TUNING|ENV|ALLOC|CALL|PROXY|NVLS|BOOTSTRAP|REG|PROFILE"
+    "|RAS|ALL"
+)
+_ALLOCATOR = (
+    "max_split_size_mb|roundup_power2_divisions|garbage_collection_threshold|expandable_segments|backend"
+    "|pinned_use_cuda_host_register|pinned_num_register_threads|pinned_use_background_threads|pinned_reserve_segment_size_mb"
+    "|release_lock_on_cudamalloc|max_non_split_rounding_mb|graph_capture_record_stream_reuse|per_process_memory_fraction"
+)
+_VALUES = {
+    # NCCL 2.28, environment variables.
+    "NCCL_DEBUG": (
+        "VERSION|WARN|INFO|ABORT|TRACE|",
+        "`VERSION`, `WARN`, `INFO` or `TRACE`",
+    ),
+    "NCCL_DEBUG_SUBSYS": (
+        rf"\^?(?:{_SUBSYSTEMS})(?:,\^?(?:{_SUBSYSTEMS}))*",
+        "names of NCCL's parts like `INIT,NET`, separated by commas",
+    ),
+    # PyTorch 2.8, distributed and CUDA semantics.
+    "TORCH_DISTRIBUTED_DEBUG": ("OFF|INFO|DETAIL", "`OFF`, `INFO` or `DETAIL`"),
+    "PYTORCH_CUDA_ALLOC_CONF": (
+        rf"(?:{_ALLOCATOR}):[^,]+(?:,.*)?",
+        "options of the allocator like `expandable_segments:True`",
+    ),
+    # CUDA C++ programming guide, environment variables.
+    "CUDA_DEVICE_MAX_CONNECTIONS": ("[1-9]|[12][0-9]|3[0-2]", "a number from 1 to 32"),
+    # cuBLAS 12.9, reproducibility.
+    "CUBLAS_WORKSPACE_CONFIG": (
+        r"(?::\d+:\d+)+",
+        "sizes in KiB and counts like `:4096:8`",
+    ),
+    # Python 3.12, command line and environment.
+    "PYTHONHASHSEED": (
+        r"random|\d{1,10}",
+        "`random` or a number from 0 to 4294967295",
+    ),
+    # OpenMP 5.2, 21.1.2.
+    "OMP_NUM_THREADS": (
+        r"[1-9]\d*(?:,[1-9]\d*)*",
+        "a number of threads from 1",
+    ),
+    # W&B, environment variables.
+    "WANDB_MODE": (
+        "online|offline|disabled|shared|dryrun|run",
+        "`online`, `offline`, `disabled` or `shared`",
+    ),
+}
+"""What each takes, as a pattern and in words."""
