@@ -32,6 +32,8 @@ from compiler.subjects.pools.karpenter import (
     node_role,
 )
 from compiler.subjects.pools.pools import Pool, placement_group, resolve_pools
+from compiler.subjects.storage.plan import MadeBucket
+from compiler.subjects.storage.resolve import resolve_storage
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:
@@ -103,11 +105,25 @@ def bootstrap(
     )
 
 
+def _check_state(context: Context, bucket: str) -> None:
+    """Terraform reads its state before it makes anything, so no bucket that it makes can hold it."""
+    for storage in context.once(resolve_storage).values():
+        made = storage.made
+        if isinstance(made, MadeBucket) and made.bucket == bucket:
+            context.fault(
+                "RES245",
+                f"Terraform would make the bucket `{bucket}` of storage `{storage.spec.name}`, in which its state lies",
+                SPEC / "bootstrap" / "state" / "bucket",
+                "write another bucket for the state: `up.sh` makes it before Terraform runs",
+            )
+
+
 def _terraform(context: Context) -> TerraformState | None:
     chosen = BootstrapSection.of(context.spec).bootstrap
     if chosen is None or chosen.state is None:
         return None
     region = chosen.state.region or context.spec.region
+    _check_state(context, chosen.state.bucket)
     return TerraformState(chosen.state.bucket, region)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.catalog.images import facts_of
 from compiler.plan import PlanNode
+from compiler.regex import regex
 from compiler.resolve.context import SPEC, Context
 from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.delivery.accounts import deliverer, makes, reads
@@ -95,6 +97,8 @@ def burn_ins(
             "the image of the acceptance test of EFA",
             at=at / "image",
         )
+        if wanted.image is not None:
+            _check_image(context, pool, wanted.image)
         level, dcgm = _diagnostics(context, pool)
         yield BurnIn(
             at=at,
@@ -109,6 +113,33 @@ def burn_ins(
             level=level,
             dcgm=dcgm,
         )
+
+
+_BARE = regex(
+    r"(?:^|/)(?:alpine|busybox|ubuntu|debian|python|amazonlinux|fedora|rockylinux|bash|node|golang)(?=[:@])"
+)
+"""Images of an operating system or a language alone."""
+
+
+def _check_image(context: Context, pool: Pool, image: str) -> None:
+    """An image that is known to lack what the test calls: nccl-tests, and libfabric where nodes have EFA."""
+    facts = facts_of(image)
+    if _BARE.search(image):
+        why = "it has an operating system or a language alone"
+    elif facts is None:
+        return
+    elif facts.devices in ("cpu", "neuron"):
+        why = "it is for nodes without NVIDIA GPUs"
+    elif facts.efa is False and pool.share.efa:
+        why = "it has no libfabric for EFA"
+    else:
+        return
+    context.fault(
+        "RES248",
+        f"image `{image}` cannot test nodes of pool `{pool.name}`: {why}",
+        pool.at / "burnIn" / "image",
+        "remove it for AWS' image of nccl-tests, or write one with nccl-tests and libfabric",
+    )
 
 
 def _diagnostics(

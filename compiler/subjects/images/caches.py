@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from compiler.resolve.context import SPEC, Context, unique
+from compiler.source import Route
 from compiler.subjects.images.plan import MadeCache
 from compiler.subjects.images.spec import ImagesSection
 
@@ -43,6 +44,8 @@ def resolve_caches(context: Context) -> Mapping[str, MadeCache]:
     for index, cache in enumerate(declared):
         here = at / index
         upstream, url, short = _UPSTREAMS[cache.registry]
+        if cache.secret is not None:
+            _check_secret(context, cache.secret, here / "secret")
         room = _LONGEST_PREFIX - len(short) - 1
         prefix = context.settle(
             f"imageCache/{short}",
@@ -68,6 +71,21 @@ def resolve_caches(context: Context) -> Mapping[str, MadeCache]:
             },
         )
     return caches
+
+
+def _check_secret(context: Context, arn: str, at: Route) -> None:
+    """The secret of a cache lies where its registry is."""
+    _, partition, _, region, account, *_ = arn.split(":")
+    own = (context.partition, context.spec.region, context.spec.account)
+    if (partition, region, account) == own:
+        return
+    context.fault(
+        "RES246",
+        f"the secret is in account {account} and Region `{region}`, and the registry in {own[2]} and `{own[1]}`",
+        at,
+        f"make a secret with the same login in `{own[1]}` of account {own[2]}",
+        source="ECR user guide, pull-through-cache: same account and Region",
+    )
 
 
 def registry_and_path(image: str) -> tuple[str, str]:

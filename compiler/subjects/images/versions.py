@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from compiler.catalog.efa import (
+    BUNDLED,
     CHANGELOG,
     CHEATSHEET,
     CUDA_13_SINCE,
@@ -108,6 +109,15 @@ def _check_installer(
     installer = spec.contents.efa_installer
     if wish is not None:
         installer = wish.version
+    newest = max(map(numbers, BUNDLED))
+    if wish is not None and numbers(wish.version) > newest:
+        context.doubt(
+            "RES247",
+            f"EFA installer {wish.version} is newer than {'.'.join(map(str, newest))}, the newest that is known",
+            at / "efaInstaller" / "version",
+            "look whether there is one: `efa-changelog` in the EC2 user guide",
+            source=CHANGELOG,
+        )
     if installer is None or nccl is None:
         return
     if spec.env.get(SYNC_VARIABLE) == "0":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from datetime import datetime
 
 from compiler.resolve.context import Context
 from compiler.subjects.pools.pools import Pool
@@ -19,9 +21,55 @@ def check_pools(
         _one_zone(context, pool)
         _spread(context, pool)
         _disks(context, pool)
+        _block(context, pool)
         if pool.spec.burn_in is not None:
             _burn_in(context, pool)
     _reservations(context, pools)
+
+
+_SOLD = (1, 2, 4, 8, 16, 32, 64)
+_BY_DAY, _WEEK = 14, 7
+_PURCHASE = "EC2 user guide, capacity-blocks-purchase"
+
+
+def _block(context: Context, pool: Pool) -> None:
+    """Sizes and times in which EC2 sells no Capacity Block: an id or a number is likely wrong."""
+    if pool.spec.capacity is None:
+        return
+    for index, capacity in enumerate(pool.spec.capacity):
+        block = capacity.block
+        if block is None:
+            continue
+        at = pool.at / "capacity" / index / "block"
+        for number, reservation in enumerate(block.reservations):
+            nodes = reservation.nodes
+            if nodes is not None and nodes not in _SOLD:
+                sold = ", ".join(map(str, _SOLD))
+                context.doubt(
+                    "RES244",
+                    f"`{reservation.id}` has {nodes} nodes, and Capacity Blocks have {sold}",
+                    at / "reservations" / number / "nodes",
+                    "write the TotalInstanceCount that `aws ec2 describe-capacity-reservations` shows",
+                    source=_PURCHASE,
+                )
+        if block.starts is None or block.ends is None:
+            continue
+        days = _days(block.starts, block.ends)
+        if days > _BY_DAY and days % _WEEK:
+            context.doubt(
+                "RES244",
+                f"the block lasts {days} days, and EC2 sells 1 to {_BY_DAY} days or whole weeks",
+                at / "ends",
+                "write the StartDate and EndDate that `aws ec2 describe-capacity-reservations` shows; a block that was "
+                "extended may last other times",
+                source=_PURCHASE,
+            )
+
+
+def _days(starts: str, ends: str) -> int:
+    """Whole days; a block that starts later on its first day lasts hours less."""
+    time = datetime.fromisoformat(ends) - datetime.fromisoformat(starts)
+    return math.ceil(time.total_seconds() / 86400)
 
 
 def _burn_in(context: Context, pool: Pool) -> None:

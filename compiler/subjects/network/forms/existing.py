@@ -105,6 +105,7 @@ class ExistingNetwork(SpecModel):
                     "subnets",
                     source="VPC user guide, subnet basics",
                 )
+        self._apart()
         if len(self.private) < 2:
             raise fault(
                 "private subnets in fewer than two zones: EKS wants two at least",
@@ -113,3 +114,18 @@ class ExistingNetwork(SpecModel):
                 source="EKS user guide, network-reqs",
             )
         return self
+
+    def _apart(self) -> None:
+        """The blocks of a VPC's subnets do not overlap."""
+        blocks = [
+            (subnet, IPv4Network(subnet.cidr)) for subnet in self.subnets if subnet.cidr
+        ]
+        for index, (subnet, block) in enumerate(blocks):
+            for other, taken in blocks[:index]:
+                if block.overlaps(taken):
+                    raise fault(
+                        f"`{subnet.cidr}` of `{subnet.id}` overlaps `{other.cidr}` of `{other.id}`",
+                        "write the CidrBlock of each that `aws ec2 describe-subnets` shows",
+                        "subnets",
+                        source="VPC user guide, subnet basics",
+                    )

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.subjects.pools.plan import NodeClass
+
+_DATED = re.compile(
+    r"(?P<family>[a-z0-9]+)@v(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)\Z"
+)
+_FIRST = {"al2023": date(2023, 3, 15)}
+"""The day on which AMIs of a family came to EKS at the earliest (AWS, AL2023 general availability)."""
+
+
+@rule("HLT057")
+def ami_release_impossible(
+    node_class: NodeClass,
+    world: World,
+) -> Iterator[Finding]:
+    """The alias of an AMI names a release of a day that is none, that is not yet, or before there were any.
+
+    Releases of EKS' AL2023 images are called by their day, like `v20260714` (awslabs/amazon-eks-ami, CHANGELOG.md).
+    Karpenter finds no image for another one: the EC2NodeClass never gets ready, and no node is launched.
+
+    ## Fails
+
+        platform: {eks: {ami: al2023@v20991231}}
+
+        platform: {eks: {ami: al2023@v20261332}}
+
+        platform: {eks: {ami: al2023@v20200101}}
+
+    ## Passes
+
+        platform: {eks: {ami: al2023@v20260714}}
+    """
+    found = _DATED.match(node_class.ami_alias or "")
+    if found is None:
+        return
+    fault = _fault(found, world.today)
+    if fault:
+        yield Finding(
+            f"there is no AMI release `{node_class.ami_alias}`: {fault}",
+            node_class.where("ami_alias"),
+            label="no node is launched",
+            help="write a release of awslabs/amazon-eks-ami, or remove it for the release's",
+        )
+
+
+def _fault(found: re.Match[str], today: date) -> str:
+    try:
+        day = date(int(found["year"]), int(found["month"]), int(found["day"]))
+    except ValueError:
+        return "that is no day"
+    if today != date.min and day > today + timedelta(days=1):
+        return "that day is still to come"
+    first = _FIRST.get(found["family"])
+    if first is not None and day < first:
+        return f"the first images of the family came on {first}"
+    return ""

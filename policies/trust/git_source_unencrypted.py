@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.policy.rule import Finding, rule
+from compiler.subjects.delivery.plan import GitSource
+
+
+@rule("ACC016", severity=Severity.WARNING)
+def git_source_unencrypted(source: GitSource) -> Iterator[Finding]:
+    """Flux reads a repository over plain HTTP.
+
+    Whoever is on the way can change what Flux applies, and reads the password if there is one; nothing says which
+    server answers. Flux applies it with the rights of its stages.
+
+    ## Fails
+
+        flux: {url: "http://git.example.com/platform/clusters"}
+
+    ## Passes
+
+        flux: {url: "https://git.example.com/platform/clusters"}
+
+        flux: {url: "ssh://git@git.example.com/platform/clusters"}
+    """
+    if source.url.startswith("http://"):
+        yield Finding(
+            f"`{source.url}` is read without encryption",
+            source.where("url"),
+            label="anybody on the way may change it",
+            help="write `https://` or `ssh://`",
+        )
