@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from compiler.model.fit import exceeds_node, exceeds_pool, quota_shortfall
 from compiler.model.work import Work
+from compiler.plan.units import Quantity
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.subjects.namespaces.plan import ResourceQuota
@@ -23,6 +24,8 @@ def job_exceeds_resource_quota(
 
         namespaces: [{name: team-a, quota: {accelerators: 16}}]
 
+        namespaces: [{name: team-a, quota: {pods: 1}}]
+
         apiVersion: v1
         kind: ResourceQuota
         metadata: {name: none, namespace: team-a}
@@ -37,6 +40,14 @@ def job_exceeds_resource_quota(
     for quota in world.plan.of(ResourceQuota):
         if quota.namespace != work.namespace or quota.scoped:
             continue
+        pods = quota.hard.get("pods")
+        if pods is not None and pods < Quantity.of(work.nodes):
+            yield Finding(
+                f"job `{work.name}` has {work.nodes} pods, and namespace `{quota.namespace}` may have {pods}",
+                quota.where("hard") / "pods",
+                help="raise the quota, or make the job smaller",
+                spec_help=f"raise `quota.pods` of namespace `{quota.namespace}`, or lower `nodes` of the job",
+            )
         for resource, asked in work.asks.items():
             requests = f"requests.{resource}"
             if requests in quota.hard:

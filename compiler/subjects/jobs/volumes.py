@@ -238,6 +238,22 @@ def check_volumes(context: Context, job: Job, most: Quantity) -> None:
                 source="Kubernetes, local ephemeral storage",
             )
             return
+    for index, mount in enumerate(job.spec.mounts):
+        mounted = storages.get(mount.storage)
+        cache = mounted.spec.s3.cache if mounted and mounted.spec.s3 else None
+        if cache is None or cache.storage is not None:
+            continue
+        local = local + cache.size
+        if local > most:
+            context.fault(
+                "RES048",
+                f"with the cache of storage `{mount.storage}`, which may grow to {cache.size}, job `{job.spec.name}` "
+                f"takes {local} of a node's disks, and pods can get {most} of pool `{job.pool.name}`",
+                job.at / "mounts" / index / "storage",
+                "make the cache smaller, or hold it by a storage `ebs` with `each: pod`",
+                source="mountpoint-s3-csi-driver v2.7.0, docs/CACHING.md",
+            )
+            return
 
 
 def _on_disk(volume: JobVolume) -> Quantity:

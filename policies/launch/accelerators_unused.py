@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.command import options
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+
+_OPTIONS = {
+    "backend": (("gloo",), "sends gradients over TCP by the CPUs"),
+    "dist-backend": (("gloo",), "sends gradients over TCP by the CPUs"),
+    "ddp-backend": (("gloo",), "sends gradients over TCP by the CPUs"),
+    "device": (("cpu",), "trains on CPUs"),
+    "accelerator": (("cpu",), "trains on CPUs"),
+}
+
+
+@rule("RUN142", severity=Severity.WARNING)
+def accelerators_unused(work: Work) -> Iterator[Finding]:
+    """A job with accelerators tells its program to leave them alone.
+
+    `--backend gloo` and `--device cpu` are for tests on a laptop (PyTorch 2.8, torch.distributed, which backend to
+    use): on a node of GPUs the program runs, many times slower, and nothing fails.
+
+    ## Fails
+
+        jobs: [{name: llama, command: [torchrun, train.py, --backend=gloo]}]
+
+        jobs: [{name: llama, command: [torchrun, train.py, --device, cpu]}]
+
+    ## Passes
+
+        jobs: [{name: llama, command: [torchrun, train.py, --backend=nccl]}]
+    """
+    if work.accelerator is None:
+        return
+    for name, value in options(work.words):
+        values, effect = _OPTIONS.get(name, ((), ""))
+        if value in values:
+            yield Finding(
+                f"`--{name}={value}` of job `{work.name}` {effect}",
+                work.where_said(f"--{name}"),
+                label="the accelerators stand idle",
+                help="remove it, or take a pool without accelerators",
+            )

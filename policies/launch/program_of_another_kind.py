@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from compiler.model.command import program
+from compiler.model.statements import script_of
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+
+_STARTS_PYTHON = re.compile(r"(?:torchrun|deepspeed|python[0-9.]*)\Z")
+_KINDS = {
+    ".sh": "a script of a shell",
+    ".bash": "a script of a shell",
+    ".ipynb": "a notebook",
+    ".json": "no program",
+    ".yaml": "no program",
+    ".yml": "no program",
+    ".toml": "no program",
+}
+
+
+@rule("RUN141")
+def program_of_another_kind(work: Work) -> Iterator[Finding]:
+    """torchrun or Python is given a file that is no program of Python, or one below `~`.
+
+    Python reads the file as its own and ends with a SyntaxError on every node. `~` means the home folder to a shell
+    alone; without one it is a folder of that name.
+
+    ## Fails
+
+        jobs: [{name: llama, command: [torchrun, train.sh]}]
+
+        jobs: [{name: llama, command: [torchrun, --max-restarts=3, train.ipynb]}]
+
+        jobs: [{name: llama, command: [torchrun, ~/train.py]}]
+
+    ## Passes
+
+        jobs: [{name: llama, command: [torchrun, train.py, --config, train.yaml]}]
+
+        jobs: [{name: llama, command: [bash, -c, "torchrun ~/train.py"]}]
+
+        jobs: [{name: llama, command: [torchrun, --no-python, ./train.sh]}]
+    """
+    script = script_of(work.words)
+    if script is not None:
+        for statement in script.statements:
+            yield from _judged(work, statement.program, statement.rest, expands=True)
+    elif work.words:
+        yield from _judged(work, program(work.words), work.words[1:], expands=False)
+
+
+def _judged(
+    work: Work,
+    name: str,
+    rest: Sequence[str],
+    *,
+    expands: bool,
+) -> Iterator[Finding]:
+    if not _STARTS_PYTHON.match(name) or {"-c", "-m", "--module"} & set(rest):
+        return
+    if {"--no-python", "--no_python"} & set(rest):
+        return
+    file = _first_file(rest)
+    ending = re.search(r"\.[a-z]+\Z", file)
+    kind = _KINDS.get(ending[0]) if ending else None
+    if kind is not None:
+        yield Finding(
+            f"`{name}` of job `{work.name}` runs `{file}`, which is {kind}",
+            work.where_said(file),
+            label="a SyntaxError on every node",
+            help="write a program of Python, or start the file by what reads it, like `[bash, train.sh]`",
+        )
+    elif file.startswith("~/") and not expands:
+        yield Finding(
+            f"`{name}` of job `{work.name}` runs `{file}`, and no shell says what `~` is",
+            work.where_said(file),
+            help=f"write the whole path, like `/workspace/{file[2:]}`",
+        )
+
+
+def _first_file(rest: Sequence[str]) -> str:
+    """The first word with an ending that is no option; values of options in words of their own may have one too, but
+    for programs these stand last."""
+    for index, word in enumerate(rest):
+        if word.startswith("-"):
+            continue
+        before = rest[index - 1] if index else ""
+        if before.startswith("--") and "=" not in before:
+            continue
+        return word
+    return ""

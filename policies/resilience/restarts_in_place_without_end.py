@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Severity
+from compiler.model.command import launches, options
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+
+@rule("RUN146", severity=Severity.WARNING, params={"restarts": 20})
+def restarts_in_place_without_end(work: Work, world: World) -> Iterator[Finding]:
+    """torchrun starts the processes again on the same nodes, many times.
+
+    Each restart in place (PyTorch 2.8, torchrun `--max-restarts`) meets the same node: with a broken GPU, or an error
+    in the program, all nodes are paid for while nothing is learnt. Restarts of the whole job get other nodes.
+    `restarts` is the most that is accepted.
+
+    ## Fails
+
+        jobs: [{name: llama, retries: {process: 100}}]
+
+    ## Passes
+
+        jobs: [{name: llama, retries: {process: 3}}]
+    """
+    if not work.gang or not launches(work.words):
+        return
+    most = world.param("restarts")
+    given = dict(options(work.words)).get("max-restarts") or work.env.get(
+        "PET_MAX_RESTARTS"
+    )
+    if given is None or not given.isdigit() or len(given) > 9 or int(given) <= most:
+        return
+    place = (
+        work.where_env("PET_MAX_RESTARTS")
+        if "PET_MAX_RESTARTS" in work.env
+        else work.at
+    )
+    yield Finding(
+        f"job `{work.name}` starts its processes {given} times in place, on the same nodes",
+        place,
+        help=f"write at most {most}; restarts of the whole job get other nodes",
+        spec_help=f"write `retries: {{process: {most}}}` at most; `retries.job` gets other nodes",
+    )
