@@ -9,11 +9,11 @@ import argparse
 from pathlib import Path
 
 import torch
-from lesson import Text, start, train
+import torch.distributed as dist
+from lesson import MIXED, Checkpoints, Text, learner, start, train
 from torch import nn
-from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+from torch.distributed.fsdp import fully_shard
 from torch.nn import functional
-from torch.nn.parallel import DistributedDataParallel
 
 
 class EncoderDecoder(nn.Module):
@@ -47,11 +47,11 @@ class EncoderDecoder(nn.Module):
         return self.tokens(tokens) + self.places(places)
 
 
-def shard(model, mixed):
+def shard(model):
     """Each layer is gathered when it computes, and given back after it."""
     for layer in [*model.body.encoder.layers, *model.body.decoder.layers]:
-        fully_shard(layer, mp_policy=mixed)
-    fully_shard(model, mp_policy=mixed)
+        fully_shard(layer, mp_policy=MIXED)
+    fully_shard(model, mp_policy=MIXED)
 
 
 def arguments():
@@ -73,12 +73,7 @@ def main():
     torch.manual_seed(0)
     with device:
         model = EncoderDecoder(32128, options.width, options.layers, 16, 512)
-    if device.type == "cuda":
-        half = MixedPrecisionPolicy(torch.bfloat16, reduce_dtype=torch.float32)
-        shard(model, half)
-    else:
-        # FSDP2 needs the streams of a GPU; on a laptop every rank holds the whole, small model.
-        model = DistributedDataParallel(model)
+    shard(model)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
 
     def loss_of(window):
@@ -89,15 +84,14 @@ def main():
         )
 
     train(
-        model,
-        optimizer,
-        loss_of,
+        learner(optimizer, loss_of),
+        Checkpoints(options.save_path, model, optimizer),
         Text(options.data, 512),
         options.batch_size,
         options.epochs * options.steps_per_epoch,
-        options.save_path,
         device,
     )
+    dist.destroy_process_group()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,205 @@
+"""Values that have the right type and cannot work, or lose data: each is found, by the code that is about it.
+
+Examples of rules hold one value each; here they stand in a whole spec, through every pass.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from compiler.driver import check
+from compiler.outcome import Options
+
+TODAY = date(2026, 11, 23)
+BASE = """
+apiVersion: trainyard.dev/v1alpha1
+kind: TrainingCluster
+metadata: {name: lab}
+spec:
+  account: "111122223333"
+  region: us-west-2
+  nodePools:
+  - {name: h100, instanceTypes: [p5.48xlarge], zones: [us-west-2b], nodes: {max: 4}}
+  namespaces: [{name: training}]
+  storage:
+  - {name: scratch, fsxLustre: {create: {size: 4800Gi, throughputPerTiB: 250}}}
+  jobs:
+  - name: train
+    nodes: 4
+    image: public.ecr.aws/deep-learning-containers/pytorch-training:2.8.0-gpu-py312-cu129-ubuntu22.04-ec2-v1.0
+    command: [torchrun, /app/train.py]
+    timeout: 20h
+    mounts: [{storage: scratch, path: /data}]
+    checkpoint: {path: /data/train, every: 30m, signalFile: /tmp/save-now}
+"""
+BLOCK = (
+    "{starts: 2026-12-01T11:30:00Z, ends: %s, "
+    "reservations: [{id: cr-0a1b2c3d4e5f60718, nodes: %s}, {id: cr-0a1b2c3d4e5f60719, nodes: %s}]}"
+)
+JOB = [
+    ("SPC005", "checkpoint: {path: /data/../../tmp}"),
+    ("RES242", "checkpoint: {path: /data/train, signalFile: /data/save-now}"),
+    ("RES243", "gracePeriod: 1s"),
+    ("RES029", "timeout: 1m"),
+    ("RUN124", 'env: {NCCL_P2P_DISABLE: "1"}'),
+    ("RUN124", 'env: {CUDA_LAUNCH_BLOCKING: "1"}'),
+    ("RUN124", "env: {NCCL_NET_GDR_LEVEL: LOC}"),
+    ("RUN125", 'env: {TORCH_NCCL_ASYNC_ERROR_HANDLING: "0"}'),
+    ("RUN126", "env: {PATH: /app}"),
+    ("RUN134", 'env: {WORLD_SIZE: "1"}'),
+    ("RUN136", "env: {PYTHONHASHSEED: abc}"),
+    ("RUN127", 'command: [bash, -c, "torchrun /app/train.py &"]'),
+    ("RUN127", 'command: [bash, -c, "torchrun /app/train.py || true"]'),
+    ("RUN127", 'command: [bash, -c, "torchrun /app/train.py | tee /data/log"]'),
+    ("RUN128", "command: [torchrun]"),
+    ("RUN128", "command: [python]"),
+    ("RUN140", "command: [srun, torchrun, /app/train.py]"),
+    ("RUN141", "command: [torchrun, /app/train.ipynb]"),
+    ("RUN141", "command: [torchrun, ~/train.py]"),
+    ("RUN142", "command: [torchrun, /app/train.py, --device=cpu]"),
+    ("RUN143", "command: [torchrun, /app/train.py, --max-steps=0]"),
+    ("RUN144", 'image: "localhost:5000/train:1.0"'),
+    ("RUN145", 'image: "alpine:3.20"'),
+    ("RUN146", "retries: {process: 1000}"),
+    (
+        "RES198",
+        "deepspeed: {microBatchSize: 1, config: {zero_optimisation: {stage: 3}}}",
+    ),
+    (
+        "RUN131",
+        'initContainers: [{name: w, image: "busybox:1.36", command: [sleep, infinity]}]',
+    ),
+    ("SPC005", "files: {/bin/bash: text}"),
+    ("SPC005", "files: {/etc/resolv.conf: text}"),
+    (
+        "RUN133",
+        "volumes: [{name: v, path: /usr/local/cuda, emptyDir: {sizeLimit: 10Gi}}]",
+    ),
+    ("RUN133", "volumes: [{name: v, path: /opt/amazon, emptyDir: {sizeLimit: 10Gi}}]"),
+    ("SPC005", "mounts: [{storage: scratch, path: /var/run/secrets}]"),
+]
+POOL = [
+    ("LIM039", "{localStorage: none, rootVolume: {size: 21Gi}}"),
+    (
+        "RES244",
+        f"{{nodes: {{max: 8}}, capacity: {{block: {BLOCK % ('2026-12-08T11:30:00Z', 5, 3)}}}}}",
+    ),
+    (
+        "RES244",
+        f"{{nodes: {{max: 4}}, capacity: {{block: {BLOCK % ('2026-12-18T11:30:00Z', 2, 2)}}}}}",
+    ),
+    ("RES248", '{burnIn: {image: "alpine:3.20"}}'),
+]
+SPEC = [
+    ("HLT057", "{platform: {eks: {ami: al2023@v20991231}}}"),
+    ("HLT057", "{platform: {eks: {ami: al2023@v20261332}}}"),
+    ("RUN137", "{components: {kueue: {values: {controllerManager: {replicas: 0}}}}}"),
+    ("RUN137", "{components: {karpenter: {values: {replicas: 0}}}}"),
+    ("RUN137", "{components: {trainer: {values: {manager: {replicas: 0}}}}}"),
+    ("RUN137", "{platform: {eks: {addons: {coredns: {values: {replicaCount: 0}}}}}}"),
+    (
+        "RUN135",
+        "{components: {karpenter: {values: {settings: {batchMaxDuratoin: 20s}}}}}",
+    ),
+    ("RUN135", "{components: {nvidia-device-plugin: {values: {tolerationz: []}}}}"),
+    ("QUE024", "{kueue: {waitForPodsReady: {recoveryTimeout: 1s}}}"),
+    ("QUE025", "{kueue: {waitForPodsReady: {timeout: 240h}}}"),
+    ("ACC016", '{flux: {url: "http://git.example.com/platform/clusters"}}'),
+    ("LIM010", "{namespaces: [{name: training, quota: {pods: 0}}]}"),
+    (
+        "SPC005",
+        "{network: {existing: {vpc: vpc-0a1b2c3d4e5f60718, subnets: ["
+        "{id: subnet-0a1b2c3d4e5f60718, zone: us-west-2a, cidr: 10.0.0.0/20},"
+        "{id: subnet-0a1b2c3d4e5f60719, zone: us-west-2b, cidr: 10.0.8.0/21}]}}}",
+    ),
+    (
+        "RES246",
+        "{imageCaches: [{registry: docker.io, secret: "
+        '"arn:aws:secretsmanager:us-east-1:111122223333:secret:ecr-pullthroughcache/docker-hub-AbCdEf"}]}',
+    ),
+    (
+        "RES247",
+        "{images: [{name: train, base: "
+        f'"public.ecr.aws/deep-learning-containers/pytorch-training@sha256:{"1" * 64}",'
+        f' efaInstaller: {{version: 99.0.0, sha256: "{"0" * 64}"}}, build: {{codeBuild: {{}}}}}}]}}',
+    ),
+    (
+        "RES245",
+        "{bootstrap: {tool: terraform, state: {bucket: lab-models}}, storage: ["
+        "{name: scratch, fsxLustre: {create: {size: 4800Gi, throughputPerTiB: 250}}},"
+        "{name: models, s3: {create: {bucket: lab-models}}}]}",
+    ),
+    (
+        "RUN139",
+        "{storage: [{name: scratch, fsxLustre: {create: {size: 4800Gi, throughputPerTiB: 250, dataRepositories: ["
+        '{path: /train, s3: "s3://models-111122223333/train", import: [NEW, DELETED]}]}}}]}',
+    ),
+]
+
+
+def codes(tmp_path: Path, spec: dict[str, Any]) -> set[str]:
+    (tmp_path / "spec.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
+    outcome = check([tmp_path / "spec.yaml"], Options(today=TODAY))
+    return {each.code for each in outcome.all()}
+
+
+def base() -> dict[str, Any]:
+    spec: dict[str, Any] = yaml.safe_load(BASE)
+    return spec
+
+
+def test_the_base_is_clean(tmp_path: Path) -> None:
+    assert codes(tmp_path, base()) == set()
+
+
+@pytest.mark.parametrize(("code", "part"), JOB)
+def test_of_a_job(code: str, part: str, tmp_path: Path) -> None:
+    spec = base()
+    spec["spec"]["jobs"][0] |= yaml.safe_load(part)
+    assert code in codes(tmp_path, spec)
+
+
+@pytest.mark.parametrize(("code", "part"), POOL)
+def test_of_a_pool(code: str, part: str, tmp_path: Path) -> None:
+    spec = base()
+    spec["spec"]["nodePools"][0] |= yaml.safe_load(part)
+    assert code in codes(tmp_path, spec)
+
+
+@pytest.mark.parametrize(("code", "part"), SPEC)
+def test_of_a_cluster(code: str, part: str, tmp_path: Path) -> None:
+    spec = base()
+    spec["spec"] |= yaml.safe_load(part)
+    assert code in codes(tmp_path, spec)
+
+
+def test_two_jobs_that_save_to_one_folder(tmp_path: Path) -> None:
+    spec = base()
+    spec["spec"]["jobs"].append({**spec["spec"]["jobs"][0], "name": "other"})
+    assert "RUN132" in codes(tmp_path, spec)
+
+
+def test_one_word_of_many_kilobytes(tmp_path: Path) -> None:
+    spec = base()
+    spec["spec"]["jobs"][0]["command"] = ["torchrun", "train.py", "x" * 131_072]
+    assert "RUN130" in codes(tmp_path, spec)
+
+
+def test_a_cache_that_is_larger_than_the_disks(tmp_path: Path) -> None:
+    spec = base()
+    spec["spec"]["storage"].append(
+        {
+            "name": "data",
+            "s3": {
+                "existing": {"bucket": "data-111122223333"},
+                "cache": {"size": "40Ti"},
+            },
+        }
+    )
+    spec["spec"]["jobs"][0]["mounts"].append({"storage": "data", "path": "/bucket"})
+    assert "RES048" in codes(tmp_path, spec)
