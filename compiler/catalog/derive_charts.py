@@ -58,10 +58,12 @@ def _templates(folder: Path) -> Iterator[str]:
 def _tree(values: Any) -> Any:
     if not isinstance(values, dict):
         return None
-    return {
-        str(key): {} if _FREE.search(str(key)) and value is not None else _tree(value)
-        for key, value in values.items()
-    }
+    tree: Tree = {}
+    for key, value in values.items():
+        name = str(key)
+        is_free = value is not None and _FREE.search(name)
+        tree[name] = {} if is_free else _tree(value)
+    return tree
 
 
 def _add(tree: Tree, path: list[str]) -> None:

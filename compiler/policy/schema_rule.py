@@ -1,9 +1,9 @@
-"""Users' rules without code: a JSON Schema that every object of a kind must satisfy."""
+"""Users' rules without code: a JSON Schema that every object of a kind must satisfy, or CEL (``admission_rule``)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error, listed
 from compiler.imported import name_of
 from compiler.manifest import Manifest, ObjectRef
+from compiler.policy import admission_rule
 from compiler.policy.documents import read_documents
 from compiler.policy.rule import Finding, Rule, is_code
 from compiler.source import Document, Route
@@ -27,6 +28,7 @@ _KEYS = {
     "help",
     "description",
 }
+_Fault = admission_rule.Fault
 _SLUG = r"[a-z][a-z0-9]*(-[a-z0-9]+)*"
 _SEVERITIES = {str(severity): severity for severity in Severity}
 
@@ -42,10 +44,19 @@ def load_schema_rules(
         return []
     rules = []
     for document in documents:
-        wrong = _wrong(document)
+        data = document.root.to_python()
+        if admission_rule.is_admission(data):
+            if data["kind"] == admission_rule.BINDING:
+                continue  # for clusters: where the rule is enforced there
+            wrong = _placed(admission_rule.faults(data), document)
+        else:
+            wrong = _wrong(document)
         faults += wrong
-        if not wrong:
-            data = document.root.to_python()
+        if wrong:
+            continue
+        if admission_rule.is_admission(data):
+            rules.append(admission_rule.rule_of(data, str(path)))
+        else:
             rules.append(_rule(data, path))
     return rules
 
@@ -53,16 +64,23 @@ def load_schema_rules(
 def _wrong(document: Document) -> list[Diagnostic]:
     """What is wrong with the rule of a document."""
     data = document.root.to_python()
-    faults = [
+    faults = _placed(_faults(data), document)
+    return faults or _unmatched(data["match"], document)
+
+
+def _placed(
+    faults: Iterable[_Fault],
+    document: Document,
+) -> list[Diagnostic]:
+    return [
         error(
             "POL013",
             message,
             span=document.span(at, key=key),
             help=help,
         )
-        for message, at, key, help in _faults(data)
+        for message, at, key, help in faults
     ]
-    return faults or _unmatched(data["match"], document)
 
 
 def _rule(
@@ -88,9 +106,6 @@ def _rule(
         file=str(path),
         enabled=data.get("enabled", True),
     )
-
-
-_Fault = tuple[str, Route, bool, str]
 
 
 def _faults(data: Any) -> Iterator[_Fault]:

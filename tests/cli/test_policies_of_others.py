@@ -62,6 +62,36 @@ def test_it_is_said_where_it_could_be_expected(
     assert "note[POL017]" in done.err
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["init", "--name", "lab", "--account", "111122223333", "--region", "us-west-2"],
+        ["completion", "bash"],
+        ["test"],
+        ["schema"],
+    ],
+    ids=" ".join,
+)
+def test_commands_that_read_no_spec_run_none_of_theirs(
+    command: list[str], theirs: Path, tmp_path: Path, trainyard: Command
+) -> None:
+    done = trainyard(*command, cwd=tmp_path / "ours")
+    assert done.code in (0, 1, 2)
+    assert not (tmp_path / "marker").exists()
+
+
+def test_an_exception_beside_what_is_read_excuses_nothing(
+    theirs: Path, tmp_path: Path, trainyard: Command
+) -> None:
+    spec = theirs / "starter.yaml"
+    spec.write_text(spec.read_text().replace("torchrun", "srun, torchrun", 1))
+    excuse = "- {code: RUN140, reason: theirs, until: 2099-01-01}\n"
+    (theirs / "policies" / "exceptions.yaml").write_text(excuse)
+    (theirs.parent / "policies" / "exceptions.yaml").write_text(excuse)
+    done = trainyard("check", str(spec), cwd=tmp_path / "ours")
+    assert "RUN140" in done.out
+
+
 def test_a_rule_of_the_working_directory_is_run(
     theirs: Path, tmp_path: Path, trainyard: Command
 ) -> None:

@@ -250,7 +250,6 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
         for path in (
             "/",
             "//",
-            "/data/..",
             "/proc",
             "/proc/self",
             "/sys/fs/cgroup",

@@ -34,7 +34,9 @@ class Size:
     groups: int = 8  # heads that share keys and values are a group
     vocabulary: int = 128256
     tied: bool = False  # the matrix that embeds tokens also scores them
-    stretched: float = 1.0  # rotations that are too slow for 8192 places are slowed down by this
+    stretched: float = (
+        1.0  # rotations that are too slow for 8192 places are slowed down by this
+    )
 
 
 LLAMA_1B = Size(2048, 16, 32, 8192, tied=True, stretched=32.0)

@@ -1,0 +1,189 @@
+"""Expressions in CEL that users write: what may stand in them, and what it may cost to evaluate one.
+
+CEL has no loops but macros over lists and maps, so that an expression always ends; nested macros over long lists and
+regular expressions that backtrack could still take hours. Each expression is bounded before it runs, by its own form
+and by the object, as the API server bounds it by its cost (k8s.io/apiserver, pkg/cel/limits.go). Nothing that is
+measured counts, so that the same files give the same findings on every machine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from compiler.re2 import compile_re2
+from compiler.verify.cel import available
+
+__all__ = ["TooCostlyError", "available", "evaluated", "refusal"]
+
+LONGEST = 4096
+"""Characters of an expression."""
+DEEPEST = 3
+"""Macros inside one another."""
+MOST = 100_000_000
+"""Steps of an expression on an object, at most."""
+_LONGEST_TEXT = 100_000
+_LONGEST_SEARCHED = 4096
+
+_MACROS = ("all", "exists", "exists_one", "filter", "map")
+_MACRO = re.compile(rf"\.(?:{'|'.join(_MACROS)})\s*\(")
+_TEXT = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
+_CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
+_CORE = frozenset(
+    [
+        "has",
+        "size",
+        "type",
+        "dyn",
+        "int",
+        "uint",
+        "double",
+        "string",
+        "bytes",
+        "bool",
+        "timestamp",
+        "duration",
+        "contains",
+        "startsWith",
+        "endsWith",
+        "getFullYear",
+        "getMonth",
+        "getDate",
+        "getHours",
+        "getMinutes",
+        "getSeconds",
+        "in",
+    ]
+)
+_ELSEWHERE = re.compile(
+    r"\b(authorizer|params|namespaceObject|oldObject|request\s*\.\s*userInfo)\b"
+)
+
+
+class TooCostlyError(Exception):
+    """An expression that would take too many steps on an object."""
+
+
+def refusal(expression: str) -> str:
+    """Why an expression is not taken; empty for one that is."""
+    if len(expression) > LONGEST:
+        return f"it has {len(expression)} characters, and may have {LONGEST}"
+    bare = _TEXT.sub("''", expression)
+    unknown = _ELSEWHERE.search(bare)
+    if unknown is not None:
+        return f"`{unknown[1]}` is known to the API server alone"
+    for name in _CALLED.findall(bare):
+        if name not in _CORE and name not in _MACROS and name not in _FUNCTIONS:
+            return f"the function `{name}` is not known here"
+    if _depth(bare) > DEEPEST:
+        return f"more than {DEEPEST} macros like `all` stand in one another"
+    try:
+        _program(expression)
+    except Exception as problem:  # of a class of the parser's own
+        first = str(problem).splitlines()[0]
+        return f"it is no CEL: {first}"
+    return ""
+
+
+def evaluated(expression: str, variables: Mapping[str, Any], width: int) -> Any:
+    """The value of an expression; ``width`` is the length of the longest list or map that it may go through.
+
+    Raises ``TooCostlyError``, or what the engine raises where a value is missing or of another type.
+    """
+    import cel
+
+    bare = _TEXT.sub("''", expression)
+    wide = max(width, bare.count(",") + 1) * (bare.count("+") + 1)
+    depth = max(_depth(bare), 1)
+    steps = wide**depth * len(expression)
+    if steps > MOST:
+        raise TooCostlyError(f"about {steps:.0e} steps, and {MOST:.0e} are the most")
+    context = cel.Context(functions=_FUNCTIONS)
+    for name, value in variables.items():
+        context.add_variable(name, value)
+    value = _program(expression).execute(context)
+    if isinstance(value, (str, list)) and len(value) > _LONGEST_TEXT:
+        raise TooCostlyError(f"a value of {len(value):,} characters or items")
+    return value
+
+
+def _depth(bare: str) -> int:
+    """How many macros stand in one another, at most."""
+    deepest, open_macros, position = 0, [], 0
+    while position < len(bare):
+        found = _MACRO.match(bare, position)
+        if found is not None:
+            open_macros.append(True)
+            position = found.end()
+            deepest = max(deepest, sum(open_macros))
+            continue
+        if bare[position] == "(":
+            open_macros.append(False)
+        elif bare[position] == ")" and open_macros:
+            open_macros.pop()
+        position += 1
+    return deepest
+
+
+@lru_cache(maxsize=1024)
+def _program(expression: str) -> Any:
+    import cel
+
+    return cel.compile(expression)
+
+
+def _matches(text: str, pattern: str) -> bool:
+    return _search(text, pattern) is not None
+
+
+def _find(text: str, pattern: str) -> str:
+    found = _search(text, pattern)
+    return found[0] if found else ""
+
+
+def _search(text: str, pattern: str) -> re.Match[str] | None:
+    """A match of a pattern of Go's regular expressions, which Python's engine might take for ever to find."""
+    repeats = len(re.findall(r"[*+]|\{\d+,\}", pattern))
+    nested = re.search(r"[*+}]\)?\??[*+{]|\([^)]*[*+|][^)]*\)[*+{]", pattern)
+    if len(text) > _LONGEST_SEARCHED or nested or len(text) ** repeats > MOST:
+        raise TooCostlyError(f"the pattern `{pattern[:60]}` on {len(text)} characters")
+    found: re.Match[str] | None = compile_re2(pattern).search(text)
+    return found
+
+
+def _split(text: str, separator: str) -> list[str]:
+    return text.split(separator) if separator else list(text)
+
+
+def _replace(text: str, old: str, new: str) -> str:
+    if text.count(old) * len(new) > _LONGEST_TEXT:
+        raise TooCostlyError("a text that grows without end")
+    return text.replace(old, new)
+
+
+def _joined(texts: list[str], separator: str = "") -> str:
+    return separator.join(texts)
+
+
+def _substring(text: str, start: int, end: int | None = None) -> str:
+    return text[start:end]
+
+
+# CEL's extension library of strings, and of lists in Kubernetes (k8s.io/apiserver, pkg/cel/library).
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "matches": _matches,
+    "find": _find,
+    "split": _split,
+    "replace": _replace,
+    "join": _joined,
+    "substring": _substring,
+    "lowerAscii": str.lower,
+    "upperAscii": str.upper,
+    "trim": str.strip,
+    "indexOf": lambda text, part: text.find(part),
+    "sum": lambda items: sum(items),
+    "min": lambda items: min(items),
+    "max": lambda items: max(items),
+}

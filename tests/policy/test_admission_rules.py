@@ -1,0 +1,262 @@
+"""Rules in CEL: a ValidatingAdmissionPolicy in the folder of policies is a rule like any other, and needs no trust."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from compiler.diagnostics import Severity
+from compiler.driver import check
+from compiler.outcome import Options
+from compiler.policy.admission_rule import plural
+from compiler.policy.load import load_rules
+from tests.spec.test_unlikely_values import BASE, TODAY
+
+POLICY = """
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata:
+  name: jobs-end
+  annotations:
+    trainyard.dev/code: ORG001
+    trainyard.dev/severity: warning
+    trainyard.dev/help: "write `timeout`"
+    trainyard.dev/description: A job has no deadline of a day at most.
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [trainer.kubeflow.org], apiVersions: [v1alpha1], operations: [CREATE], resources: [trainjobs]}
+  matchConditions:
+  - {name: large, expression: "object.spec.trainer.numNodes > 2"}
+  variables:
+  - {name: hours, expression: "object.spec.activeDeadlineSeconds / 3600"}
+  validations:
+  - expression: "variables.hours <= 24"
+    messageExpression: "'it may run for ' + string(variables.hours) + ' hours'"
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: jobs-end}
+spec: {policyName: jobs-end, validationActions: [Deny]}
+"""
+
+
+def policy(**spec: Any) -> str:
+    data = next(yaml.safe_load_all(POLICY))
+    data["spec"] |= spec
+    return yaml.safe_dump(data, sort_keys=False)
+
+
+def validation(expression: str) -> str:
+    return policy(
+        matchConditions=[], variables=[], validations=[{"expression": expression}]
+    )
+
+
+def found(tmp_path: Path, text: str, timeout: str = "48h") -> list[Any]:
+    """What is said of the base with a rule, but for what the built-in rules say."""
+    folder = tmp_path / "policies"
+    folder.mkdir()
+    (folder / "rule.yaml").write_text(text)
+    spec = yaml.safe_load(BASE)
+    spec["spec"]["jobs"][0]["timeout"] = timeout
+    (tmp_path / "spec.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
+    outcome = check([tmp_path / "spec.yaml"], Options(today=TODAY, policies=folder))
+    return outcome.all()
+
+
+def test_a_policy_of_a_cluster_judges_what_is_compiled(tmp_path: Path) -> None:
+    (fault,) = found(tmp_path, POLICY)
+    assert fault.code == "ORG001"
+    assert fault.severity is Severity.WARNING
+    assert fault.message == "it may run for 48 hours"
+    assert fault.help == "write `timeout`"
+
+
+def test_a_condition_that_does_not_hold_leaves_the_object_alone(tmp_path: Path) -> None:
+    text = policy(
+        matchConditions=[
+            {"name": "x", "expression": "object.spec.trainer.numNodes > 64"}
+        ]
+    )
+    assert found(tmp_path, text) == []
+
+
+def test_what_holds_is_silent(tmp_path: Path) -> None:
+    assert found(tmp_path, POLICY, timeout="20h") == []
+
+
+def test_the_place_is_the_line_of_the_spec(tmp_path: Path) -> None:
+    (fault,) = found(tmp_path, validation("object.spec.trainer.numNodes <= 2"))
+    assert str(fault.at) == "spec.jobs[0].nodes"
+
+
+def test_an_expression_that_fails_is_a_finding_as_it_is_in_a_cluster(
+    tmp_path: Path,
+) -> None:
+    (fault,) = found(tmp_path, validation("object.spec.nothing.here == 1"))
+    assert "fails on TrainJob/" in fault.message
+
+
+def test_and_is_none_where_failures_are_ignored(tmp_path: Path) -> None:
+    text = policy(
+        failurePolicy="Ignore",
+        matchConditions=[],
+        variables=[],
+        validations=[{"expression": "object.spec.nothing == 1"}],
+    )
+    assert found(tmp_path, text) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"validations": [{"expression": "object.spec."}]}, "it is no CEL"),
+        (
+            {"validations": [{"expression": "quantity('1Gi') == 1"}]},
+            "`quantity` is not known",
+        ),
+        (
+            {"validations": [{"expression": "request.userInfo.username == 'a'"}]},
+            "the API server alone",
+        ),
+        (
+            {"validations": [{"expression": "oldObject.spec == object.spec"}]},
+            "the API server alone",
+        ),
+        ({"validations": []}, "`validations` are missing"),
+        ({"validations": [{"message": "no"}]}, "`expression` is missing"),
+        ({"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}}, "`paramKind`"),
+        (
+            {
+                "matchConstraints": {
+                    "resourceRules": [
+                        {
+                            "apiGroups": ["apps"],
+                            "apiVersions": ["v1"],
+                            "resources": ["deployment"],
+                        }
+                    ]
+                }
+            },
+            "there are no `deployment`",
+        ),
+        (
+            {
+                "matchConstraints": {
+                    "resourceRules": [
+                        {
+                            "apiGroups": [""],
+                            "apiVersions": ["v1"],
+                            "resources": ["pods/exec"],
+                        }
+                    ]
+                }
+            },
+            "no object",
+        ),
+        ({"matchConstraints": {}}, "`matchConstraints.resourceRules` is missing"),
+        (
+            {
+                "validations": [
+                    {
+                        "expression": "[1].all(a, [1].all(b, [1].all(c, [1].all(d, d == 1))))"
+                    }
+                ]
+            },
+            "more than 3 macros",
+        ),
+        ({"validations": [{"expression": "1 == 1 || " * 600 + "true"}]}, "characters"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused_with_its_place(
+    changed: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    found_faults = found(tmp_path, policy(**changed))
+    faults = [each for each in found_faults if each.code == "POL013"]
+    assert any(words in each.message for each in faults)
+    assert all(each.help and each.span for each in faults)
+
+
+def test_a_policy_without_a_code_says_where_one_is_written(tmp_path: Path) -> None:
+    data = next(yaml.safe_load_all(POLICY))
+    del data["metadata"]["annotations"]
+    (fault,) = found(tmp_path, yaml.safe_dump(data))
+    assert fault.code == "POL013"
+    assert "trainyard.dev/code" in fault.help
+
+
+HOSTILE = [
+    "object.metadata.name.matches('^(a+)+$')",
+    "'" + "a" * 3000 + "'.matches('(a|a)*b')",
+    "['"
+    + "','".join("a" * 900)
+    + "'].all(x, ['"
+    + "','".join("b" * 900)
+    + "'].all(y, x != y))",
+    "'"
+    + "a" * 900
+    + "'.replace('a', '"
+    + "b" * 900
+    + "').replace('b', '"
+    + "c" * 900
+    + "') != ''",
+]
+
+
+@pytest.mark.parametrize("expression", HOSTILE)
+def test_a_hostile_rule_ends(expression: str, tmp_path: Path) -> None:
+    """It is judged, or said to be too costly: a bound on steps, which no clock decides."""
+    faults = found(tmp_path, validation(expression))
+    assert {each.code for each in faults} <= {"ORG001", "POL013", "POL015"}
+
+
+def test_variables_that_double_themselves_end(tmp_path: Path) -> None:
+    variables = [{"name": "v0", "expression": "'" + "a" * 100 + "'"}]
+    variables += [
+        {
+            "name": f"v{index}",
+            "expression": f"variables.v{index - 1} + variables.v{index - 1}",
+        }
+        for index in range(1, 40)
+    ]
+    text = policy(
+        matchConditions=[],
+        variables=variables,
+        validations=[{"expression": "size(variables.v39) < 10"}],
+    )
+    assert {each.code for each in found(tmp_path, text)} == {"POL015"}
+
+
+def test_examples_stand_in_annotations(tmp_path: Path) -> None:
+    data = next(yaml.safe_load_all(POLICY))
+    data["metadata"]["annotations"] |= {
+        "trainyard.dev/fails": "jobs: [{name: llama, timeout: 48h}]",
+        "trainyard.dev/passes": "jobs: [{name: llama, timeout: 2h}]",
+    }
+    (tmp_path / "rule.yaml").write_text(yaml.safe_dump(data))
+    rules, faults = load_rules(tmp_path)
+    assert faults == []
+    (rule,) = [each for each in rules if each.code == "ORG001"]
+    assert rule.fails == ("jobs: [{name: llama, timeout: 48h}]\n",)
+    assert rule.passes == ("jobs: [{name: llama, timeout: 2h}]\n",)
+    assert "variables.hours <= 24" in rule.doc
+
+
+@pytest.mark.parametrize(
+    ("kind", "resource"),
+    [
+        ("TrainJob", "trainjobs"),
+        ("NetworkPolicy", "networkpolicies"),
+        ("EC2NodeClass", "ec2nodeclasses"),
+        ("Topology", "topologies"),
+        ("ClusterQueue", "clusterqueues"),
+        ("Gateway", "gateways"),
+    ],
+)
+def test_the_names_of_resources(kind: str, resource: str) -> None:
+    assert plural(kind) == resource
