@@ -64,6 +64,8 @@ def _script_of(words: tuple[str, ...]) -> Script | None:
         return None
     for index, word in enumerate(words[1:-1], start=1):
         if word.startswith("-") and word.endswith("c") and not word.startswith("--"):
+            if len(words) > index + 2 and "$" not in words[index + 1]:
+                return None  # words that were meant to be of the script (RUN035)
             return _read(words[index + 1], " ".join(words[1 : index + 1]))
     return None
 

@@ -23,7 +23,7 @@ def efa_plugin_lacks_toleration(
         apiVersion: helm.toolkit.fluxcd.io/v2
         kind: HelmRelease
         metadata: {name: efa, namespace: flux-system}
-        spec: {chart: {spec: {chart: aws-efa-k8s-device-plugin, version: v0.5.30}}, values: {replicas: 1}}
+        spec: {chart: {spec: {chart: aws-efa-k8s-device-plugin, version: v0.5.30}}, values: {resources: {}}}
 
     ## Passes
 

@@ -25,6 +25,9 @@ def argument_too_long(work: Work, world: World) -> Iterator[Finding]:
 
     ## Passes
 
+        # params: {bytes: 64}
+        jobs: [{name: llama, command: [torchrun, train.py, "--names=a,b,c,d,e"]}]
+
         jobs: [{name: llama, command: [torchrun, train.py, "--names=a,b,c,d,e"]}]
     """
     most = world.param("bytes")

@@ -22,7 +22,13 @@ def root_volume_too_small(node_class: NodeClass, world: World) -> Iterator[Findi
 
         nodePools: [{name: gpu, localStorage: none, rootVolume: {size: 30Gi}}]
 
+        # params: {gibibytes: 300}
+        nodePools: [{name: gpu, localStorage: none, rootVolume: {size: 200Gi}}]
+
     ## Passes
+
+        # params: {gibibytes: 25}
+        nodePools: [{name: gpu, localStorage: none, rootVolume: {size: 30Gi}}]
 
         nodePools: [{name: gpu, localStorage: none, rootVolume: {size: 200Gi}}]
 

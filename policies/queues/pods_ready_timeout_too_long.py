@@ -21,7 +21,13 @@ def pods_ready_timeout_too_long(
 
         kueue: {waitForPodsReady: {timeout: 240h}}
 
+        # params: {hours: 1}
+        kueue: {waitForPodsReady: {timeout: 2h}}
+
     ## Passes
+
+        # params: {hours: 24}
+        kueue: {waitForPodsReady: {timeout: 12h}}
 
         kueue: {waitForPodsReady: {timeout: 1h}}
     """

@@ -22,7 +22,13 @@ def recovery_timeout_too_short(
 
         kueue: {waitForPodsReady: {recoveryTimeout: 1s}}
 
+        # params: {minutes: 30}
+        kueue: {waitForPodsReady: {recoveryTimeout: 20m}}
+
     ## Passes
+
+        # params: {minutes: 2}
+        kueue: {waitForPodsReady: {recoveryTimeout: 5m}}
 
         kueue: {waitForPodsReady: {recoveryTimeout: 20m}}
 

@@ -21,7 +21,13 @@ def restarts_in_place_without_end(work: Work, world: World) -> Iterator[Finding]
 
         jobs: [{name: llama, retries: {process: 100}}]
 
+        # params: {restarts: 1}
+        jobs: [{name: llama, retries: {process: 3}}]
+
     ## Passes
+
+        # params: {restarts: 200}
+        jobs: [{name: llama, retries: {process: 100}}]
 
         jobs: [{name: llama, retries: {process: 3}}]
     """

@@ -30,9 +30,9 @@ def secret_in_object(
 
     ## Fails
 
-        components: {kueue: {values: {adminPassword: loki}}}
+        components: {kueue: {values: {controllerManager: {manager: {podAnnotations: {adminPassword: loki}}}}}}
 
-        components: {kueue: {values: {controllerManager: {extraArgs: ["--token=hf_abcdefghijklmnopqrstuvwxyz"]}}}}
+        components: {kueue: {values: {managerConfig: {controllerManagerConfigYaml: "# hf_abcdefghijklmnopqrstuvwxyz"}}}}
 
         apiVersion: v1
         kind: Secret

@@ -29,7 +29,7 @@ def sync_deletes_from_bucket(plan: Plan) -> Iterator[Finding]:
             image: "public.ecr.aws/aws-cli/aws-cli:2.31.0",
             command: [aws, s3, sync, /data, "s3://training-data", --delete]}]}}}}
 
-        jobs: [{name: llama, command: [bash, -c, "torchrun train.py; aws s3 sync --delete /data s3://runs/llama"]}]
+        jobs: [{name: llama, command: [bash, -c, "torchrun train.py && aws s3 sync --delete /data s3://runs/llama"]}]
 
     ## Passes
 
