@@ -25,7 +25,7 @@ def argument_too_long(work: Work, world: World) -> Iterator[Finding]:
 
     ## Passes
 
-        # params: {bytes: 64}
+        # params: {bytes: 4096}
         jobs: [{name: llama, command: [torchrun, train.py, "--names=a,b,c,d,e"]}]
 
         jobs: [{name: llama, command: [torchrun, train.py, "--names=a,b,c,d,e"]}]
