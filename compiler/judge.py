@@ -14,6 +14,7 @@ from compiler.output.formats import Setting, lifted, objects, reread, verified
 from compiler.plan import Plan
 from compiler.policy import Policies
 from compiler.policy.engine import run
+from compiler.policy.reach import Reach
 from compiler.policy.rule import Rule
 from compiler.source import Route
 from compiler.verify.body import corrected
@@ -37,11 +38,13 @@ def judge(
     *,
     plan: Plan | None = None,
     rules: Sequence[Rule] | None = None,
+    reach: Reach | None = None,
 ) -> Verdict:
     """Everything that is wrong with artifacts: faults by their formats, and findings of rules on what they carry.
 
     ``plan``: the one that our own artifacts were lowered from, which has what no artifact carries. ``rules``: some of
-    the policies', where not all apply. Diagnostics have routes into the artifacts.
+    the policies', where not all apply; ``reach`` gets what they had to look at. Diagnostics have routes into the
+    artifacts.
     """
     faults = verified(artifacts, setting)
     meant = artifacts
@@ -63,6 +66,7 @@ def judge(
         applied,
         policies.config,
         objects(meant),
+        reach,
     )
     if not setting.closed:
         findings = _visible(findings, faults, known)

@@ -25,6 +25,7 @@ from compiler.outcome import Options, Outcome
 from compiler.output.formats import Setting
 from compiler.policy import Policies, load_policies
 from compiler.policy.load import FIXED_AREAS
+from compiler.policy.reach import Reach
 from compiler.policy.rule import Rule
 from compiler.source import Document, Route
 from compiler.subjects.cloud.plan import RESOURCES
@@ -72,8 +73,9 @@ def lint(
     clusters, near = _clusters(objects, kustomizations)
     setting = Setting(closed=False, near=near, collide=kustomizations.collide)
     findings: list[Diagnostic] = []
+    reach = Reach()
     for cluster in clusters:
-        findings += _findings(cluster, catalog, policies, setting)
+        findings += _findings(cluster, catalog, policies, setting, reach)
     findings = [
         finding
         for finding in _without_repeats(findings)
@@ -91,6 +93,7 @@ def lint(
         run.excused = len(excused)
     run.diagnostics += findings
     run.coverage = _coverage(reading, objects, policies)
+    run.coverage.reach = reach
     run.coverage.alternatives = len(_alternatives(clusters))
     if _nothing(reading, objects) and not run.failed:
         run.diagnostics.append(_NOTHING_FOUND)
@@ -187,12 +190,16 @@ def _nothing(
 
 
 def _findings(
-    cluster: list[Scene], catalog: Catalog, policies: Policies, setting: Setting
+    cluster: list[Scene],
+    catalog: Catalog,
+    policies: Policies,
+    setting: Setting,
+    reach: Reach,
 ) -> Iterator[Diagnostic]:
     """What is found in each scene about its own files, and in all of them about what they share."""
     shared = _SharedFindings(cluster)
     for number, scene in enumerate(cluster):
-        for finding in _judged(scene.objects, catalog, policies, setting):
+        for finding in _judged(scene.objects, catalog, policies, setting, reach):
             place = _place_of(finding)
             files = {place, _file(finding.subject) or place}
             files.discard("")
@@ -258,6 +265,7 @@ def _judged(
     catalog: Catalog,
     policies: Policies,
     setting: Setting,
+    reach: Reach,
 ) -> list[Diagnostic]:
     manifests = [item.manifest for item in objects]
     verdict = judge(
@@ -265,6 +273,7 @@ def _judged(
         setting,
         catalog,
         policies,
+        reach=reach,
     )
     by_id: dict[str, LintObject] = {}
     for item, corrected in zip(objects, verdict.artifacts, strict=True):

@@ -11,6 +11,7 @@ from compiler.lint.elsewhere import elsewhere, said
 from compiler.lint.inputs import LintObject, Reading
 from compiler.manifest import placeholders
 from compiler.output.formats import format_of
+from compiler.policy.reach import Reach
 from compiler.verify import BUILTIN
 from compiler.verify.objects import Identity
 
@@ -25,7 +26,7 @@ class Coverage:
     ``ruled``: objects judged by schema and rules; ``pods``: by schema, and by rules on their pods. ``alone``: what is
     judged by itself, as templates are, by what it is called. ``resources`` of these were judged, by type; of
     ``strange`` ones nothing is known here. ``placeholders`` stand for values that somebody fills in, as they are
-    written; ``elsewhere`` is what objects refer to and none of them is.
+    written; ``elsewhere`` is what objects refer to and none of them is; ``reach`` is what rules had to look at.
     """
 
     files: int = 0
@@ -45,6 +46,7 @@ class Coverage:
     strange: Counter[str] = field(default_factory=Counter)
     placeholders: Counter[str] = field(default_factory=Counter)
     elsewhere: list[Identity] = field(default_factory=list)
+    reach: Reach = field(default_factory=Reach)
 
     @property
     def objects(self) -> int:
@@ -74,6 +76,12 @@ class Coverage:
             left_out.append(self._filled_in_later())
         if left_out:
             lines.append(f"not judged: {'; '.join(left_out)}")
+        if self.reach.partly:
+            lines.append(f"known in part: {self._partly()}")
+        idle = self.reach.without()
+        if self.objects and idle:
+            rules = _plural(idle.total(), "rule")
+            lines.append(f"{rules} had nothing to look at: no {_listed(idle)}")
         if self.elsewhere:
             lines.append(f"must exist elsewhere: {said(self.elsewhere)}")
         if self.not_read:
@@ -91,6 +99,14 @@ class Coverage:
         names = [name for name, _ in self.placeholders.most_common(_PATHS)]
         more = ", …" if len(self.placeholders) > _PATHS else ""
         return f"{values} to be filled in ({', '.join(names)}{more})"
+
+    def _partly(self) -> str:
+        """The jobs of which rules see no more than a part, by what is missing."""
+        reasons = Counter(self.reach.partly.values())
+        return ", ".join(
+            f"{_plural(count, 'job')} {reason}"
+            for reason, count in reasons.most_common()
+        )
 
     def _headline(self, findings: bool) -> str:
         line = f"{self._read()}: {self._judged()}"
@@ -265,6 +281,14 @@ def _counted(counts: Counter[str]) -> str:
     if more:
         return f"{shown} and {more} more"
     return shown
+
+
+def _listed(idle: Counter[str]) -> str:
+    """What rules looked for in vain, each with their number, the most frequent first."""
+    most = idle.most_common(_SHOWN)
+    shown = ", ".join(f"{name} ({count})" for name, count in most)
+    more = len(idle) - len(most)
+    return f"{shown} and {more} more" if more else shown
 
 
 def _plural(

@@ -17,6 +17,7 @@ from compiler.plan import Plan, PlanNode
 from compiler.policy.config import NO_CONFIG, Config
 from compiler.policy.kept import loaded
 from compiler.policy.load import is_builtin, line_of, quiet, words
+from compiler.policy.reach import Reach
 from compiler.policy.rule import Finding, Rule, malformed
 from compiler.policy.world import World
 from compiler.subjects.cluster.plan import Cluster
@@ -28,8 +29,9 @@ def run(
     rules: Sequence[Rule],
     config: Config = NO_CONFIG,
     manifests: Sequence[Manifest] = (),
+    reach: Reach | None = None,
 ) -> list[Diagnostic]:
-    """Every finding of every rule that is not off.
+    """Every finding of every rule that is not off; ``reach`` gets what each had to look at.
 
     ``manifests`` are what the plan was lifted from (or will be lowered to), for rules over single objects; their
     findings point into the manifest by a route that begins with its id. Exceptions are applied by
@@ -45,8 +47,12 @@ def run(
             if config.levels.get(code, rule.default_level) is None:
                 continue
             world.params = config.params.get(code, rule.params)
+            if reach is not None:
+                reach.add(rule, subjects.of(rule))
             level = config.levels.get(code)
             findings += _run_one(rule, subjects, world, level)
+    if reach is not None:
+        reach.add_jobs(world)
     return findings
 
 

@@ -117,9 +117,28 @@ def test_the_summary(
 def test_pods_are_judged_by_the_rules_on_pods(
     trainyard: Command, tmp_path: Path
 ) -> None:
-    (line,) = said(trainyard, tmp_path, {"a.yaml": POD})
+    line, idle = said(trainyard, tmp_path, {"a.yaml": POD})
+    assert "had nothing to look at: no " in idle
     assert line.endswith("rules on pods (1 Pod)")
     assert int(line.partition("schema and ")[2].partition(" ")[0]) > 20
+
+
+JOB = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: a, namespace: b}
+spec: {runtimeRef: {name: torch}, trainer: {numNodes: 2, command: [torchrun, train.py]}}
+"""
+
+
+def test_rules_without_objects_and_jobs_known_in_part_are_counted(
+    trainyard: Command, tmp_path: Path
+) -> None:
+    lines = said(trainyard, tmp_path, {"a.yaml": JOB})
+    assert "known in part: 1 job without a runtime in the set" in lines
+    (idle,) = [line for line in lines if "nothing to look at" in line]
+    assert "NodePool (" in idle
+    assert "no job" not in idle
 
 
 def test_quiet_says_nothing(trainyard: Command, tmp_path: Path) -> None:

@@ -1,0 +1,77 @@
+"""What rules had to look at: a rule that is run on nothing passes, and says nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from compiler.model.work import Work
+from compiler.policy.rule import Rule
+from compiler.policy.world import World
+from compiler.verify.schemas import BUILTIN
+
+
+@dataclass(slots=True)
+class Reach:
+    """Of several runs over parts of a set: the rules that had something to look at, those that had nothing with what
+    they look for, and the jobs of which a part is not known, each with the reason."""
+
+    looked: set[str] = field(default_factory=set)
+    idle: dict[str, str] = field(default_factory=dict)
+    partly: dict[str, str] = field(default_factory=dict)
+
+    def add(self, rule: Rule, subjects: Sequence[Any]) -> None:
+        """Count what a rule was run on."""
+        if subjects:
+            self.looked.add(rule.code)
+        else:
+            self.idle.setdefault(rule.code, _wanted(rule))
+
+    def add_jobs(self, world: World) -> None:
+        """Count the jobs of which rules know a part."""
+        for work in (*world.works, *world.pods):
+            why = _missing(work)
+            if why:
+                self.partly[str(work.at)] = why
+
+    def without(self) -> Counter[str]:
+        """The rules that had nothing to look at in any run, by what they look for."""
+        return Counter(
+            wanted
+            for code, wanted in self.idle.items()
+            if wanted and code not in self.looked
+        )
+
+
+def _wanted(rule: Rule) -> str:
+    """What a rule is run on, as people call it; empty for what no manifest is."""
+    if rule.kinds:
+        kinds = sorted({kind.rpartition("/")[2] for kind in rule.kinds})
+        return " or ".join(kinds)
+    name = rule.runs_on.rpartition(":")[2]
+    if name in _NAMES:
+        return _NAMES[name]
+    return name if name in BUILTIN.served() else ""
+
+
+_NAMES = {
+    "Work": "job",
+    "NodeClass": "EC2NodeClass",
+    "Cluster": "ClusterConfig",
+    "QueueManager": "configuration of Kueue",
+    "Flavor": "ResourceFlavor",
+    "Access": "role",
+}
+
+
+def _missing(work: Work) -> str:
+    """Why rules know a job in part; empty where they know it whole."""
+    if work.pod is None:
+        return "without a runtime in the set"
+    if work.types:
+        return "" if work.complete else "with amounts that are not known"
+    if work.queue_unknown:
+        return "without a queue in the set"
+    return "without nodes in the set"
