@@ -604,6 +604,7 @@ _REFERENCE = "github.com/distribution/reference, grammar"
 _NAME = rf"(?:{_DOMAIN}(?::\d+)?/)?{_COMPONENT}(?:/{_COMPONENT})*"
 _TAG = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}"
 _DIGEST = r"sha256:[0-9a-f]{64}"
+_PLACEHOLDER = "sha256:" + "0" * 64
 _IMAGE = regex(rf"(?P<name>{_NAME})(?::(?P<tag>{_TAG}))?(?:@(?P<digest>{_DIGEST}))?\Z")
 _PINNED = rf"{_NAME}(?::(?!latest\Z){_TAG}|(?::{_TAG})?@{_DIGEST})"
 
@@ -640,6 +641,12 @@ def image(value: Any) -> str:
             f"the name of image `{text[:32]}…` has {length} characters, and may have "
             f"{_LONGEST_NAME}",
             "shorten it",
+            source=_REFERENCE,
+        )
+    if parts["digest"] == _PLACEHOLDER:
+        raise fault(
+            f"the digest of `{parts['name']}` is a placeholder of zeros",
+            "write the digest that `docker buildx imagetools inspect` prints for the image",
             source=_REFERENCE,
         )
     if not parts["tag"] and not parts["digest"]:

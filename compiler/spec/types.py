@@ -164,7 +164,12 @@ ChartDigest = Annotated[
 Sha256 = Annotated[
     str,
     BeforeValidator(
-        matched(r"[0-9a-f]{64}", "64 lowercase hex digits", "3b0c…", longest=64)
+        matched(
+            r"(?!0{64})[0-9a-f]{64}",
+            "64 lowercase hex digits, not all of them 0",
+            "3b0c…",
+            longest=64,
+        )
     ),
 ]
 # ECR API, CreateRepository repositoryName.

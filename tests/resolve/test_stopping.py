@@ -54,11 +54,11 @@ def shutdown_seconds(
             "763104351884.dkr.ecr.us-west-2.amazonaws.com/huggingface-pytorch-training:2.5.1-transformers4.49.0-gpu-py311",
             (2, 5),
         ),
-        ("pytorch/pytorch:2.12.0-cuda13.0-cudnn9-runtime@sha256:" + "0" * 64, (2, 12)),
+        ("pytorch/pytorch:2.12.0-cuda13.0-cudnn9-runtime@sha256:" + "1" * 64, (2, 12)),
         ("nvcr.io/nvidia/pytorch:24.12-py3", None),  # a date
         ("registry.test/pytorch-training:2.12.0", None),  # somebody's own version
         ("registry.test/my-pytorch-training:2.12.0-gpu", None),
-        ("registry.test/train@sha256:" + "0" * 64, None),
+        ("registry.test/train@sha256:" + "1" * 64, None),
     ],
 )
 def test_the_tag_of_known_images_says_their_torch(

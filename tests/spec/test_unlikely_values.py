@@ -74,6 +74,7 @@ JOB = [
         "RUN131",
         'initContainers: [{name: w, image: "busybox:1.36", command: [sleep, infinity]}]',
     ),
+    ("SPC005", f'image: "registry.test/train@sha256:{"0" * 64}"'),
     ("SPC005", "files: {/bin/bash: text}"),
     ("SPC005", "files: {/etc/resolv.conf: text}"),
     (
@@ -126,7 +127,7 @@ SPEC = [
         "RES247",
         "{images: [{name: train, base: "
         f'"public.ecr.aws/deep-learning-containers/pytorch-training@sha256:{"1" * 64}",'
-        f' efaInstaller: {{version: 99.0.0, sha256: "{"0" * 64}"}}, build: {{codeBuild: {{}}}}}}]}}',
+        f' efaInstaller: {{version: 99.0.0, sha256: "{"2" * 64}"}}, build: {{codeBuild: {{}}}}}}]}}',
     ),
     (
         "RES245",

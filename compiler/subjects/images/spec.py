@@ -27,7 +27,7 @@ class ImagesSection(Section):
                 {
                     "name": "train",
                     "base": "public.ecr.aws/deep-learning-containers/pytorch-training@sha256:"
-                    + "0" * 64,
+                    "f861e28dd9b8ecc86722bd37306b2f7b7e74336bc9c98dba37223cf031d04a7a",
                     "requirements": "requirements.txt",
                     "sources": [{"from": "src", "to": "/workspace/src"}],
                     "build": {"codeBuild": {}},

@@ -24,7 +24,8 @@ from compiler.spec.types import (
     Version,
 )
 
-DIGEST = "sha256:" + "0" * 64
+DIGEST = "sha256:f861e28dd9b8ecc86722bd37306b2f7b7e74336bc9c98dba37223cf031d04a7a"
+"""pytorch-training:2.7.1-gpu-py312-cu128-ubuntu22.04-ec2 of AWS' Deep Learning Containers."""
 
 
 class Source(SpecModel):
@@ -79,7 +80,7 @@ class EfaInstaller(SpecModel):
     )
     sha256: Sha256 = Field(
         description="The SHA-256 of `aws-efa-installer-VERSION.tar.gz`; another content is not installed.",
-        examples=["0" * 64],
+        examples=["3b0c" * 16],
     )
 
 
@@ -193,7 +194,7 @@ class Image(SpecModel):
     efa_installer: EfaInstaller | None = Field(
         None,
         description="The EFA installer that is run in the image, for a base without one.",
-        examples=[{"version": "1.43.2", "sha256": "0" * 64}],
+        examples=[{"version": "1.43.2", "sha256": "3b0c" * 16}],
     )
     packages: dict[DebianName, DebianVersion] = Field(
         {},
