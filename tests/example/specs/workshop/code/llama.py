@@ -14,7 +14,7 @@ from pathlib import Path
 
 import torch
 import torch.distributed as dist
-from lesson import MIXED
+from lesson import MIXED, all_ranks
 from torch import nn
 from torch.distributed.checkpoint.state_dict import (
     StateDictOptions,
@@ -175,9 +175,10 @@ def sharded(size, device, folder, has_checkpoint, change=None):
         model = Llama(size)
     if change is not None:
         change(model)
+    ranks = all_ranks(device)
     for layer in model.layers.values():
-        fully_shard(layer, mp_policy=MIXED)
-    fully_shard(model, mp_policy=MIXED)
+        fully_shard(layer, mesh=ranks, mp_policy=MIXED)
+    fully_shard(model, mesh=ranks, mp_policy=MIXED)
     model.to_empty(device=device)
     if has_checkpoint:
         return model
