@@ -66,6 +66,7 @@ class Engine:
         import deepspeed
 
         deepspeed.init_distributed()
+        torch.manual_seed(0)
         config = json.loads(Path(options.deepspeed).read_text())
         adam = {"type": "AdamW", "params": {"lr": options.learning_rate}}
         config.setdefault("optimizer", adam)
