@@ -71,6 +71,7 @@ ALL = ["workshop", "workshop-h100", "two-teams", "terraform", "auto", "private"]
 TOKENS = {
     "TRAINYARD_SECRET_TEAM_A_HF_TOKEN_HF_TOKEN": 'a "b"\\c',
     "TRAINYARD_SECRET_TRAINING_HF_T": "t",
+    "TRAINYARD_SECRET_TRAINING_HF_TOKEN_HF_TOKEN": "t",
     "GITHUB_TOKEN": "g",
     "OWNER": "o",
     "REPOSITORY": "r",

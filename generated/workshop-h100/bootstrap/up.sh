@@ -375,22 +375,7 @@ step_secrets() {
 
 step_flux() {
   reach
-  # Installs Flux, commits its manifests to clusters/workshop-h100, and makes the GitRepository that the cluster's Kustomizations read.
-  there kubectl get gitrepositories.source.toolkit.fluxcd.io --namespace=flux-system flux-system || {
-    local with=(--version=v2.9.5 --branch=main --path=clusters/workshop-h100)
-    if [ -n "${GITHUB_TOKEN:-}" ]; then
-      run flux bootstrap github "${with[@]}" --owner="${OWNER:?the owner of the repository}" --repository="${REPOSITORY:?its name}"
-    elif [ -n "${GITLAB_TOKEN:-}" ]; then
-      run flux bootstrap gitlab "${with[@]}" --owner="${OWNER:?the owner of the repository}" --repository="${REPOSITORY:?its name}"
-    elif [ -n "${URL:-}" ] && [ -n "${KEY:-}" ]; then
-      run flux bootstrap git "${with[@]}" --url="$URL" --private-key-file="$KEY"
-    elif [ -n "$dry" ]; then
-      echo "  would bootstrap Flux"
-    else
-      fail "Flux needs a repository: set OWNER, REPOSITORY and GITHUB_TOKEN (or GITLAB_TOKEN); of any other host, URL and KEY, the file" \
-        "of a key that may write. The commit that Flux makes is to be pulled afterwards." "then: bash $0 --from flux"
-    fi
-  }
+  run flux install --version=v2.9.5
   run kubectl apply --filename="$here/flux"
 }
 

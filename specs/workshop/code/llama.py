@@ -14,13 +14,14 @@ from pathlib import Path
 
 import torch
 import torch.distributed as dist
-from lesson import MIXED
+from lesson import MIXED, all_ranks
 from torch import nn
 from torch.distributed.checkpoint.state_dict import (
     StateDictOptions,
     set_model_state_dict,
 )
 from torch.distributed.fsdp import fully_shard
+from torch.distributed.tensor import DTensor
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
@@ -34,16 +35,12 @@ class Size:
     groups: int = 8  # heads that share keys and values are a group
     vocabulary: int = 128256
     tied: bool = False  # the matrix that embeds tokens also scores them
-    stretched: float = (
-        1.0  # rotations that are too slow for 8192 places are slowed down by this
-    )
+    stretched: float = 1.0  # how much slower the slow rotations are
 
 
 LLAMA_1B = Size(2048, 16, 32, 8192, tied=True, stretched=32.0)
 LLAMA_8B = Size(4096, 32, 32, 14336)
 LLAMA_70B = Size(8192, 80, 64, 28672)
-
-
 SMALLER = ("width", "layers", "heads", "hidden", "groups", "vocabulary")
 
 
@@ -175,9 +172,10 @@ def sharded(size, device, folder, has_checkpoint, change=None):
         model = Llama(size)
     if change is not None:
         change(model)
+    ranks = all_ranks(device)
     for layer in model.layers.values():
-        fully_shard(layer, mp_policy=MIXED)
-    fully_shard(model, mp_policy=MIXED)
+        fully_shard(layer, mesh=ranks, mp_policy=MIXED)
+    fully_shard(model, mesh=ranks, mp_policy=MIXED)
     model.to_empty(device=device)
     if has_checkpoint:
         return model
@@ -193,8 +191,9 @@ def draw(model):
     chance = torch.Generator(next(model.parameters()).device)
     chance.manual_seed(dist.get_rank())
     for name, parameter in model.named_parameters():
-        data = parameter.detach()
-        here = getattr(data, "to_local", lambda data=data: data)()
+        here = parameter.detach()
+        if isinstance(here, DTensor):
+            here = here.to_local()
         if "norm" in name:
             here.fill_(1.0)
         else:

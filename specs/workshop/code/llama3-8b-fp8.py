@@ -3,7 +3,8 @@
     torchrun --nproc-per-node 8 llama3-8b-fp8.py --output-dir /data/fsx/llama3-8b-fp8
 
 Weights stay in FP32 and activations in BF16; the factors of each product are scaled to what FP8 can hold. With
-HF_TOKEN it starts from the weights that Meta publishes, which stay in HF_HOME, else from weights of chance.
+HF_TOKEN it starts from the weights that Meta publishes, which stay in HF_HOME, else from weights of chance. CPUs
+multiply in FP8 from PyTorch 2.8 on.
 
 Source: "FP8 Formats for Deep Learning" (arXiv:2209.05433): E4M3 for weights and activations, E5M2 for gradients.
 """

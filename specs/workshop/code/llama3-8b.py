@@ -66,6 +66,7 @@ class Engine:
         import deepspeed
 
         deepspeed.init_distributed()
+        torch.manual_seed(0)
         config = json.loads(Path(options.deepspeed).read_text())
         adam = {"type": "AdamW", "params": {"lr": options.learning_rate}}
         config.setdefault("optimizer", adam)
@@ -83,13 +84,14 @@ class Engine:
         self.batch_size = self.engine.train_micro_batch_size_per_gpu() * self.passes
 
     def _load(self, model, folder):
-        from deepspeed.zero import GatheredParameters
+        import deepspeed
 
         parameters = dict(model.named_parameters())
         for name, tensor in tensors(folder):
-            with GatheredParameters([parameters.pop(name)], modifier_rank=0) as whole:
+            parameter = parameters.pop(name)
+            with deepspeed.zero.GatheredParameters(parameter, modifier_rank=0):
                 if dist.get_rank() == 0:
-                    whole[0].detach().copy_(tensor)
+                    parameter.detach().copy_(tensor)
         if parameters:
             raise SystemExit(f"{folder} has no {', '.join(sorted(parameters))}")
 

@@ -5,7 +5,8 @@
 
 Ranks next to each other share each matrix (and between matrices the places of a sequence); groups of them are the
 stages of a pipeline; what is left of the ranks are copies, which draw texts of their own and share weights and the
-state of the optimizer. It begins with weights of chance, and each byte is a token.
+state of the optimizer. It begins with weights of chance, and each byte is a token. On CPUs, with
+--distributed-backend gloo, a pipeline needs PyTorch 2.8.
 
 Source: "Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM" (arXiv:2104.04473).
 """

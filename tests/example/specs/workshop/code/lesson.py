@@ -18,6 +18,7 @@ from torch.distributed.checkpoint.state_dict import (
     get_state_dict,
     set_state_dict,
 )
+from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy
 
 # A rank may wait until another has downloaded a model.
@@ -42,6 +43,10 @@ def start(backend):
     else:
         dist.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1)
     return device
+
+
+def all_ranks(device):
+    return init_device_mesh(device.type, (dist.get_world_size(),))
 
 
 def say(text):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 import torch.distributed as dist
-from lesson import MIXED, Checkpoints, Text, learner, start, train
+from lesson import MIXED, Checkpoints, Text, all_ranks, learner, start, train
 from torch import nn
 from torch.distributed.fsdp import fully_shard
 from torch.nn import functional
@@ -47,11 +47,11 @@ class EncoderDecoder(nn.Module):
         return self.tokens(tokens) + self.places(places)
 
 
-def shard(model):
+def shard(model, ranks):
     """Each layer is gathered when it computes, and given back after it."""
     for layer in [*model.body.encoder.layers, *model.body.decoder.layers]:
-        fully_shard(layer, mp_policy=MIXED)
-    fully_shard(model, mp_policy=MIXED)
+        fully_shard(layer, mesh=ranks, mp_policy=MIXED)
+    fully_shard(model, mesh=ranks, mp_policy=MIXED)
 
 
 def arguments():
@@ -73,7 +73,7 @@ def main():
     torch.manual_seed(0)
     with device:
         model = EncoderDecoder(32128, options.width, options.layers, 16, 512)
-    shard(model)
+    shard(model, all_ranks(device))
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
 
     def loss_of(window):
