@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import signal
+import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from compiler.diagnostics.render import render
 from compiler.driver import check
 from compiler.linter import lint
 from compiler.outcome import Compilation, Options, Outcome
+from compiler.source.read import MOST_DIGITS
 from compiler.writer import refused
 from compiler.writer import render as files_of
 from tests.mutated.seeds import ROOT, Seed
@@ -45,7 +47,10 @@ class _LateError(BaseException):
 class Judge:
     """Passes inputs through the compiler. ``folder`` holds the input while it is judged."""
 
-    def __init__(self, folder: Path, formats: tuple[str, ...] = ("text", "json")) -> None:
+    def __init__(
+        self, folder: Path, formats: tuple[str, ...] = ("text", "json")
+    ) -> None:
+        sys.set_int_max_str_digits(MOST_DIGITS)  # as the command line does
         self._folder = folder
         self._formats = formats
         self._specs = folder / "specs"
@@ -59,7 +64,9 @@ class Judge:
                 return self._judged(seed, data)
         except _LateError as fault:
             where = _where(fault)
-            return Problem(f"slow at {where}", "".join(traceback.format_exception(fault)))
+            return Problem(
+                f"slow at {where}", "".join(traceback.format_exception(fault))
+            )
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as fault:
@@ -149,6 +156,10 @@ def _at_most(seconds: float) -> Iterator[None]:
 def _where(fault: BaseException) -> str:
     """The last line of ours that a fault came through."""
     frames = traceback.extract_tb(fault.__traceback__)
-    own = [frame for frame in frames if str(ROOT) in frame.filename and ".venv" not in frame.filename]
+    own = [
+        frame
+        for frame in frames
+        if str(ROOT) in frame.filename and ".venv" not in frame.filename
+    ]
     last = (own or list(frames))[-1]
     return f"{Path(last.filename).name}:{last.name}"
