@@ -69,7 +69,8 @@ def _repeated(one: Callable[[int], str], size: int) -> str:
 def trainjobs(size: int) -> str:
     """TrainJobs of one shape, all of which need something that is elsewhere."""
     return _repeated(
-        lambda index: f"""---
+        lambda index: (
+            f"""---
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
 metadata:
@@ -85,7 +86,8 @@ spec:
     env:
       - {{name: EXPERIMENT, value: "sweep-{index}"}}
     resourcesPerNode: {{limits: {{nvidia.com/gpu: "8"}}, requests: {{nvidia.com/gpu: "8"}}}}
-""",
+"""
+        ),
         size,
     )
 
@@ -142,7 +144,8 @@ spec:
 def faulty(size: int) -> str:
     """TrainJobs each of which has something that is refused and something that has no such name."""
     return _repeated(
-        lambda index: f"""---
+        lambda index: (
+            f"""---
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
 metadata: {{name: job-{index}, namespace: team-a}}
@@ -154,7 +157,8 @@ spec:
     numNodes: "2"
     command: [torchrun, --nnodes=4, train.py]
     resourcesPerNode: {{limits: {{nvidia.com/gpus: "8"}}}}
-""",
+"""
+        ),
         size,
     )
 

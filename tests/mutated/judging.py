@@ -56,6 +56,7 @@ class Judge:
         self._specs = folder / "specs"
         shutil.copytree(ROOT / "specs", self._specs, dirs_exist_ok=True)
         (folder / "one").mkdir(exist_ok=True)
+        (folder / ".git").mkdir(exist_ok=True)  # no cluster is looked for above it
 
     def problem(self, seed: Seed, data: bytes) -> Problem | None:
         """What is wrong, if anything."""

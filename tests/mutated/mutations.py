@@ -149,7 +149,7 @@ def _places(root: Any) -> list[Place]:
     """Every place below a value."""
     places: list[Place] = []
     left = [root]
-    while left:
+    while left and len(places) < _MOST_PLACES:
         owner = left.pop()
         keys = range(len(owner)) if isinstance(owner, list) else list(owner)
         for key in keys:
@@ -157,6 +157,10 @@ def _places(root: Any) -> list[Place]:
             if isinstance(owner[key], (dict, list)):
                 left.append(owner[key])
     return places
+
+
+_MOST_PLACES = 20_000
+"""Places in which something is changed: what aliases repeat has no end."""
 
 
 # --- of values
