@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from compiler.catalog import Catalog
@@ -102,9 +102,11 @@ def _as_written(
 ) -> Diagnostic:
     """A finding inside what was renamed, where it is written."""
     at = finding.at or Route()
-    for renamed, original in written.items():
-        depth = len(renamed)
-        if at[:depth] == renamed:
+    if not written:
+        return finding
+    for depth in range(len(at) + 1):
+        original = written.get(Route(at[:depth]))
+        if original is not None:
             return replace(finding, at=Route((*original, *at[depth:])))
     return finding
 
@@ -126,20 +128,29 @@ def _visible(
     errors = [fault for fault in faults if fault.severity is Severity.ERROR]
     places = {fault.at for fault in errors if fault.at}
     lost = places - known
-    return [finding for finding in findings if not _hidden(finding, known, lost)]
+    around = {above for place in lost for above in _above(place)}
+    return [
+        finding for finding in findings if not _hidden(finding, known, lost, around)
+    ]
+
+
+def _above(place: Route) -> Iterator[Route]:
+    """A place and every field around it."""
+    for depth in range(_FIELD + 1, len(place) + 1):
+        yield Route(place[:depth])
 
 
 def _hidden(
-    finding: Diagnostic, known: Collection[Route], lost: Collection[Route]
+    finding: Diagnostic,
+    known: Collection[Route],
+    lost: Collection[Route],
+    around: Collection[Route],
 ) -> bool:
     """Whether a finding is about an unknown value, what is in it, or the field around it. Of a value that was meant
     otherwise what is in it is judged, and itself only where it shows a secret."""
     at = finding.at or Route()
     if at in known:
         return not finding.secret
-    if any(at[: len(place)] == place for place in lost):
+    if any(Route(at[:depth]) in lost for depth in range(len(at) + 1)):
         return True
-    depth = len(at)
-    if depth <= _FIELD:
-        return False
-    return any(place[:depth] == at for place in lost)
+    return at in around

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 ALIKE = 0.75
 """The least likeness (``SequenceMatcher.ratio``, 0 to 1) of words that are offered for one another. One wrong letter in
 a word of four passes; `prometheus` for `priorities` (0.6) does not."""
+_LONGEST = 256
+"""Characters of the longest word that is compared: names have 253 at most, and the time grows with the square."""
 
 
 def near(
@@ -21,6 +24,8 @@ def near(
     ranks = []
     for name in dict.fromkeys(names):
         other = plain(name)
+        if most_alike(letters_of_word, other) < ALIKE:
+            continue
         alike = likeness(letters_of_word, other)
         same_letters = sorted(other) == letters
         if alike >= ALIKE or same_letters:
@@ -43,11 +48,22 @@ def meant(
     return ""
 
 
+@lru_cache(maxsize=16384)
 def likeness(word: str, name: str) -> float:
-    """How alike two words are, from 0 to 1."""
+    """How alike two words are, from 0 to 1. A slip that was copied a thousand times is compared once."""
+    if len(word) > _LONGEST or len(name) > _LONGEST:
+        return float(word == name)
     from difflib import SequenceMatcher  # only an error path needs it
 
     return SequenceMatcher(None, word, name).ratio()
+
+
+def most_alike(word: str, name: str) -> float:
+    """The most that two words can be alike, by their lengths."""
+    both = len(word) + len(name)
+    if not both:
+        return 1.0
+    return 2 * min(len(word), len(name)) / both
 
 
 def plain(text: str) -> str:

@@ -165,8 +165,11 @@ def covered(
     )
     objects = list(objects)
     coverage.elsewhere = elsewhere(objects)
+    # Of a file with thousands of objects the text is searched once.
+    texts = {item.text.file.name: item.text.file.text for item in objects}
+    marked = {name for name, text in texts.items() if _may_have_placeholders(text)}
     for item in objects:
-        if _may_have_placeholders(item):
+        if item.text.file.name in marked:
             coverage.placeholders.update(_placeholders(item.manifest.body))
         ref = item.manifest.ref
         kind = f"{ref.group}/{ref.kind}"
@@ -190,8 +193,7 @@ def covered(
     return coverage
 
 
-def _may_have_placeholders(item: LintObject) -> bool:
-    text = item.text.file.text
+def _may_have_placeholders(text: str) -> bool:
     return "$" in text or "{{" in text or "<" in text
 
 

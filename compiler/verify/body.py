@@ -10,6 +10,7 @@ from typing import Any
 
 from compiler.manifest import Body
 from compiler.verify import webhooks
+from compiler.verify.annotations import annotation_faults
 from compiler.verify.fault import NAME, SCHEMA, UNKNOWN, Fault, Path, nearest
 from compiler.verify.intent import Meant, has_shape, intended, misfit, neighbors
 from compiler.verify.names import name_faults
@@ -161,7 +162,9 @@ def _judge(
         if fault.help == LATER:
             fault = _with_release(schema, fault)
         faults.append(fault)
-    return schema, faults + _name_faults(schema, body)
+    faults += _name_faults(schema, body)
+    faults += annotation_faults(body.get("metadata"))
+    return schema, faults
 
 
 def _is_of_sops(body: Body, fault: Fault) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
-from compiler.diagnostics.near import ALIKE, likeness, meant
+from compiler.diagnostics.near import ALIKE, likeness, meant, most_alike
 from compiler.source import Key
 
 Path = tuple[Key, ...]
@@ -92,6 +92,8 @@ def like(
     word = word.lower()
     best, most = "", 0.0
     for name in names:
+        if most_alike(word, name) < least:
+            continue
         ratio = likeness(word, name.lower())
         if ratio > most:
             best, most = name, ratio

@@ -610,6 +610,8 @@ def _places(job: Job) -> dict[str, Route]:
         f"env.{SIGNAL_FILE_ENV}": at / "checkpoint" / "signalFile",
         **launcher_of(job.spec).places(job),
     }
+    if job.spec.labels:
+        places["labels"] = at / "labels"
     for name in job.spec.env:
         places[f"env.{name}"] = at / "env" / name
     for index, secret in enumerate(job.spec.secrets):

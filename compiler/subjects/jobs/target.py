@@ -646,6 +646,7 @@ def head_origins(job: TrainJob) -> Places:
         places["metadata", "annotations", LEAST] = job.where("least_nodes")
     places["metadata", "name"] = job.where("name")
     places["metadata", "namespace"] = job.where("namespace")
+    places["metadata", "labels"] = job.where("labels")
     places["metadata", "labels", QUEUE] = job.where("queue")
     places["metadata", "labels", PRIORITY] = job.where("priority")
     return places

@@ -10,7 +10,7 @@ from compiler.manifest import Body
 from compiler.output.body import at
 from compiler.verify.fault import Fault, refused
 from compiler.verify.webhooks import Lookup
-from compiler.verify.webhooks._keys import data_keys
+from compiler.verify.webhooks._keys import MOST_BYTES, data_keys
 
 GROUP = ""
 
@@ -32,6 +32,29 @@ def check(
                 "write plain text in `stringData`",
                 key=True,
             )
+    size = _size(body)
+    if size > MOST_BYTES:
+        yield refused(
+            ("data",) if data else ("stringData",),
+            f"{size} bytes are more than the {MOST_BYTES} that a Secret holds",
+            "split it into several",
+            key=True,
+        )
+
+
+def _size(body: Body) -> int:
+    """The bytes of all values. `stringData` is written over `data`; what SOPS encrypted is shorter once it is plain."""
+    if "sops" in body:
+        return 0
+    values = {}
+    for key, value in (at(body, "data") or {}).items():
+        values[key] = len(_without_line_breaks(str(value))) * 3 // 4 - _PADDING
+    for key, value in (at(body, "stringData") or {}).items():
+        values[key] = len(str(value).encode("utf-8", "surrogatepass"))
+    return sum(values.values())
+
+
+_PADDING = 2  # bytes that the end of a value in base64 may have too many
 
 
 def _without_line_breaks(text: str) -> str:

@@ -1,0 +1,28 @@
+"""The size of annotations (apimachinery v0.36 pkg/api/validation, TotalAnnotationSizeLimitB: keys and values together)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compiler.verify.fault import Fault, refused
+
+MOST_BYTES = 256 * 1024
+
+
+def annotation_faults(metadata: Any) -> list[Fault]:
+    """The fault of annotations that the API server refuses together."""
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    if not isinstance(annotations, dict):
+        return []
+    size = 0
+    for key, text in annotations.items():
+        size += _bytes(key) + _bytes(text)
+    if size <= MOST_BYTES:
+        return []
+    message = f"{size:,} bytes are more than the {MOST_BYTES:,} that the annotations of an object have together"
+    help = "keep long texts in a ConfigMap or in a bucket"
+    return [refused(("metadata", "annotations"), message, help, key=True)]
+
+
+def _bytes(text: Any) -> int:
+    return len(str(text).encode("utf-8", "surrogatepass"))

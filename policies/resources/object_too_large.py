@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from compiler.manifest import Manifest
+from compiler.model.values import mapping
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+from compiler.source import Route
+
+Path = tuple[str | int, ...]
+
+
+@rule("LIM041", params={"bytes": 1_572_864})
+def object_too_large(manifest: Manifest, world: World) -> Iterator[Finding]:
+    """An object is larger than what etcd takes in one request.
+
+    etcd refuses a request of more than 1.5 MiB, `--max-request-bytes` (etcd v3.6, server/embed/config.go,
+    DefaultMaxRequestBytes; on EKS nobody can set it), and the API server answers `etcdserver: request is too large`. An
+    object counts as it is stored: custom resources as JSON, with the name of each label and annotation once more in
+    `metadata.managedFields`, which who applies gets (Kubernetes, server-side apply); where these do not fit, a request to
+    apply is refused, and Flux makes no other (kubernetes/kubernetes pull request 87508). Kubernetes' own kinds are
+    stored in a shorter form, of which only the texts are counted. `bytes` is the limit of etcd.
+
+    ## Fails
+
+        # params: {bytes: 2000}
+        jobs: [{name: llama, args: ["--list=0123456789012345678901234567890123456789012345678901234567890123456789",
+          "--notes=0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+          "--prompt=0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+          "--system=0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+          "--stop=01234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567",
+          "--list=0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"]}]
+
+        # params: {bytes: 100}
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: prompts, namespace: team-a}
+        data: {a: "01234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567"}
+
+    ## Passes
+
+        jobs: [{name: llama, args: ["--list=0123456789"]}]
+
+        # params: {bytes: 100}
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: prompts, namespace: team-a}
+        data: {a: "01234567890123456789"}
+    """
+    if manifest.format != "kubernetes":
+        return
+    most = world.param("bytes")
+    if _at_most(manifest) <= most:
+        return
+    size = _stored(manifest)
+    if size <= most:
+        return
+    path = _heaviest(manifest.body)
+    yield Finding(
+        f"{manifest.ref.kind} `{manifest.ref.name}` takes {size:,} bytes in etcd, which takes at most {most:,} in a request",
+        Route((manifest.id, *path)),
+        label="most of it is here",
+        key=True,
+        help="write less, or keep it in a file system or a bucket and name its path",
+    )
+
+
+def _at_most(manifest: Manifest) -> int:
+    """No less than what an object takes, at little cost: names are repeated once, and JSON escapes what is not ASCII."""
+    return 2 * len(_json(manifest.body))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, default=str, skipkeys=True)
+
+
+def _stored(manifest: Manifest) -> int:
+    """The bytes of an object in etcd, at least."""
+    if _is_builtin(manifest.ref.group):
+        return _texts(manifest.body)
+    stored = json.dumps(
+        manifest.body,
+        default=str,
+        skipkeys=True,
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )
+    return len(stored.encode("utf-8", "surrogatepass")) + _managed(manifest.body)
+
+
+def _is_builtin(group: str) -> bool:
+    """Whether a kind is stored as protobuf. Some groups of custom resources end in the same way: less is counted then."""
+    return "." not in group or group.endswith(".k8s.io")
+
+
+def _texts(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value.encode("utf-8", "surrogatepass"))
+    if isinstance(value, dict):
+        return sum(map(_texts, value.values()))
+    if isinstance(value, list):
+        return sum(map(_texts, value))
+    return 0
+
+
+def _managed(body: Any) -> int:
+    """The bytes of labels and annotations in `managedFields`: `"f:NAME":{},` each."""
+    total = 0
+    for field in ("labels", "annotations"):
+        for name in mapping(body, "metadata", field):
+            total += len(str(name).encode("utf-8", "surrogatepass")) + len('"f:":{},')
+    return total
+
+
+def _heaviest(body: Any) -> Path:
+    """The path to what makes most of an object: the last value that has more than half of it."""
+    path: Path = ()
+    half = len(_json(body)) // 2
+    inside: Any = body
+    while True:
+        entries = _entries(inside)
+        sizes = {key: len(_json(value)) for key, value in entries}
+        largest = max(sizes, key=sizes.__getitem__, default=None)
+        if largest is None or sizes[largest] <= half:
+            return path
+        path = (*path, largest)
+        inside = inside[largest]
+
+
+def _entries(value: Any) -> Iterator[tuple[str | int, Any]]:
+    if isinstance(value, dict):
+        yield from value.items()
+    elif isinstance(value, list):
+        yield from enumerate(value)

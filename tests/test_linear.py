@@ -1,0 +1,92 @@
+"""Work that grows with what is read and no faster, by counts of calls and not by seconds."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler import judge
+from compiler.diagnostics import near
+from compiler.lint import coverage
+from compiler.linter import lint
+from compiler.outcome import Options
+from compiler.source import Route
+
+OPTIONS = Options(today=date(2026, 11, 22))
+
+
+def _jobs(count: int, **trainer: Any) -> str:
+    body: dict[str, Any] = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "spec": {"runtimeRef": {"name": "torch"}, "trainer": trainer},
+    }
+    bodies = []
+    for index in range(count):
+        metadata = {"name": f"job-{index}", "namespace": "a"}
+        bodies.append(json.dumps({**body, "metadata": metadata}))
+    return "\n---\n".join(bodies)
+
+
+def test_the_text_of_a_file_is_searched_once_however_many_objects_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[int] = []
+    whole = coverage._may_have_placeholders
+
+    def counted(text: str) -> bool:
+        searched.append(len(text))
+        return whole(text)
+
+    monkeypatch.setattr(coverage, "_may_have_placeholders", counted)
+    (tmp_path / "jobs.yaml").write_text(_jobs(50, image="${IMAGE}"))
+    done = lint([tmp_path / "jobs.yaml"], OPTIONS)
+    assert len(searched) == 1
+    assert done.coverage.placeholders["${IMAGE}"] == 50
+
+
+def _lookups(count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many routes are made to find the places of findings in jobs with two faults each."""
+    made = 0
+
+    class Counted(Route):
+        def __new__(cls, keys: Any = ()) -> Any:
+            nonlocal made
+            made += 1
+            return Route(keys)
+
+    monkeypatch.setattr(judge, "Route", Counted)
+    file = tmp_path / f"{count}.yaml"
+    file.write_text(_jobs(count, imagee="a", numNodes="2"))
+    assert len(lint([file], OPTIONS).diagnostics) >= count
+    return made
+
+
+def test_places_of_findings_are_found_without_a_search_through_all_faults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = _lookups(40, tmp_path, monkeypatch)
+    two = _lookups(80, tmp_path, monkeypatch)
+    assert one > 0
+    assert two <= 2.1 * one
+
+
+def test_long_words_and_words_of_other_lengths_are_not_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared: list[tuple[str, str]] = []
+
+    def counted(word: str, name: str) -> float:
+        compared.append((word, name))
+        return 0.0
+
+    monkeypatch.setattr(near, "likeness", counted)
+    names = [f"policy{index}" for index in range(1000)]
+    assert near.near("a" * 5000, names) == []
+    assert compared == []
+    near.near("policyx1", ["policy1", "p"])
+    assert compared == [("policyx1", "policy1")]
