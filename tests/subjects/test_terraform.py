@@ -397,6 +397,7 @@ def test_a_module_with_expressions_is_left_alone(
 TERRAFORM = """\
 #!/bin/bash
 echo "terraform $*" >>"$LOG"
+[ -z "${LOCKED:-}" ] || [ "$2" != apply ] || { echo "Error acquiring the state lock" >&2; exit 1; }
 folder=${1#-chdir=} command=$2
 case $command in
   init) [ -e "$folder/main.tf.json" ] || exit 1 ;;
@@ -414,6 +415,15 @@ cat >/dev/null </dev/null
 
 def run(folder: Path, script: str, *arguments: str) -> list[str]:
     """What a script of the bootstrap calls."""
+    done, calls = tried(folder, script, *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    return calls
+
+
+def tried(
+    folder: Path, script: str, *arguments: str, **variables: str
+) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+    """How a script of the bootstrap ends, and what it calls."""
     plan = plan_of(by_terraform(clusters(network=NETWORK)))
     for artifact in lower(plan):
         if artifact.path.startswith("bootstrap/") and not artifact.path.endswith(".md"):
@@ -434,10 +444,10 @@ def run(folder: Path, script: str, *arguments: str) -> list[str]:
             "PATH": stand_ins(folder / "bin", commands),
             "HOME": str(folder / "home"),
             "LOG": str(log),
+            **variables,
         },
     )
-    assert (done.returncode, done.stderr) == (0, "")
-    return log.read_text().splitlines()
+    return done, log.read_text().splitlines()
 
 
 def applied(calls: list[str]) -> list[str]:
@@ -476,6 +486,16 @@ def test_to_delete_a_module_forgets_what_holds_data(tmp_path: Path) -> None:
     steps = [call.split()[2] for call in calls if call.startswith("terraform")]
     assert steps == ["init", "output", "state", "destroy"]
     assert not any("override" in call for call in calls)
+
+
+def test_a_state_that_is_locked_is_waited_for_and_then_explained(
+    tmp_path: Path,
+) -> None:
+    done, calls = tried(tmp_path, "terraform.sh", "apply", "cluster", LOCKED="1")
+    assert done.returncode == 1
+    assert "force-unlock ID" in done.stderr
+    (call,) = [call for call in calls if " apply " in call]
+    assert "-lock-timeout=2m" in call
 
 
 def test_to_destroy_a_module_is_said_on_purpose(tmp_path: Path) -> None:
