@@ -32,6 +32,8 @@ def group_without_members(
     cluster = world.plan.one(Cluster)
     if cluster is None or not world.plan.closed:
         return
+    if not access.namespace:
+        return  # what a group reads of the cluster goes with its namespace
     bootstrap = world.plan.one(Bootstrap)
     entries = [*cluster.access, *(bootstrap.access if bootstrap else ())]
     known = {group for entry in entries for group in entry.groups}
