@@ -20,7 +20,7 @@ DEV   := $(VENV)/requirements-dev.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup dev compile check test test-specs hook format lint type explain docs catalog schemas lock bench clean
+.PHONY: help setup dev compile check test test-specs hook format lint type explain docs catalog schemas lock bench scale clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -79,6 +79,9 @@ lock: $(ENV) ## Resolve requirements*.in into locks with hashes (UPGRADE=--upgra
 
 bench: $(DEV) ## Measure: prints times and ratios
 	$(BIN)/python benchmarks/bench.py $(ARGS)
+
+scale: $(DEV) ## Measure whether time and memory grow with the input alone (ARGS="--jobs 10000 check")
+	$(BIN)/python benchmarks/scale.py $(ARGS)
 
 clean: ## Remove .venv and all caches; generated/ stays
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1014,3 +1014,33 @@ def test_what_stands_in_an_unknown_field_is_not_judged() -> None:
     assert [(each.code, each.path) for each in validate_body(mixed)] == [
         ("SCH001", ("spec", "runtimePatches"))
     ]
+
+
+def test_annotations_have_256_kib_together() -> None:
+    annotations = {f"a.test/{index}": "x" * 1000 for index in range(262)}
+    body = edited(POD, ("metadata/annotations", annotations))
+    (fault,) = validate_body(body)
+    assert (fault.code, fault.path) == ("SCH011", ("metadata", "annotations"))
+    assert "262,144" in fault.message
+    less = dict(list(annotations.items())[:250])
+    assert validate_body(edited(POD, ("metadata/annotations", less))) == []
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "most"),
+    [("stringData", "x" * 1000, 1048), ("data", "eHh4" * 250, 1398)],
+)
+def test_a_secret_holds_1_mib(field: str, value: str, most: int) -> None:
+    body: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "a"},
+        field: {f"k{index}": value for index in range(most)},
+    }
+    assert validate_body(body) == []
+    body[field]["one-more"] = value * 3
+    (fault,) = validate_body(body)
+    assert (fault.code, fault.path) == ("SCH011", (field,))
+    assert "1048576" in fault.message
+    sops = {**body, "sops": {"mac": "x"}}
+    assert [each for each in validate_body(sops) if "1048576" in each.message] == []

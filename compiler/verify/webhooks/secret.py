@@ -48,13 +48,11 @@ def _size(body: Body) -> int:
         return 0
     values = {}
     for key, value in (at(body, "data") or {}).items():
-        values[key] = len(_without_line_breaks(str(value))) * 3 // 4 - _PADDING
+        text = _without_line_breaks(str(value))
+        values[key] = len(text) * 3 // 4 - text.count("=")
     for key, value in (at(body, "stringData") or {}).items():
         values[key] = len(str(value).encode("utf-8", "surrogatepass"))
     return sum(values.values())
-
-
-_PADDING = 2  # bytes that the end of a value in base64 may have too many
 
 
 def _without_line_breaks(text: str) -> str:
