@@ -1,4 +1,6 @@
-"""Whether time and memory grow with what is read, and no faster. Usage: scale.py [--megabytes 20] [--jobs 50000] [NAME …]
+"""Whether time and memory grow no faster than what is read.
+
+Usage: scale.py [--megabytes 20] [--jobs 50000] [NAME …]
 
 Each input is doubled three times, up to the size that is given, and each command is a process of its own, one at a
 time. Where time is linear its factor is 2 a doubling, and 4 where it is quadratic. The factors are of seconds of CPU,

@@ -7,7 +7,6 @@ there before, parameters, labels of namespaces) no rule can speak.
 
 from __future__ import annotations
 
-import difflib
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
@@ -16,6 +15,7 @@ from typing import Any
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
+from compiler.diagnostics.near import meant
 from compiler.imported import name_of
 from compiler.manifest import Manifest
 from compiler.output.body import at as value_at
@@ -416,10 +416,10 @@ def _faults_of_resource(rule: Any, here: Route) -> Iterator[Fault]:
             fact = f"`{name}` is what is asked of an object, and no object"
             yield fact, at, False, "write the resource itself, like `pods`"
             continue
-        near = difflib.get_close_matches(name.lower(), known, n=1)
-        if near and name not in known:
+        help = meant(name, known)
+        if help and name not in known:
             fact = f"no object ever matches: there are no `{name}`"
-            yield fact, at, False, f"did you mean `{near[0]}`?"
+            yield fact, at, False, help
 
 
 def _faults_of_expressions(spec: Mapping[str, Any]) -> Iterator[Fault]:

@@ -15,7 +15,7 @@ from compiler.subjects.overrides.plan import IncludedObject, ObjectPatch
 CODES = frozenset(
     {
         *(f"ACC0{number}" for number in range(40, 49)),
-        *("ACC005", "ACC014", "HLT030", "RES236", "RES237", "RUN024"),
+        *("ACC005", "ACC014", "ACC016", "HLT030", "RES236", "RES237", "RUN024"),
     }
 )
 """The findings that are about trust. Other findings are about whether the cluster works."""

@@ -1,4 +1,4 @@
-"""The size of annotations (apimachinery v0.36 pkg/api/validation, TotalAnnotationSizeLimitB: keys and values together)."""
+"""The size of annotations, keys and values together (apimachinery v0.36, TotalAnnotationSizeLimitB)."""
 
 from __future__ import annotations
 

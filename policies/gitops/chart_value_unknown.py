@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 
 from compiler.catalog.charts import unknown, values_of
 from compiler.diagnostics import Severity
+from compiler.diagnostics.near import meant
 from compiler.policy.rule import Finding, rule
 from compiler.subjects.delivery.plan import HelmRelease
 
@@ -49,10 +49,8 @@ def chart_value_unknown(release: HelmRelease) -> Iterator[Finding]:
         place = release.where("values")
         for key in fault.path:
             place = place / key
-        near = difflib.get_close_matches(fault.path[-1], fault.known, n=1)
-        if near:
-            help = f"did you mean `{near[0]}`?"
-        else:
+        help = meant(fault.path[-1], fault.known)
+        if not help:
             help = "remove it; there are " + ", ".join(
                 map("`{}`".format, fault.known[:8])
             )

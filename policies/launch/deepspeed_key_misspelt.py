@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compiler.catalog.deepspeed import keys
 from compiler.diagnostics import Severity
+from compiler.diagnostics.near import near
 from compiler.model.command import options
 from compiler.model.files import file_of
 from compiler.model.work import Work
@@ -14,7 +14,6 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 _OPTIONS = ("deepspeed", "deepspeed-config", "ds-config")
-_ALIKE = 0.85
 _ZERO = "zero_optimization"
 
 
@@ -70,6 +69,6 @@ def _among(config: Any, known: frozenset[str]) -> Iterator[tuple[str, str]]:
     for key in config:
         if key in known:
             continue
-        near = difflib.get_close_matches(str(key), known, n=1, cutoff=_ALIKE)
-        if near:
-            yield str(key), near[0]
+        nearest = near(str(key), known, limit=1)
+        if nearest:
+            yield str(key), nearest[0]

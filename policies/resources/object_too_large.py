@@ -19,36 +19,37 @@ def object_too_large(manifest: Manifest, world: World) -> Iterator[Finding]:
 
     etcd refuses a request of more than 1.5 MiB, `--max-request-bytes` (etcd v3.6, server/embed/config.go,
     DefaultMaxRequestBytes; on EKS nobody can set it), and the API server answers `etcdserver: request is too large`. An
-    object counts as it is stored: custom resources as JSON, with the name of each label and annotation once more in
-    `metadata.managedFields`, which who applies gets (Kubernetes, server-side apply); where these do not fit, a request to
-    apply is refused, and Flux makes no other (kubernetes/kubernetes pull request 87508). Kubernetes' own kinds are
-    stored in a shorter form, of which only the texts are counted. `bytes` is the limit of etcd.
+    object counts as it is stored: custom resources as JSON, and the name of each label and annotation once more in
+    `metadata.managedFields` (Kubernetes, server-side apply). Where these do not fit, a request to apply is refused, and
+    Flux makes no other (kubernetes/kubernetes pull request 87508). Kubernetes' own kinds are stored in a shorter form,
+    of which only the texts are counted. `bytes` is the limit of etcd.
 
     ## Fails
 
-        # params: {bytes: 2000}
-        jobs: [{name: llama, args: ["--list=0123456789012345678901234567890123456789012345678901234567890123456789",
-          "--notes=0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
-          "--prompt=0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
-          "--system=0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
-          "--stop=01234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567",
-          "--list=0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"]}]
-
-        # params: {bytes: 100}
+        # params: {bytes: 4500}
         apiVersion: v1
         kind: ConfigMap
         metadata: {name: prompts, namespace: team-a}
-        data: {a: "01234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567"}
+        data: {
+          k0: &text "012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+          k1: *text, k2: *text, k3: *text, k4: *text, k5: *text, k6: *text, k7: *text,
+          k8: *text, k9: *text, k10: *text, k11: *text, k12: *text, k13: *text, k14: *text,
+          k15: *text, k16: *text, k17: *text, k18: *text, k19: *text, k20: *text, k21: *text,
+          k22: *text, k23: *text, k24: *text, k25: *text, k26: *text, k27: *text, k28: *text,
+          k29: *text, k30: *text, k31: *text, k32: *text, k33: *text, k34: *text, k35: *text,
+          k36: *text, k37: *text, k38: *text, k39: *text, k40: *text, k41: *text, k42: *text,
+          k43: *text, k44: *text, k45: *text, k46: *text, k47: *text, k48: *text, k49: *text,
+          k50: *text, k51: *text, k52: *text, k53: *text}
 
     ## Passes
 
         jobs: [{name: llama, args: ["--list=0123456789"]}]
 
-        # params: {bytes: 100}
+        # params: {bytes: 4500}
         apiVersion: v1
         kind: ConfigMap
         metadata: {name: prompts, namespace: team-a}
-        data: {a: "01234567890123456789"}
+        data: {a: "012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"}
     """
     if manifest.format != "kubernetes":
         return
@@ -60,7 +61,7 @@ def object_too_large(manifest: Manifest, world: World) -> Iterator[Finding]:
         return
     path = _heaviest(manifest.body)
     yield Finding(
-        f"{manifest.ref.kind} `{manifest.ref.name}` takes {size:,} bytes in etcd, which takes at most {most:,} in a request",
+        f"object `{manifest.ref}` takes {size:,} bytes in etcd, which takes {most:,} at most",
         Route((manifest.id, *path)),
         label="most of it is here",
         key=True,
@@ -69,7 +70,7 @@ def object_too_large(manifest: Manifest, world: World) -> Iterator[Finding]:
 
 
 def _at_most(manifest: Manifest) -> int:
-    """No less than what an object takes, at little cost: names are repeated once, and JSON escapes what is not ASCII."""
+    """No less than what an object takes, at little cost: names count twice, and what is not ASCII is escaped."""
     return 2 * len(_json(manifest.body))
 
 
@@ -92,7 +93,7 @@ def _stored(manifest: Manifest) -> int:
 
 
 def _is_builtin(group: str) -> bool:
-    """Whether a kind is stored as protobuf. Some groups of custom resources end in the same way: less is counted then."""
+    """Whether a kind is stored as protobuf. Groups of custom resources may end in the same way: less is counted."""
     return "." not in group or group.endswith(".k8s.io")
 
 

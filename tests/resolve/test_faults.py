@@ -819,7 +819,10 @@ def test_an_imported_network_is_not_measured() -> None:
 
 
 def test_an_imported_network_with_blocks_is_measured() -> None:
-    subnets = [{**subnet, "cidr": "10.0.0.0/24"} for subnet in VPC["subnets"]]
+    subnets = [
+        {**subnet, "cidr": f"10.0.{index}.0/24"}
+        for index, subnet in enumerate(VPC["subnets"])
+    ]
     existing = {**VPC, "subnets": subnets}
     (found,) = faults_of(
         spec(network={"existing": existing}, pool={"nodes": {"max": 126}})

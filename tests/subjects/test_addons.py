@@ -164,6 +164,7 @@ _BUILT_IN = (
     "scheduling.k8s.io/",
     "networking.k8s.io/",
     "rbac.authorization.k8s.io/",
+    "admissionregistration.k8s.io/",
     "eksctl.io/",
 )
 # By `flux bootstrap`: installed before anything that we write.
