@@ -88,7 +88,7 @@ def test_after_a_conflict_in_a_spec_compile_alone_is_enough(tmp_path: Path) -> N
                 **made.spec["jobs"],
                 job: {
                     **made.spec["jobs"][job],
-                    "command": ["torchrun", f"--seed={seed}"],
+                    "command": ["torchrun", "train.py", f"--seed={seed}"],
                     "rerun": 1,
                 },
             }
