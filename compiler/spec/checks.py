@@ -178,7 +178,16 @@ def quantity(value: Any) -> QuantityValue:
         ) from None
     if parsed.milli < 0:
         raise fault(f"`{value}` is negative", "write a quantity of 0 or more")
+    if parsed.value >= _TOO_LARGE:
+        raise fault(
+            f"`{str(value)[:24]}…` is more than 2^63 - 1, the largest quantity",
+            "write an amount that there is, like `64Gi`",
+            source="apimachinery 0.35, resource.Quantity",
+        )
     return parsed
+
+
+_TOO_LARGE = 2**63
 
 
 def _quantity_help(text: str) -> str:
