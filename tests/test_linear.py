@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from builders import spec
 
 from compiler import judge
 from compiler.diagnostics import near
+from compiler.driver import check
 from compiler.lint import coverage
 from compiler.linter import lint
+from compiler.model import fit
 from compiler.outcome import Options
 from compiler.source import Route
 
@@ -90,3 +94,34 @@ def test_long_words_and_words_of_other_lengths_are_not_compared(
     assert compared == []
     near.near("policyx1", ["policy1", "p"])
     assert compared == [("policyx1", "policy1")]
+
+
+def _asked(count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How often is asked whether a node is large enough, of jobs all of which want more nodes than there are."""
+    asked = 0
+    whole = fit.exceeds_node
+
+    def counted(*given: Any) -> bool:
+        nonlocal asked
+        asked += 1
+        return whole(*given)
+
+    data = spec()
+    job = {**data["spec"]["jobs"][0], "nodes": 999}
+    data["spec"]["jobs"] = [{**job, "name": f"job-{index}"} for index in range(count)]
+    file = tmp_path / "spec.yaml"
+    file.write_text(yaml.safe_dump(data))
+    with monkeypatch.context() as patched:
+        patched.setattr(fit, "exceeds_node", counted)
+        found = check([file], OPTIONS).all()
+    assert "LIM003" in {each.code for each in found}
+    return asked
+
+
+def test_jobs_that_do_not_fit_are_not_each_compared_with_all_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = _asked(20, tmp_path, monkeypatch)
+    two = _asked(40, tmp_path, monkeypatch)
+    assert one > 0
+    assert two <= 2.1 * one

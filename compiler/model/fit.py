@@ -98,6 +98,20 @@ def _allocatable(
     )
 
 
+def too_large(work: Work, world: Reading) -> bool:
+    """Whether a job needs more nodes than its pools may have, each of which is large enough."""
+    return exceeds_pool(work, world) and not exceeds_node(work, world)
+
+
+def too_large_on(pool: NodePool, world: Reading) -> int:
+    """How many jobs of a pool are too large for theirs: counted once, however many of them ask."""
+    count = world.too_large.get(id(pool))
+    if count is None:
+        count = sum(too_large(work, world) for work in world.works_on(pool))
+        world.too_large[id(pool)] = count
+    return count
+
+
 def exceeds_node(work: Work, world: Reading) -> bool:
     """Whether a node of the job asks for more than any node of its pools has."""
     if not work.types:

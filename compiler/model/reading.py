@@ -74,6 +74,7 @@ class Reading(Nodes):
     ) -> None:
         super().__init__(plan, catalog, manifests)
         self.rooms: dict[RoomKey, Room] = {}
+        self.too_large: dict[int, int] = {}
         self._known_choices: dict[object, tuple[Choice, ...]] = {}
         self._landings: dict[int, Landing] = {}
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
-from compiler.model.fit import exceeds_node, exceeds_pool, pool_room
+from compiler.model.fit import pool_room, too_large, too_large_on
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -36,15 +36,14 @@ def gang_exceeds_pool(
 
         jobs: [{name: llama, nodes: 4}]
     """
-    if not _too_large(work, world):
+    if not too_large(work, world):
         return
     most = pool_room(work, world)
     pool = work.pools[0]
     single = len(work.pools) == 1
     names = listed(pool.name for pool in work.pools)
-    large = [other for other in world.works_on(pool) if _too_large(other, world)]
     # Where several jobs are too large, the limit of the pool is the mistake.
-    if single and pool.limits and len(large) > 1:
+    if single and pool.limits and too_large_on(pool, world) > 1:
         yield Finding(
             f"pool {names} has room for {most} nodes at once, and job `{work.name}` needs more",
             pool.where("limits"),
@@ -69,10 +68,6 @@ def gang_exceeds_pool(
         help=f"{lower}raise the limit of the pool",
         spec_help=f"{lower}raise `nodes` of pool {names}",
     )
-
-
-def _too_large(work: Work, world: World) -> bool:
-    return exceeds_pool(work, world) and not exceeds_node(work, world)
 
 
 def _nodes(count: int | None) -> str:
