@@ -18,7 +18,7 @@ def object_too_large(manifest: Manifest, world: World) -> Iterator[Finding]:
     """An object is larger than what etcd takes in one request.
 
     etcd refuses a request of more than 1.5 MiB, `--max-request-bytes` (etcd v3.6, server/embed/config.go,
-    DefaultMaxRequestBytes; on EKS nobody can set it), and the API server answers `etcdserver: request is too large`. An
+    DefaultMaxRequestBytes), and the API server answers `etcdserver: request is too large`. An
     object counts as it is stored: custom resources as JSON, and the name of each label and annotation once more in
     `metadata.managedFields` (Kubernetes, server-side apply). Where these do not fit, a request to apply is refused, and
     Flux makes no other (kubernetes/kubernetes pull request 87508). Kubernetes' own kinds are stored in a shorter form,
