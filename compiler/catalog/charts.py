@@ -28,12 +28,12 @@ class ChartValues:
     source: str
 
 
+@dataclass(frozen=True, slots=True)
 class UnknownValue:
     """A key that a chart does not read: its path, and the keys that there are in its place."""
 
-    def __init__(self, path: tuple[str, ...], known: tuple[str, ...]) -> None:
-        self.path = path
-        self.known = known
+    path: tuple[str, ...]
+    known: tuple[str, ...]
 
 
 def values_of(chart: str, version: str) -> ChartValues | None:

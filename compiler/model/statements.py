@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from compiler.model.command import runs_shell
+from compiler.model.command import program, runs_shell
 
 _BLOCKS = frozenset(
     {"if", "for", "while", "until", "case", "function", "trap", "{", "("}
 )
-_SEPARATORS = frozenset({";", "&", "&&", "||", "|", "|&"})
+_PIPES = frozenset({"|", "|&"})
+_SEPARATORS = frozenset({";", "&", "&&", "||"}) | _PIPES
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _BEFORE = frozenset({"exec", "time", "env", "nohup", "nice", "command"})
 _REDIRECTED = re.compile(r"\d*[<>]&\d+|&>>?")
@@ -27,20 +28,31 @@ class Statement(NamedTuple):
     separator: str
 
     @property
+    def command(self) -> tuple[str, ...]:
+        """The program with its words, without what stands before it."""
+        for index, word in enumerate(self.words):
+            if not _ASSIGNMENT.match(word) and word not in _BEFORE:
+                return self.words[index:]
+        return ()
+
+    @property
     def program(self) -> str:
         """What it starts, without its folder; empty for an assignment alone."""
-        for word in self.words:
-            if not _ASSIGNMENT.match(word) and word not in _BEFORE:
-                return word.rpartition("/")[2]
-        return ""
+        return program(self.command)
 
     @property
     def rest(self) -> tuple[str, ...]:
         """The words after the program."""
-        for index, word in enumerate(self.words):
-            if not _ASSIGNMENT.match(word) and word not in _BEFORE:
-                return self.words[index + 1 :]
-        return ()
+        return self.command[1:]
+
+
+class Started(NamedTuple):
+    """A program that a command starts, and the words behind it; ``piped``: what it prints goes to another program."""
+
+    program: str
+    rest: tuple[str, ...]
+    in_shell: bool = False
+    piped: bool = False
 
 
 class Script(NamedTuple):
@@ -55,6 +67,20 @@ def script_of(words: Sequence[str]) -> Script | None:
     """The script that a command gives to a shell; ``None`` of another command, or of one with blocks, documents or
     functions, in which a status goes other ways."""
     return _script_of(tuple(words))
+
+
+def started(words: Sequence[str]) -> list[Started]:
+    """The programs that a command starts: those of the script that it gives to a shell, or itself; none of an empty
+    one."""
+    script = script_of(words)
+    if script is not None:
+        return [
+            Started(each.program, each.rest, True, each.separator in _PIPES)
+            for each in script.statements
+        ]
+    if words:
+        return [Started(program(words), tuple(words[1:]))]
+    return []
 
 
 @lru_cache(maxsize=8192)

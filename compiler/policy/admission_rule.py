@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from compiler.dataclass import dataclass
-from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.near import meant
 from compiler.imported import name_of
 from compiler.manifest import Manifest
 from compiler.output.body import at as value_at
-from compiler.policy.rule import Finding, Rule, is_code
+from compiler.policy.rule import SEVERITIES, Finding, Rule, is_code, is_slug
 from compiler.source import Key, Route
+from compiler.verify.body import validate_body
 from compiler.verify.expressions import TooCostlyError, available, evaluated, refusal
 from compiler.verify.schemas import BUILTIN
 
@@ -28,8 +28,6 @@ API, KIND = "admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"
 BINDING = "ValidatingAdmissionPolicyBinding"
 _PREFIX = "trainyard.dev/"
 _ANNOTATIONS = ("code", "severity", "enabled", "help", "description", "fails", "passes")
-_SEVERITIES = {str(severity): severity for severity in Severity}
-_SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*\Z")
 _VARIABLE = re.compile(r"\bvariables\.([A-Za-z_]\w*)")
 _PATH = re.compile(r"\bobject((?:\.[A-Za-z_]\w*)+)(\s*\()?")
 _MOST_EXPRESSIONS = 64
@@ -102,7 +100,7 @@ def plural(kind: str) -> str:
 def rule_of(data: Mapping[str, Any], file: str) -> Rule:
     """The rule of a policy without faults."""
     notes = _annotations(data)
-    severity = _SEVERITIES[notes.get("severity", "error")]
+    severity = SEVERITIES[notes.get("severity", "error")]
     return Rule(
         code=notes["code"],
         slug=data["metadata"]["name"],
@@ -133,7 +131,7 @@ def _annotations(data: Mapping[str, Any]) -> dict[str, str]:
     return {
         key.removeprefix(_PREFIX): value
         for key, value in written.items()
-        if key.startswith(_PREFIX)
+        if key.startswith(_PREFIX) and value is not None
     }
 
 
@@ -150,13 +148,15 @@ def _admission(spec: Mapping[str, Any], help: str) -> Admission:
     checks = [
         Check(
             each["expression"],
-            each.get("message", ""),
-            each.get("messageExpression", ""),
+            each.get("message") or "",
+            each.get("messageExpression") or "",
         )
         for each in spec["validations"]
     ]
-    conditions = [each["expression"] for each in spec.get("matchConditions", ())]
-    variables = {each["name"]: each["expression"] for each in spec.get("variables", ())}
+    conditions = [each["expression"] for each in spec.get("matchConditions") or ()]
+    variables = {
+        each["name"]: each["expression"] for each in spec.get("variables") or ()
+    }
     selector = constraints.get("objectSelector") or {}
     return Admission(
         resources=tuple(resources),
@@ -187,9 +187,7 @@ def _judged(policy: Admission, manifest: Manifest) -> Iterator[Finding]:
             held = scope.value(check.expression)
         except TooCostlyError:
             raise
-        except (
-            Exception
-        ) as problem:  # a missing key, or another type: of a class of its own for each
+        except Exception as problem:  # no such key, or another type
             if policy.ignores_errors:
                 continue
             message = f"`{check.expression}` fails on {_named(manifest)}: {problem}"
@@ -268,26 +266,17 @@ def _place(check: Check, manifest: Manifest) -> Route:
 
 
 def faults(data: Mapping[str, Any]) -> Iterator[Fault]:
-    """What is wrong with a policy as a rule."""
-    if data.get("apiVersion") != API:
-        yield (
-            f"`apiVersion` is not `{API}`",
-            Route(("apiVersion",)),
-            False,
-            f"write `{API}`",
-        )
-    yield from _faults_of_metadata(data)
-    spec = data.get("spec")
-    if not isinstance(spec, Mapping):
-        yield (
-            "`spec` is missing",
-            Route(),
-            False,
-            "write `matchConstraints` and `validations`",
-        )
+    """What is wrong with a policy as a rule: what the API server refuses, or else what cannot be judged here."""
+    refused = validate_body(dict(data))
+    if refused:
+        for fault in refused:
+            help = fault.help or "write what the API takes"
+            yield fault.message, Route(fault.path), fault.key, help
         return
+    yield from _faults_of_metadata(data)
+    spec = data.get("spec") or {}
     yield from _faults_of_constraints(spec)
-    if "paramKind" in spec:
+    if spec.get("paramKind"):
         yield (
             "`paramKind` is known to the API server alone",
             Route(("spec", "paramKind")),
@@ -307,7 +296,7 @@ def faults(data: Mapping[str, Any]) -> Iterator[Fault]:
 
 def _faults_of_metadata(data: Mapping[str, Any]) -> Iterator[Fault]:
     name = value_at(data, "metadata", "name")
-    if not isinstance(name, str) or not _SLUG.match(name):
+    if not is_slug(name):
         yield (
             f"`{name or ''}` is no slug",
             Route(("metadata", "name")),
@@ -316,7 +305,7 @@ def _faults_of_metadata(data: Mapping[str, Any]) -> Iterator[Fault]:
         )
     here = Route(("metadata", "annotations"))
     notes = _annotations(data)
-    for key, value in notes.items():
+    for key in notes:
         if key not in _ANNOTATIONS:
             known = listed(sorted(_PREFIX + each for each in _ANNOTATIONS))
             yield (
@@ -324,13 +313,6 @@ def _faults_of_metadata(data: Mapping[str, Any]) -> Iterator[Fault]:
                 here / (_PREFIX + key),
                 True,
                 f"write one of {known}",
-            )
-        elif not isinstance(value, str):
-            yield (
-                f"`{_PREFIX}{key}` is not text",
-                here / (_PREFIX + key),
-                False,
-                "write it in quotes",
             )
     if not is_code(notes.get("code")):
         at = here / f"{_PREFIX}code" if "code" in notes else Route(("metadata",))
@@ -340,7 +322,7 @@ def _faults_of_metadata(data: Mapping[str, Any]) -> Iterator[Fault]:
             False,
             f"annotate the policy with `{_PREFIX}code: ORG001`: 2 to 4 capitals and 3 digits",
         )
-    if notes.get("severity", "error") not in _SEVERITIES:
+    if notes.get("severity", "error") not in SEVERITIES:
         yield (
             f"`{notes['severity']}` is no severity",
             here / f"{_PREFIX}severity",
@@ -351,11 +333,9 @@ def _faults_of_metadata(data: Mapping[str, Any]) -> Iterator[Fault]:
 
 def _faults_of_constraints(spec: Mapping[str, Any]) -> Iterator[Fault]:
     here = Route(("spec", "matchConstraints"))
-    constraints = spec.get("matchConstraints")
-    if not isinstance(constraints, Mapping):
-        constraints = {}
+    constraints = spec.get("matchConstraints") or {}
     rules = constraints.get("resourceRules")
-    if not isinstance(rules, list) or not rules:
+    if not rules:
         yield (
             "`matchConstraints.resourceRules` is missing",
             Route(("spec",)),
@@ -381,27 +361,17 @@ def _faults_of_constraints(spec: Mapping[str, Any]) -> Iterator[Fault]:
         )
     for index, rule in enumerate(rules):
         place = here / "resourceRules" / index
-        wrong = list(_faults_of_lists(rule, place))
-        yield from wrong
-        if not wrong:
+        absent = [key for key in _LISTS if not rule.get(key)]
+        for key in absent:
+            yield f"`{key}` is not a list of names", place, False, f"write `{key}: […]`"
+        if not absent:
             yield from _faults_of_resource(rule, place)
 
 
-def _faults_of_lists(rule: Any, here: Route) -> Iterator[Fault]:
-    for key in ("apiGroups", "apiVersions", "resources"):
-        names = rule.get(key) if isinstance(rule, Mapping) else None
-        if not isinstance(names, list) or not names:
-            yield f"`{key}` is not a list of names", here, False, f"write `{key}: […]`"
-        elif not all(isinstance(each, str) for each in names):
-            yield (
-                f"`{key}` has more than texts",
-                here / key,
-                False,
-                "write names in quotes",
-            )
+_LISTS = ("apiGroups", "apiVersions", "resources")
 
 
-def _faults_of_resource(rule: Any, here: Route) -> Iterator[Fault]:
+def _faults_of_resource(rule: Mapping[str, Any], here: Route) -> Iterator[Fault]:
     """A rule about what there cannot be finds nothing, for ever, and looks like one that passes."""
     groups = set(rule["apiGroups"])
     known = {
@@ -423,47 +393,34 @@ def _faults_of_resource(rule: Any, here: Route) -> Iterator[Fault]:
 
 
 def _faults_of_expressions(spec: Mapping[str, Any]) -> Iterator[Fault]:
-    validations = spec.get("validations")
-    if not isinstance(validations, list) or not validations:
+    if not spec.get("validations"):
         yield (
             "`validations` are missing",
             Route(("spec",)),
             False,
             "write `[{expression: …, message: …}]`",
         )
-        return
-    count = 0
-    for section in ("matchConditions", "variables", "validations"):
-        for index, each in enumerate(spec.get(section) or ()):
-            here = Route(("spec", section, index))
-            for key in ("expression", "messageExpression"):
-                text = each.get(key) if isinstance(each, Mapping) else None
-                if text is None and key == "messageExpression":
-                    continue
-                count += 1
-                if not isinstance(text, str) or not text.strip():
-                    yield (
-                        f"`{key}` is missing",
-                        here,
-                        False,
-                        "write an expression in CEL",
-                    )
-                    continue
-                wrong = refusal(text)
-                if wrong:
-                    yield (
-                        f"the expression cannot be judged: {wrong}",
-                        here / key,
-                        False,
-                        _FORM,
-                    )
-    if count > _MOST_EXPRESSIONS:
+    expressions = list(_expressions(spec))
+    for text, at in expressions:
+        wrong = refusal(text)
+        if wrong:
+            yield f"the expression cannot be judged: {wrong}", at, False, _FORM
+    if len(expressions) > _MOST_EXPRESSIONS:
         yield (
-            f"{count} expressions, and {_MOST_EXPRESSIONS} are the most",
+            f"{len(expressions)} expressions, and {_MOST_EXPRESSIONS} are the most",
             Route(("spec",)),
             False,
             "write two policies",
         )
+
+
+def _expressions(spec: Mapping[str, Any]) -> Iterator[tuple[str, Route]]:
+    """Every expression of a policy, with its place."""
+    for section in ("matchConditions", "variables", "validations"):
+        for index, each in enumerate(spec.get(section) or ()):
+            for key in ("expression", "messageExpression"):
+                if key in each:
+                    yield each[key] or "", Route(("spec", section, index, key))
 
 
 _FORM = "write CEL on `object`, with has(), macros, and functions on strings and lists; docs/policies.md lists them"

@@ -47,19 +47,20 @@ def run(
             if config.levels.get(code, rule.default_level) is None:
                 continue
             world.params = config.params.get(code, rule.params)
+            nodes = subjects.of(rule)
             if reach is not None:
-                reach.add(rule, subjects.of(rule))
+                reach.add(rule, nodes)
             level = config.levels.get(code)
-            findings += _run_one(rule, subjects, world, level)
+            findings += _run_one(rule, nodes, world, level)
     if reach is not None:
         reach.add_jobs(world)
     return findings
 
 
 def _run_one(
-    rule: Rule, subjects: Subjects, world: World, level: Severity | None
+    rule: Rule, nodes: Sequence[Any], world: World, level: Severity | None
 ) -> list[Diagnostic]:
-    """What a rule finds. ``level`` is the one that the user set; ``None`` without one.
+    """What a rule finds in its subjects. ``level`` is the one that the user set; ``None`` without one.
 
     A finding that several jobs have in common is reported once, with the number of the others.
     """
@@ -67,7 +68,7 @@ def _run_one(
     repeats: Counter[object] = Counter()
     failures: list[Diagnostic] = []
     try:
-        for node, finding in _findings(rule, subjects, world):
+        for node, finding in _findings(rule, nodes, world):
             key = None
             if node.__class__ is Work:
                 key = _shared_key(finding, node)
@@ -106,10 +107,9 @@ def _run_one(
 
 
 def _findings(
-    rule: Rule, subjects: Subjects, world: World
+    rule: Rule, nodes: Sequence[Any], world: World
 ) -> Iterator[tuple[Any, Finding]]:
     """What a rule yields, with the subject that it was run on. Raises ``TypeError`` for what is no sound finding."""
-    nodes = subjects.of(rule)
     if not nodes:
         return
     check = loaded(rule)

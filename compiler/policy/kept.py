@@ -17,9 +17,8 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from compiler.diagnostics import Severity
 from compiler.policy.code import module_of
-from compiler.policy.rule import Rule
+from compiler.policy.rule import SEVERITIES, Rule
 
 Stamp = tuple[int, int]
 """Nanoseconds of the last change, and size in bytes."""
@@ -154,7 +153,6 @@ def _row(rule: Rule) -> tuple[Any, ...]:
 
 _RUNS_ON = 4
 """Where a row has the class that its rule is run on."""
-_SEVERITIES = {str(severity): severity for severity in Severity}
 
 
 def _rule(
@@ -166,7 +164,7 @@ def _rule(
     return Rule(
         code=code,
         slug=slug,
-        severity=_SEVERITIES[severity],
+        severity=SEVERITIES[severity],
         own_doc="",
         runs_on=runs_on,
         check=_Check(name, module),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ class Reach:
     they look for, and the jobs of which a part is not known, each with the reason."""
 
     looked: set[str] = field(default_factory=set)
-    idle: dict[str, str] = field(default_factory=dict)
+    idle: dict[str, Rule] = field(default_factory=dict)
     partly: dict[str, str] = field(default_factory=dict)
 
     def add(self, rule: Rule, subjects: Sequence[Any]) -> None:
@@ -27,7 +27,7 @@ class Reach:
         if subjects:
             self.looked.add(rule.code)
         else:
-            self.idle.setdefault(rule.code, _wanted(rule))
+            self.idle[rule.code] = rule
 
     def add_jobs(self, world: World) -> None:
         """Count the jobs of which rules know a part."""
@@ -38,14 +38,16 @@ class Reach:
 
     def without(self) -> Counter[str]:
         """The rules that had nothing to look at in any run, by what they look for."""
-        return Counter(
-            wanted
-            for code, wanted in self.idle.items()
-            if wanted and code not in self.looked
+        served = BUILTIN.served()
+        wanted = (
+            _wanted(rule, served)
+            for code, rule in self.idle.items()
+            if code not in self.looked
         )
+        return Counter(filter(None, wanted))
 
 
-def _wanted(rule: Rule) -> str:
+def _wanted(rule: Rule, served: Container[str]) -> str:
     """What a rule is run on, as people call it; empty for what no manifest is."""
     if rule.kinds:
         kinds = sorted({kind.rpartition("/")[2] for kind in rule.kinds})
@@ -53,7 +55,7 @@ def _wanted(rule: Rule) -> str:
     name = rule.runs_on.rpartition(":")[2]
     if name in _NAMES:
         return _NAMES[name]
-    return name if name in BUILTIN.served() else ""
+    return name if name in served else ""
 
 
 _NAMES = {

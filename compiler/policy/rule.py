@@ -164,12 +164,19 @@ class Rule:
         return examples(self.doc, "Passes")
 
 
+SEVERITIES: Mapping[str, Severity] = {str(each): each for each in Severity}
+_SLUG = regex(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _CODE = regex(r"[A-Z]{2,4}[0-9]{3}")
 
 
 def is_code(value: object) -> bool:
     """Whether a value has the form of a code: 2 to 4 capitals and 3 digits."""
     return isinstance(value, str) and _CODE.fullmatch(value) is not None
+
+
+def is_slug(value: object) -> bool:
+    """Whether a value has the form of a rule's name: words joined by `-`."""
+    return isinstance(value, str) and _SLUG.fullmatch(value) is not None
 
 
 def rule(

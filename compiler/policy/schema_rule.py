@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, listed
 from compiler.imported import name_of
 from compiler.manifest import Manifest, ObjectRef
 from compiler.policy import admission_rule
 from compiler.policy.documents import read_documents
-from compiler.policy.rule import Finding, Rule, is_code
+from compiler.policy.rule import SEVERITIES, Finding, Rule, is_code, is_slug
 from compiler.source import Document, Route
 from compiler.verify.kinds import meant, unknown_kind
 
@@ -29,8 +28,6 @@ _KEYS = {
     "description",
 }
 _Fault = admission_rule.Fault
-_SLUG = r"[a-z][a-z0-9]*(-[a-z0-9]+)*"
-_SEVERITIES = {str(severity): severity for severity in Severity}
 
 
 def load_schema_rules(
@@ -92,7 +89,7 @@ def _rule(
     return Rule(
         code=data["code"],
         slug=data["slug"],
-        severity=_SEVERITIES[data.get("severity", "error")],
+        severity=SEVERITIES[data.get("severity", "error")],
         own_doc=data.get("description") or data["message"],
         runs_on=name_of(Manifest),
         check=_checker(
@@ -135,7 +132,7 @@ def _faults(data: Any) -> Iterator[_Fault]:
             "write 2 to 4 capitals and 3 digits: `ORG001`",
         )
     slug = data.get("slug")
-    if not isinstance(slug, str) or not re.fullmatch(_SLUG, slug):
+    if not is_slug(slug):
         yield (
             f"`{data.get('slug', '')}` is no slug",
             Route(("slug",)),
@@ -143,7 +140,7 @@ def _faults(data: Any) -> Iterator[_Fault]:
             "write words joined by `-`",
         )
     severity = data.get("severity", "error")
-    if not isinstance(severity, str) or severity not in _SEVERITIES:
+    if not isinstance(severity, str) or severity not in SEVERITIES:
         yield (
             f"`{severity}` is no severity",
             Route(("severity",)),

@@ -119,7 +119,7 @@ def _fault_of(
 ) -> Fault | None:
     """The fault of one rule, if it does not hold."""
     try:
-        program = _program(rule)
+        program = compiled(rule)
     except (
         Exception
     ) as problem:  # a text that is no CEL, or none that this engine reads
@@ -169,17 +169,18 @@ _SHOWN = 160
 
 
 @lru_cache(maxsize=1024)
-def _program(rule: str) -> Any:
+def compiled(expression: str) -> Any:
+    """An expression as the engine runs it. Raises what the engine's parser raises."""
     import cel
 
-    return cel.compile(rule)
+    return cel.compile(expression)
 
 
 @lru_cache(maxsize=1)
 def _context() -> Any:
     import cel
 
-    return cel.Context(functions={"find": _find, "split": _split})
+    return cel.Context(functions={"find": _find, "split": split})
 
 
 def _find(text: str, pattern: str) -> str:
@@ -188,10 +189,11 @@ def _find(text: str, pattern: str) -> str:
     return match[0] if match else ""
 
 
-def _split(
+def split(
     text: str,
     separator: str,
 ) -> list[str]:
+    """The parts of a text between separators; its letters where the separator is empty."""
     if separator:
         return text.split(separator)
     return list(text)

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Any
 
 from compiler.re2 import compile_re2
-from compiler.verify.cel import available
+from compiler.verify.cel import available, compiled, split
 
 __all__ = ["TooCostlyError", "available", "evaluated", "refusal"]
 
@@ -80,7 +79,7 @@ def refusal(expression: str) -> str:
     if _depth(bare) > DEEPEST:
         return f"more than {DEEPEST} macros like `all` stand in one another"
     try:
-        _program(expression)
+        compiled(expression)
     except Exception as problem:  # of a class of the parser's own
         first = str(problem).splitlines()[0]
         return f"it is no CEL: {first}"
@@ -103,7 +102,7 @@ def evaluated(expression: str, variables: Mapping[str, Any], width: int) -> Any:
     context = cel.Context(functions=_FUNCTIONS)
     for name, value in variables.items():
         context.add_variable(name, value)
-    value = _program(expression).execute(context)
+    value = compiled(expression).execute(context)
     if isinstance(value, (str, list)) and len(value) > _LONGEST_TEXT:
         raise TooCostlyError(f"a value of {len(value):,} characters or items")
     return value
@@ -127,13 +126,6 @@ def _depth(bare: str) -> int:
     return deepest
 
 
-@lru_cache(maxsize=1024)
-def _program(expression: str) -> Any:
-    import cel
-
-    return cel.compile(expression)
-
-
 def _matches(text: str, pattern: str) -> bool:
     return _search(text, pattern) is not None
 
@@ -151,10 +143,6 @@ def _search(text: str, pattern: str) -> re.Match[str] | None:
         raise TooCostlyError(f"the pattern `{pattern[:60]}` on {len(text)} characters")
     found: re.Match[str] | None = compile_re2(pattern).search(text)
     return found
-
-
-def _split(text: str, separator: str) -> list[str]:
-    return text.split(separator) if separator else list(text)
 
 
 def _replace(text: str, old: str, new: str) -> str:
@@ -175,7 +163,7 @@ def _substring(text: str, start: int, end: int | None = None) -> str:
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "matches": _matches,
     "find": _find,
-    "split": _split,
+    "split": split,
     "replace": _replace,
     "join": _joined,
     "substring": _substring,

@@ -3,8 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from compiler.diagnostics import Severity
-from compiler.model.command import program
-from compiler.model.statements import script_of
+from compiler.model.statements import started
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -45,20 +44,13 @@ def command_computes_nothing(work: Work) -> Iterator[Finding]:
 
 def _last(words: Sequence[str]) -> str:
     """The last command that is run, where it never ends."""
-    script = script_of(words)
-    if script is None:
-        name, rest = program(words), tuple(words[1:])
-    elif script.statements:
-        last = script.statements[-1]
-        name, rest = last.program, last.rest
-    else:
-        return ""
-    if never_ends(name, rest):
-        return " ".join((name, *rest))
+    for name, rest, *_ in started(words)[-1:]:
+        if _never_ends(name, rest):
+            return " ".join((name, *rest))
     return ""
 
 
-def never_ends(name: str, rest: Sequence[str]) -> bool:
+def _never_ends(name: str, rest: Sequence[str]) -> bool:
     """Whether a command is one that people wait with."""
     if name == "sleep":
         return bool(rest) and rest[0] in ("infinity", "inf")

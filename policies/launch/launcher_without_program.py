@@ -3,8 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from compiler.model.command import program
-from compiler.model.statements import script_of
+from compiler.model.statements import started
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -55,8 +54,9 @@ def launcher_without_program(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [torchrun], args: [train.py]}]
     """
-    for name, rest in _started(work):
-        if _has_program(name, rest):
+    for name, rest, _, piped in started(work.words):
+        # What a pipe begins with may get its program by a file or another pipe.
+        if piped or _has_program(name, rest):
             continue
         yield Finding(
             f"job `{work.name}` starts `{name}` without a program",
@@ -64,18 +64,6 @@ def launcher_without_program(work: Work) -> Iterator[Finding]:
             label="nothing is run",
             help=f"write the program behind it, like `{name} train.py`",
         )
-
-
-def _started(work: Work) -> Iterator[tuple[str, Sequence[str]]]:
-    """The launchers of a command, each with the words behind it."""
-    script = script_of(work.words)
-    if script is not None:
-        for statement in script.statements:
-            # Programs come to Python through pipes and files too.
-            if statement.separator not in ("|", "|&"):
-                yield statement.program, statement.rest
-    elif work.words:
-        yield program(work.words), work.words[1:]
 
 
 def _has_program(name: str, rest: Sequence[str]) -> bool:

@@ -3,8 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.model.command import program
-from compiler.model.statements import script_of
+from compiler.model.statements import started
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -38,12 +37,7 @@ def program_not_for_pods(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [torchrun, train.py]}]
     """
-    script = script_of(work.words)
-    if script is not None:
-        started = [statement.program for statement in script.statements]
-    else:
-        started = [program(work.words)]
-    for name in started:
+    for name, *_ in started(work.words):
         if name in _ELSEWHERE:
             yield Finding(
                 f"job `{work.name}` starts `{name}` in its containers",

@@ -3,8 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from compiler.model.command import program
-from compiler.model.statements import script_of
+from compiler.model.statements import started
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
@@ -43,12 +42,8 @@ def program_of_another_kind(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [torchrun, --no-python, ./train.sh]}]
     """
-    script = script_of(work.words)
-    if script is not None:
-        for statement in script.statements:
-            yield from _judged(work, statement.program, statement.rest, expands=True)
-    elif work.words:
-        yield from _judged(work, program(work.words), work.words[1:], expands=False)
+    for name, rest, in_shell, _ in started(work.words):
+        yield from _judged(work, name, rest, expands=in_shell)
 
 
 def _judged(

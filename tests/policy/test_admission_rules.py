@@ -190,6 +190,42 @@ def test_a_policy_without_a_code_says_where_one_is_written(tmp_path: Path) -> No
     assert "trainyard.dev/code" in fault.help
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"variables": [{"expression": "1 == 1"}]},
+        {"variables": [{"name": ["a"], "expression": "1 == 1"}]},
+        {"matchConditions": 1},
+        {"matchConstraints": []},
+        {"validations": [1]},
+    ],
+)
+def test_what_the_api_server_refuses_is_refused(
+    changed: dict[str, Any], tmp_path: Path
+) -> None:
+    faults = found(tmp_path, policy(**changed))
+    assert {each.code for each in faults} == {"POL013"}
+    assert all(each.help and each.span for each in faults)
+
+
+def test_annotations_that_are_none_are_refused(tmp_path: Path) -> None:
+    data = next(yaml.safe_load_all(POLICY))
+    for written in ([], "x", {"trainyard.dev/severity": ["error"]}):
+        data["metadata"]["annotations"] = written
+        (tmp_path / "rule.yaml").write_text(yaml.safe_dump(data))
+        _, faults = load_rules(tmp_path)
+        assert {each.code for each in faults} == {"POL013"}
+
+
+def test_sections_that_are_null_are_empty(tmp_path: Path) -> None:
+    text = policy(
+        matchConditions=None,
+        variables=None,
+        validations=[{"expression": "object.spec.trainer.numNodes > 1"}],
+    )
+    assert found(tmp_path, text) == []
+
+
 HOSTILE = [
     "object.metadata.name.matches('^(a+)+$')",
     "'" + "a" * 3000 + "'.matches('(a|a)*b')",
@@ -230,6 +266,15 @@ def test_variables_that_double_themselves_end(tmp_path: Path) -> None:
         validations=[{"expression": "size(variables.v39) < 10"}],
     )
     assert {each.code for each in found(tmp_path, text)} == {"POL015"}
+
+
+def test_a_variable_of_itself_ends(tmp_path: Path) -> None:
+    text = policy(
+        matchConditions=[],
+        variables=[{"name": "v", "expression": "variables.v + 1"}],
+        validations=[{"expression": "variables.v > 1"}],
+    )
+    assert {each.code for each in found(tmp_path, text)} <= {"ORG001", "POL015"}
 
 
 def test_examples_stand_in_annotations(tmp_path: Path) -> None:

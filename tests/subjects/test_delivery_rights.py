@@ -11,25 +11,13 @@ import yaml
 from builders import ROOT, manifests_of, objects_of, plan_of, spec
 
 from compiler.manifest import Body, Manifest
+from compiler.policy.admission_rule import plural
 from compiler.subjects.delivery.plan import Stage
 
 MAKE = {"get", "list", "watch", "create", "patch", "delete"}
 """kustomize-controller v1.10: server-side apply, its look at what is there, and pruning."""
 OWN_RIGHTS = {"trainyard", "trainyard-include", "trainyard-include-custom"}
 """Stages with all rights: the root, and what an adopter includes."""
-PLURALS = {
-    "NetworkPolicy": "networkpolicies",
-    "NodeClass": "nodeclasses",
-    "EC2NodeClass": "ec2nodeclasses",
-    "PriorityClass": "priorityclasses",
-    "StorageClass": "storageclasses",
-    "WorkloadPriorityClass": "workloadpriorityclasses",
-    "GitRepository": "gitrepositories",
-    "HelmRepository": "helmrepositories",
-    "OCIRepository": "ocirepositories",
-    "Topology": "topologies",
-    "ValidatingAdmissionPolicy": "validatingadmissionpolicies",
-}
 Right = tuple[str, str, str]
 """An API group, a resource and a verb."""
 
@@ -70,7 +58,7 @@ def needed(manifest: Manifest) -> set[Right]:
     """What it takes to apply an object: the rights to its kind, and those that it hands out itself."""
     group = manifest.ref.api_version.rpartition("/")[0]
     kind = manifest.ref.kind
-    resource = PLURALS.get(kind, f"{kind.lower()}s")
+    resource = plural(kind)
     rights = {(group, resource, verb) for verb in MAKE}
     if kind in ("Role", "ClusterRole"):
         rights |= rights_of(manifest.body["rules"])

@@ -23,8 +23,8 @@ from compiler.subjects.namespaces.plan import (
 )
 
 _FOLDER = "flux"  # applied before the stages that need them
-_READ = ("get", "list", "watch")
-_MAKE = (*_READ, "create", "update", "patch", "delete")
+READ = ("get", "list", "watch")
+_MAKE = (*READ, "create", "update", "patch", "delete")
 
 
 def makes(group: str, *resources: str) -> PolicyRule:
@@ -34,7 +34,7 @@ def makes(group: str, *resources: str) -> PolicyRule:
 
 def reads(group: str, *resources: str) -> PolicyRule:
     """The right to look at objects, by which Flux finds whether others are ready."""
-    return PolicyRule((group,), resources, _READ)
+    return PolicyRule((group,), resources, READ)
 
 
 def deliverer(

@@ -11,7 +11,13 @@ from compiler.resolve.context import SPEC, Context, unique
 from compiler.source import Route
 from compiler.subjects import addons
 from compiler.subjects.addons.addon import HELM
-from compiler.subjects.delivery.accounts import deliverer, deliverer_in, makes
+from compiler.subjects.delivery.accounts import (
+    READ,
+    deliverer,
+    deliverer_in,
+    makes,
+    reads,
+)
 from compiler.subjects.delivery.stages import stage
 from compiler.subjects.jobs.kinds.wanted import DASHBOARD, KUBERAY, runs
 from compiler.subjects.jobs.plan import GPU, NEURON
@@ -193,31 +199,27 @@ def access(context: Context) -> Iterator[Access]:
             )
 
 
-_READ = ("get", "list", "watch")
 _RULES = (
     PolicyRule(
         ("trainer.kubeflow.org",),
         ("trainjobs",),
-        (*_READ, "delete"),
+        (*READ, "delete"),
     ),
-    PolicyRule(("jobset.x-k8s.io",), ("jobsets",), _READ),
-    PolicyRule(("kueue.x-k8s.io",), ("workloads", "localqueues"), _READ),
-    PolicyRule(
-        ("",),
-        ("pods", "pods/log", "events", "configmaps"),
-        _READ,
-    ),
+    reads("jobset.x-k8s.io", "jobsets"),
+    reads("kueue.x-k8s.io", "workloads", "localqueues"),
+    reads("", "pods", "pods/log", "events", "configmaps"),
     PolicyRule(("",), ("pods/exec", "pods/portforward"), ("create",)),
 )
 _CLUSTER_RULES = (
-    PolicyRule(
-        ("kueue.x-k8s.io",),
-        ("clusterqueues", "resourceflavors", "workloadpriorityclasses"),
-        _READ,
+    reads(
+        "kueue.x-k8s.io",
+        "clusterqueues",
+        "resourceflavors",
+        "workloadpriorityclasses",
     ),
-    PolicyRule(("trainer.kubeflow.org",), ("clustertrainingruntimes",), _READ),
-    PolicyRule(("",), ("nodes",), _READ),
-    PolicyRule(("karpenter.sh",), ("nodeclaims", "nodepools"), _READ),
+    reads("trainer.kubeflow.org", "clustertrainingruntimes"),
+    reads("", "nodes"),
+    reads("karpenter.sh", "nodeclaims", "nodepools"),
 )
 
 
@@ -230,7 +232,7 @@ def _more_rules(context: Context) -> Iterator[PolicyRule]:
             yield PolicyRule(
                 (group,),
                 resources,
-                (*_READ, "delete"),
+                (*READ, "delete"),
             )
 
 
