@@ -24,10 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 S5 = ROOT / "specs" / "llama3-8b.yaml"
 WORKSHOP = ROOT / "specs" / "workshop"
 STARTER = ROOT / "specs" / "starter.yaml"
-CRD = (
-    ROOT.parent
-    / "shared/crds/kubeflow-trainer/v2.3.0/trainer.kubeflow.org_trainjobs.yaml"
-)
+CRD = ROOT.parent / "shared/crds/kubeflow-trainer/v2.3.0/trainer.kubeflow.org_trainjobs.yaml"
 LINTED = 3000
 BARE = ROOT / "benchmarks" / "bare_cdk8s.py"
 PYTHON = sys.executable
@@ -85,12 +82,7 @@ def bodies_of(spec: Path, file: Path) -> int:
         f"Path({str(file)!r}).write_text(json.dumps(bodies)); print(len(bodies))"
     )
     done = subprocess.run(
-        [PYTHON, "-c", code],
-        cwd=ROOT,
-        env=ENV,
-        check=True,
-        capture_output=True,
-        text=True,
+        [PYTHON, "-c", code], cwd=ROOT, env=ENV, check=True, capture_output=True, text=True
     )
     return int(done.stdout)
 
@@ -142,9 +134,7 @@ def small(runs: int, scratch: Path) -> list[tuple[str, float, float, float, str]
         (
             "unchanged `compile` of S5 / `check` of S5",
             *pair(
-                runs,
-                lambda: trainyard("compile", S5, "-o", out),
-                lambda: trainyard("check", S5),
+                runs, lambda: trainyard("compile", S5, "-o", out), lambda: trainyard("check", S5)
             ),
             "≈ 1",
         ),
@@ -177,9 +167,7 @@ def scale(counts: Sequence[int], scratch: Path) -> None:
         pairs = [
             (
                 run(trainyard("compile", spec, "-o", fresh(scratch / "many"))),
-                run(
-                    [PYTHON, str(BARE), str(bodies), str(fresh(scratch / "many-peer"))]
-                ),
+                run([PYTHON, str(BARE), str(bodies), str(fresh(scratch / "many-peer"))]),
             )
             for _ in range(1 if count > 2000 else 5)
         ]
@@ -209,24 +197,14 @@ def fleet(count: int, runs: int, scratch: Path) -> None:
         )
     compiled = trainyard("compile", specs, "-o", out)
     rows: list[tuple[str, Command, int, str]] = [
-        (
-            "cold `compile`",
-            lambda: trainyard("compile", specs, "-o", fresh(out)),
-            min(runs, 3),
-            "",
-        ),
+        ("cold `compile`", lambda: trainyard("compile", specs, "-o", fresh(out)), min(runs, 3), ""),
         ("unchanged `compile`", lambda: compiled, runs, "≤ 1.0 s, wall"),
         ("`check`", lambda: trainyard("check", specs), runs, ""),
     ]
     for name, command, times, aim in rows:
         found = [(run(command())[0], cpu(command())) for _ in range(times)]
-        wall, used = (
-            statistics.median(each[which] for each in found) for which in (0, 1)
-        )
-        print(
-            f"| {name} of {count} clusters | {wall:.2f} | {used:.2f} | {aim} |",
-            flush=True,
-        )
+        wall, used = (statistics.median(each[which] for each in found) for which in (0, 1))
+        print(f"| {name} of {count} clusters | {wall:.2f} | {used:.2f} | {aim} |", flush=True)
 
 
 def strict(schema: Any) -> Any:
@@ -263,20 +241,14 @@ def absent(kubeconform: str, crd: Path) -> str:
     if shutil.which(kubeconform) is None:
         return f"there is no program `{kubeconform}` (`--kubeconform PATH` names it)"
     return (
-        ""
-        if crd.is_file()
-        else f"there is no file {crd} (`--crd PATH` names the CRD of TrainJob)"
+        "" if crd.is_file() else f"there is no file {crd} (`--crd PATH` names the CRD of TrainJob)"
     )
 
 
 def linting(kubeconform: str, crd: Path, runs: int, scratch: Path) -> None:
     """Prints the CPU seconds of `lint` and of kubeconform over the same TrainJobs: many files, then one."""
     schemas = schema_folder(crd, scratch / "schemas")
-    spec, out, alone = (
-        scratch / "lint.yaml",
-        scratch / "lint-out",
-        scratch / "trainjobs",
-    )
+    spec, out, alone = (scratch / "lint.yaml", scratch / "lint-out", scratch / "trainjobs")
     spec.write_text(many_jobs(LINTED), encoding="utf-8")
     run(trainyard("compile", spec, "-o", out))
     files = sorted(out.glob("bench/jobs/*.yaml"))
@@ -285,16 +257,13 @@ def linting(kubeconform: str, crd: Path, runs: int, scratch: Path) -> None:
         shutil.copy(file, alone)
     together = scratch / "trainjobs.yaml"
     together.write_text(
-        "---\n".join(file.read_text(encoding="utf-8") for file in files),
-        encoding="utf-8",
+        "---\n".join(file.read_text(encoding="utf-8") for file in files), encoding="utf-8"
     )
     for name, path in ((f"{len(files):,} files", alone), ("one file", together)):
         theirs = [kubeconform, "-strict", "-schema-location", schemas, str(path)]
         run(trainyard("lint", path)), run(theirs)
         pairs = [(cpu(trainyard("lint", path)), cpu(theirs)) for _ in range(runs)]
-        ours, peer = (
-            statistics.median(each[which] for each in pairs) for which in (0, 1)
-        )
+        ours, peer = (statistics.median(each[which] for each in pairs) for which in (0, 1))
         ratio = statistics.median(a / b for a, b in pairs)
         print(
             f"| `lint` / `kubeconform -strict`: {len(files):,} TrainJobs in {name} | {ours:.2f} | {peer:.2f} "
@@ -313,24 +282,16 @@ def main() -> None:
         "--kubeconform", default="kubeconform", help="its program: a name or a path"
     )
     arguments.add_argument(
-        "--crd",
-        type=Path,
-        default=CRD,
-        help="the CRD of TrainJob as Trainer releases it",
+        "--crd", type=Path, default=CRD, help="the CRD of TrainJob as Trainer releases it"
     )
     options = arguments.parse_args()
     print(
         f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n"
     )
     with tempfile.TemporaryDirectory() as folder:
-        print(
-            "| what | ours, s | peer, s | ratio | aim |\n| --- | --- | --- | --- | --- |"
-        )
+        print("| what | ours, s | peer, s | ratio | aim |\n| --- | --- | --- | --- | --- |")
         for name, ours, theirs, ratio, aim in small(options.runs, Path(folder)):
-            print(
-                f"| {name} | {ours:.3f} | {theirs:.3f} | {ratio:.2f} | {aim} |",
-                flush=True,
-            )
+            print(f"| {name} | {ours:.3f} | {theirs:.3f} | {ratio:.2f} | {aim} |", flush=True)
         if not options.skip_scale:
             print(
                 "\n| jobs | objects | ours, s | ours, MiB | bare, s | bare, MiB | time ratio | memory ratio |\n"
@@ -347,9 +308,7 @@ def main() -> None:
             )
             linting(options.kubeconform, options.crd, options.runs, Path(folder))
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    print(
-        f"\nlargest process of this run: {peak:.0f} MiB; {json.dumps({'runs': options.runs})}"
-    )
+    print(f"\nlargest process of this run: {peak:.0f} MiB; {json.dumps({'runs': options.runs})}")
 
 
 if __name__ == "__main__":

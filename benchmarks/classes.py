@@ -43,9 +43,7 @@ def ours(number: int) -> Any:
 def struct(number: int) -> Any:
     import msgspec
 
-    return msgspec.defstruct(
-        f"Struct{number}", [(name, int) for name in FIELDS], frozen=True
-    )
+    return msgspec.defstruct(f"Struct{number}", [(name, int) for name in FIELDS], frozen=True)
 
 
 def seconds_of_import(module: str) -> float:
@@ -53,11 +51,7 @@ def seconds_of_import(module: str) -> float:
     program = f"import time; start = time.perf_counter(); import {module}; print(time.perf_counter() - start)"
     runs = [
         subprocess.run(
-            [sys.executable, "-c", program],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
+            [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
         )
         for _ in range(9)
     ]
@@ -91,15 +85,11 @@ def main() -> None:
     ]
     if importlib.util.find_spec("msgspec"):
         makers.append(("msgspec", struct, "msgspec"))
-    print(
-        "| what | a class, ms | an object, µs | import, ms |\n| --- | --- | --- | --- |"
-    )
+    print("| what | a class, ms | an object, µs | import, ms |\n| --- | --- | --- | --- |")
     for name, make, module in makers:
         per_class, per_object = measure(make, count)
         took = seconds_of_import(module)
-        print(
-            f"| {name} | {1e3 * per_class:.3f} | {1e6 * per_object:.2f} | {1e3 * took:.1f} |"
-        )
+        print(f"| {name} | {1e3 * per_class:.3f} | {1e6 * per_object:.2f} | {1e3 * took:.1f} |")
 
 
 if __name__ == "__main__":

@@ -81,9 +81,7 @@ def density(folder: Path) -> Density:
     )
 
 
-def _of_function(
-    function: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]
-) -> float:
+def _of_function(function: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]) -> float:
     own = lines[function.lineno - 1 : function.end_lineno]
     filled = sum(bool(line.strip()) for line in own)
     return sum(1 for _ in ast.walk(function)) / filled

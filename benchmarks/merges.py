@@ -31,15 +31,11 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--pairs", type=int, default=200)
     arguments.add_argument("--seed", type=int, default=1)
-    arguments.add_argument(
-        "--verbose", action="store_true", help="each pair that is not current"
-    )
+    arguments.add_argument("--verbose", action="store_true", help="each pair that is not current")
     options = arguments.parse_args()
     ends: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
-        for found in merges(
-            Path(folder), options.seed, -(-options.pairs // PER_BASE), PER_BASE
-        ):
+        for found in merges(Path(folder), options.seed, -(-options.pairs // PER_BASE), PER_BASE):
             ends[end(found)] += 1
             if options.verbose and end(found) != ENDS[0]:
                 print(

@@ -31,9 +31,7 @@ def _separate(one: str, other: str) -> bool:
 
 
 def by_cluster(
-    items: Iterable[T],
-    manifest: Callable[[T], Manifest],
-    together: Together = _separate,
+    items: Iterable[T], manifest: Callable[[T], Manifest], together: Together = _separate
 ) -> list[list[T]]:
     """The items of each cluster: of each folder that Trainyard wrote, of folders beside each other that hold the same,
     and of each ClusterConfig where there are several. ``together``: whether something applies both of two files."""
@@ -62,10 +60,7 @@ def _generated_root(folder: str) -> str:
     return folder
 
 
-def _by_config(
-    items: list[T],
-    manifest: Callable[[T], Manifest],
-) -> list[list[T]]:
+def _by_config(items: list[T], manifest: Callable[[T], Manifest]) -> list[list[T]]:
     """Several ClusterConfigs each by itself, since nothing says to which of them the other objects belong.
 
     Those for the node groups of a pool are parts of their cluster's (``ref_of``).
@@ -86,9 +81,7 @@ def _by_config(
 
 
 def _by_folder(
-    items: Sequence[T],
-    manifest: Callable[[T], Manifest],
-    together: Together,
+    items: Sequence[T], manifest: Callable[[T], Manifest], together: Together
 ) -> list[list[T]]:
     """The items of each cluster; what lies outside of the clusters' folders belongs to all of them.
 
@@ -118,9 +111,7 @@ def _by_folder(
 
 
 def _each(
-    by_name: Mapping[str, Sequence[T]],
-    manifest: Callable[[T], Manifest],
-    together: Together,
+    by_name: Mapping[str, Sequence[T]], manifest: Callable[[T], Manifest], together: Together
 ) -> list[list[T]]:
     clusters: list[list[T]] = []
     for named_items in by_name.values():
@@ -146,10 +137,7 @@ def _folders(paths: Sequence[str]) -> list[Parts]:
     return [parts[name][depth:] for name in names]
 
 
-def _fork(
-    one: Parts,
-    other: Parts,
-) -> tuple[Parts, Parts] | None:
+def _fork(one: Parts, other: Parts) -> tuple[Parts, Parts] | None:
     """The two folders in which the paths to two folders part; ``None`` where one holds the other."""
     depth = _shared_depth(one, other)
     if depth in (len(one), len(other)):
@@ -190,8 +178,5 @@ def _alternatives(
         smaller = min(size[one], size[other])
         if 2 * count >= smaller:
             alternatives |= {one, other}
-    top = min(
-        map(len, alternatives),
-        default=0,
-    )
+    top = min(map(len, alternatives), default=0)
     return {folder[-1] for folder in alternatives if len(folder) == top}

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 else:
 
-    def dataclass(
-        *, frozen=False, slots=False, kw_only=False, order=False, unsafe_hash=False
-    ):
+    def dataclass(*, frozen=False, slots=False, kw_only=False, order=False, unsafe_hash=False):
         """Make a class of fields that is compared by them, and shown as a call; a frozen one has a hash."""
 
         def decorate(cls):
@@ -69,11 +67,7 @@ def _is_special(annotation: Any) -> bool:
 _FEW = 32
 
 
-def _first_initializer(
-    cls: Any,
-    fields: tuple[Any, ...],
-    frozen: bool,
-) -> Any:
+def _first_initializer(cls: Any, fields: tuple[Any, ...], frozen: bool) -> Any:
     """``__init__`` without a compilation: most classes of a run have a few objects, and compiling takes as long as 40.
 
     After a few, and where the arguments are wrong, it gives way to the compiled one.
@@ -85,13 +79,7 @@ def _first_initializer(
     def initialize(self: Any, *args: Any, **kwargs: Any) -> None:
         nonlocal left
         left -= 1
-        values = dict(
-            zip(
-                positional,
-                args,
-                strict=False,
-            )
-        )
+        values = dict(zip(positional, args, strict=False))
         fits = len(args) <= len(positional)
         fits = fits and kwargs.keys().isdisjoint(values)
         values |= kwargs
@@ -99,22 +87,14 @@ def _first_initializer(
         if not filled:
             cls.__init__ = _initializer(fields, frozen, completed is not None)
             cls.__init__.__qualname__ = f"{cls.__qualname__}.__init__"
-            cls.__init__(
-                self,
-                *args,
-                **kwargs,
-            )
+            cls.__init__(self, *args, **kwargs)
         elif completed is not None:
             completed(self)
 
     return initialize
 
 
-def _fill(
-    instance: Any,
-    fields: tuple[Any, ...],
-    values: dict[str, Any],
-) -> bool:
+def _fill(instance: Any, fields: tuple[Any, ...], values: dict[str, Any]) -> bool:
     """Set each field to its value or default; whether every field has one, and every value a field."""
     for field in fields:
         if field.init and field.name in values:
@@ -131,16 +111,9 @@ def _fill(
     return not values
 
 
-def _initializer(
-    fields: tuple[Any, ...],
-    frozen: bool,
-    completed: bool,
-) -> Any:
+def _initializer(fields: tuple[Any, ...], frozen: bool, completed: bool) -> Any:
     """``__init__`` with the parameters and defaults that a dataclass of these fields has."""
-    scope: dict[str, Any] = {
-        "_set": object.__setattr__,
-        "_absent": dataclasses.MISSING,
-    }
+    scope: dict[str, Any] = {"_set": object.__setattr__, "_absent": dataclasses.MISSING}
     parameters, body = ["self"], []
     for field in sorted(fields, key=attrgetter("kw_only")):
         name = value = field.name

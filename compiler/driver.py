@@ -70,10 +70,7 @@ def check(
     diagnostics += load_catalog(options.catalog).faults
     if any(fact.severity is Severity.ERROR for fact in diagnostics):
         return Outcome([], diagnostics)
-    policies, faults = load_policies(
-        options.policies,
-        today=options.today,
-    )
+    policies, faults = load_policies(options.policies, today=options.today)
     diagnostics += faults
     compilations = _compile_all(sources, policies, options, lowered, current)
     outcome = Outcome(compilations, diagnostics)
@@ -90,10 +87,7 @@ def _compile_all(
     current: Current,
 ) -> list[Compilation]:
     if lowered is not None or len(sources) < _MANY:
-        return [
-            _compile(source, policies, options, lowered or _ignore)
-            for source in sources
-        ]
+        return [_compile(source, policies, options, lowered or _ignore) for source in sources]
 
     from compiler.fleet import spread  # a few specs start sooner without it
 
@@ -112,10 +106,7 @@ def _compile_all(
 
 
 def _excuse(
-    outcome: Outcome,
-    config: Config,
-    paths: Sequence[str | os.PathLike[str]],
-    options: Options,
+    outcome: Outcome, config: Config, paths: Sequence[str | os.PathLike[str]], options: Options
 ) -> None:
     """Apply the exceptions over all specs at once: one is unused only if none of them needs it."""
     from compiler.unread import is_everything  # few repositories have exceptions
@@ -129,26 +120,15 @@ def _excuse(
         for compilation in compilations
     )
     names = [compilation.name for compilation in compilations]
-    everything = is_everything(
-        paths,
-        names,
-        options.policies,
-        options.output,
-    )
-    kept, excused = config.excuse(
-        findings,
-        judged=judged,
-        everything=everything,
-    )
+    everything = is_everything(paths, names, options.policies, options.output)
+    kept, excused = config.excuse(findings, judged=judged, everything=everything)
     known = {id(finding) for finding in findings}
     of_exceptions = [finding for finding in kept if id(finding) not in known]
     outcome.diagnostics += of_exceptions
     gone = {id(finding) for finding in excused}
     for compilation in compilations:
         diagnostics = compilation.diagnostics
-        compilation.diagnostics = [
-            finding for finding in diagnostics if id(finding) not in gone
-        ]
+        compilation.diagnostics = [finding for finding in diagnostics if id(finding) not in gone]
     outcome.excused = len(excused)
 
 
@@ -171,23 +151,14 @@ def _passes(
         return faults
     lowered(done.manifests)
     catalog = load_catalog(options.catalog)
-    verdict = judge(
-        artifacts,
-        setting_of(plan),
-        catalog,
-        policies,
-        plan=plan,
-    )
+    verdict = judge(artifacts, setting_of(plan), catalog, policies, plan=plan)
     findings = traced(verdict.diagnostics, artifacts)
     if plan.waiting:
         findings += _on_waiting(plan, artifacts, findings, catalog, policies)
     return faults + _with_names_of_spec(findings, plan, policies)
 
 
-def _lower(
-    done: Compilation,
-    options: Options,
-) -> list[Diagnostic]:
+def _lower(done: Compilation, options: Options) -> list[Diagnostic]:
     """From a document to its artifacts. The spec, which nothing after them needs, is given back with its memory."""
     platform = platform_of(done.document)
     keys = text_keys(platform)
@@ -219,23 +190,13 @@ def _lower(
         # A first compilation starts sooner without it.
         from compiler.history import hold
 
-        held = hold(
-            spec,
-            plan,
-            manifests,
-            done.document,
-            committed,
-            catalog,
-            options.replace,
-        )
+        held = hold(spec, plan, manifests, done.document, committed, catalog, options.replace)
         plan = held.plan
         manifests = held.manifests
         done.steps = held.steps
         done.runs = held.runs
         faults += held.diagnostics
-        pages = [
-            artifact for artifact in artifacts if not isinstance(artifact, Manifest)
-        ]
+        pages = [artifact for artifact in artifacts if not isinstance(artifact, Manifest)]
         artifacts = [*manifests, *pages]
     done.plan = plan
     done.artifacts = artifacts
@@ -255,22 +216,12 @@ def _on_waiting(
     """What is found in what cannot be written yet, as it will be beside all that is written."""
     known = set(map(_named, plan.nodes))
     later = [node for node in plan.waiting if _named(node) not in known]
-    whole = replace(
-        plan,
-        nodes=(*plan.nodes, *later),
-        waiting=(),
-    )
+    whole = replace(plan, nodes=(*plan.nodes, *later), waiting=())
     written = {artifact.id for artifact in artifacts}
     lowered = lower(whole)
     more = [artifact for artifact in lowered if artifact.id not in written]
     everything = [*artifacts, *more]
-    verdict = judge(
-        everything,
-        setting_of(plan),
-        catalog,
-        policies,
-        plan=whole,
-    )
+    verdict = judge(everything, setting_of(plan), catalog, policies, plan=whole)
     found = traced(verdict.diagnostics, everything)
     return [finding for finding in found if finding not in findings]
 
@@ -288,10 +239,7 @@ def _patched(
     return apply_patches(plan, artifacts)
 
 
-def setting_of(
-    plan: Plan,
-    artifacts: Sequence[Artifact] = (),
-) -> Setting:
+def setting_of(plan: Plan, artifacts: Sequence[Artifact] = ()) -> Setting:
     """The setting in which the output of a plan is judged."""
     external = frozenset(ObjectRef(*ref) for ref in plan.external)
     for secret in plan.of(ExternalSecret):
@@ -305,16 +253,10 @@ def setting_of(
         folder = bootstrap.path
     else:
         folder = ""
-    return Setting(
-        external=external,
-        others=artifacts,
-        folder=folder,
-    )
+    return Setting(external=external, others=artifacts, folder=folder)
 
 
-def traced(
-    diagnostics: Sequence[Diagnostic], artifacts: Sequence[Artifact]
-) -> list[Diagnostic]:
+def traced(diagnostics: Sequence[Diagnostic], artifacts: Sequence[Artifact]) -> list[Diagnostic]:
     """Findings on what is written, reported at the line of the spec that each field came from."""
     if not diagnostics:
         return []
@@ -344,10 +286,7 @@ def _with_names_of_spec(
     return named
 
 
-def _with_pools(
-    finding: Diagnostic,
-    pools: Mapping[str, str],
-) -> Diagnostic:
+def _with_pools(finding: Diagnostic, pools: Mapping[str, str]) -> Diagnostic:
     def named(text: str) -> str:
         for node_pool, pool in pools.items():
             text = text.replace(f"`{node_pool}`", f"`{pool}`")
@@ -363,18 +302,12 @@ def _with_pools(
     )
 
 
-def _trace(
-    finding: Diagnostic,
-    by_id: Mapping[str, Artifact],
-) -> Diagnostic:
+def _trace(finding: Diagnostic, by_id: Mapping[str, Artifact]) -> Diagnostic:
     if finding.also:
         places = []
         for at, label in finding.also:
             places.append((_origin(at, by_id), label))
-        finding = replace(
-            finding,
-            also=tuple(places),
-        )
+        finding = replace(finding, also=tuple(places))
     if not finding.at:
         return finding
     artifact = by_id.get(str(finding.at[0]))
@@ -384,18 +317,10 @@ def _trace(
     notes = finding.notes
     if path:
         notes = (*notes, f"rendered as `{Route(path)}`")
-    return replace(
-        finding,
-        at=artifact.origin(path),
-        object=str(artifact.ref),
-        notes=notes,
-    )
+    return replace(finding, at=artifact.origin(path), object=str(artifact.ref), notes=notes)
 
 
-def _origin(
-    at: Route,
-    by_id: Mapping[str, Artifact],
-) -> Route:
+def _origin(at: Route, by_id: Mapping[str, Artifact]) -> Route:
     """The place of the spec that a place of an object came from; of another place itself."""
     if not at:
         return at

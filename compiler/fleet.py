@@ -26,11 +26,7 @@ def cores() -> int:
 
 
 def spread(
-    count: int,
-    do: Callable[[int], T],
-    verdict: Callable[[T], Any],
-    *,
-    workers: int | None = None,
+    count: int, do: Callable[[int], T], verdict: Callable[[T], Any], *, workers: int | None = None
 ) -> tuple[dict[int, T], Verdicts]:
     """``do`` for every index below ``count``; what was done here, and the verdicts of those that need nothing more.
 
@@ -69,9 +65,7 @@ def _here(
 
 
 def _start(
-    share: Iterable[int],
-    do: Callable[[int], T],
-    verdict: Callable[[T], Any],
+    share: Iterable[int], do: Callable[[int], T], verdict: Callable[[T], Any]
 ) -> tuple[int, int]:
     """A worker for a share: its process, and the pipe that its verdicts come through."""
     reads, writes = os.pipe()

@@ -53,21 +53,11 @@ def judge(
     if not setting.closed:
         meant, known, written = _as_meant(artifacts, faults)
     if plan is None:
-        carried = lifted(
-            meant,
-            closed=setting.closed,
-        )
+        carried = lifted(meant, closed=setting.closed)
     else:
         carried = reread(meant, plan)
     applied = policies.rules if rules is None else rules
-    findings = run(
-        carried,
-        catalog,
-        applied,
-        policies.config,
-        objects(meant),
-        reach,
-    )
+    findings = run(carried, catalog, applied, policies.config, objects(meant), reach)
     if not setting.closed:
         findings = _visible(findings, faults, known)
         findings = [_as_written(finding, written) for finding in findings]
@@ -96,10 +86,7 @@ def _as_meant(
     return meant, known, written
 
 
-def _as_written(
-    finding: Diagnostic,
-    written: Mapping[Route, Route],
-) -> Diagnostic:
+def _as_written(finding: Diagnostic, written: Mapping[Route, Route]) -> Diagnostic:
     """A finding inside what was renamed, where it is written."""
     at = finding.at or Route()
     if not written:
@@ -119,9 +106,7 @@ def _artifact(fault: Diagnostic) -> str:
 
 
 def _visible(
-    findings: Iterable[Diagnostic],
-    faults: Iterable[Diagnostic],
-    known: set[Route],
+    findings: Iterable[Diagnostic], faults: Iterable[Diagnostic], known: set[Route]
 ) -> list[Diagnostic]:
     """The findings on what has no fault: what the API refuses or drops is the fact about a place, and what policies
     think of it comes when that is fixed."""
@@ -129,9 +114,7 @@ def _visible(
     places = {fault.at for fault in errors if fault.at}
     lost = places - known
     around = {above for place in lost for above in _above(place)}
-    return [
-        finding for finding in findings if not _hidden(finding, known, lost, around)
-    ]
+    return [finding for finding in findings if not _hidden(finding, known, lost, around)]
 
 
 def _above(place: Route) -> Iterator[Route]:

@@ -40,10 +40,7 @@ class Linted(Outcome):
     coverage: Coverage = field(default_factory=Coverage)
 
 
-def lint(
-    paths: Iterable[str | os.PathLike[str]],
-    options: Options,
-) -> Linted:
+def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
     """Judge every Kubernetes and eksctl object, and every template of CloudFormation, in files and folders.
 
     What the set does not hold may exist elsewhere, so nothing is reported for being absent. Documents without
@@ -58,15 +55,10 @@ def lint(
         if not kustomizations.is_patch(item.path)
     ]
     reported = [
-        finding
-        for finding in reading.diagnostics
-        if not _is_about_patch(finding, kustomizations)
+        finding for finding in reading.diagnostics if not _is_about_patch(finding, kustomizations)
     ]
     run = Linted(diagnostics=templates.once(reported))
-    policies, faults = load_policies(
-        options.policies,
-        today=options.today,
-    )
+    policies, faults = load_policies(options.policies, today=options.today)
     run.diagnostics += faults
     catalog = load_catalog(options.catalog)
     run.diagnostics += catalog.faults
@@ -86,9 +78,7 @@ def lint(
     if policies.config.exceptions:
         lost = reading.broken or reading.templates or _hide_policies(findings)
         findings, excused = policies.config.excuse(
-            findings,
-            judged=not lost,
-            everything=any(map(os.path.isdir, paths)),
+            findings, judged=not lost, everything=any(map(os.path.isdir, paths))
         )
         run.excused = len(excused)
     run.diagnostics += findings
@@ -150,15 +140,9 @@ def _hide_policies(findings: Iterable[Diagnostic]) -> bool:
     return False
 
 
-def _coverage(
-    reading: Reading, objects: list[LintObject], policies: Policies
-) -> Coverage:
+def _coverage(reading: Reading, objects: list[LintObject], policies: Policies) -> Coverage:
     levels = policies.config.levels
-    rules = [
-        rule
-        for rule in policies.rules
-        if levels.get(rule.code, rule.severity) is not None
-    ]
+    rules = [rule for rule in policies.rules if levels.get(rule.code, rule.severity) is not None]
     ruled = set(kinds(closed=True))
     for rule in rules:
         ruled.update(rule.kinds)
@@ -175,26 +159,14 @@ _PODS = {"apps/DaemonSet", "apps/Deployment"}
 """Kinds of which some are agents, and read as such; of the others just the pods."""
 
 
-def _nothing(
-    reading: Reading,
-    objects: list[LintObject],
-) -> bool:
+def _nothing(reading: Reading, objects: list[LintObject]) -> bool:
     """Whether a run looked at nothing. Kustomizations, patches and templates are no objects, and are looked at."""
-    looked_at = (
-        reading.kustomizations,
-        reading.alone,
-        reading.patches,
-        reading.observed,
-    )
+    looked_at = (reading.kustomizations, reading.alone, reading.patches, reading.observed)
     return not (objects or any(looked_at))
 
 
 def _findings(
-    cluster: list[Scene],
-    catalog: Catalog,
-    policies: Policies,
-    setting: Setting,
-    reach: Reach,
+    cluster: list[Scene], catalog: Catalog, policies: Policies, setting: Setting, reach: Reach
 ) -> Iterator[Diagnostic]:
     """What is found in each scene about its own files, and in all of them about what they share."""
     shared = _SharedFindings(cluster)
@@ -261,20 +233,10 @@ def _file(subject: str) -> str:
 
 
 def _judged(
-    objects: list[LintObject],
-    catalog: Catalog,
-    policies: Policies,
-    setting: Setting,
-    reach: Reach,
+    objects: list[LintObject], catalog: Catalog, policies: Policies, setting: Setting, reach: Reach
 ) -> list[Diagnostic]:
     manifests = [item.manifest for item in objects]
-    verdict = judge(
-        manifests,
-        setting,
-        catalog,
-        policies,
-        reach=reach,
-    )
+    verdict = judge(manifests, setting, catalog, policies, reach=reach)
     by_id: dict[str, LintObject] = {}
     for item, corrected in zip(objects, verdict.artifacts, strict=True):
         by_id[item.manifest.id] = item
@@ -282,38 +244,21 @@ def _judged(
     return [_placed(finding, by_id) for finding in verdict.diagnostics]
 
 
-def _findings_alone(
-    reading: Reading, catalog: Catalog, policies: Policies
-) -> list[Diagnostic]:
+def _findings_alone(reading: Reading, catalog: Catalog, policies: Policies) -> list[Diagnostic]:
     """What is found in what is judged by itself: templates of CloudFormation, Dockerfiles."""
     if not reading.alone:
         return []
     by_id = {item.artifact.id: item for item in reading.alone}
     artifacts = [item.artifact for item in reading.alone]
     rules = _on_what_is_alone(policies.rules)
-    verdict = judge(
-        artifacts,
-        Setting(closed=False),
-        catalog,
-        policies,
-        rules=rules,
-    )
+    verdict = judge(artifacts, Setting(closed=False), catalog, policies, rules=rules)
     faults = {fault.span for fault in reading.diagnostics}
     faults.discard(None)
     placed = [_placed(finding, by_id) for finding in verdict.diagnostics]
     return [finding for finding in placed if finding.span not in faults]
 
 
-_ALONE = frozenset(
-    map(
-        name_of,
-        (
-            *RESOURCES,
-            Recipe,
-            Step,
-        ),
-    )
-)
+_ALONE = frozenset(map(name_of, (*RESOURCES, Recipe, Step)))
 
 
 def _on_what_is_alone(rules: Iterable[Rule]) -> list[Rule]:
@@ -355,9 +300,7 @@ def _unread(objects: list[LintObject]) -> Iterator[Diagnostic]:
         yield _placed(note, {item.manifest.id: item})
 
 
-def _placed(
-    finding: Diagnostic, by_id: Mapping[str, LintObject | LintArtifact]
-) -> Diagnostic:
+def _placed(finding: Diagnostic, by_id: Mapping[str, LintObject | LintArtifact]) -> Diagnostic:
     """A finding at the line of the file that its object was read from."""
     if finding.span is not None or not finding.at:
         return finding
@@ -366,10 +309,7 @@ def _placed(
     if item is None:
         return finding
     document = Document(item.node)
-    span = document.span(
-        Route(path),
-        key=finding.key,
-    )
+    span = document.span(Route(path), key=finding.key)
     ref = item.artifact.ref
     at = Route((f"@{ref}", *path))
     places = list(finding.related)
@@ -382,11 +322,4 @@ def _placed(
             other_span = other_document.span(Route(route[1:]))
             places.append((other_span, label))
     related = tuple(places)
-    return replace(
-        finding,
-        span=span,
-        object=str(ref),
-        at=at,
-        related=related,
-        also=(),
-    )
+    return replace(finding, span=span, object=str(ref), at=at, related=related, also=())

@@ -8,14 +8,7 @@ from compiler.dataclass import dataclass
 from compiler.output.artifact import Artifact, Body, ObjectRef, ref_of
 from compiler.regex import regex
 
-__all__ = [
-    "Body",
-    "Manifest",
-    "ObjectRef",
-    "placeholder",
-    "placeholders",
-    "ref_of",
-]
+__all__ = ["Body", "Manifest", "ObjectRef", "placeholder", "placeholders", "ref_of"]
 
 # A variable of a shell is one wherever a name of Kubernetes has no `$`; `<` and `>` compare numbers in expressions.
 _PLACEHOLDER = regex(

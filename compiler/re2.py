@@ -28,12 +28,7 @@ _ONLY_OTHERS = {
     regex(r"(?:[*+?]|\{\d+(?:,\d*)?\})\+"): "a possessive repetition",
 }
 _BACK_REFERENCE = regex(r"\\(?:([1-9])(?![0-7])|.)", re.DOTALL)
-_VALUES = {
-    "i": re.IGNORECASE,
-    "m": re.MULTILINE,
-    "s": re.DOTALL,
-    "U": re.NOFLAG,
-}
+_VALUES = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "U": re.NOFLAG}
 _NOT_OTHER = (
     r"[^\x00-\x1f\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f"
     r"\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
@@ -59,13 +54,7 @@ def compile_re2(pattern: str) -> re.Pattern[str]:
     with warnings.catch_warnings(action="ignore"):
         # Of `[[:alpha:]]`, which Python will read otherwise one day.
         multiline = bool(flags & re.MULTILINE)
-        return re.compile(
-            _ends(
-                text,
-                multiline=multiline,
-            ),
-            flags,
-        )
+        return re.compile(_ends(text, multiline=multiline), flags)
 
 
 def _ends(pattern: str, *, multiline: bool) -> str:

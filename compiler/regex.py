@@ -29,10 +29,7 @@ class _Pattern:
 _METHODS = ("match", "fullmatch", "search", "finditer", "findall", "split", "sub")
 
 
-def regex(
-    text: AnyStr,
-    flags: int = 0,
-) -> re.Pattern[AnyStr]:
+def regex(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """The expression, as ``re.compile`` gives it. One that is malformed raises ``re.error`` when it is first used."""
     return cast("re.Pattern[AnyStr]", _Pattern(text, flags))
 

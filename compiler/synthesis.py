@@ -89,12 +89,7 @@ class Synthesis:
             with open(self._stderr, "wb") as stderr:
                 # -P: beside the program lie modules named like those of the standard library.
                 self._process = subprocess.Popen(  # noqa: S603 - our own program
-                    [
-                        sys.executable,
-                        "-P",
-                        str(_PROGRAM),
-                        self.folder,
-                    ],
+                    [sys.executable, "-P", str(_PROGRAM), self.folder],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=stderr,
@@ -119,11 +114,7 @@ class Synthesis:
             _write(path, text)
             # A process that has ended is reported when its answer is missed.
             with suppress(BrokenPipeError):
-                print(
-                    path,
-                    file=process.stdin,
-                    flush=True,
-                )
+                print(path, file=process.stdin, flush=True)
             self._asked.append(chunk)
 
     def _new(self, manifests: Iterable[Manifest]) -> Iterator[tuple[Manifest, str]]:
@@ -132,10 +123,7 @@ class Synthesis:
             if manifest.format != _FORMAT:
                 continue
             text = json.dumps(manifest.body)
-            digest = blake2b(
-                text.encode(),
-                digest_size=16,
-            ).digest()
+            digest = blake2b(text.encode(), digest_size=16).digest()
             if digest in self._digests:
                 continue
             self._digests.add(digest)
@@ -185,9 +173,7 @@ class Synthesis:
                 message = f"cdk8s was killed (signal {-code}); {_ENOUGH}"
                 return OSError(errno.EIO, message)
         lines = text.strip().split("\n")
-        return RuntimeError(
-            f"cdk8s has failed: {lines[-1].strip() or 'it says nothing'}"
-        )
+        return RuntimeError(f"cdk8s has failed: {lines[-1].strip() or 'it says nothing'}")
 
 
 PATIENCE = 300.0
@@ -219,21 +205,12 @@ _LACKS = (
 
 def _write(path: str, text: str) -> None:
     try:
-        Path(path).write_text(
-            text,
-            encoding="utf-8",
-        )
+        Path(path).write_text(text, encoding="utf-8")
     except OSError as fault:  # of a full disk alone nobody would know which
-        raise OSError(
-            fault.errno,
-            fault.strerror,
-            path,
-        ) from None
+        raise OSError(fault.errno, fault.strerror, path) from None
 
 
-def _chunks(
-    objects: Iterable[tuple[Manifest, str]],
-) -> Iterator[tuple[list[Manifest], str]]:
+def _chunks(objects: Iterable[tuple[Manifest, str]]) -> Iterator[tuple[list[Manifest], str]]:
     """Objects in files of bearable size: JSON documents, which every YAML reader takes as they are."""
     chunk: list[Manifest] = []
     parts: list[str] = []

@@ -10,9 +10,7 @@ from pathlib import Path
 from compiler.emit import MANIFEST, UNREADABLE
 from compiler.source.read import read_bytes
 
-_SPECS = (
-    "specs"  # the folder beside `policies/` that `cli` reads where no path is given
-)
+_SPECS = "specs"  # the folder beside `policies/` that `cli` reads where no path is given
 
 
 def is_everything(
@@ -40,10 +38,7 @@ def is_everything(
     return True
 
 
-def spec_elsewhere(
-    head: Path,
-    read: Sequence[Path],
-) -> bool:
+def spec_elsewhere(head: Path, read: Sequence[Path]) -> bool:
     """Whether the spec that a cluster's folder was written from still stands where this run does not look. ``head``:
     the folder's ``.manifest.json``, which names the spec relative to the folder above the output."""
     base = head.absolute().parents[2]
@@ -55,9 +50,6 @@ def spec_elsewhere(
     return file.is_file() and not _is_below(file, read)
 
 
-def _is_below(
-    path: Path,
-    folders: Sequence[Path],
-) -> bool:
+def _is_below(path: Path, folders: Sequence[Path]) -> bool:
     resolved = path.resolve()
     return any(resolved.is_relative_to(folder) for folder in folders)

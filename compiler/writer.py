@@ -28,10 +28,7 @@ from compiler.unread import spec_elsewhere
 _NAME = Route(("metadata", "name"))
 
 
-def render(
-    done: Compilation,
-    base: Path,
-) -> dict[str, bytes]:
+def render(done: Compilation, base: Path) -> dict[str, bytes]:
     """All files of a compilation's folder, by path. ``base``: what the path of the spec is relative to."""
     assert done.plan is not None
     files = {artifact.path: written(artifact) for artifact in done.artifacts}
@@ -56,18 +53,10 @@ def known_runs(done: Compilation) -> list[Run]:
     if done.runs is not None:
         return done.runs
     assert done.plan is not None
-    return submitted(
-        done.plan,
-        done.manifests,
-        Words(done.document),
-    )
+    return submitted(done.plan, done.manifests, Words(done.document))
 
 
-def _head(
-    done: Compilation,
-    plan: Plan,
-    base: Path,
-) -> bytes:
+def _head(done: Compilation, plan: Plan, base: Path) -> bytes:
     """What the folder was written from. Whatever an edit of the spec may change has a line between that it cannot."""
     sources = load_catalog().sources[:4]
     head = {
@@ -77,11 +66,7 @@ def _head(
         "trainyard": __version__,
         "facts": {source.name: source.date for source in sources},
     }
-    text = json.dumps(
-        head,
-        indent=1,
-        ensure_ascii=False,
-    )
+    text = json.dumps(head, indent=1, ensure_ascii=False)
     # Names of files that are not UTF-8 hold lone surrogates, which JSON can only escape.
     return text.encode(errors="backslashreplace") + b"\n"
 
@@ -97,10 +82,7 @@ def _spec_file(done: Compilation, base: Path) -> str:
     return Path(relative).as_posix()
 
 
-def current(
-    done: Compilation,
-    options: Options,
-) -> tuple[str, ...] | None:
+def current(done: Compilation, options: Options) -> tuple[str, ...] | None:
     """The files of a compilation's folder, where there is nothing to say and nothing to write."""
     if done.diagnostics or done.plan is None:
         return None
@@ -130,11 +112,7 @@ class Prepared:
     taken: bool = False
 
 
-def prepare(
-    done: Compilation,
-    options: Options,
-    cdk8s: Synthesis,
-) -> Prepared:
+def prepare(done: Compilation, options: Options, cdk8s: Synthesis) -> Prepared:
     """Render a compilation and hold it against its folder; nothing is written.
 
     Where cdk8s ran from the start, it has had the objects since they were lowered.
@@ -150,11 +128,7 @@ def prepare(
         faults = []
     if faults:
         return Prepared({}, tree.TreeDiff(diagnostics=tuple(faults)))
-    return Prepared(
-        files,
-        changes,
-        taken=cdk8s.busy,
-    )
+    return Prepared(files, changes, taken=cdk8s.busy)
 
 
 def write(
@@ -194,9 +168,7 @@ def _base(options: Options) -> Path:
 
 
 def orphans(
-    done: Outcome,
-    options: Options,
-    paths: Sequence[str | os.PathLike[str]],
+    done: Outcome, options: Options, paths: Sequence[str | os.PathLike[str]]
 ) -> list[Diagnostic]:
     """Folders of clusters that no spec names any more: those that this run reads were renamed, others are gone."""
     names = {compilation.name for compilation in done.compilations}

@@ -22,8 +22,7 @@ EXAMPLE = ROOT / "tests" / "example"
 FILES = ("README.md", "docs/policies.md", "docs/tutorial.md")
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PASTED = re.compile(
-    r"^```sh\n((?:(?!```)[^\n]*\n)*)```\n\n```text\n((?:(?!```)[^\n]*\n)*)```$",
-    re.MULTILINE,
+    r"^```sh\n((?:(?!```)[^\n]*\n)*)```\n\n```text\n((?:(?!```)[^\n]*\n)*)```$", re.MULTILINE
 )
 """A block to be pasted, and what it prints."""
 _END = "=== end of what a block prints ==="
@@ -32,13 +31,9 @@ _END = "=== end of what a block prints ==="
 def refreshed(text: str, folder: Path) -> str:
     """A Markdown text with all that is printed as it would come out now; commands run in ``folder``, an empty one."""
     prepare(folder)
-    text = _BLOCK.sub(
-        lambda match: f"```console\n{_session(match[1], folder)}```", text
-    )
+    text = _BLOCK.sub(lambda match: f"```console\n{_session(match[1], folder)}```", text)
     printed = iter(pasted([match[1] for match in PASTED.finditer(text)], folder))
-    return PASTED.sub(
-        lambda match: f"```sh\n{match[1]}```\n\n```text\n{next(printed)}```", text
-    )
+    return PASTED.sub(lambda match: f"```sh\n{match[1]}```\n\n```text\n{next(printed)}```", text)
 
 
 def prepare(folder: Path) -> None:
@@ -46,9 +41,7 @@ def prepare(folder: Path) -> None:
     shutil.copytree(EXAMPLE / "specs", folder / "specs")
     (folder / "bin").mkdir()
     command = folder / "bin" / "trainyard"
-    command.write_text(
-        f'#!/bin/sh\nexec "{sys.executable}" -m compiler "$@"\n', encoding="utf-8"
-    )
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m compiler "$@"\n', encoding="utf-8")
     command.chmod(0o755)
     _output("trainyard compile specs", folder)
 

@@ -113,10 +113,7 @@ def _area(area: str, items: list[Page | Rule]) -> Iterator[str]:
         yield f"## {each.code} {each.slug}\n"
         if isinstance(each, Rule):
             yield f"{_level(each)}{_params(each)}. Source: {_source(each)}\n"
-            yield (
-                re.sub(r"^## ", "### ", inspect.cleandoc(each.doc), flags=re.MULTILINE)
-                + "\n"
-            )
+            yield (re.sub(r"^## ", "### ", inspect.cleandoc(each.doc), flags=re.MULTILINE) + "\n")
         else:
             yield f"{each.text}\n"
 
@@ -124,9 +121,7 @@ def _area(area: str, items: list[Page | Rule]) -> Iterator[str]:
 def _level(rule: Rule) -> str:
     if rule.enabled:
         return f"Level: {rule.severity}"
-    return (
-        f"Level: off by default; `levels: {{{rule.code}: {rule.severity}}}` enables it"
-    )
+    return f"Level: off by default; `levels: {{{rule.code}: {rule.severity}}}` enables it"
 
 
 def _source(rule: Rule) -> str:
@@ -201,11 +196,7 @@ def _argument(action: argparse.Action) -> str:
 
 
 def _cell(action: argparse.Action) -> str:
-    choices = (
-        f" ({', '.join(action.choices)})"
-        if action.choices and action.metavar is None
-        else ""
-    )
+    choices = f" ({', '.join(action.choices)})" if action.choices and action.metavar is None else ""
     return ((action.help or "the shell") + choices).replace("|", "\\|")
 
 
@@ -230,9 +221,7 @@ def _table(model: type[BaseModel]) -> Iterator[str]:
     yield "| key | value | unless given | what it is | example |\n| --- | --- | --- | --- | --- |"
     for key in keys(model):
         default = (
-            f"`{key.default}`"
-            if key.default not in ("", "required", "derived")
-            else key.default
+            f"`{key.default}`" if key.default not in ("", "required", "derived") else key.default
         )
         value = "; ".join(filter(None, (key.kind(_link), key.limits)))
         cells = (f"`{key.name}`", value, default, key.description, f"`{key.example}`")

@@ -36,9 +36,7 @@ def api_options(service: str, command: str) -> set[str]:
     operations = {xform_name(each, "-"): each for each in model.operation_names}
     assert command in operations or command in WAITERS.values(), (service, command)
     shape = model.operation_model(operations.get(command, command)).input_shape
-    return {xform_name(each, "-") for each in shape.members} | OWN.get(
-        (service, command), set()
-    )
+    return {xform_name(each, "-") for each in shape.members} | OWN.get((service, command), set())
 
 
 def unknown_options(call: Sequence[str]) -> set[str]:

@@ -48,18 +48,12 @@ JOB: dict[str, Any] = {
     "image": "registry.test/train:1.0",
     "command": ["torchrun", "t.py"],
 }
-FSX: dict[str, Any] = {
-    "id": "fs-0a1b2c3d4e5f60718",
-    "mountName": "abcdefgh",
-    "size": "1200Gi",
-}
+FSX: dict[str, Any] = {"id": "fs-0a1b2c3d4e5f60718", "mountName": "abcdefgh", "size": "1200Gi"}
 
 
 def _laid(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     return {
-        key: value
-        for key, value in {**copy.deepcopy(base), **over}.items()
-        if value is not None
+        key: value for key, value in {**copy.deepcopy(base), **over}.items() if value is not None
     }
 
 
@@ -94,9 +88,7 @@ def components(**versions: str) -> dict[str, Any]:
 def document(data: Any) -> Document:
     """The document of a spec, given as data or as YAML text."""
     text = (
-        data
-        if isinstance(data, str)
-        else yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
+        data if isinstance(data, str) else yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
     )
     found, faults = parse(SourceFile("spec.yaml", text))
     assert faults == [], faults
@@ -159,9 +151,7 @@ def example(name: str) -> tuple[Document, Plan]:
 
 def listed_versions(plan: Plan) -> dict[str, str]:
     """The versions that `explain cluster` lists, by component."""
-    values = {
-        value.field: value.value for value in plan.derived if value.object == "cluster"
-    }
+    values = {value.field: value.value for value in plan.derived if value.object == "cluster"}
     components = RELEASE.components.values()
     names = {component.name: name_of_version(component) for component in components}
     return {name: values[key] for name, key in names.items() if key in values}

@@ -14,9 +14,7 @@ settings.load_profile("fixed")
 
 
 @pytest.fixture
-def trainyard(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Command:
+def trainyard(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """Run ``trainyard`` in this process, in a folder."""
 
     def run(*arguments: object, cwd: Path | None = None) -> Run:

@@ -38,8 +38,7 @@ _STEPS: dict[str, tuple[str, Callable[[Instruction, Earlier], bool]]] = {
     "DL4006": (
         "RUN",
         lambda step, earlier: (
-            "|" in step.text.replace("||", "")
-            and not _has(earlier, "SHELL", "pipefail")
+            "|" in step.text.replace("||", "") and not _has(earlier, "SHELL", "pipefail")
         ),
     ),
 }
@@ -61,22 +60,17 @@ _COMMANDS: dict[str, Callable[[Words, str], bool]] = {
     "DL3003": lambda words, _: words[0] == "cd",
     "DL3004": lambda words, _: words[0] == "sudo",
     "DL3008": lambda words, _: (
-        _installs(words)
-        and not all("=" in word for word in words[2:] if not word.startswith("-"))
+        _installs(words) and not all("=" in word for word in words[2:] if not word.startswith("-"))
     ),
     "DL3009": lambda words, run: (
         words[:2] == ["apt-get", "update"] and "/var/lib/apt/lists" not in run
     ),
     "DL3013": lambda words, _: _pip(words) and _lacks(words, "-r", "--requirement"),
     "DL3014": lambda words, _: _installs(words) and _lacks(words, "-y", "--yes"),
-    "DL3015": lambda words, _: (
-        _installs(words) and _lacks(words, "--no-install-recommends")
-    ),
+    "DL3015": lambda words, _: _installs(words) and _lacks(words, "--no-install-recommends"),
     "DL3027": lambda words, _: words[0] == "apt",
     "DL3042": lambda words, _: _pip(words) and _lacks(words, "--no-cache-dir"),
-    "DL3046": lambda words, _: (
-        words[0] == "useradd" and _lacks(words, "-l", "--no-log-init")
-    ),
+    "DL3046": lambda words, _: words[0] == "useradd" and _lacks(words, "-l", "--no-log-init"),
     "DL4001": lambda words, run: words[0] == "wget" and "curl " in run,
 }
 
@@ -90,9 +84,7 @@ def findings(text: str) -> Iterator[str]:
                 yield code
         for command in step.commands if step.name == "RUN" else ():
             words = shlex.split(command)
-            yield from (
-                code for code, rule in _COMMANDS.items() if rule(words, step.text)
-            )
+            yield from (code for code, rule in _COMMANDS.items() if rule(words, step.text))
     users = [step.text.partition(":")[0] for step in steps if step.name == "USER"]
     if users and users[-1] in ("root", "0"):
         yield "DL3002"

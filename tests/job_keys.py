@@ -30,9 +30,7 @@ _INIT_KEYS = st.fixed_dictionaries(
 
 
 @st.composite
-def job_keys(
-    draw: st.DrawFn, *, disks: bool = False, placed: bool = False
-) -> dict[str, Any]:
+def job_keys(draw: st.DrawFn, *, disks: bool = False, placed: bool = False) -> dict[str, Any]:
     """Some of the keys; ``disks``: of a pool with NVMe disks, ``placed``: of one that is always on, with a topology."""
     sources = [*_SOURCES, _LOCAL] if disks else _SOURCES
     volumes = [
@@ -42,9 +40,7 @@ def job_keys(
             "readOnly": draw(st.booleans()),
             **source,
         }
-        for index, source in enumerate(
-            draw(st.lists(st.sampled_from(sources), max_size=4))
-        )
+        for index, source in enumerate(draw(st.lists(st.sampled_from(sources), max_size=4)))
     ]
     before = [
         {"name": f"init-{index}", "command": ["x"], **keys}
@@ -75,9 +71,7 @@ FAST = {"name": "fast", "path": "/fast"}
 _ROLE_KEYS = st.fixed_dictionaries(
     {
         "nodes": st.integers(1, 2),
-        "command": st.lists(TEXTS, min_size=1, max_size=2).map(
-            lambda words: ["x", *words]
-        ),
+        "command": st.lists(TEXTS, min_size=1, max_size=2).map(lambda words: ["x", *words]),
     },
     optional={
         "args": st.lists(TEXTS, max_size=2),
@@ -110,9 +104,7 @@ def kind_keys(draw: st.DrawFn) -> dict[str, Any]:
     elif kind == "set":
         keys["apiGroup"] = "jobset.x-k8s.io"
         given = draw(st.lists(_ROLE_KEYS, max_size=2))
-        keys["roles"] = [
-            {"name": f"role-{index}", **role} for index, role in enumerate(given)
-        ]
+        keys["roles"] = [{"name": f"role-{index}", **role} for index, role in enumerate(given)]
     elif kind == "batch":
         keys |= {"apiGroup": "batch", "command": ["python", "t.py"]}
         if draw(st.booleans()):

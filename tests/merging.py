@@ -28,11 +28,7 @@ NAMES = {
     "namespaces": [f"team-{letter}" for letter in "abcd"],
     "storage": [f"disk-{letter}" for letter in "abcd"],
 }
-KINDS = {
-    "jobs": "TrainingJob",
-    "nodePools": "TrainingNodePool",
-    "queues": "TrainingQueue",
-}
+KINDS = {"jobs": "TrainingJob", "nodePools": "TrainingNodePool", "queues": "TrainingQueue"}
 TYPES = {
     "p4d.24xlarge": "b",
     "p5.48xlarge": "c",
@@ -75,9 +71,7 @@ def files(spec: Spec, *, folder: bool) -> dict[str, str]:
             lines.append(f"    # {name}\n")
             if name in spec[key]:
                 lines.append(spec["about"].get(name, "").replace("#", "    #", 1))
-                lines.append(
-                    f"    - name: {name}\n" + _lines(spec[key][name], "      ")
-                )
+                lines.append(f"    - name: {name}\n" + _lines(spec[key][name], "      "))
     return {"cluster.yaml": "".join(lines), **found}
 
 
@@ -139,10 +133,7 @@ def _storage(chance: random.Random) -> dict[str, Any]:
 
 def _queue(chance: random.Random, spec: Spec) -> dict[str, Any]:
     pools = chance.sample(sorted(spec["nodePools"]), chance.choice([1, 1, 2]))
-    quota = [
-        {"pool": pool, "nodes": spec["nodePools"][pool]["nodes"]["max"]}
-        for pool in pools
-    ]
+    quota = [{"pool": pool, "nodes": spec["nodePools"][pool]["nodes"]["max"]} for pool in pools]
     found: dict[str, Any] = {
         "namespaces": [chance.choice(sorted(spec["namespaces"]))],
         "quota": quota,
@@ -165,9 +156,7 @@ def _job(chance: random.Random, spec: Spec) -> dict[str, Any]:
         found["pool"] = chance.choice(sorted(spec["nodePools"]))
         found["namespace"] = chance.choice(sorted(spec["namespaces"]))
     if chance.random() < 0.5 and spec["storage"]:
-        found["mounts"] = [
-            {"storage": chance.choice(sorted(spec["storage"])), "path": "/data"}
-        ]
+        found["mounts"] = [{"storage": chance.choice(sorted(spec["storage"])), "path": "/data"}]
     if chance.random() < 0.3:
         found["resources"] = {"ephemeralStorage": "10Gi"}
     return found
@@ -197,26 +186,19 @@ def _remove(key: str) -> Callable[[random.Random, Spec], str]:
 
 
 def _change(
-    key: str,
-    changes: list[Callable[[random.Random, Spec, dict[str, Any]], Any]],
+    key: str, changes: list[Callable[[random.Random, Spec, dict[str, Any]], Any]]
 ) -> Callable[[random.Random, Spec], str]:
     def edit(chance: random.Random, spec: Spec) -> str:
         name = chance.choice(sorted(spec[key]))
         before = copy.deepcopy(spec[key][name])
         chance.choice(changes)(chance, spec, spec[key][name])
-        changed = [
-            field
-            for field, value in spec[key][name].items()
-            if value != before.get(field)
-        ]
+        changed = [field for field, value in spec[key][name].items() if value != before.get(field)]
         return f"change {name} {' '.join(changed)}"
 
     return edit
 
 
-def _rerun(
-    change: Callable[[random.Random, Spec, dict[str, Any]], Any],
-) -> Callable[..., None]:
+def _rerun(change: Callable[[random.Random, Spec, dict[str, Any]], Any]) -> Callable[..., None]:
     def edit(chance: random.Random, spec: Spec, job: dict[str, Any]) -> None:
         change(chance, spec, job)
         job["rerun"] = job.get("rerun", 0) + 1
@@ -243,9 +225,7 @@ JOB_CHANGES: list[Callable[..., Any]] = [
         )
     ),
     _rerun(lambda chance, spec, job: job.update(nodes=3 - job["nodes"])),
-    _rerun(
-        lambda chance, spec, job: job.update(sharedMemory=chance.choice(["1Gi", "2Gi"]))
-    ),
+    _rerun(lambda chance, spec, job: job.update(sharedMemory=chance.choice(["1Gi", "2Gi"]))),
     _rerun(_move),
 ]
 POOL_CHANGES: list[Callable[..., Any]] = [
@@ -253,15 +233,11 @@ POOL_CHANGES: list[Callable[..., Any]] = [
         nodes={**pool["nodes"], "max": pool["nodes"]["max"] + 1}
     ),
     lambda chance, spec, pool: pool.update(labels={"team": chance.choice("abc")}),
-    lambda chance, spec, pool: pool.update(
-        rootVolume={"size": chance.choice(["400Gi", "500Gi"])}
-    ),
+    lambda chance, spec, pool: pool.update(rootVolume={"size": chance.choice(["400Gi", "500Gi"])}),
     lambda chance, spec, pool: pool.update(capacity={"spot": {}}),
 ]
 QUEUE_CHANGES: list[Callable[..., Any]] = [
-    lambda chance, spec, queue: queue["quota"][0].update(
-        nodes=queue["quota"][0]["nodes"] + 1
-    ),
+    lambda chance, spec, queue: queue["quota"][0].update(nodes=queue["quota"][0]["nodes"] + 1),
     lambda chance, spec, queue: queue.update(
         namespaces=[chance.choice(sorted(spec["namespaces"]))]
     ),
@@ -273,9 +249,7 @@ TEAM_CHANGES: list[Callable[..., Any]] = [
         principals=[*team.get("principals", []), chance.choice(PRINCIPALS)]
     ),
     lambda chance, spec, team: team.pop("principals", None),
-    lambda chance, spec, team: team.update(
-        quota={"accelerators": chance.choice([8, 16])}
-    ),
+    lambda chance, spec, team: team.update(quota={"accelerators": chance.choice([8, 16])}),
 ]
 
 
@@ -297,9 +271,7 @@ EDITS = [
     _remove("queues"),
     _add("storage", lambda chance, spec: _storage(chance)),
     _remove("storage"),
-    _add(
-        "namespaces", lambda chance, spec: {"principals": [chance.choice(PRINCIPALS)]}
-    ),
+    _add("namespaces", lambda chance, spec: {"principals": [chance.choice(PRINCIPALS)]}),
     _change("namespaces", TEAM_CHANGES),
     _comment,
 ]
@@ -325,12 +297,7 @@ class Repository:
     def __init__(
         self, folder: Path, chance: random.Random, *, in_folder: bool, queues: bool
     ) -> None:
-        self.folder, self.chance, self.in_folder, self.queues = (
-            folder,
-            chance,
-            in_folder,
-            queues,
-        )
+        self.folder, self.chance, self.in_folder, self.queues = (folder, chance, in_folder, queues)
         folder.mkdir(parents=True)
         self.git("init", "--quiet", "--initial-branch=main")
         while True:
@@ -347,11 +314,7 @@ class Repository:
             for who in ("AUTHOR", "COMMITTER")
             for what in ("NAME", "EMAIL")
         }
-        alone = {
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_CONFIG_SYSTEM": os.devnull,
-            **person,
-        }
+        alone = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, **person}
         done = subprocess.run(
             ["git", *words],
             cwd=self.folder,
@@ -376,21 +339,15 @@ class Repository:
 
     def check(self) -> tuple[int, list[str], list[str]]:
         """``compile --check``: exit code, what would change, and codes of errors."""
-        options = driver.Options(
-            today=DATE, output=self.folder / "generated", hold=True
-        )
+        options = driver.Options(today=DATE, output=self.folder / "generated", hold=True)
         done = driver.check([self.folder / "specs"], options)
         errors = [
-            f"{each.code} {each.message}"
-            for each in done.all()
-            if str(each.severity) == "error"
+            f"{each.code} {each.message}" for each in done.all() if str(each.severity) == "error"
         ]
         if done.failed:
             return 1, [], errors
         (each,) = done.compilations
-        changes = tree.diff(
-            options.output / each.name, writer.render(each, self.folder)
-        )
+        changes = tree.diff(options.output / each.name, writer.render(each, self.folder))
         stale = [
             f"{mark} {path}"
             for mark, paths in (
@@ -405,16 +362,12 @@ class Repository:
 
     def compile(self) -> int:
         """``compile``, but for the processes of cdk8s, which change no byte."""
-        options = driver.Options(
-            today=DATE, output=self.folder / "generated", hold=True
-        )
+        options = driver.Options(today=DATE, output=self.folder / "generated", hold=True)
         done = driver.check([self.folder / "specs"], options)
         if done.failed:
             return 1
         (each,) = done.compilations
-        changes = tree.write(
-            options.output / each.name, writer.render(each, self.folder)
-        )
+        changes = tree.write(options.output / each.name, writer.render(each, self.folder))
         assert not changes.failed, changes.diagnostics
         return 0
 
@@ -455,10 +408,7 @@ def merges(folder: Path, seed: int, bases: int, pairs: int) -> Iterator[Merge]:
     for number in range(bases):
         chance = random.Random(f"{seed}-{number}")
         repository = Repository(
-            folder / str(number),
-            chance,
-            in_folder=number % 2 == 0,
-            queues=number % 3 != 2,
+            folder / str(number), chance, in_folder=number % 2 == 0, queues=number % 3 != 2
         )
         for _ in range(pairs):
             yield repository.merge()

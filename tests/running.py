@@ -58,9 +58,7 @@ def stand_ins(folder: Path, texts: Mapping[str, str]) -> str:
 def environment(**more: str) -> dict[str, str]:
     """The environment of a child that finds this very compiler, and no settings of the caller."""
     settings = ("NO_COLOR", "LC_", "LANG", "PYTHON")
-    kept = {
-        key: value for key, value in os.environ.items() if not key.startswith(settings)
-    }
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(settings)}
     return {**kept, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **more}
 
 

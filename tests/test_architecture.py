@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ast
-import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from builders import ROOT
 
 # A layer imports only what stands before it. A layer is a package, or the modules of one name in the folders of all
@@ -63,12 +61,7 @@ ORDER = (
 # Modules below the rest of their package, which only builds on them.
 BASE = {
     "source": {"source", "source.route", "source.tree"},
-    "resolve": {
-        "resolve",
-        "resolve.context",
-        "resolve.release",
-        "resolve.versions",
-    },
+    "resolve": {"resolve", "resolve.context", "resolve.release", "resolve.versions"},
     "spec": {
         "spec",
         "spec.base",
@@ -100,7 +93,9 @@ TARGET_PARTS = {
     "subjects.images.workflow",
     "subjects.storage.stacks",
 }
-FORMATS = "output.formats"  # they judge, read back and write; targets make artifacts, and know no format
+FORMATS = (
+    "output.formats"  # they judge, read back and write; targets make artifacts, and know no format
+)
 APART = {
     ("output.formats", "targets"),
     ("output.formats", "subjects.target"),
@@ -192,9 +187,7 @@ def imports(path: Path, module: str) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{module}: relative import"
-            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {
-                node.module or ""
-            }
+            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module or ""}
     return found
 
 
@@ -232,13 +225,9 @@ def test_every_package_has_its_place() -> None:
 
 def test_models_have_annotations_not_their_texts() -> None:
     """pydantic compiles and evaluates each text: a sixth of what the models cost a ``check``."""
-    models = [
-        (name, path) for name, path in modules() if layer(name) == "subjects.spec"
-    ]
+    models = [(name, path) for name, path in modules() if layer(name) == "subjects.spec"]
     assert len(models) > 20
-    late = [
-        name for name, path in models if "__future__.annotations" in imports(path, name)
-    ]
+    late = [name for name, path in models if "__future__.annotations" in imports(path, name)]
     assert set(late) <= SPEC_PARTS
 
 
@@ -249,9 +238,7 @@ def test_a_check_makes_only_the_models_that_it_uses() -> None:
         "assert main() == 0\n"
         "print(*(name for name in sys.modules if '.forms.' in name))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("\n", "")
 
 
@@ -301,9 +288,9 @@ def test_the_chart_is_a_program_of_its_own() -> None:
 
 def test_nothing_in_the_compiler_imports_policies() -> None:
     for name, path in modules():
-        assert not [
-            each for each in imports(path, name) if each.partition(".")[0] == "policies"
-        ], name
+        assert not [each for each in imports(path, name) if each.partition(".")[0] == "policies"], (
+            name
+        )
 
 
 def test_policies_import_what_they_judge_and_nothing_behind_it() -> None:
@@ -331,9 +318,7 @@ def touches(path: Path) -> set[str]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Call):
             name = (
-                node.func.id
-                if isinstance(node.func, ast.Name)
-                else getattr(node.func, "attr", "")
+                node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
             )
             found |= {name} & FILE_CALLS
     return found
@@ -369,42 +354,3 @@ def test_clock_environment_and_network_are_read_at_the_edge_alone() -> None:
                 if dotted in hidden and not name.startswith(edge):
                     wrong.append(f"{name}: {dotted}")
     assert wrong == []
-
-
-_DENSE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp)
-_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
-
-
-def _own_parts(statement: ast.stmt) -> Iterator[ast.AST]:
-    """The expressions of a statement, without the statements in it."""
-    for name, value in ast.iter_fields(statement):
-        if name not in _BLOCKS:
-            several = value if isinstance(value, list) else [value]
-            yield from (part for part in several if isinstance(part, ast.AST))
-
-
-@pytest.mark.parametrize("package", ["compiler", "policies"])
-def test_a_statement_has_one_comprehension_or_conditional_at_most(package: str) -> None:
-    dense = []
-    for name, path in modules(package):
-        for statement in ast.walk(ast.parse(path.read_text())):
-            if not isinstance(statement, ast.stmt):
-                continue
-            if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-                continue
-            inside = [part for own in _own_parts(statement) for part in ast.walk(own)]
-            if sum(isinstance(part, _DENSE) for part in inside) > 1:
-                dense.append((name, statement.lineno))
-    assert dense == []
-
-
-@pytest.mark.parametrize("package", ["compiler", "policies"])
-def test_code_is_as_open_as_that_of_well_kept_libraries(package: str) -> None:
-    """hypothesis 6.6 nodes a line, 3.5 % of lines over 20; sqlglot 8.8, 5.0 %."""
-    measure = runpy.run_path(str(ROOT / "benchmarks/density.py"))["density"]
-    figures = measure(ROOT / package)
-    assert figures.functions > 400
-    assert figures.nodes <= 7.2
-    assert figures.comprehensions <= 3
-    assert figures.conditionals <= 1
-    assert figures.over <= 5

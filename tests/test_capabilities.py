@@ -45,9 +45,7 @@ def test_every_capability_is_said_or_has_a_reason() -> None:
         assert all((PAGE.parent / page).is_file() for page in pages), row
         if not row.spec:
             reason = row.page
-            assert reason.startswith(
-                ("Left out: ", "Left out, ", "Another platform")
-            ), row
+            assert reason.startswith(("Left out: ", "Left out, ", "Another platform")), row
             assert len(reason) > 40, row
 
 

@@ -14,18 +14,13 @@ def objects(*paths: str) -> list[Manifest]:
         kind, _, name = ref.partition("/")
         api = "eksctl.io/v1alpha5" if kind == "ClusterConfig" else "v1"
         found.append(
-            Manifest(
-                {"apiVersion": api, "kind": kind, "metadata": {"name": name}}, path=path
-            )
+            Manifest({"apiVersion": api, "kind": kind, "metadata": {"name": name}}, path=path)
         )
     return found
 
 
 def sets(*paths: str) -> list[set[str]]:
-    return [
-        {each.path for each in part}
-        for part in by_cluster(objects(*paths), lambda each: each)
-    ]
+    return [{each.path for each in part} for part in by_cluster(objects(*paths), lambda each: each)]
 
 
 def test_folders_that_hold_the_same_are_clusters_and_share_what_is_outside() -> None:
@@ -42,9 +37,7 @@ def test_folders_that_hold_the_same_are_clusters_and_share_what_is_outside() -> 
 
 def test_clusters_lie_within_clusters() -> None:
     assert sets(
-        "eu/one/a.yaml:NodePool/gpu",
-        "eu/two/a.yaml:NodePool/gpu",
-        "us/one/a.yaml:NodePool/gpu",
+        "eu/one/a.yaml:NodePool/gpu", "eu/two/a.yaml:NodePool/gpu", "us/one/a.yaml:NodePool/gpu"
     ) == [{"eu/one/a.yaml"}, {"eu/two/a.yaml"}, {"us/one/a.yaml"}]
 
 
@@ -73,7 +66,4 @@ def test_several_eksctl_clusters_are_judged_each_by_itself() -> None:
         "all.yaml:NodePool/gpu", "eu.yaml:ClusterConfig/eu", "us.yaml:ClusterConfig/us"
     ) == [{"all.yaml"}, {"eu.yaml"}, {"us.yaml"}]
     assert len(sets("all.yaml:NodePool/gpu", "eu.yaml:ClusterConfig/eu")) == 1
-    assert (
-        len(sets("all.yaml:NodePool/gpu", "eu.yaml:Cluster/eu", "us.yaml:Cluster/us"))
-        == 1
-    )
+    assert len(sets("all.yaml:NodePool/gpu", "eu.yaml:Cluster/eu", "us.yaml:Cluster/us")) == 1

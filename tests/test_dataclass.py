@@ -72,10 +72,7 @@ def test_the_first_objects_and_those_after_them_are_the_same(made_before: int) -
             standard(*one, **keys)
         with pytest.raises(TypeError) as same:
             ours(*one, **keys)
-        assert (
-            str(same.value).split("__init__")[1]
-            == str(problem.value).split("__init__")[1]
-        )
+        assert str(same.value).split("__init__")[1] == str(problem.value).split("__init__")[1]
 
 
 def test_those_that_are_compiled_have_the_signature() -> None:
@@ -83,8 +80,7 @@ def test_those_that_are_compiled_have_the_signature() -> None:
     for _ in range(100):
         ours("a")
     assert (
-        inspect.signature(ours).parameters.keys()
-        == inspect.signature(standard).parameters.keys()
+        inspect.signature(ours).parameters.keys() == inspect.signature(standard).parameters.keys()
     )
 
 
@@ -122,12 +118,7 @@ def test_the_tools_of_dataclasses_work_on_it() -> None:
     assert [each.name for each in dataclasses.fields(node)] == [
         each.name for each in dataclasses.fields(STANDARD)
     ]
-    assert dataclasses.asdict(node) == {
-        "at": "here",
-        "seen": {"x": 1},
-        "name": "a",
-        "count": 1,
-    }
+    assert dataclasses.asdict(node) == {"at": "here", "seen": {"x": 1}, "name": "a", "count": 1}
 
 
 def test_its_annotations_stay() -> None:
@@ -141,9 +132,7 @@ def test_it_can_be_copied_and_pickled() -> None:
     again = copy.deepcopy(node)
     assert again == node
     assert again.seen is not node.seen
-    claim = VolumeClaim(
-        name="data", namespace="team", volume="data", size=Quantity.parse("1Ti")
-    )
+    claim = VolumeClaim(name="data", namespace="team", volume="data", size=Quantity.parse("1Ti"))
     assert pickle.loads(pickle.dumps(claim)) == claim
 
 

@@ -16,9 +16,7 @@ from docs.console import FILES, PASTED, pasted, prepare, refreshed
 from docs.generate import AREAS, DOCS, generated, unknown
 
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
-RIDDLES = re.compile(
-    r"\b(tells of|mended|strangers?|folk|whilst|hence|thereof)\b", re.IGNORECASE
-)
+RIDDLES = re.compile(r"\b(tells of|mended|strangers?|folk|whilst|hence|thereof)\b", re.IGNORECASE)
 HEADER = (
     "apiVersion: trainyard.dev/v1alpha1\nkind: TrainingCluster\nmetadata: {name: pools}\nspec:\n"
     '  account: "111122223333"\n  region: us-west-2\n  nodePools:\n'
@@ -27,9 +25,7 @@ HEADER = (
 
 def blocks(path: Path, language: str) -> list[str]:
     return re.findall(
-        rf"^```{language}\n(.*?)^```$",
-        path.read_text(encoding="utf-8"),
-        re.MULTILINE | re.DOTALL,
+        rf"^```{language}\n(.*?)^```$", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )
 
 
@@ -37,9 +33,7 @@ def test_generated_pages_are_current() -> None:
     """`make docs` would change nothing."""
     files = generated()
     assert [
-        path
-        for path, text in files.items()
-        if (DOCS / path).read_text(encoding="utf-8") != text
+        path for path, text in files.items() if (DOCS / path).read_text(encoding="utf-8") != text
     ] == []
     assert unknown(files) == []
 
@@ -76,18 +70,14 @@ def test_the_readme_leaves_a_clone_as_it_was(tmp_path: Path) -> None:
 
 
 def test_the_readme_shows_input_output_and_a_mistake_on_its_first_screen() -> None:
-    screen = "\n".join(
-        (ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:88]
-    )
+    screen = "\n".join((ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:88])
     assert "kind: TrainingCluster" in screen
     assert "generated/starter: " in screen
     assert "error[PLC003]" in screen
     assert "= help: keep one of `zones`" in screen
 
 
-def test_examples_of_the_spec_language_compile(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_examples_of_the_spec_language_compile(trainyard: Command, tmp_path: Path) -> None:
     """The blocks of spec.md, as the files that their text says they are."""
     texts = [
         text
@@ -95,18 +85,13 @@ def test_examples_of_the_spec_language_compile(
         if not text.startswith("# yaml-language-server")
     ]
     cluster = next(
-        text
-        for text in texts
-        if "kind: TrainingCluster\nmetadata: {name: research}" in text
+        text for text in texts if "kind: TrainingCluster\nmetadata: {name: research}" in text
     )
     names = []
     for number, text in enumerate(texts):
         kind = re.search(r"^kind: (\w+)$", text, re.MULTILINE)
         if text.startswith("spec:"):
-            name, text = (
-                f"part-{number}/spec.yaml",
-                with_part(cluster, text, f"part-{number}"),
-            )
+            name, text = (f"part-{number}/spec.yaml", with_part(cluster, text, f"part-{number}"))
         elif kind is None:
             name, text = (
                 "pools/spec.yaml",
@@ -125,9 +110,7 @@ def test_examples_of_the_spec_language_compile(
     done = trainyard("check", ".", cwd=tmp_path)
     assert (done.out, done.code) == ("", 0)
     clusters = {name.partition("/")[0] for name in names}
-    assert sorted(done.err.removeprefix("clean: ").strip().split(", ")) == sorted(
-        clusters
-    )
+    assert sorted(done.err.removeprefix("clean: ").strip().split(", ")) == sorted(clusters)
 
 
 def with_part(cluster: str, part: str, name: str) -> str:
@@ -138,9 +121,7 @@ def with_part(cluster: str, part: str, name: str) -> str:
     return yaml.safe_dump(whole)
 
 
-def test_settings_in_the_policy_page_are_read(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_settings_in_the_policy_page_are_read(trainyard: Command, tmp_path: Path) -> None:
     """policy.yaml, exceptions.yaml and the Python rule, put where their first line says."""
     for language in ("yaml", "python"):
         for text in blocks(DOCS / "policies.md", language):
@@ -167,12 +148,7 @@ def test_settings_in_the_policy_page_are_read(
         rule.read_text().replace('"nodes": 64', '"nodes": 13 ')
     )  # of another size, so that its bytecode is made anew
     done = trainyard(
-        "check",
-        SPECS / "jakarta",
-        "--policies",
-        tmp_path / "policies",
-        "--format",
-        "github",
+        "check", SPECS / "jakarta", "--policies", tmp_path / "policies", "--format", "github"
     )
     assert "timor.yaml" in done.out
     assert "title=ORG002::job `timor`" in done.out
@@ -183,9 +159,7 @@ def test_every_area_has_a_title() -> None:
     assert pages <= set(AREAS)
 
 
-@pytest.mark.parametrize(
-    "path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix()
-)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(path: Path) -> None:
     """Files that a page names exist, and the headings that it points at."""
     for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text(encoding="utf-8")):
@@ -195,19 +169,14 @@ def test_links_lead_somewhere(path: Path) -> None:
         page = path.parent / file if file else path
         assert page.exists(), target
         if anchor:
-            headings = re.findall(
-                r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE
-            )
+            headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
             assert anchor in {
-                re.sub(r"[^a-z0-9 -]", "", each.lower()).replace(" ", "-")
-                for each in headings
+                re.sub(r"[^a-z0-9 -]", "", each.lower()).replace(" ", "-") for each in headings
             }, target
 
 
 def test_the_makefile_targets_in_the_docs_exist() -> None:
-    known = set(
-        re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    )
+    known = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for path in PAGES:
         for target in re.findall(r"`make ([a-z-]+)", path.read_text(encoding="utf-8")):
             assert target in known, f"{path.name}: make {target}"

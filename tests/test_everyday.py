@@ -18,9 +18,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 DAY_TWO = (ROOT / "docs" / "day-two.md").read_text(encoding="utf-8")
 RECIPES = dict(
     re.findall(
-        r"^## ([^\n]+)\n(?:(?!^## ).)*?^```sh\n(.*?)^```$",
-        DAY_TWO,
-        re.MULTILINE | re.DOTALL,
+        r"^## ([^\n]+)\n(?:(?!^## ).)*?^```sh\n(.*?)^```$", DAY_TWO, re.MULTILINE | re.DOTALL
     )
 )
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
@@ -46,11 +44,7 @@ def repository(tmp_path: Path) -> Path:
 
 def shell(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
     """Run a script as a person would who has the command on the path."""
-    keys = [
-        f"GIT_{role}_{part}"
-        for role in ("AUTHOR", "COMMITTER")
-        for part in ("NAME", "EMAIL")
-    ]
+    keys = [f"GIT_{role}_{part}" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")]
     identity = dict.fromkeys(keys, "a@example.test")
     path = f"{folder}/.venv/bin:{os.environ['PATH']}"
     return subprocess.run(
@@ -68,9 +62,7 @@ def shell(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
 
 def recipe(title: str) -> str:
     """The shell block that follows a heading in bold in the README."""
-    found = re.search(
-        rf"^\*\*{title}\*\*.*?^```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL
-    )
+    found = re.search(rf"^\*\*{title}\*\*.*?^```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
     assert found is not None, title
     return found[1]
 
@@ -82,9 +74,7 @@ def test_the_recipe_to_add_a_job(repository: Path) -> None:
     changed = shell(repository, "git show --name-status --format= HEAD").stdout
     assert "A\tspecs/jakarta/jobs/flores.yaml" in changed
     assert re.search(
-        r"^A\tgenerated/jakarta/jobs/models\.trainjob-flores-\w{5}\.yaml$",
-        changed,
-        re.MULTILINE,
+        r"^A\tgenerated/jakarta/jobs/models\.trainjob-flores-\w{5}\.yaml$", changed, re.MULTILINE
     )
     assert shell(repository, "trainyard compile --check").returncode == 0
     assert shell(repository, "git status --porcelain").stdout == ""
@@ -113,8 +103,7 @@ def test_the_hook_compiles_before_a_commit(repository: Path) -> None:
     done = shell(repository, f"{job}\ngit add specs && git commit -qm job")
     assert done.returncode == 0, done.stderr
     assert (
-        "generated/jakarta/jobs"
-        in shell(repository, "git show --name-only --format= HEAD").stdout
+        "generated/jakarta/jobs" in shell(repository, "git show --name-only --format= HEAD").stdout
     )
     assert shell(repository, "trainyard compile --check").returncode == 0
 
@@ -139,8 +128,7 @@ def test_the_hook_leaves_other_commits_alone(repository: Path) -> None:
 def test_a_bad_spec_cannot_be_committed(repository: Path) -> None:
     shell(repository, "git config core.hooksPath .githooks")
     done = shell(
-        repository,
-        "sed -i 's/g6e.48xlarge/g6e.49xlarge/' specs/starter.yaml; git commit -qam a",
+        repository, "sed -i 's/g6e.48xlarge/g6e.49xlarge/' specs/starter.yaml; git commit -qam a"
     )
     assert done.returncode == 1
     assert "error[RES005]" in done.stdout + done.stderr
@@ -157,14 +145,10 @@ def test_check_says_what_compile_would(repository: Path, trainyard: Command) -> 
     assert "= note: `spec.trainer.numNodes`: `14` → `13`" in checked.out
     assert trainyard("check", "--replace", "timor", "specs", cwd=repository).code == 0
     (repository / "elsewhere").mkdir()
-    assert (
-        trainyard("check", "specs", "--against", "elsewhere", cwd=repository).code == 0
-    )
+    assert trainyard("check", "specs", "--against", "elsewhere", cwd=repository).code == 0
 
 
-@pytest.mark.parametrize(
-    "path", ["specs/jakarta/jobs/atlas.yaml", "specs/jakarta/jobs"]
-)
+@pytest.mark.parametrize("path", ["specs/jakarta/jobs/atlas.yaml", "specs/jakarta/jobs"])
 def test_a_job_is_checked_within_its_cluster(
     path: str, repository: Path, trainyard: Command
 ) -> None:
@@ -251,10 +235,7 @@ def test_a_repository_of_the_template_gets_a_newer_trainyard(tmp_path: Path) -> 
     (team / "policies" / "exceptions.yaml").write_text("mine\n")
     (team / "policies" / "org").mkdir(exist_ok=True)
     for folder in (newer, team):
-        shell(
-            folder,
-            "git init --quiet --initial-branch=main; git add --all; git commit -qm start",
-        )
+        shell(folder, "git init --quiet --initial-branch=main; git add --all; git commit -qm start")
     commands = block.replace("make compile\n", "")
     done = shell(team, f"export TRAINYARD={newer}\n{commands}")
     assert done.returncode == 0, done.stderr
@@ -306,28 +287,20 @@ def test_the_output_folder_reaches_every_path(
     """What Flux reads, and what the bootstrap's commands name."""
     (tmp_path / "here").mkdir()
     shutil.copy(EXAMPLE / "specs" / "starter.yaml", tmp_path / "here")
-    assert (
-        trainyard("compile", "starter.yaml", "-o", output, cwd=tmp_path / "here").code
-        == 0
-    )
+    assert trainyard("compile", "starter.yaml", "-o", output, cwd=tmp_path / "here").code == 0
     written = tmp_path / "here" / output / "starter"
     stages = [
-        yaml.safe_load(path.read_text())
-        for path in (written / "flux").glob("kustomization-*.yaml")
+        yaml.safe_load(path.read_text()) for path in (written / "flux").glob("kustomization-*.yaml")
     ]
     assert stages
-    assert all(
-        stage["spec"]["path"].startswith(f"./{folder}/starter/") for stage in stages
-    )
+    assert all(stage["spec"]["path"].startswith(f"./{folder}/starter/") for stage in stages)
     named = re.findall(
         r"[\w./-]*/starter/bootstrap", (written / "bootstrap" / "README.md").read_text()
     )
     assert named
     assert all(path.startswith(f"{folder}/starter/") for path in named)
     assert (
-        trainyard(
-            "compile", "--check", "starter.yaml", "-o", output, cwd=tmp_path / "here"
-        ).code
+        trainyard("compile", "--check", "starter.yaml", "-o", output, cwd=tmp_path / "here").code
         == 0
     )
 
@@ -338,10 +311,7 @@ def test_against_another_branch(repository: Path, trainyard: Command) -> None:
     (repository / "specs" / "jakarta" / "jobs" / "timor.yaml").unlink()
     assert trainyard("compile", "specs", cwd=repository).code == 0
     assert (
-        "CHG003"
-        in trainyard(
-            "check", "specs", "--against", ".base/generated", cwd=repository
-        ).out
+        "CHG003" in trainyard("check", "specs", "--against", ".base/generated", cwd=repository).out
     )
     report = trainyard(
         "report", "specs/jakarta", "--against", ".base/generated", cwd=repository

@@ -28,9 +28,7 @@ def test_every_index_is_done_or_settled(workers: int) -> None:
 
 
 def test_workers_are_processes() -> None:
-    _, verdicts = spread(
-        16, lambda index: os.getpid(), lambda process: process, workers=2
-    )
+    _, verdicts = spread(16, lambda index: os.getpid(), lambda process: process, workers=2)
     assert len(set(verdicts.values())) == 2
 
 
@@ -76,11 +74,7 @@ def test_many_clusters_are_summed_up(fleet: Path, trainyard: Command) -> None:
     """Names with ``--verbose`` alone, and those that change."""
     before = snapshot(fleet / "generated")
     done = trainyard("compile", "specs", cwd=fleet)
-    assert (done.code, done.out, done.err) == (
-        0,
-        "",
-        "20 clusters: 0 changed, 20 current\n",
-    )
+    assert (done.code, done.out, done.err) == (0, "", "20 clusters: 0 changed, 20 current\n")
     assert snapshot(fleet / "generated") == before
     assert trainyard("check", "specs", cwd=fleet).err == "clean: 20 clusters\n"
     assert "c19" in trainyard("check", "--verbose", "specs", cwd=fleet).err
@@ -91,10 +85,7 @@ def test_many_clusters_are_summed_up(fleet: Path, trainyard: Command) -> None:
     assert done.code == 3
     assert "generated/c07: not current: " in done.err
     assert "\n20 clusters: 1 would change, 19 current\n" in done.err
-    assert (
-        len(trainyard("compile", "--verbose", "specs", cwd=fleet).err.splitlines())
-        > CLUSTERS
-    )
+    assert len(trainyard("compile", "--verbose", "specs", cwd=fleet).err.splitlines()) > CLUSTERS
 
 
 def test_one_finding_among_many(fleet: Path, trainyard: Command) -> None:
@@ -105,17 +96,15 @@ def test_one_finding_among_many(fleet: Path, trainyard: Command) -> None:
         )
     done = trainyard("compile", "specs", cwd=fleet)
     assert done.code == 1
-    assert re.findall(r"error\[RES011\]: .*\n  --> specs/(c\d\d)", done.out) == [
-        "c04",
-        "c11",
-    ]
+    assert re.findall(r"error\[RES011\]: .*\n  --> specs/(c\d\d)", done.out) == ["c04", "c11"]
     for name in ("c04", "c11"):
         (fleet / "specs" / f"{name}.yaml").write_text(yaml.safe_dump(spec(name=name)))
         (fleet / "generated" / name / "notes.txt").write_text("mine")
     done = trainyard("compile", "specs", cwd=fleet)
-    assert re.findall(
-        r"warning\[OUT006\]: `generated/(c\d\d)/notes.txt`", done.out
-    ) == ["c04", "c11"]
+    assert re.findall(r"warning\[OUT006\]: `generated/(c\d\d)/notes.txt`", done.out) == [
+        "c04",
+        "c11",
+    ]
 
 
 def test_nothing_waits_for_the_disk(

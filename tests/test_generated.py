@@ -24,15 +24,7 @@ from compiler.emit.marker import is_marked
 from compiler.outcome import Compilation, Options
 from compiler.source import Route
 
-CLUSTERS = (
-    "jakarta",
-    "seoul-llm",
-    "starter",
-    "t5-large",
-    "two-teams",
-    "workshop",
-    "workshop-h100",
-)
+CLUSTERS = ("jakarta", "seoul-llm", "starter", "t5-large", "two-teams", "workshop", "workshop-h100")
 DATE = date(2026, 11, 21)
 
 
@@ -76,8 +68,7 @@ def test_the_same_bytes_on_any_machine(
     """Another folder, hash seed, locale, time zone and order of arguments."""
     shutil.copytree(SPECS, tmp_path / "specs")
     paths = sorted(
-        (str(path.relative_to(tmp_path)) for path in (tmp_path / "specs").iterdir()),
-        reverse=True,
+        (str(path.relative_to(tmp_path)) for path in (tmp_path / "specs").iterdir()), reverse=True
     )
     done = spawn(
         "compile",
@@ -111,20 +102,13 @@ def test_links_and_absolute_paths_do_not_matter(
         done = trainyard("compile", specs, "-o", output, cwd=tmp_path / cwd)
         assert (
             done.code,
-            len(
-                re.findall(
-                    " added$" if number == 0 else ": current, ", done.err, re.MULTILINE
-                )
-            ),
+            len(re.findall(" added$" if number == 0 else ": current, ", done.err, re.MULTILINE)),
         ) == (0, len(CLUSTERS))
         assert contents(tmp_path / "real" / "generated") == fresh
 
 
 def test_the_order_of_files_does_not_matter(
-    monkeypatch: pytest.MonkeyPatch,
-    trainyard: Command,
-    tmp_path: Path,
-    fresh: dict[str, bytes],
+    monkeypatch: pytest.MonkeyPatch, trainyard: Command, tmp_path: Path, fresh: dict[str, bytes]
 ) -> None:
     """A file system that lists folders the other way round; and a second run changes nothing."""
     listed = os.walk
@@ -181,17 +165,8 @@ def test_every_file_says_whose_it_is(cluster: str, generated: Path) -> None:
     """By a line with its own path; and nothing there knows a line of the spec or a digest of a file."""
     for path, data in contents(generated / cluster).items():
         assert is_marked(path, data), path
-    head = json.loads(
-        (generated / cluster / ".manifest.json").read_text(encoding="utf-8")
-    )
-    assert list(head) == [
-        "trainyard.dev/file",
-        "spec",
-        "cluster",
-        "release",
-        "trainyard",
-        "facts",
-    ]
+    head = json.loads((generated / cluster / ".manifest.json").read_text(encoding="utf-8"))
+    assert list(head) == ["trainyard.dev/file", "spec", "cluster", "release", "trainyard", "facts"]
     assert (EXAMPLE / head["spec"]).is_file()
 
 
@@ -210,9 +185,7 @@ def test_every_field_with_a_place_is_there(
         for route in (manifest.at, *manifest.places().values()):
             span = done.document.span(route)
             assert (
-                1
-                <= span.line
-                <= len(Path(span.file.name).read_text(encoding="utf-8").splitlines())
+                1 <= span.line <= len(Path(span.file.name).read_text(encoding="utf-8").splitlines())
             )
 
 
@@ -226,24 +199,9 @@ def test_every_field_with_a_place_is_there(
             "spec.template.spec.requirements[1]",
             "zones: [ap-northeast-2b]",
         ),
-        (
-            "seoul-llm",
-            "EC2NodeClass/a100",
-            "spec.placementGroupSelector",
-            "placement: cluster",
-        ),
-        (
-            "seoul-llm",
-            "TrainJob/team-a/llama3-8b-fsdp-*",
-            "spec.trainer.image",
-            "image: 1111",
-        ),
-        (
-            "seoul-llm",
-            "TrainJob/team-a/llama3-8b-fsdp-*",
-            "spec.trainer.numNodes",
-            "nodes: 4",
-        ),
+        ("seoul-llm", "EC2NodeClass/a100", "spec.placementGroupSelector", "placement: cluster"),
+        ("seoul-llm", "TrainJob/team-a/llama3-8b-fsdp-*", "spec.trainer.image", "image: 1111"),
+        ("seoul-llm", "TrainJob/team-a/llama3-8b-fsdp-*", "spec.trainer.numNodes", "nodes: 4"),
         (
             "seoul-llm",
             "PersistentVolume/team-a-checkpoints",
@@ -272,9 +230,7 @@ def test_fields_point_at_their_line(
     """The field, or the nearest one above that has a line of its own, leads to the line that says it."""
     done = compilations[cluster]
     (manifest,) = [
-        each
-        for each in done.manifests
-        if re.fullmatch(name.replace("*", r"\w{5}"), str(each.ref))
+        each for each in done.manifests if re.fullmatch(name.replace("*", r"\w{5}"), str(each.ref))
     ]
     fields = {str(Route(path)): route for path, route in manifest.places().items()}
     found = manifest.at
@@ -282,7 +238,4 @@ def test_fields_point_at_their_line(
     for end in range(1, len(parts) + 1):
         found = fields.get("".join(parts[:end]), found)
     span = done.document.span(found)
-    assert (
-        line
-        in Path(span.file.name).read_text(encoding="utf-8").splitlines()[span.line - 1]
-    )
+    assert line in Path(span.file.name).read_text(encoding="utf-8").splitlines()[span.line - 1]

@@ -81,9 +81,7 @@ def astray(plan: Plan) -> list[str]:
     return [
         f"{name}: {route}"
         for name, route in routes_of(plan)
-        if route
-        and not str(route[0]).startswith("@")
-        and not kinds_at(language(), route)
+        if route and not str(route[0]).startswith("@") and not kinds_at(language(), route)
     ]
 
 
@@ -115,9 +113,7 @@ FIELDS = {
 
 def named_places() -> Iterator[tuple[str, str]]:
     """Each literal name that `where()` is asked for, with the file that asks."""
-    for path in sorted(
-        [*(ROOT / "policies").rglob("*.py"), *(ROOT / "compiler").rglob("*.py")]
-    ):
+    for path in sorted([*(ROOT / "policies").rglob("*.py"), *(ROOT / "compiler").rglob("*.py")]):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if (
                 isinstance(node, ast.Call)
@@ -143,13 +139,9 @@ ANNOTATIONS = "kustomize.toolkit.fluxcd.io/"
 def work(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Manifest], Path]:
     """Every object that runs work: one that Kueue admits. The command has what Flux would substitute."""
     folder = tmp_path_factory.mktemp("work")
-    data = spec(
-        job={"command": ["bash", "-c", "exec torchrun --nnodes ${NODES:-2} t.py"]}
-    )
+    data = spec(job={"command": ["bash", "-c", "exec torchrun --nnodes ${NODES:-2} t.py"]})
     (folder / "spec.yaml").write_text(yaml.safe_dump(data))
-    (done,) = check(
-        [folder / "spec.yaml"], Options(output=folder / "generated")
-    ).compilations
+    (done,) = check([folder / "spec.yaml"], Options(output=folder / "generated")).compilations
     found = [
         manifest
         for manifest in done.manifests
@@ -162,29 +154,21 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Manifest], Path
 def test_what_runs_work_runs_once(work: tuple[list[Manifest], Path]) -> None:
     """Flux deletes none of it, and each has a run that is remembered."""
     manifests, folder = work
-    (done,) = check(
-        [folder / "spec.yaml"], Options(output=folder / "generated")
-    ).compilations
+    (done,) = check([folder / "spec.yaml"], Options(output=folder / "generated")).compilations
     remembered = {(run.namespace, run.object) for run in known_runs(done)}
     for manifest in manifests:
-        assert (
-            manifest.body["metadata"]["annotations"][f"{ANNOTATIONS}prune"]
-            == "disabled"
-        ), manifest.ref.kind
-        assert (manifest.ref.namespace, manifest.ref.name) in remembered, (
+        assert manifest.body["metadata"]["annotations"][f"{ANNOTATIONS}prune"] == "disabled", (
             manifest.ref.kind
         )
+        assert (manifest.ref.namespace, manifest.ref.name) in remembered, manifest.ref.kind
 
 
-def test_flux_substitutes_nothing_in_what_runs_work(
-    work: tuple[list[Manifest], Path],
-) -> None:
+def test_flux_substitutes_nothing_in_what_runs_work(work: tuple[list[Manifest], Path]) -> None:
     for manifest in work[0]:
         assert "${NODES" in str(manifest.body)
-        assert (
-            manifest.body["metadata"]["annotations"][f"{ANNOTATIONS}substitute"]
-            == "disabled"
-        ), manifest.ref.kind
+        assert manifest.body["metadata"]["annotations"][f"{ANNOTATIONS}substitute"] == "disabled", (
+            manifest.ref.kind
+        )
 
 
 def test_the_report_names_what_runs_work(
@@ -193,14 +177,10 @@ def test_the_report_names_what_runs_work(
     manifests, folder = work
     text = trainyard("report", "spec.yaml", cwd=folder).out
     for manifest in manifests:
-        assert f"{manifest.ref.namespace}/{manifest.ref.name}" in text, (
-            manifest.ref.kind
-        )
+        assert f"{manifest.ref.namespace}/{manifest.ref.name}" in text, manifest.ref.kind
 
 
-def test_references_of_what_runs_work_are_followed(
-    work: tuple[list[Manifest], Path],
-) -> None:
+def test_references_of_what_runs_work_are_followed(work: tuple[list[Manifest], Path]) -> None:
     """A reference into nothing is found, at the least that of its queue."""
     for manifest in work[0]:
         assert (manifest.ref.group, manifest.ref.kind) in {*REFERENCES, *POD_SPECS}, (

@@ -53,9 +53,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         tmp_path_factory.mktemp("wheel"),
     )
     shutil.copytree(
-        ROOT,
-        source,
-        ignore=shutil.ignore_patterns(".*", "__pycache__", "generated", "tests"),
+        ROOT, source, ignore=shutil.ignore_patterns(".*", "__pycache__", "generated", "tests")
     )
     subprocess.run(
         [
@@ -83,9 +81,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def command(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`trainyard` in a fresh environment; third-party packages are those of this one."""
     folder = tmp_path_factory.mktemp("venv")
-    subprocess.run(
-        [sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=120
-    )
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=120)
     (packages,) = folder.glob("lib/python*/site-packages")
     subprocess.run(
         [
@@ -142,9 +138,7 @@ def adopter(tmp_path: Path) -> Path:
 def test_what_rides_in_the_wheel(wheel: Path) -> None:
     """Policies, facts, schemas, pages, templates, scripts; and no module beside `compiler`."""
     names = zipfile.ZipFile(wheel).namelist()
-    assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {
-        "compiler"
-    }
+    assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {"compiler"}
     assert "compiler/_bounds.md" in names
     for folder, pattern in (
         ("policies", "*/*.py"),
@@ -162,9 +156,7 @@ def test_what_rides_in_the_wheel(wheel: Path) -> None:
         ]
         assert files
         assert {
-            name.replace("policies/", "compiler/_policies/", 1)
-            if folder == "policies"
-            else name
+            name.replace("policies/", "compiler/_policies/", 1) if folder == "policies" else name
             for name in files
         } <= set(names), folder
 
@@ -180,28 +172,19 @@ def test_it_runs_without_the_repository(command: Path, adopter: Path) -> None:
     )
     assert where.stdout.startswith(str(command.parent.parent))
     policies = subprocess.run(
-        [python, "-c", "import policies"],
-        cwd=command.parent,
-        capture_output=True,
-        check=False,
+        [python, "-c", "import policies"], cwd=command.parent, capture_output=True, check=False
     )
     assert b"No module named 'policies'" in policies.stderr
     assert run(command, "--version", cwd=adopter).out.startswith("trainyard ")
-    assert run(command, "explain", "EFA001", cwd=adopter).out.startswith(
-        "EFA001 efa-missing"
-    )
-    assert run(command, "explain", "YML001", cwd=adopter).out.startswith(
-        "YML001 duplicate-key"
-    )
+    assert run(command, "explain", "EFA001", cwd=adopter).out.startswith("EFA001 efa-missing")
+    assert run(command, "explain", "YML001", cwd=adopter).out.startswith("YML001 duplicate-key")
     assert (
         "\n  bound    0 or more\n"
         in run(command, "explain", "--spec", "jobs.rerun", cwd=adopter).out
     )
 
 
-def test_the_adopters_own_rules_and_settings(
-    command: Path, adopter: Path, tmp_path: Path
-) -> None:
+def test_the_adopters_own_rules_and_settings(command: Path, adopter: Path, tmp_path: Path) -> None:
     """Both kinds of own rules find; an exception excuses; then the folder compiles to what it compiles to here."""
     done = run(command, "check", cwd=adopter)
     assert re.findall(r"^(\w+\[ORG\d+\]): ", done.out, re.MULTILINE) == [

@@ -25,9 +25,7 @@ from compiler.subjects.jobs.plan import TrainJob
 from compiler.targets import lower
 from compiler.verify import verify
 
-LAW = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+LAW = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 POOL = {"nodes": 8, "topology": "network"}
 STORAGE = [
     {"name": "data", "s3": {"existing": {"bucket": "my-bucket"}}},
@@ -51,10 +49,7 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
         jobs[0]["mounts"] = [*jobs[0].get("mounts", []), *MOUNTS]
     if extends:
         jobs[1]["extends"] = "j0"
-    defaults: dict[str, Any] = {
-        "image": "registry.test/a:1",
-        "command": ["torchrun", "t.py"],
-    }
+    defaults: dict[str, Any] = {"image": "registry.test/a:1", "command": ["torchrun", "t.py"]}
     if draw(st.booleans()):
         defaults |= draw(job_keys(disks=True, placed=True))
     return spec(
@@ -64,11 +59,7 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
         storage=STORAGE,
         components=draw(
             st.sampled_from(
-                [
-                    None,
-                    {"trainer": {"version": "2.1.0"}},
-                    {"trainer": {"version": "2.2.0"}},
-                ]
+                [None, {"trainer": {"version": "2.1.0"}}, {"trainer": {"version": "2.2.0"}}]
             )
         ),
     )
@@ -84,11 +75,7 @@ def stock(draw: st.DrawFn) -> dict[str, Any]:
         keys["mounts"] = MOUNTS
     runtime = draw(st.sampled_from(["torch-distributed", "jax-distributed"]))
     image = draw(st.sampled_from([None, "registry.test/a:1"]))
-    base: dict[str, Any] = {
-        "image": image,
-        "command": ["python", "t.py"],
-        "runtime": runtime,
-    }
+    base: dict[str, Any] = {"image": image, "command": ["python", "t.py"], "runtime": runtime}
     if image is None:  # PyTorch's has no plugin for EFA (RUN120)
         base["nodes"] = 1
     return spec(pool=POOL, storage=STORAGE, job={**base, **keys})

@@ -13,17 +13,13 @@ BASES, PAIRS = 6, 5
 
 
 def summaries(found: Merge) -> str:
-    return (
-        f"{found.edits}: {found.conflicts} {found.code} {found.stale} {found.findings}"
-    )
+    return f"{found.edits}: {found.conflicts} {found.code} {found.stale} {found.findings}"
 
 
 def takes_away(edit: str) -> bool:
     """Whether an edit removes something, itself or what it was the last to use."""
     word, _, *fields = edit.split()
-    return word == "remove" or (
-        word == "change" and fields in ([], ["done"], ["namespaces"])
-    )
+    return word == "remove" or (word == "change" and fields in ([], ["done"], ["namespaces"]))
 
 
 def is_told_rightly(found: Merge, *, queues: bool) -> bool:
@@ -42,17 +38,13 @@ def test_pairs_of_edits_merge(number: int, tmp_path: Path) -> None:
     """More of them: `benchmarks/merges.py`."""
     queues = number % 3 != 2
     chance = random.Random(f"tests-{number}")
-    repository = Repository(
-        tmp_path / "r", chance, in_folder=number % 2 == 0, queues=queues
-    )
+    repository = Repository(tmp_path / "r", chance, in_folder=number % 2 == 0, queues=queues)
     ended = [repository.merge() for _ in range(PAIRS)]
     for found in ended:
         if not any(path.startswith("specs/") for path in found.conflicts):
             assert found.conflicts == [], summaries(found)
             assert is_told_rightly(found, queues=queues), summaries(found)
-    assert (
-        sum(found.code == 0 for found in ended) >= PAIRS // 2
-    )  # the test is about something
+    assert sum(found.code == 0 for found in ended) >= PAIRS // 2  # the test is about something
 
 
 def repository(folder: Path) -> Repository:
@@ -103,9 +95,7 @@ def test_after_a_conflict_in_a_spec_compile_alone_is_enough(tmp_path: Path) -> N
     made.git("checkout", "--theirs", "--", f"specs/jobs/{job}.yaml")
     assert made.compile() == 0
     assert made.check()[:2] == (0, [])
-    assert not any(
-        b"<<<<<<<" in data for data in contents(made.folder / "generated").values()
-    )
+    assert not any(b"<<<<<<<" in data for data in contents(made.folder / "generated").values())
 
 
 def test_both_forms_of_a_spec_say_the_same(tmp_path: Path) -> None:

@@ -29,12 +29,7 @@ PATCHES: list[tuple[str, str, Any, str]] = [
     (RUNTIME, f"{POD}/hostNetwork", True, "SCH012"),
     (RUNTIME, f"{POD}/hostPID", True, "SCH012"),
     (RUNTIME, f"{CONTAINER}/securityContext", {"privileged": True}, "SCH012"),
-    (
-        RUNTIME,
-        f"{CONTAINER}/securityContext",
-        {"capabilities": {"add": ["SYS_ADMIN"]}},
-        "SCH012",
-    ),
+    (RUNTIME, f"{CONTAINER}/securityContext", {"capabilities": {"add": ["SYS_ADMIN"]}}, "SCH012"),
     (RUNTIME, f"{POD}/volumes/-", {"name": "h", "hostPath": {"path": "/"}}, "SCH012"),
     (RUNTIME, f"{POD}/nodeSelector", {"a": "b"}, "PLC005"),
     (RUNTIME, f"{POD}/serviceAccountName", "nobody", "REF001"),
@@ -58,10 +53,7 @@ def found_twice(paths: list[Path], folder: Path) -> tuple[set[str], set[str]]:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(data)
     linted = lint([folder], OPTIONS)
-    return (
-        {finding.code for finding in outcome.all()},
-        {finding.code for finding in linted.all()},
-    )
+    return ({finding.code for finding in outcome.all()}, {finding.code for finding in linted.all()})
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

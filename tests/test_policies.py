@@ -46,10 +46,9 @@ def test_fails(rule: Rule, index: int) -> None:
     for each in found:
         assert each.help, each.message
         assert each.at, each.message
-        assert (
-            each.message[0] != each.message[0].upper()
-            or each.message[0] in "`/N0123456789K"
-        ), each.message
+        assert each.message[0] != each.message[0].upper() or each.message[0] in "`/N0123456789K", (
+            each.message
+        )
         assert not each.message.endswith("."), each.message
 
 
@@ -57,14 +56,10 @@ def test_fails(rule: Rule, index: int) -> None:
 def test_passes(rule: Rule, index: int) -> None:
     text = rule.passes[index]
     found = findings_for(text, config=config_for(rule, text, TODAY))
-    assert rule.code not in {each.code for each in found}, [
-        each.message for each in found
-    ]
+    assert rule.code not in {each.code for each in found}, [each.message for each in found]
 
 
-@pytest.mark.parametrize(
-    "text", ["", WHOLE], ids=["third-party manifests", "our own output"]
-)
+@pytest.mark.parametrize("text", ["", WHOLE], ids=["third-party manifests", "our own output"])
 def test_without_fault(text: str) -> None:
     assert findings_for(text) == []
 
@@ -88,10 +83,7 @@ def test_unknown_is_silent() -> None:
             if each is not body
         )
         found = [each for each in findings_for(text) if each.severity > Severity.NOTE]
-        assert found == [], (
-            body["kind"],
-            [(each.code, each.message) for each in found],
-        )
+        assert found == [], (body["kind"], [(each.code, each.message) for each in found])
 
 
 def test_pairs_are_silent() -> None:
@@ -100,18 +92,11 @@ def test_pairs_are_silent() -> None:
         found = findings_for(
             f"{{apiVersion: {body['apiVersion']}, kind: {body['kind']}, $patch: delete}}"
         )
-        assert found == [], (
-            body["kind"],
-            [(each.code, each.message) for each in found],
-        )
+        assert found == [], (body["kind"], [(each.code, each.message) for each in found])
 
 
 def test_codes_and_files() -> None:
-    files = {
-        path
-        for path in builtin_folder().glob("*/*.py")
-        if path.parent.name != OWN_FOLDER
-    }
+    files = {path for path in builtin_folder().glob("*/*.py") if path.parent.name != OWN_FOLDER}
     assert {Path(each.file) for each in RULES} == {path.resolve() for path in files}
     for each in RULES:
         assert Path(each.file).stem == each.slug.replace("-", "_")
@@ -141,9 +126,7 @@ def test_off_by_default() -> None:
         assert findings_for(rule.fails[0]) == []
         config = replace(TODAY, levels={rule.code: Severity.ERROR})
         found = findings_for(rule.fails[0], config=config)
-        assert {(each.code, each.severity) for each in found} == {
-            (rule.code, Severity.ERROR)
-        }
+        assert {(each.code, each.severity) for each in found} == {(rule.code, Severity.ERROR)}
 
 
 def test_every_fault_points_into_its_object() -> None:

@@ -34,23 +34,13 @@ from compiler.plan import Plan
 from compiler.policy.engine import run
 from compiler.policy.load import load_rules
 from compiler.resolve.resolve import resolve
-from compiler.source import (
-    Document,
-    MappingNode,
-    Node,
-    ScalarNode,
-    SequenceNode,
-    SourceFile,
-    Span,
-)
+from compiler.source import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile, Span
 from compiler.spec.load import load
 from compiler.subjects.queues.plan import QueueManager
 from compiler.targets import lower
 from compiler.verify import verify
 
-LAW = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+LAW = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 # Types of every kind, each with a zone of us-west-2 that offers it.
 TYPES = {
@@ -95,10 +85,7 @@ def capacity(draw: st.DrawFn, nodes: int, pool: str) -> Any:
     first = draw(st.integers(1, nodes))
     reservations: list[dict[str, Any]] = [{"id": ids[0]}]
     if first < nodes:
-        reservations = [
-            {"id": ids[0], "nodes": first},
-            {"id": ids[1], "nodes": nodes - first},
-        ]
+        reservations = [{"id": ids[0], "nodes": first}, {"id": ids[1], "nodes": nodes - first}]
     if draw(st.booleans()):
         ends = "2026-12-15T11:30:00Z"
         return {"block": {"reservations": reservations, "ends": ends}}
@@ -119,12 +106,7 @@ def pool(draw: st.DrawFn, name: str) -> dict[str, Any]:
                 capacity=some(capacity(most, name)),
                 placement=some(
                     st.sampled_from(
-                        [
-                            "cluster",
-                            "partition",
-                            "none",
-                            *(["spread"] if most <= 7 else []),
-                        ]
+                        ["cluster", "partition", "none", *(["spread"] if most <= 7 else [])]
                     )
                 ),
                 efa=some(st.just(False)),
@@ -133,17 +115,10 @@ def pool(draw: st.DrawFn, name: str) -> dict[str, Any]:
                 labels=some(st.just({"team": "a", "example.com/x": ""})),
                 topology=some(st.sampled_from(["network", "none"])),
                 rootVolume=some(
-                    mapping(
-                        size=st.sampled_from(["100Gi", "1Ti"]), iops=some(st.just(3000))
-                    )
+                    mapping(size=st.sampled_from(["100Gi", "1Ti"]), iops=some(st.just(3000)))
                 ),
                 taints=some(
-                    st.just(
-                        [
-                            {"key": "team", "value": "a", "effect": "NoExecute"},
-                            {"key": "b"},
-                        ]
-                    )
+                    st.just([{"key": "team", "value": "a", "effect": "NoExecute"}, {"key": "b"}])
                 ),
             )
         ),
@@ -159,9 +134,7 @@ LAUNCHERS: list[dict[str, Any]] = [
 
 
 @st.composite
-def job(
-    draw: st.DrawFn, name: str, where: dict[str, Any], storage: list[str]
-) -> dict[str, Any]:
+def job(draw: st.DrawFn, name: str, where: dict[str, Any], storage: list[str]) -> dict[str, Any]:
     mounts = draw(st.lists(st.sampled_from(storage), max_size=3)) if storage else []
     drawn = {
         "name": name,
@@ -170,11 +143,7 @@ def job(
         "image": f"registry.test/x/{name}:1.{len(name)}",
         "command": draw(
             st.sampled_from(
-                [
-                    ["torchrun", "t.py"],
-                    ["bash", "-c", "torchrun --standalone ${A}"],
-                    ["x"],
-                ]
+                [["torchrun", "t.py"], ["bash", "-c", "torchrun --standalone ${A}"], ["x"]]
             )
         ),
         "mounts": [
@@ -185,14 +154,10 @@ def job(
         **draw(
             mapping(
                 args=some(st.lists(WORDS, max_size=3)),
-                env=some(
-                    st.dictionaries(st.sampled_from(["A", "NCCL_NET", "B.c"]), WORDS)
-                ),
+                env=some(st.dictionaries(st.sampled_from(["A", "NCCL_NET", "B.c"]), WORDS)),
                 secrets=some(st.just([{"env": "TOKEN", "secret": "s", "key": "k"}])),
                 checkpoint=some(
-                    st.sampled_from(
-                        [{"path": "/c"}, {"path": "/c", "signalFile": "/tmp/it's"}]
-                    )
+                    st.sampled_from([{"path": "/c"}, {"path": "/c", "signalFile": "/tmp/it's"}])
                 ),
                 torch=some(st.sampled_from(["2.11", "2.12"])),
                 launcher=some(st.sampled_from(LAUNCHERS)),
@@ -231,9 +196,7 @@ NETWORK = st.sampled_from(
         {
             "existing": {
                 "vpc": "vpc-0a1b2c3d",
-                "subnets": [
-                    {"id": f"subnet-0a1b2c3{z}", "zone": f"us-west-2{z}"} for z in "abc"
-                ],
+                "subnets": [{"id": f"subnet-0a1b2c3{z}", "zone": f"us-west-2{z}"} for z in "abc"],
                 "securityGroups": ["sg-0a1b2c3d"],
             }
         },
@@ -275,9 +238,7 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
                     cohort=some(st.sampled_from(["all", "top"])),
                     queueingStrategy=some(st.just("StrictFIFO")),
                     preemption=some(st.sampled_from(PREEMPTIONS)),
-                    fairSharing=some(
-                        st.sampled_from([{"weight": 0}, {"weight": "2.5"}])
-                    ),
+                    fairSharing=some(st.sampled_from([{"weight": 0}, {"weight": "2.5"}])),
                     flavorFungibility=some(
                         st.sampled_from([{}, {"whenCanPreempt": "MayStopSearch"}])
                     ),
@@ -323,11 +284,7 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
                                     "size": f"{draw(FSX_SIZES)}Gi",
                                     "zone": "us-west-2a",
                                     **draw(
-                                        mapping(
-                                            version=some(
-                                                st.sampled_from(["2.12", "2.15"])
-                                            )
-                                        )
+                                        mapping(version=some(st.sampled_from(["2.12", "2.15"])))
                                     ),
                                 }
                             }
@@ -361,15 +318,8 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
                 namespaces=some(
                     st.just(
                         [
-                            {
-                                "name": "n0",
-                                "group": "g",
-                                "quota": {"cpu": 0, "memory": "1Ti"},
-                            },
-                            {
-                                "name": "n1",
-                                "principals": ["arn:aws:iam::111122223333:role/n1"],
-                            },
+                            {"name": "n0", "group": "g", "quota": {"cpu": 0, "memory": "1Ti"}},
+                            {"name": "n1", "principals": ["arn:aws:iam::111122223333:role/n1"]},
                         ]
                     )
                 )
@@ -388,16 +338,12 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
                 ),
                 health=some(
                     mapping(
-                        monitoringAgent=some(st.booleans()),
-                        problemDetector=some(st.booleans()),
+                        monitoringAgent=some(st.booleans()), problemDetector=some(st.booleans())
                     )
                 ),
                 flux=some(
                     st.sampled_from(
-                        [
-                            {"url": "ssh://git@h.test/x", "path": "a/b"},
-                            {"source": "fleet"},
-                        ]
+                        [{"url": "ssh://git@h.test/x", "path": "a/b"}, {"source": "fleet"}]
                     )
                 ),
                 tags=some(st.just({"cost": "", "team": "a b"})),
@@ -413,9 +359,7 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
                 kueue=some(
                     mapping(
                         waitForPodsReady=some(
-                            mapping(
-                                timeout=some(DURATIONS), recoveryTimeout=some(DURATIONS)
-                            )
+                            mapping(timeout=some(DURATIONS), recoveryTimeout=some(DURATIONS))
                         ),
                         fairSharing=some(st.just({})),
                     )
@@ -452,13 +396,9 @@ def test_the_law_holds_for_any_spec(data: dict[str, Any]) -> None:
     wrong = [each for each in found if each.severity is Severity.ERROR]
     # Zones of the network, namespaces of queues and the version of Trainer are drawn apart: these may not meet, and
     # nothing else may fail.
-    assert {each.code for each in wrong} <= {
-        "RES010",
-        "RES013",
-        "RES017",
-        "RES028",
-        "RES132",
-    }, wrong
+    assert {each.code for each in wrong} <= {"RES010", "RES013", "RES017", "RES028", "RES132"}, (
+        wrong
+    )
     if plan is None:
         return
     artifacts = lower(plan)
@@ -473,9 +413,7 @@ def test_the_law_holds_for_any_spec(data: dict[str, Any]) -> None:
     assert again.derived == plan.derived
     assert files(plan)
     refused = verify(
-        manifests,
-        closed=True,
-        external=frozenset(ObjectRef(*each) for each in plan.external),
+        manifests, closed=True, external=frozenset(ObjectRef(*each) for each in plan.external)
     )
     assert [
         (each.object, str(each.at), each.message)
@@ -509,16 +447,7 @@ JUNK = st.recursive(
     | st.floats(allow_nan=True)
     | WORDS
     | st.sampled_from(
-        [
-            "8Gi",
-            "20m",
-            "1e9",
-            "us-west-2a",
-            "a:1",
-            "2026-02-30",
-            "[" * 2000,
-            "{a: 2026-02-30}",
-        ]
+        ["8Gi", "20m", "1e9", "us-west-2a", "a:1", "2026-02-30", "[" * 2000, "{a: 2026-02-30}"]
     ),
     lambda inner: (
         st.lists(inner, max_size=3)
@@ -538,9 +467,7 @@ def places(body: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         else ()
     )
     return [
-        place
-        for key, value in entries
-        for place in ((*path, key), *places(value, (*path, key)))
+        place for key, value in entries for place in ((*path, key), *places(value, (*path, key)))
     ]
 
 
@@ -588,38 +515,25 @@ def broken(
 ) -> list[dict[str, Any]]:
     """Some objects with something else in up to three places of each."""
     bodies = []
-    for index in data.draw(
-        st.lists(st.integers(0, len(source) - 1), min_size=1, max_size=most)
-    ):
+    for index in data.draw(st.lists(st.integers(0, len(source) - 1), min_size=1, max_size=most)):
         body = source[index]
         for _ in range(data.draw(st.integers(1, 3))):
             if spots := places(body):
                 spot = spots[data.draw(st.integers(0, len(spots) - 1))]
-                body = mutated(
-                    body, spot, data.draw(JUNK), delete=data.draw(st.booleans())
-                )
+                body = mutated(body, spot, data.draw(JUNK), delete=data.draw(st.booleans()))
         bodies.append(body)
     return bodies
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
-def test_whatever_stands_in_objects_is_reported_with_a_help(
-    data: st.DataObject,
-) -> None:
-    manifests = [
-        Manifest(body) for body in (*broken(data, ours() + third_party(), 8), *ours())
-    ]
+def test_whatever_stands_in_objects_is_reported_with_a_help(data: st.DataObject) -> None:
+    manifests = [Manifest(body) for body in (*broken(data, ours() + third_party(), 8), *ours())]
     found = verify(manifests, closed=False)
     found += run(
-        lift(manifests, closed=False),
-        load_catalog(),
-        load_rules(None)[0],
-        manifests=manifests,
+        lift(manifests, closed=False), load_catalog(), load_rules(None)[0], manifests=manifests
     )
-    assert [
-        each for each in found if not each.help or each.code.startswith("INT")
-    ] == []
+    assert [each for each in found if not each.help or each.code.startswith("INT")] == []
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -664,17 +578,14 @@ def test_kueues_configuration_may_be_anything_in_a_release() -> None:
     ):
         values = {"managerConfig": {"controllerManagerConfigYaml": text}}
         plan = lift(
-            [Manifest(mutated(release, ("spec", "values"), values, delete=False))],
-            closed=False,
+            [Manifest(mutated(release, ("spec", "values"), values, delete=False))], closed=False
         )
         assert plan.one(QueueManager) is None or text.startswith(("a:", "?"))
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
-def test_load_never_raises_and_resolve_never_raises_on_what_it_accepts(
-    data: st.DataObject,
-) -> None:
+def test_load_never_raises_and_resolve_never_raises_on_what_it_accepts(data: st.DataObject) -> None:
     body = data.draw(specs())
     for _ in range(data.draw(st.integers(1, 4))):
         spots = places(body)
@@ -682,9 +593,7 @@ def test_load_never_raises_and_resolve_never_raises_on_what_it_accepts(
         body = mutated(body, spot, data.draw(JUNK), delete=data.draw(st.booleans()))
     model, faults = load(tree_of(body))
     assert (model is None) == bool(faults)
-    assert all(
-        each.code.startswith("SPC") and each.help and each.message for each in faults
-    )
+    assert all(each.code.startswith("SPC") and each.help and each.message for each in faults)
     if model is not None:
         plan, found = resolve(model, load_catalog())
         assert (plan is None) == any(each.severity is Severity.ERROR for each in found)

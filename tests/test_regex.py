@@ -58,10 +58,7 @@ def test_every_expression_of_ours_compiles() -> None:
         paths = map(Path, _files(folder / area))
         names += [run_module(path, code_of(path)) for path in paths]
     patterns = [
-        value
-        for namespace in names
-        for value in namespace.values()
-        if isinstance(value, _Pattern)
+        value for namespace in names for value in namespace.values() if isinstance(value, _Pattern)
     ]
     assert len(patterns) > 80
     for pattern in patterns:

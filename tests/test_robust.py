@@ -44,30 +44,14 @@ RULE = {
     "message": "no owner",
     "schema": {
         "properties": {
-            "metadata": {
-                "required": ["labels"],
-                "properties": {"name": {"pattern": "^a"}},
-            }
+            "metadata": {"required": ["labels"], "properties": {"name": {"pattern": "^a"}}}
         }
     },
 }
-SETTINGS = {
-    "levels": {"EFA001": "warning", "EFA": "off"},
-    "params": {"QUE012": {"minutes": 20}},
-}
+SETTINGS = {"levels": {"EFA001": "warning", "EFA": "off"}, "params": {"QUE012": {"minutes": 20}}}
 EXCEPTIONS = [
-    {
-        "code": "EFA001",
-        "object": "TrainJob/a/*",
-        "reason": "test bed",
-        "until": "2027-01-31",
-    },
-    {
-        "code": "PLC003",
-        "place": "spec.jobs[0]",
-        "reason": "test bed",
-        "until": "2026-01-31",
-    },
+    {"code": "EFA001", "object": "TrainJob/a/*", "reason": "test bed", "until": "2027-01-31"},
+    {"code": "PLC003", "place": "spec.jobs[0]", "reason": "test bed", "until": "2026-01-31"},
 ]
 TEXTS = st.text(max_size=40) | st.sampled_from(
     [
@@ -91,9 +75,7 @@ TEXTS = st.text(max_size=40) | st.sampled_from(
 
 def _sound(found: list[Any]) -> None:
     assert [
-        each
-        for each in found
-        if not each.help or not each.message or each.code.startswith("INT")
+        each for each in found if not each.help or not each.message or each.code.startswith("INT")
     ] == []
 
 
@@ -106,9 +88,7 @@ def _changed(data: st.DataObject, body: Any) -> Any:
 
 
 def _written(data: st.DataObject, body: Any) -> str:
-    return data.draw(
-        st.just(yaml.safe_dump(_changed(data, body), allow_unicode=True)) | TEXTS
-    )
+    return data.draw(st.just(yaml.safe_dump(_changed(data, body), allow_unicode=True)) | TEXTS)
 
 
 @LAW
@@ -151,10 +131,7 @@ def _overlay() -> dict[str, Any]:
         "account": "111122223333",
         "regions": {"us-west-2": "ab"},
         "zone_ids": {"us-west-2": {"a": "usw2-az1", "b": "usw2-az2"}},
-        "instances": {
-            "p4d.24xlarge": row,
-            "m7i.2xlarge": {**facts["instances"]["m7i.2xlarge"]},
-        },
+        "instances": {"p4d.24xlarge": row, "m7i.2xlarge": {**facts["instances"]["m7i.2xlarge"]}},
     }
 
 
@@ -174,19 +151,7 @@ def test_catalogs(tmp_path: Path, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "null",
-        "[]",
-        "{}",
-        '"a"',
-        "1",
-        "NaN",
-        "{",
-        "\x00",
-        f'{{"schema": "{SCHEMA}"}}',
-    ],
+    "text", ["", "null", "[]", "{}", '"a"', "1", "NaN", "{", "\x00", f'{{"schema": "{SCHEMA}"}}']
 )
 def test_a_catalog_that_is_none(text: str, tmp_path: Path) -> None:
     load_catalog.cache_clear()

@@ -42,32 +42,13 @@ class Numbers(NamedTuple):
 
 
 ROWS = (
-    Numbers(
-        TEN_NODES,
-        "g6e.48xlarge",
-        10,
-        8,
-        4,
-        "180",
-        "1300Gi",
-        "64Gi",
-        80,
-        "ap-northeast-2a",
-    ),
-    Numbers(
-        ZERO3, "g6e.12xlarge", 4, 4, 1, "44", "320Gi", "64Gi", 16, "ap-northeast-2a"
-    ),
-    Numbers(
-        ONE_GPU, "g6e.4xlarge", 1, 1, 0, "14", "100Gi", "16Gi", 1, "ap-northeast-2a"
-    ),
+    Numbers(TEN_NODES, "g6e.48xlarge", 10, 8, 4, "180", "1300Gi", "64Gi", 80, "ap-northeast-2a"),
+    Numbers(ZERO3, "g6e.12xlarge", 4, 4, 1, "44", "320Gi", "64Gi", 16, "ap-northeast-2a"),
+    Numbers(ONE_GPU, "g6e.4xlarge", 1, 1, 0, "14", "100Gi", "16Gi", 1, "ap-northeast-2a"),
     Numbers(CPUS, "m7i.16xlarge", 4, 0, 0, "32", "64Gi", "2Gi", 4, "ap-northeast-2a"),
     Numbers(FP8, "p5.48xlarge", 1, 8, 0, "180", "1750Gi", "128Gi", 8, "us-west-2a"),
-    Numbers(
-        LLAMA_70B, "p5.48xlarge", 80, 8, 32, "180", "1750Gi", "64Gi", 640, "us-west-2a"
-    ),
-    Numbers(
-        GPT_70B, "g7e.48xlarge", 4, 8, 4, "180", "1750Gi", "64Gi", 32, "us-west-2b"
-    ),
+    Numbers(LLAMA_70B, "p5.48xlarge", 80, 8, 32, "180", "1750Gi", "64Gi", 640, "us-west-2a"),
+    Numbers(GPT_70B, "g7e.48xlarge", 4, 8, 4, "180", "1750Gi", "64Gi", 32, "us-west-2b"),
 )
 
 
@@ -79,18 +60,16 @@ def done(scenario: str) -> Compilation:
 def only(scenario: str, kind: str) -> Body:
     """The one object of a kind."""
     (body,) = (
-        manifest.body
-        for manifest in done(scenario).manifests
-        if manifest.body["kind"] == kind
+        manifest.body for manifest in done(scenario).manifests if manifest.body["kind"] == kind
     )
     return body
 
 
 def pod_of(scenario: str) -> dict[str, Any]:
     """The pod template of the job's runtime."""
-    (replicated,) = only(scenario, "ClusterTrainingRuntime")["spec"]["template"][
-        "spec"
-    ]["replicatedJobs"]
+    (replicated,) = only(scenario, "ClusterTrainingRuntime")["spec"]["template"]["spec"][
+        "replicatedJobs"
+    ]
     template: dict[str, Any] = replicated["template"]["spec"]["template"]
     return template
 
@@ -136,11 +115,7 @@ def test_a_job_is_what_its_scenario_says(row: Numbers) -> None:
     assert int(limits.get("nvidia.com/gpu", 0)) == row.gpus
     assert int(limits.get("vpc.amazonaws.com/efa", 0)) == row.efa
     volumes = pod_of(row.scenario)["spec"]["volumes"]
-    shared = [
-        volume["emptyDir"]["sizeLimit"]
-        for volume in volumes
-        if volume["name"] == "dshm"
-    ]
+    shared = [volume["emptyDir"]["sizeLimit"] for volume in volumes if volume["name"] == "dshm"]
     assert shared == [row.shared]
 
 
@@ -214,9 +189,7 @@ def test_fp8_keeps_its_models_on_the_disks_of_its_node() -> None:
     caches = [volume for volume in pod["volumes"] if volume["name"] == "hf-cache"]
     assert caches == [{"name": "hf-cache", "emptyDir": {"sizeLimit": "10Ti"}}]
     (container,) = pod["containers"]
-    assert {"name": "hf-cache", "mountPath": "/data/hf_cache"} in container[
-        "volumeMounts"
-    ]
+    assert {"name": "hf-cache", "mountPath": "/data/hf_cache"} in container["volumeMounts"]
 
 
 def test_640_ranks_are_placed_below_one_layer_and_tensors_within_a_node() -> None:

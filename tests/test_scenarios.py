@@ -22,9 +22,7 @@ TWENTY_MINUTES = 20 * 60
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda path: path.stem)
-def test_each_is_clean_to_the_last_note(
-    spec: Path, tmp_path: Path, trainyard: Command
-) -> None:
+def test_each_is_clean_to_the_last_note(spec: Path, tmp_path: Path, trainyard: Command) -> None:
     (tmp_path / "spec.yaml").write_text(spec.read_text())
     done = trainyard("compile", "spec.yaml", cwd=tmp_path)
     assert (done.code, done.out) == (0, "")
@@ -51,9 +49,7 @@ def test_a_lost_gpu_leaves_time_for_another_node() -> None:
     assert manager.recovery is None or manager.recovery.seconds >= TWENTY_MINUTES
     (job,) = plan.of(TrainJob)
     env = {variable.name: variable.value for variable in job.env}
-    settings = dict(
-        item.split("=") for item in (env["PET_RDZV_CONF"] or "").split(",") if item
-    )
+    settings = dict(item.split("=") for item in (env["PET_RDZV_CONF"] or "").split(",") if item)
     assert int(settings["join_timeout"]) >= TWENTY_MINUTES
 
 
@@ -77,9 +73,7 @@ def test_a_run_leaves_its_bad_node_out_and_has_nodes_enough() -> None:
     assert pod.excluded_nodes == ("ip-10-0-12-34.ap-northeast-2.compute.internal",)
     before = yaml.safe_load((FOLDER / "run-without-a-bad-node.yaml").read_text())
     assert job.nodes is not None
-    assert (
-        before["spec"]["nodePools"][0]["nodes"] - len(pod.excluded_nodes) >= job.nodes
-    )
+    assert before["spec"]["nodePools"][0]["nodes"] - len(pod.excluded_nodes) >= job.nodes
 
 
 def test_without_a_spare_node_the_run_would_wait_for_ever(

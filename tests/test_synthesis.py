@@ -23,12 +23,7 @@ from compiler.synthesis import Synthesis
 
 def _config_map(name: str, **data: str) -> Manifest:
     return Manifest(
-        {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": name},
-            "data": data,
-        }
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
     )
 
 
@@ -47,28 +42,20 @@ def test_cdk8s_makes_the_same_objects(cdk8s: Synthesis) -> None:
 def test_what_cdk8s_makes_otherwise_is_found(cdk8s: Synthesis) -> None:
     """cdk8s drops an empty map of labels of a document; so this one must be reported, and no other."""
     dull = Manifest(
-        {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": "b", "labels": {}},
-        }
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b", "labels": {}}}
     )
     cdk8s.take([_config_map("a"), dull, _config_map("c")])
     assert cdk8s.differing() == [dull]
     assert cdk8s.differing() == []
 
 
-def test_more_than_one_file_holds(
-    cdk8s: Synthesis, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_more_than_one_file_holds(cdk8s: Synthesis, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(synthesis, "_CHUNK", 300)
     many = [_config_map(f"object-{number}", text="x" * 50) for number in range(20)]
     many[13].body["metadata"]["labels"] = {}
     cdk8s.take(many)
     assert cdk8s.differing() == [many[13]]
-    assert (
-        len([each for each in os.listdir(cdk8s.folder) if each.endswith(".yaml")]) > 4
-    )
+    assert len([each for each in os.listdir(cdk8s.folder) if each.endswith(".yaml")]) > 4
 
 
 def test_nothing_is_left_and_nothing_is_started_unasked() -> None:
@@ -142,12 +129,7 @@ def test_a_cache_that_jsii_refuses(home: str, mode: int, tmp_path: Path) -> None
         '---\n{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}\n'
     )
     done = subprocess.run(
-        [
-            sys.executable,
-            "-P",
-            ROOT / "compiler" / "targets" / "chart.py",
-            _folder(tmp_path),
-        ],
+        [sys.executable, "-P", ROOT / "compiler" / "targets" / "chart.py", _folder(tmp_path)],
         text=True,
         input=f"{tmp_path / 'object.yaml'}\n",
         capture_output=True,
@@ -177,18 +159,14 @@ def test_nothing_is_left_in_the_folder_for_temporary_files(tmp_path: Path) -> No
         assert os.listdir(tmp_path) == []
 
 
-def test_a_full_disk_of_temporary_files_is_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_full_disk_of_temporary_files_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with Synthesis() as running:
         running.start()
         monkeypatch.setattr(Path, "write_text", full)
-        with pytest.raises(
-            OSError, match=f"No space left on device: '{running.folder}/0.yaml'"
-        ):
+        with pytest.raises(OSError, match=f"No space left on device: '{running.folder}/0.yaml'"):
             running.take([_config_map("a")])
     assert not Path(running.folder).exists()
 
@@ -248,11 +226,7 @@ def test_a_node_that_cannot_start(
     ],
 )
 def test_what_the_machine_lacks_is_no_fault_of_ours(
-    program: str,
-    reason: str,
-    trainyard: Command,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    program: str, reason: str, trainyard: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Open files, memory, disk, processes; a child that is killed, or hangs."""
     broken = tmp_path / "chart.py"

@@ -12,9 +12,7 @@ from running import ROOT, spawn
 from test_docs import blocks
 
 PAGE = ROOT / "docs" / "tutorial.md"
-SPEC = re.compile(
-    r"^cat > specs/lab\.yaml <<'END'\n(.*?)^END$", re.MULTILINE | re.DOTALL
-)
+SPEC = re.compile(r"^cat > specs/lab\.yaml <<'END'\n(.*?)^END$", re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +31,7 @@ def commands() -> list[str]:
     return [re.sub(r"\s+#.*| +", " ", line).strip() for line in text.splitlines()]
 
 
-def test_every_command_is_one_of_the_pages_written_for_the_cluster(
-    bootstrap: Path,
-) -> None:
+def test_every_command_is_one_of_the_pages_written_for_the_cluster(bootstrap: Path) -> None:
     pages = [*bootstrap.glob("*.md"), *bootstrap.glob("pools/*.md")]
     written = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     known = re.sub(r"\s+", " ", written.replace("\\\n", " "))

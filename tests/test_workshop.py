@@ -54,9 +54,7 @@ def lessons() -> Iterator[Lesson]:
         command = spec.get("command", [])
         for index, word in enumerate(command):
             if word.endswith(".py"):
-                yield Lesson(
-                    path.parts[-3], path.stem, spec, word, command[index + 1 :]
-                )
+                yield Lesson(path.parts[-3], path.stem, spec, word, command[index + 1 :])
 
 
 def parsed(path: Path) -> ast.Module:
@@ -65,9 +63,7 @@ def parsed(path: Path) -> ast.Module:
 
 LESSONS = list(lessons())
 each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda each: each.job)
-each_file = pytest.mark.parametrize(
-    "path", sorted(CODE.glob("*.py")), ids=lambda path: path.name
-)
+each_file = pytest.mark.parametrize("path", sorted(CODE.glob("*.py")), ids=lambda path: path.name)
 
 
 def options(lesson: Lesson) -> dict[str, ast.Call]:
@@ -118,9 +114,7 @@ def test_programs_are_in_the_repository(lesson: Lesson) -> None:
 def test_every_program_is_run_by_a_lesson() -> None:
     programs = {lesson.program.removeprefix(IN_CLUSTER) for lesson in LESSONS}
     modules = {"lesson.py", "llama.py"}
-    assert {path.name for path in CODE.glob("*")} - {"__pycache__"} == (
-        programs | modules
-    )
+    assert {path.name for path in CODE.glob("*")} - {"__pycache__"} == (programs | modules)
 
 
 @each_lesson
@@ -159,9 +153,7 @@ def test_what_programs_import_is_locked_in_their_image(lesson: Lesson) -> None:
 
 
 @each_lesson
-def test_jobs_that_need_more_than_pytorch_have_the_image_that_has_it(
-    lesson: Lesson,
-) -> None:
+def test_jobs_that_need_more_than_pytorch_have_the_image_that_has_it(lesson: Lesson) -> None:
     secrets = {secret["env"] for secret in lesson.spec.get("secrets", [])}
     needs_more = "HF_TOKEN" in secrets or lesson.argument("--deepspeed") is not None
     assert needs_more == (lesson.spec.get("image") == "train")
@@ -171,10 +163,7 @@ def test_jobs_that_need_more_than_pytorch_have_the_image_that_has_it(
 def test_the_image_has_the_requirements(cluster: str) -> None:
     spec = yaml.safe_load((WORKSHOP / cluster / "cluster.yaml").read_text())["spec"]
     [image] = spec["images"]
-    assert (image["name"], image["requirements"]) == (
-        "train",
-        "train/requirements.txt",
-    )
+    assert (image["name"], image["requirements"]) == ("train", "train/requirements.txt")
 
 
 def test_programs_read_the_environment_that_jobs_have() -> None:
@@ -220,8 +209,7 @@ def sizes() -> dict[str, dict[str, Any]]:
             [target] = node.targets
             values = [ast.literal_eval(value) for value in node.value.args]
             named = {
-                str(keyword.arg): ast.literal_eval(keyword.value)
-                for keyword in node.value.keywords
+                str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.value.keywords
             }
             assert isinstance(target, ast.Name)
             said = dict(zip(fields, values, strict=False))
@@ -272,12 +260,7 @@ def test_the_command_that_copies_programs_names_their_folder(cluster: str) -> No
     text = (WORKSHOP / cluster / "cluster.yaml").read_text()
     spec = yaml.safe_load(text)
     bucket = "-".join(
-        [
-            spec["metadata"]["name"],
-            "datasets",
-            spec["spec"]["account"],
-            spec["spec"]["region"],
-        ]
+        [spec["metadata"]["name"], "datasets", spec["spec"]["account"], spec["spec"]["region"]]
     )
     folder = CODE.relative_to(WORKSHOP.parents[1])
     assert f"aws s3 sync {folder} s3://{bucket}/code --exclude '*.pyc'" in text

@@ -26,10 +26,7 @@ def opt_in(region: str) -> bool:
     return region not in _facts()["default_regions"]
 
 
-def vcpu_quota(
-    instance_type: str,
-    market: str,
-) -> tuple[str, str]:
+def vcpu_quota(instance_type: str, market: str) -> tuple[str, str]:
     """Code and name of the quota that counts the vCPUs of a type, ``on-demand`` or ``spot``."""
     letters = re.match(r"[a-z]+", instance_type)
     first = letters[0] if letters else ""

@@ -36,11 +36,7 @@ def role_of(addon: str) -> AddonRole | None:
     role = _data()["roles"].get(addon)
     if role is None:
         return None
-    return AddonRole(
-        role["namespace"],
-        role["service_account"],
-        tuple(role["policies"]),
-    )
+    return AddonRole(role["namespace"], role["service_account"], tuple(role["policies"]))
 
 
 def is_known(addon: str) -> bool:

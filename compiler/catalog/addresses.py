@@ -70,13 +70,7 @@ def _number(value: Any) -> int | None:
     return None
 
 
-def taken(
-    instance: InstanceType,
-    warm: Warm,
-    pods: int,
-    *,
-    efa: bool,
-) -> int:
+def taken(instance: InstanceType, warm: Warm, pods: int, *, efa: bool) -> int:
     """The addresses of one node of a type with so many pods; the least, where the catalog does not know its cards."""
     each = instance.ipv4_per_interface - 1
     most = _interfaces(instance, efa=efa)
@@ -93,12 +87,7 @@ def taken(
     return min(interfaces, most) * (each + 1)
 
 
-def _by_prefix(
-    warm: Warm,
-    pods: int,
-    each: int,
-    most: int,
-) -> int:
+def _by_prefix(warm: Warm, pods: int, each: int, most: int) -> int:
     prefixes = ceil(pods / _PREFIX) + warm.prefixes
     if warm.by_address:
         prefixes = ceil(warm.asked(pods) / _PREFIX)

@@ -21,10 +21,7 @@ Facts = dict[str, Any]
 
 
 def build(
-    resources: Path,
-    curated: Mapping[str, Any],
-    prices: Mapping[str, Any],
-    regions: Iterable[str],
+    resources: Path, curated: Mapping[str, Any], prices: Mapping[str, Any], regions: Iterable[str]
 ) -> Facts:
     """The whole data file. ``resources`` is moto's ``ec2/resources``; ``regions`` are all that are known to exist."""
     infos = _read(resources / "instance_types.json.gz")
@@ -32,9 +29,7 @@ def build(
     offered, zones = _offerings(offerings / "availability-zone")
     groups = curated["families"].values()
     families = {family for group in groups for family in group}
-    rows = {
-        name: row(info) for name, info in infos.items() if wanted(name, info, families)
-    }
+    rows = {name: row(info) for name, info in infos.items() if wanted(name, info, families)}
     for name, text in offered.items():
         if name in rows and text:
             rows[name]["zones"] = text
@@ -48,8 +43,7 @@ def build(
         "schema": SCHEMA,
         "sources": [*curated["sources"], prices["source"]],
         "regions": {
-            region: "".join(sorted(zones.get(region, "")))
-            for region in sorted({*regions, *zones})
+            region: "".join(sorted(zones.get(region, ""))) for region in sorted({*regions, *zones})
         },
         "zone_ids": _zone_ids(offerings),
         "instances": dict(sorted(rows.items())),
@@ -110,8 +104,7 @@ def _offerings(folder: Path) -> tuple[dict[str, str], dict[str, set[str]]]:
 
 
 def _curated_facts(
-    curated: Mapping[str, Any],
-    rows: Mapping[str, Any],
+    curated: Mapping[str, Any], rows: Mapping[str, Any]
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     with_amx = curated["families"]["amx"]
     for name in rows:
@@ -148,10 +141,7 @@ def _dump_value(value: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(
-        value,
-        separators=(",", ":"),
-    )
+    return json.dumps(value, separators=(",", ":"))
 
 
 def _read(path: Path) -> Any:

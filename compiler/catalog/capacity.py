@@ -22,12 +22,7 @@ _HUGE_PAGE_MIB = 2
 _HUGE_PAGES_OF_A_VCPU = 110
 _EFA_CONFIG = "efa-config, which `efa_installer.sh --minimal` of the AL2023 AMI installs; measured on p3dn, p4de and p5"
 _KARPENTER = "karpenter-provider-aws v1.14.1 types.go"
-_CPU_BANDS = (
-    (0, 1000, 60),
-    (1000, 2000, 10),
-    (2000, 4000, 5),
-    (4000, 1 << 31, 2.5),
-)
+_CPU_BANDS = ((0, 1000, 60), (1000, 2000, 10), (2000, 4000, 5), (4000, 1 << 31, 2.5))
 _DEFAULT_PODS = 110
 
 
@@ -101,9 +96,7 @@ def _kube_reserved_cpu(vcpus: int) -> int:
     return int(reserved)
 
 
-def _steps(
-    instance: InstanceType, pods: int, huge_pages: bool, vm_overhead: float
-) -> list[Step]:
+def _steps(instance: InstanceType, pods: int, huge_pages: bool, vm_overhead: float) -> list[Step]:
     memory = instance.memory_mib
     steps = []
     if instance.arch == "arm64":
@@ -140,9 +133,7 @@ def allocatable(
     all NVMe disks with ``instanceStorePolicy: RAID0``. ``vm_overhead`` 0 gives the kubelet's view of a
     managed node group, on the nominal memory.
     """
-    pods = max_pods(
-        instance, prefix_delegation=prefix_delegation, reserved_enis=reserved_enis
-    )
+    pods = max_pods(instance, prefix_delegation=prefix_delegation, reserved_enis=reserved_enis)
     steps = tuple(_steps(instance, pods, huge_pages, vm_overhead))
     taken_cpu = sum(step.cpu_milli for step in steps)
     taken_memory = sum(step.memory_mib for step in steps)

@@ -11,12 +11,7 @@ from typing import Any
 from compiler.catalog.images import images_source
 from compiler.catalog.instance import InstanceType, expand_zones, instance_from_row
 from compiler.catalog.overlay import merge, read_overlay
-from compiler.catalog.release import (
-    Release,
-    read_release,
-    release_names,
-    version_key,
-)
+from compiler.catalog.release import Release, read_release, release_names, version_key
 from compiler.catalog.runtimes import runtimes_source
 from compiler.catalog.xid import XidTable, xids_from_data
 from compiler.catalog.zones import INDEPENDENT
@@ -71,10 +66,7 @@ class Releases(Mapping[str, Release]):
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        names = sorted(
-            release_names(folder),
-            key=version_key,
-        )
+        names = sorted(release_names(folder), key=version_key)
         self._names = tuple(names)
         self._read: dict[str, Release] = {}
 
@@ -105,15 +97,9 @@ class Catalog:
     with any, the overlay was left out.
     """
 
-    def __init__(
-        self,
-        facts: Mapping[str, Any],
-        faults: tuple[Diagnostic, ...] = (),
-    ) -> None:
+    def __init__(self, facts: Mapping[str, Any], faults: tuple[Diagnostic, ...] = ()) -> None:
         self.faults = faults
-        self.instance_types: Mapping[str, InstanceType] = InstanceTypes(
-            facts["instances"]
-        )
+        self.instance_types: Mapping[str, InstanceType] = InstanceTypes(facts["instances"])
         self.regions = expand_zones(facts["regions"])
         self.zone_ids: Mapping[str, str] = {
             region + letter: zone_id
@@ -127,11 +113,7 @@ class Catalog:
         """The type of this name, or None."""
         return self.instance_types.get(name)
 
-    def knows_names(
-        self,
-        region: str,
-        account: str | None = None,
-    ) -> bool:
+    def knows_names(self, region: str, account: str | None = None) -> bool:
         """Whether names of zones mean here what they mean in an account: everywhere the same, or asked in it. Of an
         account that is not known, it is taken to be the one that was asked."""
         if region not in INDEPENDENT or account is None:
@@ -176,12 +158,7 @@ class Catalog:
                 for component in release.components.values()
             )
         listed += (
-            Source(
-                f"Xids: {xids.name}",
-                xids.source,
-                xids.version,
-                xids.date,
-            )
+            Source(f"Xids: {xids.name}", xids.source, xids.version, xids.date)
             for xids in self.xids.lists.values()
         )
         listed.append(Source(*runtimes_source()))

@@ -41,24 +41,16 @@ def values_of(chart: str, version: str) -> ChartValues | None:
     row = _rows().get(chart)
     if row is None or row["version"].lstrip("v") != version.strip().lstrip("v"):
         return None
-    return ChartValues(
-        chart, row["version"], row["values"], frozenset(row["also"]), row["source"]
-    )
+    return ChartValues(chart, row["version"], row["values"], frozenset(row["also"]), row["source"])
 
 
-def unknown(
-    values: Mapping[str, Any],
-    known: ChartValues,
-) -> Iterator[UnknownValue]:
+def unknown(values: Mapping[str, Any], known: ChartValues) -> Iterator[UnknownValue]:
     """The keys of values that a chart does not read."""
     yield from _below(values, known.tree, known.also, ())
 
 
 def _below(
-    values: Mapping[str, Any],
-    tree: Mapping[str, Any],
-    also: frozenset[str],
-    path: tuple[str, ...],
+    values: Mapping[str, Any], tree: Mapping[str, Any], also: frozenset[str], path: tuple[str, ...]
 ) -> Iterator[UnknownValue]:
     for key, value in values.items():
         if key not in tree:

@@ -93,11 +93,7 @@ def _open(tree: Tree, path: list[str]) -> None:
 def main(chart: str, version: str, folder: str, source: str) -> None:
     """Write the tree of one chart into the data file."""
     known = json.loads(DATA.read_text()) if DATA.exists() else {}
-    known[chart] = {
-        "version": version,
-        "source": source,
-        **values_of(Path(folder)),
-    }
+    known[chart] = {"version": version, "source": source, **values_of(Path(folder))}
     DATA.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n")
 
 

@@ -12,11 +12,7 @@ from typing import NamedTuple
 DRIVER = "ebs.csi.aws.com"
 _API = "EC2 API, CreateVolume (botocore 1.44.5)"
 _GUIDE = "EBS user guide, general-purpose"
-_SIZES, _IOPS, _THROUGHPUT = (
-    (1, 65536),
-    (3000, 80000),
-    (125, 2000),
-)
+_SIZES, _IOPS, _THROUGHPUT = ((1, 65536), (3000, 80000), (125, 2000))
 _IOPS_A_GIB, _IOPS_A_MIB = 500, 4
 
 
@@ -29,11 +25,7 @@ class Refusal(NamedTuple):
     source: str
 
 
-def refusals(
-    size: int | None,
-    iops: int | None,
-    throughput: int | None,
-) -> Iterator[Refusal]:
+def refusals(size: int | None, iops: int | None, throughput: int | None) -> Iterator[Refusal]:
     """What is refused of a size in GiB, of IOPS, and of a throughput in MiB/s; what is not known is not looked at."""
     for field, value, bounds, unit in (
         ("size", size, _SIZES, "GiB"),
@@ -60,8 +52,6 @@ def refusals(
         given = iops or _IOPS[0]
         if throughput * _IOPS_A_MIB > given:
             limit = given // _IOPS_A_MIB
-            what = (
-                f"a volume of {given} IOPS has at most {limit} MiB/s, not {throughput}"
-            )
+            what = f"a volume of {given} IOPS has at most {limit} MiB/s, not {throughput}"
             help = f"write `iops: {throughput * _IOPS_A_MIB}` beside it, or less"
             yield Refusal("throughput", what, help, _GUIDE)

@@ -26,10 +26,7 @@ BUNDLED: Mapping[str, str] = {
 }
 """The aws-ofi-nccl that an EFA installer brings, of the installers whose entry in the changelog says it."""
 
-LEAST_NCCL: tuple[tuple[Version, Version], ...] = (
-    ((1, 10, 0), (2, 17, 1)),
-    ((0, 0, 0), (2, 4, 8)),
-)
+LEAST_NCCL: tuple[tuple[Version, Version], ...] = (((1, 10, 0), (2, 17, 1)), ((0, 0, 0), (2, 4, 8)))
 """The oldest NCCL that a plugin of a version, or newer, works with; the first that fits."""
 
 KNOWN_SINCE: Mapping[str, Version] = {

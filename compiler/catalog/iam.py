@@ -36,10 +36,7 @@ def _actions() -> dict[str, list[str]]:
     return actions
 
 
-def _fill(
-    value: Any,
-    names: Mapping[str, str],
-) -> Any:
+def _fill(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, str):
         if "$" not in value:
             return value
@@ -53,13 +50,7 @@ def _fill(
 
 
 def karpenter_policies(
-    partition: str,
-    region: str,
-    account: str,
-    cluster: str,
-    queue: str,
-    *,
-    node_role: str,
+    partition: str, region: str, account: str, cluster: str, queue: str, *, node_role: str
 ) -> dict[str, Document]:
     """The controller's managed policies by name, as in Karpenter's own CloudFormation (v1.14.1).
 
@@ -77,14 +68,10 @@ def karpenter_policies(
     return _fill(_data()["karpenter"]["policies"], names)  # type: ignore[no-any-return]
 
 
-def node_role_policies(
-    partition: str,
-    owner: str = "karpenter",
-) -> list[str]:
+def node_role_policies(partition: str, owner: str = "karpenter") -> list[str]:
     """ARNs of the AWS managed policies of the nodes' role, of nodes of ``karpenter`` or of ``auto_mode``."""
     return [
-        managed_policies.arn_of(name, partition)
-        for name in _data()[owner]["node_role"]["policies"]
+        managed_policies.arn_of(name, partition) for name in _data()[owner]["node_role"]["policies"]
     ]
 
 
@@ -94,24 +81,13 @@ def interruption_rules() -> dict[str, Document]:
     return _fill(rules, {})  # type: ignore[no-any-return]
 
 
-def interruption_queue(
-    partition: str, region: str, account: str, queue: str
-) -> Document:
+def interruption_queue(partition: str, region: str, account: str, queue: str) -> Document:
     """The interruption queue: ``MessageRetentionPeriod``, ``SqsManagedSseEnabled`` and its ``policy``."""
-    names = {
-        "Partition": partition,
-        "Region": region,
-        "AccountId": account,
-        "Queue": queue,
-    }
+    names = {"Partition": partition, "Region": region, "AccountId": account, "Queue": queue}
     return _fill(_data()["karpenter"]["queue"], names)  # type: ignore[no-any-return]
 
 
-def pod_identity_trust(
-    cluster_arn: str,
-    namespace: str,
-    service_account: str,
-) -> Document:
+def pod_identity_trust(cluster_arn: str, namespace: str, service_account: str) -> Document:
     """The trust policy of a role for EKS Pod Identity: for one service account of one cluster.
 
     Without the session tags any association of the account could name the role (EKS user guide, pod-id-role: setting
@@ -129,11 +105,6 @@ def pod_identity_trust(
     return document
 
 
-def cluster_arn(
-    partition: str,
-    region: str,
-    account: str,
-    cluster: str,
-) -> str:
+def cluster_arn(partition: str, region: str, account: str, cluster: str) -> str:
     """The ARN of a cluster."""
     return f"arn:{partition}:eks:{region}:{account}:cluster/{cluster}"

@@ -19,14 +19,7 @@ from compiler.regex import regex
 DATA = Path(__file__).parent / "data" / "images.json"
 
 _HUB = "docker.io"
-_HUB_HOSTS = frozenset(
-    {
-        "docker.io",
-        "index.docker.io",
-        "registry-1.docker.io",
-        "mirror.gcr.io",
-    }
-)
+_HUB_HOSTS = frozenset({"docker.io", "index.docker.io", "registry-1.docker.io", "mirror.gcr.io"})
 _PRIVATE = regex(r"[0-9]{12}\.dkr\.ecr(?:-fips)?\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?")
 _OFFICIAL = "public.ecr.aws/docker/"
 _OF_AWS = "dkr.ecr"

@@ -45,10 +45,7 @@ def path_of(name: str) -> str | None:
     return _paths().get(name)
 
 
-def arn_of(
-    name: str,
-    partition: str = "aws",
-) -> str:
+def arn_of(name: str, partition: str = "aws") -> str:
     """The ARN of a policy.
 
     Raises:

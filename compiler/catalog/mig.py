@@ -20,12 +20,7 @@ class Profile:
     eighths: int
 
 
-def _profiles(
-    small: int,
-    large: int,
-    half: int,
-    whole: int,
-) -> tuple[Profile, ...]:
+def _profiles(small: int, large: int, half: int, whole: int) -> tuple[Profile, ...]:
     """The profiles of a GPU by the GB of an eighth, a quarter, a half, and all of its memory."""
     return (
         Profile(f"1g.{small}gb", 7, 1),
@@ -58,10 +53,7 @@ def profiles_of(instance: InstanceType) -> tuple[Profile, ...]:
     return _OF_GPU.get(name, ())
 
 
-def profile_of(
-    instance: InstanceType,
-    name: str,
-) -> Profile | None:
+def profile_of(instance: InstanceType, name: str) -> Profile | None:
     """The profile of a name, where the GPUs of a type have it."""
     for profile in profiles_of(instance):
         if profile.name == name:

@@ -59,10 +59,7 @@ def minors_from(files: Mapping[str, Mapping[str, Any]]) -> dict[str, Minor]:
     return minors
 
 
-def unknown_fields(
-    minors: Mapping[str, Minor],
-    version: str,
-) -> dict[str, dict[str, str]]:
+def unknown_fields(minors: Mapping[str, Minor], version: str) -> dict[str, dict[str, str]]:
     """By type of core/v1, the fields that the API server of a minor version drops, each with the first minor that does
     not, or with the feature gate that is off in all."""
     unknown: dict[str, dict[str, str]] = {}
@@ -78,8 +75,7 @@ def unknown_fields(
 
 
 def laid_over(
-    files: Mapping[str, dict[str, Any]],
-    minors: Mapping[str, Minor],
+    files: Mapping[str, dict[str, Any]], minors: Mapping[str, Minor]
 ) -> dict[str, dict[str, Any]]:
     """The files of a release's components, with what its minor versions say of them."""
     whole = {name: dict(facts) for name, facts in files.items()}
@@ -122,9 +118,7 @@ def _steps(
 
 def _filled(template: Any, minor: Minor) -> Any:
     if isinstance(template, str):
-        return template.format(
-            before=minor.before, this=minor.version, after=minor.after
-        )
+        return template.format(before=minor.before, this=minor.version, after=minor.after)
     if isinstance(template, list):
         return [_filled(item, minor) for item in template]
     if isinstance(template, Mapping):

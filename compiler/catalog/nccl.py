@@ -31,10 +31,7 @@ _LARGE, _SMALL = 16 * 1024**3, 2 * 1024**3
 _ROOM = 64 * 1024  # MiB: a test holds three buffers of its largest message
 
 
-def expected(
-    instance: InstanceType,
-    nodes: int,
-) -> Bandwidth | None:
+def expected(instance: InstanceType, nodes: int) -> Bandwidth | None:
     """What to expect between so many nodes; ``None`` where it is not known: the network is then not what bounds it.
 
     Without a measurement it is the rate of the network, for types whose GPUs have NVLink among themselves and reach
@@ -51,9 +48,7 @@ def expected(
         message = _LARGE
     else:
         message = _SMALL
-    return Bandwidth(
-        instance.network_gbps / 8, message, "EC2 DescribeInstanceTypes NetworkInfo"
-    )
+    return Bandwidth(instance.network_gbps / 8, message, "EC2 DescribeInstanceTypes NetworkInfo")
 
 
 def largest(instance: InstanceType) -> int:

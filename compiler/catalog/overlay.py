@@ -28,29 +28,11 @@ def read_overlay(path: Path) -> tuple[Facts | None, list[Diagnostic]]:
         facts = json.loads(read_bytes(path))
     except OSError as fault:
         message = f"{file} cannot be read: {fault.strerror}"
-        return None, [
-            error(
-                "CAT001",
-                message,
-                help=_HELP,
-            )
-        ]
+        return None, [error("CAT001", message, help=_HELP)]
     except RecursionError:
-        return None, [
-            error(
-                "CAT002",
-                f"{file} is nested too deeply",
-                help=_HELP,
-            )
-        ]
+        return None, [error("CAT002", f"{file} is nested too deeply", help=_HELP)]
     except ValueError as fault:
-        return None, [
-            error(
-                "CAT002",
-                f"{file} is not JSON: {fault}",
-                help=_HELP,
-            )
-        ]
+        return None, [error("CAT002", f"{file} is not JSON: {fault}", help=_HELP)]
     faults = _faults(facts)
     if faults:
         messages = [f"{file}: {what}" for what in faults]
@@ -103,18 +85,14 @@ _CARDS = 1000
 """More than the network cards of any type."""
 
 
-def _row_faults(
-    name: str,
-    row: Any,
-) -> list[str]:
+def _row_faults(name: str, row: Any) -> list[str]:
     if not isinstance(row, dict):
         return [_malformed(name, "not a mapping")]
     items = row.items()
     wrong = {key: value for key, value in items if not _is_sound(key, value)}
     if wrong:
         return [
-            _malformed(name, f"`{key}` cannot be {_short(value)}")
-            for key, value in wrong.items()
+            _malformed(name, f"`{key}` cannot be {_short(value)}") for key, value in wrong.items()
         ]
     try:
         instance_from_row(name, row)
@@ -147,9 +125,7 @@ def _is_sound(key: str, value: Any) -> bool:
     if key == "cards":
         return isinstance(value, list) and all(map(_is_card, value))
     if key == "nvme":
-        return (
-            isinstance(value, list) and len(value) == 2 and all(map(_is_count, value))
-        )
+        return isinstance(value, list) and len(value) == 2 and all(map(_is_count, value))
     if key == "unknown":
         return isinstance(value, list) and _is_texts(value)
     return True
@@ -221,11 +197,7 @@ def merge(base: Facts, overlay: Facts) -> Facts:
     regions = overlay["regions"]
     rows = overlay["instances"]
     instances = {
-        name: _merge_row(
-            base["instances"].get(name, {}),
-            rows.get(name, {}),
-            regions,
-        )
+        name: _merge_row(base["instances"].get(name, {}), rows.get(name, {}), regions)
         for name in sorted({*base["instances"], *rows})
     }
     zone_ids = _without(base["zone_ids"], regions)
@@ -240,19 +212,12 @@ def merge(base: Facts, overlay: Facts) -> Facts:
     }
 
 
-def _without(
-    by_region: Facts,
-    regions: Facts,
-) -> dict[str, Any]:
+def _without(by_region: Facts, regions: Facts) -> dict[str, Any]:
     items = by_region.items()
     return {region: value for region, value in items if region not in regions}
 
 
-def _merge_row(
-    base: Facts,
-    row: Facts,
-    regions: Facts,
-) -> Facts:
+def _merge_row(base: Facts, row: Facts, regions: Facts) -> Facts:
     before = zone_letters(base.get("zones", ""))
     zones = _without(before, regions)
     zones.update(zone_letters(row.get("zones", "")))
@@ -261,12 +226,7 @@ def _merge_row(
     stated = _fields_of(row)
     gaps = base.get("unknown", ())
     unknown = [field for field in gaps if field not in stated]
-    return {
-        **base,
-        **row,
-        "zones": " ".join(offered),
-        "unknown": unknown,
-    }
+    return {**base, **row, "zones": " ".join(offered), "unknown": unknown}
 
 
 _FIELDS = {

@@ -37,11 +37,7 @@ class PriceSet:
     prices: Mapping[str, Prices]
 
 
-def on_demand(
-    catalog: Catalog,
-    name: str,
-    region: str,
-) -> Price | None:
+def on_demand(catalog: Catalog, name: str, region: str) -> Price | None:
     """An hour of an instance on demand."""
     instance = catalog.instance_types.get(name)
     if instance is None:
@@ -74,11 +70,7 @@ def price_sources() -> Iterator[Source]:
             yield prices.source
 
 
-def _listed(
-    file: str,
-    name: str,
-    region: str,
-) -> Price | None:
+def _listed(file: str, name: str, region: str) -> Price | None:
     """The price of a Region; without one that of ``REFERENCE``, then that of any other Region."""
     others = []
     for prices in _sets(file):

@@ -42,11 +42,7 @@ class CatalogPatch:
     def write(self, path: Path) -> Diagnostic | None:
         """Write the overlay; what went wrong, if anything (``CAT005``)."""
         try:
-            path.write_text(
-                self.text,
-                "utf-8",
-                newline="\n",
-            )
+            path.write_text(self.text, "utf-8", newline="\n")
         except OSError as fault:
             return error(
                 "CAT005",
@@ -80,10 +76,7 @@ def caller_account() -> str:
 
 
 def refresh(
-    client_factory: ClientFactory,
-    regions: Sequence[str],
-    today: date,
-    account: str = "",
+    client_factory: ClientFactory, regions: Sequence[str], today: date, account: str = ""
 ) -> CatalogPatch:
     """What EC2 says today about these regions. A region that cannot be read is a fault (``CAT004``), not an end.
     ``account``: whose names of zones these are."""
@@ -99,11 +92,7 @@ def refresh(
     for region in dict.fromkeys(regions):
         try:
             answer = _ask_region(client_factory(region), families)
-        except (
-            failures.BotoCoreError,
-            failures.ClientError,
-            garbled,
-        ) as fault:
+        except (failures.BotoCoreError, failures.ClientError, garbled) as fault:
             faults.append(
                 error(
                     "CAT004",
@@ -130,12 +119,7 @@ def refresh(
     for name, entry in rows.items():
         entry["zones"] = zone_text(offered.get(name, {}))
     text = _text(rows, zones, ids, account, today)
-    return CatalogPatch(
-        text,
-        len(rows),
-        tuple(zones),
-        tuple(faults),
-    )
+    return CatalogPatch(text, len(rows), tuple(zones), tuple(faults))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +129,7 @@ class _Answer:
     zones: Mapping[str, str]  # their ids by name
 
 
-def _ask_region(
-    client: Any,
-    families: frozenset[str],
-) -> _Answer:
+def _ask_region(client: Any, families: frozenset[str]) -> _Answer:
     infos = {
         info["InstanceType"]: info
         for info in _pages(client, "describe_instance_types", "InstanceTypes")
@@ -174,10 +155,7 @@ def _ask_region(
     return _Answer(infos, tuple(offered), zone_ids)
 
 
-def _merge_infos(
-    known: Mapping[str, Any] | None,
-    info: Mapping[str, Any],
-) -> Mapping[str, Any]:
+def _merge_infos(known: Mapping[str, Any] | None, info: Mapping[str, Any]) -> Mapping[str, Any]:
     # A region lists the usage classes that it has itself: Capacity Blocks are not sold everywhere.
     classes = {
         *(known or {}).get("SupportedUsageClasses", ()),
@@ -186,9 +164,7 @@ def _merge_infos(
     return {**info, "SupportedUsageClasses": sorted(classes)}
 
 
-def _pages(
-    client: Any, operation: str, key: str, **query: Any
-) -> Iterator[Mapping[str, Any]]:
+def _pages(client: Any, operation: str, key: str, **query: Any) -> Iterator[Mapping[str, Any]]:
     for page in client.get_paginator(operation).paginate(**query):
         yield from page[key]
 

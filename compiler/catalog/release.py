@@ -13,15 +13,7 @@ from compiler.catalog.upgrades import Upgrade, VersionStep
 from compiler.catalog.versions import version_key
 from compiler.dataclass import dataclass
 
-__all__ = [
-    "Chart",
-    "Component",
-    "GitFolder",
-    "Pair",
-    "Release",
-    "read_release",
-    "version_key",
-]
+__all__ = ["Chart", "Component", "GitFolder", "Pair", "Release", "read_release", "version_key"]
 
 _RELEASE = "release.json"
 _MINORS = "kubernetes"
@@ -116,12 +108,7 @@ class Component:
     @property
     def is_eks_add_on(self) -> bool:
         """Whether EKS installs it: there is nothing else to install it from."""
-        sources = (
-            self.version,
-            self.version_of,
-            self.chart,
-            self.image,
-        )
+        sources = (self.version, self.version_of, self.chart, self.image)
         return not any(sources)
 
     def supports(self, version: str) -> bool:
@@ -143,9 +130,7 @@ class Release:
     @property
     def pairs(self) -> tuple[Pair, ...]:
         """Versions that only work together."""
-        return tuple(
-            pair for component in self.components.values() for pair in component.pairs
-        )
+        return tuple(pair for component in self.components.values() for pair in component.pairs)
 
     def version(self, component: str) -> str:
         """The version of a component that has one of its own."""
@@ -195,11 +180,7 @@ class Release:
         known = self.components.get(component)
         return known is not None and known.supports(version)
 
-    def has(
-        self,
-        feature: str,
-        version: str | None = None,
-    ) -> bool:
+    def has(self, feature: str, version: str | None = None) -> bool:
         """Whether a component (at this release's version if none is given) has a feature, as ``component.feature``.
 
         An unknown feature, or an add-on without a pinned build, has not.
@@ -214,14 +195,10 @@ class Release:
             return False
         return version_key(version) >= version_key(first)
 
-    def step(
-        self, component: str, before: str, after: str, *, runs: bool
-    ) -> VersionStep:
+    def step(self, component: str, before: str, after: str, *, runs: bool) -> VersionStep:
         """What it asks for to go from one version of a component to another, while ``runs`` go on or none."""
         known = self.components[component]
-        covering = tuple(
-            upgrade for upgrade in known.upgrades if upgrade.covers(before, after)
-        )
+        covering = tuple(upgrade for upgrade in known.upgrades if upgrade.covers(before, after))
         return VersionStep(component, before, after, covering, known.restarts, runs)
 
 
@@ -233,10 +210,7 @@ def read_release(folder: Path, name: str) -> Release:
     head, files, of_minors = _read(folder, name)
     minors = minors_from(of_minors)
     files = laid_over(files, minors)
-    components = {
-        component: _component(component, files[component])
-        for component in sorted(files)
-    }
+    components = {component: _component(component, files[component]) for component in sorted(files)}
     return Release(name, head["date"], components, minors)
 
 
@@ -249,10 +223,7 @@ def release_names(folder: Path) -> Iterable[str]:
 _Files = dict[str, dict[str, Any]]
 
 
-def _read(
-    folder: Path,
-    name: str,
-) -> tuple[dict[str, Any], _Files, _Files]:
+def _read(folder: Path, name: str) -> tuple[dict[str, Any], _Files, _Files]:
     """The release's own file, those of its components over those of its base, and those of Kubernetes' minors."""
     own = _files(folder / name)
     head = own.pop("release")
@@ -270,19 +241,13 @@ def _files(folder: Path) -> _Files:
     return {path.stem: json.loads(path.read_bytes()) for path in folder.glob("*.json")}
 
 
-def _lay_over(
-    files: _Files,
-    own: _Files,
-) -> None:
+def _lay_over(files: _Files, own: _Files) -> None:
     for name, facts in own.items():
         known = files.get(name, {})
         files[name] = _laid_over(known, facts)
 
 
-def _laid_over(
-    base: Mapping[str, Any],
-    own: Mapping[str, Any],
-) -> dict[str, Any]:
+def _laid_over(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     laid = dict(base)
     for key, value in own.items():
         below = laid.get(key)
@@ -295,10 +260,7 @@ def _laid_over(
     return laid
 
 
-def _component(
-    name: str,
-    facts: Mapping[str, Any],
-) -> Component:
+def _component(name: str, facts: Mapping[str, Any]) -> Component:
     if facts.get("chart"):
         chart = Chart(**facts["chart"])
     else:

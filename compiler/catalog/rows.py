@@ -11,22 +11,13 @@ Info = Mapping[str, Any]
 """One element of DescribeInstanceTypes' ``InstanceTypes``, of the stored or of the live answer."""
 
 # A count of 0 GPUs is written all the same: a slice of a GPU is not the same as none.
-_DEFAULTS: tuple[Any, ...] = (
-    None,
-    False,
-    0,
-    "",
-    [],
-    "amd64",
-)
+_DEFAULTS: tuple[Any, ...] = (None, False, 0, "", [], "amd64")
 # Neuron documentation 2.29.0, Trainium2 architecture: 96 GiB a device (EC2's stored answer says 512), and by default
 # two physical cores make a logical one (logical-neuroncore-config).
 _NEURON: Mapping[str, Mapping[str, Any]] = {
     "Trainium2": {"accelerator_memory_mib": 98304, "neuron_lnc": 2}
 }
-_PERFORMANCE = regex(
-    r"(?P<burst>Up to )?(?:(?P<cards>\d+)x )?(?P<gbps>[\d.]+) Gigabit\Z"
-)
+_PERFORMANCE = regex(r"(?P<burst>Up to )?(?:(?P<cards>\d+)x )?(?P<gbps>[\d.]+) Gigabit\Z")
 
 
 def row(info: Info) -> dict[str, Any]:
@@ -56,11 +47,7 @@ def row(info: Info) -> dict[str, Any]:
     }
 
 
-def wanted(
-    name: str,
-    info: Info,
-    families: Iterable[str],
-) -> bool:
+def wanted(name: str, info: Info, families: Iterable[str]) -> bool:
     """Whether a type belongs in the catalog: accelerated, HPC, or of a family that is asked for."""
     family = name.partition(".")[0]
     if "NeuronInfo" in info or family in families:
@@ -81,10 +68,7 @@ def zone_text(zones: Mapping[str, Iterable[str]]) -> str:
     return " ".join(parts)
 
 
-def plain_letters(
-    region: str,
-    zones: Iterable[str],
-) -> set[str]:
+def plain_letters(region: str, zones: Iterable[str]) -> set[str]:
     """The letters of a region's ordinary zones."""
     length = len(region) + 1
     whole = [zone for zone in zones if len(zone) == length]
@@ -119,10 +103,7 @@ def _neuron(devices: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _cards(cards: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
     """Runs of cards that are alike: first and last index, interfaces, their types."""
-    in_order = sorted(
-        cards,
-        key=lambda card: int(card["NetworkCardIndex"]),
-    )
+    in_order = sorted(cards, key=lambda card: int(card["NetworkCardIndex"]))
     runs: list[list[Any]] = []
     for card in in_order:
         index = card["NetworkCardIndex"]
@@ -135,14 +116,7 @@ def _cards(cards: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
         if last[2:] == [count, types]:
             last[1] = index
         else:
-            runs.append(
-                [
-                    index,
-                    index,
-                    count,
-                    types,
-                ]
-            )
+            runs.append([index, index, count, types])
     return runs
 
 
@@ -154,10 +128,7 @@ def _bandwidth(text: str) -> dict[str, Any]:
     cards = int(performance["cards"] or 1)
     rate = float(performance["gbps"])
     gbps = round(rate * cards, 3)
-    return {
-        "gbps": int(gbps) if gbps.is_integer() else gbps,
-        "burst": bool(performance["burst"]),
-    }
+    return {"gbps": int(gbps) if gbps.is_integer() else gbps, "burst": bool(performance["burst"])}
 
 
 def _nvme(storage: Mapping[str, Any]) -> list[int] | None:

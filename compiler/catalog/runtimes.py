@@ -38,11 +38,7 @@ def released_runtimes() -> Mapping[str, ReleasedRuntime]:
     runtimes = {}
     for name, facts in _data()["runtimes"].items():
         runtimes[name] = ReleasedRuntime(
-            name,
-            facts["version"],
-            facts["file"],
-            tuple(facts["releases"]),
-            facts["body"],
+            name, facts["version"], facts["file"], tuple(facts["releases"]), facts["body"]
         )
     return runtimes
 

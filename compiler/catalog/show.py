@@ -24,18 +24,12 @@ HEADER = (
 """``allocatable`` is milli-CPU and MiB in Karpenter's view, huge pages taken on types with EFA."""
 
 
-def rows(
-    catalog: Catalog,
-    filter: str = "",
-) -> list[tuple[str, ...]]:
+def rows(catalog: Catalog, filter: str = "") -> list[tuple[str, ...]]:
     """One row a type, without header. Every word of ``filter`` must match: it is part of the type's or the
     accelerator's name, a region or zone that offers the type, ``efa``, ``block``, ``spot``, ``amx`` or ``arm64``.
     """
     words = filter.lower().split()
-    types = sorted(
-        catalog.instance_types.values(),
-        key=_order,
-    )
+    types = sorted(catalog.instance_types.values(), key=_order)
     for word in words:
         types = [instance for instance in types if _matches(instance, word)]
     return [_row(instance) for instance in types]
@@ -48,12 +42,7 @@ def _order(instance: InstanceType) -> tuple[str, int, str]:
 def source_rows(catalog: Catalog) -> list[tuple[str, str, str, str]]:
     """One row a source: what, from where, version, date."""
     return [
-        (
-            source.name,
-            source.url_or_package,
-            source.version,
-            source.date,
-        )
+        (source.name, source.url_or_package, source.version, source.date)
         for source in (*catalog.sources, *price_sources())
     ]
 
@@ -79,10 +68,7 @@ def _matches(instance: InstanceType, word: str) -> bool:
 
 
 def _row(instance: InstanceType) -> tuple[str, ...]:
-    left = allocatable(
-        instance,
-        huge_pages=instance.efa_interfaces > 0,
-    )
+    left = allocatable(instance, huge_pages=instance.efa_interfaces > 0)
     burst = " burst" if instance.network_burst else ""
     block = "yes" if instance.capacity_block else "-"
     return (

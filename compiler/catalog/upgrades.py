@@ -12,12 +12,7 @@ SAFE = "safe"
 MANUAL = "manual"
 BLOCKED = "blocked"
 UNKNOWN = "unknown"
-VERDICTS = (
-    SAFE,
-    UNKNOWN,
-    MANUAL,
-    BLOCKED,
-)
+VERDICTS = (SAFE, UNKNOWN, MANUAL, BLOCKED)
 """Worst last. Only a step that no entry covers is ``unknown``."""
 
 

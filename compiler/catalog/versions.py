@@ -6,10 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
-    ">=": operator.ge,
-    "<": operator.lt,
-}
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {">=": operator.ge, "<": operator.lt}
 
 
 def version_key(version: str) -> tuple[int, ...]:
@@ -34,10 +31,7 @@ def in_range(version: str, bounds: str) -> bool:
     return all(_meets(key, bound) for bound in parts)
 
 
-def _meets(
-    key: tuple[int, ...],
-    bound: str,
-) -> bool:
+def _meets(key: tuple[int, ...], bound: str) -> bool:
     sign = bound.rstrip("0123456789.")
     limit = version_key(bound.removeprefix(sign))
     return _COMPARISONS[sign](key, limit)

@@ -51,11 +51,7 @@ class XidTable:
         """Codes that the program on the GPU causes: they must never replace a node."""
         return self.lists["application"].codes
 
-    def action(
-        self,
-        code: int,
-        source: str = "nvidia",
-    ) -> str | None:
+    def action(self, code: int, source: str = "nvidia") -> str | None:
         """What a source asks for at this code (``RESET_GPU``, ``RESTART_BM``…), if it lists the code."""
         actions = self.lists[source].actions
         for name, codes in actions.items():
@@ -70,11 +66,5 @@ def xids_from_data(data: Mapping[str, Any]) -> XidTable:
     for name, item in data["lists"].items():
         given = item["actions"].items()
         actions = {action: tuple(codes) for action, codes in given}
-        lists[name] = XidList(
-            name,
-            item["source"],
-            item["version"],
-            item["date"],
-            actions,
-        )
+        lists[name] = XidList(name, item["source"], item["version"], item["date"], actions)
     return XidTable(lists)

@@ -30,10 +30,7 @@ class _Formatter(argparse.HelpFormatter):
     four libraries of compression: 2 % of a ``check``."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(
-            prog,
-            width=_width(),
-        )
+        super().__init__(prog, width=_width())
 
 
 class _Verbatim(_Formatter, argparse.RawDescriptionHelpFormatter):
@@ -67,11 +64,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=_Verbatim,
         epilog=EXIT_CODES,
     )
-    top.add_argument(
-        "--version",
-        action="version",
-        version=f"trainyard {__version__}",
-    )
+    top.add_argument("--version", action="version", version=f"trainyard {__version__}")
     _common(top, default=False)
     # Without `prog`, argparse formats a usage for it, and loads four libraries of compression on its way.
     commands = top.add_subparsers(
@@ -91,11 +84,7 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _command(
-    commands: Commands,
-    name: str,
-    help: str,
-) -> argparse.ArgumentParser:
+def _command(commands: Commands, name: str, help: str) -> argparse.ArgumentParser:
     first = help[0].upper()
     description = f"{first}{help[1:]}."
     command = commands.add_parser(
@@ -113,12 +102,7 @@ def _common(parser: argparse.ArgumentParser, default: object) -> None:
         (("-q", "--quiet"), "findings only, no progress and no summary"),
         (("-v", "--verbose"), "say more: every file, and where a fault arose"),
     ):
-        parser.add_argument(
-            *flags,
-            action="store_true",
-            default=default,
-            help=help,
-        )
+        parser.add_argument(*flags, action="store_true", default=default, help=help)
 
 
 def _judging(command: argparse.ArgumentParser) -> None:
@@ -147,10 +131,7 @@ def _rules_and_facts(command: argparse.ArgumentParser) -> None:
         help="the adopter's policies (default: `policies/` of the working directory)",
     )
     command.add_argument(
-        "--catalog",
-        type=Path,
-        metavar="FILE",
-        help="facts from `trainyard catalog refresh`",
+        "--catalog", type=Path, metavar="FILE", help="facts from `trainyard catalog refresh`"
     )
 
 
@@ -244,34 +225,25 @@ def _init(commands: Commands) -> None:
     ):
         command.add_argument(flag, metavar=metavar, help=help)
     command.add_argument(
-        "-y",
-        "--yes",
-        action="store_true",
-        help="ask nothing: defaults for all that no option says",
+        "-y", "--yes", action="store_true", help="ask nothing: defaults for all that no option says"
     )
     _rules_and_facts(command)
     command.set_defaults(fail_on="error")
 
 
 def _compile(commands: Commands) -> None:
-    command = _command(
-        commands, "compile", "check the specs and write what they compile to"
-    )
+    command = _command(commands, "compile", "check the specs and write what they compile to")
     _specs(command)
     _judging(command)
     _committed(command)
     command.add_argument(
-        "--check",
-        action="store_true",
-        help="write nothing; exit 3 if the output is not current",
+        "--check", action="store_true", help="write nothing; exit 3 if the output is not current"
     )
 
 
 def _check(commands: Commands) -> None:
     command = _command(
-        commands,
-        "check",
-        "check the specs, and what an edit means for what is committed",
+        commands, "check", "check the specs, and what an edit means for what is committed"
     )
     _specs(command)
     _judging(command)
@@ -281,9 +253,7 @@ def _check(commands: Commands) -> None:
 
 def _report(commands: Commands) -> None:
     command = _command(
-        commands,
-        "report",
-        "print what a reviewer wants to know of each cluster, in Markdown",
+        commands, "report", "print what a reviewer wants to know of each cluster, in Markdown"
     )
     _specs(command)
     _committed(command)
@@ -295,15 +265,10 @@ def _report(commands: Commands) -> None:
 
 def _lint(commands: Commands) -> None:
     command = _command(
-        commands,
-        "lint",
-        "judge files of Kubernetes, eksctl and CloudFormation that others wrote",
+        commands, "lint", "judge files of Kubernetes, eksctl and CloudFormation that others wrote"
     )
     command.add_argument(
-        "paths",
-        nargs="+",
-        metavar="PATH",
-        help="files or folders; `-` is standard input",
+        "paths", nargs="+", metavar="PATH", help="files or folders; `-` is standard input"
     )
     _judging(command)
 
@@ -330,9 +295,7 @@ def _test(commands: Commands) -> None:
 
 def _explain(commands: Commands) -> None:
     command = _command(
-        commands,
-        "explain",
-        "explain a code, a key of the spec, or the derived values of an object",
+        commands, "explain", "explain a code, a key of the spec, or the derived values of an object"
     )
     command.add_argument(
         "subject",
@@ -342,11 +305,7 @@ def _explain(commands: Commands) -> None:
         "or what a rule meets (rule, Finding, Work, …); without it all codes are listed",
     )
     command.add_argument(
-        "field",
-        nargs="?",
-        default="",
-        metavar="FIELD",
-        help="only this field and what is below it",
+        "field", nargs="?", default="", metavar="FIELD", help="only this field and what is below it"
     )
     command.add_argument(
         "--spec",
@@ -358,19 +317,13 @@ def _explain(commands: Commands) -> None:
         "without KEY all are listed",
     )
     command.add_argument(
-        "--in",
-        dest="paths",
-        action="append",
-        metavar="SPEC",
-        help=f"specs (default: {SPECS}/)",
+        "--in", dest="paths", action="append", metavar="SPEC", help=f"specs (default: {SPECS}/)"
     )
     _rules_and_facts(command)
 
 
 def _schema(commands: Commands) -> None:
-    command = _command(
-        commands, "schema", "print the JSON Schema of the spec, for editors"
-    )
+    command = _command(commands, "schema", "print the JSON Schema of the spec, for editors")
     command.add_argument(
         "kind",
         nargs="?",
@@ -382,9 +335,7 @@ def _schema(commands: Commands) -> None:
 
 
 def _catalog(commands: Commands) -> None:
-    command = _command(
-        commands, "catalog", "list the facts, or refresh them from the EC2 API"
-    )
+    command = _command(commands, "catalog", "list the facts, or refresh them from the EC2 API")
     command.add_argument(
         "words",
         nargs="*",
@@ -403,10 +354,7 @@ def _catalog(commands: Commands) -> None:
         help="refresh: where to write (default: catalog.json)",
     )
     command.add_argument(
-        "--catalog",
-        type=Path,
-        metavar="FILE",
-        help="facts from `trainyard catalog refresh`",
+        "--catalog", type=Path, metavar="FILE", help="facts from `trainyard catalog refresh`"
     )
 
 
@@ -423,12 +371,7 @@ def _drill(commands: Commands) -> None:
         metavar="NODE",
         help="the node, by its name in Kubernetes; one without a job",
     )
-    command.add_argument(
-        "--xid",
-        type=int,
-        metavar="N",
-        help="the Xid (default: 79)",
-    )
+    command.add_argument("--xid", type=int, metavar="N", help="the Xid (default: 79)")
     _rules_and_facts(command)
     command.set_defaults(fail_on="error")
 

@@ -27,9 +27,7 @@ _SHOWN = 12  # paths of changed files that are listed without --verbose
 _LEAST = 10_000  # bytes of a report with a limit: the lines of 50 clusters, and a link
 
 
-def _usage(
-    command: Callable[[argparse.Namespace], int],
-) -> Callable[[argparse.Namespace], int]:
+def _usage(command: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
     """Report wrong words, and a working directory that was removed, in one line."""
 
     @wraps(command)
@@ -54,11 +52,7 @@ def _require_working_directory() -> None:
         ) from None
 
 
-def _options(
-    options: argparse.Namespace,
-    *,
-    explained: bool = False,
-) -> Options:
+def _options(options: argparse.Namespace, *, explained: bool = False) -> Options:
     from compiler.outcome import Options
 
     folder = options.policies
@@ -107,9 +101,7 @@ def _replaced(options: argparse.Namespace, output: Path) -> tuple[str, ...]:
         hint = meant(name, known)
         if hint:
             hint = f": {hint}"
-        raise UsageError(
-            f"`--replace {name}`: `{committed}` remembers no run of such a job{hint}"
-        )
+        raise UsageError(f"`--replace {name}`: `{committed}` remembers no run of such a job{hint}")
     return names
 
 
@@ -180,11 +172,7 @@ def run_init(options: argparse.Namespace) -> int:
     return CLEAN
 
 
-def _judged(
-    text: str,
-    path: Path,
-    settings: Options,
-) -> str:
+def _judged(text: str, path: Path, settings: Options) -> str:
     """What is found in a spec that is not written yet, shown as if it were."""
     from tempfile import TemporaryDirectory
 
@@ -215,11 +203,7 @@ def run_check(options: argparse.Namespace) -> int:
 
 def _report(options: argparse.Namespace, done: Outcome) -> int:
     diagnostics = done.all()
-    report_diagnostics(
-        options,
-        diagnostics,
-        excused=done.excused,
-    )
+    report_diagnostics(options, diagnostics, excused=done.excused)
     if not diagnostics:
         names = [compilation.name for compilation in done.compilations]
         shown = ", ".join(names)
@@ -240,19 +224,8 @@ def run_report(options: argparse.Namespace) -> int:
             f"`--limit {options.limit}` is too short for a report: give at least {_LEAST} bytes"
         )
     settings = _options(options, explained=True)
-    done = check(
-        options.paths,
-        settings,
-        current=lambda _: None,
-    )
-    out(
-        text(
-            done,
-            settings,
-            options.limit,
-            options.link,
-        )
-    )
+    done = check(options.paths, settings, current=lambda _: None)
+    out(text(done, settings, options.limit, options.link))
     return exit_code(options, done.all())
 
 
@@ -264,11 +237,7 @@ def run_lint(options: argparse.Namespace) -> int:
     formats(options)
     done = lint(options.paths, _options(options))
     diagnostics = done.all()
-    report_diagnostics(
-        options,
-        diagnostics,
-        excused=done.excused,
-    )
+    report_diagnostics(options, diagnostics, excused=done.excused)
     for line in done.coverage.lines(findings=bool(diagnostics)):
         say(options, line)
     return exit_code(options, diagnostics)
@@ -305,11 +274,7 @@ def _compile_all(options: argparse.Namespace, cdk8s: Synthesis) -> int:
         done.diagnostics += orphans(done, settings, options.paths)
     code = exit_code(options, done.all())
     if done.failed or code != CLEAN:
-        report_diagnostics(
-            options,
-            done.all(),
-            excused=done.excused,
-        )
+        report_diagnostics(options, done.all(), excused=done.excused)
         say(options, "nothing was written")
         return code or FINDINGS
     return _write_all(options, done, settings, cdk8s)
@@ -322,8 +287,7 @@ def _write_all(
     from compiler.writer import prepare, write
 
     ready = [
-        (compilation, prepare(compilation, settings, cdk8s))
-        for compilation in done.compilations
+        (compilation, prepare(compilation, settings, cdk8s)) for compilation in done.compilations
     ]
     refused = any(prepared.changes.failed for _, prepared in ready)
     written: list[tuple[Path, TreeDiff]] = []
@@ -334,11 +298,7 @@ def _write_all(
         done.diagnostics += changes.diagnostics
         folder = settings.output / compilation.name
         written.append((folder, changes))
-    report_diagnostics(
-        options,
-        done.all(),
-        excused=done.excused,
-    )
+    report_diagnostics(options, done.all(), excused=done.excused)
     if refused:
         lines = ["nothing was written"]
     else:
@@ -355,16 +315,10 @@ def _write_all(
     return STALE if stale else CLEAN
 
 
-def _lines(
-    options: argparse.Namespace, written: list[tuple[Path, TreeDiff]]
-) -> list[str]:
+def _lines(options: argparse.Namespace, written: list[tuple[Path, TreeDiff]]) -> list[str]:
     """A line for each cluster; of many only those that change, and how many are current."""
     all_shown = options.verbose or len(written) <= _SHOWN
-    changing = [
-        (folder, changes)
-        for folder, changes in written
-        if changes.stale or changes.failed
-    ]
+    changing = [(folder, changes) for folder, changes in written if changes.stale or changes.failed]
     if all_shown:
         shown = written
     else:
@@ -380,17 +334,10 @@ def _lines(
     verb = "would change" if options.check else "changed"
     change = f"{len(changing)} {verb}"
     current = len(written) - len(changing)
-    return [
-        *lines,
-        f"{len(written)} clusters: {change}, {current} current",
-    ]
+    return [*lines, f"{len(written)} clusters: {change}, {current} current"]
 
 
-def _changes(
-    options: argparse.Namespace,
-    folder: Path,
-    changes: Any,
-) -> list[str]:
+def _changes(options: argparse.Namespace, folder: Path, changes: Any) -> list[str]:
     if changes.failed:
         return [f"{folder}: not written"]
     if not changes.stale:
@@ -468,12 +415,7 @@ def run_explain(options: argparse.Namespace) -> int:
                 f"there is no code or object `{options.subject}`: "
                 f"`trainyard explain --spec {options.subject}` explains a key of the spec"
             )
-        text = explain_object(
-            options.subject,
-            options.field,
-            options.paths,
-            settings,
-        )
+        text = explain_object(options.subject, options.field, options.paths, settings)
     out(visible(text))
     return CLEAN
 
@@ -547,12 +489,7 @@ def _refresh(options: argparse.Namespace) -> int:
     if isinstance(clients, Diagnostic):
         _complain([clients])
         return USAGE
-    patch = refresh(
-        clients,
-        options.region,
-        date.today(),
-        caller_account(),
-    )
+    patch = refresh(clients, options.region, date.today(), caller_account())
     if patch.faults:
         _complain(patch.faults)
         return USAGE
@@ -561,10 +498,7 @@ def _refresh(options: argparse.Namespace) -> int:
         _complain([fault])
         return USAGE
     regions = ", ".join(patch.regions)
-    say(
-        options,
-        f"{options.output}: {patch.types} types of {regions}; use it with `--catalog`",
-    )
+    say(options, f"{options.output}: {patch.types} types of {regions}; use it with `--catalog`")
     return CLEAN
 
 
@@ -572,19 +506,10 @@ def _complain(diagnostics: Iterable[Diagnostic]) -> None:
     from compiler import __version__
     from compiler.diagnostics.render import render
 
-    err(
-        render(
-            "text",
-            list(diagnostics),
-            tool_version=__version__,
-        )
-    )
+    err(render("text", list(diagnostics), tool_version=__version__))
 
 
-def _print_table(
-    header: tuple[str, ...],
-    rows: Sequence[tuple[str, ...]],
-) -> None:
+def _print_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     table = [header, *rows]
     columns = zip(*table, strict=True)
     widths = [max(map(len, column)) for column in columns]
@@ -601,11 +526,7 @@ def run_drill(options: argparse.Namespace) -> int:
     from compiler.diagnostics import Severity
     from compiler.driver import check
 
-    done = check(
-        options.paths,
-        _options(options),
-        current=lambda _: None,
-    )
+    done = check(options.paths, _options(options), current=lambda _: None)
     diagnostics = done.all()
     faults = [fault for fault in diagnostics if fault.severity == Severity.ERROR]
     if faults:
@@ -613,13 +534,7 @@ def run_drill(options: argparse.Namespace) -> int:
         return FINDINGS
     compiled = [compilation.plan for compilation in done.compilations]
     plans = [plan for plan in compiled if plan is not None]
-    out(
-        text(
-            plans,
-            options.node,
-            options.xid,
-        )
-    )
+    out(text(plans, options.node, options.xid))
     return CLEAN
 
 

@@ -55,16 +55,8 @@ def _values(commands: dict[str, argparse.ArgumentParser]) -> dict[str, list[str]
 
 
 # What the command that is being completed knows: asked when it is needed, since a team's own rules and specs are part.
-_OF_COMMANDS = {
-    "explain": "codes objects",
-    "catalog": "types",
-    "schema": "kinds",
-}
-_OF_OPTIONS = {
-    "--spec": "keys",
-    "--type": "types",
-    "--region": "regions",
-}
+_OF_COMMANDS = {"explain": "codes objects", "catalog": "types", "schema": "kinds"}
+_OF_OPTIONS = {"--spec": "keys", "--type": "types", "--region": "regions"}
 
 
 def _asked(lists: str) -> str:
@@ -75,11 +67,7 @@ def _asked(lists: str) -> str:
 def script(shell: str, parser: argparse.ArgumentParser) -> str:
     """The completion script of ``bash``, ``zsh`` or ``fish``."""
     commands = _commands(parser)
-    return {
-        "bash": _bash,
-        "zsh": _zsh,
-        "fish": _fish,
-    }[shell](commands)
+    return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](commands)
 
 
 def _all_values(commands: dict[str, argparse.ArgumentParser]) -> dict[str, str]:
@@ -99,8 +87,7 @@ def _offered(name: str, command: argparse.ArgumentParser) -> str:
 
 def _bash(commands: dict[str, argparse.ArgumentParser]) -> str:
     cases = "\n".join(
-        f'    {name}) words="{_offered(name, command)}" ;;'
-        for name, command in commands.items()
+        f'    {name}) words="{_offered(name, command)}" ;;' for name, command in commands.items()
     )
     values = "\n".join(
         f'    {flag}) COMPREPLY=($(compgen -W "{words}" -- "$word")); return ;;'
@@ -128,9 +115,7 @@ complete -o filenames -F _trainyard trainyard
 
 
 def _zsh(commands: dict[str, argparse.ArgumentParser]) -> str:
-    names = " ".join(
-        f"'{name}:{_description(command)}'" for name, command in commands.items()
-    )
+    names = " ".join(f"'{name}:{_description(command)}'" for name, command in commands.items())
     cases = "\n".join(
         f"    {name}) compadd -- {_offered(name, command)}; _files ;;"
         for name, command in commands.items()
@@ -166,9 +151,7 @@ def _fish(commands: dict[str, argparse.ArgumentParser]) -> str:
     lines = ["complete -c trainyard -n __fish_use_subcommand -f"]
     for name, command in commands.items():
         text = _description(command).replace("'", "")
-        lines.append(
-            f"complete -c trainyard -n __fish_use_subcommand -a {name} -d '{text}'"
-        )
+        lines.append(f"complete -c trainyard -n __fish_use_subcommand -a {name} -d '{text}'")
         start = f"complete -c trainyard -n '__fish_seen_subcommand_from {name}'"
         flags = _flags(command)
         for flag in flags:

@@ -12,11 +12,7 @@ from compiler.spec.types import SUBDOMAIN
 from compiler.subjects.health.drill import XID, NoDrillError, drill, steps
 
 
-def text(
-    plans: Sequence[Plan],
-    node: str,
-    xid: int | None,
-) -> str:
+def text(plans: Sequence[Plan], node: str, xid: int | None) -> str:
     """The manifest of one cluster's drill.
 
     Raises ``UsageError`` for several clusters, and where nothing would follow.
@@ -24,9 +20,7 @@ def text(
     if len(plans) != 1:
         raise UsageError(f"a drill is for one cluster: name its spec, of {len(plans)}")
     if not re.fullmatch(SUBDOMAIN, node):
-        raise UsageError(
-            f"`{node}` is no name of a node: write one of `kubectl get nodes`"
-        )
+        raise UsageError(f"`{node}` is no name of a node: write one of `kubectl get nodes`")
     (plan,) = plans
     if xid is None:
         xid = XID

@@ -23,11 +23,7 @@ from compiler.source.tree import SequenceNode
 OFF = " (off by default)"
 _CODE = regex(r"[A-Z]{2,4}\d{3}\Z")
 _STEPS = regex(r"[.\[\]]+")
-_LISTS = (
-    ("job", "jobs"),
-    ("pool", "nodePools"),
-    ("queue", "queues"),
-)
+_LISTS = (("job", "jobs"), ("pool", "nodePools"), ("queue", "queues"))
 
 
 def all_codes(options: Options) -> list[tuple[str, str, str]]:
@@ -43,10 +39,7 @@ def all_codes(options: Options) -> list[tuple[str, str, str]]:
     return sorted(rows)
 
 
-def explain_code(
-    subject: str,
-    options: Options,
-) -> str | None:
+def explain_code(subject: str, options: Options) -> str | None:
     """The page of a code (in letters of any case), of a slug, or of a class that rules meet; else ``None``."""
     interface = describe(subject)
     if interface is not None:
@@ -81,14 +74,10 @@ def _level(rule: Rule) -> str:
     return f"{OFF}\n\nTo enable it, set `{rule.code}: {rule.severity}` under `levels:` of `policies/policy.yaml`."
 
 
-def explain_object(
-    subject: str, field: str, paths: Sequence[str], options: Options
-) -> str:
+def explain_object(subject: str, field: str, paths: Sequence[str], options: Options) -> str:
     """Every value of an object that nobody wrote, with its reason and source."""
     done = check(paths, options)
-    texts = [
-        _explain_in(compilation, subject, field) for compilation in done.compilations
-    ]
+    texts = [_explain_in(compilation, subject, field) for compilation in done.compilations]
     if any(texts):
         return "\n".join(text for text in texts if text)
     if not done.compilations:
@@ -103,10 +92,7 @@ def explain_object(
     raise UsageError(_unknown(subject, field, done.compilations, slugs))
 
 
-def object_names(
-    paths: Sequence[str],
-    options: Options,
-) -> list[str]:
+def object_names(paths: Sequence[str], options: Options) -> list[str]:
     """What `explain` can be asked about in the specs, by the names that the specs give it."""
     done = check(paths, options)
     names: set[str] = set()
@@ -117,10 +103,7 @@ def object_names(
 
 
 def _unknown(
-    subject: str,
-    field: str,
-    compilations: Sequence[Compilation],
-    slugs: list[str],
+    subject: str, field: str, compilations: Sequence[Compilation], slugs: list[str]
 ) -> str:
     """Why there is nothing to show."""
     fields: set[str] = set()
@@ -170,10 +153,7 @@ def _spec_objects(done: Compilation) -> Iterator[str]:
                 yield f"{kind}/{name.to_python()}"
 
 
-def _fields(
-    done: Compilation,
-    subject: str,
-) -> Iterator[str]:
+def _fields(done: Compilation, subject: str) -> Iterator[str]:
     """The fields of an object of which something is known."""
     for derived in _derived_values(done):
         if derived.object == subject:
@@ -192,11 +172,7 @@ def _is_within(name: str, field: str) -> bool:
     return name.startswith((f"{field}.", f"{field}["))
 
 
-def _explain_in(
-    done: Compilation,
-    subject: str,
-    field: str,
-) -> str:
+def _explain_in(done: Compilation, subject: str, field: str) -> str:
     """What is known of an object of a cluster; empty where it has none of this name."""
     rows = []
     for derived in _derived_values(done):
@@ -214,11 +190,7 @@ def _explain_in(
     return _explain_places(done, subject, field)
 
 
-def _explain_places(
-    done: Compilation,
-    subject: str,
-    field: str,
-) -> str:
+def _explain_places(done: Compilation, subject: str, field: str) -> str:
     """What is written: the line of the spec behind it and behind each of its fields."""
     for artifact in done.artifacts:
         if str(artifact.ref) == subject:

@@ -37,9 +37,7 @@ _QUESTIONS = (
     Question("name", "Name of the cluster", "lab"),
     Question("account", "AWS account, 12 digits"),
     Question("region", "Region", "us-west-2"),
-    Question(
-        "type", "Instance type or accelerator (p5.48xlarge, H100)", "g6e.48xlarge"
-    ),
+    Question("type", "Instance type or accelerator (p5.48xlarge, H100)", "g6e.48xlarge"),
     Question("zone", "Zone, or nothing for the first that has the type", ""),
     Question("nodes", "Nodes at most", "2"),
     Question("buy", f"How they are bought ({', '.join(BOUGHT)})", ON_DEMAND),
@@ -55,11 +53,7 @@ _OF_CAPACITY = {
 _LAST = (
     Question("team", "Namespace of the team, or nothing", ""),
     Question("git_url", "URL of the git repository that Flux reads, or nothing", ""),
-    Question(
-        "api",
-        "Addresses that reach the Kubernetes API (203.0.113.0/24), or nothing",
-        "",
-    ),
+    Question("api", "Addresses that reach the Kubernetes API (203.0.113.0/24), or nothing", ""),
 )
 
 
@@ -135,11 +129,7 @@ def path_of(options: argparse.Namespace, given: Mapping[str, str]) -> Path:
     return path
 
 
-def spec(
-    given: Mapping[str, str],
-    catalog: Catalog,
-    path: Path,
-) -> str:
+def spec(given: Mapping[str, str], catalog: Catalog, path: Path) -> str:
     """The text of the spec. Values that cannot be are written as they were given, for ``check`` to say so."""
     known = _instance(given, catalog)
     if not given["nodes"].isascii() or not given["nodes"].isdigit():
@@ -210,9 +200,7 @@ def _instance(given: Mapping[str, str], catalog: Catalog) -> InstanceType:
         return max(fitting, key=lambda known: (known.accelerators, known.name))
     near = catalog.near(word)
     hint = f": did you mean {near[0]}?" if near else ""
-    raise UsageError(
-        f"no instance type, and no accelerator that `{region}` has, is `{word}`{hint}"
-    )
+    raise UsageError(f"no instance type, and no accelerator that `{region}` has, is `{word}`{hint}")
 
 
 def _pool_name(known: InstanceType) -> str:
@@ -220,12 +208,7 @@ def _pool_name(known: InstanceType) -> str:
     return regex(r"[^a-z0-9]+").sub("-", word.lower()).strip("-")
 
 
-def _pool(
-    given: Mapping[str, str],
-    known: InstanceType,
-    pool: str,
-    nodes: int,
-) -> list[str]:
+def _pool(given: Mapping[str, str], known: InstanceType, pool: str, nodes: int) -> list[str]:
     zones = known.zones.get(given["region"], ())
     zone = given["zone"] or (zones[0] if zones else f"{given['region']}a")
     start = f"name: {pool}, instanceTypes: [{known.name}], zones: [{_scalar(zone)}]"

@@ -91,10 +91,7 @@ def _find(words: str) -> Key:
     raise UsageError(f"there is no key `{words}` in a spec: {hint}")
 
 
-def _of_a_name(
-    path: str,
-    known: dict[str, Key],
-) -> Key | None:
+def _of_a_name(path: str, known: dict[str, Key]) -> Key | None:
     """The key inside a mapping whose names are free, where a path has one of the names: ``addons.vpc-cni.version``."""
     for key in known:
         pattern = re.escape(key).replace(r"\.NAME\.", r"\.[^.]+\.")
@@ -103,25 +100,14 @@ def _of_a_name(
     return None
 
 
-def _offer(
-    asked: str,
-    known: dict[str, Key],
-) -> str:
+def _offer(asked: str, known: dict[str, Key]) -> str:
     """The keys that may be meant: those that are written nearly so, then those of the same name elsewhere."""
     last = _last(asked)
-    close = near(
-        f"spec.{asked.removeprefix('spec.')}",
-        known,
-        limit=1,
-    )
+    close = near(f"spec.{asked.removeprefix('spec.')}", known, limit=1)
     if not close:
         close = [path for path in known if _last(path) == last]
     if not close:
-        names = near(
-            last,
-            [key.name for key in known.values()],
-            limit=1,
-        )
+        names = near(last, [key.name for key in known.values()], limit=1)
         close = [path for path in known if _last(path) in names]
     if not close:
         return "`trainyard explain --spec` lists all"
@@ -156,9 +142,5 @@ def _bounds() -> dict[str, tuple[str, str, str]]:
             continue
         key, bound, source, holders = cells
         if key.startswith("`"):
-            bounds[key.strip("`")] = (
-                bound,
-                source,
-                holders,
-            )
+            bounds[key.strip("`")] = (bound, source, holders)
     return bounds

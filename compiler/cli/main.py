@@ -48,7 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         err("trainyard: out of memory\n")
         return USAGE
-    except BaseException as fault:  # the last line of defence; a panic of pydantic's core is no `Exception`
+    except (
+        BaseException
+    ) as fault:  # the last line of defence; a panic of pydantic's core is no `Exception`
         _report_panic(fault, verbose=verbose)
         return INTERNAL
 

@@ -48,9 +48,7 @@ def formats(options: argparse.Namespace) -> list[tuple[str, Path | None]]:
     for text in options.formats or ["text"]:
         name, into, file = text.partition("=")
         if name not in FORMATS:
-            raise UsageError(
-                f"`{name}` is no format: write one of {', '.join(FORMATS)}"
-            )
+            raise UsageError(f"`{name}` is no format: write one of {', '.join(FORMATS)}")
         if into and not file:
             raise UsageError(
                 f"`{text}` names no file: write `{name}` for standard output, or `{name}=FILE`"
@@ -75,11 +73,7 @@ def formats(options: argparse.Namespace) -> list[tuple[str, Path | None]]:
 
 def colored(options: argparse.Namespace) -> bool:
     """Whether to colour: at a terminal that can, unless ``--no-color`` or NO_COLOR (no-color.org) say otherwise."""
-    unwanted = (
-        options.no_color
-        or os.environ.get("NO_COLOR")
-        or os.environ.get("TERM") == "dumb"
-    )
+    unwanted = options.no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return not unwanted and sys.stdout.isatty()
 
 
@@ -121,11 +115,7 @@ def _pages(policies: Path | None) -> dict[str, Page]:
     pages = dict(load_pages())
     for rule in rules:
         text = inspect.cleandoc(rule.doc)
-        pages[rule.code] = Page(
-            rule.code,
-            rule.slug,
-            text,
-        )
+        pages[rule.code] = Page(rule.code, rule.slug, text)
     return pages
 
 
@@ -144,15 +134,10 @@ def say(options: argparse.Namespace, text: str) -> None:
         err(f"{text}\n")
 
 
-def exit_code(
-    options: argparse.Namespace,
-    diagnostics: Sequence[Diagnostic],
-) -> int:
+def exit_code(options: argparse.Namespace, diagnostics: Sequence[Diagnostic]) -> int:
     """4 for our own faults, 2 for unusable input or output, 1 for findings at the fail level, else 0."""
     errors = {
-        diagnostic.code
-        for diagnostic in diagnostics
-        if diagnostic.severity is Severity.ERROR
+        diagnostic.code for diagnostic in diagnostics if diagnostic.severity is Severity.ERROR
     }
     if any(diagnostic.code.startswith(_OUR_FAULT) for diagnostic in diagnostics):
         return INTERNAL

@@ -17,12 +17,7 @@ from compiler.source.read import read_bytes
 from compiler.writer import compare
 
 
-def text(
-    done: Outcome,
-    options: Options,
-    limit: int | None = None,
-    link: str = "",
-) -> str:
+def text(done: Outcome, options: Options, limit: int | None = None, link: str = "") -> str:
     """What belongs to no cluster, then the report of each; of many only as much as fits, where there is a limit."""
     compilations = done.compilations
     reports = [_cluster_report(compilation, options) for compilation in compilations]
@@ -49,11 +44,7 @@ def _cluster_report(done: Compilation, options: Options) -> Report:
         before=before,
         without_before=reason,
     )
-    return Report(
-        report(subject),
-        _line(subject),
-        changed=changes.stale or bool(done.diagnostics),
-    )
+    return Report(report(subject), _line(subject), changed=changes.stale or bool(done.diagnostics))
 
 
 def _subject(done: Compilation, options: Options) -> Subject:
@@ -84,16 +75,8 @@ def _before(name: str, options: Options) -> tuple[Subject | None, str]:
     base = os.path.realpath(options.against.absolute().parent)
     spec = Path(base) / file
     if not spec.is_file():
-        return (
-            None,
-            f"not known, since `{file}` is not beside `{options.against}`",
-        )
-    earlier = replace(
-        options,
-        output=options.against,
-        against=None,
-        hold=False,
-    )
+        return (None, f"not known, since `{file}` is not beside `{options.against}`")
+    earlier = replace(options, output=options.against, against=None, hold=False)
     done = check([spec], earlier, current=lambda _: None)
     for compilation in done.compilations:
         has_spec = compilation.plan is not None and compilation.spec is not None

@@ -9,11 +9,7 @@ from compiler.cli.keys import key_rows
 from compiler.outcome import Options
 
 
-def words(
-    name: str,
-    paths: Sequence[str],
-    options: Options,
-) -> Iterable[str]:
+def words(name: str, paths: Sequence[str], options: Options) -> Iterable[str]:
     """The words of a list (``WORDS`` of the grammar); none of objects where the specs cannot be read."""
     if name == "codes":
         return _codes(options)

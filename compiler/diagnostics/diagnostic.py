@@ -54,16 +54,8 @@ class Diagnostic:
         also = self.also
         places = [(document.span(at), label) for at, label in also]
         related = (*self.related, *places)
-        span = document.span(
-            self.at,
-            key=self.key,
-        )
-        return replace(
-            self,
-            span=span,
-            related=related,
-            also=(),
-        )
+        span = document.span(self.at, key=self.key)
+        return replace(self, span=span, related=related, also=())
 
 
 def error(
@@ -78,17 +70,7 @@ def error(
     key: bool = False,
 ) -> Diagnostic:
     """A diagnostic of severity error."""
-    return Diagnostic(
-        code,
-        Severity.ERROR,
-        message,
-        at,
-        span,
-        label,
-        notes,
-        help,
-        key,
-    )
+    return Diagnostic(code, Severity.ERROR, message, at, span, label, notes, help, key)
 
 
 def warning(
@@ -103,22 +85,9 @@ def warning(
     key: bool = False,
 ) -> Diagnostic:
     """A diagnostic of severity warning."""
-    return Diagnostic(
-        code,
-        Severity.WARNING,
-        message,
-        at,
-        span,
-        label,
-        notes,
-        help,
-        key,
-    )
+    return Diagnostic(code, Severity.WARNING, message, at, span, label, notes, help, key)
 
 
-def listed(
-    names: Iterable[object],
-    joint: str = ", ",
-) -> str:
+def listed(names: Iterable[object], joint: str = ", ") -> str:
     """Names as a message lists them: in backticks."""
     return joint.join(f"`{name}`" for name in names)

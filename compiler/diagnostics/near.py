@@ -12,11 +12,7 @@ _LONGEST = 256
 """Characters of the longest word that is compared: names have 253 at most, and the time grows with the square."""
 
 
-def near(
-    word: str,
-    names: Iterable[str],
-    limit: int = 3,
-) -> list[str]:
+def near(word: str, names: Iterable[str], limit: int = 3) -> list[str]:
     """The names nearest to a word, best first: what differs only in case or separators, then letters in another order
     (a slip of the fingers), then what is alike."""
     letters_of_word = plain(word)
@@ -30,17 +26,11 @@ def near(
         same_letters = sorted(other) == letters
         if alike >= ALIKE or same_letters:
             ranks.append((other == letters_of_word, same_letters, alike, name))
-    best = sorted(
-        ranks,
-        reverse=True,
-    )[:limit]
+    best = sorted(ranks, reverse=True)[:limit]
     return [name for *_, name in best]
 
 
-def meant(
-    word: str,
-    names: Iterable[str],
-) -> str:
+def meant(word: str, names: Iterable[str]) -> str:
     """``did you mean …`` with the nearest name; empty where none is near."""
     nearest = near(word, names, limit=1)
     if nearest:

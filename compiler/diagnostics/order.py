@@ -12,13 +12,7 @@ def sort(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """By file, line, column, code and message; those without a place come first; exact duplicates go."""
     unique: dict[tuple[object, ...], Diagnostic] = {}
     for item in diagnostics:
-        rest = (
-            item.severity,
-            item.object,
-            item.label,
-            item.help,
-            item.notes,
-        )
+        rest = (item.severity, item.object, item.label, item.help, item.notes)
         key = (*_key(item), *rest)
         unique.setdefault(key, item)
     return sorted(unique.values(), key=_key)
@@ -40,14 +34,5 @@ def _key(item: Diagnostic) -> tuple[str, int, int, str, str, str]:
     span = item.span
     place = ("", 0, 0)
     if span is not None:
-        place = (
-            span.file.name,
-            span.line,
-            span.column,
-        )
-    return (
-        *place,
-        item.code,
-        item.message,
-        str(item.at) if item.at is not None else "",
-    )
+        place = (span.file.name, span.line, span.column)
+    return (*place, item.code, item.message, str(item.at) if item.at is not None else "")

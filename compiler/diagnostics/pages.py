@@ -45,10 +45,6 @@ def split_pages(text: str) -> list[Page]:
     ends = [heading.start() for heading in headings[1:]]
     ends.append(len(text))
     return [
-        Page(
-            heading[1],
-            heading[2],
-            text[heading.end() : end].strip(),
-        )
+        Page(heading[1], heading[2], text[heading.end() : end].strip())
         for heading, end in zip(headings, ends, strict=True)
     ]

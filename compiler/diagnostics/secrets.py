@@ -13,11 +13,7 @@ from compiler.regex import regex
 _FORMS = (
     ("a token of Hugging Face", ("hf_",), r"\bhf_[A-Za-z0-9]{20,}"),
     # AWS writes its examples with `EXAMPLE` at the end.
-    (
-        "an access key of AWS",
-        ("AKIA", "ASIA"),
-        r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b(?<!EXAMPLE)",
-    ),
+    ("an access key of AWS", ("AKIA", "ASIA"), r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b(?<!EXAMPLE)"),
     (
         "a token of GitHub",
         ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
@@ -47,11 +43,7 @@ _FORMS = (
         r"(?<=[Aa]uthorization: )(?:[Bb]asic|[Bb]earer|[Tt]oken) +(?![$<{%])[\w+/=.~-]{8,}",
     ),
     # An image with a tag and a digest has the same form: `docker://alpine:3.19@sha256:…`.
-    (
-        "the password of a URL",
-        ("@",),
-        r"(?<=://)[^\s:/@]*:(?![<{%])[^\s/@$]+(?=@(?!sha256:))",
-    ),
+    ("the password of a URL", ("@",), r"(?<=://)[^\s:/@]*:(?![<{%])[^\s/@$]+(?=@(?!sha256:))"),
 )
 
 _SHORTEST = 15

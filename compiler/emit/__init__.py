@@ -3,12 +3,5 @@
 MANIFEST = ".manifest.json"
 """What a folder was written from, in the folder of each cluster: no more than what no edit of a job changes."""
 
-UNREADABLE = (
-    OSError,
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    RecursionError,
-)
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 """What reading such a file raises where it is not what Trainyard wrote."""

@@ -18,18 +18,8 @@ from pathlib import Path
 
 _AT_FDCWD = -100  # linux/fcntl.h
 _RENAME_EXCHANGE = 2  # linux/fs.h
-_NO_EXCHANGE = (
-    errno.ENOSYS,
-    errno.EINVAL,
-    errno.ENOTSUP,
-)
-_NO_LINK = (
-    errno.EPERM,
-    errno.EXDEV,
-    errno.EMLINK,
-    errno.ENOTSUP,
-    errno.ENOSYS,
-)
+_NO_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
+_NO_LINK = (errno.EPERM, errno.EXDEV, errno.EMLINK, errno.ENOTSUP, errno.ENOSYS)
 
 
 @contextmanager
@@ -68,11 +58,7 @@ def recover(root: Path) -> None:
             shutil.rmtree(leftover)
 
 
-def replace(
-    root: Path,
-    files: Mapping[str, bytes],
-    keep: Iterable[str],
-) -> None:
+def replace(root: Path, files: Mapping[str, bytes], keep: Iterable[str]) -> None:
     """Make ``root`` hold ``files`` and, untouched, what is at the paths of ``keep``. Raises ``OSError``.
 
     Call with the lock held and after ``recover``.
@@ -95,12 +81,7 @@ def _check_writable(root: Path) -> None:
             raise PermissionError(errno.EACCES, reason, folder)
 
 
-def _stage(
-    root: Path,
-    new: Path,
-    files: Mapping[str, bytes],
-    keep: Iterable[str],
-) -> None:
+def _stage(root: Path, new: Path, files: Mapping[str, bytes], keep: Iterable[str]) -> None:
     untouched = list(keep)
     folders: set[str] = set()
     for path in (*files, *untouched):
@@ -175,19 +156,11 @@ def exchange(first: Path, second: Path) -> bool:
     except (AttributeError, OSError):
         return False
     failed = renameat2(
-        _AT_FDCWD,
-        os.fsencode(first),
-        _AT_FDCWD,
-        os.fsencode(second),
-        _RENAME_EXCHANGE,
+        _AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second), _RENAME_EXCHANGE
     )
     if not failed:
         return True
     code = ctypes.get_errno()
     if code in _NO_EXCHANGE:
         return False
-    raise OSError(
-        code,
-        os.strerror(code),
-        str(first),
-    )
+    raise OSError(code, os.strerror(code), str(first))

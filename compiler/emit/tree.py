@@ -49,10 +49,7 @@ class TreeDiff:
         return Severity.ERROR in severities
 
 
-def diff(
-    root: Path,
-    files: Mapping[str, bytes],
-) -> TreeDiff:
+def diff(root: Path, files: Mapping[str, bytes]) -> TreeDiff:
     """Compare a folder with the files wanted in it; nothing is written. Faults of the disk are diagnostics."""
     _check_paths(files)
     try:
@@ -61,11 +58,7 @@ def diff(
         return TreeDiff(diagnostics=(_failure(root, fault),))
 
 
-def write(
-    root: Path,
-    files: Mapping[str, bytes],
-    before: TreeDiff | None = None,
-) -> TreeDiff:
+def write(root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None) -> TreeDiff:
     """Make the folder hold the files, whole or not at all, and say what was done.
 
     With an error among the diagnostics nothing was written. Each of ``files`` should be ``marked``, for the next run
@@ -130,9 +123,7 @@ def _folders(path: str) -> list[str]:
 def _failure(root: Path, fault: OSError) -> Diagnostic:
     if fault.errno in (errno.ENOSPC, errno.EDQUOT):
         return error(
-            "OUT002",
-            f"no space left to write `{root}`",
-            help="free some space, then try again",
+            "OUT002", f"no space left to write `{root}`", help="free some space, then try again"
         )
     if isinstance(fault, NotADirectoryError | FileExistsError):
         return error(
@@ -158,13 +149,7 @@ def _obstacle(path: Path) -> Path:
 
 def _state(entry: os.stat_result) -> tuple[int, ...]:
     """What changes when a file does."""
-    return (
-        entry.st_ino,
-        entry.st_size,
-        entry.st_mtime_ns,
-        entry.st_ctime_ns,
-        entry.st_mode,
-    )
+    return (entry.st_ino, entry.st_size, entry.st_mtime_ns, entry.st_ctime_ns, entry.st_mode)
 
 
 @dataclasses.dataclass
@@ -210,11 +195,7 @@ class _Comparison:
         return {}
 
 
-def _compare(
-    root: Path,
-    files: Mapping[str, bytes],
-    before: TreeDiff | None = None,
-) -> TreeDiff:
+def _compare(root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None) -> TreeDiff:
     for folder in (root, root.parent):
         if folder.is_symlink() and (folder == root or folder.is_dir()):
             fault = error(
@@ -232,9 +213,7 @@ def _compare(
     for path in sorted(files):
         if path not in entries:
             added.append(path)
-        elif (path in known and state.untouched(path)) or _holds(
-            state, path, files[path]
-        ):
+        elif (path in known and state.untouched(path)) or _holds(state, path, files[path]):
             unchanged.append(path)
         elif state.is_ours(path):
             changed.append(path)
@@ -242,15 +221,7 @@ def _compare(
     foreign: list[str] = []
     for path in sorted(entries.keys() - files.keys()):
         (removed if state.is_ours(path) else foreign).append(path)
-    in_the_way = _in_the_way(
-        files,
-        {
-            *added,
-            *changed,
-            *unchanged,
-        },
-        foreign,
-    )
+    in_the_way = _in_the_way(files, {*added, *changed, *unchanged}, foreign)
     return TreeDiff(
         tuple(added),
         tuple(changed),
@@ -271,18 +242,11 @@ def _stands(root: Path) -> bool:
         if obstacle == root:
             return False
         reason = os.strerror(errno.ENOTDIR)
-        raise NotADirectoryError(
-            errno.ENOTDIR,
-            reason,
-            str(obstacle),
-        ) from None
+        raise NotADirectoryError(errno.ENOTDIR, reason, str(obstacle)) from None
     return True
 
 
-def _scan(
-    folder: Path,
-    prefix: str,
-) -> Iterator[tuple[str, os.stat_result]]:
+def _scan(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
     """Everything below that is not a directory. Links are entries, and not followed."""
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -293,11 +257,7 @@ def _scan(
                 yield path, entry.stat(follow_symlinks=False)
 
 
-def _holds(
-    state: _Comparison,
-    path: str,
-    wanted: bytes,
-) -> bool:
+def _holds(state: _Comparison, path: str, wanted: bytes) -> bool:
     """Whether what stands at a path is what is wanted."""
     entry = state.entries[path]
     if not stat.S_ISREG(entry.st_mode):
@@ -307,11 +267,7 @@ def _holds(
     return state.read(path) == wanted
 
 
-def _in_the_way(
-    files: Mapping[str, bytes],
-    possible: set[str],
-    foreign: list[str],
-) -> set[str]:
+def _in_the_way(files: Mapping[str, bytes], possible: set[str], foreign: list[str]) -> set[str]:
     """Foreign entries where a file or a folder of ours must stand."""
     conflicts = files.keys() - possible
     folders = set(chain.from_iterable(map(_folders, files)))
@@ -322,9 +278,7 @@ def _in_the_way(
     return conflicts
 
 
-def _diagnostics(
-    root: Path, in_the_way: set[str], foreign: list[str]
-) -> Iterator[Diagnostic]:
+def _diagnostics(root: Path, in_the_way: set[str], foreign: list[str]) -> Iterator[Diagnostic]:
     for path in sorted(in_the_way):
         yield error(
             "OUT005",

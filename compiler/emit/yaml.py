@@ -31,7 +31,9 @@ _UNIT = regex(
     r"[0-9]+(?:\.[0-9]+)?[A-Zac-df-wyz][A-Za-z]*\Z|[0-9]+\.[0-9]+\.[0-9]+(?:\.[0-9]+)?(?:/[0-9]+)?\Z"
 )
 # Compiled where a text has lines, and kept by `re`: it takes 2 ms.
-_LITERAL = "[\x20-\x7e\n\t\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]+\\Z"
+_LITERAL = (
+    "[\x20-\x7e\n\t\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]+\\Z"
+)
 _MAX_SIMPLE_KEY = 1000
 """YAML 1.2.2, section 7.4.2: a key without `?` has at most 1024 characters."""
 _ESCAPES = regex("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
@@ -56,10 +58,7 @@ def dump(body: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def encoded(
-    body: Mapping[str, Any],
-    choices: Mapping[str, Sequence[str]] | None = None,
-) -> bytes:
+def encoded(body: Mapping[str, Any], choices: Mapping[str, Sequence[str]] | None = None) -> bytes:
     """The file of an object. Clusters share most of theirs, and one object is asked for more than once.
 
     ``choices``: by key at the top, all that may ever stand in its list, see ``with_choices``.
@@ -71,19 +70,14 @@ def encoded(
     return _encoded(marshal.dumps(dict(body), 2))
 
 
-def with_choices(
-    text: str,
-    choices: Mapping[str, Sequence[str]],
-) -> str:
+def with_choices(text: str, choices: Mapping[str, Sequence[str]]) -> str:
     """A text with a comment before the place of each possible item of some lists at the top.
 
     The comments never change, so two edits that put two items into a list never touch: git merges changes that have an
     unchanged line between them.
     """
     lines: list[str] = []
-    rest: list[
-        str
-    ] = []  # the choices of the list at hand for which no comment stands yet
+    rest: list[str] = []  # the choices of the list at hand for which no comment stands yet
     for line in text.splitlines():
         is_item = line.startswith("- ")
         passed = len(rest)
@@ -107,19 +101,12 @@ def _encoded(body: bytes) -> bytes:
     return dump(marshal.loads(body)).encode()  # noqa: S302 - made by the caller
 
 
-def _ordered(
-    body: Mapping[str, Any],
-    first: tuple[str, ...],
-) -> dict[str, Any]:
+def _ordered(body: Mapping[str, Any], first: tuple[str, ...]) -> dict[str, Any]:
     ordered = {key: body[key] for key in first if key in body}
     return ordered | dict(body)
 
 
-def _mapping(
-    body: Mapping[str, Any],
-    indent: str,
-    lines: list[str],
-) -> None:
+def _mapping(body: Mapping[str, Any], indent: str, lines: list[str]) -> None:
     for key, value in body.items():
         if type(key) is not str:
             raise TypeError(f"key {key!r} is not a string")
@@ -132,12 +119,7 @@ def _mapping(
         _entry(f"{indent}{name}:", value, indent, lines)
 
 
-def _entry(
-    head: str,
-    value: Any,
-    indent: str,
-    lines: list[str],
-) -> None:
+def _entry(head: str, value: Any, indent: str, lines: list[str]) -> None:
     """A key with its value, on one line or on those below."""
     if isinstance(value, Mapping) and value:
         lines.append(head)
@@ -150,11 +132,7 @@ def _entry(
         lines.append(f"{head} {text}")
 
 
-def _sequence(
-    items: list[Any] | tuple[Any, ...],
-    indent: str,
-    lines: list[str],
-) -> None:
+def _sequence(items: list[Any] | tuple[Any, ...], indent: str, lines: list[str]) -> None:
     inner = indent + "  "
     for item in items:
         first = len(lines)
@@ -235,10 +213,7 @@ def _is_shown(text: str) -> bool:
     return rest.isprintable() or re.match(_LITERAL, text) is not None
 
 
-def _literal(
-    text: str,
-    indent: str,
-) -> Iterator[str]:
+def _literal(text: str, indent: str) -> Iterator[str]:
     body = text.rstrip("\n")
     ends = len(text) - len(body)
     yield ("|-", "|")[ends] if ends < 2 else "|+"

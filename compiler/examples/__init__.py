@@ -13,10 +13,7 @@ from compiler.policy.load import line_of
 from compiler.policy.rule import Rule
 
 
-def judged(
-    rules: Sequence[Rule],
-    config: Config,
-) -> list[Diagnostic]:
+def judged(rules: Sequence[Rule], config: Config) -> list[Diagnostic]:
     """Every example of the rules that does not hold, at the line where its rule begins."""
     faults: list[Diagnostic] = []
     for rule in rules:
@@ -24,39 +21,20 @@ def judged(
     return faults
 
 
-def _judge_rule(
-    rule: Rule,
-    config: Config,
-) -> Iterator[Diagnostic]:
+def _judge_rule(rule: Rule, config: Config) -> Iterator[Diagnostic]:
     for number, text in enumerate(rule.fails, 1):
         which = f"example {number} under `Fails`"
-        yield from _example(
-            rule,
-            which,
-            text,
-            config,
-            finds=True,
-        )
+        yield from _example(rule, which, text, config, finds=True)
     for number, text in enumerate(rule.passes, 1):
         which = f"example {number} under `Passes`"
-        yield from _example(
-            rule,
-            which,
-            text,
-            config,
-            finds=False,
-        )
+        yield from _example(rule, which, text, config, finds=False)
 
 
 def _example(
     rule: Rule, which: str, text: str, config: Config, *, finds: bool
 ) -> Iterator[Diagnostic]:
     try:
-        reported = findings(
-            text,
-            (rule,),
-            config_for(rule, text, config),
-        )
+        reported = findings(text, (rule,), config_for(rule, text, config))
     except UnusableExampleError as fault:
         yield _fault(
             rule,
@@ -74,9 +52,7 @@ def _example(
         )
     elif finds and not reported:
         yield _fault(
-            rule,
-            f"rule `{rule.code}` finds nothing in {which}",
-            "correct the rule, or the example",
+            rule, f"rule `{rule.code}` finds nothing in {which}", "correct the rule, or the example"
         )
     elif reported and not finds:
         message = reported[0].message
@@ -87,19 +63,10 @@ def _example(
         )
 
 
-def _fault(
-    rule: Rule,
-    message: str,
-    help: str,
-) -> Diagnostic:
+def _fault(rule: Rule, message: str, help: str) -> Diagnostic:
     line = rule.check.__code__.co_firstlineno
     span = line_of(Path(rule.file), line)
-    return error(
-        "POL020",
-        message,
-        span=span,
-        help=help,
-    )
+    return error("POL020", message, span=span, help=help)
 
 
 __all__ = ["judged"]

@@ -15,10 +15,7 @@ _STARTED = ("NodePool", "ClusterTrainingRuntime")
 """Kinds of which a new object starts as the base's own, since an example names only what it is about."""
 
 
-def overlaid(
-    base: Sequence[Body],
-    changes: Sequence[Body],
-) -> list[Body]:
+def overlaid(base: Sequence[Body], changes: Sequence[Body]) -> list[Body]:
     """A set of objects with others laid over it, each over the object of its kind and (if given) name."""
     objects = list(base)
     for change in changes:
@@ -33,10 +30,7 @@ def overlaid(
     return objects
 
 
-def _index(
-    objects: Sequence[Body],
-    change: Body,
-) -> int | None:
+def _index(objects: Sequence[Body], change: Body) -> int | None:
     name = change.get("metadata", {}).get("name")
     for index, body in enumerate(objects):
         if body["kind"] != change["kind"]:
@@ -46,10 +40,7 @@ def _index(
     return None
 
 
-def _start(
-    base: Sequence[Body],
-    change: Body,
-) -> Body:
+def _start(base: Sequence[Body], change: Body) -> Body:
     if change["kind"] not in _STARTED:
         return {}
     for body in base:
@@ -69,10 +60,7 @@ def merged(base: Any, change: Any) -> Any:
     return _clean(change)
 
 
-def _mapping(
-    base: Mapping[str, Any],
-    change: Mapping[str, Any],
-) -> dict[str, Any]:
+def _mapping(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
     if change.get("$patch") == "replace":
         replacement = dict(change)
         del replacement["$patch"]
@@ -94,10 +82,7 @@ def _of_mappings(value: Any) -> bool:
     return all(isinstance(item, Mapping) for item in value)
 
 
-def _list(
-    base: list[Any],
-    change: list[Any],
-) -> list[Any]:
+def _list(base: list[Any], change: list[Any]) -> list[Any]:
     laid = list(base)
     for position, item in enumerate(change):
         index = _position(laid, item, position)
@@ -108,11 +93,7 @@ def _list(
     return laid
 
 
-def _position(
-    items: list[Any],
-    change: Mapping[str, Any],
-    position: int,
-) -> int | None:
+def _position(items: list[Any], change: Mapping[str, Any], position: int) -> int | None:
     """The item that a change is about: of the same name, or at the same place where it has none."""
     key = next((key for key in _KEYS if key in change), None)
     if key is None:
@@ -129,9 +110,7 @@ def _clean(value: Any) -> Any:
     """A value without what only speaks of the base."""
     if isinstance(value, Mapping):
         return {
-            key: _clean(item)
-            for key, item in value.items()
-            if item is not None and key != "$patch"
+            key: _clean(item) for key, item in value.items() if item is not None and key != "$patch"
         }
     if isinstance(value, list):
         return [_clean(item) for item in value]

@@ -51,8 +51,7 @@ WHOLE = "# a whole cluster"
 _PARAMS = "# params:"
 TEMPLATE = "template.yaml"
 _TEMPLATE = regex(
-    r"^(?:AWSTemplateFormatVersion|Resources)\s*:|\A\s*\{\s*\"(?:AWS|Resources)",
-    re.MULTILINE,
+    r"^(?:AWSTemplateFormatVersion|Resources)\s*:|\A\s*\{\s*\"(?:AWS|Resources)", re.MULTILINE
 )
 _DOCKERFILE = regex(r"^FROM \S+", re.MULTILINE)
 _DATA = Path(__file__).with_name("data")
@@ -77,27 +76,13 @@ def base_set() -> tuple[Body, ...]:
     return tuple(yaml.safe_load_all(text))
 
 
-def findings(
-    text: str,
-    rules: Sequence[Rule],
-    config: Config,
-) -> list[Diagnostic]:
+def findings(text: str, rules: Sequence[Rule], config: Config) -> list[Diagnostic]:
     """What rules find in an example. Raises ``UnusableExampleError``."""
     plan, manifests = lifted(text)
-    return run(
-        plan,
-        load_catalog(),
-        tuple(rules),
-        config,
-        manifests,
-    )
+    return run(plan, load_catalog(), tuple(rules), config, manifests)
 
 
-def config_for(
-    rule: Rule,
-    text: str,
-    config: Config,
-) -> Config:
+def config_for(rule: Rule, text: str, config: Config) -> Config:
     """The settings under which an example of a rule is judged: the rule is on, with the parameters of the example.
 
     Raises ``UnusableExampleError`` for parameters that the rule does not have, or not with such a value.
@@ -122,10 +107,7 @@ def _header(text: str) -> list[str]:
     return list(takewhile(lambda line: line.startswith("#"), lines))
 
 
-def _params(
-    rule: Rule,
-    text: str,
-) -> dict[str, Any]:
+def _params(rule: Rule, text: str) -> dict[str, Any]:
     try:
         params = yaml.safe_load(text)
     except yaml.YAMLError:
@@ -147,15 +129,8 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
     if _TEMPLATE.search(text):
         return from_template(text), []
     if _DOCKERFILE.search(text):
-        file = Artifact(
-            path="Dockerfile",
-            format="dockerfile",
-            text=text,
-        )
-        return lifted_plan(
-            [file],
-            closed=False,
-        ), []
+        file = Artifact(path="Dockerfile", format="dockerfile", text=text)
+        return lifted_plan([file], closed=False), []
     try:
         documents = list(filter(None, yaml.safe_load_all(text)))
     except yaml.YAMLError as fault:

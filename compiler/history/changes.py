@@ -51,32 +51,17 @@ class Change:
 
 
 def changed_fields(
-    committed: Committed,
-    run: Run,
-    job: TrainJob,
-    manifests: Mapping[str, Manifest],
+    committed: Committed, run: Run, job: TrainJob, manifests: Mapping[str, Manifest]
 ) -> list[Change]:
     """The fields of a run's TrainJob and runtime that differ from what was submitted; the spec's own come first.
 
     ``manifests``: the objects as they would be written now, by reference (``Kind/[namespace/]name``).
     """
     if run.kind != job.kind:
-        return [
-            Change(
-                "kind",
-                run.kind,
-                job.kind,
-                job.at / "apiGroup",
-            )
-        ]
+        return [Change("kind", run.kind, job.kind, job.at / "apiGroup")]
     ref = f"{job.kind}/{job.namespace}/{job.name}"
     new = manifests[ref]
-    path = object_path(
-        JOBS,
-        run.kind,
-        run.object,
-        run.namespace,
-    )
+    path = object_path(JOBS, run.kind, run.object, run.namespace)
     old = committed.manifest(run.ref, path, new)
     if old is None:
         return []
@@ -89,10 +74,7 @@ def changed_fields(
     return changes
 
 
-def _of_labels(
-    old: Manifest,
-    new: Manifest,
-) -> Iterator[Change]:
+def _of_labels(old: Manifest, new: Manifest) -> Iterator[Change]:
     """Queue and priority stand in labels, which Kueue reads."""
     before = old.body["metadata"].get("labels", {})
     after = new.body["metadata"].get("labels", {})
@@ -100,12 +82,7 @@ def _of_labels(
         if before.get(label) == after.get(label):
             continue
         path = ("metadata", "labels", label)
-        yield Change(
-            str(Route(path)),
-            before.get(label),
-            after.get(label),
-            new.origin(path),
-        )
+        yield Change(str(Route(path)), before.get(label), after.get(label), new.origin(path))
 
 
 def _of_runtime(
@@ -124,41 +101,22 @@ def _of_runtime(
         yield from _differences(runtime.body["spec"], new, names)
 
 
-def _differences(
-    old: Any,
-    new: Manifest,
-    names: Mapping[str, str],
-) -> Iterator[Change]:
+def _differences(old: Any, new: Manifest, names: Mapping[str, str]) -> Iterator[Change]:
     start = ("spec",)
     spec = new.body["spec"]
     differences = _walk(old, spec, start, start, names)
     for path, shown, before, after in differences:
         if path != _NAMES_ITS_CONTENT:
-            yield Change(
-                str(Route(shown)),
-                before,
-                after,
-                new.origin(path),
-            )
+            yield Change(str(Route(shown)), before, after, new.origin(path))
 
 
 def _walk(
-    old: Any,
-    new: Any,
-    path: _Path,
-    shown: _Path,
-    names: Mapping[str, str],
+    old: Any, new: Any, path: _Path, shown: _Path, names: Mapping[str, str]
 ) -> Iterator[tuple[_Path, _Path, Any, Any]]:
     """Path, path to show, value before and after of each difference. Items of lists are matched by ``name``."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in sorted({*old, *new}):
-            yield from _walk(
-                old.get(key),
-                new.get(key),
-                (*path, key),
-                (*shown, key),
-                names,
-            )
+            yield from _walk(old.get(key), new.get(key), (*path, key), (*shown, key), names)
     elif _has_names(old) and _has_names(new):
         before_by_name = {item["name"]: item for item in old}
         after_by_name = {item["name"]: item for item in new}
@@ -188,10 +146,7 @@ def _has_name(item: Any) -> bool:
     return isinstance(item, Mapping) and "name" in item
 
 
-def _with_new_name(
-    value: Any,
-    names: Mapping[str, str],
-) -> Any:
+def _with_new_name(value: Any, names: Mapping[str, str]) -> Any:
     """A value with the object's name as it would be now: the name carries a hash of everything else."""
     if isinstance(value, str):
         for before, after in names.items():

@@ -18,9 +18,7 @@ from compiler.plan.units import Quantity
 _KIND = "PersistentVolumeClaim"
 
 
-def keep_claim_sizes(
-    manifests: Iterable[Manifest], committed: Committed
-) -> list[Manifest]:
+def keep_claim_sizes(manifests: Iterable[Manifest], committed: Committed) -> list[Manifest]:
     """The manifests; every claim whose file system has grown since has the size that it was created with."""
     return [_keep_size(manifest, committed) for manifest in manifests]
 
@@ -30,11 +28,7 @@ def _keep_size(new: Manifest, committed: Committed) -> Manifest:
         return new
     if committed.holds(new):
         return new
-    old = committed.manifest(
-        str(new.ref),
-        new.path,
-        new,
-    )
+    old = committed.manifest(str(new.ref), new.path, new)
     if old is None:
         return new
     before = _size(old.body)
@@ -46,10 +40,7 @@ def _keep_size(new: Manifest, committed: Committed) -> Manifest:
     requests = old.body["spec"]["resources"]["requests"]
     spec = dict(new.body["spec"])
     spec["resources"] = {**spec["resources"], "requests": requests}
-    return replace(
-        new,
-        body={**new.body, "spec": spec},
-    )
+    return replace(new, body={**new.body, "spec": spec})
 
 
 def _size(body: Body) -> Quantity | None:

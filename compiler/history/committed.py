@@ -13,13 +13,7 @@ from compiler.diagnostics.diagnostic import error
 from compiler.emit import MANIFEST, UNREADABLE
 from compiler.emit.marker import is_marked, marked
 from compiler.emit.yaml import encoded
-from compiler.history.runs import (
-    SUBMITTED,
-    Run,
-    read_index,
-    read_runs,
-    runs_of_index,
-)
+from compiler.history.runs import SUBMITTED, Run, read_index, read_runs, runs_of_index
 from compiler.manifest import Body, Manifest, ref_of
 from compiler.source import Route, SourceFile
 from compiler.source.parse import parse
@@ -86,10 +80,7 @@ class Committed:
     def latest(self) -> dict[str, list[Run]]:
         """The last run of each job, by the job's name in the spec; several where two branches submitted one each."""
         latest: dict[str, list[Run]] = {}
-        runs = sorted(
-            self.runs,
-            key=lambda run: run.order,
-        )
+        runs = sorted(self.runs, key=lambda run: run.order)
         for run in runs:
             known = latest.setdefault(run.job, [])
             if known and known[0].order != run.order:
@@ -103,11 +94,7 @@ class Committed:
         content = marked(manifest.path, text)
         return self._read(manifest.path) == content
 
-    def mentions(
-        self,
-        path: str,
-        words: Iterable[str],
-    ) -> bool:
+    def mentions(self, path: str, words: Iterable[str]) -> bool:
         """Whether a file is there and has all of some values, each at the end of a line."""
         content = self._read(path) or b""
         lines = content.decode(errors="replace").splitlines()
@@ -115,11 +102,7 @@ class Committed:
         values = {end.strip("'\"") for end in ends}
         return values.issuperset(words)
 
-    def names(
-        self,
-        folder: str,
-        kind: str,
-    ) -> list[str]:
+    def names(self, folder: str, kind: str) -> list[str]:
         """The objects of a kind without a namespace that we wrote into a folder, by name."""
         prefix = f"{folder}/{kind.lower()}-"
         paths = [
@@ -133,15 +116,7 @@ class Committed:
         """Jobs that we wrote and of whose run nothing is remembered: by path."""
         if "jobs" in self.index:  # as Trainyard 0.1 remembered them
             return []
-        known = {
-            object_path(
-                JOBS,
-                run.kind,
-                run.object,
-                run.namespace,
-            )
-            for run in self._remembered
-        }
+        known = {object_path(JOBS, run.kind, run.object, run.namespace) for run in self._remembered}
         for path in self.broken_runs:
             stem = Path(path).stem
             namespace, _, name = stem.partition(".")
@@ -195,11 +170,7 @@ class Committed:
         except OSError:
             return {}
 
-    def _body(
-        self,
-        path: str,
-        data: bytes | None,
-    ) -> Body | None:
+    def _body(self, path: str, data: bytes | None) -> Body | None:
         """The object of a file's content; ``None`` where it holds none that can be read."""
         try:
             text = (data or b"").decode()
@@ -257,12 +228,7 @@ class Committed:
             return self._body(path, data)
         return None
 
-    def manifest(
-        self,
-        ref: str,
-        path: str,
-        like: Manifest,
-    ) -> Manifest | None:
+    def manifest(self, ref: str, path: str, like: Manifest) -> Manifest | None:
         """The object at a path as it stands there, with the places of ``like``; ``None`` where it cannot be read."""
         try:
             data = self._read(path)
@@ -277,18 +243,8 @@ class Committed:
         kind = ref.partition("/")[0]
         if like.ref.kind != kind:
             return Manifest(body, path, like.at)
-        return Manifest(
-            body,
-            path,
-            like.at,
-            like.origins,
-            like.lists,
-            choices=like.choices,
-        )
+        return Manifest(body, path, like.at, like.origins, like.lists, choices=like.choices)
 
 
-def _has_any(
-    text: str,
-    words: tuple[str, ...],
-) -> bool:
+def _has_any(text: str, words: tuple[str, ...]) -> bool:
     return any(word in text for word in words)

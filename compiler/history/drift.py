@@ -26,18 +26,14 @@ _SHOWN = 4  # fields that a note names
 
 
 def drifted_pools(
-    manifests: Sequence[Manifest],
-    committed: Committed,
-    runs: Iterable[Run],
+    manifests: Sequence[Manifest], committed: Committed, runs: Iterable[Run]
 ) -> Iterator[Diagnostic]:
     """The note on each pool whose nodes are drifted by an edit while runs may be on them."""
     going_on = [run for run in runs if run.state != ENDED]
     if not going_on:
         return
     classes = {
-        manifest.ref.name: manifest
-        for manifest in manifests
-        if manifest.body["kind"] in _CLASSES
+        manifest.ref.name: manifest for manifest in manifests if manifest.body["kind"] in _CLASSES
     }
     for manifest in manifests:
         if manifest.body["kind"] != _NODE_POOL:
@@ -81,19 +77,14 @@ def _of_pool(manifest: Manifest, committed: Committed) -> Iterator[Change]:
     after = _words_of_template(manifest)
     for key in _changed(before, after):
         yield Change(
-            key,
-            _shown(before.get(key)),
-            _shown(after.get(key)),
-            manifest.origin(_TEMPLATE),
+            key, _shown(before.get(key)), _shown(after.get(key)), manifest.origin(_TEMPLATE)
         )
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """The keys of which nodes that were made by the values before are others by those after."""
     return [
-        key
-        for key in sorted({*before, *after})
-        if not _still_fits(before.get(key), after.get(key))
+        key for key in sorted({*before, *after}) if not _still_fits(before.get(key), after.get(key))
     ]
 
 
@@ -140,19 +131,10 @@ def _of_class(manifest: Manifest, committed: Committed) -> Iterator[Change]:
     after = manifest.body["spec"]
     for key in _changed(before, after):
         if key not in _OF_A_RELEASE:
-            yield Change(
-                key,
-                before.get(key),
-                after.get(key),
-                manifest.origin(("spec", key)),
-            )
+            yield Change(key, before.get(key), after.get(key), manifest.origin(("spec", key)))
 
 
-def _drifted(
-    pool: str,
-    changes: Sequence[Change],
-    runs: Sequence[Run],
-) -> Diagnostic:
+def _drifted(pool: str, changes: Sequence[Change], runs: Sequence[Run]) -> Diagnostic:
     names = listed(sorted({run.object for run in runs}))
     notes = [str(change) for change in changes[:_SHOWN]]
     more = len(changes) - _SHOWN

@@ -57,31 +57,17 @@ def earlier_runs(
         if run.key in asked_for:
             continue
         if run.job in done or run.object in ended:
-            earlier.append(
-                replace(
-                    run,
-                    state=ENDED,
-                )
-            )
+            earlier.append(replace(run, state=ENDED))
         elif run.state != ENDED:
             landing = run.landing
             if run.pool and not landing:
                 landing = landed(run.pool)
-            earlier.append(
-                replace(
-                    run,
-                    landing=landing,
-                    state=LEFT,
-                )
-            )
+            earlier.append(replace(run, landing=landing, state=LEFT))
     return earlier
 
 
 def lost_needs(
-    earlier: Iterable[Run],
-    asked_for: Container[str],
-    spec: ClusterSpec,
-    plan: Plan,
+    earlier: Iterable[Run], asked_for: Container[str], spec: ClusterSpec, plan: Plan
 ) -> list[Diagnostic]:
     """What leaves the spec although a run may still need it: one error for each thing.
 
@@ -104,20 +90,12 @@ def lost_needs(
     return errors
 
 
-def _lost_by(
-    run: Run,
-    spec: ClusterSpec,
-    plan: Plan,
-) -> Iterator[_Need]:
+def _lost_by(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[_Need]:
     """Section of the spec and words for each thing that a run needs and would lose."""
     node_pools = PoolsSection.of(spec).node_pools
     pools = {pool.name: pool.nodes.max for pool in node_pools}
     namespace = f"namespace `{run.namespace}`"
-    queue = plan.named(
-        LocalQueue,
-        run.queue,
-        run.namespace,
-    )
+    queue = plan.named(LocalQueue, run.queue, run.namespace)
     if plan.named(Namespace, run.namespace) is None:
         yield "namespaces", namespace
     elif run.queue and queue is None:
@@ -147,9 +125,7 @@ def _is_installed(operator: str, plan: Plan) -> bool:
     return plan.named(HelmRelease, operator, FLUX) is not None
 
 
-def _lost_nodes(
-    run: Run, pools: Mapping[str, int], plan: Plan
-) -> Iterator[tuple[str, str]]:
+def _lost_nodes(run: Run, pools: Mapping[str, int], plan: Plan) -> Iterator[tuple[str, str]]:
     for fallback in run.fallbacks:
         if fallback not in pools:
             yield "nodePools", f"pool `{fallback}`"
@@ -165,9 +141,7 @@ def _lost_nodes(
         yield "nodePools", f"{what} of {pool}"
 
 
-def _lost_share(
-    run: Run, pools: Mapping[str, int], spec: ClusterSpec
-) -> Iterator[tuple[str, str]]:
+def _lost_share(run: Run, pools: Mapping[str, int], spec: ClusterSpec) -> Iterator[tuple[str, str]]:
     """A queue with too few nodes of the pool, borrowed ones included: Kueue would never admit the run again."""
     if run.pool not in pools:
         return
@@ -188,10 +162,7 @@ def _lost_share(
             yield "queues", f"quota for {nodes} in queue `{run.queue}`"
 
 
-def _lost_quota(
-    run: Run,
-    plan: Plan,
-) -> Iterator[_Need]:
+def _lost_quota(run: Run, plan: Plan) -> Iterator[_Need]:
     """A ResourceQuota below what the run holds: the API server refuses its pods once they are created again."""
     for quota in plan.of(ResourceQuota):
         if quota.namespace != run.namespace:
@@ -200,18 +171,11 @@ def _lost_quota(
             ceiling = quota.hard.get(f"requests.{resource}")
             if ceiling is None or ceiling >= Quantity.of(count):
                 continue
-            yield (
-                "namespaces",
-                f"quota for {count} {resource} in namespace `{run.namespace}`",
-            )
+            yield ("namespaces", f"quota for {count} {resource} in namespace `{run.namespace}`")
 
 
 def _needed_error(
-    section: str,
-    thing: str,
-    runs: Sequence[Run],
-    *,
-    until_merged: bool,
+    section: str, thing: str, runs: Sequence[Run], *, until_merged: bool
 ) -> Diagnostic:
     objects = [run.object for run in runs]
     need = f"{len(runs)} runs need it"
@@ -241,17 +205,16 @@ def _needed_error(
     )
 
 
-def earlier_runs_note(
-    earlier: Iterable[Run],
-    plan: Plan,
-) -> list[Diagnostic]:
+def earlier_runs_note(earlier: Iterable[Run], plan: Plan) -> list[Diagnostic]:
     """The note on runs that go on: the nodes that they hold, and how to end them."""
     runs = [run for run in earlier if run.left]
     if not runs:
         return []
     message = f"{len(runs)} earlier runs go on until they end or are deleted: the spec no longer asks for them"
     if len(runs) == 1:
-        message = "an earlier run goes on until it ends or is deleted: the spec no longer asks for it"
+        message = (
+            "an earlier run goes on until it ends or is deleted: the spec no longer asks for it"
+        )
     shown = runs[:_SHOWN]
     notes = [f"{_holds(run)}; `{run.ends_with()}` ends it" for run in shown]
     more = len(runs) - len(shown)
@@ -281,9 +244,7 @@ def _of_one_job(runs: Sequence[Run], plan: Plan) -> Route | None:
     return None
 
 
-def replaced_runs_note(
-    replaced: Iterable[Run], current: Iterable[Run]
-) -> Iterator[Diagnostic]:
+def replaced_runs_note(replaced: Iterable[Run], current: Iterable[Run]) -> Iterator[Diagnostic]:
     """The note on each run that is forgotten since it was never pushed, and what ends it if it was."""
     asked_for = {run.key for run in current}
     for run in replaced:

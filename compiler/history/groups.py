@@ -29,9 +29,7 @@ _CHANGEABLE = frozenset(
 )
 
 
-def groups_made_anew(
-    manifests: Iterable[Manifest], committed: Committed
-) -> Iterator[Diagnostic]:
+def groups_made_anew(manifests: Iterable[Manifest], committed: Committed) -> Iterator[Diagnostic]:
     """The groups of which an edit changes what stays as it is until the group is made anew."""
     for manifest in manifests:
         if not manifest.path.startswith(f"{NODE_GROUPS}/"):
@@ -44,10 +42,7 @@ def groups_made_anew(
             yield _made_anew(manifest, changed)
 
 
-def _changed(
-    old: Any,
-    new: Any,
-) -> list[str]:
+def _changed(old: Any, new: Any) -> list[str]:
     groups = items(old, "managedNodeGroups")
     if groups:
         before = groups[-1]
@@ -59,10 +54,7 @@ def _changed(
     return [key for key in fixed if before.get(key) != after.get(key)]
 
 
-def _made_anew(
-    manifest: Manifest,
-    changed: list[str],
-) -> Diagnostic:
+def _made_anew(manifest: Manifest, changed: list[str]) -> Diagnostic:
     file = manifest.path.rpartition("/")[2]
     name = file.removesuffix(".yaml")
     place = ("managedNodeGroups", 0, changed[0])

@@ -88,47 +88,21 @@ def hold(
 
         held.diagnostics += groups_made_anew(held.manifests, committed)
     in_doubt = _keep_jobs(held, committed, words, section)
-    held.runs = submitted(
-        held.plan,
-        held.manifests,
-        words,
-    )
+    held.runs = submitted(held.plan, held.manifests, words)
     known = committed.runs
     remembered = [run for run in known if run.job not in in_doubt]
 
     def landed_on(pool: str) -> Landing:
         return committed_landing(committed, pool, held.manifests)
 
-    earlier = earlier_runs(
-        remembered,
-        held.runs,
-        spec.spec,
-        landed_on,
-    )
-    needs = lost_needs(
-        earlier,
-        _asked_for(remembered, section),
-        spec.spec,
-        held.plan,
-    )
+    earlier = earlier_runs(remembered, held.runs, spec.spec, landed_on)
+    needs = lost_needs(earlier, _asked_for(remembered, section), spec.spec, held.plan)
     held.diagnostics += needs or earlier_runs_note(earlier, held.plan)
-    held.diagnostics += ended_runs_faults(
-        earlier,
-        held.runs,
-        spec.spec,
-    )
+    held.diagnostics += ended_runs_faults(earlier, held.runs, spec.spec)
     held.diagnostics += replaced_runs_note(committed.replaced, held.runs)
     held.runs += earlier
-    held.plan, held.manifests = with_needs(
-        held.plan, held.manifests, earlier, committed
-    )
-    held.steps = steps(
-        held.plan,
-        held.manifests,
-        committed,
-        held.runs,
-        catalog,
-    )
+    held.plan, held.manifests = with_needs(held.plan, held.manifests, earlier, committed)
+    held.steps = steps(held.plan, held.manifests, committed, held.runs, catalog)
     held.diagnostics += reported(held.steps, spec.spec)
     held.diagnostics += committed.faults(made.path for made in held.manifests)
     severities = {diagnostic.severity for diagnostic in held.diagnostics}
@@ -143,15 +117,10 @@ def hold(
 def _asked_for(runs: Sequence[Run], section: JobsSection) -> set[str]:
     """The objects of the runs for which git asks until this edit is merged. A job that is done has ended by itself."""
     done = {job.name for job in section.jobs if job.done}
-    return {
-        run.object for run in runs if run.state == SUBMITTED and run.job not in done
-    }
+    return {run.object for run in runs if run.state == SUBMITTED and run.job not in done}
 
 
-def _replaced_jobs(
-    replace: Sequence[str],
-    section: JobsSection,
-) -> set[str]:
+def _replaced_jobs(replace: Sequence[str], section: JobsSection) -> set[str]:
     """The names that are meant. A pattern is about jobs of the spec: what a job that left has running is not meant."""
     jobs = [job.name for job in section.jobs]
     names = set(replace)
@@ -160,9 +129,7 @@ def _replaced_jobs(
     return names
 
 
-def _keep_jobs(
-    held: Held, committed: Committed, words: Words, section: JobsSection
-) -> set[str]:
+def _keep_jobs(held: Held, committed: Committed, words: Words, section: JobsSection) -> set[str]:
     """Put every job that stays into its place, and report every job that would run a second time.
 
     Returns the names of jobs of which it is in doubt which run is theirs.
@@ -209,21 +176,13 @@ def _keep_jobs(
         second[job.source_name] = _second_run_error(job, run, changes)
     held.diagnostics += second.values()
     if stay:
-        held.plan, held.manifests = with_kept(
-            held.plan,
-            held.manifests,
-            stay,
-        )
+        held.plan, held.manifests = with_kept(held.plan, held.manifests, stay)
         jobs = list(stay.values())
         held.diagnostics.append(kept_as_submitted(jobs))
     return in_doubt | set(second)
 
 
-def _matching_run(
-    runs: Sequence[Run],
-    job: TrainJob,
-    manifest: Manifest,
-) -> Run:
+def _matching_run(runs: Sequence[Run], job: TrainJob, manifest: Manifest) -> Run:
     """The run that a job asks for. Two branches may have submitted one each: the merged spec asks for one of them, and
     the other goes on."""
     for run in runs:
@@ -232,11 +191,7 @@ def _matching_run(
     return runs[-1]
 
 
-def _second_run_error(
-    job: TrainJob,
-    run: Run,
-    changes: Sequence[Change],
-) -> Diagnostic:
+def _second_run_error(job: TrainJob, run: Run, changes: Sequence[Change]) -> Diagnostic:
     at, label = job.at, "what has changed cannot be changed in a TrainJob that exists"
     if changes:
         at = changes[0].at
@@ -298,10 +253,7 @@ def _ended_job_error(job: TrainJob, run: Run) -> Diagnostic:
     )
 
 
-def _job_is_back_note(
-    job: TrainJob,
-    run: Run,
-) -> list[Diagnostic]:
+def _job_is_back_note(job: TrainJob, run: Run) -> list[Diagnostic]:
     if run.state != LEFT:
         return []
     return [
@@ -318,10 +270,7 @@ def _job_is_back_note(
     ]
 
 
-def _gone(
-    runs: Sequence[Run],
-    section: JobsSection,
-) -> list[Run]:
+def _gone(runs: Sequence[Run], section: JobsSection) -> list[Run]:
     """Runs that may go on, of jobs that the spec no longer has."""
     declared = {job.name for job in section.jobs}
     ended = set(section.ended_runs)
@@ -333,11 +282,7 @@ def _gone(
     return gone
 
 
-def _same_work(
-    job: TrainJob,
-    work: str,
-    gone: Sequence[Run],
-) -> Run | None:
+def _same_work(job: TrainJob, work: str, gone: Sequence[Run]) -> Run | None:
     """The run of a job that the spec no longer has, and that did what a job of another name would do."""
     for run in gone:
         is_rerun = job.rerun > run.rerun

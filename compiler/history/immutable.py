@@ -63,8 +63,12 @@ class Rule:
 
 _NEW_POOL = "add a pool of another name, move jobs there with `rerun:`, and remove this one when its runs have ended"
 _NODE_CLASS = ("spec", "template", "spec", "nodeClassRef")
-_NEW_CLUSTER = "undo it, or make a cluster of another name: one keeps the way in which its nodes are launched"
-_NEW_STORAGE = "add a storage of another name, and remove this one when the runs that mount it have ended"
+_NEW_CLUSTER = (
+    "undo it, or make a cluster of another name: one keeps the way in which its nodes are launched"
+)
+_NEW_STORAGE = (
+    "add a storage of another name, and remove this one when the runs that mount it have ended"
+)
 _KARPENTER = "karpenter.sh_nodepools.yaml v1.14.1, x-kubernetes-validations"
 _KUEUE = "kueue.x-k8s.io CRDs v0.19.2, x-kubernetes-validations"
 _CORE = "Kubernetes 1.35, API validation of updates"
@@ -93,9 +97,7 @@ _STORAGE_CLASS = [
     Rule((field,), _NEW_STORAGE, _CORE)
     for field in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode")
 ]
-_BY_HAND = (
-    "undo the change, or delete the object in the cluster, and then its file here"
-)
+_BY_HAND = "undo the change, or delete the object in the cluster, and then its file here"
 _FIXED = [
     Rule(("data",), _BY_HAND, _CORE, _is_immutable),
     Rule(("binaryData",), _BY_HAND, _CORE, _is_immutable),
@@ -103,23 +105,14 @@ _FIXED = [
 
 RULES: Mapping[str, Sequence[Rule]] = {
     "NodePool": [
-        Rule(
-            ("spec", "replicas"),
-            _NEW_POOL,
-            _KARPENTER,
-            presence=True,
-        ),
+        Rule(("spec", "replicas"), _NEW_POOL, _KARPENTER, presence=True),
         Rule((*_NODE_CLASS, "group"), _NEW_CLUSTER, _KARPENTER),
         Rule((*_NODE_CLASS, "kind"), _NEW_CLUSTER, _KARPENTER),
     ],
     "ResourceFlavor": _FLAVOR,
     "Topology": [Rule(("spec", "levels"), _NEW_POOL, _KUEUE)],
-    "LocalQueue": [
-        Rule(("spec", "clusterQueue"), "add a queue of another name", _KUEUE)
-    ],
-    "AdmissionCheck": [
-        Rule(("spec", "controllerName"), "add a check of another name", _KUEUE)
-    ],
+    "LocalQueue": [Rule(("spec", "clusterQueue"), "add a queue of another name", _KUEUE)],
+    "AdmissionCheck": [Rule(("spec", "controllerName"), "add a check of another name", _KUEUE)],
     "PersistentVolume": _VOLUME,
     "PersistentVolumeClaim": _CLAIM,
     "StorageClass": _STORAGE_CLASS,
@@ -140,9 +133,7 @@ RULES: Mapping[str, Sequence[Rule]] = {
 }
 
 
-def refused_edits(
-    manifests: Iterable[Manifest], committed: Committed
-) -> list[Diagnostic]:
+def refused_edits(manifests: Iterable[Manifest], committed: Committed) -> list[Diagnostic]:
     """What the API server would refuse of the objects that differ from what is committed."""
     refused: list[Diagnostic] = []
     for manifest in manifests:
@@ -156,20 +147,14 @@ def refused_edits(
     return refused
 
 
-def _former(
-    manifest: Manifest,
-    committed: Committed,
-) -> Manifest | None:
+def _former(manifest: Manifest, committed: Committed) -> Manifest | None:
     """An object as it is committed. A volume is written elsewhere once its file system is made, or exists."""
     ref = str(manifest.ref)
     paths = [manifest.path]
     if manifest.body["kind"] == "PersistentVolume":
         claim = at(manifest.body, "spec", "claimRef", "name")
         folders = (FOLDER, made_folder(str(claim)))
-        paths += [
-            object_path(folder, "PersistentVolume", manifest.ref.name)
-            for folder in folders
-        ]
+        paths += [object_path(folder, "PersistentVolume", manifest.ref.name) for folder in folders]
     for path in paths:
         old = committed.manifest(ref, path, manifest)
         if old is not None:
@@ -177,10 +162,7 @@ def _former(
     return None
 
 
-def _refused_fields(
-    old: Body,
-    manifest: Manifest,
-) -> Iterator[Diagnostic]:
+def _refused_fields(old: Body, manifest: Manifest) -> Iterator[Diagnostic]:
     for rule in RULES[manifest.body["kind"]]:
         if not rule.when(old):
             continue
@@ -202,17 +184,11 @@ def _refused_fields(
             manifest.origin(rule.path),
             label="the API server refuses this edit for ever",
             help=rule.help,
-            notes=(
-                f"immutable: {rule.source}",
-                "everything behind it in Flux's order would wait",
-            ),
+            notes=(f"immutable: {rule.source}", "everything behind it in Flux's order would wait"),
         )
 
 
-def _differs(
-    before: Any,
-    after: Any,
-) -> tuple[FieldPath, Any, Any]:
+def _differs(before: Any, after: Any) -> tuple[FieldPath, Any, Any]:
     """Where two values differ, as deep as only one key does, so that the message shows what was edited."""
     path: FieldPath = ()
     while isinstance(before, Mapping) and isinstance(after, Mapping):

@@ -13,13 +13,7 @@ from compiler.history.words import digest
 from compiler.lift import lift
 from compiler.manifest import Manifest
 from compiler.plan import Derived, Plan
-from compiler.subjects.jobs.plan import (
-    JOB_KINDS,
-    TRAIN_JOB,
-    FileSet,
-    Runtime,
-    TrainJob,
-)
+from compiler.subjects.jobs.plan import JOB_KINDS, TRAIN_JOB, FileSet, Runtime, TrainJob
 from compiler.subjects.jobs.target import JOBS, RUNTIMES
 from compiler.targets.body import object_path
 
@@ -42,21 +36,11 @@ class Kept:
     files: tuple[Manifest, ...] = ()
 
 
-def kept(
-    committed: Committed,
-    run: Run,
-    job: TrainJob,
-    new: Manifest,
-) -> Kept | None:
+def kept(committed: Committed, run: Run, job: TrainJob, new: Manifest) -> Kept | None:
     """The job as it was submitted; ``None`` where its files are not as they were written."""
     if run.namespace != job.namespace or run.kind != job.kind:
         return None
-    path = object_path(
-        JOBS,
-        run.kind,
-        run.object,
-        run.namespace,
-    )
+    path = object_path(JOBS, run.kind, run.object, run.namespace)
     old = committed.manifest(run.ref, path, new)
     if old is None or _is_edited(old, run.made):
         return None
@@ -80,12 +64,7 @@ def kept(
         rerun=job.rerun,
         patched=job.patched,
     )
-    files = kept_files(
-        committed,
-        objects[-1],
-        run.namespace,
-        new,
-    )
+    files = kept_files(committed, objects[-1], run.namespace, new)
     return Kept(node, ran, objects, tuple(files))
 
 
@@ -115,20 +94,14 @@ def kept_files(
     return files
 
 
-def kept_runtime(
-    committed: Committed,
-    name: str,
-    like: Manifest,
-) -> Manifest | None:
+def kept_runtime(committed: Committed, name: str, like: Manifest) -> Manifest | None:
     """A runtime as it was written."""
     path = object_path(RUNTIMES, _RUNTIME, name)
     return committed.manifest(f"{_RUNTIME}/{name}", path, like)
 
 
 def with_kept(
-    plan: Plan,
-    manifests: Sequence[Manifest],
-    stay: Mapping[str, Kept],
+    plan: Plan, manifests: Sequence[Manifest], stay: Mapping[str, Kept]
 ) -> tuple[Plan, list[Manifest]]:
     """What was submitted in the place of what would be, and just those runtimes that jobs refer to.
 
@@ -150,10 +123,7 @@ def with_kept(
     runtimes = [runtime for runtime in by_name.values() if runtime.name in used]
     new_plan = plan.with_nodes(Runtime, runtimes)
     new_plan = new_plan.with_nodes(TrainJob, jobs)
-    new_plan = replace(
-        new_plan,
-        derived=_derived(plan, stay.values()),
-    )
+    new_plan = replace(new_plan, derived=_derived(plan, stay.values()))
     return with_files(new_plan, _manifests(manifests, stay, used), files)
 
 
@@ -172,9 +142,7 @@ def with_files(
 
 
 def _manifests(
-    manifests: Sequence[Manifest],
-    stay: Mapping[str, Kept],
-    used: set[str],
+    manifests: Sequence[Manifest], stay: Mapping[str, Kept], used: set[str]
 ) -> list[Manifest]:
     objects: dict[str, Manifest] = {}
     for new in manifests:
@@ -189,10 +157,7 @@ def _manifests(
     return list(objects.values())
 
 
-def _derived(
-    plan: Plan,
-    stay: Iterable[Kept],
-) -> tuple[Derived, ...]:
+def _derived(plan: Plan, stay: Iterable[Kept]) -> tuple[Derived, ...]:
     names = {}
     for submitted in stay:
         job = submitted.job

@@ -16,17 +16,8 @@ from compiler.subjects.pools.plan import (
 )
 
 Landing = dict[str, list[str]]
-_OFFERED = {
-    "instanceTypes": INSTANCE_TYPE,
-    "zones": ZONE,
-    "capacity": CAPACITY_TYPE,
-}
-_WORDS = {
-    "instanceTypes": "instance type",
-    "zones": "zone",
-    "capacity": "capacity",
-    "efa": "EFA",
-}
+_OFFERED = {"instanceTypes": INSTANCE_TYPE, "zones": ZONE, "capacity": CAPACITY_TYPE}
+_WORDS = {"instanceTypes": "instance type", "zones": "zone", "capacity": "capacity", "efa": "EFA"}
 
 
 def landing(plan: Plan, pool: str) -> Landing:
@@ -48,11 +39,7 @@ def landing(plan: Plan, pool: str) -> Landing:
         node_class = class_of(plan, node_pool)
         if node_class and node_class.interfaces:
             has_efa = True
-    return {
-        **offered,
-        "taints": sorted(taints),
-        "efa": ["yes"] if has_efa else [],
-    }
+    return {**offered, "taints": sorted(taints), "efa": ["yes"] if has_efa else []}
 
 
 def _of_groups(groups: Sequence[NodeGroup]) -> Landing:
@@ -80,10 +67,7 @@ def _capacity_of(group: NodeGroup) -> str:
     return "spot" if group.spot else "on-demand"
 
 
-def _values(
-    pools: Sequence[NodePool],
-    label: str,
-) -> list[str]:
+def _values(pools: Sequence[NodePool], label: str) -> list[str]:
     """What the requirements of some pools say of a label."""
     values: set[str] = set()
     for pool in pools:
@@ -94,8 +78,7 @@ def _values(
 
 
 def lost_landing(
-    before: Mapping[str, Sequence[str]],
-    now: Mapping[str, Sequence[str]],
+    before: Mapping[str, Sequence[str]], now: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
     """What a pool no longer offers, and which of its taints a run does not tolerate, in words."""
     for word, name in _WORDS.items():

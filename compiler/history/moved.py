@@ -20,13 +20,12 @@ from compiler.subjects.network.plan import VPC_ID, MadeNetwork
 
 _CONFIG = "bootstrap/eksctl.yaml"
 _STACK, _MODULE = "bootstrap/stack.yaml", "bootstrap/terraform/cluster/main.tf.json"
-_HELP = "undo the change, or make another cluster; if this one was never made, delete its folder here"
+_HELP = (
+    "undo the change, or make another cluster; if this one was never made, delete its folder here"
+)
 
 
-def moved_network(
-    plan: Plan,
-    committed: Committed,
-) -> Iterator[Diagnostic]:
+def moved_network(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
     """What the committed network is, and would no longer be."""
     cluster = plan.one(Cluster)
     if cluster is None:
@@ -45,10 +44,7 @@ def moved_network(
         yield from _other_blocks(made, committed)
 
 
-def other_tool(
-    plan: Plan,
-    committed: Committed,
-) -> Iterator[Diagnostic]:
+def other_tool(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
     """Stacks that became modules, or modules that became stacks: what was made would be made a second time."""
     boot = plan.one(Bootstrap)
     if boot is None:
@@ -70,10 +66,7 @@ def other_tool(
     )
 
 
-def _other_vpc(
-    old: Mapping[str, Any],
-    network: Network,
-) -> Iterator[Diagnostic]:
+def _other_vpc(old: Mapping[str, Any], network: Network) -> Iterator[Diagnostic]:
     """A VPC that was made may be named afterwards: which id it has is not known here."""
     before = str(old.get("id") or old.get("cidr"))
     was_made = before == VPC_ID or "id" not in old
@@ -98,10 +91,7 @@ def _shown(vpc: str | None) -> str:
     return f"that which eksctl makes, `{vpc}`"
 
 
-def _other_blocks(
-    made: MadeNetwork,
-    committed: Committed,
-) -> Iterator[Diagnostic]:
+def _other_blocks(made: MadeNetwork, committed: Committed) -> Iterator[Diagnostic]:
     from compiler.subjects.network.stack import PATH, network_stack
 
     old = committed.template(PATH) or _as_stack(committed)

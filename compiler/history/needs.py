@@ -28,10 +28,7 @@ _NODES = ("NodePool", "EC2NodeClass", "NodeClass")
 
 
 def with_needs(
-    plan: Plan,
-    manifests: Sequence[Manifest],
-    runs: Iterable[Run],
-    committed: Committed,
+    plan: Plan, manifests: Sequence[Manifest], runs: Iterable[Run], committed: Committed
 ) -> tuple[Plan, list[Manifest]]:
     """The plan and its objects with what runs that go on need beside them."""
     known = {str(manifest.ref): manifest for manifest in manifests}
@@ -43,10 +40,7 @@ def with_needs(
                 needed.setdefault(str(manifest.ref), manifest)
     if not needed:
         return plan, list(manifests)
-    lifted = lift(
-        list(needed.values()),
-        closed=False,
-    )
+    lifted = lift(list(needed.values()), closed=False)
     more = (
         *lifted.of(Runtime),
         *lifted.of(FileSet),
@@ -58,20 +52,12 @@ def with_needs(
 
 
 def _needs(
-    run: Run,
-    known: dict[str, Manifest],
-    committed: Committed,
-    like: Manifest,
+    run: Run, known: dict[str, Manifest], committed: Committed, like: Manifest
 ) -> Iterator[Manifest]:
     ref = f"ClusterTrainingRuntime/{run.runtime}"
     runtime = known.get(ref)
     if run.kind != TRAIN_JOB:  # its pods are its own
-        path = object_path(
-            JOBS,
-            run.kind,
-            run.object,
-            run.namespace,
-        )
+        path = object_path(JOBS, run.kind, run.object, run.namespace)
         runtime = committed.manifest(run.ref, path, like)
     elif run.runtime and runtime is None:
         runtime = kept_runtime(committed, run.runtime, like)
@@ -89,10 +75,7 @@ def _needs(
                     yield manifest
 
 
-def _storage_objects(
-    namespace: str,
-    name: str,
-) -> Iterator[tuple[str, str]]:
+def _storage_objects(namespace: str, name: str) -> Iterator[tuple[str, str]]:
     """Reference and path of the claim of a storage in a namespace, and of its volume, where either may be written."""
     volume = volume_name(namespace, name)
     for folder in (FOLDER, made_folder(name)):
@@ -102,9 +85,7 @@ def _storage_objects(
         yield f"{_VOLUME}/{volume}", volume_path
 
 
-def committed_landing(
-    committed: Committed, pool: str, manifests: Sequence[Manifest]
-) -> Landing:
+def committed_landing(committed: Committed, pool: str, manifests: Sequence[Manifest]) -> Landing:
     """What the nodes of a pool were, by its committed objects."""
     like = next(iter(manifests))
     nodes = []
@@ -115,10 +96,4 @@ def committed_landing(
             manifest = committed.manifest(ref, path, like)
             if manifest is not None:
                 nodes.append(manifest)
-    return landing(
-        lift(
-            nodes,
-            closed=False,
-        ),
-        pool,
-    )
+    return landing(lift(nodes, closed=False), pool)

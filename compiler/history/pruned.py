@@ -14,9 +14,7 @@ _PRUNE = "kustomize.toolkit.fluxcd.io/prune"
 _SHOWN = 8  # objects that the note names
 
 
-def deletions_note(
-    manifests: Sequence[Manifest], committed: Committed
-) -> list[Diagnostic]:
+def deletions_note(manifests: Sequence[Manifest], committed: Committed) -> list[Diagnostic]:
     """The note on what Flux deletes; what its annotations keep has notes of its own."""
     left_out = committed.left_out(manifests)
     leaving = [manifest for manifest in left_out if not _stays(manifest)]

@@ -36,10 +36,7 @@ _FIXED = (
 _PRESENCE = ((*_LUSTRE, "MetadataConfiguration"),)
 
 
-def replaced_storage(
-    plan: Plan,
-    committed: Committed,
-) -> Iterator[Diagnostic]:
+def replaced_storage(plan: Plan, committed: Committed) -> Iterator[Diagnostic]:
     """The fields of committed stacks that would be others."""
     stacks = [bucket_stack(made) for made in plan.of(MadeBucket)]
     stacks += [file_system_stack(made) for made in plan.of(MadeFileSystem)]
@@ -49,10 +46,7 @@ def replaced_storage(
             yield from _replaced(old, stack)
 
 
-def _replaced(
-    old: dict[str, Any],
-    stack: Artifact,
-) -> Iterator[Diagnostic]:
+def _replaced(old: dict[str, Any], stack: Artifact) -> Iterator[Diagnostic]:
     new = stack.body
     for path in _FIXED:
         before = at(old, *path)
@@ -71,12 +65,7 @@ def _replaced(
         yield _refused(stack, _CAPACITY, before, after)
 
 
-def _refused(
-    stack: Artifact,
-    path: tuple[str, ...],
-    before: Any,
-    after: Any,
-) -> Diagnostic:
+def _refused(stack: Artifact, path: tuple[str, ...], before: Any, after: Any) -> Diagnostic:
     field = path[-1]
     edit = f"{shown_value(before)} → {shown_value(after)}"
     return error(

@@ -19,14 +19,7 @@ from compiler.history.words import Words, digest
 from compiler.manifest import Manifest
 from compiler.plan import Plan
 from compiler.source.read import read_bytes
-from compiler.subjects.jobs.plan import (
-    GPU,
-    JOB_KINDS,
-    NEURON,
-    TRAIN_JOB,
-    TrainJob,
-    runtime_of,
-)
+from compiler.subjects.jobs.plan import GPU, JOB_KINDS, NEURON, TRAIN_JOB, TrainJob, runtime_of
 
 FOLDER = "runs"
 SUBMITTED = "submitted"
@@ -134,10 +127,7 @@ def _indented(value: object, line: str) -> str:
     which stays in memory as long as the collector is off."""
     below = line + " "
     if isinstance(value, Mapping) and value:
-        entries = [
-            f"{json.dumps(key)}: {_indented(entry, below)}"
-            for key, entry in value.items()
-        ]
+        entries = [f"{json.dumps(key)}: {_indented(entry, below)}" for key, entry in value.items()]
         content = f",{below}".join(entries)
         return f"{{{below}{content}{line}}}"
     if isinstance(value, (list, tuple)) and value:
@@ -147,11 +137,7 @@ def _indented(value: object, line: str) -> str:
     return json.dumps(value)
 
 
-def submitted(
-    plan: Plan,
-    manifests: Sequence[Manifest],
-    words: Words,
-) -> list[Run]:
+def submitted(plan: Plan, manifests: Sequence[Manifest], words: Words) -> list[Run]:
     """The run of each job of a plan."""
     objects = job_manifests(manifests)
     runtimes = {
@@ -199,10 +185,7 @@ def _accelerators(job: TrainJob) -> dict[str, int]:
     return accelerators
 
 
-def _claims(
-    plan: Plan,
-    job: TrainJob,
-) -> tuple[str, ...]:
+def _claims(plan: Plan, job: TrainJob) -> tuple[str, ...]:
     pods = [patch.pod for patch in job.patches]
     if job.kind != TRAIN_JOB:
         own = runtime_of(plan, job)
@@ -253,11 +236,7 @@ def _read(path: str) -> Run | None:
         run = Run(**words)
         if not _is_sound(run):
             return None
-        return replace(
-            run,
-            storage=tuple(run.storage),
-            fallbacks=tuple(run.fallbacks),
-        )
+        return replace(run, storage=tuple(run.storage), fallbacks=tuple(run.fallbacks))
     except UNREADABLE:
         return None
 
@@ -277,20 +256,12 @@ def _is_sound(run: Run) -> bool:
         run.pool,
         run.priority,
     )
-    names = [
-        *texts,
-        *run.storage,
-        *run.fallbacks,
-    ]
+    names = [*texts, *run.storage, *run.fallbacks]
     for values in run.landing.values():
         names += values
     if not all(isinstance(name, str) for name in names):
         return False
-    counts = (
-        run.rerun,
-        run.nodes,
-        *run.accelerators.values(),
-    )
+    counts = (run.rerun, run.nodes, *run.accelerators.values())
     if not all(type(count) is int for count in counts):
         return False
     return run.state in _STATES and run.kind in JOB_KINDS

@@ -15,14 +15,10 @@ _KIND = "NodePool"
 _PRUNE = "kustomize.toolkit.fluxcd.io/prune"
 
 
-def pools_that_stay(
-    manifests: Iterable[Manifest], committed: Committed
-) -> list[Diagnostic]:
+def pools_that_stay(manifests: Iterable[Manifest], committed: Committed) -> list[Diagnostic]:
     """The note on each NodePool that goes on buying nodes although nothing of it is left in git."""
     pools = {
-        manifest.ref.name: manifest
-        for manifest in manifests
-        if manifest.body["kind"] == _KIND
+        manifest.ref.name: manifest for manifest in manifests if manifest.body["kind"] == _KIND
     }
     if not pools:
         return []

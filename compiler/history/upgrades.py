@@ -78,31 +78,18 @@ def steps(
     for name, (before, after) in sorted(changes.items()):
         component = newest.components.get(name)
         if component is not None and component.version_of is None:
-            version_steps.append(
-                newest.step(
-                    name,
-                    before,
-                    after,
-                    runs=going_on,
-                )
-            )
+            version_steps.append(newest.step(name, before, after, runs=going_on))
     return version_steps
 
 
-def _of_object(
-    manifest: Manifest, committed: Committed
-) -> Iterator[tuple[str, tuple[str, str]]]:
+def _of_object(manifest: Manifest, committed: Committed) -> Iterator[tuple[str, tuple[str, str]]]:
     """Component, version before and version after, of each that an object pins otherwise than its committed file."""
     now = pinned(manifest.body)
     if not now:
         return
     if committed.mentions(manifest.path, now.values()):
         return
-    old = committed.manifest(
-        str(manifest.ref),
-        manifest.path,
-        manifest,
-    )
+    old = committed.manifest(str(manifest.ref), manifest.path, manifest)
     if old is not None:
         before = pinned(old.body)
     else:
@@ -130,10 +117,7 @@ def _of_release(
             yield component, (old, new)
 
 
-def reported(
-    steps: Iterable[VersionStep],
-    spec: ClusterSpec,
-) -> Iterator[Diagnostic]:
+def reported(steps: Iterable[VersionStep], spec: ClusterSpec) -> Iterator[Diagnostic]:
     """What people must know of the steps: what restarts, what they do themselves, what is refused."""
     steps = list(steps)
     if steps:
@@ -156,10 +140,7 @@ def _place(spec: ClusterSpec, component: str = "") -> Route:
     return _SPEC / "release"
 
 
-def _restarts(
-    steps: list[VersionStep],
-    spec: ClusterSpec,
-) -> Diagnostic:
+def _restarts(steps: list[VersionStep], spec: ClusterSpec) -> Diagnostic:
     names = "1 component changes its version"
     if len(steps) > 1:
         names = f"{len(steps)} components change their versions"

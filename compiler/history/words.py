@@ -27,13 +27,7 @@ class Words:
 
     def asked(self, job: TrainJob) -> str:
         """What asked for the run: a job whose words are the same asks for no other run."""
-        return digest(
-            [
-                self._job(job),
-                *self._landing(job),
-                *self._patches(job),
-            ]
-        )
+        return digest([self._job(job), *self._landing(job), *self._patches(job)])
 
     def work(self, job: TrainJob) -> str:
         """What the run does, by whatever name: two jobs with the same work are one job twice."""
@@ -41,14 +35,7 @@ class Words:
         for key in _NOT_WORK:
             words.pop(key, None)
         landing = self._landing(job)
-        return digest(
-            [
-                words,
-                *landing,
-                job.namespace,
-                *self._patches(job),
-            ]
-        )
+        return digest([words, *landing, job.namespace, *self._patches(job)])
 
     def _landing(self, job: TrainJob) -> list[str]:
         """What reaches the job of each pool that it may run on."""
@@ -86,12 +73,7 @@ def _reaching(pool: Mapping[str, Any]) -> list[Any]:
     split = kinds in (["reserved"], ["block"])
     placed = split or "topology" in pool
     always_on = placed and _always_on(pool.get("nodes"))
-    return [
-        *words,
-        kinds == ["block"],
-        split,
-        always_on,
-    ]
+    return [*words, kinds == ["block"], split, always_on]
 
 
 def _always_on(nodes: Any) -> bool:

@@ -36,23 +36,12 @@ def kinds(*, closed: bool = False) -> dict[str, tuple[Lift, ...]]:
     return readers
 
 
-def lift(
-    manifests: Sequence[Manifest],
-    *,
-    closed: bool,
-) -> Plan:
+def lift(manifests: Sequence[Manifest], *, closed: bool) -> Plan:
     """The plan that the manifests carry. ``closed``: nothing exists beside them."""
-    return assembled(
-        read(manifests, closed=closed),
-        closed=closed,
-    )
+    return assembled(read(manifests, closed=closed), closed=closed)
 
 
-def read(
-    manifests: Sequence[Manifest],
-    *,
-    closed: bool,
-) -> list[PlanNode]:
+def read(manifests: Sequence[Manifest], *, closed: bool) -> list[PlanNode]:
     """The nodes that the manifests carry."""
     nodes: list[PlanNode] = []
     for manifest in manifests:
@@ -66,11 +55,7 @@ def read(
     return nodes
 
 
-def assembled(
-    nodes: Iterable[PlanNode],
-    *,
-    closed: bool,
-) -> Plan:
+def assembled(nodes: Iterable[PlanNode], *, closed: bool) -> Plan:
     """The plan of nodes that were read."""
     unique = tuple(_each_once(list(nodes)))
     return Plan(nodes=unique, closed=closed)
@@ -88,10 +73,7 @@ def _each_once(nodes: Sequence[PlanNode]) -> Iterator[PlanNode]:
 def carried(lifted: Plan, plan: Plan) -> Plan:
     """A plan that was lifted from our own output, with what no output carries, from the plan that was lowered."""
     return replace(
-        lifted,
-        nodes=(*lifted.nodes, *plan.apart()),
-        external=plan.external,
-        release=plan.release,
+        lifted, nodes=(*lifted.nodes, *plan.apart()), external=plan.external, release=plan.release
     )
 
 

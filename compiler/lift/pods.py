@@ -19,19 +19,9 @@ from compiler.subjects.jobs.plan import (
     Resources,
     Volume,
 )
-from compiler.subjects.pools.plan import (
-    NODEPOOL_LABEL,
-    POOL_LABEL,
-    Requirement,
-    Taint,
-    Toleration,
-)
+from compiler.subjects.pools.plan import NODEPOOL_LABEL, POOL_LABEL, Requirement, Taint, Toleration
 
-_SOURCES = {
-    "persistentVolumeClaim": "claimName",
-    "hostPath": "path",
-    "secret": "secretName",
-}
+_SOURCES = {"persistentVolumeClaim": "claimName", "hostPath": "path", "secret": "secretName"}
 
 
 def taints(values: Reader) -> tuple[Taint, ...]:
@@ -40,11 +30,7 @@ def taints(values: Reader) -> tuple[Taint, ...]:
 
 
 def _taint(body: Reader) -> Taint:
-    return Taint(
-        (body / "key").word(),
-        (body / "value").word(),
-        (body / "effect").word(),
-    )
+    return Taint((body / "key").word(), (body / "value").word(), (body / "effect").word())
 
 
 def tolerations(values: Reader) -> tuple[Toleration, ...]:
@@ -72,9 +58,7 @@ _POOL_LABELS = {
 PoolTerm = tuple[Requirement, ...]
 
 
-def _required_nodes(
-    spec: Reader,
-) -> tuple[tuple[PoolTerm, ...], tuple[str, ...]] | None:
+def _required_nodes(spec: Reader) -> tuple[tuple[PoolTerm, ...], tuple[str, ...]] | None:
     """The pools to one of which required node affinity leads, by its terms about their labels, and the hosts that it
     keeps a pod from; ``None`` where it says anything else beside them."""
     required = spec.follow("affinity", "nodeAffinity", _REQUIRED)
@@ -193,11 +177,7 @@ def container(body: Reader) -> Container:
     command = hook.follow("exec", "command").texts()
     requests = resources / "requests"
     limits = resources / "limits"
-    unknown = unread(
-        requests=requests,
-        limits=limits,
-        claims=resources / "claims",
-    )
+    unknown = unread(requests=requests, limits=limits, claims=resources / "claims")
     if hook and not command:
         unknown |= {"pre_stop"}
     requested, limited = requests.quantities(), limits.quantities()
@@ -245,10 +225,7 @@ def as_meant(amounts: Resources) -> Resources:
 def misspelt(**fields: Resources) -> Misspelt:
     """The names of devices that no plugin offers, as they are written, each with the field that it is in."""
     return tuple(
-        (field, name)
-        for field, amounts in fields.items()
-        for name in amounts
-        if name in MISSPELT
+        (field, name) for field, amounts in fields.items() for name in amounts if name in MISSPELT
     )
 
 
@@ -274,12 +251,7 @@ def _variable(body: dict[str, Any]) -> EnvVar:
     else:
         secret = None
     if secret is not None:
-        return EnvVar(
-            name,
-            None,
-            _text(at(secret, "name")),
-            _text(at(secret, "key")),
-        )
+        return EnvVar(name, None, _text(at(secret, "name")), _text(at(secret, "key")))
     path = None
     if source is not None:
         path = _text(at(source, "fieldRef", "fieldPath"))
@@ -289,10 +261,7 @@ def _variable(body: dict[str, Any]) -> EnvVar:
 
 
 @lru_cache(maxsize=4096)
-def _literal(
-    name: str,
-    value: str | None,
-) -> EnvVar:
+def _literal(name: str, value: str | None) -> EnvVar:
     """A variable with a value: most jobs of a set have the same."""
     return EnvVar(name, value)
 
@@ -311,29 +280,13 @@ def _volume(body: Reader) -> Volume:
     source = body / kind
     if kind == "emptyDir":
         size = (source / "sizeLimit").quantity()
-        return Volume(
-            name,
-            kind,
-            "",
-            (source / "medium").word(),
-            size,
-        )
+        return Volume(name, kind, "", (source / "medium").word(), size)
     if kind == "ephemeral":
         spec = source.follow("volumeClaimTemplate", "spec")
         size = spec.follow("resources", "requests", "storage").quantity()
-        return Volume(
-            name,
-            kind,
-            (spec / "storageClassName").word(),
-            size=size,
-        )
+        return Volume(name, kind, (spec / "storageClassName").word(), size=size)
     field = _SOURCES.get(kind, "name")
     what = (source / field).word()
     if kind == "hostPath":
-        return Volume(
-            name,
-            kind,
-            what,
-            host_type=(source / "type").word(),
-        )
+        return Volume(name, kind, what, host_type=(source / "type").word())
     return Volume(name, kind, what)

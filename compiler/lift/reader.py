@@ -123,14 +123,10 @@ class Reader:
     def opaque(self) -> bool:
         """Whether a number, or one of a mapping's quantities, is there and is none, like ``${NODES}``."""
         if isinstance(self.value, dict):
-            amounts = [
-                value for key, value in self.value.items() if isinstance(key, str)
-            ]
+            amounts = [value for key, value in self.value.items() if isinstance(key, str)]
         else:
             amounts = [self.value]
-        return any(
-            amount is not None and _quantity(amount) is None for amount in amounts
-        )
+        return any(amount is not None and _quantity(amount) is None for amount in amounts)
 
     def duration(self) -> Duration | None:
         """The duration, if it is one."""
@@ -143,9 +139,7 @@ class Reader:
 
 
 @lru_cache(maxsize=1024)
-def _quantities(
-    amounts: tuple[tuple[Any, str | int], ...],
-) -> tuple[tuple[str, Quantity], ...]:
+def _quantities(amounts: tuple[tuple[Any, str | int], ...]) -> tuple[tuple[str, Quantity], ...]:
     """The quantities of some amounts: most jobs of a set ask for the same."""
     quantities = []
     for key, amount in amounts:
@@ -185,9 +179,7 @@ def embedded(text: str) -> Any:
 def unread(**fields: Reader) -> frozenset[str]:
     """The names of the fields that are there and cannot be read."""
     return frozenset(
-        name
-        for name, value in fields.items()
-        if value.value is not None and value.opaque()
+        name for name, value in fields.items() if value.value is not None and value.opaque()
     )
 
 

@@ -51,12 +51,7 @@ class Coverage:
     @property
     def objects(self) -> int:
         """All objects that were read."""
-        return (
-            self.ruled
-            + self.pods.total()
-            + self.schema_only.total()
-            + self.unknown.total()
-        )
+        return self.ruled + self.pods.total() + self.schema_only.total() + self.unknown.total()
 
     @property
     def whole(self) -> bool:
@@ -104,8 +99,7 @@ class Coverage:
         """The jobs of which rules see no more than a part, by what is missing."""
         reasons = Counter(self.reach.partly.values())
         return ", ".join(
-            f"{_plural(count, 'job')} {reason}"
-            for reason, count in reasons.most_common()
+            f"{_plural(count, 'job')} {reason}" for reason, count in reasons.most_common()
         )
 
     def _headline(self, findings: bool) -> str:
@@ -230,10 +224,7 @@ def _placeholders(value: Any) -> Iterator[str]:
             yield from _placeholders(item)
 
 
-def _passed_over(
-    reading: Reading,
-    patches: int,
-) -> Iterable[str]:
+def _passed_over(reading: Reading, patches: int) -> Iterable[str]:
     if patches:
         yield f"{_plural(patches, 'patch', 'patches')} of kustomize"
     if reading.templates:
@@ -272,11 +263,7 @@ def _joined(parts: Sequence[str]) -> str:
 def _counted(counts: Counter[str]) -> str:
     """Counts in words, the most frequent first."""
     by_name = sorted(counts.items())
-    by_count = sorted(
-        by_name,
-        key=lambda entry: entry[1],
-        reverse=True,
-    )
+    by_count = sorted(by_name, key=lambda entry: entry[1], reverse=True)
     most = by_count[:_SHOWN]
     shown = ", ".join(f"{count} {name}" for name, count in most)
     more = len(counts) - len(most)
@@ -293,11 +280,7 @@ def _listed(idle: Counter[str]) -> str:
     return f"{shown} and {more} more" if more else shown
 
 
-def _plural(
-    count: int,
-    one: str,
-    several: str = "",
-) -> str:
+def _plural(count: int, one: str, several: str = "") -> str:
     if count == 1:
         return f"1 {one}"
     return f"{count} {several or f'{one}s'}"

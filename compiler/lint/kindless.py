@@ -30,16 +30,8 @@ class NoObject:
             route = Route((self.key,))
         else:
             route = Route()
-        span = Document(node).span(
-            route,
-            key=True,
-        )
-        return error(
-            "LNT004",
-            self.message,
-            span=span,
-            help=self.help,
-        )
+        span = Document(node).span(route, key=True)
+        return error("LNT004", self.message, span=span, help=self.help)
 
 
 def no_object(body: Any) -> NoObject | None:

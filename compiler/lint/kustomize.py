@@ -15,13 +15,7 @@ from compiler.manifest import Body, Manifest
 from compiler.output.body import at, items, texts
 
 _APPLIED = ("resources", "components", "bases", "crds")
-_WITH_SELECTOR = frozenset(
-    {
-        ("apps", "Deployment"),
-        ("apps", "DaemonSet"),
-        ("apps", "StatefulSet"),
-    }
-)
+_WITH_SELECTOR = frozenset({("apps", "Deployment"), ("apps", "DaemonSet"), ("apps", "StatefulSet")})
 
 _Changes = tuple[tuple[str, ...], ...]
 _Naming = tuple[str, _Changes]
@@ -97,16 +91,8 @@ class Kustomizations:
         if isinstance(spec.get("template"), dict):
             spec["template"] = _labelled(spec["template"], labels)
         body = {**manifest.body, "spec": spec}
-        manifest = Manifest(
-            body,
-            path=manifest.path,
-            key=manifest.key,
-        )
-        return LintObject(
-            manifest,
-            item.text,
-            item.where,
-        )
+        manifest = Manifest(body, path=manifest.path, key=manifest.key)
+        return LintObject(manifest, item.text, item.where)
 
     def _labels(self, file: str) -> dict[str, str]:
         """The labels that the first kustomization with any adds to the selectors of a file's objects."""
@@ -117,10 +103,7 @@ class Kustomizations:
         return {}
 
     def _files(
-        self,
-        path: str,
-        changes: _Changes,
-        seen: set[str],
+        self, path: str, changes: _Changes, seen: set[str]
     ) -> Iterator[tuple[str, _Changes]]:
         """The files that a kustomization applies, with the changes of names on the way to them."""
         if path in seen:
@@ -152,10 +135,7 @@ def _real(path: str) -> str:
     return os.path.realpath(path)
 
 
-def _patches(
-    path: str,
-    body: Mapping[str, Any],
-) -> Iterator[str]:
+def _patches(path: str, body: Mapping[str, Any]) -> Iterator[str]:
     """The files that a kustomization names as patches."""
     folder = os.path.dirname(path)
     entries = [at(patch, "path") for patch in items(body, "patches")]
@@ -181,10 +161,7 @@ def _selected(body: Mapping[str, Any]) -> dict[str, str]:
     return selected
 
 
-def _labelled(
-    template: Body,
-    labels: dict[str, str],
-) -> Body:
+def _labelled(template: Body, labels: dict[str, str]) -> Body:
     metadata = at(template, "metadata")
     own = at(metadata, "labels")
     if isinstance(metadata, dict):

@@ -52,10 +52,7 @@ def read_all(paths: Iterable[str | os.PathLike[str]]) -> Reading:
     return reading
 
 
-def _files(
-    paths: Iterable[str | os.PathLike[str]],
-    reading: Reading,
-) -> Iterator[str]:
+def _files(paths: Iterable[str | os.PathLike[str]], reading: Reading) -> Iterator[str]:
     """Each file that is given, or lies in a folder that is."""
     given = [os.fspath(path) for path in paths]
     for path in dict.fromkeys(given):
@@ -65,10 +62,7 @@ def _files(
             yield path
 
 
-def _files_below(
-    folder: str,
-    reading: Reading,
-) -> Iterator[str]:
+def _files_below(folder: str, reading: Reading) -> Iterator[str]:
     """The files of a folder that may hold objects; hidden ones, and those of hidden folders, are left out."""
     for parent, folders, names in walk(folder, reading.diagnostics):
         shown = [name for name in folders if not name.startswith(".")]
@@ -140,11 +134,7 @@ def _read_file(path: str, reader: PlainReader, reading: Reading) -> None:
 
 
 def _read_objects(
-    file: SourceFile,
-    reader: PlainReader,
-    reading: Reading,
-    *,
-    is_kustomization: bool,
+    file: SourceFile, reader: PlainReader, reading: Reading, *, is_kustomization: bool
 ) -> None:
     """The objects of a file, or the body of a kustomization."""
     path = file.name
@@ -188,20 +178,13 @@ def _read_dockerfile(file: SourceFile, reading: Reading) -> None:
     whole = Span(file, 1, 1, 1, 1)
     document = Document(SequenceNode(whole, lines))
     text = Text(file, [document])
-    artifact = Artifact(
-        path=file.name,
-        format="dockerfile",
-        text=file.text,
-    )
+    artifact = Artifact(path=file.name, format="dockerfile", text=file.text)
     reading.files.add(file.name)
     where = Route((0,))
     reading.alone.append(LintArtifact(artifact, text, where))
 
 
-def _parse(
-    text: Text,
-    reader: PlainReader,
-) -> tuple[list[Any], list[Diagnostic]]:
+def _parse(text: Text, reader: PlainReader) -> tuple[list[Any], list[Diagnostic]]:
     """The bodies of a text, and what is wrong with it."""
     bodies = reader.values(text.file.text)
     if bodies is not None:
@@ -212,9 +195,7 @@ def _parse(
     return bodies, faults
 
 
-def _parse_filled_in(
-    text: Text, faults: list[Diagnostic]
-) -> tuple[list[Any], list[Diagnostic]]:
+def _parse_filled_in(text: Text, faults: list[Diagnostic]) -> tuple[list[Any], list[Diagnostic]]:
     """The bodies of a template of values alone, with names in their places, and what is wrong with it; the ``faults``
     of another template."""
     file = text.file
@@ -224,10 +205,7 @@ def _parse_filled_in(
     return _parse_shown(text, filled)
 
 
-def _parse_shown(
-    text: Text,
-    instead: str,
-) -> tuple[list[Any], list[Diagnostic]]:
+def _parse_shown(text: Text, instead: str) -> tuple[list[Any], list[Diagnostic]]:
     """The bodies of another text of the same length, which is shown as it is written."""
     file = text.file
     shown, file.text = file.text, instead
@@ -239,7 +217,9 @@ def _parse_shown(
 
 _LOST = ("YML002", "YML023")  # what ends a document before its end
 _RAIN, _PACKAGE = "!Rain::", "lint what it renders: `rain pkg FILE`"
-_NUMBERS = "YML012"  # keys that are numbers; of mappings by account, formats but Kubernetes' have them
+_NUMBERS = (
+    "YML012"  # keys that are numbers; of mappings by account, formats but Kubernetes' have them
+)
 
 
 def _stands_alone(name: str) -> bool:
@@ -247,15 +227,10 @@ def _stands_alone(name: str) -> bool:
     return bool(format_of(name).KIND)
 
 
-def _read_alone(
-    name: str, file: SourceFile, reader: PlainReader, reading: Reading
-) -> bool:
+def _read_alone(name: str, file: SourceFile, reader: PlainReader, reading: Reading) -> bool:
     """Read a file of a format whose documents stand by themselves; whether it is one."""
     form = format_of(name)
-    text = Text(
-        file,
-        tags=form.TAGS,
-    )
+    text = Text(file, tags=form.TAGS)
     bodies, faults = _parse(text, reader)
     if not any(map(form.recognised, bodies)):
         return False
@@ -275,13 +250,7 @@ def _read_alone(
         where = Route((number,))
         if form.recognised(body):
             key = str(number) if number else ""
-            artifact = Artifact(
-                body,
-                file.name,
-                format=name,
-                text=file.text,
-                key=key,
-            )
+            artifact = Artifact(body, file.name, format=name, text=file.text, key=key)
             reading.alone.append(LintArtifact(artifact, text, where))
         else:
             _unpack(body, text, where, reading)
@@ -291,12 +260,7 @@ def _read_alone(
 _OURS = "trainyard.dev/"
 
 
-def _unpack(
-    body: Any,
-    text: Text,
-    where: Route,
-    reading: Reading,
-) -> None:
+def _unpack(body: Any, text: Text, where: Route, reading: Reading) -> None:
     """The object in a value, or each item of a ``List``."""
     problem = no_object(body)
     if problem is not None:
@@ -331,12 +295,7 @@ def _is_observed(body: dict[str, Any]) -> bool:
     return "status" in body and "spec" not in body
 
 
-def _add_object(
-    body: dict[str, Any],
-    text: Text,
-    where: Route,
-    reading: Reading,
-) -> None:
+def _add_object(body: dict[str, Any], text: Text, where: Route, reading: Reading) -> None:
     """An object as it is meant to be; one without a known ``apiVersion`` is left out."""
     api_version = body.get("apiVersion", "")
     kind = body["kind"]
@@ -345,26 +304,14 @@ def _add_object(
         fault = unknown_kind(api_version, kind, right)
         document = Document(text.node(where))
         span = document.span(Route(fault.path))
-        reading.diagnostics.append(
-            error(
-                fault.code,
-                fault.message,
-                span=span,
-                help=fault.help,
-            )
-        )
+        reading.diagnostics.append(error(fault.code, fault.message, span=span, help=fault.help))
         body["apiVersion"], body["kind"] = right
     if "apiVersion" not in body:
         return
     path = text.file.name
     key = f"{path}:{len(reading.objects)}"
     form = recognised(body) or "kubernetes"
-    manifest = Manifest(
-        body,
-        path=path,
-        key=key,
-        format=form,
-    )
+    manifest = Manifest(body, path=path, key=key, format=form)
     reading.objects.append(LintObject(manifest, text, where))
 
 

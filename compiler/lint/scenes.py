@@ -39,11 +39,7 @@ class Scene:
     rivals: bool = False
 
 
-def scenes(
-    objects: Sequence[LintObject],
-    roots: Roots,
-    near: Near,
-) -> list[Scene]:
+def scenes(objects: Sequence[LintObject], roots: Roots, near: Near) -> list[Scene]:
     """The scenes of a cluster: one, but for files of which one or another is applied."""
     by_file: dict[str, list[LintObject]] = {}
     for item in objects:
@@ -63,14 +59,7 @@ def scenes(
     casts = _casts(rivals, names, contested, roots)
     for cast, own in casts.items():
         shared = {file for file in others if _is_near_any(file, own, near)}
-        staged.append(
-            Scene(
-                _objects(by_file, cast | shared),
-                own,
-                shared,
-                rivals=True,
-            )
-        )
+        staged.append(Scene(_objects(by_file, cast | shared), own, shared, rivals=True))
     judged = sum(len(scene.objects) for scene in staged)
     if is_too_much(judged, len(objects)):
         staged = [_without_shared(scene) for scene in staged]
@@ -84,19 +73,13 @@ def scenes(
     return staged
 
 
-def _objects(
-    by_file: Mapping[str, list[LintObject]], files: AbstractSet[str]
-) -> list[LintObject]:
+def _objects(by_file: Mapping[str, list[LintObject]], files: AbstractSet[str]) -> list[LintObject]:
     """The objects of some files, in the order of all."""
     chosen = (by_file[file] for file in by_file if file in files)
     return list(chain.from_iterable(chosen))
 
 
-def _is_near_any(
-    file: str,
-    others: Iterable[str],
-    near: Near,
-) -> bool:
+def _is_near_any(file: str, others: Iterable[str], near: Near) -> bool:
     return any(near(file, other) for other in others)
 
 
@@ -112,10 +95,7 @@ def _names(objects: Iterable[LintObject]) -> set[Identity]:
     return {identity for identity in identities if identity[3]}
 
 
-def _contested(
-    names: dict[str, set[Identity]],
-    roots: Roots,
-) -> set[Identity]:
+def _contested(names: dict[str, set[Identity]], roots: Roots) -> set[Identity]:
     """The identities that are in several files which nothing applies as a whole."""
     files: dict[Identity, list[str]] = {}
     for file, identities in names.items():
@@ -128,20 +108,14 @@ def _contested(
     return contested
 
 
-def _are_apart(
-    files: list[str],
-    roots: Roots,
-) -> bool:
+def _are_apart(files: list[str], roots: Roots) -> bool:
     """Whether some two of the files are applied by nothing together."""
     pairs = combinations(map(roots, files), 2)
     return any(one.isdisjoint(other) for one, other in pairs)
 
 
 def _casts(
-    rivals: list[str],
-    names: dict[str, set[Identity]],
-    contested: set[Identity],
-    roots: Roots,
+    rivals: list[str], names: dict[str, set[Identity]], contested: set[Identity], roots: Roots
 ) -> dict[frozenset[str], set[str]]:
     """For each file with a contested name the rivals that it is judged with; and which files have the same."""
     folders: dict[str, list[str]] = {}
@@ -178,10 +152,7 @@ def _casts(
 
 
 def _is_one_cast(
-    files: list[str],
-    names: dict[str, set[Identity]],
-    contested: set[Identity],
-    roots: Roots,
+    files: list[str], names: dict[str, set[Identity]], contested: set[Identity], roots: Roots
 ) -> bool:
     """Whether the files of a folder are judged together whichever is looked at: no name is in two of them, and
     nothing applies one. Known at once, where a look at each pair takes minutes for some thousand files."""
@@ -194,9 +165,7 @@ def _is_one_cast(
     return True
 
 
-def applied_together(
-    objects: Iterable[LintObject], kustomizations: Kustomizations
-) -> Roots:
+def applied_together(objects: Iterable[LintObject], kustomizations: Kustomizations) -> Roots:
     """What applies a file: kustomizations, and paths of Flux."""
     paths: set[str] = set()
     for item in objects:

@@ -17,10 +17,7 @@ _HELM = "lint what it renders: `helm template … | trainyard lint -`"
 
 
 def template(
-    file: SourceFile,
-    faults: Iterable[Diagnostic],
-    mark: str = "{{",
-    help: str = _HELM,
+    file: SourceFile, faults: Iterable[Diagnostic], mark: str = "{{", help: str = _HELM
 ) -> Diagnostic | None:
     """The one thing to report of a template, at the first ``mark`` of its language."""
     spans = [fault.span for fault in faults]
@@ -47,17 +44,7 @@ def template(
 
 _EXPRESSION = regex(r"\{\{(?P<inside>[^{}\n]*)\}\}")
 _VALUE = regex(r"\s*\.?\w[\w.]*(?:\s*\|\s*\w+(?:\s+\"[^\"]*\")?)*\s*\Z")
-_CONTROL = (
-    "if",
-    "else",
-    "end",
-    "range",
-    "with",
-    "define",
-    "block",
-    "template",
-    "include",
-)
+_CONTROL = ("if", "else", "end", "range", "with", "define", "block", "template", "include")
 
 
 _PROMPT = regex(r"(?:[\w.@:~/-]+)?[$%>❯] +\S")
@@ -123,8 +110,5 @@ def once(findings: list[Diagnostic]) -> list[Diagnostic]:
     for folder, count in more.items():
         index = firsts[folder]
         notes = (f"{count} more files of this folder are",)
-        kept[index] = replace(
-            kept[index],
-            notes=notes,
-        )
+        kept[index] = replace(kept[index], notes=notes)
     return kept

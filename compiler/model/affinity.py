@@ -49,10 +49,7 @@ class Affinity(NamedTuple):
     preferred: tuple[tuple[Expression, ...], ...] = ()
 
 
-def affinities(
-    plan: Plan,
-    manifests: Sequence[Manifest],
-) -> Iterator[Affinity]:
+def affinities(plan: Plan, manifests: Sequence[Manifest]) -> Iterator[Affinity]:
     """The required affinity of every pod template that has one."""
     bodies: dict[str, Any] = {}
     for title, pod in _templates(plan):
@@ -61,19 +58,11 @@ def affinities(
         if not bodies:
             bodies = {manifest.id: manifest.body for manifest in manifests}
         spec = Route((*pod.at, "spec"))
-        body = value(
-            bodies.get(str(spec[0])),
-            *spec[1:],
-            "affinity",
-        )
+        body = value(bodies.get(str(spec[0])), *spec[1:], "affinity")
         if body is not None:
             at = Route((*spec, "affinity"))
             yield Affinity(
-                title,
-                pod,
-                _node_terms(body, at),
-                _pod_terms(body, at),
-                _preferred(body, at),
+                title, pod, _node_terms(body, at), _pod_terms(body, at), _preferred(body, at)
             )
 
 
@@ -90,10 +79,7 @@ def _templates(plan: Plan) -> Iterator[tuple[str, Pod]]:
             yield title, patch.pod
 
 
-def _node_terms(
-    body: Any,
-    at: Route,
-) -> tuple[tuple[Expression, ...], ...]:
+def _node_terms(body: Any, at: Route) -> tuple[tuple[Expression, ...], ...]:
     place = ("nodeAffinity", _REQUIRED, "nodeSelectorTerms")
     terms = []
     written = items(body, *place)
@@ -103,10 +89,7 @@ def _node_terms(
     return tuple(terms)
 
 
-def _preferred(
-    body: Any,
-    at: Route,
-) -> tuple[tuple[Expression, ...], ...]:
+def _preferred(body: Any, at: Route) -> tuple[tuple[Expression, ...], ...]:
     place = ("nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution")
     terms = []
     for index, term in enumerate(items(body, *place)):
@@ -115,10 +98,7 @@ def _preferred(
     return tuple(terms)
 
 
-def _expressions(
-    term: Any,
-    at: Route,
-) -> Iterator[Expression]:
+def _expressions(term: Any, at: Route) -> Iterator[Expression]:
     for index, expression in enumerate(items(term, "matchExpressions")):
         yield Expression(
             str(expression.get("key", "")),
@@ -128,10 +108,7 @@ def _expressions(
         )
 
 
-def _pod_terms(
-    body: Any,
-    at: Route,
-) -> tuple[PodTerm, ...]:
+def _pod_terms(body: Any, at: Route) -> tuple[PodTerm, ...]:
     place = ("podAffinity", _REQUIRED)
     terms = []
     written = items(body, *place)
@@ -148,12 +125,7 @@ def _pod_terms(
         )
         texts = {str(key): str(text) for key, text in labels.items()}
         terms.append(
-            PodTerm(
-                str(term.get("topologyKey", "")),
-                texts,
-                narrowed,
-                Route((*at, *place, index)),
-            )
+            PodTerm(str(term.get("topologyKey", "")), texts, narrowed, Route((*at, *place, index)))
         )
     return tuple(terms)
 
@@ -172,10 +144,7 @@ def _labels(term: Any) -> tuple[dict[str, str], bool]:
     return labels, more
 
 
-def types_named(
-    affinity: Affinity | None,
-    pod: Pod,
-) -> tuple[str, ...]:
+def types_named(affinity: Affinity | None, pod: Pod) -> tuple[str, ...]:
     """The instance types on which a pod may land by its own words; () where it does not say."""
     if INSTANCE_TYPE in pod.node_selector:
         return (pod.node_selector[INSTANCE_TYPE],)

@@ -21,10 +21,7 @@ Sizes = tuple[int, ...]
 _MOST_STATES = 20_000
 
 
-def blocks_of(
-    flavor: Flavor,
-    world: Reading,
-) -> dict[str, int]:
+def blocks_of(flavor: Flavor, world: Reading) -> dict[str, int]:
     """The nodes of each block of a flavor, by the value of the widest level of its topology; nothing where some pool
     does not say its value, or how many nodes it has."""
     known = world.plan.of(Topology)
@@ -44,10 +41,7 @@ def blocks_of(
     return dict(blocks)
 
 
-def _most_nodes(
-    pool: NodePool,
-    world: Reading,
-) -> int | None:
+def _most_nodes(pool: NodePool, world: Reading) -> int | None:
     """The most nodes of a pool, of whichever of its types; ``None`` where that of one is unknown."""
     types = world.types(pool)
     sizes = [world.most_nodes(pool, instance) for instance in types]
@@ -57,18 +51,11 @@ def _most_nodes(
     return max(known, default=None)
 
 
-def gangs_of(
-    flavor: Flavor,
-    world: Reading,
-) -> list[Work]:
+def gangs_of(flavor: Flavor, world: Reading) -> list[Work]:
     """The jobs that may only run on a flavor, the largest first."""
     sized = [work for work in world.works if work.nodes]
     gangs = [work for work in sized if _runs_only_on(work, flavor)]
-    return sorted(
-        gangs,
-        key=lambda work: work.nodes or 0,
-        reverse=True,
-    )
+    return sorted(gangs, key=lambda work: work.nodes or 0, reverse=True)
 
 
 def _runs_only_on(work: Work, flavor: Flavor) -> bool:
@@ -80,10 +67,7 @@ def _runs_only_on(work: Work, flavor: Flavor) -> bool:
     return bool(work.choices)
 
 
-def countable(
-    blocks: Sequence[int],
-    gangs: Sequence[int],
-) -> bool:
+def countable(blocks: Sequence[int], gangs: Sequence[int]) -> bool:
     """Whether there are few enough states to search: how many gangs of each size wait, and are in each block."""
     states = 1
     for count in Counter(gangs).values():
@@ -92,28 +76,18 @@ def countable(
     return states <= _MOST_STATES
 
 
-def placement(
-    blocks: Sequence[int],
-    gangs: Sequence[int],
-) -> Sizes | None:
+def placement(blocks: Sequence[int], gangs: Sequence[int]) -> Sizes | None:
     """A block for each gang, by its index, so that none spans two; ``None`` without such a placement."""
 
     @cache
-    def place(
-        free: Sizes,
-        index: int,
-    ) -> Sizes | None:
+    def place(free: Sizes, index: int) -> Sizes | None:
         if index == len(gangs):
             return ()
         gang = gangs[index]
         for block, room in enumerate(free):
             if room < gang or room in free[:block]:
                 continue  # too small, or as large as a block that was tried
-            left = (
-                *free[:block],
-                room - gang,
-                *free[block + 1 :],
-            )
+            left = (*free[:block], room - gang, *free[block + 1 :])
             rest = place(left, index + 1)
             if rest is not None:
                 return (block, *rest)
@@ -122,10 +96,7 @@ def placement(
     return place(tuple(blocks), 0)
 
 
-def always_fit(
-    blocks: Sequence[int],
-    gangs: Sequence[int],
-) -> bool:
+def always_fit(blocks: Sequence[int], gangs: Sequence[int]) -> bool:
     """Whether no gang ever spans two blocks, in whatever order they come and whichever block each takes."""
 
     @cache

@@ -19,12 +19,7 @@ from compiler.subjects.pools.plan import (
     Toleration,
     untolerated,
 )
-from compiler.subjects.queues.plan import (
-    ClusterQueue,
-    Flavor,
-    FlavorQuotas,
-    ResourceGroup,
-)
+from compiler.subjects.queues.plan import ClusterQueue, Flavor, FlavorQuotas, ResourceGroup
 
 Tolerations = tuple[Toleration, ...]
 PoolTerms = tuple[tuple[Requirement, ...], ...]
@@ -51,12 +46,7 @@ def find_choices(
         for pool in nodes.pools
         if nodes.may_match(pool, selector) and meets(nodes, pool, terms)
     )
-    choices = [
-        Choice(
-            pools,
-            labels=selector,
-        )
-    ]
+    choices = [Choice(pools, labels=selector)]
     for group in groups_of(queue, asks):
         flavors = flavors_with_quota(queue, group, asks)
         choices = _follow_group(nodes, choices, flavors)
@@ -66,38 +56,22 @@ def find_choices(
         choices = _with_pools(_prefer_device_pools(nodes, choices, asks))
     choices = [_prefer_tolerated_pools(choice, asks, reach) for choice in choices]
     return tuple(
-        replace(
-            choice,
-            offers=nodes.offers(choice.pools, choice.labels),
-        )
-        for choice in choices
+        replace(choice, offers=nodes.offers(choice.pools, choice.labels)) for choice in choices
     )
 
 
-def meets(
-    nodes: Nodes,
-    pool: NodePool,
-    terms: PoolTerms,
-) -> bool:
+def meets(nodes: Nodes, pool: NodePool, terms: PoolTerms) -> bool:
     """Whether nodes of a pool may be as one of the terms wants them; without terms every one is."""
     if not terms:
         return True
     return any(_meets_all(nodes, pool, term) for term in terms)
 
 
-def _meets_all(
-    nodes: Nodes,
-    pool: NodePool,
-    term: tuple[Requirement, ...],
-) -> bool:
+def _meets_all(nodes: Nodes, pool: NodePool, term: tuple[Requirement, ...]) -> bool:
     return all(_holds(nodes, pool, requirement) for requirement in term)
 
 
-def _holds(
-    nodes: Nodes,
-    pool: NodePool,
-    requirement: Requirement,
-) -> bool:
+def _holds(nodes: Nodes, pool: NodePool, requirement: Requirement) -> bool:
     key = requirement.key
     if requirement.operator == "DoesNotExist":
         if key in pool.labels:
@@ -112,9 +86,7 @@ def _with_pools(choices: list[Choice]) -> list[Choice]:
 
 
 def _follow_group(
-    nodes: Nodes,
-    choices: list[Choice],
-    quotas: tuple[FlavorQuotas, ...],
+    nodes: Nodes, choices: list[Choice], quotas: tuple[FlavorQuotas, ...]
 ) -> list[Choice]:
     """Each choice with each flavor of a group; the choices as they are where a flavor is not in the set."""
     flavors = []
@@ -129,11 +101,7 @@ def _follow_group(
     return [_add_flavor(nodes, choice, flavor) for choice, flavor in pairs]
 
 
-def _add_flavor(
-    nodes: Nodes,
-    choice: Choice,
-    flavor: Flavor,
-) -> Choice:
+def _add_flavor(nodes: Nodes, choice: Choice, flavor: Flavor) -> Choice:
     """A choice with the labels and tolerations of one more flavor. It is named for the last flavor with labels."""
     wanted = flavor.node_labels
     named = flavor
@@ -148,17 +116,12 @@ def _add_flavor(
     )
 
 
-def groups_of(
-    queue: ClusterQueue | None,
-    asks: Resources,
-) -> tuple[ResourceGroup, ...]:
+def groups_of(queue: ClusterQueue | None, asks: Resources) -> tuple[ResourceGroup, ...]:
     """The resource groups that cover something of what is asked for; all of them if none does."""
     if queue is None:
         return ()
     names = asks.keys()
-    covering = tuple(
-        group for group in queue.groups if not names.isdisjoint(group.covered)
-    )
+    covering = tuple(group for group in queue.groups if not names.isdisjoint(group.covered))
     return covering or queue.groups
 
 
@@ -169,9 +132,7 @@ def flavors_with_quota(
     and can borrow nothing. All of them if none is left."""
     if queue is None or queue.cohort is not None:
         return group.flavors
-    offering = tuple(
-        flavor for flavor in group.flavors if not _lacks_quota(flavor, asks)
-    )
+    offering = tuple(flavor for flavor in group.flavors if not _lacks_quota(flavor, asks))
     return offering or group.flavors
 
 
@@ -193,11 +154,7 @@ def describes_nodes(nodes: Nodes) -> bool:
     return any(nodes.accelerated(pool) for pool in nodes.pools)
 
 
-def conflicts_with_flavor(
-    work: Work,
-    nodes: Nodes,
-    key: str,
-) -> bool:
+def conflicts_with_flavor(work: Work, nodes: Nodes, key: str) -> bool:
     """Whether a flavor of the job's queue says a label that the job selects, and some pool has it as the job wants: the
     job and the flavor are then at odds, not the job and the pools."""
     if work.queue is None:
@@ -213,9 +170,7 @@ def conflicts_with_flavor(
     return any(nodes.may_match(pool, wanted) for pool in nodes.pools)
 
 
-def _prefer_device_pools(
-    nodes: Nodes, choices: list[Choice], asks: Resources
-) -> list[Choice]:
+def _prefer_device_pools(nodes: Nodes, choices: list[Choice], asks: Resources) -> list[Choice]:
     """Without a pin, a job that asks for a device belongs to pools that have it; none in the set is unknown. A flavor
     whose labels a pool certainly has is a pin. Where nodes are large enough for the job, no other pool is meant."""
     devices = [device for device in (GPU, NEURON) if device in asks]
@@ -227,16 +182,13 @@ def _prefer_device_pools(
         pools = [
             pool
             for pool in choice.pools
-            if _may_have_device(nodes, pool, resource)
-            or _is_pinned(nodes, pool, choice.flavor)
+            if _may_have_device(nodes, pool, resource) or _is_pinned(nodes, pool, choice.flavor)
         ]
         return replace(choice, pools=tuple(pools))
 
     def with_large_nodes(choice: Choice) -> Choice:
         pools = [
-            pool
-            for pool in choice.pools
-            if _may_be_large(nodes, pool, choice, resource, asks)
+            pool for pool in choice.pools if _may_be_large(nodes, pool, choice, resource, asks)
         ]
         return replace(choice, pools=tuple(pools))
 
@@ -264,50 +216,32 @@ def _may_be_large(
     return False
 
 
-def _may_have_device(
-    nodes: Nodes,
-    pool: NodePool,
-    resource: str,
-) -> bool:
+def _may_have_device(nodes: Nodes, pool: NodePool, resource: str) -> bool:
     types = nodes.types(pool)
     if not types:
         return not without_accelerators(pool)
     return any(instance.accelerator_resource == resource for instance in types)
 
 
-def _is_pinned(
-    nodes: Nodes,
-    pool: NodePool,
-    flavor: Flavor | None,
-) -> bool:
+def _is_pinned(nodes: Nodes, pool: NodePool, flavor: Flavor | None) -> bool:
     """Whether a pool certainly has every label of a flavor that has some."""
     if flavor is None or not flavor.node_labels:
         return False
-    return all(
-        nodes.has_label(pool, key, value) for key, value in flavor.node_labels.items()
-    )
+    return all(nodes.has_label(pool, key, value) for key, value in flavor.node_labels.items())
 
 
-def _prefer_tolerated_pools(
-    choice: Choice, asks: Resources, reach: Tolerations | None
-) -> Choice:
+def _prefer_tolerated_pools(choice: Choice, asks: Resources, reach: Tolerations | None) -> Choice:
     """The pools whose taints the job tolerates; all of them if it tolerates none."""
     if reach is None:
         return choice
     tolerations = (*reach, *choice.tolerations)
-    pools = tuple(
-        pool for pool in choice.pools if not repelling_taint(pool, tolerations, asks)
-    )
+    pools = tuple(pool for pool in choice.pools if not repelling_taint(pool, tolerations, asks))
     if pools:
         return replace(choice, pools=pools)
     return choice
 
 
-def repelling_taint(
-    pool: NodePool,
-    reach: Tolerations,
-    asks: Resources,
-) -> str:
+def repelling_taint(pool: NodePool, reach: Tolerations, asks: Resources) -> str:
     """The first taint of a pool that repels a pod, or nothing. EKS adds a toleration for each device that a pod asks
     for, where the key of the taint is its name (Kubernetes, ExtendedResourceToleration)."""
     for taint in untolerated(pool.taints, reach):

@@ -23,11 +23,7 @@ def _cached_options(words: tuple[str, ...]) -> tuple[Option, ...]:
 
 def _read_options(words: tuple[str, ...]) -> Iterator[Option]:
     parts = [part for word in words for part in _parts(word)]
-    pairs = zip_longest(
-        parts,
-        parts[1:],
-        fillvalue="-",
-    )
+    pairs = zip_longest(parts, parts[1:], fillvalue="-")
     for part, following in pairs:
         if not part.startswith("--") or len(part) == 2:
             continue
@@ -58,10 +54,7 @@ def launches(words: Sequence[str]) -> bool:
 _BEFORE = r"(?:^|[;&|(\n]|\b(?:exec|then|do|else|time)\s)\s*(?:\w+=\S*\s+)*(?:\S*/)?"
 
 
-def starts(
-    words: Sequence[str],
-    program: str,
-) -> bool:
+def starts(words: Sequence[str], program: str) -> bool:
     """Whether a command, or a line of shell in it, starts a program; as an argument or an option it does not count."""
     pattern = re.compile(rf"{_BEFORE}{program}(?=\s|$)")
     for index, word in enumerate(words):

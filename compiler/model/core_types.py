@@ -47,9 +47,7 @@ def typed_parts(manifest: Manifest) -> Iterator[Part]:
 
 
 def _typed(
-    body: Any,
-    places: Mapping[str, tuple[tuple[str, ...], ...]],
-    start: _Path,
+    body: Any, places: Mapping[str, tuple[tuple[str, ...], ...]], start: _Path
 ) -> Iterator[Part]:
     for name, paths in places.items():
         for path in paths:

@@ -40,12 +40,7 @@ def _of_megatron(work: Work) -> Iterator[Degree]:
     # These bring degrees of their own, from a file.
     from_file = ("yaml-cfg", "use-checkpoint-args")
     elsewhere = any(option in said.given for option in from_file)
-    named = zip(
-        NAMES,
-        DEGREES,
-        said.degrees,
-        strict=True,
-    )
+    named = zip(NAMES, DEGREES, said.degrees, strict=True)
     for name, option, ranks in named:
         given = option in said.given
         if given or not elsewhere:
@@ -62,9 +57,4 @@ def _of_torchtitan(work: Work) -> Iterator[Degree]:
             if last != f"{name}-parallel-degree":
                 continue
             if text is not None and text.isdigit() and int(text):
-                yield Degree(
-                    name,
-                    option,
-                    int(text),
-                    given=True,
-                )
+                yield Degree(name, option, int(text), given=True)

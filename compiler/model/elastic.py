@@ -33,9 +33,7 @@ def bounds_of(manifest: Manifest) -> Elastic | None:
     return Elastic(least, most, at)
 
 
-def elastic_works(
-    manifest: Manifest, works: tuple[Work, ...]
-) -> Iterator[tuple[Elastic, Work]]:
+def elastic_works(manifest: Manifest, works: tuple[Work, ...]) -> Iterator[tuple[Elastic, Work]]:
     """The workers of an elastic job, as far as they are known."""
     bounds = bounds_of(manifest)
     if bounds is None:
@@ -47,10 +45,7 @@ def elastic_works(
             return
 
 
-def workers_that_fit(
-    work: Work,
-    nodes: Nodes,
-) -> int | None:
+def workers_that_fit(work: Work, nodes: Nodes) -> int | None:
     """The most pods of a job that its pools have accelerators for; ``None`` where one of them has no known limit."""
     if work.accelerator is None or not work.offers:
         return None

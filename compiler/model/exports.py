@@ -8,13 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-_PREFIXES = (
-    "NCCL_",
-    "FI_",
-    "RDMAV_",
-    "CUDA_VISIBLE_DEVICES",
-    "NEURON_RT_VISIBLE_CORES",
-)
+_PREFIXES = ("NCCL_", "FI_", "RDMAV_", "CUDA_VISIBLE_DEVICES", "NEURON_RT_VISIBLE_CORES")
 _SET = (
     r"(?P<how>\bexport[ \t]+)?(?<![^;&|(\s])"
     r"(?P<name>(?:NCCL|FI|RDMAV|CUDA|NEURON)_[A-Z0-9_]+)="

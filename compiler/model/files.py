@@ -22,18 +22,12 @@ class File:
     at: Route
 
 
-def file_of(
-    work: Work,
-    world: Reading,
-    path: str,
-) -> File | None:
+def file_of(work: Work, world: Reading, path: str) -> File | None:
     """The file at a path; ``None`` where no ConfigMap of the set has it (core/v1 ConfigMapVolumeSource, subPath)."""
     if work.pod is None or work.main is None:
         return None
     sources = {
-        volume.name: volume.source
-        for volume in work.pod.volumes
-        if volume.type == "configMap"
+        volume.name: volume.source for volume in work.pod.volumes if volume.type == "configMap"
     }
     for mount in work.main.mounts:
         source = sources.get(mount.volume)
@@ -55,12 +49,7 @@ def _key(mount: Mount, path: str) -> str:
     return name
 
 
-def _entry(
-    world: Reading,
-    namespace: str,
-    name: str,
-    key: str,
-) -> File | None:
+def _entry(world: Reading, namespace: str, name: str, key: str) -> File | None:
     files = world.plan.named(FileSet, name, namespace)
     if files is not None and key in files.files:
         where = files.where(f"files.{key}")

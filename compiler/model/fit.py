@@ -8,12 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from compiler.catalog import (
-    GUIDE_HUGE_PAGES_MIB,
-    InstanceType,
-    allocatable,
-    huge_pages_mib,
-)
+from compiler.catalog import GUIDE_HUGE_PAGES_MIB, InstanceType, allocatable, huge_pages_mib
 from compiler.manifest import placeholder
 from compiler.model.offers import GroupPool
 from compiler.model.reading import Reading, Room
@@ -22,13 +17,7 @@ from compiler.plan import Quantity
 from compiler.subjects.jobs.plan import ACCELERATORS, BESIDE_NODES, EFA, HUGEPAGES
 from compiler.subjects.namespaces.plan import Namespace
 from compiler.subjects.pools.plan import NodePool
-from compiler.subjects.queues.plan import (
-    ClusterQueue,
-    Flavor,
-    FlavorQuotas,
-    Quota,
-    ResourceGroup,
-)
+from compiler.subjects.queues.plan import ClusterQueue, Flavor, FlavorQuotas, Quota, ResourceGroup
 
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
 
@@ -41,9 +30,7 @@ class Shortfall(NamedTuple):
     most: Quantity
 
 
-def node_room(
-    pool: NodePool, instance: InstanceType, world: Reading, *, huge_pages: bool
-) -> Room:
+def node_room(pool: NodePool, instance: InstanceType, world: Reading, *, huge_pages: bool) -> Room:
     """The room for pods on a pool's node of a type: all of the machine where the pool configures its kubelet.
     Karpenter's overhead is no matter of node groups. Cached, since every job asks again.
 
@@ -51,11 +38,7 @@ def node_room(
     takes both off where an overlay says the pages.
     """
     if world.own_kubelet(pool):
-        return Room(
-            instance.vcpus * 1000,
-            instance.memory_mib,
-            (),
-        )
+        return Room(instance.vcpus * 1000, instance.memory_mib, ())
     overhead = 0 if isinstance(pool, GroupPool) else world.memory_overhead
     key = instance.name, huge_pages, overhead
     if key not in world.rooms:
@@ -63,39 +46,21 @@ def node_room(
     return world.rooms[key]
 
 
-def _node_room(
-    instance: InstanceType, huge_pages: bool, overhead: float, world: Reading
-) -> Room:
+def _node_room(instance: InstanceType, huge_pages: bool, overhead: float, world: Reading) -> Room:
     if world.knows_huge_pages:
         return _allocatable(instance, huge_pages, overhead)
     expected = _allocatable(instance, False, overhead)
     real = _allocatable(instance, huge_pages, 0)
-    return min(
-        expected,
-        real,
-        key=lambda room: room.memory_mib,
-    )
+    return min(expected, real, key=lambda room: room.memory_mib)
 
 
-def _allocatable(
-    instance: InstanceType,
-    huge_pages: bool,
-    overhead: float,
-) -> Room:
-    left = allocatable(
-        instance,
-        huge_pages=huge_pages,
-        vm_overhead=overhead,
-    )
+def _allocatable(instance: InstanceType, huge_pages: bool, overhead: float) -> Room:
+    left = allocatable(instance, huge_pages=huge_pages, vm_overhead=overhead)
     notes = []
     for step in left.steps:
         amounts = ", ".join(step.amounts)
         notes.append(f"{step.what}: {amounts}")
-    return Room(
-        left.cpu_milli,
-        left.memory_mib,
-        tuple(notes),
-    )
+    return Room(left.cpu_milli, left.memory_mib, tuple(notes))
 
 
 def too_large(work: Work, world: Reading) -> bool:
@@ -117,10 +82,7 @@ def exceeds_node(work: Work, world: Reading) -> bool:
     if not work.types:
         return False
     pages = HUGEPAGES in work.asks
-    rooms = [
-        node_room(pool, instance, world, huge_pages=pages)
-        for pool, instance in work.offers
-    ]
+    rooms = [node_room(pool, instance, world, huge_pages=pages) for pool, instance in work.offers]
     cpu = work.asks.get("cpu", Quantity(0))
     if cpu.milli > max(room.cpu_milli for room in rooms):
         return True
@@ -155,10 +117,7 @@ def exceeds_huge_pages(work: Work, world: Reading) -> bool:
     return asked > most
 
 
-def huge_pages(
-    work: Work,
-    world: Reading,
-) -> Quantity | None:
+def huge_pages(work: Work, world: Reading) -> Quantity | None:
     """The huge pages that EFA's script sets aside on the largest node of the job, which nobody else does; ``None`` is
     unknown, and where a node configures its system by itself."""
     if not work.types:
@@ -169,10 +128,7 @@ def huge_pages(
     return Quantity.mib(most)
 
 
-def pool_room(
-    work: Work,
-    world: Reading,
-) -> int | None:
+def pool_room(work: Work, world: Reading) -> int | None:
     """How many nodes of the job there is room for at once: the pools of a flavor together, the best flavor; ``None``
     is unknown."""
     most = None
@@ -187,11 +143,7 @@ def pool_room(
     return most
 
 
-def _choice_room(
-    work: Work,
-    choice: Choice,
-    world: Reading,
-) -> int | None:
+def _choice_room(work: Work, choice: Choice, world: Reading) -> int | None:
     by_pool = room_by_pool(work, choice, world)
     if not by_pool:
         return None
@@ -200,26 +152,15 @@ def _choice_room(
     return max(room - taken, 0)
 
 
-def _room_on_excluded(
-    work: Work,
-    choice: Choice,
-    world: Reading,
-) -> int:
+def _room_on_excluded(work: Work, choice: Choice, world: Reading) -> int:
     """The room on nodes that the job itself excludes, each of which is taken for one of its pool's."""
     if work.pod is None or not work.pod.excluded_nodes:
         return 0
-    per_node = [
-        pods_of_node(work, pool, instance, world) or 0
-        for pool, instance in choice.offers
-    ]
+    per_node = [pods_of_node(work, pool, instance, world) or 0 for pool, instance in choice.offers]
     return len(work.pod.excluded_nodes) * max(per_node)
 
 
-def room_by_pool(
-    work: Work,
-    choice: Choice,
-    world: Reading,
-) -> dict[str, int] | None:
+def room_by_pool(work: Work, choice: Choice, world: Reading) -> dict[str, int] | None:
     """How many nodes of the job each pool of a choice has room for, by its name; ``None`` is unknown."""
     by_pool: dict[str, int] = {}
     for pool, instance in choice.offers:
@@ -232,17 +173,10 @@ def room_by_pool(
     return by_pool
 
 
-def pods_of_node(
-    work: Work, pool: NodePool, instance: InstanceType, world: Reading
-) -> int | None:
+def pods_of_node(work: Work, pool: NodePool, instance: InstanceType, world: Reading) -> int | None:
     """How many of the job's pods a node can hold, DaemonSets left out; ``None`` if the job asks for nothing that
     counts."""
-    room = node_room(
-        pool,
-        instance,
-        world,
-        huge_pages=HUGEPAGES in work.asks,
-    )
+    room = node_room(pool, instance, world, huge_pages=HUGEPAGES in work.asks)
     capacity = {
         "cpu": Quantity(room.cpu_milli),
         "memory": Quantity.mib(room.memory_mib),
@@ -269,10 +203,7 @@ def exceeds_pool(work: Work, world: Reading) -> bool:
     return work.nodes > room
 
 
-def quota_shortfall(
-    work: Work,
-    world: Reading,
-) -> Shortfall | None:
+def quota_shortfall(work: Work, world: Reading) -> Shortfall | None:
     """What the job's queue can never admit, for want of a quota in every flavor of some resource group."""
     if work.queue is None or work.nodes is None:
         return None
@@ -283,23 +214,14 @@ def quota_shortfall(
         of_pools: list[Shortfall] = []
         flavors = selectable_flavors(work, group, world)
         for flavor in flavors:
-            shortfall = _flavor_shortfall(
-                work,
-                work.nodes,
-                work.queue,
-                flavor,
-                world,
-            )
+            shortfall = _flavor_shortfall(work, work.nodes, work.queue, flavor, world)
             if shortfall is None:
                 break
             shortfalls.append(shortfall)
             if flavor.flavor in landing:
                 of_pools.append(shortfall)
         if shortfalls and len(shortfalls) == len(flavors):
-            return min(
-                of_pools or shortfalls,
-                key=_missing,
-            )
+            return min(of_pools or shortfalls, key=_missing)
     return None
 
 
@@ -354,9 +276,7 @@ def not_offered(pool: NodePool, world: Reading) -> bool:
     return True
 
 
-def selectable_flavors(
-    work: Work, group: ResourceGroup, world: Reading
-) -> list[FlavorQuotas]:
+def selectable_flavors(work: Work, group: ResourceGroup, world: Reading) -> list[FlavorQuotas]:
     """The flavors of a group that the job's node selector leaves: Kueue holds it against their labels, for the keys
     that some flavor of the group has (kueue v0.19.2, flavorassigner). One that is unknown stays."""
     names = [quotas.flavor for quotas in group.flavors]
@@ -366,22 +286,13 @@ def selectable_flavors(
         if flavor is not None:
             keys.update(flavor.node_labels)
     wanted = {
-        key: value
-        for key, value in work.selector.items()
-        if key in keys and not placeholder(value)
+        key: value for key, value in work.selector.items() if key in keys and not placeholder(value)
     }
-    pairs = zip(
-        group.flavors,
-        flavors,
-        strict=True,
-    )
+    pairs = zip(group.flavors, flavors, strict=True)
     return [quotas for quotas, flavor in pairs if _may_select(flavor, wanted)]
 
 
-def _may_select(
-    flavor: Flavor | None,
-    wanted: dict[str, str],
-) -> bool:
+def _may_select(flavor: Flavor | None, wanted: dict[str, str]) -> bool:
     """Whether nothing says that a flavor lacks the labels of a selector."""
     if flavor is None:
         return True
@@ -392,9 +303,7 @@ def _may_select(
     return True
 
 
-def _asked_by_all_pods(
-    work: Work, nodes: int, per_node: Quantity, resource: str
-) -> Quantity:
+def _asked_by_all_pods(work: Work, nodes: int, per_node: Quantity, resource: str) -> Quantity:
     """What all pods of a job ask for: Kueue counts initializers beside the nodes (kueue v0.19.2, trainjob: the pod sets
     of the whole JobSet), and Ray's head (rayjob)."""
     milli = per_node.milli * nodes
@@ -423,11 +332,7 @@ def _flavor_shortfall(
             continue
         if quota.resource == HUGEPAGES and exceeds_huge_pages(work, world):
             continue  # the quota is that of its nodes
-        most = world.borrowable(
-            queue,
-            flavor.flavor,
-            quota.resource,
-        )
+        most = world.borrowable(queue, flavor.flavor, quota.resource)
         if most is not None and asked > most:
             shortfalls.append(Shortfall(quota, asked, most))
     return min(shortfalls, key=_device_order, default=None)

@@ -73,9 +73,7 @@ def missing(arn: str) -> NoSuchPolicy | None:
     else:
         instead = "a policy of `aws iam list-policies --scope AWS`"
     return NoSuchPolicy(
-        f"not among AWS' policies of {managed_policies.newest()}",
-        instead,
-        Severity.WARNING,
+        f"not among AWS' policies of {managed_policies.newest()}", instead, Severity.WARNING
     )
 
 

@@ -9,11 +9,7 @@ from compiler.dataclass import dataclass
 from compiler.model.command import options
 from compiler.model.work import Work
 
-DEGREES = (
-    "tensor-model-parallel-size",
-    "pipeline-model-parallel-size",
-    "context-parallel-size",
-)
+DEGREES = ("tensor-model-parallel-size", "pipeline-model-parallel-size", "context-parallel-size")
 """The options for the degrees of tensor, pipeline and context parallelism."""
 
 
@@ -57,10 +53,7 @@ def _number(text: str | None) -> int | None:
     return int(text) or None
 
 
-def processes_of(
-    work: Work,
-    said: str | None,
-) -> int:
+def processes_of(work: Work, said: str | None) -> int:
     """The processes of a node, where ``--nproc-per-node`` is ``said``; 0 where they are not known."""
     if said is not None and said != "gpu":
         if said.isdigit():

@@ -34,10 +34,7 @@ from compiler.subjects.queues.plan import Flavor
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
 
 
-def class_of(
-    plan: Plan,
-    pool: NodePool,
-) -> NodeClass | None:
+def class_of(plan: Plan, pool: NodePool) -> NodeClass | None:
     """The node class by which a pool launches: of Karpenter, or of EKS Auto Mode."""
     kind: type[NodeClass] = AutoNodeClass if pool.auto else NodeClass
     return plan.named(kind, pool.node_class)
@@ -49,9 +46,7 @@ class Nodes:
     Three-valued throughout: ``None`` or () is unknown, and a rule that meets it stays silent.
     """
 
-    def __init__(
-        self, plan: Plan, catalog: Catalog, manifests: Sequence[Manifest] = ()
-    ) -> None:
+    def __init__(self, plan: Plan, catalog: Catalog, manifests: Sequence[Manifest] = ()) -> None:
         self.plan = plan
         self.manifests = manifests
         self.catalog = catalog
@@ -75,9 +70,7 @@ class Nodes:
             self._types[id(pool)] = types
         return types
 
-    def offers(
-        self, pools: Iterable[NodePool], labels: Mapping[str, str]
-    ) -> tuple[Offer, ...]:
+    def offers(self, pools: Iterable[NodePool], labels: Mapping[str, str]) -> tuple[Offer, ...]:
         """Each pool with each of its types that has the labels; () where that of one is unknown."""
         facts = [
             (FACTS[key], value)
@@ -96,9 +89,7 @@ class Nodes:
             offers += [(pool, instance) for instance in fitting]
         return tuple(offers)
 
-    def _launchable(
-        self, pool: NodePool, wanted: InstanceType | None
-    ) -> tuple[InstanceType, ...]:
+    def _launchable(self, pool: NodePool, wanted: InstanceType | None) -> tuple[InstanceType, ...]:
         """The types that a pool may launch for pods that may name one: that one, where a pool says categories only."""
         types = self.types(pool)
         if types or wanted is None:
@@ -157,11 +148,7 @@ class Nodes:
             return None
         return alias.startswith("al2023@") or family == "AL2023"
 
-    def most_nodes(
-        self,
-        pool: NodePool,
-        instance: InstanceType,
-    ) -> int | None:
+    def most_nodes(self, pool: NodePool, instance: InstanceType) -> int | None:
         """Nodes of a type that a pool's replicas and limits allow; ``None`` without any that is known."""
         if pool.unread:
             return None
@@ -220,12 +207,7 @@ class Nodes:
         of_subnets = {subnet.zone for subnet in network.subnets}
         return of_subnets.union(network.zones)
 
-    def has_label(
-        self,
-        pool: NodePool,
-        key: str,
-        value: str,
-    ) -> bool | None:
+    def has_label(self, pool: NodePool, key: str, value: str) -> bool | None:
         """Whether nodes of a pool carry a label; ``None`` if that cannot be known."""
         if key not in FACTS:
             return has_label(pool, (), key, value)
@@ -238,16 +220,9 @@ class Nodes:
                 return False
         return has_label(pool, types, key, value)
 
-    def may_match(
-        self,
-        pool: NodePool,
-        labels: Mapping[str, str],
-    ) -> bool:
+    def may_match(self, pool: NodePool, labels: Mapping[str, str]) -> bool:
         """Whether nodes of a pool may carry all labels: nothing says that they do not."""
-        return all(
-            self.has_label(pool, key, value) is not False
-            for key, value in labels.items()
-        )
+        return all(self.has_label(pool, key, value) is not False for key, value in labels.items())
 
     def pools_of(self, flavor: Flavor) -> list[NodePool]:
         """The pools whose nodes may belong to a flavor."""

@@ -103,10 +103,7 @@ def as_pool(group: NodeGroup) -> GroupPool:
     )
 
 
-def admits(
-    requirement: Requirement,
-    value: str | None,
-) -> bool:
+def admits(requirement: Requirement, value: str | None) -> bool:
     """Whether a requirement lets a label value pass; ``None`` is no such label (karpenter scheduling/requirement)."""
     values = requirement.values
     match requirement.operator:
@@ -123,11 +120,7 @@ def admits(
     return True
 
 
-def _compare(
-    operator: str,
-    value: str,
-    values: tuple[str, ...],
-) -> bool:
+def _compare(operator: str, value: str, values: tuple[str, ...]) -> bool:
     if not values or not values[0].isdigit():
         return True
     if not value.isdigit():
@@ -136,12 +129,7 @@ def _compare(
     return compare(int(value), int(values[0]))
 
 
-_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
-    "Gt": gt,
-    "Lt": lt,
-    "Gte": ge,
-    "Lte": le,
-}
+_COMPARISONS: dict[str, Callable[[int, int], bool]] = {"Gt": gt, "Lt": lt, "Gte": ge, "Lte": le}
 
 
 Fact = Callable[[InstanceType], str | None]
@@ -188,9 +176,7 @@ _INSTANCE: dict[str, Fact] = {
     "gpu-memory": _of_device(
         NVIDIA_RESOURCE, lambda instance: str(instance.accelerator_memory_mib)
     ),
-    "accelerator-count": _of_device(
-        NEURON_RESOURCE, lambda instance: str(instance.accelerators)
-    ),
+    "accelerator-count": _of_device(NEURON_RESOURCE, lambda instance: str(instance.accelerators)),
     "accelerator-name": _of_device(NEURON_RESOURCE, _accelerator_name),
     "accelerator-manufacturer": _of_device(NEURON_RESOURCE, lambda _: "aws"),
 }
@@ -206,10 +192,7 @@ FACTS: dict[str, Fact] = {
 """What the catalog says of a type, by the label that Karpenter gives its nodes."""
 
 
-def instance_labels(
-    pool: NodePool,
-    domain: str,
-) -> Iterator[tuple[Route, str]]:
+def instance_labels(pool: NodePool, domain: str) -> Iterator[tuple[Route, str]]:
     """The place and the name, without its domain, of each label of instances of a domain that a pool requires."""
     for index, requirement in enumerate(pool.requirements):
         if requirement.key.startswith(f"{domain}instance-"):
@@ -217,10 +200,7 @@ def instance_labels(
             yield pool.where("requirements") / index, name
 
 
-def instance_values(
-    pool: NodePool,
-    name: str,
-) -> tuple[str, ...] | None:
+def instance_values(pool: NodePool, name: str) -> tuple[str, ...] | None:
     """The values left for a label of instance types, by its name without domain."""
     values = pool.values(f"{KARPENTER}instance-{name}")
     if values is None:
@@ -228,21 +208,13 @@ def instance_values(
     return values
 
 
-def types_of(
-    pool: NodePool,
-    catalog: Catalog,
-) -> tuple[InstanceType, ...]:
+def types_of(pool: NodePool, catalog: Catalog) -> tuple[InstanceType, ...]:
     """The instance types that a pool may launch; () where the facts do not say all of them."""
     types = named_types(pool, catalog)
-    return tuple(
-        instance for instance in types if not unmet_requirements(pool, instance)
-    )
+    return tuple(instance for instance in types if not unmet_requirements(pool, instance))
 
 
-def named_types(
-    pool: NodePool,
-    catalog: Catalog,
-) -> tuple[InstanceType, ...]:
+def named_types(pool: NodePool, catalog: Catalog) -> tuple[InstanceType, ...]:
     """The instance types that a pool names, before its other requirements; () where the facts do not say them."""
     types = []
     for name in _names(pool, catalog):
@@ -253,23 +225,16 @@ def named_types(
     return tuple(types)
 
 
-def unmet_requirements(
-    pool: NodePool,
-    instance: InstanceType,
-) -> list[Requirement]:
+def unmet_requirements(pool: NodePool, instance: InstanceType) -> list[Requirement]:
     """The requirements of a pool that an instance type does not meet."""
     return [
         requirement
         for requirement in pool.requirements
-        if requirement.key in FACTS
-        and not admits(requirement, FACTS[requirement.key](instance))
+        if requirement.key in FACTS and not admits(requirement, FACTS[requirement.key](instance))
     ]
 
 
-def _names(
-    pool: NodePool,
-    catalog: Catalog,
-) -> Iterable[str]:
+def _names(pool: NodePool, catalog: Catalog) -> Iterable[str]:
     """Candidates that are certainly all: by name, by family and size, by family or GPU where every size is known."""
     if pool.instance_types is not None:
         return pool.instance_types
@@ -282,10 +247,7 @@ def _names(
     return ()
 
 
-def _with_gpus(
-    gpus: tuple[str, ...],
-    catalog: Catalog,
-) -> list[str]:
+def _with_gpus(gpus: tuple[str, ...], catalog: Catalog) -> list[str]:
     """The types with one of some GPUs; none where the catalog does not know one of these."""
     known: set[str | None] = set()
     names = []
@@ -315,10 +277,7 @@ def nonexistent_type(pool: NodePool, catalog: Catalog) -> str:
     return names[0]
 
 
-def other_sizes(
-    name: str,
-    catalog: Catalog,
-) -> list[str]:
+def other_sizes(name: str, catalog: Catalog) -> list[str]:
     """The types of the family of an instance type that is none of them; nothing where that is not certain: general
     families are there only in the sizes that people train on."""
     family = _family_of(name)
@@ -336,9 +295,7 @@ def _family_of(name: str) -> str:
 
 
 def _of_families(
-    families: tuple[str, ...],
-    sizes: tuple[str, ...] | None,
-    catalog: Catalog,
+    families: tuple[str, ...], sizes: tuple[str, ...] | None, catalog: Catalog
 ) -> list[str]:
     """The types of some families, by size if sizes are named. Without sizes none where not every size is known."""
     by_family: dict[str, list[str]] = {}
@@ -373,12 +330,7 @@ def _has_all_sizes(instance: InstanceType | None) -> bool:
     return instance.family.startswith("hpc")
 
 
-def has_label(
-    pool: NodePool,
-    types: tuple[InstanceType, ...],
-    key: str,
-    value: str,
-) -> bool | None:
+def has_label(pool: NodePool, types: tuple[InstanceType, ...], key: str, value: str) -> bool | None:
     """Whether nodes of a pool carry a label; ``None`` if that cannot be known."""
     if key == NODEPOOL_LABEL:
         if isinstance(pool, GroupPool):
@@ -405,10 +357,7 @@ def has_label(
     return None if domain.endswith(_WRITTEN_BY_OTHERS) else False
 
 
-def _equal(
-    have: str,
-    wanted: str,
-) -> bool | None:
+def _equal(have: str, wanted: str) -> bool | None:
     """Whether two values are the same; ``None`` where one of them is filled in later."""
     if have == wanted:
         return True
@@ -417,11 +366,7 @@ def _equal(
     return False
 
 
-def place(
-    pool: NodePool,
-    key: str,
-    value: str,
-) -> Route:
+def place(pool: NodePool, key: str, value: str) -> Route:
     """Where a pool requires a value of a label; the pool where that is not written."""
     if "requirements" in pool.origins:
         requirements = pool.requirements
@@ -435,11 +380,7 @@ def place(
     return pool.where(_ORIGINS.get(key, "labels"))
 
 
-_ORIGINS = {
-    INSTANCE_TYPE: "instance_types",
-    ZONE: "zones",
-    CAPACITY_TYPE: "capacity_types",
-}
+_ORIGINS = {INSTANCE_TYPE: "instance_types", ZONE: "zones", CAPACITY_TYPE: "capacity_types"}
 
 
 def forbids_disruption(pool: NodePool, reason: str) -> bool:
@@ -466,16 +407,11 @@ _ACCELERATOR_LABELS = (
     "accelerator-count",
 )
 _ACCELERATOR_KEYS = frozenset(
-    f"{domain}instance-{name}"
-    for domain in (KARPENTER, AUTO_MODE)
-    for name in _ACCELERATOR_LABELS
+    f"{domain}instance-{name}" for domain in (KARPENTER, AUTO_MODE) for name in _ACCELERATOR_LABELS
 )
 
 
-def accelerated(
-    pool: NodePool,
-    types: tuple[InstanceType, ...],
-) -> bool:
+def accelerated(pool: NodePool, types: tuple[InstanceType, ...]) -> bool:
     """Whether every node of a pool is known to have accelerators."""
     if types:
         return all(instance.accelerators for instance in types)

@@ -34,10 +34,7 @@ def main_container(pod: Pod) -> Container | None:
     return None
 
 
-def as_job(
-    workload: Workload,
-    main: Container | None,
-) -> TrainJob:
+def as_job(workload: Workload, main: Container | None) -> TrainJob:
     """What a workload has in common with a TrainJob; the places are those of its main container."""
     if main is not None:
         places = main.origins

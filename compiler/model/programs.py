@@ -24,9 +24,7 @@ class Program(NamedTuple):
     at: Route
 
 
-def programs(
-    plan: Plan, manifests: Sequence[Manifest], *hints: str
-) -> Iterator[Program]:
+def programs(plan: Plan, manifests: Sequence[Manifest], *hints: str) -> Iterator[Program]:
     """Every text of a program with all of the hints in it. Most jobs of a set have none."""
     for manifest in manifests:
         if manifest.ref.kind == "ConfigMap":
@@ -36,34 +34,18 @@ def programs(
         yield from _said(job, title, hints)
     for runtime in plan.of(Runtime):
         for replicated in runtime.jobs:
-            yield from _of_pod(
-                replicated.pod,
-                f"runtime `{runtime.name}`",
-                hints,
-            )
+            yield from _of_pod(replicated.pod, f"runtime `{runtime.name}`", hints)
     for workload in plan.of(Workload):
         for part in workload.pods:
-            yield from _of_pod(
-                part.pod,
-                title_of(workload),
-                hints,
-            )
+            yield from _of_pod(part.pod, title_of(workload), hints)
 
 
-def _of_pod(
-    pod: Pod,
-    title: str,
-    hints: tuple[str, ...],
-) -> Iterator[Program]:
+def _of_pod(pod: Pod, title: str, hints: tuple[str, ...]) -> Iterator[Program]:
     for container in (*pod.init_containers, *pod.containers):
         yield from _said(container, title, hints)
 
 
-def _said(
-    node: TrainJob | Container,
-    title: str,
-    hints: tuple[str, ...],
-) -> Iterator[Program]:
+def _said(node: TrainJob | Container, title: str, hints: tuple[str, ...]) -> Iterator[Program]:
     texts = (("command", node.command), ("args", node.args))
     for field, words in texts:
         for index, word in enumerate(words):
@@ -72,10 +54,7 @@ def _said(
                 yield Program(title, word, at)
 
 
-def _files(
-    manifest: Manifest,
-    hints: tuple[str, ...],
-) -> Iterator[Program]:
+def _files(manifest: Manifest, hints: tuple[str, ...]) -> Iterator[Program]:
     data = mapping(manifest.body, "data")
     for name, text in data.items():
         if not isinstance(text, str):
@@ -88,8 +67,5 @@ def _files(
             yield Program(title, text, at)
 
 
-def _has_all(
-    text: str,
-    hints: tuple[str, ...],
-) -> bool:
+def _has_all(text: str, hints: tuple[str, ...]) -> bool:
     return all(hint in text for hint in hints)

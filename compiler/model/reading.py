@@ -16,13 +16,7 @@ from compiler.model.pods import as_job, is_judged, main_container
 from compiler.model.runtimes import released_runtime
 from compiler.model.storage import Storage
 from compiler.model.values import value
-from compiler.model.work import (
-    Choice,
-    Offer,
-    Work,
-    patched_selector,
-    patched_tolerations,
-)
+from compiler.model.work import Choice, Offer, Work, patched_selector, patched_tolerations
 from compiler.plan import Plan, Quantity
 from compiler.source import Route
 from compiler.subjects.delivery.plan import HelmRelease, chart_version
@@ -38,19 +32,8 @@ from compiler.subjects.jobs.plan import (
     effective_pod,
     runtime_of,
 )
-from compiler.subjects.pools.plan import (
-    INSTANCE_TYPE,
-    NodeOverlay,
-    NodePool,
-    Requirement,
-)
-from compiler.subjects.queues.plan import (
-    ClusterQueue,
-    Cohort,
-    LocalQueue,
-    Quota,
-    queue_of,
-)
+from compiler.subjects.pools.plan import INSTANCE_TYPE, NodeOverlay, NodePool, Requirement
+from compiler.subjects.queues.plan import ClusterQueue, Cohort, LocalQueue, Quota, queue_of
 from compiler.subjects.workloads.plan import PodSet, Workload
 
 Landing = tuple[tuple[NodePool, ...], tuple[Offer, ...], tuple[InstanceType, ...]]
@@ -69,9 +52,7 @@ class Room(NamedTuple):
 class Reading(Nodes):
     """A plan and the catalog, joined. Joins are computed on first use and cached."""
 
-    def __init__(
-        self, plan: Plan, catalog: Catalog, manifests: Sequence[Manifest] = ()
-    ) -> None:
+    def __init__(self, plan: Plan, catalog: Catalog, manifests: Sequence[Manifest] = ()) -> None:
         super().__init__(plan, catalog, manifests)
         self.rooms: dict[RoomKey, Room] = {}
         self.too_large: dict[int, int] = {}
@@ -174,22 +155,12 @@ class Reading(Nodes):
             unknown=unknown,
         )
 
-    def _pod(
-        self,
-        job: TrainJob,
-        runtime: Runtime | None,
-    ) -> Pod | None:
+    def _pod(self, job: TrainJob, runtime: Runtime | None) -> Pod | None:
         """The pod of a job's nodes. With a patch of a job or container that the runtime does not have, which verify
         reports, it is unknown."""
-        if runtime is None or not all(
-            _can_apply(patch, runtime) for patch in job.patches
-        ):
+        if runtime is None or not all(_can_apply(patch, runtime) for patch in job.patches):
             return None
-        return effective_pod(
-            job,
-            runtime,
-            merge_resources=self._merge_resources,
-        )
+        return effective_pod(job, runtime, merge_resources=self._merge_resources)
 
     def _join(
         self,
@@ -231,10 +202,7 @@ class Reading(Nodes):
             nodes=nodes,
             choices=choices,
             kind=kind,
-            env={
-                **{variable.name: variable.value for variable in written.env},
-                **exported(words),
-            },
+            env={**{variable.name: variable.value for variable in written.env}, **exported(words)},
             words=words,
         )
 
@@ -262,16 +230,8 @@ class Reading(Nodes):
         if instance is None:
             return (), (), ()
         requirement = Requirement(INSTANCE_TYPE, "In", (instance.name,))
-        pool = NodePool(
-            name=instance.name,
-            node_class="",
-            requirements=(requirement,),
-        )
-        return (
-            (),
-            ((pool, instance),),
-            (instance,),
-        )
+        pool = NodePool(name=instance.name, node_class="", requirements=(requirement,))
+        return ((), ((pool, instance),), (instance,))
 
     def _queue(self, job: TrainJob) -> ClusterQueue | None:
         """The ClusterQueue of a job; one without a queue goes to the LocalQueue ``default`` (kueue v0.19.2)."""
@@ -305,13 +265,7 @@ class Reading(Nodes):
             terms = pod.pools
         else:
             terms = ()
-        key = (
-            tuple(labels),
-            terms,
-            queue.name if queue else "",
-            tuple(sorted(amounts)),
-            reach,
-        )
+        key = (tuple(labels), terms, queue.name if queue else "", tuple(sorted(amounts)), reach)
         choices = self._known_choices.get(key)
         if choices is None:
             choices = find_choices(self, selector, queue, asks, reach, terms)
@@ -328,9 +282,7 @@ class Reading(Nodes):
 
     # -- queues
 
-    def borrowable(
-        self, queue: ClusterQueue, flavor: str, resource: str
-    ) -> Quantity | None:
+    def borrowable(self, queue: ClusterQueue, flavor: str, resource: str) -> Quantity | None:
         """The most of a resource that a queue can ever get in a flavor; ``None`` if other queues may add to it."""
         own = _quota(queue, flavor, resource)
         if own is None:
@@ -410,9 +362,7 @@ class Reading(Nodes):
     @cached_property
     def paths(self) -> Mapping[str, str]:
         """The file of each manifest, by its id."""
-        return {
-            manifest.id: manifest.path.replace("\\", "/") for manifest in self.manifests
-        }
+        return {manifest.id: manifest.path.replace("\\", "/") for manifest in self.manifests}
 
     def carries(self, folder: str, at: Route) -> bool:
         """Whether a Kustomization over a folder of the repository carries an object. Where files are unknown, every
@@ -463,11 +413,7 @@ def _landing(choices: tuple[Choice, ...]) -> Landing:
             for pool, instance in choice.offers:
                 offers[pool.name, instance.name] = (pool, instance)
                 types[instance.name] = instance
-    return (
-        tuple(pools.values()),
-        tuple(offers.values()),
-        tuple(types.values()),
-    )
+    return (tuple(pools.values()), tuple(offers.values()), tuple(types.values()))
 
 
 def _can_apply(patch: Patch, runtime: Runtime) -> bool:
@@ -479,10 +425,7 @@ def _can_apply(patch: Patch, runtime: Runtime) -> bool:
     return all(job.pod.container(name) for name in names)
 
 
-def _nodes(
-    job: TrainJob,
-    runtime: Runtime | None,
-) -> int | None:
+def _nodes(job: TrainJob, runtime: Runtime | None) -> int | None:
     if job.least_nodes is not None:
         return job.least_nodes
     if job.nodes is not None or "nodes" in job.unread:
@@ -501,11 +444,7 @@ def _lendable(quota: Quota | None) -> Quantity:
     return min(quota.nominal, quota.lending)
 
 
-def _quota(
-    queue: ClusterQueue | Cohort,
-    flavor: str,
-    resource: str,
-) -> Quota | None:
+def _quota(queue: ClusterQueue | Cohort, flavor: str, resource: str) -> Quota | None:
     for quotas in queue.flavors():
         if quotas.flavor == flavor:
             quota = quotas.of(resource)

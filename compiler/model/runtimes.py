@@ -13,47 +13,22 @@ from compiler.subjects.jobs.lift import runtime as lift_runtime
 from compiler.subjects.jobs.plan import Pod, ReplicatedJob, Runtime
 
 
-def released_runtime(
-    name: str,
-    at: Route,
-) -> Runtime | None:
+def released_runtime(name: str, at: Route) -> Runtime | None:
     """A released runtime, with every place in it at the route of what refers to it: its own text is not at hand."""
     runtime = _lift_released(name)
     if runtime is None:
         return None
     jobs = [_job(job, at) for job in runtime.jobs]
-    return replace(
-        runtime,
-        at=at,
-        origins={},
-        jobs=tuple(jobs),
-    )
+    return replace(runtime, at=at, origins={}, jobs=tuple(jobs))
 
 
 def _job(job: ReplicatedJob, at: Route) -> ReplicatedJob:
-    return replace(
-        job,
-        at=at,
-        origins={},
-        pod=_pod(job.pod, at),
-    )
+    return replace(job, at=at, origins={}, pod=_pod(job.pod, at))
 
 
 def _pod(pod: Pod, at: Route) -> Pod:
-    containers = tuple(
-        replace(
-            container,
-            at=at,
-            origins={},
-        )
-        for container in pod.containers
-    )
-    return replace(
-        pod,
-        at=at,
-        origins={},
-        containers=containers,
-    )
+    containers = tuple(replace(container, at=at, origins={}) for container in pod.containers)
+    return replace(pod, at=at, origins={}, containers=containers)
 
 
 @cache

@@ -44,15 +44,11 @@ def saved_paths(work: Work) -> list[Saved]:
     for name, given in saved_in_programs(work.words):
         at = work.where_said(name)
         named.append((given, f"`{name}=`", at))
-    return [
-        Saved(path, by, at) for path, by, at in named if path and path.startswith("/")
-    ]
+    return [Saved(path, by, at) for path, by, at in named if path and path.startswith("/")]
 
 
 _ARGUMENTS = "output_dir|save_dir|save_path|checkpoint_dir|checkpoint_path|ckpt_dir"
-_ARGUMENT = (
-    rf"(?<![-\w])({_ARGUMENTS})\s*=\s*(?:[\"'](/[^\"'\n]*)[\"']|([A-Z][A-Z0-9_]*)\b)"
-)
+_ARGUMENT = rf"(?<![-\w])({_ARGUMENTS})\s*=\s*(?:[\"'](/[^\"'\n]*)[\"']|([A-Z][A-Z0-9_]*)\b)"
 _PYTHON = ("python", "import ")
 
 
@@ -75,9 +71,7 @@ def saved_in_programs(words: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 
 
 def _value_of(constant: str, text: str) -> str:
-    found = re.search(
-        rf"^[ \t]*{constant}\s*=\s*[\"'](/[^\"'\n]*)[\"']", text, re.MULTILINE
-    )
+    found = re.search(rf"^[ \t]*{constant}\s*=\s*[\"'](/[^\"'\n]*)[\"']", text, re.MULTILINE)
     return found[1] if found else ""
 
 
@@ -86,16 +80,11 @@ def claim_of(work: Work, path: str) -> str:
     if work.main is None or work.pod is None:
         return ""
     around = [
-        mount
-        for mount in work.main.mounts
-        if f"{path}/".startswith(mount.path.rstrip("/") + "/")
+        mount for mount in work.main.mounts if f"{path}/".startswith(mount.path.rstrip("/") + "/")
     ]
     if not around:
         return ""
-    inner = max(
-        around,
-        key=lambda mount: len(mount.path),
-    )
+    inner = max(around, key=lambda mount: len(mount.path))
     for volume in work.pod.volumes:
         if volume.name != inner.volume:
             continue

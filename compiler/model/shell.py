@@ -65,19 +65,12 @@ def title_of(workload: Workload) -> str:
     return titled(workload.kind, workload.name)
 
 
-def _of_pod(
-    pod: Pod,
-    title: str,
-) -> Iterator[Said]:
+def _of_pod(pod: Pod, title: str) -> Iterator[Said]:
     for container in (*pod.init_containers, *pod.containers):
         yield from _said(container, title, container.image or "")
 
 
-def _said(
-    node: TrainJob | Container,
-    title: str,
-    image: str,
-) -> Iterator[Said]:
+def _said(node: TrainJob | Container, title: str, image: str) -> Iterator[Said]:
     if not node.command and not node.args:
         return
     before = len(node.command)
@@ -156,10 +149,7 @@ def is_pip_install(words: Command) -> bool:
     return named[:1] == ["install"]
 
 
-def option_values(
-    words: Command,
-    *names: str,
-) -> Iterator[str]:
+def option_values(words: Command, *names: str) -> Iterator[str]:
     """The values of options, written as ``--name value`` or ``--name=value``."""
     for index, word in enumerate(words):
         name, equals, value = word.partition("=")

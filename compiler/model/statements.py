@@ -10,9 +10,7 @@ from typing import NamedTuple
 
 from compiler.model.command import program, runs_shell
 
-_BLOCKS = frozenset(
-    {"if", "for", "while", "until", "case", "function", "trap", "{", "("}
-)
+_BLOCKS = frozenset({"if", "for", "while", "until", "case", "function", "trap", "{", "("})
 _PIPES = frozenset({"|", "|&"})
 _SEPARATORS = frozenset({";", "&", "&&", "||"}) | _PIPES
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
@@ -114,9 +112,7 @@ def _read(text: str, options: str) -> Script | None:
 
 def _statements(line: str) -> list[Statement] | None:
     """Those of one line; ``None`` where it does not end there, or has a block."""
-    lexer = shlex.shlex(
-        _REDIRECTED.sub(" ", line), posix=True, punctuation_chars=";&|(){}"
-    )
+    lexer = shlex.shlex(_REDIRECTED.sub(" ", line), posix=True, punctuation_chars=";&|(){}")
     lexer.whitespace_split = True
     try:
         tokens = list(lexer)

@@ -21,11 +21,7 @@ _IN_TREE = {"kubernetes.io/aws-ebs": EBS}
 class Storage:
     """By name what jobs mount. Joins are computed on first use and cached."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        manifests: Sequence[Manifest],
-    ) -> None:
+    def __init__(self, plan: Plan, manifests: Sequence[Manifest]) -> None:
         self._plan = plan
         self._manifests = manifests
 
@@ -66,17 +62,11 @@ class Storage:
         """The parameters of a claim's StorageClass; none where the set does not say."""
         return self._parameters.get(claim.storage_class or "", {})
 
-    def claim(
-        self,
-        namespace: str,
-        name: str,
-    ) -> VolumeClaim | None:
+    def claim(self, namespace: str, name: str) -> VolumeClaim | None:
         """A claim of the set."""
         return self._claims.get((namespace, name))
 
-    def volumes(
-        self, namespace: str, claims: AbstractSet[str]
-    ) -> list[PersistentVolume]:
+    def volumes(self, namespace: str, claims: AbstractSet[str]) -> list[PersistentVolume]:
         """The volumes of the set behind claims: those that they name, and those that are reserved for them."""
         known = [self.claim(namespace, name) for name in claims]
         named = {claim.volume for claim in known if claim is not None}

@@ -43,10 +43,6 @@ def boot_scripts(manifest: Manifest) -> Iterator[BootScript]:
                 yield from _script(command, at_commands / line, title)
 
 
-def _script(
-    text: Any,
-    at: Route,
-    title: str,
-) -> Iterator[BootScript]:
+def _script(text: Any, at: Route, title: str) -> Iterator[BootScript]:
     if isinstance(text, str):
         yield BootScript(text, at, title)

@@ -16,9 +16,7 @@ __all__ = ["items", "mapping", "read_tolerations", "seconds", "tolerations", "va
 
 
 def tolerations(
-    agent: HelmRelease | Addon,
-    *path: str,
-    default: tuple[Toleration, ...] = (),
+    agent: HelmRelease | Addon, *path: str, default: tuple[Toleration, ...] = ()
 ) -> tuple[Toleration, ...] | None:
     """The tolerations in the values of a release or an add-on, or else the chart's own; ``None`` where they may be
     written elsewhere."""
@@ -55,10 +53,7 @@ def seconds(text: str | None) -> int | None:
         return None
 
 
-def mapping(
-    values: Any,
-    *path: str,
-) -> Mapping[str, Any]:
+def mapping(values: Any, *path: str) -> Mapping[str, Any]:
     """The mapping deep in a mapping, or an empty one."""
     inner = value(values, *path)
     if isinstance(inner, Mapping):

@@ -59,11 +59,7 @@ _REQUIRED_TOPOLOGY = "kueue.x-k8s.io/podset-required-topology"
 def patched_tolerations(job: TrainJob) -> tuple[Toleration, ...] | None:
     """What a job's patches make its pods tolerate whatever the runtime says, since they replace tolerations as a whole
     (observed with Trainer 2.3.0); ``None`` if that is up to the runtime."""
-    by_job = {
-        patch.job: patch.pod.tolerations
-        for patch in job.patches
-        if patch.pod.tolerations
-    }
+    by_job = {patch.job: patch.pod.tolerations for patch in job.patches if patch.pod.tolerations}
     if len(by_job) != 1:
         return None
     (tolerations,) = by_job.values()
@@ -340,11 +336,7 @@ class Work:
         """The volume at /dev/shm; ``None`` without one, which is 64 MiB by default."""
         if self.main is None or self.pod is None:
             return None
-        names = [
-            mount.volume
-            for mount in self.main.mounts
-            if mount.path.rstrip("/") == "/dev/shm"
-        ]
+        names = [mount.volume for mount in self.main.mounts if mount.path.rstrip("/") == "/dev/shm"]
         for volume in self.pod.volumes:
             if volume.name in names[:1]:
                 return volume

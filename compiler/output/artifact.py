@@ -55,10 +55,7 @@ def ref_of(body: Mapping[str, Any]) -> ObjectRef:
         else:
             name = name
     return ObjectRef(
-        str(body.get("apiVersion") or ""),
-        kind,
-        str(metadata.get("namespace") or ""),
-        name,
+        str(body.get("apiVersion") or ""), kind, str(metadata.get("namespace") or ""), name
     )
 
 
@@ -107,12 +104,8 @@ class Artifact:
     choices: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     whole: Route | None = dataclasses.field(default=None, kw_only=True)
     format: str = dataclasses.field(kw_only=True)
-    text: str | Callable[[], str] = dataclasses.field(
-        default="", kw_only=True, repr=False
-    )
-    _ref: ObjectRef | None = dataclasses.field(
-        default=None, init=False, repr=False, compare=False
-    )
+    text: str | Callable[[], str] = dataclasses.field(default="", kw_only=True, repr=False)
+    _ref: ObjectRef | None = dataclasses.field(default=None, init=False, repr=False, compare=False)
 
     _id: str = dataclasses.field(default="", init=False, repr=False, compare=False)
 
@@ -169,10 +162,7 @@ class Artifact:
         return there
 
 
-def _has(
-    body: Any,
-    path: tuple[Key, ...],
-) -> bool:
+def _has(body: Any, path: tuple[Key, ...]) -> bool:
     for key in path:
         if isinstance(body, dict):
             inside = key in body

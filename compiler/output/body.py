@@ -31,10 +31,7 @@ def at(body: Any, *keys: Key) -> Any:
     return body
 
 
-def items(
-    body: Any,
-    *keys: Key,
-) -> list[dict[str, Any]]:
+def items(body: Any, *keys: Key) -> list[dict[str, Any]]:
     """The mappings of the list under keys; empty where there is no list."""
     values = at(body, *keys)
     if not isinstance(values, (list, tuple)):
@@ -42,10 +39,7 @@ def items(
     return [value for value in values if isinstance(value, dict)]
 
 
-def texts(
-    body: Any,
-    *keys: Key,
-) -> list[str]:
+def texts(body: Any, *keys: Key) -> list[str]:
     """The strings of the list under keys; empty where there is no list."""
     values = at(body, *keys)
     if not isinstance(values, (list, tuple)):
@@ -53,11 +47,7 @@ def texts(
     return [value for value in values if isinstance(value, str)]
 
 
-def follow(
-    body: Any,
-    pattern: tuple[str, ...],
-    start: Path = (),
-) -> Iterator[tuple[Path, Any]]:
+def follow(body: Any, pattern: tuple[str, ...], start: Path = ()) -> Iterator[tuple[Path, Any]]:
     """The values that a pattern of keys leads to, each with its path below ``start``; ``*`` is every item of a list,
     and ``{}`` every value of a mapping."""
     for depth, key in enumerate(pattern):
@@ -68,11 +58,7 @@ def follow(
             if not isinstance(body, dict):
                 return
             for name, value in body.items():
-                yield from follow(
-                    value,
-                    pattern[depth + 1 :],
-                    (*start, name),
-                )
+                yield from follow(value, pattern[depth + 1 :], (*start, name))
             return
         if not isinstance(body, dict):
             return
@@ -83,9 +69,7 @@ def follow(
     yield start, body
 
 
-def _follow_items(
-    body: Any, rest: tuple[str, ...], start: Path
-) -> Iterator[tuple[Path, Any]]:
+def _follow_items(body: Any, rest: tuple[str, ...], start: Path) -> Iterator[tuple[Path, Any]]:
     if not isinstance(body, list):
         return
     following = rest[0] if rest else None
@@ -96,10 +80,7 @@ def _follow_items(
 
 
 def walk_values(
-    body: Any,
-    start: Path = (),
-    *,
-    stop: Callable[[Any], bool] | None = None,
+    body: Any, start: Path = (), *, stop: Callable[[Any], bool] | None = None
 ) -> Iterator[tuple[Path, Any]]:
     """Every value with its path below ``start``, parents first; of a value that ``stop`` holds for, not what is in
     it."""
@@ -119,10 +100,7 @@ def walk_values(
 
 
 def walk_mappings(
-    body: Any,
-    start: Path = (),
-    *,
-    stop: Callable[[Body], bool] | None = None,
+    body: Any, start: Path = (), *, stop: Callable[[Body], bool] | None = None
 ) -> Iterator[tuple[Path, Body]]:
     """Every mapping, as ``walk_values`` has it; of most bodies a third of the values."""
     left: list[tuple[Path, Any]] = [(start, body)]
@@ -135,9 +113,5 @@ def walk_mappings(
                 entries = value.items()
         elif isinstance(value, list):
             entries = enumerate(value)
-        inner = [
-            ((*path, key), item)
-            for key, item in entries
-            if isinstance(item, dict | list)
-        ]
+        inner = [((*path, key), item) for key, item in entries if isinstance(item, dict | list)]
         left += reversed(inner)

@@ -80,10 +80,7 @@ def apply_patches(
     return _read_back(plan, written, changed, names), written, faults
 
 
-def _runs(
-    plan: Plan,
-    manifests: Sequence[Manifest],
-) -> list[Manifest]:
+def _runs(plan: Plan, manifests: Sequence[Manifest]) -> list[Manifest]:
     """The jobs and runtimes that the plan names by their content."""
     jobs = plan.of(TrainJob)
     names = {(job.kind, job.namespace, job.name) for job in jobs}
@@ -97,10 +94,7 @@ def _runs(
     return runs
 
 
-def _no_target(
-    patch: ObjectPatch,
-    manifests: Sequence[Manifest],
-) -> Diagnostic:
+def _no_target(patch: ObjectPatch, manifests: Sequence[Manifest]) -> Diagnostic:
     if patch.name:
         name = f" `{patch.name}`"
     else:
@@ -113,10 +107,7 @@ def _no_target(
     )
 
 
-def _apply(
-    patch: ObjectPatch,
-    manifest: Manifest,
-) -> Diagnostic | None:
+def _apply(patch: ObjectPatch, manifest: Manifest) -> Diagnostic | None:
     """Patch an object, or say why the patch does not apply."""
     draft = Draft(manifest.body, manifest.origins)
     at = patch.at / "patch"
@@ -125,20 +116,10 @@ def _apply(
             for index, operation in enumerate(patch.operations):
                 operate(draft, operation, at / index)
         else:
-            merge(
-                draft,
-                patch.merge,
-                manifest.ref.group,
-                at,
-            )
+            merge(draft, patch.merge, manifest.ref.group, at)
         _keep_identity(manifest, draft, at)
     except PatchError as fault:
-        return error(
-            fault.code,
-            f"{fault.fact} in `{manifest.ref}`",
-            fault.at,
-            help=fault.help,
-        )
+        return error(fault.code, f"{fault.fact} in `{manifest.ref}`", fault.at, help=fault.help)
     if draft.body != manifest.body:
         manifest.body = _guarded(draft.body, manifest.body)
     manifest.origins = draft.origins
@@ -167,10 +148,7 @@ def _keep_identity(manifest: Manifest, draft: Draft, at: Route) -> None:
             )
 
 
-def _kept_paths(
-    manifest: Manifest,
-    draft: Draft,
-) -> Iterator[Path]:
+def _kept_paths(manifest: Manifest, draft: Draft) -> Iterator[Path]:
     yield from _IDENTITY
     is_run = manifest.ref.kind in _RUN
     if manifest.ref.kind in JOB_KINDS and not manifest.key:
@@ -197,11 +175,7 @@ def _value(body: Any, path: Path) -> Any:
     return body
 
 
-def _nearest_place(
-    draft: Draft,
-    path: Path,
-    at: Route,
-) -> Route:
+def _nearest_place(draft: Draft, path: Path, at: Route) -> Route:
     """The line of the patch that sets a field, or its container."""
     for end in range(len(path), 0, -1):
         route = draft.origins.get(path[:end])
@@ -216,10 +190,7 @@ def _nearest_place(
 
 
 def _read_back(
-    plan: Plan,
-    artifacts: Sequence[Artifact],
-    changed: set[str],
-    names: Renamed,
+    plan: Plan, artifacts: Sequence[Artifact], changed: set[str], names: Renamed
 ) -> Plan:
     """The plan with the nodes of changed objects as these say them now, so that a report says what is written.
 
@@ -232,18 +203,8 @@ def _read_back(
         if node.at and node.at[0] in changed:
             written[_key(node)] = node
     nodes = [_as_written(node, written, names) for node in plan.nodes]
-    derived = tuple(
-        replace(
-            value,
-            value=names.text(value.value),
-        )
-        for value in plan.derived
-    )
-    return replace(
-        plan,
-        nodes=tuple(nodes),
-        derived=derived,
-    )
+    derived = tuple(replace(value, value=names.text(value.value)) for value in plan.derived)
+    return replace(plan, nodes=tuple(nodes), derived=derived)
 
 
 def _key(node: PlanNode) -> tuple[str, str, str]:
@@ -263,9 +224,7 @@ def _object_kind(node: PlanNode) -> str:
 
 
 def _as_written(
-    node: PlanNode,
-    written: Mapping[tuple[str, str, str], PlanNode],
-    names: Renamed,
+    node: PlanNode, written: Mapping[tuple[str, str, str], PlanNode], names: Renamed
 ) -> PlanNode:
     kind, namespace, name = _key(node)
     new = names.name(_object_kind(node), namespace, name)

@@ -50,12 +50,7 @@ _BUILT_IN = frozenset(
 )
 
 
-def merge(
-    draft: Draft,
-    patch: Mapping[str, Any],
-    group: str,
-    at: Route,
-) -> None:
+def merge(draft: Draft, patch: Mapping[str, Any], group: str, at: Route) -> None:
     """Merge a patch into an object of an API group. Raises ``PatchError`` where it does not apply."""
     merging = _Merge(draft, group in _BUILT_IN)
     merging.mapping((), patch, at)
@@ -68,28 +63,14 @@ class _Merge:
         self._draft = draft
         self._built_in = built_in
 
-    def mapping(
-        self,
-        path: Path,
-        patch: Mapping[str, Any],
-        at: Route,
-    ) -> None:
+    def mapping(self, path: Path, patch: Mapping[str, Any], at: Route) -> None:
         """Merge a mapping into the one at a path."""
         for key, value in patch.items():
             if key.startswith("$"):
                 raise _directive(key, at / key)
-            self._key(
-                (*path, key),
-                value,
-                at / key,
-            )
+            self._key((*path, key), value, at / key)
 
-    def _key(
-        self,
-        path: Path,
-        value: Any,
-        at: Route,
-    ) -> None:
+    def _key(self, path: Path, value: Any, at: Route) -> None:
         if value is None:
             self._remove(path, at)
         elif isinstance(value, Mapping) and _DIRECTIVE in value:
@@ -118,12 +99,7 @@ class _Merge:
         fact = f"there is no `{Route(path)}` to remove"
         raise PatchError("RES086", fact, at, help)
 
-    def _directed(
-        self,
-        path: Path,
-        value: Mapping[str, Any],
-        at: Route,
-    ) -> None:
+    def _directed(self, path: Path, value: Mapping[str, Any], at: Route) -> None:
         """``$patch: replace`` and ``delete`` (kustomize v5, kyaml/yaml/merge2)."""
         directive = value[_DIRECTIVE]
         if directive == "delete":
@@ -150,12 +126,7 @@ class _Merge:
             return False
         return all(_key_of(item, name) for item in value)
 
-    def _items(
-        self,
-        path: Path,
-        items: list[Any],
-        at: Route,
-    ) -> None:
+    def _items(self, path: Path, items: list[Any], at: Route) -> None:
         name = str(path[-1])
         added = 0
         for place, item in enumerate(items):
@@ -172,12 +143,7 @@ class _Merge:
                 self._draft.insert((*path, added), item, here)
                 added += 1
 
-    def _find(
-        self,
-        path: Path,
-        item: Mapping[str, Any],
-        name: str,
-    ) -> int | None:
+    def _find(self, path: Path, item: Mapping[str, Any], name: str) -> int | None:
         key = _key_of(item, name)
         for index, other in enumerate(self._draft.at(path)):
             if not isinstance(other, Mapping):
@@ -196,12 +162,7 @@ def _key_of(item: Any, name: str) -> str:
     return ""
 
 
-def _no_item(
-    path: Path,
-    item: Mapping[str, Any],
-    name: str,
-    at: Route,
-) -> PatchError:
+def _no_item(path: Path, item: Mapping[str, Any], name: str, at: Route) -> PatchError:
     key = _key_of(item, name)
     what = f"item with {key} `{item[key]}`"
     fact = f"`{Route(path)}` has no {what} to delete"

@@ -20,18 +20,10 @@ def operate(draft: Draft, operation: Operation, at: Route) -> None:
 
 
 def _add(draft: Draft, operation: Operation, at: Route) -> None:
-    _insert(
-        draft,
-        operation.path,
-        operation.value,
-        at / "path",
-        at / "value",
-    )
+    _insert(draft, operation.path, operation.value, at / "path", at / "value")
 
 
-def _insert(
-    draft: Draft, pointer: str, value: object, at: Route, source: Route
-) -> None:
+def _insert(draft: Draft, pointer: str, value: object, at: Route, source: Route) -> None:
     path = _new(draft, pointer, at)
     if isinstance(path[-1], int):
         draft.insert(path, value, source)
@@ -40,22 +32,11 @@ def _insert(
 
 
 def _remove(draft: Draft, operation: Operation, at: Route) -> None:
-    draft.remove(
-        _existing(
-            draft,
-            operation.path,
-            at / "path",
-        ),
-        at / "path",
-    )
+    draft.remove(_existing(draft, operation.path, at / "path"), at / "path")
 
 
 def _replace(draft: Draft, operation: Operation, at: Route) -> None:
-    path = _existing(
-        draft,
-        operation.path,
-        at / "path",
-    )
+    path = _existing(draft, operation.path, at / "path")
     value = operation.value
     draft.put(path, value, at / "value")
 
@@ -65,39 +46,17 @@ def _move(draft: Draft, operation: Operation, at: Route) -> None:
     origin = _existing(draft, operation.origin, place)
     value = draft.at(origin)
     draft.remove(origin, place)
-    _insert(
-        draft,
-        operation.path,
-        value,
-        at / "path",
-        at,
-    )
+    _insert(draft, operation.path, value, at / "path", at)
 
 
 def _copy(draft: Draft, operation: Operation, at: Route) -> None:
-    origin = _existing(
-        draft,
-        operation.origin,
-        at / "from",
-    )
+    origin = _existing(draft, operation.origin, at / "from")
     value = draft.at(origin)
-    _insert(
-        draft,
-        operation.path,
-        value,
-        at / "path",
-        at,
-    )
+    _insert(draft, operation.path, value, at / "path", at)
 
 
 def _test(draft: Draft, operation: Operation, at: Route) -> None:
-    value = draft.at(
-        _existing(
-            draft,
-            operation.path,
-            at / "path",
-        )
-    )
+    value = draft.at(_existing(draft, operation.path, at / "path"))
     is_of_type = type(value) is type(operation.value)
     if not is_of_type or value != operation.value:
         raise PatchError(
@@ -118,54 +77,29 @@ _OPERATIONS: dict[str, Callable[[Draft, Operation, Route], None]] = {
 }
 
 
-def _existing(
-    draft: Draft,
-    pointer: str,
-    at: Route,
-) -> Path:
+def _existing(draft: Draft, pointer: str, at: Route) -> Path:
     """The path of something that is there."""
     return _path(draft, pointer, at, new=False)
 
 
-def _new(
-    draft: Draft,
-    pointer: str,
-    at: Route,
-) -> Path:
+def _new(draft: Draft, pointer: str, at: Route) -> Path:
     """The path of something that may be added: what would hold it is there."""
     return _path(draft, pointer, at, new=True)
 
 
-def _path(
-    draft: Draft,
-    pointer: str,
-    at: Route,
-    *,
-    new: bool,
-) -> Path:
+def _path(draft: Draft, pointer: str, at: Route, *, new: bool) -> Path:
     path: Path = ()
     tokens = pointer.split("/")[1:]
     for place, token in enumerate(tokens):
         last = new and place == len(tokens) - 1
-        key = _key(
-            draft,
-            path,
-            token,
-            last=last,
-        )
+        key = _key(draft, path, token, last=last)
         if key is None:
             raise _missing(draft, pointer, path, token, at)
         path = (*path, key)
     return path
 
 
-def _key(
-    draft: Draft,
-    path: Path,
-    token: str,
-    *,
-    last: bool,
-) -> Key | None:
+def _key(draft: Draft, path: Path, token: str, *, last: bool) -> Key | None:
     """The key that a token of a pointer stands for; ``None`` where there is no such. ``last``: it may be a new one."""
     value = draft.at(path)
     name = token.replace("~1", "/").replace("~0", "~")
@@ -190,9 +124,7 @@ def _key(
     return None
 
 
-def _missing(
-    draft: Draft, pointer: str, path: Path, token: str, at: Route
-) -> PatchError:
+def _missing(draft: Draft, pointer: str, path: Path, token: str, at: Route) -> PatchError:
     value = draft.at(path)
     above = "".join([f"/{key}" for key in path]) or "the object"
     if isinstance(value, dict):
@@ -200,9 +132,7 @@ def _missing(
         otherwise = f"{above} has {listed(keys[:_SHOWN])}"
         help = meant(token, keys) or otherwise
     elif isinstance(value, list):
-        help = (
-            f"{above} has {len(value)} items, the first is 0; `-` adds one at the end"
-        )
+        help = f"{above} has {len(value)} items, the first is 0; `-` adds one at the end"
     else:
         help = f"{above} is `{value}`, and holds nothing"
     return PatchError("RES086", f"there is no `{pointer}`", at, help)

@@ -15,13 +15,7 @@ Path = tuple[Key, ...]
 class PatchError(Exception):
     """Why a patch does not apply to an object: code, fact, place in the spec, and what to write."""
 
-    def __init__(
-        self,
-        code: str,
-        fact: str,
-        at: Route,
-        help: str,
-    ) -> None:
+    def __init__(self, code: str, fact: str, at: Route, help: str) -> None:
         super().__init__(fact)
         self.code = code
         self.fact = fact
@@ -32,11 +26,7 @@ class PatchError(Exception):
 class Draft:
     """A copy of a body with the places of its fields; what is changed in it is changed in both."""
 
-    def __init__(
-        self,
-        body: Body,
-        origins: dict[Path, Route],
-    ) -> None:
+    def __init__(self, body: Body, origins: dict[Path, Route]) -> None:
         self.body = deepcopy(body)
         self.origins = dict(origins)
 
@@ -57,12 +47,7 @@ class Draft:
             return False
         return True
 
-    def put(
-        self,
-        path: Path,
-        value: Any,
-        at: Route,
-    ) -> None:
+    def put(self, path: Path, value: Any, at: Route) -> None:
         """Set a value whose container is there; it came from ``at``, key by key."""
         *above, last = path
         container = self.at(tuple(above))
@@ -70,12 +55,7 @@ class Draft:
         self._forget(path)
         self.origins.update(routes_below(value, path, at))
 
-    def insert(
-        self,
-        path: Path,
-        value: Any,
-        at: Route,
-    ) -> None:
+    def insert(self, path: Path, value: Any, at: Route) -> None:
         """Put a value into a list before what stands at ``path``, or at its end."""
         *above, index = path
         assert isinstance(index, int)
@@ -91,11 +71,7 @@ class Draft:
         del container[last]
         self._forget(path)
         if isinstance(last, int):
-            self._shift(
-                tuple(above),
-                last + 1,
-                -1,
-            )
+            self._shift(tuple(above), last + 1, -1)
             self.origins[tuple(above)] = at
         else:
             self.origins[path] = at
@@ -104,17 +80,10 @@ class Draft:
         """Drop the places of a field and of all inside."""
         depth = len(path)
         self.origins = {
-            field: route
-            for field, route in self.origins.items()
-            if field[:depth] != path
+            field: route for field, route in self.origins.items() if field[:depth] != path
         }
 
-    def _shift(
-        self,
-        above: Path,
-        first: int,
-        by: int,
-    ) -> None:
+    def _shift(self, above: Path, first: int, by: int) -> None:
         """Move the places of a list's items from ``first`` on."""
         depth = len(above)
         moved: dict[Path, Route] = {}
@@ -122,20 +91,12 @@ class Draft:
             if _is_item(path, above, first):
                 index = path[depth]
                 assert isinstance(index, int)
-                path = (
-                    *above,
-                    index + by,
-                    *path[depth + 1 :],
-                )
+                path = (*above, index + by, *path[depth + 1 :])
             moved[path] = route
         self.origins = moved
 
 
-def _is_item(
-    path: Path,
-    above: Path,
-    first: int,
-) -> bool:
+def _is_item(path: Path, above: Path, first: int) -> bool:
     depth = len(above)
     if len(path) <= depth:
         return False

@@ -27,21 +27,9 @@ class Renamed:
     names: dict[tuple[str, str, str], str] = field(default_factory=dict)
     reach: dict[tuple[str, str], Reach] = field(default_factory=dict)
 
-    def name(
-        self,
-        kind: str,
-        namespace: str,
-        name: str,
-    ) -> str:
+    def name(self, kind: str, namespace: str, name: str) -> str:
         """The name that the object of a kind has now."""
-        return self.names.get(
-            (
-                kind,
-                namespace,
-                name,
-            ),
-            name,
-        )
+        return self.names.get((kind, namespace, name), name)
 
     def text(self, text: str) -> str:
         """A text with every new name."""
@@ -69,9 +57,7 @@ def _work(body: Body) -> Any:
 
 
 def rename_changed(
-    manifests: Sequence[Manifest],
-    originals: Mapping[int, Body],
-    reach: Mapping[int, Reach],
+    manifests: Sequence[Manifest], originals: Mapping[int, Body], reach: Mapping[int, Reach]
 ) -> Renamed:
     """The jobs and runtimes that patches change, under their new names. ``reach``: the patches that change the work of
     an object, by its identity."""
@@ -97,10 +83,7 @@ def rename_changed(
     return names
 
 
-def _differs(
-    manifest: Manifest,
-    originals: Mapping[int, Body],
-) -> bool:
+def _differs(manifest: Manifest, originals: Mapping[int, Body]) -> bool:
     original = originals[id(manifest)]
     return not same_work(original, manifest.body)
 
@@ -118,17 +101,8 @@ def _rename(names: Renamed, manifest: Manifest) -> None:
     names.names[ref.kind, ref.namespace, ref.name] = name
     body = _with_name(body, ref.name, name)
     folder, _, _ = manifest.path.rpartition("/")
-    path = object_path(
-        folder,
-        ref.kind,
-        name,
-        ref.namespace,
-    )
-    names.manifests[id(manifest)] = replace(
-        manifest,
-        body=body,
-        path=path,
-    )
+    path = object_path(folder, ref.kind, name, ref.namespace)
+    names.manifests[id(manifest)] = replace(manifest, body=body, path=path)
 
 
 def _with_runtimes(body: Any, names: Renamed) -> Any:
@@ -139,11 +113,7 @@ def _with_runtimes(body: Any, names: Renamed) -> Any:
     return body
 
 
-def _with_name(
-    value: Any,
-    before: str,
-    after: str,
-) -> Any:
+def _with_name(value: Any, before: str, after: str) -> Any:
     """A value with one name instead of another, in every text: variables of the rendezvous have the job's."""
     if isinstance(value, str):
         return value.replace(before, after)

@@ -16,10 +16,7 @@ _COMMA = regex(r",(?![^(]*\))")
 _SET = regex(r"(\S+)\s+(in|notin)\s*\(([^)]*)\)\Z")
 
 
-def targets_of(
-    patch: ObjectPatch,
-    manifests: Iterable[Manifest],
-) -> list[Manifest]:
+def targets_of(patch: ObjectPatch, manifests: Iterable[Manifest]) -> list[Manifest]:
     """The objects that a patch is for."""
     return [manifest for manifest in manifests if _is_target(patch, manifest)]
 
@@ -37,19 +34,13 @@ def _is_target(patch: ObjectPatch, manifest: Manifest) -> bool:
     )
 
 
-def _matches(
-    pattern: str | None,
-    name: str,
-) -> bool:
+def _matches(pattern: str | None, name: str) -> bool:
     if pattern is None:
         return True
     return re.fullmatch(pattern, name) is not None
 
 
-def _has_labels(
-    selector: str | None,
-    manifest: Manifest,
-) -> bool:
+def _has_labels(selector: str | None, manifest: Manifest) -> bool:
     if not selector:
         return True
     labels = manifest.body["metadata"].get("labels")
@@ -59,10 +50,7 @@ def _has_labels(
     return all(_holds(part.strip(), labels) for part in requirements)
 
 
-def _holds(
-    requirement: str,
-    labels: Mapping[str, str],
-) -> bool:
+def _holds(requirement: str, labels: Mapping[str, str]) -> bool:
     """One requirement of a label selector (Kubernetes, labels and selectors)."""
     in_set = _SET.match(requirement)
     if in_set:
@@ -81,10 +69,7 @@ def _holds(
     return requirement in labels
 
 
-def nearest(
-    patch: ObjectPatch,
-    manifests: Sequence[Manifest],
-) -> str:
+def nearest(patch: ObjectPatch, manifests: Sequence[Manifest]) -> str:
     """What a patch that is for nothing may have meant."""
     kinds = sorted({manifest.ref.kind for manifest in manifests})
     if patch.kind not in kinds:

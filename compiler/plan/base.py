@@ -37,10 +37,7 @@ def content(value: object) -> str:
     return f"{type(value).__qualname__}({', '.join(texts)})"
 
 
-def _is_set(
-    field: Field[Any],
-    value: object,
-) -> bool:
+def _is_set(field: Field[Any], value: object) -> bool:
     """Whether a field is in the content of a value: one of a later version only if it has a value."""
     if not field.metadata.get("later"):
         return True
@@ -67,19 +64,9 @@ class PlanNode:
     carried: ClassVar[bool] = True
     single: ClassVar[bool] = False
 
-    at: Route = field(
-        default=ROOT,
-        compare=False,
-        repr=False,
-    )
-    origins: Mapping[str, Route] = field(
-        default_factory=dict, compare=False, repr=False
-    )
-    unread: frozenset[str] = field(
-        default=frozenset(),
-        compare=False,
-        repr=False,
-    )
+    at: Route = field(default=ROOT, compare=False, repr=False)
+    origins: Mapping[str, Route] = field(default_factory=dict, compare=False, repr=False)
+    unread: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     def where(self, name: str) -> Route:
         """The place of a field, or of the node where the field has none of its own. A name of no field raises."""
@@ -94,8 +81,4 @@ class PlanNode:
     def identity(self) -> Identity:
         """What it is; two plans are compared by it."""
         namespace = getattr(self, "namespace", "")
-        return Identity(
-            type(self).__name__,
-            namespace,
-            getattr(self, "name", ""),
-        )
+        return Identity(type(self).__name__, namespace, getattr(self, "name", ""))

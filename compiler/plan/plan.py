@@ -52,17 +52,11 @@ class Plan:
     """
 
     nodes: tuple[PlanNode, ...] = ()
-    derived: tuple[Derived, ...] = dataclasses.field(
-        default=(),
-        repr=False,
-    )
+    derived: tuple[Derived, ...] = dataclasses.field(default=(), repr=False)
     external: frozenset[tuple[str, str, str, str]] = frozenset()
     release: str = ""
     closed: bool = True
-    waiting: tuple[PlanNode, ...] = dataclasses.field(
-        default=(),
-        repr=False,
-    )
+    waiting: tuple[PlanNode, ...] = dataclasses.field(default=(), repr=False)
 
     def of(self, kind: type[Node]) -> tuple[Node, ...]:
         """The nodes of a kind."""
@@ -85,32 +79,16 @@ class Plan:
             return nodes[-1]
         return None
 
-    def named(
-        self,
-        kind: type[Node],
-        name: str | None,
-        namespace: str = "",
-    ) -> Node | None:
+    def named(self, kind: type[Node], name: str | None, namespace: str = "") -> Node | None:
         """The node of a kind and a name."""
-        key = (
-            kind,
-            namespace,
-            name or "",
-        )
+        key = (kind, namespace, name or "")
         node = self._by_name.get(key)
         return cast("Node | None", node)
 
-    def with_nodes(
-        self,
-        kind: type[Node],
-        nodes: Iterable[Node],
-    ) -> Plan:
+    def with_nodes(self, kind: type[Node], nodes: Iterable[Node]) -> Plan:
         """The same plan with these nodes of a kind instead of its own."""
         others = [node for node in self.nodes if type(node) is not kind]
-        return dataclasses.replace(
-            self,
-            nodes=(*others, *nodes),
-        )
+        return dataclasses.replace(self, nodes=(*others, *nodes))
 
     def apart(self) -> tuple[PlanNode, ...]:
         """The nodes that no manifest carries."""

@@ -13,20 +13,8 @@ DURATION = r"(?:([0-9]+)h)?(?:([0-9]+)m)?(?:([0-9]+)s)?"
 """The form of a duration: hours, minutes, seconds; an empty text has it too, and is none."""
 _QUANTITY = regex(rf"{QUANTITY}\Z")
 _BINARY = {f"{letter}i": 1024**power for power, letter in enumerate("KMGTPE", 1)}
-_DECIMAL = {
-    "k": 10**3,
-    "M": 10**6,
-    "G": 10**9,
-    "T": 10**12,
-    "P": 10**15,
-    "E": 10**18,
-    "": 1,
-}
-_SMALL = {
-    "n": 10**9,
-    "u": 10**6,
-    "m": 10**3,
-}
+_DECIMAL = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18, "": 1}
+_SMALL = {"n": 10**9, "u": 10**6, "m": 10**3}
 _DURATION = regex(rf"{DURATION}\Z")
 
 
@@ -143,11 +131,7 @@ class Duration:
         hours, rest = divmod(self.seconds, 3600)
         minutes, seconds = divmod(rest, 60)
         text = ""
-        counts = (
-            (hours, "h"),
-            (minutes, "m"),
-            (seconds, "s"),
-        )
+        counts = ((hours, "h"), (minutes, "m"), (seconds, "s"))
         for count, unit in counts:
             if count:
                 text += f"{count}{unit}"

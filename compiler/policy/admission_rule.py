@@ -138,25 +138,15 @@ def _annotations(data: Mapping[str, Any]) -> dict[str, str]:
 def _admission(spec: Mapping[str, Any], help: str) -> Admission:
     constraints = spec["matchConstraints"]
     resources = [
-        Resources(
-            tuple(rule["apiGroups"]),
-            tuple(rule["apiVersions"]),
-            tuple(rule["resources"]),
-        )
+        Resources(tuple(rule["apiGroups"]), tuple(rule["apiVersions"]), tuple(rule["resources"]))
         for rule in constraints["resourceRules"]
     ]
     checks = [
-        Check(
-            each["expression"],
-            each.get("message") or "",
-            each.get("messageExpression") or "",
-        )
+        Check(each["expression"], each.get("message") or "", each.get("messageExpression") or "")
         for each in spec["validations"]
     ]
     conditions = [each["expression"] for each in spec.get("matchConditions") or ()]
-    variables = {
-        each["name"]: each["expression"] for each in spec.get("variables") or ()
-    }
+    variables = {each["name"]: each["expression"] for each in spec.get("variables") or ()}
     selector = constraints.get("objectSelector") or {}
     return Admission(
         resources=tuple(resources),

@@ -94,11 +94,7 @@ class Config:
     today: date = date.min
 
     def excuse(
-        self,
-        findings: Sequence[Diagnostic],
-        *,
-        judged: bool = True,
-        everything: bool = True,
+        self, findings: Sequence[Diagnostic], *, judged: bool = True, everything: bool = True
     ) -> tuple[list[Diagnostic], list[Diagnostic]]:
         """The findings that remain, with what is wrong with exceptions; and the findings that were excused.
 
@@ -134,9 +130,7 @@ class Config:
         return self.levels.get(code, Severity.ERROR) is None
 
     def _expiry_fault(
-        self,
-        item: PolicyException,
-        covered: Sequence[Diagnostic],
+        self, item: PolicyException, covered: Sequence[Diagnostic]
     ) -> list[Diagnostic]:
         """An exception that has ended is as grave as what it excused: a warning that is back stops nobody."""
         if item.until >= self.today:
@@ -186,12 +180,7 @@ def load_config(
         reader.settings(settings.root)
     if exceptions is not None:
         reader.exceptions(exceptions.root)
-    config = Config(
-        reader.levels,
-        reader.params,
-        tuple(reader.allowed),
-        today,
-    )
+    config = Config(reader.levels, reader.params, tuple(reader.allowed), today)
     return config, reader.faults
 
 
@@ -214,21 +203,8 @@ class _Reader:
         self.allowed: list[PolicyException] = []
         self._given: list[_Given] = []
 
-    def fault(
-        self,
-        code: str,
-        message: str,
-        span: Span,
-        help: str,
-    ) -> None:
-        self.faults.append(
-            error(
-                code,
-                message,
-                span=span,
-                help=help,
-            )
-        )
+    def fault(self, code: str, message: str, span: Span, help: str) -> None:
+        self.faults.append(error(code, message, span=span, help=help))
 
     def open(self, path: Path) -> Document | None:
         if not os.path.lexists(path):
@@ -249,10 +225,7 @@ class _Reader:
                 read = self.param
             for name, child in self.entries(node):
                 read(name, child)
-        weakest_first = sorted(
-            self._given,
-            key=lambda given: given[0],
-        )
+        weakest_first = sorted(self._given, key=lambda given: given[0])
         for _, codes, level in weakest_first:
             self.levels.update(dict.fromkeys(codes, level))
 
@@ -281,11 +254,7 @@ class _Reader:
             strength = 0 if area else 1
             self._given.append((strength, codes, _LEVELS[text]))
 
-    def known(
-        self,
-        name: str,
-        node: Node,
-    ) -> tuple[str, ...]:
+    def known(self, name: str, node: Node) -> tuple[str, ...]:
         """The code of a rule given by code or slug; a fault where there is none."""
         span = node.key_span or node.span
         if name in self.rules:
@@ -324,12 +293,7 @@ class _Reader:
                     continue
                 unknown = key not in rule.params
                 span = child.key_span if unknown else None
-                self.fault(
-                    "POL008",
-                    refusal.message,
-                    span or child.span,
-                    refusal.help,
-                )
+                self.fault("POL008", refusal.message, span or child.span, refusal.help)
             self.params[code] = params
 
     # -- exceptions.yaml
@@ -363,12 +327,7 @@ class _Reader:
             name = _text(fields["code"])
             code = self.known(name, fields["code"])
         elif isinstance(item, MappingNode):
-            self.fault(
-                "POL014",
-                "the exception names no rule",
-                item.span,
-                "add `code:`",
-            )
+            self.fault("POL014", "the exception names no rule", item.span, "add `code:`")
         if "object" not in fields and "place" not in fields:
             self.fault(
                 "POL014",
@@ -400,11 +359,7 @@ class _Reader:
             )
         )
 
-    def until(
-        self,
-        node: Node | None,
-        item: Node,
-    ) -> date | None:
+    def until(self, node: Node | None, item: Node) -> date | None:
         text = _text(node)
         try:
             return date.fromisoformat(text)
@@ -415,20 +370,11 @@ class _Reader:
             self.fault("POL005", what, span, "write `until: 2027-01-31`")
             return None
 
-    def entries(
-        self,
-        node: Node,
-        keys: tuple[str, ...] = (),
-    ) -> list[tuple[str, Node]]:
+    def entries(self, node: Node, keys: tuple[str, ...] = ()) -> list[tuple[str, Node]]:
         """The entries of a mapping; faults for what is none and for unknown keys."""
         if not isinstance(node, MappingNode):
             if not (isinstance(node, ScalarNode) and node.value is None):
-                self.fault(
-                    "POL014",
-                    "this is not a mapping",
-                    node.span,
-                    "write `key: value` lines",
-                )
+                self.fault("POL014", "this is not a mapping", node.span, "write `key: value` lines")
             return []
         entries = []
         for key, child in node.items.items():

@@ -99,16 +99,11 @@ def _run_one(
         shared = reported[key]
         note = f"{count} more jobs have it from here"
         notes = (*shared.notes, note)
-        reported[key] = replace(
-            shared,
-            notes=notes,
-        )
+        reported[key] = replace(shared, notes=notes)
     return [*reported.values(), *failures]
 
 
-def _findings(
-    rule: Rule, nodes: Sequence[Any], world: World
-) -> Iterator[tuple[Any, Finding]]:
+def _findings(rule: Rule, nodes: Sequence[Any], world: World) -> Iterator[tuple[Any, Finding]]:
     """What a rule yields, with the subject that it was run on. Raises ``TypeError`` for what is no sound finding."""
     if not nodes:
         return

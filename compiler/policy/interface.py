@@ -56,9 +56,7 @@ _PARTS = (
     Quantity,
     Route,
 )
-CLASSES = tuple(
-    dict.fromkeys((Finding, Work, World, Plan, PlanNode, *_nodes(), *_PARTS))
-)
+CLASSES = tuple(dict.fromkeys((Finding, Work, World, Plan, PlanNode, *_nodes(), *_PARTS)))
 """Everything that a rule meets, the nearest first."""
 
 

@@ -20,9 +20,7 @@ class Policies:
     config: Config = NO_CONFIG
 
 
-def load_policies(
-    folder: Path | None, *, today: date
-) -> tuple[Policies, list[Diagnostic]]:
+def load_policies(folder: Path | None, *, today: date) -> tuple[Policies, list[Diagnostic]]:
     """The built-in rules and those of a folder, with its ``policy.yaml`` and ``exceptions.yaml``."""
     rules, faults = load_rules(folder)
     config, more = load_config(folder, rules, today)

@@ -50,11 +50,7 @@ class KeptRules:
         module = _Module(path, code)
         return [_rule(row, module) for row in rows]
 
-    def add(
-        self,
-        path: str,
-        rules: Iterable[Rule],
-    ) -> None:
+    def add(self, path: str, rules: Iterable[Rule]) -> None:
         """Keep the rules of a file that was loaded, as far as that is possible."""
         stamp = _stamp(path)
         try:
@@ -64,11 +60,7 @@ class KeptRules:
         except (OSError, SyntaxError, ValueError):
             return
         if stamp is not None and rows:
-            self._used[path] = (
-                stamp,
-                code,
-                rows,
-            )
+            self._used[path] = (stamp, code, rows)
 
     def write(self) -> None:
         """Keep what the next run needs, whole or not at all; nothing where Python keeps no code, or may not."""
@@ -121,10 +113,7 @@ def loaded(rule: Rule) -> Check:
     return check
 
 
-def run_module(
-    path: Path,
-    code: CodeType,
-) -> dict[str, Any]:
+def run_module(path: Path, code: CodeType) -> dict[str, Any]:
     """What the module of a rule defines, by name."""
     name = module_of(path)
     module = ModuleType(name)
@@ -155,10 +144,7 @@ _RUNS_ON = 4
 """Where a row has the class that its rule is run on."""
 
 
-def _rule(
-    row: tuple[Any, ...],
-    module: _Module,
-) -> Rule:
+def _rule(row: tuple[Any, ...], module: _Module) -> Rule:
     name, code, slug, severity, runs_on, *rest = row
     params, kinds, pods, needs_world, file, aliases, enabled = rest
     return Rule(
@@ -238,13 +224,7 @@ def _read(file: Path) -> Mapping[str, Entry]:
         for name, stamp in defined.items():
             if _stamp(_file_of(name)) != stamp:
                 return {}
-    except (
-        OSError,
-        EOFError,
-        ValueError,
-        TypeError,
-        AttributeError,
-    ):
+    except (OSError, EOFError, ValueError, TypeError, AttributeError):
         return {}
     by_file: Any = entries
     if isinstance(by_file, dict):
@@ -252,10 +232,7 @@ def _read(file: Path) -> Mapping[str, Entry]:
     return {}
 
 
-def _write(
-    file: Path,
-    entries: Mapping[str, Entry],
-) -> None:
+def _write(file: Path, entries: Mapping[str, Entry]) -> None:
     process = os.getpid()
     part = file.with_name(f"{file.name}.{process}")
     try:

@@ -90,11 +90,7 @@ def _is_same_folder(folder: Path, other: Path) -> bool:
     return folder.resolve() == other.resolve()
 
 
-def _own(
-    folder: Path,
-    base: Path,
-    faults: list[Diagnostic],
-) -> Iterator[Rule]:
+def _own(folder: Path, base: Path, faults: list[Diagnostic]) -> Iterator[Rule]:
     """The rules of an adopter's folder, without unchanged copies of built-in ones; faults are added to ``faults``."""
     if _is_same_folder(folder, base):
         files = _files(folder, _builtin_folders(base))
@@ -112,11 +108,7 @@ def _own(
             faults += read(path)[1]
 
 
-def _is_copy(
-    path: Path,
-    folder: Path,
-    base: Path,
-) -> bool:
+def _is_copy(path: Path, folder: Path, base: Path) -> bool:
     """Whether a file is a built-in one as it came, in its place."""
     name = path.relative_to(folder)
     if not _is_builtin_place(name):
@@ -153,10 +145,7 @@ def _is_shown(name: str) -> bool:
     return not name.startswith((".", "_"))
 
 
-def _files(
-    folder: Path,
-    without: Collection[str] = (),
-) -> Iterator[str]:
+def _files(folder: Path, without: Collection[str] = ()) -> Iterator[str]:
     """The files of rules in a folder, but not those in folders ``without`` at its top."""
     for root, folders, names in os.walk(folder, onerror=_refuse):
         is_top = root == str(folder)
@@ -201,10 +190,7 @@ def _rules_in(path: Path) -> list[Rule]:
     return rules
 
 
-def _load(
-    path: Path,
-    faults: list[Diagnostic],
-) -> list[Rule]:
+def _load(path: Path, faults: list[Diagnostic]) -> list[Rule]:
     """The rules of a file; what keeps it from being loaded is added to ``faults``."""
     if path.suffix != ".py":
         from compiler.policy.schema_rule import load_schema_rules
@@ -282,10 +268,7 @@ def line_of(path: Path, number: int) -> Span:
     return Span(file, number, start, number, max(end, start))
 
 
-def _refusal(
-    rule: Rule,
-    rules: Mapping[str, Rule],
-) -> Diagnostic | None:
+def _refusal(rule: Rule, rules: Mapping[str, Rule]) -> Diagnostic | None:
     """Why a user's rule is not taken, beside the rules that are."""
     path = Path(rule.file)
     python = path.suffix == ".py"
@@ -324,9 +307,7 @@ def _refusal(
     return None
 
 
-def _reserved_area_fault(
-    rule: Rule, rules: Mapping[str, Rule], span: Span
-) -> Diagnostic:
+def _reserved_area_fault(rule: Rule, rules: Mapping[str, Rule], span: Span) -> Diagnostic:
     """The fault of a code in an area that is not the adopter's; often a copy that is older than the release."""
     builtin = rules.get(rule.code)
     if builtin is not None:
@@ -362,10 +343,7 @@ def _argument_fault(rule: Rule) -> str:
     return ""
 
 
-def _unknown_kind_fault(
-    rule: Rule,
-    span: Span,
-) -> Diagnostic | None:
+def _unknown_kind_fault(rule: Rule, span: Span) -> Diagnostic | None:
     """The fault of a rule on a kind that certainly does not exist: it finds nothing, and looks like one that passes."""
     from compiler.verify.kinds import meant  # only for users' rules
 
@@ -400,20 +378,6 @@ _ANY_VERSION = "v999"
 
 
 FIXED_AREAS = frozenset(
-    (
-        "YML",
-        "SPC",
-        "RES",
-        "SCH",
-        "REF",
-        "NAM",
-        "OUT",
-        "LFT",
-        "LNT",
-        "CAT",
-        "POL",
-        "INT",
-        "CHG",
-    )
+    ("YML", "SPC", "RES", "SCH", "REF", "NAM", "OUT", "LFT", "LNT", "CAT", "POL", "INT", "CHG")
 )
 """Areas of the compiler's own codes: what they report is wrong by fact, so no level can be set for them."""

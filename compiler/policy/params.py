@@ -23,11 +23,7 @@ class Refusal(NamedTuple):
     help: str
 
 
-def refusal_of(
-    rule: Rule,
-    name: str,
-    value: Any,
-) -> Refusal | None:
+def refusal_of(rule: Rule, name: str, value: Any) -> Refusal | None:
     """Why a rule cannot take a value for a parameter; ``None`` where it can.
 
     A value has the type of the parameter's default; a whole number is a number too.

@@ -40,9 +40,7 @@ class Reach:
         """The rules that had nothing to look at in any run, by what they look for."""
         served = BUILTIN.served()
         wanted = (
-            _wanted(rule, served)
-            for code, rule in self.idle.items()
-            if code not in self.looked
+            _wanted(rule, served) for code, rule in self.idle.items() if code not in self.looked
         )
         return Counter(filter(None, wanted))
 

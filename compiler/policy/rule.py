@@ -16,10 +16,7 @@ from compiler.regex import regex
 from compiler.source import Route
 
 NO_PARAMS: Mapping[str, Any] = MappingProxyType({})
-F = TypeVar(
-    "F",
-    bound=Callable[..., Iterator["Finding"]],
-)
+F = TypeVar("F", bound=Callable[..., Iterator["Finding"]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,19 +230,14 @@ def _subject(function: Callable[..., Any]) -> type:
         annotation = function.__globals__.get(annotation)
         annotation = annotation or get_type_hints(function).get(name)
     if not isinstance(annotation, type):
-        raise TypeError(
-            f"the first parameter of `{function.__name__}` has no class as annotation"
-        )
+        raise TypeError(f"the first parameter of `{function.__name__}` has no class as annotation")
     return annotation
 
 
 _SECTION = regex(r"^## +(\w+)[ \t]*$", re.MULTILINE)
 
 
-def examples(
-    doc: str,
-    section: str,
-) -> tuple[str, ...]:
+def examples(doc: str, section: str) -> tuple[str, ...]:
     """The indented blocks of a section of a docstring, each to its next blank line."""
     import textwrap  # never in a run
 
@@ -255,11 +247,7 @@ def examples(
         indent = _indent(doc)
     page = textwrap.dedent(f"{indent}{doc}")
     parts = _SECTION.split(page)
-    sections = zip(
-        parts[1::2],
-        parts[2::2],
-        strict=True,
-    )
+    sections = zip(parts[1::2], parts[2::2], strict=True)
     bodies = [text for name, text in sections if name == section]
     blocks: list[list[str]] = [[]]
     for line in "\n".join(bodies).splitlines():

@@ -16,24 +16,11 @@ from compiler.policy.rule import SEVERITIES, Finding, Rule, is_code, is_slug
 from compiler.source import Document, Route
 from compiler.verify.kinds import meant, unknown_kind
 
-_KEYS = {
-    "code",
-    "slug",
-    "severity",
-    "enabled",
-    "match",
-    "schema",
-    "message",
-    "help",
-    "description",
-}
+_KEYS = {"code", "slug", "severity", "enabled", "match", "schema", "message", "help", "description"}
 _Fault = admission_rule.Fault
 
 
-def load_schema_rules(
-    path: Path,
-    faults: list[Diagnostic],
-) -> list[Rule]:
+def load_schema_rules(path: Path, faults: list[Diagnostic]) -> list[Rule]:
     """The rules of a YAML file, one a document; its faults are added to ``faults`` with their place."""
     documents, unreadable = read_documents(path)
     if unreadable:
@@ -65,25 +52,14 @@ def _wrong(document: Document) -> list[Diagnostic]:
     return faults or _unmatched(data["match"], document)
 
 
-def _placed(
-    faults: Iterable[_Fault],
-    document: Document,
-) -> list[Diagnostic]:
+def _placed(faults: Iterable[_Fault], document: Document) -> list[Diagnostic]:
     return [
-        error(
-            "POL013",
-            message,
-            span=document.span(at, key=key),
-            help=help,
-        )
+        error("POL013", message, span=document.span(at, key=key), help=help)
         for message, at, key, help in faults
     ]
 
 
-def _rule(
-    data: Mapping[str, Any],
-    path: Path,
-) -> Rule:
+def _rule(data: Mapping[str, Any], path: Path) -> Rule:
     match = data["match"]
     group = ObjectRef(match["apiVersion"], "", "", "").group
     return Rule(
@@ -92,12 +68,7 @@ def _rule(
         severity=SEVERITIES[data.get("severity", "error")],
         own_doc=data.get("description") or data["message"],
         runs_on=name_of(Manifest),
-        check=_checker(
-            data["schema"],
-            match["apiVersion"],
-            data["message"],
-            data.get("help", ""),
-        ),
+        check=_checker(data["schema"], match["apiVersion"], data["message"], data.get("help", "")),
         kinds=(f"{group}/{match['kind']}",),
         needs_world=False,
         file=str(path),
@@ -117,20 +88,10 @@ def _faults(data: Any) -> Iterator[_Fault]:
     for key in data:
         if key not in _KEYS:
             known = listed(sorted(_KEYS))
-            yield (
-                f"unknown key `{key}`",
-                Route((key,)),
-                True,
-                f"write one of {known}",
-            )
+            yield (f"unknown key `{key}`", Route((key,)), True, f"write one of {known}")
     if not is_code(data.get("code")):
         what = f"`{data.get('code', '')}` is no code"
-        yield (
-            what,
-            Route(("code",)),
-            False,
-            "write 2 to 4 capitals and 3 digits: `ORG001`",
-        )
+        yield (what, Route(("code",)), False, "write 2 to 4 capitals and 3 digits: `ORG001`")
     slug = data.get("slug")
     if not is_slug(slug):
         yield (
@@ -184,19 +145,12 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and value.strip() != ""
 
 
-def _unmatched(
-    match: Mapping[str, str],
-    document: Document,
-) -> list[Diagnostic]:
+def _unmatched(match: Mapping[str, str], document: Document) -> list[Diagnostic]:
     """A rule on objects that there cannot be finds nothing, for ever, and looks like one that passes."""
     right = meant(match["apiVersion"], match["kind"])
     if right is None:
         return []
-    fault = unknown_kind(
-        match["apiVersion"],
-        match["kind"],
-        right,
-    )
+    fault = unknown_kind(match["apiVersion"], match["kind"], right)
     at = Route(("match", *fault.path))
     return [
         error(
@@ -235,10 +189,7 @@ def _schema_faults(schema: Any) -> Iterator[_Fault]:
 
 
 def _checker(
-    schema: Mapping[str, Any],
-    api_version: str,
-    message: str,
-    help: str,
+    schema: Mapping[str, Any], api_version: str, message: str, help: str
 ) -> Callable[..., Iterator[Finding]]:
     validators: list[Any] = []
 
@@ -257,10 +208,7 @@ def _checker(
             is_secret = manifest.body.get("kind") == "Secret"
             notes = () if is_secret else (problem.message,)
             yield Finding(
-                message,
-                Route((manifest.id, *problem.absolute_path)),
-                help=help,
-                notes=notes,
+                message, Route((manifest.id, *problem.absolute_path)), help=help, notes=notes
             )
 
     return check

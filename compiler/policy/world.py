@@ -16,9 +16,7 @@ from compiler.policy.rule import NO_PARAMS
 class World(Reading):
     """The plan and the catalog as rules see them."""
 
-    def __init__(
-        self, plan: Plan, catalog: Catalog, manifests: Sequence[Manifest] = ()
-    ) -> None:
+    def __init__(self, plan: Plan, catalog: Catalog, manifests: Sequence[Manifest] = ()) -> None:
         super().__init__(plan, catalog, manifests)
         self.params: Mapping[str, Any] = NO_PARAMS
         self.today = date.min

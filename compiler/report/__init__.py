@@ -59,18 +59,9 @@ def report(subject: Subject) -> str:
     return "\n".join(lines)
 
 
-def unfinished(
-    name: str,
-    diagnostics: Sequence[Diagnostic],
-) -> str:
+def unfinished(name: str, diagnostics: Sequence[Diagnostic]) -> str:
     """The report of a spec that has no plan: what is wrong with it."""
-    return "\n".join(
-        [
-            f"# {name}",
-            "",
-            *findings.of(diagnostics),
-        ]
-    )
+    return "\n".join([f"# {name}", "", *findings.of(diagnostics)])
 
 
 __all__ = ["Subject", "report", "unfinished"]

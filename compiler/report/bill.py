@@ -104,10 +104,7 @@ def bill(subject: Subject) -> list[Item]:
     return items
 
 
-def node_price(
-    subject: Subject,
-    names: list[str],
-) -> Price | None:
+def node_price(subject: Subject, names: list[str]) -> Price | None:
     """An hour on demand of the dearest of several types, known only where all of them are."""
     prices = []
     for name in names:
@@ -208,19 +205,9 @@ def _around(subject: Subject) -> Iterator[Item]:
     yield _unit(subject, "control plane", "EKS", 1, "eks cluster hour")
     gateways = _gateways(subject)
     if gateways:
+        yield _unit(subject, "NAT gateways", "the way out of the VPC", gateways, "nat gateway hour")
         yield _unit(
-            subject,
-            "NAT gateways",
-            "the way out of the VPC",
-            gateways,
-            "nat gateway hour",
-        )
-        yield _unit(
-            subject,
-            "public IPv4 addresses",
-            "of the NAT gateways",
-            gateways,
-            "public ipv4 hour",
+            subject, "public IPv4 addresses", "of the NAT gateways", gateways, "public ipv4 hour"
         )
     made = subject.plan.one(MadeNetwork)
     if made is not None and made.endpoints:
@@ -246,13 +233,7 @@ def _gateways(subject: Subject) -> int:
     return len(cluster.network.zones)
 
 
-def _unit(
-    subject: Subject,
-    name: str,
-    what: str,
-    count: int,
-    unit: str,
-) -> Item:
+def _unit(subject: Subject, name: str, what: str, count: int, unit: str) -> Item:
     price = service(unit, subject.spec.region)
     return Item(
         name=name,
@@ -294,22 +275,12 @@ def _root(subject: Subject, pool: NodePool) -> Item | None:
     least, most = pool.nodes.min, pool.nodes.max
     for device in _root_devices(subject, pool.name):
         return _disks(
-            subject,
-            name,
-            device.size,
-            least,
-            most,
-            _WITH_NODES,
-            device.iops,
-            device.throughput,
+            subject, name, device.size, least, most, _WITH_NODES, device.iops, device.throughput
         )
     return None
 
 
-def _root_devices(
-    subject: Subject,
-    pool: str,
-) -> Iterator[BlockDevice]:
+def _root_devices(subject: Subject, pool: str) -> Iterator[BlockDevice]:
     """The volumes of a pool's nodes, as whatever launches them says it."""
     plan = subject.plan
     for part in subject.node_pools(pool):
@@ -376,14 +347,8 @@ def _storage(subject: Subject, storage: Storage) -> Iterator[Item]:
     if lustre is not None:
         yield _file_system(subject, storage)
         created = storage.created_lustre
-        if (
-            created is not None
-            and created.metadata is not None
-            and created.metadata.iops
-        ):
-            yield _unpriced(
-                f"metadata IOPS of {storage.name}", f"{created.metadata.iops} IOPS"
-            )
+        if created is not None and created.metadata is not None and created.metadata.iops:
+            yield _unpriced(f"metadata IOPS of {storage.name}", f"{created.metadata.iops} IOPS")
     disk = storage.disk
     if disk is not None:
         jobs = _mounting(subject, storage)
@@ -410,9 +375,7 @@ def _storage(subject: Subject, storage: Storage) -> Iterator[Item]:
 
 def _mounting(subject: Subject, storage: Storage) -> list[TrainJob]:
     """The jobs that mount a storage."""
-    names = {
-        job.name for job in JobsSection.of(subject.spec).jobs if _mounts(job, storage)
-    }
+    names = {job.name for job in JobsSection.of(subject.spec).jobs if _mounts(job, storage)}
     return [job for job in subject.plan.of(TrainJob) if job.source_name in names]
 
 
@@ -448,14 +411,7 @@ def _file_system(subject: Subject, storage: Storage) -> Item:
 
 
 def _unpriced(name: str, what: str) -> Item:
-    return Item(
-        name=name,
-        what=what,
-        least=1,
-        most=1,
-        usd=None,
-        how=_ALWAYS,
-    )
+    return Item(name=name, what=what, least=1, most=1, usd=None, how=_ALWAYS)
 
 
 def _gib(size: Quantity) -> int:

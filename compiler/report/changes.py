@@ -12,11 +12,7 @@ from compiler.report.upgrades import UPGRADES
 
 def section(subject: Subject) -> Iterator[str]:
     """How many files differ, by kind of change; and what was reported of the edit."""
-    kinds = (
-        ("added", subject.added),
-        ("changed", subject.changed),
-        ("removed", subject.removed),
-    )
+    kinds = (("added", subject.added), ("changed", subject.changed), ("removed", subject.removed))
     changed = [(kind, paths) for kind, paths in kinds if paths]
     counts = [f"{len(paths)} {kind}" for kind, paths in changed]
     reported = [

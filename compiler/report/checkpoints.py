@@ -17,9 +17,7 @@ _UNKNOWN = "?"
 def section(subject: Subject) -> Iterator[str]:
     """A line for each job of which the size of a checkpoint is known, by its ``model``."""
     schedules = [
-        schedule
-        for schedule in subject.plan.of(CheckpointSchedule)
-        if schedule.size is not None
+        schedule for schedule in subject.plan.of(CheckpointSchedule) if schedule.size is not None
     ]
     if not schedules:
         return
@@ -46,10 +44,7 @@ def section(subject: Subject) -> Iterator[str]:
     yield from table(header, rows)
 
 
-def _row(
-    subject: Subject,
-    schedule: CheckpointSchedule,
-) -> tuple[str, ...]:
+def _row(subject: Subject, schedule: CheckpointSchedule) -> tuple[str, ...]:
     every, best = schedule.every, schedule.best
     if every is not None:
         lost = schedule.lost(every)

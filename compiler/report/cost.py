@@ -41,7 +41,9 @@ def _headline(sums: Total, items: Iterable[Item]) -> str:
     always = _usd(sums.always, exact=sums.exact)
     a_month = _usd(sums.always * MONTH, exact=sums.exact, cents=False)
     at_most = _usd(sums.at_most, exact=sums.exact)
-    text = f"**{always} an hour whatever runs ({a_month} a month), {at_most} at most while jobs run**"
+    text = (
+        f"**{always} an hour whatever runs ({a_month} a month), {at_most} at most while jobs run**"
+    )
     lacking = [f"`{item.name}`" for item in items if item.usd is None]
     if not lacking:
         return f"{text}."
@@ -62,19 +64,16 @@ def _before_and_after(before: Subject, after: Total) -> str:
     return text
 
 
-def _change(
-    before: float,
-    after: float,
-    *,
-    exact: bool,
-) -> str:
+def _change(before: float, after: float, *, exact: bool) -> str:
     old = _usd(before, exact=exact)
     new = _usd(after, exact=exact)
     if old == new:
         return f"{old} → the same"
     more = after - before
     sign = "+" if more > 0 else "−"
-    return f"{old} → {new} ({sign}${abs(more):,.2f}, {sign}${abs(more) * MONTH:,.0f} in a whole month)"
+    return (
+        f"{old} → {new} ({sign}${abs(more):,.2f}, {sign}${abs(more) * MONTH:,.0f} in a whole month)"
+    )
 
 
 def _blocks(items: Iterable[Item]) -> Iterator[Item]:
@@ -108,15 +107,7 @@ def _foreign(items: Iterable[Item], region: str) -> Iterator[str]:
     yield f"≈: no price of {region} is known, so it is that {'; that '.join(parts)}."
 
 
-_NODES = (
-    "pool",
-    "type",
-    "nodes:",
-    "USD an hour a node:",
-    "whatever runs:",
-    "at most:",
-    "capacity",
-)
+_NODES = ("pool", "type", "nodes:", "USD an hour a node:", "whatever runs:", "at most:", "capacity")
 _OTHERS = (
     "beside the nodes",
     "what",
@@ -165,12 +156,7 @@ def _number(amount: float, *, exact: bool) -> str:
     return f"{about}{amount:,.2f}"
 
 
-def _usd(
-    amount: float,
-    *,
-    exact: bool,
-    cents: bool = True,
-) -> str:
+def _usd(amount: float, *, exact: bool, cents: bool = True) -> str:
     about = "" if exact else "≈ "
     digits = 2 if cents else 0
     return f"{about}${amount:,.{digits}f}"

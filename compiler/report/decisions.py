@@ -43,20 +43,14 @@ def _is_version(value: Derived) -> bool:
 
 
 def _part(
-    title: str,
-    values: Iterable[Derived],
-    header: tuple[str, ...],
-    runs: Mapping[str, str],
+    title: str, values: Iterable[Derived], header: tuple[str, ...], runs: Mapping[str, str]
 ) -> Iterator[str]:
     """A line for each value; objects for which it is the same, but for their own names, share one."""
     objects: dict[tuple[str, ...], list[str]] = {}
     for value in values:
         kind, _, name = value.object.partition("/")
         run = runs.get(value.object, "")
-        texts = [
-            _without(text, name, run)
-            for text in (value.field, value.value, value.reason)
-        ]
+        texts = [_without(text, name, run) for text in (value.field, value.value, value.reason)]
         line = (kind, *texts)[: len(header)]
         objects.setdefault(line, []).append(value.object)
     if not objects:
@@ -69,11 +63,7 @@ def _part(
     yield from folded(summary, table(header, rows))
 
 
-def _without(
-    text: str,
-    name: str,
-    run: str,
-) -> str:
+def _without(text: str, name: str, run: str) -> str:
     """A text that is the same for all objects that differ in their names alone."""
     if run:
         text = text.replace(run, _RUN)

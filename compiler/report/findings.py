@@ -21,24 +21,13 @@ def of(findings: Sequence[Diagnostic]) -> Iterator[str]:
     if not findings:
         yield from ("No findings.", "")
         return
-    worst_first = sorted(
-        findings,
-        key=lambda finding: -finding.severity,
-    )
+    worst_first = sorted(findings, key=lambda finding: -finding.severity)
     yield from ("## Findings", "")
-    yield from table(
-        ("severity", "code", "place", "finding", "help"), map(_row, worst_first)
-    )
+    yield from table(("severity", "code", "place", "finding", "help"), map(_row, worst_first))
 
 
 def _row(finding: Diagnostic) -> tuple[str, ...]:
-    return (
-        str(finding.severity),
-        finding.code,
-        place(finding),
-        finding.message,
-        finding.help,
-    )
+    return (str(finding.severity), finding.code, place(finding), finding.message, finding.help)
 
 
 def place(finding: Diagnostic) -> str:

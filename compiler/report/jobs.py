@@ -9,13 +9,7 @@ from compiler.report.markdown import table
 from compiler.report.subject import Subject
 from compiler.subjects.jobs.plan import TrainJob, runtime_of
 from compiler.subjects.pools import spec as spec_pools
-from compiler.subjects.pools.plan import (
-    INSTANCE_TYPE,
-    POOL_LABEL,
-    ZONE,
-    NodeGroup,
-    NodePool,
-)
+from compiler.subjects.pools.plan import INSTANCE_TYPE, POOL_LABEL, ZONE, NodeGroup, NodePool
 from compiler.subjects.pools.spec import in_words
 from compiler.subjects.queues.plan import Flavor
 
@@ -26,15 +20,7 @@ def section(subject: Subject) -> Iterator[str]:
     if not jobs:
         return
     yield from ("## Jobs", "")
-    header = (
-        "job",
-        "object",
-        "runs as",
-        "queue",
-        "nodes:",
-        "lands on",
-        "a node asks for",
-    )
+    header = ("job", "object", "runs as", "queue", "nodes:", "lands on", "a node asks for")
     pools: set[str] = set()
     for job in jobs:
         pools.update((job.pool, *job.fallbacks))
@@ -43,11 +29,7 @@ def section(subject: Subject) -> Iterator[str]:
     yield from table(header, rows)
 
 
-def _row(
-    subject: Subject,
-    job: TrainJob,
-    landings: dict[str, str],
-) -> tuple[str, ...]:
+def _row(subject: Subject, job: TrainJob, landings: dict[str, str]) -> tuple[str, ...]:
     pools = (job.pool, *job.fallbacks)
     landing = ", else ".join(landings[pool] for pool in pools)
     requests = job.requests.items()
@@ -102,9 +84,7 @@ def _capacity(pool: spec_pools.NodePool) -> str:
     return " or ".join(map(in_words, pool.capacity_types))
 
 
-def _placement(
-    subject: Subject, node_pools: list[NodePool], pool: str
-) -> Iterator[str]:
+def _placement(subject: Subject, node_pools: list[NodePool], pool: str) -> Iterator[str]:
     groups = set()
     for node_pool in node_pools:
         node_class = class_of(subject.plan, node_pool)
@@ -121,10 +101,7 @@ def _placement(
         yield f"topology {flavor.topology}"
 
 
-def _values(
-    node_pools: list[NodePool],
-    key: str,
-) -> str:
+def _values(node_pools: list[NodePool], key: str) -> str:
     values: set[str] = set()
     for node_pool in node_pools:
         for requirement in node_pool.requirements:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 
-def table(
-    header: Sequence[str],
-    rows: Iterable[Sequence[str]],
-) -> Iterator[str]:
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     """A table and an empty line. A header that ends in ``:`` is aligned to the right, for numbers."""
     yield _row([cell.removesuffix(":") for cell in header])
     yield _row(map(_rule, header))
@@ -30,10 +27,7 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def folded(
-    title: str,
-    lines: Iterable[str],
-) -> Iterator[str]:
+def folded(title: str, lines: Iterable[str]) -> Iterator[str]:
     """Lines behind a title that opens them."""
     yield f"<details><summary>{title}</summary>"
     yield ""

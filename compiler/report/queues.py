@@ -23,8 +23,7 @@ def section(subject: Subject) -> Iterator[str]:
         "",
     )
     yield from table(
-        ("queue", "pool", "quota:", "may borrow:", "jobs ask:", "largest job:", ""),
-        rows,
+        ("queue", "pool", "quota:", "may borrow:", "jobs ask:", "largest job:", ""), rows
     )
 
 
@@ -47,11 +46,7 @@ def _rows(subject: Subject) -> Iterator[tuple[str, ...]]:
         yield pool.name, pool.name, str(most), "0", *asked
 
 
-def _borrows(
-    subject: Subject,
-    queue: Queue,
-    quota: PoolQuota,
-) -> int:
+def _borrows(subject: Subject, queue: Queue, quota: PoolQuota) -> int:
     """Nodes of a pool that a queue may get from its cohort, which are no more than the others lend."""
     if queue.cohort is None:
         return 0
@@ -77,10 +72,7 @@ def _lends(queue: Queue, pool: str) -> int:
     return nodes
 
 
-def _demand(
-    jobs: list[TrainJob],
-    most: int,
-) -> tuple[str, str, str]:
+def _demand(jobs: list[TrainJob], most: int) -> tuple[str, str, str]:
     """Nodes that the jobs ask in all and at most, and a word on whether they fit at once."""
     nodes = [job.whole_nodes for job in jobs]
     total = sum(nodes)

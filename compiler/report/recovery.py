@@ -13,11 +13,7 @@ from compiler.report.markdown import table
 from compiler.report.subject import Subject
 from compiler.subjects.health.plan import BurnIn
 from compiler.subjects.jobs.plan import CheckpointSchedule
-from compiler.subjects.jobs.stopping import (
-    AFTER_THE_SIGNAL,
-    longest_hook,
-    longest_silence,
-)
+from compiler.subjects.jobs.stopping import AFTER_THE_SIGNAL, longest_hook, longest_silence
 from compiler.subjects.pools.pools import DIAGNOSTICS
 from compiler.subjects.pools.spec import NodePool
 from compiler.subjects.queues.resolve import PROVISION, PULL, REPAIR
@@ -132,10 +128,7 @@ def _stop(work: Work) -> int:
     return min(seconds, whole)
 
 
-def _schedule(
-    subject: Subject,
-    work: Work,
-) -> CheckpointSchedule | None:
+def _schedule(subject: Subject, work: Work) -> CheckpointSchedule | None:
     name = work.job.source_name or work.job.name
     for schedule in subject.plan.of(CheckpointSchedule):
         if (schedule.namespace, schedule.name) == (work.job.namespace, name):

@@ -15,13 +15,7 @@ def section(subject: Subject) -> Iterator[str]:
         return
     yield from ("## Earlier runs", "", "They go on until they end or are deleted.", "")
     rows = (
-        (
-            f"{run.namespace}/{run.object}",
-            run.job,
-            str(run.nodes),
-            run.pool,
-            code(run.ends_with()),
-        )
+        (f"{run.namespace}/{run.object}", run.job, str(run.nodes), run.pool, code(run.ends_with()))
         for run in earlier
     )
     yield from table(("run", "job", "nodes:", "pool", "ends with"), rows)

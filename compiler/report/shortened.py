@@ -24,11 +24,7 @@ def joined(reports: Iterable[Report]) -> str:
     return "\n".join(report.text for report in reports)
 
 
-def shortened(
-    reports: Sequence[Report],
-    limit: int,
-    link: str,
-) -> str:
+def shortened(reports: Sequence[Report], limit: int, link: str) -> str:
     """All reports if they fit; otherwise those of changed clusters first, as many as fit, and a line for each other.
 
     No report is cut within a section. ``link`` leads to the whole.
@@ -53,11 +49,7 @@ def shortened(
     return _page(shown, left, link)
 
 
-def _page(
-    shown: Sequence[str],
-    left: Sequence[Report],
-    link: str,
-) -> str:
+def _page(shown: Sequence[str], left: Sequence[Report], link: str) -> str:
     parts = list(shown)
     if left:
         parts.append(_summary(left))

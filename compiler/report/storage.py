@@ -22,10 +22,7 @@ def section(subject: Subject) -> Iterator[str]:
     yield from table(header, rows)
 
 
-def _row(
-    subject: Subject,
-    storage: Storage,
-) -> tuple[str, ...]:
+def _row(subject: Subject, storage: Storage) -> tuple[str, ...]:
     jobs = JobsSection.of(subject.spec).jobs
     users = [job.name for job in jobs if _mounts(job, storage)]
     mounted = ", ".join(users) or "no job"

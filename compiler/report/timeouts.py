@@ -157,10 +157,7 @@ def _joins(configuration: str) -> int | None:
     return None
 
 
-def _of_ends(
-    subject: Subject,
-    works: tuple[Work, ...],
-) -> Iterator[Wait]:
+def _of_ends(subject: Subject, works: tuple[Work, ...]) -> Iterator[Wait]:
     """How long pods may take to stop, and how soon their launcher ends them."""
     schedules = {
         (schedule.namespace, schedule.name): schedule
@@ -181,23 +178,11 @@ def _of_ends(
         ranks = work.env.get(SHUTDOWN_TIMEOUT) or ""
         if ranks.isdigit():
             what = "ranks to end, before the kubelet kills them"
-            yield Wait(
-                "torchrun",
-                int(ranks),
-                what,
-                most=grace,
-                jobs=jobs,
-            )
+            yield Wait("torchrun", int(ranks), what, most=grace, jobs=jobs)
         if schedule is not None and schedule.timeout and schedule.every:
             first = schedule.every + (schedule.write or 0)
             what = "the first checkpoint, before the job is ended"
-            yield Wait(
-                "JobSet",
-                schedule.timeout,
-                what,
-                first,
-                jobs=jobs,
-            )
+            yield Wait("JobSet", schedule.timeout, what, first, jobs=jobs)
 
 
 def _name(work: Work) -> str:
@@ -241,12 +226,7 @@ def _of_delivery(subject: Subject) -> Iterator[Wait]:
         if least is not None:
             what = "its charts to be installed"
             who = f"Flux, for stage {stage.name}"
-            yield Wait(
-                who,
-                stage.timeout.seconds,
-                what,
-                least=least,
-            )
+            yield Wait(who, stage.timeout.seconds, what, least=least)
 
 
 def _time(seconds: float) -> str:

@@ -42,8 +42,7 @@ def section(subject: Subject) -> Iterator[str]:
         marked.append((*row, mark))
     marked += [(*row, "gone") for row in gone]
     marked += [
-        (f"{finding.severity} {finding.code}", finding.message, place(finding))
-        for finding in found
+        (f"{finding.severity} {finding.code}", finding.message, place(finding)) for finding in found
     ]
     yield from table(("", "who or what", ""), marked)
 

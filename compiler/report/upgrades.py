@@ -19,9 +19,7 @@ def section(subject: Subject) -> Iterator[str]:
     if not subject.steps:
         return
     yield from ("## Upgrades", "")
-    yield from table(
-        ("component", "from", "to", "verdict", "restarts"), map(_row, subject.steps)
-    )
+    yield from table(("component", "from", "to", "verdict", "restarts"), map(_row, subject.steps))
     for step in subject.steps:
         for upgrade in step.asking():
             if step.verdict != SAFE:
@@ -30,27 +28,14 @@ def section(subject: Subject) -> Iterator[str]:
 
 def _row(step: VersionStep) -> tuple[str, ...]:
     verdict = _WORDS.get(step.verdict, step.verdict)
-    return (
-        step.component,
-        step.before,
-        step.after,
-        verdict,
-        "; ".join(step.restarted),
-    )
+    return (step.component, step.before, step.after, verdict, "; ".join(step.restarted))
 
 
-def _asked(
-    step: VersionStep,
-    upgrade: Upgrade,
-) -> Iterator[str]:
+def _asked(step: VersionStep, upgrade: Upgrade) -> Iterator[str]:
     yield f"**{step}**: {upgrade.summary}."
     if upgrade.precondition:
         yield f"Before: {upgrade.precondition}."
     yield ""
     for text in upgrade.steps:
         yield f"- [ ] {text}"
-    yield from (
-        "",
-        f"Source: {'; '.join(upgrade.sources)}.",
-        "",
-    )
+    yield from ("", f"Source: {'; '.join(upgrade.sources)}.", "")

@@ -75,31 +75,13 @@ class Context:
         """Report an error; ``source`` is where the rule is written."""
         notes = (f"source: {source}",) if source else ()
         self.diagnostics.append(
-            error(
-                code,
-                message,
-                at,
-                help=help,
-                label=label,
-                key=key,
-                notes=notes,
-            )
+            error(code, message, at, help=help, label=label, key=key, notes=notes)
         )
 
-    def doubt(
-        self, code: str, message: str, at: Route, help: str, *, source: str = ""
-    ) -> None:
+    def doubt(self, code: str, message: str, at: Route, help: str, *, source: str = "") -> None:
         """Report a warning: what is likely wrong, and not certain."""
         notes = (f"source: {source}",) if source else ()
-        self.diagnostics.append(
-            warning(
-                code,
-                message,
-                at,
-                help=help,
-                notes=notes,
-            )
-        )
+        self.diagnostics.append(warning(code, message, at, help=help, notes=notes))
 
     def derive(
         self,
@@ -113,9 +95,7 @@ class Context:
     ) -> None:
         """Record a derived value for ``explain``, and the value of the spec that it ``follows``, if any."""
         if self.explained:
-            self.derived.append(
-                Derived(target, name, str(value), reason, source, follows)
-            )
+            self.derived.append(Derived(target, name, str(value), reason, source, follows))
 
     def settle(
         self,
@@ -131,41 +111,17 @@ class Context:
     ) -> T:
         """The spec's value, or the derived one where it has none; ``explain`` shows which."""
         if given is None:
-            self.derive(
-                target,
-                name,
-                derived,
-                reason,
-                source,
-                follows=follows,
-            )
+            self.derive(target, name, derived, reason, source, follows=follows)
             return derived
         self.given(target, name, given, "set by the spec", at)
         return given
 
-    def given(
-        self, target: str, name: str, value: object, reason: str, at: Route
-    ) -> None:
+    def given(self, target: str, name: str, value: object, reason: str, at: Route) -> None:
         """Record a value that the spec sets, for ``explain``."""
         if self.explained:
-            self.derived.append(
-                Derived(
-                    target,
-                    name,
-                    str(value),
-                    reason,
-                    at=at,
-                )
-            )
+            self.derived.append(Derived(target, name, str(value), reason, at=at))
 
-    def find(
-        self,
-        code: str,
-        what: str,
-        name: str,
-        known: Mapping[str, T],
-        at: Route,
-    ) -> T | None:
+    def find(self, code: str, what: str, name: str, known: Mapping[str, T], at: Route) -> T | None:
         """The thing of a name, or a fault that says which names there are."""
         thing = known.get(name)
         if thing is None:
@@ -245,13 +201,7 @@ class Context:
                 known.append(name)
         return tuple(known)
 
-    def in_region(
-        self,
-        zone: str,
-        at: Route,
-        *,
-        key: bool = False,
-    ) -> bool:
+    def in_region(self, zone: str, at: Route, *, key: bool = False) -> bool:
         """Whether a zone is one of the region's; a fault if it is not. Where they are not known, its name decides."""
         region = self.spec.region
         known = self.catalog.regions.get(region)
@@ -263,9 +213,7 @@ class Context:
                 "RES004",
                 f"zone `{zone}` is not in region `{region}`",
                 at,
-                f"{region} has {listed(known)}"
-                if known
-                else f"write it like `{region}a`",
+                f"{region} has {listed(known)}" if known else f"write it like `{region}a`",
                 key=key,
             )
             return False
@@ -281,11 +229,7 @@ class Context:
             )
         return True
 
-    def instance(
-        self,
-        name: str,
-        at: Route,
-    ) -> InstanceType | None:
+    def instance(self, name: str, at: Route) -> InstanceType | None:
         """The instance type of this name, or a fault."""
         instance = self.catalog.instance(name)
         if instance is None:
@@ -321,11 +265,7 @@ _LISTS = {
 }
 
 
-def near_help(
-    name: str,
-    known: Iterable[str],
-    what: str,
-) -> str:
+def near_help(name: str, known: Iterable[str], what: str) -> str:
     """What to write instead of a name that does not exist."""
     names = list(known)
     near = meant(name, names)
@@ -339,12 +279,7 @@ def near_help(
 
 
 def unique(
-    context: Context,
-    what: str,
-    names: Iterable[str],
-    at: Route,
-    *,
-    key: str = "name",
+    context: Context, what: str, names: Iterable[str], at: Route, *, key: str = "name"
 ) -> None:
     """Report names that are given twice in a list of the spec."""
     first_index: dict[str, int] = {}

@@ -22,28 +22,15 @@ from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.overrides.spec import OverridesSection
 
 
-def choose_release(
-    spec: ClusterSpec, catalog: Catalog
-) -> tuple[Release | None, list[Diagnostic]]:
+def choose_release(spec: ClusterSpec, catalog: Catalog) -> tuple[Release | None, list[Diagnostic]]:
     """The release set that a spec names (or the newest), with its overrides checked."""
     release: Release | None = catalog.newest_release
     if spec.release is not None:
         release = catalog.release(spec.release)
     if release is None:
         fact = f"release `{spec.release}` is unknown"
-        help = near_help(
-            str(spec.release),
-            catalog.releases,
-            "release",
-        )
-        return None, [
-            error(
-                "RES001",
-                fact,
-                SPEC / "release",
-                help=help,
-            )
-        ]
+        help = near_help(str(spec.release), catalog.releases, "release")
+        return None, [error("RES001", fact, SPEC / "release", help=help)]
     faults = list(_components(spec, release))
     faults += _unsupported(spec, release)
     faults += _apart(spec, release)
@@ -51,10 +38,7 @@ def choose_release(
     return release, faults
 
 
-def _components(
-    spec: ClusterSpec,
-    release: Release,
-) -> Iterator[Diagnostic]:
+def _components(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
     """Components that the release does not have, and versions that cannot be set by themselves."""
     overrides = OverridesSection.of(spec).components
     for name, component in overrides.items():
@@ -63,33 +47,16 @@ def _components(
             below_spec = OF_THE_PLATFORM[name][1:]
             key = str(Route(below_spec))
             fact = f"`{name}` is no component that is installed in the cluster"
-            yield error(
-                "RES080",
-                fact,
-                at,
-                key=True,
-                help=f"write it as `{key}`",
-            )
+            yield error("RES080", fact, at, key=True, help=f"write it as `{key}`")
         elif name not in release.components:
             fact = f"release {release.name} has no component `{name}`"
             help = near_help(name, release.components, "component")
-            yield error(
-                "RES080",
-                fact,
-                at,
-                key=True,
-                help=help,
-            )
+            yield error("RES080", fact, at, key=True, help=help)
         elif component.version is not None:
             help = _not_by_itself(release.components[name])
             if help:
                 fact = f"the version of `{name}` cannot be set by itself"
-                yield error(
-                    "RES081",
-                    fact,
-                    at / "version",
-                    help=help,
-                )
+                yield error("RES081", fact, at / "version", help=help)
 
 
 def _not_by_itself(component: Component) -> str:
@@ -103,10 +70,7 @@ def _not_by_itself(component: Component) -> str:
     return "remove it, or take another `release`"
 
 
-def _unsupported(
-    spec: ClusterSpec,
-    release: Release,
-) -> Iterator[Diagnostic]:
+def _unsupported(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
     """Versions that are not rendered for, or have another form than the component's."""
     overrides = OverridesSection.of(spec).components
     for name, version in own_versions(spec).items():
@@ -122,12 +86,7 @@ def _unsupported(
             minor = release.minors.get(version)
             if name == "kubernetes" and minor is not None and minor.left_out:
                 fact = f"{fact}: {minor.left_out}"
-            yield error(
-                "RES002",
-                fact,
-                own_place(spec, name),
-                help=help,
-            )
+            yield error("RES002", fact, own_place(spec, name), help=help)
 
 
 def _supported(component: Component, version: str) -> str:
@@ -148,10 +107,7 @@ def _form(version: str) -> tuple[bool, bool]:
     return version.startswith("v"), "-eksbuild." in version
 
 
-def _apart(
-    spec: ClusterSpec,
-    release: Release,
-) -> Iterator[Diagnostic]:
+def _apart(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
     """Versions that do not work together."""
     own = own_versions(spec)
     chosen = release.chosen(own)
@@ -174,10 +130,7 @@ def _apart(
         )
 
 
-def _too_old_for_kubernetes(
-    spec: ClusterSpec,
-    release: Release,
-) -> Iterator[Diagnostic]:
+def _too_old_for_kubernetes(spec: ClusterSpec, release: Release) -> Iterator[Diagnostic]:
     """A Karpenter that does not take the cluster's minor version."""
     if ClusterSection.of(spec).auto_mode is not None:
         return
@@ -196,15 +149,10 @@ def _too_old_for_kubernetes(
         )
 
 
-_COMPATIBILITY = (
-    "karpenter-provider-aws v1.14.1 website/content/en/docs/upgrading/compatibility.md"
-)
+_COMPATIBILITY = "karpenter-provider-aws v1.14.1 website/content/en/docs/upgrading/compatibility.md"
 
 
-def settle_versions(
-    context: Context,
-    used: Container[str],
-) -> None:
+def settle_versions(context: Context, used: Container[str]) -> None:
     """Record the version of each component that the cluster uses for ``explain``, with the reason for it."""
     own = own_versions(context.spec)
     versions = context.versions.items()

@@ -54,11 +54,7 @@ def resolve(
             "RES003",
             f"region `{spec.spec.region}` is unknown",
             SPEC / "region",
-            near_help(
-                spec.spec.region,
-                catalog.regions,
-                "region",
-            ),
+            near_help(spec.spec.region, catalog.regions, "region"),
         )
     plan = _plan(context)
     context.forget()

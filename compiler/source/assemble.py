@@ -24,18 +24,13 @@ from compiler.source.merge import is_null
 from compiler.source.nearby import ancestors, cluster_folder
 from compiler.source.parse import parse
 from compiler.source.read import STDIN, is_yaml, read, read_stdin, walk
-from compiler.source.tree import (
-    Document,
-    MappingNode,
-    Node,
-    ScalarNode,
-    SequenceNode,
-    SourceFile,
-)
+from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile
 
 _OUTPUT = ".manifest.json"  # what `emit` puts into each folder that it writes
 _MARK = b'"trainyard.dev/file": ".manifest.json"'  # and what says there that it is ours, a merge's marks or not
-_POLICIES = "policies"  # where `cli` looks for the adopter's policies, for a folder that holds specs too
+_POLICIES = (
+    "policies"  # where `cli` looks for the adopter's policies, for a folder that holds specs too
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +75,7 @@ def assemble(
         clusters = _clusters(headers)
     parts = _assign(_items(headers, kinds), clusters, diagnostics)
     if wanted:
-        clusters = [
-            cluster
-            for cluster in clusters
-            if _holds(parts.get(id(cluster), []), wanted)
-        ]
+        clusters = [cluster for cluster in clusters if _holds(parts.get(id(cluster), []), wanted)]
     _check_names(clusters, diagnostics)
     if not clusters and not diagnostics and not unread:
         diagnostics.append(
@@ -97,13 +88,7 @@ def assemble(
     sources: list[SpecSource] = []
     for cluster in clusters:
         own_parts = parts.get(id(cluster), [])
-        source, files = _whole(
-            cluster,
-            own_parts,
-            library,
-            diagnostics,
-            kinds,
-        )
+        source, files = _whole(cluster, own_parts, library, diagnostics, kinds)
         sources.append(source)
         for path in files:
             unread.pop(path, None)  # an included file need not be a spec
@@ -115,10 +100,7 @@ def _clusters(headers: Sequence[Header]) -> list[Header]:
     return [header for header in headers if header.kind == CLUSTER]
 
 
-def _items(
-    headers: Sequence[Header],
-    kinds: Kinds,
-) -> list[Header]:
+def _items(headers: Sequence[Header], kinds: Kinds) -> list[Header]:
     return [header for header in headers if header.kind in kinds]
 
 
@@ -141,9 +123,7 @@ class _Library:
         return self.load(path)
 
     def _loaded(
-        self,
-        real: str,
-        reading: Callable[[], tuple[SourceFile | None, list[Diagnostic]]],
+        self, real: str, reading: Callable[[], tuple[SourceFile | None, list[Diagnostic]]]
     ) -> tuple[list[Header], list[Diagnostic]]:
         if real in self._headers:
             return self._headers[real], []
@@ -181,18 +161,12 @@ def _around(
     return headers
 
 
-def _holds(
-    parts: Sequence[Header],
-    asked_for: Sequence[Header],
-) -> bool:
+def _holds(parts: Sequence[Header], asked_for: Sequence[Header]) -> bool:
     """Whether any of a cluster's parts is one of those asked for."""
     return any(part is wanted for part in parts for wanted in asked_for)
 
 
-def _find(
-    paths: Iterable[str | os.PathLike[str]],
-    faults: list[Diagnostic],
-) -> list[str]:
+def _find(paths: Iterable[str | os.PathLike[str]], faults: list[Diagnostic]) -> list[str]:
     """Files by name, each once. Left out: hidden files and folders, ``policies/``, and what Trainyard wrote."""
     files: dict[str, str] = {}
     given = [os.fspath(path) for path in paths]
@@ -204,9 +178,7 @@ def _find(
         if not inside and len(faults) == unread:
             faults.append(
                 error(
-                    "YML040",
-                    f"no YAML file in `{path}`",
-                    help="name a file or folder with a spec",
+                    "YML040", f"no YAML file in `{path}`", help="name a file or folder with a spec"
                 )
             )
         for name in inside:
@@ -218,10 +190,7 @@ def _find(
     return sorted(files.values())
 
 
-def _walk(
-    folder: str,
-    faults: list[Diagnostic],
-) -> Iterator[str]:
+def _walk(folder: str, faults: list[Diagnostic]) -> Iterator[str]:
     for parent, folders, names in walk(folder, faults):
         manifest = os.path.join(parent, _OUTPUT)
         if _OUTPUT in names and _is_output(manifest):
@@ -255,9 +224,7 @@ def _listed(paths: Iterable[str | os.PathLike[str]]) -> str:
 
 
 def _assign(
-    parts: Sequence[Header],
-    clusters: Sequence[Header],
-    faults: list[Diagnostic],
+    parts: Sequence[Header], clusters: Sequence[Header], faults: list[Diagnostic]
 ) -> dict[int, list[Header]]:
     """Parts by the identity of the cluster that they join."""
     joined: dict[int, list[Header]] = {}
@@ -275,10 +242,7 @@ def _assign(
     return joined
 
 
-def _owner(
-    part: Header,
-    folders: dict[str, list[Header]],
-) -> Header | Diagnostic:
+def _owner(part: Header, folders: dict[str, list[Header]]) -> Header | Diagnostic:
     """The cluster of a part: of its own file, its folder, or the nearest folder above."""
     near: list[Header] = []
     for folder in ancestors(_folder(part)):
@@ -311,9 +275,7 @@ def _owner(
     return replace(fact, related=tuple(related))
 
 
-def _named(
-    part: Header, wanted: ScalarNode, near: Sequence[Header]
-) -> Header | Diagnostic:
+def _named(part: Header, wanted: ScalarNode, near: Sequence[Header]) -> Header | Diagnostic:
     match = [cluster for cluster in near if cluster.name == wanted.value]
     if match:
         return match[0]
@@ -341,10 +303,7 @@ def _title(part: Header) -> str:
     return part.kind
 
 
-def _check_names(
-    clusters: Sequence[Header],
-    faults: list[Diagnostic],
-) -> None:
+def _check_names(clusters: Sequence[Header], faults: list[Diagnostic]) -> None:
     """Two clusters of one name would be written to one folder."""
     first: dict[str, Header] = {}
     for cluster in clusters:
@@ -357,12 +316,7 @@ def _check_names(
                 help="rename one",
             )
             related = ((other.at, "first named here"),)
-            faults.append(
-                replace(
-                    fact,
-                    related=related,
-                )
-            )
+            faults.append(replace(fact, related=related))
 
 
 def _whole(
@@ -385,20 +339,12 @@ def _whole(
     file_name = os.path.basename(cluster.file.name)
     stem, _ = os.path.splitext(file_name)
     document = Document(root)
-    source = SpecSource(
-        cluster.name or stem,
-        cluster.file.name,
-        document,
-        tuple(files),
-    )
+    source = SpecSource(cluster.name or stem, cluster.file.name, document, tuple(files))
     return source, included
 
 
 def _splice(
-    root: MappingNode,
-    parts: Sequence[Header],
-    diagnostics: list[Diagnostic],
-    kinds: Kinds,
+    root: MappingNode, parts: Sequence[Header], diagnostics: list[Diagnostic], kinds: Kinds
 ) -> MappingNode:
     """The root with each part as an item of its list. A list of the wrong type is left for the spec's own check."""
     spec = root.child("spec")
@@ -413,22 +359,11 @@ def _splice(
         parts_of_kind = [part for part in parts if part.kind == kind]
         node = items.get(key)
         items |= _extended(node, key, parts_of_kind, place, diagnostics)
-    whole = MappingNode(
-        place.span,
-        items,
-        key_span=place.key_span,
-    )
-    return MappingNode(
-        root.span,
-        {**root.items, "spec": whole},
-        key_span=root.key_span,
-    )
+    whole = MappingNode(place.span, items, key_span=place.key_span)
+    return MappingNode(root.span, {**root.items, "spec": whole}, key_span=root.key_span)
 
 
-def _is_absent_or(
-    wanted: type[Node],
-    node: Node | None,
-) -> bool:
+def _is_absent_or(wanted: type[Node], node: Node | None) -> bool:
     return node is None or isinstance(node, wanted) or is_null(node)
 
 
@@ -471,29 +406,12 @@ def _extended(
                 span=name.span,
                 help="rename one or remove it",
             )
-            diagnostics.append(
-                replace(
-                    fact,
-                    related=((first.span, "first named here"),),
-                )
-            )
+            diagnostics.append(replace(fact, related=((first.span, "first named here"),)))
             continue
-        items.append(
-            MappingNode(
-                spec.span,
-                {"name": name, **spec.items},
-                key_span=spec.key_span,
-            )
-        )
+        items.append(MappingNode(spec.span, {"name": name, **spec.items}, key_span=spec.key_span))
     place = node if node is not None else holder
     if node is not None:
         span = place.span
     else:
         span = place.key_span or first_character(place)
-    return {
-        key: SequenceNode(
-            span,
-            items,
-            key_span=place.key_span,
-        )
-    }
+    return {key: SequenceNode(span, items, key_span=place.key_span)}

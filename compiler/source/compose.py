@@ -57,11 +57,7 @@ class TooDeep(Exception):  # noqa: N818 - a signal, not an error
         self.line = line
 
 
-def events(
-    text: str,
-    *,
-    pure: bool = False,
-) -> Callable[[], Any]:
+def events(text: str, *, pure: bool = False) -> Callable[[], Any]:
     """A function that gives the next event of a YAML text; it raises ``yaml.YAMLError``."""
     if pure or not yaml.__with_libyaml__:
         return yaml.SafeLoader(text).get_event
@@ -110,21 +106,13 @@ class Composer:
             self._start_document()
             root = self._node(self._next(), None, 0)
             self._next()  # the end of the document
-            empty = (
-                isinstance(root, ScalarNode) and root.value is None and not root.text
-            )
+            empty = isinstance(root, ScalarNode) and root.value is None and not root.text
             if not empty:
                 yield Document(root)
 
     def _span(self, event: Any) -> Span:
         start, end = event.start_mark, event.end_mark
-        return Span(
-            self._file,
-            start.line + 1,
-            start.column + 1,
-            end.line + 1,
-            end.column + 1,
-        )
+        return Span(self._file, start.line + 1, start.column + 1, end.line + 1, end.column + 1)
 
     def _error(
         self,
@@ -134,22 +122,12 @@ class Composer:
         help: str,
         related: tuple[tuple[Span, str], ...] = (),
     ) -> None:
-        fault = error(
-            code,
-            message,
-            span=span,
-            help=help,
-        )
+        fault = error(code, message, span=span, help=help)
         if related:
             fault = replace(fault, related=related)
         self._diagnostics.append(fault)
 
-    def _node(
-        self,
-        event: Any,
-        key: Span | None,
-        depth: int,
-    ) -> Node:
+    def _node(self, event: Any, key: Span | None, depth: int) -> Node:
         """The node that begins with an event; ``key`` is the place of its key."""
         if type(event) is AliasEvent:
             return self._alias(event, key, depth)
@@ -169,12 +147,7 @@ class Composer:
         self._anchors[event.anchor] = (node, size)
         return node
 
-    def _value(
-        self,
-        event: Any,
-        key: Span | None,
-        depth: int,
-    ) -> Node:
+    def _value(self, event: Any, key: Span | None, depth: int) -> Node:
         if type(event) is ScalarEvent:
             return self._scalar(event, key)
         if depth >= MAX_DEPTH:
@@ -183,12 +156,7 @@ class Composer:
             return self._mapping(event, key, depth)
         return self._list(event, key, depth)
 
-    def _short_form(
-        self,
-        event: Any,
-        key: Span | None,
-        depth: int,
-    ) -> Node:
+    def _short_form(self, event: Any, key: Span | None, depth: int) -> Node:
         """A value with a tag of the format: a mapping of one key. A scalar of it is text."""
         if depth >= MAX_DEPTH:
             self._too_deep(self._span(event))
@@ -200,68 +168,32 @@ class Composer:
             self._anchors[anchor] = None
         if type(event) is ScalarEvent:
             span = self._span(event)
-            inner: Node = ScalarNode(
-                span,
-                event.value,
-                event.value,
-                True,
-            )
+            inner: Node = ScalarNode(span, event.value, event.value, True)
         else:
             inner = self._node(event, None, depth + 1)
         self._count += 1
-        node = MappingNode(
-            inner.span,
-            {name: inner},
-            key_span=key,
-        )
+        node = MappingNode(inner.span, {name: inner}, key_span=key)
         if anchor is not None:
             size = self._count - before + 1
             self._anchors[anchor] = (node, size)
         return node
 
-    def _scalar(
-        self,
-        event: ScalarEvent,
-        key: Span | None,
-    ) -> ScalarNode:
+    def _scalar(self, event: ScalarEvent, key: Span | None) -> ScalarNode:
         text = event.value
         if event.style:
-            return ScalarNode(
-                self._span(event),
-                text,
-                text,
-                True,
-                key_span=key,
-            )
+            return ScalarNode(self._span(event), text, text, True, key_span=key)
         if text not in self._values:
             self._values[text] = resolve(text)
         value = self._values[text]
         if not text and key is not None:  # nothing was written: show the key
-            return ScalarNode(
-                key,
-                value,
-                text,
-                key_span=key,
-            )
+            return ScalarNode(key, value, text, key_span=key)
         span = self._span(event)
         if type(value) is Refusal:
-            self._error(
-                value.code,
-                f"`{_short(text)}` {value.fact}",
-                span,
-                value.help,
-            )
+            self._error(value.code, f"`{_short(text)}` {value.fact}", span, value.help)
             value = text
-        return ScalarNode(
-            span,
-            value,
-            text,
-            key_span=key,
-        )
+        return ScalarNode(span, value, text, key_span=key)
 
-    def _list(
-        self, event: CollectionStartEvent, key: Span | None, depth: int
-    ) -> SequenceNode:
+    def _list(self, event: CollectionStartEvent, key: Span | None, depth: int) -> SequenceNode:
         items: list[Node] = []
         next_event, node = self._next, self._node
         item = next_event()
@@ -272,15 +204,9 @@ class Composer:
             last = items[-1].span
         else:
             last = None
-        return SequenceNode(
-            self._whole(event, item, last),
-            items,
-            key_span=key,
-        )
+        return SequenceNode(self._whole(event, item, last), items, key_span=key)
 
-    def _mapping(
-        self, event: CollectionStartEvent, key: Span | None, depth: int
-    ) -> MappingNode:
+    def _mapping(self, event: CollectionStartEvent, key: Span | None, depth: int) -> MappingNode:
         items: dict[str, Node] = {}
         merged: list[Node] = []
         last: Span | None = None
@@ -288,11 +214,7 @@ class Composer:
         first = next_event()
         while not isinstance(first, CollectionEndEvent):
             name, place = self._key(first, depth)
-            value = node(
-                next_event(),
-                place,
-                depth + 1,
-            )
+            value = node(next_event(), place, depth + 1)
             last = value.span
             if name is None:
                 if type(first) is ScalarEvent and first.value == "<<":
@@ -304,42 +226,17 @@ class Composer:
             first = next_event()
         for value in merged:
             _merge(items, value)
-        return MappingNode(
-            self._whole(event, first, last),
-            items,
-            key_span=key,
-        )
+        return MappingNode(self._whole(event, first, last), items, key_span=key)
 
-    def _whole(
-        self,
-        start: Any,
-        end: Any,
-        last: Span | None,
-    ) -> Span:
+    def _whole(self, start: Any, end: Any, last: Span | None) -> Span:
         """From the first to the last character; a block's own end mark lies at the next token."""
         span = self._span(start)
         if start.flow_style or last is None:
             mark = end.end_mark
-            return Span(
-                self._file,
-                span.line,
-                span.column,
-                mark.line + 1,
-                mark.column + 1,
-            )
-        return Span(
-            self._file,
-            span.line,
-            span.column,
-            last.end_line,
-            last.end_column,
-        )
+            return Span(self._file, span.line, span.column, mark.line + 1, mark.column + 1)
+        return Span(self._file, span.line, span.column, last.end_line, last.end_column)
 
-    def _key(
-        self,
-        event: Any,
-        depth: int,
-    ) -> tuple[str | None, Span]:
+    def _key(self, event: Any, depth: int) -> tuple[str | None, Span]:
         """The name of a key (``None``: there is none, the value is left out) and its place."""
         span = self._span(event)
         if type(event) is not ScalarEvent:
@@ -370,12 +267,7 @@ class Composer:
         elif type(value) is Refusal:
             shown = _short(name)
             help = f'quote the key: `"{shown}"`'
-            self._error(
-                value.code,
-                f"key `{shown}` {value.fact}",
-                span,
-                help,
-            )
+            self._error(value.code, f"key `{shown}` {value.fact}", span, help)
         elif name:
             help = f'quote the key: `"{name}"`'
             self._error("YML012", f"key `{name}` is not a string", span, help)
@@ -383,12 +275,7 @@ class Composer:
             help = "write a name before the colon"
             self._error("YML012", "a key is empty", span, help)
 
-    def _complex_key(
-        self,
-        event: NodeEvent,
-        span: Span,
-        depth: int,
-    ) -> str | None:
+    def _complex_key(self, event: NodeEvent, span: Span, depth: int) -> str | None:
         node = self._node(event, span, depth + 1)
         text = text_node(node)
         if type(event) is AliasEvent and text is not None:
@@ -401,21 +288,11 @@ class Composer:
         self._error("YML013", "a key is a list, a mapping or an alias", span, help)
         return None
 
-    def _alias(
-        self,
-        event: Any,
-        key: Span | None,
-        depth: int,
-    ) -> Node:
+    def _alias(self, event: Any, key: Span | None, depth: int) -> Node:
         """A copy of what the anchor names, standing at the alias."""
         span = self._span(event)
         name = event.anchor
-        null = ScalarNode(
-            span,
-            None,
-            "",
-            key_span=key,
-        )
+        null = ScalarNode(span, None, "", key_span=key)
         if name not in self._anchors:
             self._error(
                 "YML004",
@@ -436,21 +313,11 @@ class Composer:
             self._too_deep(span)
         match node:
             case ScalarNode():
-                return ScalarNode(
-                    span, node.value, node.text, node.quoted, key_span=key
-                )
+                return ScalarNode(span, node.value, node.text, node.quoted, key_span=key)
             case MappingNode():
-                return MappingNode(
-                    span,
-                    node.items,
-                    key_span=key,
-                )
+                return MappingNode(span, node.items, key_span=key)
             case SequenceNode():
-                return SequenceNode(
-                    span,
-                    node.items,
-                    key_span=key,
-                )
+                return SequenceNode(span, node.items, key_span=key)
         raise TypeError(node)
 
     def _is_too_much(self, size: int, span: Span) -> bool:
@@ -471,10 +338,7 @@ class Composer:
 
     def _too_deep(self, span: Span) -> None:
         self._error(
-            "YML007",
-            f"nested more than {MAX_DEPTH} levels deep",
-            span,
-            "flatten the value",
+            "YML007", f"nested more than {MAX_DEPTH} levels deep", span, "flatten the value"
         )
         raise TooDeep(span.line)
 
@@ -491,44 +355,21 @@ class Composer:
         tag = event.tag.replace("tag:yaml.org,2002:", "!!")
         close = []
         if self._tags:
-            close = near(
-                tag,
-                self._tags,
-                limit=1,
-            )
+            close = near(tag, self._tags, limit=1)
         help = "remove the tag; quote the value if it is text"
         if close:
             help = f"did you mean `{close[0]}`?"
-        self._error(
-            "YML014",
-            f"explicit tag `{_short(tag)}`",
-            self._span(event),
-            help,
-        )
+        self._error("YML014", f"explicit tag `{_short(tag)}`", self._span(event), help)
 
-    def _duplicate(
-        self,
-        name: str,
-        place: Span,
-        first: Node,
-    ) -> None:
+    def _duplicate(self, name: str, place: Span, first: Node) -> None:
         message = f"duplicate key `{_short(name)}`"
         related: tuple[tuple[Span, str], ...] = ()
         if first.key_span is not None:
             related = ((first.key_span, "first set here"),)
-        self._error(
-            "YML001",
-            message,
-            place,
-            "remove one of the two",
-            related,
-        )
+        self._error("YML001", message, place, "remove one of the two", related)
 
 
-def _merge(
-    items: dict[str, Node],
-    merged: Node,
-) -> None:
+def _merge(items: dict[str, Node], merged: Node) -> None:
     """Add what ``<<`` brings: a mapping or a list of them, the first before the next; own keys win (YAML 1.1 merge)."""
     if isinstance(merged, SequenceNode):
         mappings = merged.items

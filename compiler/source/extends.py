@@ -10,14 +10,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, error
 from compiler.regex import regex
 from compiler.source.headers import BASE, CLUSTER, Header
 from compiler.source.merge import merge
-from compiler.source.tree import (
-    MappingNode,
-    Node,
-    ScalarNode,
-    SequenceNode,
-    SourceFile,
-    text_node,
-)
+from compiler.source.tree import MappingNode, Node, ScalarNode, SequenceNode, SourceFile, text_node
 
 MAX_BASES = 32
 """Most bases, direct and indirect, of one cluster."""
@@ -35,11 +28,7 @@ class Extender:
         self.found: list[Diagnostic] = []
         self._count = 0
 
-    def flatten(
-        self,
-        header: Header,
-        chain: tuple[str, ...] = (),
-    ) -> MappingNode:
+    def flatten(self, header: Header, chain: tuple[str, ...] = ()) -> MappingNode:
         """The document's root with ``spec`` merged over those of its bases, and without ``extends``."""
         if header.file not in self.files:
             self.files.append(header.file)
@@ -59,11 +48,7 @@ class Extender:
             merged = merge(merged, items["spec"])
         if merged is not None:
             items["spec"] = merged
-        return MappingNode(
-            root.span,
-            items,
-            key_span=root.key_span,
-        )
+        return MappingNode(root.span, items, key_span=root.key_span)
 
     def _paths(self, extends: Node) -> list[ScalarNode]:
         if isinstance(extends, SequenceNode):
@@ -84,9 +69,7 @@ class Extender:
                 )
         return paths
 
-    def _base_spec(
-        self, node: ScalarNode, path: str, chain: tuple[str, ...]
-    ) -> Node | None:
+    def _base_spec(self, node: ScalarNode, path: str, chain: tuple[str, ...]) -> Node | None:
         """The flattened spec of one base."""
         written = str(node.value)
         folder = os.path.dirname(path)
@@ -120,21 +103,8 @@ class Extender:
             self._report("YML037", message, node, help)
         return None
 
-    def _report(
-        self,
-        code: str,
-        message: str,
-        node: Node,
-        help: str,
-    ) -> None:
-        self.found.append(
-            error(
-                code,
-                message,
-                span=node.span,
-                help=help,
-            )
-        )
+    def _report(self, code: str, message: str, node: Node, help: str) -> None:
+        self.found.append(error(code, message, span=node.span, help=help))
 
 
 def _is_path(text: str) -> bool:
@@ -150,12 +120,7 @@ def _at(node: Node, fault: Diagnostic) -> Diagnostic:
     help = fault.help
     if fault.code == "YML020":
         help = "check the path; it is relative to this file"
-    return replace(
-        fault,
-        span=node.span,
-        label="named as a base here",
-        help=help,
-    )
+    return replace(fault, span=node.span, label="named as a base here", help=help)
 
 
 def _pick(headers: list[Header]) -> Header | None:

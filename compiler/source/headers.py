@@ -75,11 +75,7 @@ def read_header(
     api_version = root.child("apiVersion")
     if api_version is None or _text(api_version).startswith(_GROUP):
         # Of a third-party API the kind is no fault of its own.
-        kind_names = (
-            CLUSTER,
-            BASE,
-            *kinds,
-        )
+        kind_names = (CLUSTER, BASE, *kinds)
         faults += _check_value(root, "kind", kind_names, "YML032")
     if faults:
         return None, faults
@@ -97,11 +93,7 @@ def read_header(
     return header, faults  # a cluster is judged as a whole, with its spec
 
 
-def did_you_mean(
-    word: str,
-    known: Iterable[str],
-    otherwise: str = "",
-) -> str:
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
     """A help text with the nearest known word."""
     return meant(word, known) or otherwise
 
@@ -109,13 +101,7 @@ def did_you_mean(
 def first_character(node: Node) -> Span:
     """One character at the start of a node."""
     span = node.span
-    return Span(
-        span.file,
-        span.line,
-        span.column,
-        span.line,
-        span.column + 1,
-    )
+    return Span(span.file, span.line, span.column, span.line, span.column + 1)
 
 
 def _text(node: Node | None) -> str:
@@ -126,10 +112,7 @@ def _text(node: Node | None) -> str:
 
 
 def _check_value(
-    root: MappingNode,
-    key: str,
-    known: tuple[str, ...],
-    code: str,
+    root: MappingNode, key: str, known: tuple[str, ...], code: str
 ) -> Iterator[Diagnostic]:
     node = root.child(key)
     choices = listed(known, " or ")
@@ -149,18 +132,11 @@ def _check_value(
             code,
             f"unknown {key} `{shown}`",
             span=node.span,
-            help=did_you_mean(
-                _text(node),
-                known,
-                f"use {choices}",
-            ),
+            help=did_you_mean(_text(node), known, f"use {choices}"),
         )
 
 
-def _check_part(
-    header: Header,
-    section: str,
-) -> Iterator[Diagnostic]:
+def _check_part(header: Header, section: str) -> Iterator[Diagnostic]:
     """A part is spliced into the cluster, so nothing outside its spec may be lost without a word."""
     root = header.root
     yield from _unknown(header, root, _ROOT_KEYS, header.kind)
@@ -186,39 +162,25 @@ def _check_part(
             span=name.key_span,
             help="remove `spec.name`",
         )
-        yield replace(
-            fault,
-            related=((header.at, "named here"),),
-        )
+        yield replace(fault, related=((header.at, "named here"),))
 
 
 def _check_base(header: Header) -> Iterator[Diagnostic]:
     """Only its spec is merged, so nothing beside it may be lost without a word either."""
-    yield from _unknown(
-        header,
-        header.root,
-        (*_ROOT_KEYS, "extends"),
-        header.kind,
-    )
+    yield from _unknown(header, header.root, (*_ROOT_KEYS, "extends"), header.kind)
     yield from _check_metadata(header, ("name",))
     has_bases = header.root.child("extends") is not None
     if not has_bases or header.root.child("spec") is not None:
         yield from _check_spec(header, "the `spec` of a cluster")
 
 
-def _check_metadata(
-    header: Header,
-    known: tuple[str, ...],
-) -> Iterator[Diagnostic]:
+def _check_metadata(header: Header, known: tuple[str, ...]) -> Iterator[Diagnostic]:
     metadata = header.root.child("metadata")
     if isinstance(metadata, MappingNode):
         yield from _unknown(header, metadata, known, "metadata")
 
 
-def _check_spec(
-    header: Header,
-    fields: str,
-) -> Iterator[Diagnostic]:
+def _check_spec(header: Header, fields: str) -> Iterator[Diagnostic]:
     spec = header.root.child("spec")
     if not isinstance(spec, MappingNode):
         if spec is not None:
@@ -241,10 +203,7 @@ _ELSEWHERE = {
 
 
 def _unknown(
-    header: Header,
-    node: MappingNode,
-    known: tuple[str, ...],
-    where: str,
+    header: Header, node: MappingNode, known: tuple[str, ...], where: str
 ) -> Iterator[Diagnostic]:
     for key, value in node.items.items():
         if key not in known:

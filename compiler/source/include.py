@@ -54,19 +54,11 @@ def included(document: Document) -> list[Included]:
             at = Route(("spec", _KEY, index))
             for place, node in enumerate(path.objects):
                 file = node.span.file.name
-                objects.append(
-                    Included(
-                        at / place,
-                        file,
-                        node.to_python(),
-                    )
-                )
+                objects.append(Included(at / place, file, node.to_python()))
     return objects
 
 
-def with_included(
-    root: MappingNode, faults: list[Diagnostic]
-) -> tuple[MappingNode, set[str]]:
+def with_included(root: MappingNode, faults: list[Diagnostic]) -> tuple[MappingNode, set[str]]:
     """A spec with the objects of its ``include`` below the paths there, and the files that these are from, by their
     real paths."""
     paths = _paths(root)
@@ -74,25 +66,13 @@ def with_included(
         return root, set()
     files: set[str] = set()
     nodes = [_read_path(node, files, faults) for node in paths.items]
-    listed = SequenceNode(
-        paths.span,
-        nodes,
-        key_span=paths.key_span,
-    )
+    listed = SequenceNode(paths.span, nodes, key_span=paths.key_span)
     spec = root.items["spec"]
     assert isinstance(spec, MappingNode)
     items = {**spec.items, _KEY: listed}
-    whole = MappingNode(
-        spec.span,
-        items,
-        key_span=spec.key_span,
-    )
+    whole = MappingNode(spec.span, items, key_span=spec.key_span)
     with_files = {**root.items, "spec": whole}
-    return MappingNode(
-        root.span,
-        with_files,
-        key_span=root.key_span,
-    ), files
+    return MappingNode(root.span, with_files, key_span=root.key_span), files
 
 
 def _paths(root: Node) -> SequenceNode | None:
@@ -105,11 +85,7 @@ def _paths(root: Node) -> SequenceNode | None:
     return None
 
 
-def _read_path(
-    node: Node,
-    files: set[str],
-    faults: list[Diagnostic],
-) -> Node:
+def _read_path(node: Node, files: set[str], faults: list[Diagnostic]) -> Node:
     """A path with its objects; what is no text is left for the spec's own check."""
     if not isinstance(node, ScalarNode):
         return node
@@ -120,19 +96,11 @@ def _read_path(
         files.add(os.path.realpath(path))
         objects += _objects(path, faults)
     return IncludeNode(
-        node.span,
-        node.value,
-        node.text,
-        node.quoted,
-        objects,
-        key_span=node.key_span,
+        node.span, node.value, node.text, node.quoted, objects, key_span=node.key_span
     )
 
 
-def _files(
-    node: ScalarNode,
-    faults: list[Diagnostic],
-) -> list[str]:
+def _files(node: ScalarNode, faults: list[Diagnostic]) -> list[str]:
     """The files that a path stands for: relative to the file that it is written in, and of its repository."""
     file = os.path.abspath(node.span.file.name)
     home = os.path.dirname(file)
@@ -196,10 +164,7 @@ def below(root: str, path: str) -> bool:
     return real == root or real.startswith(folder)
 
 
-def _walk(
-    folder: str,
-    faults: list[Diagnostic],
-) -> Iterator[str]:
+def _walk(folder: str, faults: list[Diagnostic]) -> Iterator[str]:
     """The YAML files of a folder, hidden ones left out."""
     for parent, folders, names in walk(folder, faults):
         visible = [name for name in folders if not _is_hidden(name)]
@@ -214,10 +179,7 @@ def _is_hidden(name: str) -> bool:
     return name.startswith(".")
 
 
-def _objects(
-    path: str,
-    diagnostics: list[Diagnostic],
-) -> Iterator[MappingNode]:
+def _objects(path: str, diagnostics: list[Diagnostic]) -> Iterator[MappingNode]:
     file, faults = read(path)
     diagnostics += faults
     if file is None:
@@ -273,21 +235,14 @@ def _no_object(node: Node) -> Diagnostic | None:
         help = "write small letters, digits and `-`, at most 63"
     else:
         return None
-    return error(
-        "YML048",
-        fact,
-        span=first_character(node),
-        help=help,
-    )
+    return error("YML048", fact, span=first_character(node), help=help)
 
 
 # Kubernetes 1.36: names that are segments of a path (apimachinery, api/validation/path), kinds of
 # CustomResourceDefinitions (names.kind: a DNS label in small letters), groups and versions.
 _NAME = regex(r"(?!\.{1,2}\Z)[^/%\s]{1,253}\Z")
 _KIND = regex(r"[A-Za-z][A-Za-z0-9]{0,62}\Z")
-_API_VERSION = regex(
-    r"(?:[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?/)?v[0-9][a-z0-9]{0,61}\Z"
-)
+_API_VERSION = regex(r"(?:[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?/)?v[0-9][a-z0-9]{0,61}\Z")
 _NAMESPACE = regex(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z")
 
 

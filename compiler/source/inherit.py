@@ -35,27 +35,14 @@ def inherit(root: MappingNode) -> tuple[MappingNode, list[Diagnostic]]:
             sections[key] = heirs.whole()
             diagnostics += heirs.diagnostics
     items = dict(root.items)
-    items["spec"] = MappingNode(
-        spec.span,
-        sections,
-        key_span=spec.key_span,
-    )
-    return MappingNode(
-        root.span,
-        items,
-        key_span=root.key_span,
-    ), diagnostics
+    items["spec"] = MappingNode(spec.span, sections, key_span=spec.key_span)
+    return MappingNode(root.span, items, key_span=root.key_span), diagnostics
 
 
 class _Heirs:
     """The items of one list, each merged over the one that it extends."""
 
-    def __init__(
-        self,
-        what: str,
-        place: SequenceNode,
-        defaults: Node | None,
-    ) -> None:
+    def __init__(self, what: str, place: SequenceNode, defaults: Node | None) -> None:
         self._what = what
         self._place = place
         self._defaults = defaults if isinstance(defaults, MappingNode) else None
@@ -70,11 +57,7 @@ class _Heirs:
     def whole(self) -> SequenceNode:
         """The list; of one in which nothing is inherited the same items."""
         items = list(map(self._with_defaults, self._place.items))
-        return SequenceNode(
-            self._place.span,
-            items,
-            key_span=self._place.key_span,
-        )
+        return SequenceNode(self._place.span, items, key_span=self._place.key_span)
 
     def _with_defaults(self, item: Node) -> Node:
         if not isinstance(item, MappingNode):
@@ -84,11 +67,7 @@ class _Heirs:
             return flat
         return _merged(self._defaults, flat)
 
-    def _flattened(
-        self,
-        item: MappingNode,
-        chain: tuple[str, ...],
-    ) -> MappingNode:
+    def _flattened(self, item: MappingNode, chain: tuple[str, ...]) -> MappingNode:
         """The item upon all that it extends, directly and indirectly; faults are reported once."""
         if id(item) not in self._flat:
             base = self._base(item, chain)
@@ -99,11 +78,7 @@ class _Heirs:
             self._flat[id(item)] = whole
         return self._flat[id(item)]
 
-    def _base(
-        self,
-        item: MappingNode,
-        chain: tuple[str, ...],
-    ) -> MappingNode | None:
+    def _base(self, item: MappingNode, chain: tuple[str, ...]) -> MappingNode | None:
         extends = text_node(item.child(EXTENDS))
         if extends is None:
             return None  # of another type: the spec's own check reports it
@@ -130,27 +105,12 @@ class _Heirs:
             return None
         return self._flattened(base, chain)
 
-    def _report(
-        self,
-        code: str,
-        message: str,
-        node: Node,
-        help: str,
-    ) -> None:
-        fault = error(
-            code,
-            message,
-            span=node.span,
-            label="named here",
-            help=help,
-        )
+    def _report(self, code: str, message: str, node: Node, help: str) -> None:
+        fault = error(code, message, span=node.span, label="named here", help=help)
         self.diagnostics.append(fault)
 
 
-def _one_of(
-    names: list[str],
-    what: str,
-) -> str:
+def _one_of(names: list[str], what: str) -> str:
     if not names:
         return f"declare the {what}"
     return f"write one of {listed(names[:12])}"
@@ -164,28 +124,16 @@ def _merged(base: MappingNode, over: MappingNode) -> MappingNode:
     return _upon(items, over, whole=_WHOLE)
 
 
-def _upon(
-    items: dict[str, Node],
-    over: MappingNode,
-    whole: tuple[str, ...] = (),
-) -> MappingNode:
+def _upon(items: dict[str, Node], over: MappingNode, whole: tuple[str, ...] = ()) -> MappingNode:
     """``over`` upon ``items``: mappings merge by key, but those of ``whole``; all else is replaced, and a null removes
     what is below."""
     for key, value in over.items.items():
         below = items.get(key)
         if below is not None and is_null(value):
             del items[key]
-        elif (
-            isinstance(below, MappingNode)
-            and isinstance(value, MappingNode)
-            and key not in whole
-        ):
+        elif isinstance(below, MappingNode) and isinstance(value, MappingNode) and key not in whole:
             own = dict(below.items)
             items[key] = _upon(own, value)
         else:
             items[key] = value
-    return MappingNode(
-        over.span,
-        items,
-        key_span=over.key_span,
-    )
+    return MappingNode(over.span, items, key_span=over.key_span)

@@ -30,10 +30,7 @@ def parse_manifests(
 ) -> tuple[list[Document], list[Diagnostic]]:
     """As `parse`, with every value that Kubernetes' reader has one reading of read by it. ``tags``: short forms of
     another format that is written in YAML 1.1, see ``Composer``."""
-    documents, faults = parse(
-        file,
-        tags=tags,
-    )
+    documents, faults = parse(file, tags=tags)
     faults = [fault for fault in faults if fault.code != _MERGE_KEY]
     ambiguous = [fault for fault in faults if fault.code in _AMBIGUOUS]
     doubted = set(map(_place, ambiguous)) - {None}
@@ -43,9 +40,7 @@ def parse_manifests(
     for document in documents:
         settled |= _settle(document, doubted)
     open_faults = [
-        fault
-        for fault in faults
-        if fault.code not in _AMBIGUOUS or _place(fault) not in settled
+        fault for fault in faults if fault.code not in _AMBIGUOUS or _place(fault) not in settled
     ]
     return documents, open_faults
 
@@ -56,10 +51,7 @@ def _place(fault: Diagnostic) -> Place | None:
     return fault.span.line, fault.span.column
 
 
-def _settle(
-    document: Document,
-    doubted: AbstractSet[Place | None],
-) -> set[Place]:
+def _settle(document: Document, doubted: AbstractSet[Place | None]) -> set[Place]:
     """Give doubted values their reading; the places of those that have one."""
     settled: set[Place] = set()
     for _, node in document.routes():

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from itertools import chain
 
-from compiler.source.tree import (
-    MappingNode,
-    Node,
-    ScalarNode,
-    SequenceNode,
-    text_node,
-)
+from compiler.source.tree import MappingNode, Node, ScalarNode, SequenceNode, text_node
 
 
-def merge(
-    base: Node | None,
-    over: Node,
-) -> Node:
+def merge(base: Node | None, over: Node) -> Node:
     """``over`` merged over ``base``.
 
     Mappings merge deeply, lists whose items all have a ``name`` merge by name, everything else is
@@ -38,10 +29,7 @@ def is_null(node: Node) -> bool:
     return isinstance(node, ScalarNode) and node.value is None
 
 
-def _merge_mappings(
-    base: MappingNode | None,
-    over: MappingNode,
-) -> MappingNode:
+def _merge_mappings(base: MappingNode | None, over: MappingNode) -> MappingNode:
     if base is not None:
         items = dict(base.items)
     else:
@@ -52,17 +40,11 @@ def _merge_mappings(
         else:
             below = items.get(key)
             items[key] = merge(below, value)
-    return MappingNode(
-        over.span,
-        items,
-        key_span=over.key_span,
-    )
+    return MappingNode(over.span, items, key_span=over.key_span)
 
 
 def _merge_named(
-    base: list[tuple[str, Node]],
-    over: list[tuple[str, Node]],
-    place: SequenceNode,
+    base: list[tuple[str, Node]], over: list[tuple[str, Node]], place: SequenceNode
 ) -> SequenceNode:
     """Items of the base in its order, then the new ones. A name given twice stays so, to be reported as just that."""
     below = dict(reversed(base))  # of two the first
@@ -74,11 +56,7 @@ def _merge_named(
     for name, item in base:
         items += above.pop(name, [item])
     items += chain.from_iterable(above.values())
-    return SequenceNode(
-        place.span,
-        items,
-        key_span=place.key_span,
-    )
+    return SequenceNode(place.span, items, key_span=place.key_span)
 
 
 def _named(node: SequenceNode) -> list[tuple[str, Node]] | None:

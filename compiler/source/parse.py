@@ -21,10 +21,7 @@ _DOCUMENT_START = regex(r"^---(?=\s|$)", re.MULTILINE)
 
 
 def parse(
-    file: SourceFile,
-    *,
-    pure: bool = False,
-    tags: Mapping[str, str] | None = None,
+    file: SourceFile, *, pure: bool = False, tags: Mapping[str, str] | None = None
 ) -> tuple[list[Document], list[Diagnostic]]:
     """All documents of a text (empty ones left out) and all faults of it.
 
@@ -39,9 +36,7 @@ def parse(
     if has_forbidden(text):
         diagnostics.extend(forbidden_characters(file))
         text = FORBIDDEN.sub(" ", text)  # same length: places stay true
-    documents = _without_gc(
-        lambda: _documents(file, text, diagnostics, pure, tags or {})
-    )
+    documents = _without_gc(lambda: _documents(file, text, diagnostics, pure, tags or {}))
     if not documents and not diagnostics:
         diagnostics.append(
             error(
@@ -55,11 +50,7 @@ def parse(
 
 
 def _documents(
-    file: SourceFile,
-    text: str,
-    diagnostics: list[Diagnostic],
-    pure: bool,
-    tags: Mapping[str, str],
+    file: SourceFile, text: str, diagnostics: list[Diagnostic], pure: bool, tags: Mapping[str, str]
 ) -> list[Document]:
     """Documents up to the first syntax error, then from the next ``---`` on, and so forth, up to ``MAX_RESTARTS``."""
     from compiler.source.compose import Composer, TooDeep, TooMany, events
@@ -101,10 +92,7 @@ def _documents(
     return documents
 
 
-def _after(
-    text: str,
-    lines: int,
-) -> str | None:
+def _after(text: str, lines: int) -> str | None:
     """The text from the first ``---`` after so many lines, with empty lines before it so that places stay true."""
     start = 0
     for _ in range(lines):

@@ -124,11 +124,7 @@ class _Reader:
         self._counted(len(mapping))
         return mapping
 
-    def _list(
-        self,
-        event: Any,
-        depth: int,
-    ) -> list[Any]:
+    def _list(self, event: Any, depth: int) -> list[Any]:
         assert event.__class__ is SequenceStartEvent
         items: list[Any] = []
         next_event, value = self._next, self._value

@@ -66,10 +66,7 @@ def read_stdin() -> tuple[SourceFile | None, list[Diagnostic]]:
     return _decoded(data, _STDIN_SHOWN)
 
 
-def _decoded(
-    data: bytes,
-    name: str,
-) -> tuple[SourceFile | None, list[Diagnostic]]:
+def _decoded(data: bytes, name: str) -> tuple[SourceFile | None, list[Diagnostic]]:
     if len(data) > MAX_BYTES:
         return None, [
             error(
@@ -81,10 +78,7 @@ def _decoded(
     return decode(data, name)
 
 
-def walk(
-    folder: str,
-    diagnostics: list[Diagnostic],
-) -> Iterator[tuple[str, list[str], list[str]]]:
+def walk(folder: str, diagnostics: list[Diagnostic]) -> Iterator[tuple[str, list[str], list[str]]]:
     """``os.walk``; a folder that cannot be read is a fault, since nobody knows what it holds."""
 
     def report(fault: OSError) -> None:
@@ -94,10 +88,7 @@ def walk(
     return os.walk(folder, onerror=report)
 
 
-def decode(
-    data: bytes,
-    name: str,
-) -> tuple[SourceFile | None, list[Diagnostic]]:
+def decode(data: bytes, name: str) -> tuple[SourceFile | None, list[Diagnostic]]:
     """Bytes to text: UTF-8 with or without byte order mark."""
     problem = _wrong_kind(data, name)
     if problem is not None:
@@ -157,10 +148,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         return _bounded(handle)
 
 
-def _at_once(
-    path: str | os.PathLike[str],
-    size: int,
-) -> bytes:
+def _at_once(path: str | os.PathLike[str], size: int) -> bytes:
     """The first bytes of a file: all of them and no more, if it has the size that it had. A set has thousands of files,
     and an object for each takes as long as to read it."""
     binary = getattr(os, "O_BINARY", 0)
@@ -199,17 +187,10 @@ def _bounded(handle: RawIOBase) -> bytes:
     return bytes(data)
 
 
-def _unreadable(
-    name: str,
-    fault: OSError | ValueError,
-) -> Diagnostic:
+def _unreadable(name: str, fault: OSError | ValueError) -> Diagnostic:
     if isinstance(fault, FileNotFoundError | NotADirectoryError):
         help = "check the path; it is relative to the working directory"
-        return error(
-            "YML020",
-            f"no file `{name}`",
-            help=help,
-        )
+        return error("YML020", f"no file `{name}`", help=help)
     if isinstance(fault, IsADirectoryError):
         message = f"`{name}` is a directory, not a file"
         return error("YML021", message, help="name a file in it")
@@ -219,25 +200,14 @@ def _unreadable(
         reason = fault.strerror or reason
         if fault.errno not in (errno.EINVAL, errno.ELOOP):
             help = "check its owner and mode"
-    return error(
-        "YML022",
-        f"cannot read `{name}`: {reason.lower()}",
-        help=help,
-    )
+    return error("YML022", f"cannot read `{name}`: {reason.lower()}", help=help)
 
 
-def _wrong_kind(
-    data: bytes,
-    name: str,
-) -> Diagnostic | None:
+def _wrong_kind(data: bytes, name: str) -> Diagnostic | None:
     """UTF-16, UTF-32 (with or without mark) or no text at all."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return error(
-                "YML016",
-                f"`{name}` is {encoding}, not UTF-8",
-                help=_SAVE,
-            )
+            return error("YML016", f"`{name}` is {encoding}, not UTF-8", help=_SAVE)
     start = data.find(b"\0")
     if start < 0:
         return None
@@ -262,11 +232,7 @@ def _is_wide(head: bytes) -> bool:
     return not any(head[1::2])
 
 
-def _not_utf8(
-    data: bytes,
-    name: str,
-    fault: UnicodeDecodeError,
-) -> Diagnostic:
+def _not_utf8(data: bytes, name: str, fault: UnicodeDecodeError) -> Diagnostic:
     return error(
         "YML016",
         f"`{name}` is not UTF-8",
@@ -276,12 +242,7 @@ def _not_utf8(
     )
 
 
-def _span(
-    data: bytes,
-    name: str,
-    offset: int,
-    width: int,
-) -> Span:
+def _span(data: bytes, name: str, offset: int, width: int) -> Span:
     """The place of a byte, in a text where every wrong byte is shown as U+FFFD."""
     read_before = data[:offset].decode("utf-8-sig", "replace")
     before = _with_lf(read_before)
@@ -290,10 +251,4 @@ def _span(
     file = SourceFile(name, text.replace("\0", "\ufffd"))
     line = before.count("\n") + 1
     column = len(before) - before.rfind("\n")
-    return Span(
-        file,
-        line,
-        column,
-        line,
-        column + width,
-    )
+    return Span(file, line, column, line, column + width)

@@ -48,27 +48,17 @@ class Route(tuple[Key, ...]):
 
 
 def routes_below(
-    value: Any,
-    path: tuple[Key, ...],
-    at: Route,
+    value: Any, path: tuple[Key, ...], at: Route
 ) -> Iterator[tuple[tuple[Key, ...], Route]]:
     """The path of a value and of each value inside, with the route of each: ``value`` stands at ``path`` and came
     from ``at``."""
     yield path, at
     if isinstance(value, Mapping):
         for key, inside in value.items():
-            yield from routes_below(
-                inside,
-                (*path, key),
-                at / key,
-            )
+            yield from routes_below(inside, (*path, key), at / key)
     elif isinstance(value, list):
         for index, inside in enumerate(value):
-            yield from routes_below(
-                inside,
-                (*path, index),
-                at / index,
-            )
+            yield from routes_below(inside, (*path, index), at / index)
 
 
 ROOT = Route()

@@ -49,9 +49,7 @@ _LEADING_ZERO = regex(r"[-+]?0[0-9_]+\Z")
 _SEXAGESIMAL = regex(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?\Z")
 _BINARY = regex(r"[-+]?0b[01_]+\Z")
 _HEX_1_1 = regex(r"[-+]?0x[0-9a-fA-F_]+\Z")
-_UNDERSCORES = regex(
-    r"[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?\Z|[-+]?\.[0-9][0-9_]*\Z"
-)
+_UNDERSCORES = regex(r"[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?\Z|[-+]?\.[0-9][0-9_]*\Z")
 _MAX_DIGITS = 20  # 2**64 has 20 digits; longer ones are not even converted
 
 
@@ -94,17 +92,13 @@ def _integer(text: str) -> int | Refusal:
         if -(2**63) <= value < 2**64:
             return value
     return Refusal(
-        "YML011",
-        "does not fit into 64 bits",
-        f'quote it if it is text: `"{text[:24]}"`',
+        "YML011", "does not fit into 64 bits", f'quote it if it is text: `"{text[:24]}"`'
     )
 
 
 def _not_finite() -> Refusal:
     return Refusal(
-        "YML010",
-        "is not a finite number",
-        "write a finite number, or quote it if it is text",
+        "YML010", "is not a finite number", "write a finite number, or quote it if it is text"
     )
 
 
@@ -116,9 +110,7 @@ def _ambiguous_number(text: str) -> Refusal | None:
         if len(text) < 24:
             help = f"write `{int(text, 0)}` for the number, or {quoted}"
         return Refusal(
-            "YML009",
-            "is a number to YAML 1.2 readers and text to YAML 1.1 readers",
-            help,
+            "YML009", "is a number to YAML 1.2 readers and text to YAML 1.1 readers", help
         )
     if _LEADING_ZERO.match(text):
         return _leading_zero(text, quoted)

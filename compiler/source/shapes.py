@@ -35,9 +35,7 @@ class Shapes:
     """
 
     def __init__(
-        self,
-        values: Callable[[str], list[Any] | None],
-        scalar: Callable[[str], Any],
+        self, values: Callable[[str], list[Any] | None], scalar: Callable[[str], Any]
     ) -> None:
         self._values = values
         self._scalar = scalar
@@ -77,11 +75,7 @@ class Shapes:
             self._once.add(shape)
         return False
 
-    def _template(
-        self,
-        text: str,
-        scalars: Sequence[str],
-    ) -> Part | None:
+    def _template(self, text: str, scalars: Sequence[str]) -> Part | None:
         """The template of a text; ``None`` where a scalar is less than a whole value, or there is not one document."""
         values = self._values(text)
         documents, _ = parse(SourceFile("", text))
@@ -96,11 +90,7 @@ class Shapes:
             place = (node.span.line, node.span.column)
             routes[place] = (route, node)
         numbers: dict[Route, int] = {}
-        places = zip(
-            _places(text),
-            scalars,
-            strict=True,
-        )
+        places = zip(_places(text), scalars, strict=True)
         for number, (place, scalar) in enumerate(places):
             if place not in routes:
                 return None
@@ -108,11 +98,7 @@ class Shapes:
             if not _is_whole(scalar, node):
                 return None
             numbers[route] = number
-        return Part(
-            values[0],
-            Route(),
-            numbers,
-        )
+        return Part(values[0], Route(), numbers)
 
 
 def _is_whole(scalar: str, node: Node) -> bool:
@@ -151,12 +137,7 @@ class Part:
 
     __slots__ = ("_entries", "_keys", "_values", "first", "last")
 
-    def __init__(
-        self,
-        value: Any,
-        route: Route,
-        numbers: Mapping[Route, int],
-    ) -> None:
+    def __init__(self, value: Any, route: Route, numbers: Mapping[Route, int]) -> None:
         self._keys: tuple[str, ...] | None = None
         items: Iterable[tuple[Any, Any]] = enumerate(value)
         if isinstance(value, dict):
@@ -168,11 +149,7 @@ class Part:
         self.last = max((last for _, last in ranges), default=0)
         self._values: dict[tuple[Any, ...], Any] = {}
 
-    def value(
-        self,
-        scalars: Sequence[Any],
-        keys: tuple[Any, ...],
-    ) -> Any:
+    def value(self, scalars: Sequence[Any], keys: tuple[Any, ...]) -> Any:
         """The value with other scalars, which differ where their ``keys`` do; the same object for equal ones."""
         own_keys = keys[self.first : self.last]
         value = self._values.get(own_keys)
@@ -182,11 +159,7 @@ class Part:
                 self._values[own_keys] = value
         return value
 
-    def _new(
-        self,
-        scalars: Sequence[Any],
-        keys: tuple[Any, ...],
-    ) -> Any:
+    def _new(self, scalars: Sequence[Any], keys: tuple[Any, ...]) -> Any:
         items = []
         for entry in self._entries:
             if entry.__class__ is Part:
@@ -197,20 +170,10 @@ class Part:
                 items.append(entry[0])
         if self._keys is None:
             return items
-        return dict(
-            zip(
-                self._keys,
-                items,
-                strict=True,
-            )
-        )
+        return dict(zip(self._keys, items, strict=True))
 
 
-def _entry(
-    value: Any,
-    route: Route,
-    numbers: Mapping[Route, int],
-) -> Any:
+def _entry(value: Any, route: Route, numbers: Mapping[Route, int]) -> Any:
     if route in numbers:
         return numbers[route]
     if isinstance(value, dict | list) and value:

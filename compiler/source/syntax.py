@@ -75,12 +75,7 @@ _WORDINGS: tuple[tuple[str, str, str, str], ...] = (
         "close the brace; separate pairs by commas; quote values that contain `[]{},:`",
         "opened here",
     ),
-    (
-        "flow (node|context)|',' or",
-        "a bracket that does not fit",
-        "check brackets and commas",
-        "",
-    ),
+    ("flow (node|context)|',' or", "a bracket that does not fit", "check brackets and commas", ""),
     (
         "block mapping",
         "a line that does not fit the mapping around it",
@@ -93,30 +88,15 @@ _WORDINGS: tuple[tuple[str, str, str, str], ...] = (
         "begin each item with `- ` in the same column",
         "list starts here",
     ),
-    (
-        "scanning an alias",
-        "`*` begins an alias",
-        "quote the value if it begins with `*`",
-        "",
-    ),
-    (
-        "scanning an anchor",
-        "`&` begins an anchor",
-        "quote the value if it begins with `&`",
-        "",
-    ),
+    ("scanning an alias", "`*` begins an alias", "quote the value if it begins with `*`", ""),
+    ("scanning an anchor", "`&` begins an anchor", "quote the value if it begins with `&`", ""),
     (
         "block scalar",
         "`|` or `>` must be followed by the end of the line",
         "put the text on the next line, indented; quote the value if it begins with `|` or `>`",
         "",
     ),
-    (
-        "tag",
-        "an invalid tag",
-        "remove the tag; quote the value if it begins with `!`",
-        "",
-    ),
+    ("tag", "an invalid tag", "remove the tag; quote the value if it begins with `!`", ""),
     ("directive|incompatible YAML", "an invalid `%` directive", "remove the line", ""),
 )
 _TAB_INDENT = regex(r" *\t")
@@ -134,32 +114,20 @@ def syntax_error(file: SourceFile, fault: MarkedYAMLError) -> Diagnostic:
     fact, help, label = _wording(fault, character)
     spoken = f"the YAML parser says: {_spoken(fault)}"
     notes = (*_no_spaces(file, fault), spoken)
-    problem = error(
-        "YML002",
-        fact,
-        span=span,
-        help=help,
-        notes=notes,
-    )
+    problem = error("YML002", fact, span=span, help=help, notes=notes)
     if not label or fault.context_mark is None:
         return problem
     start = _place(file, fault.context_mark)
     if start == span:
         return problem
-    return replace(
-        problem,
-        related=((start, label),),
-    )
+    return replace(problem, related=((start, label),))
 
 
 # Zs of Unicode but the usual space, and what has no width: the parser takes them for letters.
 _NO_SPACE = regex("[\u00a0\u1680\u2000-\u200d\u202f\u205f\u2060\u3000\ufeff]")
 
 
-def _no_spaces(
-    file: SourceFile,
-    fault: MarkedYAMLError,
-) -> Iterator[str]:
+def _no_spaces(file: SourceFile, fault: MarkedYAMLError) -> Iterator[str]:
     """What looks like a space in the lines where the parser began and gave up, and in the one before."""
     marks = (fault.context_mark, fault.problem_mark)
     known = [mark for mark in marks if mark is not None]
@@ -180,10 +148,7 @@ def _has_tab_before(line: str, column: int) -> bool:
     return match is not None and match.end() <= column
 
 
-def _wording(
-    fault: MarkedYAMLError,
-    character: str,
-) -> tuple[str, str, str]:
+def _wording(fault: MarkedYAMLError, character: str) -> tuple[str, str, str]:
     """Fact, help and label for what the parser says about a character."""
     said = _joined(fault, " / ")
     if "cannot start any token" in said and _RESERVED.match(character):
@@ -216,35 +181,16 @@ def _tab(file: SourceFile, span: Span) -> Diagnostic:
     indented = [later for later in later_lines if _TAB_INDENT.match(later)]
     more = len(indented)
     notes = (f"{more} later lines have tabs in their indentation too",) if more else ()
-    place = Span(
-        file,
-        span.line,
-        column,
-        span.line,
-        column + 1,
-    )
+    place = Span(file, span.line, column, span.line, column + 1)
     return error(
-        "YML003",
-        "a tab in the indentation",
-        notes=notes,
-        help="indent with spaces",
-        span=place,
+        "YML003", "a tab in the indentation", notes=notes, help="indent with spaces", span=place
     )
 
 
-def _place(
-    file: SourceFile,
-    mark: Mark | None,
-) -> Span:
+def _place(file: SourceFile, mark: Mark | None) -> Span:
     """One character at a mark; past the last line, the end of the last line that has text."""
     if mark is None:
-        return Span(
-            file,
-            1,
-            1,
-            1,
-            2,
-        )
+        return Span(file, 1, 1, 1, 2)
     row = mark.line + 1
     column = mark.column + 1
     lines = file.text.count("\n") + 1
@@ -252,13 +198,7 @@ def _place(
         while row > 1 and not file.line(row).strip():
             row -= 1
         column = len(file.line(row)) + 1
-    return Span(
-        file,
-        row,
-        column,
-        row,
-        column + 1,
-    )
+    return Span(file, row, column, row, column + 1)
 
 
 # What YAML 1.2.2 section 5.1 (c-printable) leaves out; the breaks that only YAML 1.1 knows: U+0085, U+2028, U+2029; and
@@ -267,9 +207,7 @@ FORBIDDEN = regex(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]|^\ufeff",
     re.MULTILINE,
 )
-_SUSPECT = regex(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
-)
+_SUSPECT = regex("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _BREAKS = "\u0085\u2028\u2029"
 
 
@@ -304,9 +242,7 @@ def forbidden_characters(file: SourceFile) -> Iterable[Diagnostic]:
             return
 
 
-def _forbidden_character(
-    file: SourceFile, line: int, notes: tuple[str, ...]
-) -> Diagnostic:
+def _forbidden_character(file: SourceFile, line: int, notes: tuple[str, ...]) -> Diagnostic:
     match = FORBIDDEN.search(file.line(line))
     assert match is not None
     why = "cannot stand in a YAML file"

@@ -12,14 +12,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, error
 from compiler.source.include import below, repository_of
 from compiler.source.read import read
 from compiler.source.route import Key, Route
-from compiler.source.tree import (
-    Document,
-    MappingNode,
-    Node,
-    ScalarNode,
-    SequenceNode,
-    Span,
-)
+from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SequenceNode, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +51,7 @@ class TextNode(ScalarNode):
 
 
 def with_texts(
-    document: Document,
-    keys: Sequence[TextKey],
+    document: Document, keys: Sequence[TextKey]
 ) -> tuple[Document, dict[Route, Text], list[Diagnostic]]:
     """A spec with the lines of the files that it names below their paths, these files by the route of their path, and
     what is wrong with the paths."""
@@ -77,10 +69,7 @@ def with_texts(
     return document, texts, faults
 
 
-def _items(
-    document: Document,
-    key: TextKey,
-) -> Iterator[tuple[Route, MappingNode]]:
+def _items(document: Document, key: TextKey) -> Iterator[tuple[Route, MappingNode]]:
     """The mappings that may have the key, each with the route of the key in it."""
     spec = document.root.child("spec")
     places: list[tuple[Route, Node]] = []
@@ -129,17 +118,9 @@ def _path(
     letters = str(name.value).replace("-", "")
     if not letters.isalnum():
         return None  # no name, which is reported
-    path = key.default.format(
-        cluster=cluster.value,
-        name=name.value,
-    )
+    path = key.default.format(cluster=cluster.value, name=name.value)
     # It is in no file: whatever is said of it is said of the item's name.
-    return ScalarNode(
-        name.span,
-        path,
-        path,
-        key_span=name.key_span,
-    )
+    return ScalarNode(name.span, path, path, key_span=name.key_span)
 
 
 def _read(
@@ -173,24 +154,14 @@ def _read(
         )
     elif there and key.lines:
         lines = _lines(shown, faults)
-    whole = TextNode(
-        node.span,
-        node.value,
-        node.text,
-        node.quoted,
-        lines,
-        key_span=node.key_span,
-    )
+    whole = TextNode(node.span, node.value, node.text, node.quoted, lines, key_span=node.key_span)
     from_root = os.path.relpath(os.path.realpath(path), root)
     posix_path = from_root.replace(os.sep, "/")
     values = tuple(str(line.value) for line in lines)
     return whole, Text(at, posix_path, there, values)
 
 
-def _lines(
-    path: str,
-    faults: list[Diagnostic],
-) -> list[ScalarNode]:
+def _lines(path: str, faults: list[Diagnostic]) -> list[ScalarNode]:
     file, unreadable = read(path)
     faults += unreadable
     if file is None:
@@ -200,23 +171,11 @@ def _lines(
     for number, line in enumerate(texts, 1):
         end = len(line) + 1
         place = Span(file, number, 1, number, end)
-        lines.append(
-            ScalarNode(
-                place,
-                line,
-                line,
-                True,
-                key_span=place,
-            )
-        )
+        lines.append(ScalarNode(place, line, line, True, key_span=place))
     return lines
 
 
-def _replaced(
-    node: Node,
-    route: Sequence[Key],
-    new: Node,
-) -> Node:
+def _replaced(node: Node, route: Sequence[Key], new: Node) -> Node:
     """A tree with another node at a route; what is shared with other specs stays as it is."""
     if not route:
         return new
@@ -231,10 +190,6 @@ def _replaced(
         return dataclasses.replace(node, items=items_by_key)
     if isinstance(node, SequenceNode):
         number = int(key)
-        items = [
-            *node.items[:number],
-            put,
-            *node.items[number + 1 :],
-        ]
+        items = [*node.items[:number], put, *node.items[number + 1 :]]
         return dataclasses.replace(node, items=items)
     return node

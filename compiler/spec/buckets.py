@@ -19,11 +19,7 @@ _plain = matched(
 # S3 user guide, bucketnamingrules: general purpose buckets.
 _NO_BUCKET = (
     (r".*\.\.", "has two dots in a row", "write one of them"),
-    (
-        r"\d+\.\d+\.\d+\.\d+\Z",
-        "has the form of an IP address",
-        "write the name of a bucket",
-    ),
+    (r"\d+\.\d+\.\d+\.\d+\Z", "has the form of an IP address", "write the name of a bucket"),
     (
         r"xn--|sthree-|amzn-s3-demo-",
         "begins as no name of a bucket may",

@@ -18,30 +18,21 @@ from compiler.regex import regex
 from compiler.spec.editor import shaped
 
 
-def fault(
-    message: str, help: str, key: str = "", *, source: str = ""
-) -> PydanticCustomError:
+def fault(message: str, help: str, key: str = "", *, source: str = "") -> PydanticCustomError:
     """A refusal with its help; braces in the text stand for themselves. ``key``: the value of a mapping at fault;
     ``source``: where the rule is written."""
     return PydanticCustomError(
-        "spec_value",
-        "{fact}",
-        {"fact": message, "help": help, "key": key, "source": source},
+        "spec_value", "{fact}", {"fact": message, "help": help, "key": key, "source": source}
     )
 
 
 def as_text(
-    value: Any,
-    what: str,
-    example: str,
-    fits: Callable[[str], object] = lambda text: False,
+    value: Any, what: str, example: str, fits: Callable[[str], object] = lambda text: False
 ) -> str:
     """A text that is not empty; ``fits`` says whether a number would be valid if it were quoted."""
     if not isinstance(value, str) or not value:
         quotable = (
-            isinstance(value, int | float)
-            and not isinstance(value, bool)
-            and fits(str(value))
+            isinstance(value, int | float) and not isinstance(value, bool) and fits(str(value))
         )
         if quotable:
             advice = f'quote it: `"{value}"`'
@@ -58,8 +49,7 @@ def name_pattern(value: Any) -> str:
         re.compile(text)
     except re.error as problem:
         raise fault(
-            f"`{text}` is no regular expression: {problem}",
-            "write it like `finetune-.*`",
+            f"`{text}` is no regular expression: {problem}", "write it like `finetune-.*`"
         ) from None
     return text
 
@@ -88,17 +78,9 @@ def matched(
             text = as_text(value, what, example, fits)
         if len(text) > longest:
             shown = f"`{text[:32]}…` has {len(text)} characters"
-            raise fault(
-                f"{shown}, {what} has at most {longest}",
-                "shorten it",
-                source=source,
-            )
+            raise fault(f"{shown}, {what} has at most {longest}", "shorten it", source=source)
         if not fits(text):
-            raise fault(
-                f"`{text}` is not {what}",
-                _meant(text, fits, example),
-                source=source,
-            )
+            raise fault(f"`{text}` is not {what}", _meant(text, fits, example), source=source)
         return text
 
     if empty:
@@ -115,11 +97,7 @@ _TEXT_OR_NUMBER = ["string", "integer"]
 _LIKE_QUANTITIES = ["64Gi", "500m", 90]
 
 
-def _meant(
-    text: str,
-    fits: Callable[[str], object],
-    example: str,
-) -> str:
+def _meant(text: str, fits: Callable[[str], object], example: str) -> str:
     """What to write instead: what was probably meant, or else what it should look like."""
     fitting = (candidate for candidate in _slips(text) if fits(candidate))
     meant = next(fitting, None)
@@ -159,8 +137,7 @@ def quantity(value: Any) -> QuantityValue:
     """A Kubernetes quantity, not negative."""
     if isinstance(value, float):
         raise fault(
-            f"a quantity is text or a whole number, not {kind_of(value)}",
-            f'quote it: `"{value}"`',
+            f"a quantity is text or a whole number, not {kind_of(value)}", f'quote it: `"{value}"`'
         )
     is_number = isinstance(value, int) and not isinstance(value, bool)
     if not is_number and not isinstance(value, str):
@@ -191,9 +168,7 @@ _TOO_LARGE = 2**63
 
 
 def _quantity_help(text: str) -> str:
-    near = re.match(
-        r"\s*([0-9]+(?:\.[0-9]+)?)\s*(k|m|g|t)i?b?\s*\Z", text, re.IGNORECASE
-    )
+    near = re.match(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(k|m|g|t)i?b?\s*\Z", text, re.IGNORECASE)
     if near is None:
         return "write a number with a unit, like `64Gi`, `500m` or `90`"
     unit = near[2].upper()
@@ -271,10 +246,7 @@ def secret_key(value: Any) -> str:
 
 
 _secret_key = matched(
-    _OF_KEYS,
-    "a key of a Secret",
-    "token",
-    source="apimachinery 0.35, IsConfigMapKey",
+    _OF_KEYS, "a key of a Secret", "token", source="apimachinery 0.35, IsConfigMapKey"
 )
 
 
@@ -324,9 +296,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 def _duration_help(text: str) -> str:
     """The duration that a number with a unit of another form means: ``1.5h``, ``90 min``, ``2d``."""
-    near = re.match(
-        r"\s*(\d+(?:\.\d+)?)\s*(?!ms\b|mo)([smhdw])[a-z]*\s*\Z", text.lower()
-    )
+    near = re.match(r"\s*(\d+(?:\.\d+)?)\s*(?!ms\b|mo)([smhdw])[a-z]*\s*\Z", text.lower())
     if near is None:
         return _LIKE
     seconds = float(near[1]) * _UNITS[near[2]]
@@ -344,9 +314,7 @@ def period(value: Any) -> DurationValue:
     """A duration above 0."""
     parsed = duration(value)
     if not parsed.seconds:
-        raise fault(
-            f"`{value}` is no time at all", "write a duration above 0, like `20m`"
-        )
+        raise fault(f"`{value}` is no time at all", "write a duration above 0, like `20m`")
     return parsed
 
 
@@ -371,10 +339,7 @@ def count(value: Any) -> float:
             f"write `{near[1] if near else '8.03'}e{power}`",
         )
     if not 0 < value <= _MOST_PARAMETERS:
-        raise fault(
-            f"a model of `{value}` parameters",
-            "write how many there are, like `8.03e9`",
-        )
+        raise fault(f"a model of `{value}` parameters", "write how many there are, like `8.03e9`")
     return float(value)
 
 
@@ -398,14 +363,9 @@ def region(value: Any) -> str:
     """An AWS Region."""
     text = as_text(value, "a Region", "us-west-2")
     if _ZONE.match(text):
-        raise fault(
-            f"`{text}` is an Availability Zone, not a Region",
-            f"write `{text[:-1]}`",
-        )
+        raise fault(f"`{text}` is an Availability Zone, not a Region", f"write `{text[:-1]}`")
     if not _REGION.match(text):
-        raise fault(
-            f"`{text}` is not an AWS Region", _meant(text, _REGION.match, "us-west-2")
-        )
+        raise fault(f"`{text}` is not an AWS Region", _meant(text, _REGION.match, "us-west-2"))
     return text
 
 
@@ -425,8 +385,7 @@ def zone(value: Any) -> str:
         )
     if not _ZONE.match(text):
         raise fault(
-            f"`{text}` is not an Availability Zone",
-            _meant(text, _ZONE.match, "us-west-2a"),
+            f"`{text}` is not an Availability Zone", _meant(text, _ZONE.match, "us-west-2a")
         )
     return text
 
@@ -440,24 +399,17 @@ def cidr(value: Any) -> str:
     """An IPv4 block, in its canonical form."""
     text = as_text(value, "a CIDR", "10.0.0.0/16")
     if ":" in text:
-        raise fault(
-            f"`{text}` is not an IPv4 block", "write an IPv4 block, like `10.0.0.0/16`"
-        )
+        raise fault(f"`{text}` is not an IPv4 block", "write an IPv4 block, like `10.0.0.0/16`")
     if "/" not in text:
         length = 16 if text.endswith(".0") else 32
         whole = f"{text}/{length}"
-        raise fault(
-            f"`{text}` is not a CIDR block: it has no prefix length", _cidr_help(whole)
-        )
+        raise fault(f"`{text}` is not a CIDR block: it has no prefix length", _cidr_help(whole))
     try:
         return str(IPv4Network(text))
     except ValueError as problem:
         why = str(problem)
         why = why[:1].lower() + why[1:]
-        raise fault(
-            f"`{text}` is not a CIDR block: {why}",
-            _cidr_help(text),
-        ) from None
+        raise fault(f"`{text}` is not a CIDR block: {why}", _cidr_help(text)) from None
 
 
 @shaped(_ADDRESS)
@@ -467,9 +419,7 @@ def address(value: Any) -> str:
     try:
         parsed = IPv4Address(text)
     except ValueError:
-        raise fault(
-            f"`{text}` is not an IPv4 address", "write it like `10.0.1.20`"
-        ) from None
+        raise fault(f"`{text}` is not an IPv4 address", "write it like `10.0.1.20`") from None
     if (
         parsed in _THIS_NETWORK
         or parsed.is_loopback
@@ -478,9 +428,7 @@ def address(value: Any) -> str:
         or parsed.is_reserved
     ):
         raise fault(
-            f"no host can have the address `{text}`",
-            "write it like `10.0.1.20`",
-            source="RFC 6890",
+            f"no host can have the address `{text}`", "write it like `10.0.1.20`", source="RFC 6890"
         )
     return text
 
@@ -589,17 +537,11 @@ def timestamp(value: Any) -> str:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise fault(
-            f"`{text}` is not a time", "write it like `2026-12-01T11:30:00Z`"
-        ) from None
+        raise fault(f"`{text}` is not a time", "write it like `2026-12-01T11:30:00Z`") from None
     if moment.tzinfo is None:
-        raise fault(
-            f"`{text}` has no time zone", f"write `{moment:%Y-%m-%dT%H:%M:%SZ}` for UTC"
-        )
+        raise fault(f"`{text}` has no time zone", f"write `{moment:%Y-%m-%dT%H:%M:%SZ}` for UTC")
     if not 2000 <= moment.year < 2100:
-        raise fault(
-            f"`{text}` is not of this century", "write it like `2026-12-01T11:30:00Z`"
-        )
+        raise fault(f"`{text}` is not of this century", "write it like `2026-12-01T11:30:00Z`")
     if not _MOMENT.match(text):  # another separator
         raise fault(f"`{text}` is not a time", f"write `{moment:%Y-%m-%dT%H:%M:%S%:z}`")
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -632,12 +574,7 @@ def image(value: Any) -> str:
             )
         plain = re.sub(r"\A(https?|docker|oci)://", "", text.strip())
         meant = next(
-            (
-                candidate
-                for candidate in (plain, plain.lower())
-                if _IMAGE.match(candidate)
-            ),
-            None,
+            (candidate for candidate in (plain, plain.lower()) if _IMAGE.match(candidate)), None
         )
         raise fault(
             f"`{text}` is not an image reference",

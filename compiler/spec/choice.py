@@ -53,9 +53,7 @@ class OneOf(SpecModel):
     def given(self) -> list[str]:
         """The keys that are given, as they are written."""
         return [
-            field.alias or name
-            for name, field in _fields(self)
-            if getattr(self, name) is not None
+            field.alias or name for name, field in _fields(self) if getattr(self, name) is not None
         ]
 
     @property

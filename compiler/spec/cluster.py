@@ -7,13 +7,7 @@ from pydantic import Field, create_model
 
 from compiler.platforms import EKS, Platform
 from compiler.spec.base import SpecModel
-from compiler.spec.types import (
-    Account,
-    ClusterName,
-    Region,
-    TagKey,
-    TagValue,
-)
+from compiler.spec.types import Account, ClusterName, Region, TagKey, TagValue
 from compiler.subjects import parts
 
 
@@ -30,12 +24,9 @@ class ClusterSpec(SpecModel):
     """Everything about one cluster: the keys of every platform, and the sections of this one's subjects."""
 
     account: Account = Field(
-        description="The id of the AWS account, 12 digits in quotes.",
-        examples=["111122223333"],
+        description="The id of the AWS account, 12 digits in quotes.", examples=["111122223333"]
     )
-    region: Region = Field(
-        description="The AWS Region of the cluster.", examples=["us-west-2"]
-    )
+    region: Region = Field(description="The AWS Region of the cluster.", examples=["us-west-2"])
     release: str | None = Field(
         None,
         description="The set of upstream versions that were tested together; derived: the newest of this Trainyard.",
@@ -54,15 +45,12 @@ class TrainingCluster(SpecModel):
     """A whole spec: the document of one cluster."""
 
     api_version: Literal["trainyard.dev/v1alpha1"] = Field(
-        description="The version of the spec language.",
-        examples=["trainyard.dev/v1alpha1"],
+        description="The version of the spec language.", examples=["trainyard.dev/v1alpha1"]
     )
     kind: Literal["TrainingCluster"] = Field(
         description="What the document is.", examples=["TrainingCluster"]
     )
-    metadata: Metadata = Field(
-        description="The cluster's name.", examples=[{"name": "research"}]
-    )
+    metadata: Metadata = Field(description="The cluster's name.", examples=[{"name": "research"}])
     spec: ClusterSpec = Field(
         description="Everything that is in the cluster.",
         examples=[
@@ -77,7 +65,7 @@ class TrainingCluster(SpecModel):
                         "nodes": {"max": 8},
                     }
                 ],
-            },
+            }
         ],
     )
 
@@ -88,18 +76,12 @@ def language(platform: Platform = EKS) -> type[TrainingCluster]:
     sections = [module.SECTION for module in parts("spec", platform.subjects)]
     spec = create_model(
         "ClusterSpec",
-        __base__=(
-            *reversed(sections),
-            ClusterSpec,
-        ),  # pydantic lists the last base first
+        __base__=(*reversed(sections), ClusterSpec),  # pydantic lists the last base first
         __doc__="Everything about one cluster.",
         __module__=__name__,
     )
     whole = TrainingCluster.model_fields["spec"]
-    field = Field(
-        description=whole.description,
-        examples=whole.examples,
-    )
+    field = Field(description=whole.description, examples=whole.examples)
     return create_model(
         "TrainingCluster",
         __base__=TrainingCluster,

@@ -13,9 +13,7 @@ from compiler.subjects import parts
 
 
 @cache
-def documents(
-    platform: Platform = EKS,
-) -> Mapping[str, tuple[str, type[BaseModel]]]:
+def documents(platform: Platform = EKS) -> Mapping[str, tuple[str, type[BaseModel]]]:
     """Each kind with its list of the spec and the model of an item: ``DOCUMENTS`` of the subjects' ``spec`` modules."""
     models = {}
     for kind, (section, declared) in _declared(platform).items():

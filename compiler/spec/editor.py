@@ -6,17 +6,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-C = TypeVar(
-    "C",
-    bound=Callable[..., Any],
-)
+C = TypeVar("C", bound=Callable[..., Any])
 _SHAPES: dict[Callable[..., Any], dict[str, Any]] = {}
 
 
-def shaped(
-    pattern: str = "",
-    **keywords: Any,
-) -> Callable[[C], C]:
+def shaped(pattern: str = "", **keywords: Any) -> Callable[[C], C]:
     """Say of a check what JSON Schema can say of it: a pattern of the whole text, other keywords, or both.
 
     Whatever the check takes must fit; it may refuse more.
@@ -58,8 +52,4 @@ def literal(text: str) -> str:
 
 def any_case(pattern: str) -> str:
     """A pattern without sets of characters, for small and large letters: ECMA-262 has no flag for it."""
-    return re.sub(
-        r"(?<!\\)[a-z]",
-        lambda letter: f"[{letter[0]}{letter[0].upper()}]",
-        pattern,
-    )
+    return re.sub(r"(?<!\\)[a-z]", lambda letter: f"[{letter[0]}{letter[0].upper()}]", pattern)

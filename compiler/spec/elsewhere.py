@@ -125,28 +125,17 @@ _SECTIONS: Mapping[str, _Words] = {
     "jobs[].resources": _RESOURCES,
     "jobDefaults.resources": _RESOURCES,
     "queues[]": _QUEUE,
-    "jobs[].mounts[]": {
-        "storage": "name volume source",
-        "path": "mountPath target",
-    },
-    "jobs[].volumes[]": {
-        "path": "mountPath",
-        "persistentVolumeClaim": "pvc claim claimName",
-    },
+    "jobs[].mounts[]": {"storage": "name volume source", "path": "mountPath target"},
+    "jobs[].volumes[]": {"path": "mountPath", "persistentVolumeClaim": "pvc claim claimName"},
     "storage[]": {
         "fsxLustre": "fsx lustre",
         "s3": "bucket mountpoint",
         "ebs": "volume disk gp3 persistentVolume",
     },
-    "namespaces[]": {
-        "principals": "users roles iam members",
-        "quota": "limits resourceQuota",
-    },
+    "namespaces[]": {"principals": "users roles iam members", "quota": "limits resourceQuota"},
 }
 
-_RERUN = (
-    "no job starts by the clock: a commit that raises `rerun` of the job runs it again"
-)
+_RERUN = "no job starts by the clock: a commit that raises `rerun` of the job runs it again"
 _BOUGHT = "like `capacity: [{spot: {}}, {onDemand: {}}]`"
 REMARKS: Mapping[str, str] = {
     "rerun": _RERUN,

@@ -90,11 +90,7 @@ def _meant(key: str) -> str:
     return f"did you mean `{key}`?"
 
 
-def explain(
-    details: ErrorDetails,
-    model: type[BaseModel],
-    data: Any,
-) -> Diagnostic:
+def explain(details: ErrorDetails, model: type[BaseModel], data: Any) -> Diagnostic:
     """The diagnostic of one pydantic error in ``data``, which was validated as ``model``."""
     at = _route(details["loc"], data)
     of_key = "[key]" in details["loc"]
@@ -103,11 +99,7 @@ def explain(
     value = _lookup(data, at)
     if kind == "missing":
         return error(
-            "SPC001",
-            f"`{at[-1]}` is missing",
-            at.parent,
-            help=_missing_help(model, at),
-            key=True,
+            "SPC001", f"`{at[-1]}` is missing", at.parent, help=_missing_help(model, at), key=True
         )
     if kind == "extra_forbidden":
         return _unknown(at, model)
@@ -117,22 +109,12 @@ def explain(
         source = context["source"]
         notes = (f"source: {source}",) if source else ()
         return error(
-            "SPC005",
-            str(context["fact"]),
-            at,
-            help=str(context["help"]),
-            key=of_key,
-            notes=notes,
+            "SPC005", str(context["fact"]), at, help=str(context["help"]), key=of_key, notes=notes
         )
     if kind in _WANTED:
         field = _field(model, at)
         required = field is not None and field.is_required()
-        help = _type_help(
-            kind,
-            value,
-            model_at(model, at),
-            required=required,
-        )
+        help = _type_help(kind, value, model_at(model, at), required=required)
         wanted = _WANTED[kind]
         name = _name(at)
         message = f"{name} is {kind_of(value)}, not {wanted}"
@@ -144,12 +126,7 @@ def explain(
         fact = fact.format(**context)
         help = help.format(**context)
         message = f"{_name(at)} {_shown(value)}, {fact}"
-        return error(
-            "SPC004",
-            message,
-            at,
-            help=f"write {help}",
-        )
+        return error("SPC004", message, at, help=f"write {help}")
     return error(
         "SPC005",
         f"{_name(at)}: {details['msg'].lower()}",
@@ -158,10 +135,7 @@ def explain(
     )
 
 
-def _route(
-    location: tuple[int | str, ...],
-    data: Any,
-) -> Route:
+def _route(location: tuple[int | str, ...], data: Any) -> Route:
     """The place of an error in the data: without what pydantic names the members of a union, and the keys of maps."""
     keys: list[int | str] = []
     for key in location[:-1]:
@@ -227,10 +201,7 @@ def _shown(value: Any) -> str:
     return f"is {value}"
 
 
-def model_at(
-    model: type[BaseModel],
-    at: Route,
-) -> type[BaseModel] | None:
+def model_at(model: type[BaseModel], at: Route) -> type[BaseModel] | None:
     """The model that stands at a route; ``None`` where no model does (a free mapping)."""
     inner: type[BaseModel] | None = model
     named = False  # whether a name of a free mapping comes next
@@ -282,10 +253,7 @@ def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
     return {field.alias or name: field for name, field in fields}
 
 
-def _field(
-    model: type[BaseModel],
-    at: Route,
-) -> FieldInfo | None:
+def _field(model: type[BaseModel], at: Route) -> FieldInfo | None:
     """The field of a model that stands at a route."""
     if at:
         owner = model_at(model, at.parent)
@@ -296,10 +264,7 @@ def _field(
     return _fields(owner).get(str(at[-1]))
 
 
-def _missing_help(
-    model: type[BaseModel],
-    at: Route,
-) -> str:
+def _missing_help(model: type[BaseModel], at: Route) -> str:
     field = _field(model, at)
     add = f"add `{at[-1]}:`"
     if field is None:
@@ -324,10 +289,7 @@ def _kind(annotation: Any) -> str:
     return "model_type"
 
 
-def _unknown(
-    at: Route,
-    model: type[BaseModel],
-) -> Diagnostic:
+def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
     owner = model_at(model, at.parent)
     if owner is not None:
         known = keys_of(owner)
@@ -350,13 +312,7 @@ def _unknown(
     elsewhere = _meant_elsewhere(at)
     if elsewhere:
         help = _elsewhere_help(elsewhere, at, model)
-    return error(
-        "SPC002",
-        f"unknown key `{at[-1]}`",
-        at,
-        help=help,
-        key=True,
-    )
+    return error("SPC002", f"unknown key `{at[-1]}`", at, help=help, key=True)
 
 
 def _meant_elsewhere(at: Route) -> str:
@@ -382,11 +338,7 @@ def _section(at: Route) -> str | None:
     return path
 
 
-def _elsewhere_help(
-    key: str,
-    at: Route,
-    model: type[BaseModel],
-) -> str:
+def _elsewhere_help(key: str, at: Route, model: type[BaseModel]) -> str:
     """How a key that stands elsewhere, or is called otherwise, is written, with the example of its field."""
     if key in REMARKS:
         return REMARKS[key]
@@ -405,10 +357,7 @@ def _elsewhere_help(
     return help
 
 
-def _one_too_high(
-    owner: type[BaseModel] | None,
-    key: str,
-) -> str | None:
+def _one_too_high(owner: type[BaseModel] | None, key: str) -> str | None:
     """The mapping inside ``owner`` that has the key, where there is just one."""
     if owner is None:
         return None
@@ -423,13 +372,7 @@ def _one_too_high(
     return None
 
 
-def _type_help(
-    kind: str,
-    value: Any,
-    owner: type[BaseModel] | None,
-    *,
-    required: bool,
-) -> str:
+def _type_help(kind: str, value: Any, owner: type[BaseModel] | None, *, required: bool) -> str:
     if value is None and not required:
         return f"write {_WANTED[kind]}, or remove the key"
     if kind in ("list_type", "dict_type", "model_type"):
@@ -449,11 +392,7 @@ def _type_help(
     return f"write {_WANTED[kind]}"
 
 
-def _shape_help(
-    kind: str,
-    value: Any,
-    owner: type[BaseModel] | None,
-) -> str:
+def _shape_help(kind: str, value: Any, owner: type[BaseModel] | None) -> str:
     """What to write where a list or a mapping is wanted; ``owner`` is the model of the mapping or of the items."""
     if owner is not None:
         return _model_help(kind, value, owner)
@@ -468,11 +407,7 @@ def _shape_help(
     return f"write {_WANTED[kind]}"
 
 
-def _model_help(
-    kind: str,
-    value: Any,
-    owner: type[BaseModel],
-) -> str:
+def _model_help(kind: str, value: Any, owner: type[BaseModel]) -> str:
     fields = _fields(owner)
     declared = fields.items()
     required = [key for key, field in declared if field.is_required()]
@@ -487,11 +422,7 @@ def _model_help(
     return f"write a {shape} with {keys}"
 
 
-def _choice(
-    at: Route,
-    value: Any,
-    expected: str,
-) -> Diagnostic:
+def _choice(at: Route, value: Any, expected: str) -> Diagnostic:
     words = expected.replace(" or ", ", ").split(", ")
     choices = [word.strip("' ") for word in words]
     wanted = listed(choices)
@@ -502,9 +433,4 @@ def _choice(
     shown = kind_of(value)
     if isinstance(value, str):
         shown = f"`{value}`"
-    return error(
-        "SPC004",
-        f"{_name(at)} is {shown}, not {wanted}",
-        at,
-        help=help,
-    )
+    return error("SPC004", f"{_name(at)} is {shown}, not {wanted}", at, help=help)

@@ -17,12 +17,7 @@ def repository_path(value: Any) -> str:
     text = as_text(value, "a folder of the repository", "clusters/seoul")
     names = text.split("/")
     parts = [part for part in names if part not in ("", ".")]
-    if (
-        text.startswith("/")
-        or ".." in parts
-        or not parts
-        or not re.fullmatch(_FOLDER, text)
-    ):
+    if text.startswith("/") or ".." in parts or not parts or not re.fullmatch(_FOLDER, text):
         raise fault(
             f"`{text}` is not a folder inside the repository",
             "write it relative to the repository's root, like `clusters/seoul`",
@@ -58,19 +53,14 @@ def repository_url(value: Any) -> str:
             user, host, path = near.groups()
             help = f"write `ssh://{user}@{host}/{path}`"
         raise fault(
-            f"`{text}` is not the `https://` or `ssh://` URL of a repository",
-            help,
-            source=_URL,
+            f"`{text}` is not the `https://` or `ssh://` URL of a repository", help, source=_URL
         )
     return text
 
 
 # git check-ref-format (git 2.51): what no name of a branch has, and why.
 _NO_BRANCH = (
-    (
-        r"[^A-Za-z0-9._/-]",
-        "has a character other than letters, digits, `.`, `_`, `/` and `-`",
-    ),
+    (r"[^A-Za-z0-9._/-]", "has a character other than letters, digits, `.`, `_`, `/` and `-`"),
     (r"-", "begins with `-`"),
     (r"/|.*//|.*/\Z", "begins or ends with `/`, or has two in a row"),
     (r".*\.\.", "has two dots in a row"),

@@ -10,7 +10,9 @@ from compiler.spec.checks import as_text, fault, matched
 from compiler.spec.editor import any_case, literal, shaped
 
 _PART = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_LABEL = rf"((?=[^/]{{1,253}}/){_PART}(\.{_PART})*/)?[A-Za-z0-9]([-._A-Za-z0-9]{{0,61}}[A-Za-z0-9])?"
+_LABEL = (
+    rf"((?=[^/]{{1,253}}/){_PART}(\.{_PART})*/)?[A-Za-z0-9]([-._A-Za-z0-9]{{0,61}}[A-Za-z0-9])?"
+)
 _LONGEST_LABEL = 317
 label_key = matched(
     _LABEL,
@@ -81,9 +83,7 @@ _NODE_LABELS = regex(r"([a-z0-9.-]*\.)?karpenter\.(sh|k8s\.aws)/|trainyard\.dev/
 _FIXED = "|".join(literal(label) for label in _OF_THE_MACHINE)
 
 
-@shaped(
-    rf"(?!(?:{_FIXED})\Z)(?!{_NODE_LABELS.pattern}){_LABEL}", maxLength=_LONGEST_LABEL
-)
+@shaped(rf"(?!(?:{_FIXED})\Z)(?!{_NODE_LABELS.pattern}){_LABEL}", maxLength=_LONGEST_LABEL)
 def node_label(value: Any) -> str:
     """A label that the nodes of a pool may carry."""
     text = label_key(value)
@@ -104,9 +104,7 @@ def node_label(value: Any) -> str:
 
 # Set and removed by the node lifecycle controller, the cloud provider and Karpenter, by the state of each node
 # (Kubernetes, well-known labels, annotations and taints; karpenter v1.14.1, pkg/apis/v1/taints.go).
-_TAINTS = (
-    r"node\.(cloudprovider\.)?kubernetes\.io/|([a-z0-9.-]*\.)?karpenter\.(sh|k8s\.aws)/"
-)
+_TAINTS = r"node\.(cloudprovider\.)?kubernetes\.io/|([a-z0-9.-]*\.)?karpenter\.(sh|k8s\.aws)/"
 
 
 @shaped(rf"(?!{_TAINTS}){_LABEL}", maxLength=_LONGEST_LABEL)
@@ -126,13 +124,9 @@ def taint_key(value: Any) -> str:
 # Karpenter its instance profiles, with what every other resource gets. \p{L}, \p{N} and \p{Z} are letters, digits and
 # spaces.
 _TAG = r"[^\W_]|[ _.:/=+\-@]"
-_OF_OTHERS = any_case(
-    r"(?:aws:|kubernetes\.io/cluster/|karpenter\.(?:sh|k8s\.aws)/|eks:)"
-)
+_OF_OTHERS = any_case(r"(?:aws:|kubernetes\.io/cluster/|karpenter\.(?:sh|k8s\.aws)/|eks:)")
 # The signs of ASCII that stand in no tag, as they are written in a set of characters.
-_NO_TAG = "".join(
-    f"\\x{code:02x}" for code in range(128) if not re.match(_TAG, chr(code))
-)
+_NO_TAG = "".join(f"\\x{code:02x}" for code in range(128) if not re.match(_TAG, chr(code)))
 _LONGEST_KEY, _LONGEST_VALUE = 128, 256
 
 
@@ -157,9 +151,7 @@ def tag_value(value: Any) -> str:
     return _of_tags(_value(value), "value")
 
 
-_value = matched(
-    r"[^\0]*", "a tag's value", "research", longest=_LONGEST_VALUE, empty=True
-)
+_value = matched(r"[^\0]*", "a tag's value", "research", longest=_LONGEST_VALUE, empty=True)
 
 
 def _of_tags(text: str, what: str) -> str:

@@ -29,9 +29,7 @@ class Later:
         return model
 
     @classmethod
-    def __get_pydantic_core_schema__(
-        cls, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Values are validated by the model. The places of its faults are kept: pydantic adds those above them."""
         return core_schema.no_info_plain_validator_function(cls.validate)
 
@@ -42,10 +40,7 @@ class Later:
 
 
 @cache
-def later(
-    module: str,
-    *names: str,
-) -> tuple[type[Later], ...]:
+def later(module: str, *names: str) -> tuple[type[Later], ...]:
     """What stands for models of a module below ``compiler.subjects``, by their names."""
     path = f"compiler.subjects.{module}"
     return tuple(type(name, (Later,), {"module": path}) for name in names)

@@ -69,10 +69,7 @@ def _of_platform(fault: Diagnostic, platform: Platform) -> Diagnostic:
     otherwise = f"remove it; the platform has {keys}"
     help = platform.instead.get(str(key), otherwise)
     return replace(
-        fault,
-        code="SPC006",
-        message=f"`{key}` is no part of platform `{platform.name}`",
-        help=help,
+        fault, code="SPC006", message=f"`{key}` is no part of platform `{platform.name}`", help=help
     )
 
 
@@ -103,9 +100,7 @@ def _of_defaults(document: Document) -> list[Diagnostic]:
     except ValidationError as problem:
         # What half a mapping lacks the job may have: it is missing there, if anywhere.
         errors = [
-            error
-            for error in problem.errors(include_url=False)
-            if error["type"] != "missing"
+            error for error in problem.errors(include_url=False) if error["type"] != "missing"
         ]
         faults = explain_all(errors, model, Document(spec))
         return [replace(fault, at=_inside_spec(fault)) for fault in faults]
@@ -127,33 +122,15 @@ def _with_defaults() -> type[BaseModel]:
         if not field.is_required():
             default = field.get_default(call_default_factory=True)
         fields[name] = (field.rebuild_annotation(), default)
-    defaults: Any = create_model(
-        "JobDefaults",
-        __base__=SpecModel,
-        **fields,
-    )
-    return create_model(
-        "WithDefaults", __base__=SpecModel, job_defaults=(defaults, ...)
-    )
+    defaults: Any = create_model("JobDefaults", __base__=SpecModel, **fields)
+    return create_model("WithDefaults", __base__=SpecModel, job_defaults=(defaults, ...))
 
 
-def _without_repeats(
-    faults: Iterable[Diagnostic], document: Document
-) -> list[Diagnostic]:
+def _without_repeats(faults: Iterable[Diagnostic], document: Document) -> list[Diagnostic]:
     """A value that several jobs inherit is wrong once, where it stands."""
     unique: dict[object, Diagnostic] = {}
     for fault in faults:
         at = fault.at or Route()
-        span = document.span(
-            at,
-            key=fault.key,
-        )
-        unique.setdefault(
-            (
-                fault.code,
-                fault.message,
-                str(span),
-            ),
-            fault,
-        )
+        span = document.span(at, key=fault.key)
+        unique.setdefault((fault.code, fault.message, str(span)), fault)
     return list(unique.values())

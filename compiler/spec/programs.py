@@ -82,9 +82,7 @@ def program(words: list[str]) -> list[str]:
             source=_COMMAND,
         )
     if first in _OF_SHELLS:
-        raise fault(
-            f"`{first}` is a word of the shell and no program", _SHELL, source=_COMMAND
-        )
+        raise fault(f"`{first}` is a word of the shell and no program", _SHELL, source=_COMMAND)
     return words
 
 
@@ -116,8 +114,7 @@ def path(value: Any) -> str:
     if "/../" in f"{text}/":
         ends = "/" + posixpath.normpath(text).lstrip("/")
         raise fault(
-            f"`{text}` goes up by `..`, and ends at `{ends}`",
-            f"write `{ends}`, if that is meant",
+            f"`{text}` goes up by `..`, and ends at `{ends}`", f"write `{ends}`, if that is meant"
         )
     return text
 

@@ -50,10 +50,7 @@ class Key:
         """The value that stands where none is written, or `required`, or `derived`; empty where there is none."""
         if self.field.is_required():
             return "required"
-        value = self.field.get_default(
-            call_default_factory=True,
-            validated_data={},
-        )
+        value = self.field.get_default(call_default_factory=True, validated_data={})
         if "derived" in self.description:
             return _default(value) or "derived"
         return _default(value)
@@ -101,27 +98,16 @@ class Key:
         return _kind(self.declared, name_of)
 
 
-def keys(
-    model: type[BaseModel],
-    above: str = "",
-) -> list[Key]:
+def keys(model: type[BaseModel], above: str = "") -> list[Key]:
     """The keys of one model, in order."""
     declared = get_type_hints(model, include_extras=True)
     return [
-        Key(
-            f"{above}{field.alias or name}",
-            field.alias or name,
-            field,
-            declared[name],
-        )
+        Key(f"{above}{field.alias or name}", field.alias or name, field, declared[name])
         for name, field in model.model_fields.items()
     ]
 
 
-def all_keys(
-    model: type[BaseModel] | None = None,
-    above: str = "",
-) -> Iterator[Key]:
+def all_keys(model: type[BaseModel] | None = None, above: str = "") -> Iterator[Key]:
     """Every key of the language, each before the keys inside it."""
     for key in keys(model or language(), above):
         yield key
@@ -159,11 +145,7 @@ def _default(value: Any) -> str:
     if isinstance(value, list):
         value = [_written(item) for item in value]
     if isinstance(value, BaseModel):
-        value = {
-            key: inner
-            for key, inner in _written(value).items()
-            if inner not in ([], {}, "")
-        }
+        value = {key: inner for key, inner in _written(value).items() if inner not in ([], {}, "")}
     if value != {}:
         return flow(value)
     return ""
@@ -193,9 +175,7 @@ _PLAIN = {
     Any: "anything",
 }
 _NAMED = [
-    (value, name)
-    for name, value in vars(spec_types).items()
-    if get_origin(value) is Annotated
+    (value, name) for name, value in vars(spec_types).items() if get_origin(value) is Annotated
 ]
 _SPOKEN = {
     "Account": "text of 12 digits",
@@ -231,10 +211,7 @@ _SPOKEN = {
 """What types are called where the words of their own names would say less."""
 
 
-def _kind(
-    declared: Any,
-    name_of: Callable[[type[BaseModel]], str],
-) -> str:
+def _kind(declared: Any, name_of: Callable[[type[BaseModel]], str]) -> str:
     """A type in words: the spec's own types by name, lists and mappings by what they hold."""
     named = next((name for value, name in _NAMED if value == declared), None)
     if named is not None:

@@ -17,18 +17,12 @@ from compiler.spec.later import stood_for
 from compiler.subjects.jobs.launchers.filling import FILLING, OF_RUNTIME
 
 _BASE = "TrainingClusterBase"
-KINDS = (
-    "TrainingCluster",
-    _BASE,
-    *documents(),
-)
+KINDS = ("TrainingCluster", _BASE, *documents())
 ALL = "all"
 """Asks for the one schema of whatever stands in a folder of specs."""
 API_VERSION = "trainyard.dev/v1alpha1"
 _DEFINITIONS = "#/$defs/"
-_PARTIAL = (
-    "Partial"  # begins the names of definitions of which anything may be left to a base
-)
+_PARTIAL = "Partial"  # begins the names of definitions of which anything may be left to a base
 _EXTENDS = {
     "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
     "description": "The files of the bases, relative to this one; a later base wins over an earlier one.",
@@ -141,15 +135,10 @@ def combined() -> dict[str, Any]:
     }
 
 
-def _different(
-    own: dict[str, Any],
-    known: dict[str, Any],
-) -> set[str]:
+def _different(own: dict[str, Any], known: dict[str, Any]) -> set[str]:
     """The definitions that are others than those known by the same name, or lead to such."""
     different = {
-        name
-        for name, definition in own.items()
-        if name in known and known[name] != definition
+        name for name, definition in own.items() if name in known and known[name] != definition
     }
     grown = True
     while grown:
@@ -180,10 +169,7 @@ def _refs(schema: Any) -> set[str]:
     return names
 
 
-def _renamed(
-    schema: Any,
-    names: dict[str, str],
-) -> Any:
+def _renamed(schema: Any, names: dict[str, str]) -> Any:
     """A schema that leads to definitions by other names."""
     if isinstance(schema, list):
         return [_renamed(item, names) for item in schema]
@@ -245,26 +231,16 @@ def _unless_filled(required: list[str]) -> dict[str, Any]:
     }
 
 
-def _unless(
-    key: str,
-    schema: dict[str, Any],
-) -> dict[str, Any]:
+def _unless(key: str, schema: dict[str, Any]) -> dict[str, Any]:
     """A schema that holds where a key is not given."""
-    return {
-        "if": {"required": [key]},
-        "then": {},
-        "else": schema,
-    }
+    return {"if": {"required": [key]}, "then": {}, "else": schema}
 
 
 def _but_name(schema: dict[str, Any]) -> list[str]:
     return [key for key in schema["required"] if key != "name"]
 
 
-def _with_defaults(
-    definitions: dict[str, Any],
-    spec: str,
-) -> None:
+def _with_defaults(definitions: dict[str, Any], spec: str) -> None:
     """``jobDefaults`` of a spec: any part of a job that another can inherit."""
     part = definitions[f"{_PARTIAL}Job"]
     keys = part["properties"]
@@ -328,11 +304,7 @@ def _header(kind: str) -> dict[str, Any]:
             "description": "The version of the spec language.",
             "examples": [API_VERSION],
         },
-        "kind": {
-            "const": kind,
-            "description": "What the document is.",
-            "examples": [kind],
-        },
+        "kind": {"const": kind, "description": "What the document is.", "examples": [kind]},
     }
 
 
@@ -358,10 +330,7 @@ def _partial(schema: Any) -> Any:
     return partial
 
 
-def _document(
-    kind: str,
-    body: dict[str, Any],
-) -> dict[str, Any]:
+def _document(kind: str, body: dict[str, Any]) -> dict[str, Any]:
     """A document of its own: the fields of a list item, without its name, under ``spec``."""
     definitions = body.pop("$defs", {})
     name = body["properties"].pop("name")
@@ -393,10 +362,7 @@ def _document(
     }
 
 
-def _example(
-    body: dict[str, Any],
-    required: list[str],
-) -> dict[str, Any]:
+def _example(body: dict[str, Any], required: list[str]) -> dict[str, Any]:
     """The least that a document says by itself, from the examples of its keys."""
     first = body.get("oneOf", [{"required": []}])[0]
     needed = [*required, *first["required"]]
@@ -407,9 +373,5 @@ def _example(
 def schema_text(kind: str) -> str:
     """The schema of a kind, or of ``ALL``, as it is printed and committed."""
     body = combined() if kind == ALL else schema(kind)
-    text = json.dumps(
-        body,
-        indent=2,
-        ensure_ascii=False,
-    )
+    text = json.dumps(body, indent=2, ensure_ascii=False)
     return text + "\n"

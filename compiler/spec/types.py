@@ -37,11 +37,7 @@ Name = Annotated[
     str,
     BeforeValidator(
         matched(
-            _LABEL,
-            "a name (lowercase letters, digits, `-`)",
-            "a100",
-            longest=63,
-            source=_NAMES,
+            _LABEL, "a name (lowercase letters, digits, `-`)", "a100", longest=63, source=_NAMES
         )
     ),
 ]
@@ -50,10 +46,7 @@ ObjectName = Annotated[
     str,
     BeforeValidator(
         matched(
-            SUBDOMAIN,
-            "a name (lowercase letters, digits, `-`, `.`)",
-            "hf-token",
-            source=_NAMES,
+            SUBDOMAIN, "a name (lowercase letters, digits, `-`, `.`)", "hf-token", source=_NAMES
         )
     ),
 ]
@@ -94,23 +87,14 @@ ZoneId = Annotated[
     ),
 ]
 InstanceType = Annotated[
-    str,
-    BeforeValidator(
-        matched(r"[a-z0-9-]+\.[a-z0-9-]+", "an instance type", "p5.48xlarge")
-    ),
+    str, BeforeValidator(matched(r"[a-z0-9-]+\.[a-z0-9-]+", "an instance type", "p5.48xlarge"))
 ]
-Quantity = Annotated[
-    QuantityValue, BeforeValidator(check.quantity), _like(check.quantity)
-]
+Quantity = Annotated[QuantityValue, BeforeValidator(check.quantity), _like(check.quantity)]
 Amount = Annotated[QuantityValue, BeforeValidator(check.amount), _like(check.amount)]
 Size = Annotated[QuantityValue, BeforeValidator(check.size), _like(check.size)]
-RootSize = Annotated[
-    QuantityValue, BeforeValidator(check.root_size), _like(check.root_size)
-]
+RootSize = Annotated[QuantityValue, BeforeValidator(check.root_size), _like(check.root_size)]
 HugePages = Annotated[QuantityValue, BeforeValidator(check.pages), _like(check.pages)]
-Duration = Annotated[
-    DurationValue, BeforeValidator(check.duration), _like(check.duration)
-]
+Duration = Annotated[DurationValue, BeforeValidator(check.duration), _like(check.duration)]
 Period = Annotated[DurationValue, BeforeValidator(check.period), _like(check.period)]
 Count = Annotated[float, BeforeValidator(check.count)]
 PublicCidr = Annotated[str, BeforeValidator(check.public_cidr)]
@@ -144,12 +128,8 @@ ContainerPath = Annotated[
         )
     ),
 ]
-Version = Annotated[
-    str, BeforeValidator(matched(r"\d+\.\d+\.\d+", "a version", "1.43.2"))
-]
-CudaVersion = Annotated[
-    str, BeforeValidator(matched(r"\d+\.\d+", "a version of CUDA", "12.9"))
-]
+Version = Annotated[str, BeforeValidator(matched(r"\d+\.\d+\.\d+", "a version", "1.43.2"))]
+CudaVersion = Annotated[str, BeforeValidator(matched(r"\d+\.\d+", "a version of CUDA", "12.9"))]
 ChartDigest = Annotated[
     str,
     BeforeValidator(
@@ -187,9 +167,7 @@ EcrName = Annotated[
 ]
 Line = Annotated[
     str,
-    BeforeValidator(
-        matched(r"[^\x00\r\n]*", "a text of one line", "1", longest=32768, empty=True)
-    ),
+    BeforeValidator(matched(r"[^\x00\r\n]*", "a text of one line", "1", longest=32768, empty=True)),
 ]
 RunnerLabel = Annotated[
     str,
@@ -293,10 +271,7 @@ RepositoryUrl = Annotated[str, BeforeValidator(git.repository_url)]
 Branch = Annotated[str, BeforeValidator(git.branch)]
 # With the build of an EKS add-on, so that the refusal can say where that is written.
 ComponentVersion = Annotated[
-    str,
-    BeforeValidator(
-        matched(r"v?\d+\.\d+\.\d+(-eksbuild\.\d+)?", "a whole version", "2.3.0")
-    ),
+    str, BeforeValidator(matched(r"v?\d+\.\d+\.\d+(-eksbuild\.\d+)?", "a whole version", "2.3.0"))
 ]
 Kind = Annotated[str, BeforeValidator(matched(r"[A-Z][A-Za-z0-9]*", "a kind", "Job"))]
 # RFC 6901; the empty pointer is the whole object, which no patch replaces.
@@ -328,10 +303,7 @@ LabelSelector = Annotated[
     ),
 ]
 IncludePath = Annotated[
-    str,
-    BeforeValidator(
-        matched(r"[^\x00-\x1f\x7f]+", "a path", "monitoring/", longest=1000)
-    ),
+    str, BeforeValidator(matched(r"[^\x00-\x1f\x7f]+", "a path", "monitoring/", longest=1000))
 ]
 TorchVersion = Annotated[
     str, BeforeValidator(matched(r"\d+\.\d+(\.\d+)?", "a version of PyTorch", "2.12"))
@@ -463,10 +435,7 @@ VpcId = Annotated[
     str,
     BeforeValidator(
         matched(
-            rf"vpc-{_ID}",
-            "a VPC id (8 or 17 hex digits)",
-            "vpc-0a1b2c3d4e5f60718",
-            source=_IDS,
+            rf"vpc-{_ID}", "a VPC id (8 or 17 hex digits)", "vpc-0a1b2c3d4e5f60718", source=_IDS
         )
     ),
 ]
@@ -484,12 +453,7 @@ SubnetId = Annotated[
 SecurityGroupId = Annotated[
     str,
     BeforeValidator(
-        matched(
-            rf"sg-{_ID}",
-            "a sg id (8 or 17 hex digits)",
-            "sg-0a1b2c3d4e5f60718",
-            source=_IDS,
-        )
+        matched(rf"sg-{_ID}", "a sg id (8 or 17 hex digits)", "sg-0a1b2c3d4e5f60718", source=_IDS)
     ),
 ]
 ReservationId = Annotated[
@@ -530,10 +494,7 @@ DayTime = Annotated[
     str,
     BeforeValidator(
         matched(
-            r"([01]\d|2[0-3]):[0-5]\d",
-            "a time of the day",
-            "03:00",
-            source="FSx API, DailyTime",
+            r"([01]\d|2[0-3]):[0-5]\d", "a time of the day", "03:00", source="FSx API, DailyTime"
         )
     ),
 ]

@@ -18,10 +18,7 @@ _HERE = Path(__file__).parent
 
 
 @cache
-def parts(
-    name: str,
-    subjects: tuple[str, ...] | None = None,
-) -> tuple[ModuleType, ...]:
+def parts(name: str, subjects: tuple[str, ...] | None = None) -> tuple[ModuleType, ...]:
     """The modules of this name (``target``, ``lift``…) of the subjects that have one: of all, or of some in order."""
     modules = _HERE.glob(f"*/{name}.py")
     having = sorted(path.parent.name for path in modules)

@@ -17,9 +17,7 @@ __all__ = ["lower"]
 def lower(plan: Plan) -> list[Artifact]:
     """Everything that is written for a plan, by target and then in the order of the plan. Where Terraform makes what
     AWS must have, its modules stand in place of the stacks."""
-    artifacts = [
-        artifact for module in parts("target") for artifact in module.lower(plan)
-    ]
+    artifacts = [artifact for module in parts("target") for artifact in module.lower(plan)]
     boot = plan.one(Bootstrap)
     if boot is None or boot.terraform is None:
         return artifacts
@@ -28,14 +26,4 @@ def lower(plan: Plan) -> list[Artifact]:
 
     bucket = boot.terraform.bucket
     region = boot.terraform.region
-    return list(
-        modules(
-            artifacts,
-            State(
-                boot.cluster,
-                boot.region,
-                bucket,
-                region,
-            ),
-        )
-    )
+    return list(modules(artifacts, State(boot.cluster, boot.region, bucket, region)))

@@ -33,10 +33,7 @@ def head(
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
 
 
-def unsubstituted(
-    annotations: dict[str, str],
-    texts: Iterable[str],
-) -> dict[str, str]:
+def unsubstituted(annotations: dict[str, str], texts: Iterable[str]) -> dict[str, str]:
     """The annotations of an object, with the one that keeps Flux from putting its own variables in, where it would
     find some: it fails on unknown ones (kustomize-controller 1.9)."""
     if any("${" in text for text in texts):
@@ -68,11 +65,7 @@ def texts(value: Any) -> Iterable[str]:
 
 def given(**fields: Any) -> Body:
     """The fields that have a value: ``None`` and empty ones are left out."""
-    return {
-        key: value
-        for key, value in fields.items()
-        if value or value is False or value == 0
-    }
+    return {key: value for key, value in fields.items() if value or value is False or value == 0}
 
 
 def quantities(resources: Mapping[str, Quantity]) -> dict[str, str]:
@@ -83,14 +76,7 @@ def quantities(resources: Mapping[str, Quantity]) -> dict[str, str]:
 
 def taints(values: Iterable[Taint]) -> list[Body]:
     """core/v1 Taints."""
-    return [
-        given(
-            key=taint.key,
-            value=taint.value,
-            effect=taint.effect,
-        )
-        for taint in values
-    ]
+    return [given(key=taint.key, value=taint.value, effect=taint.effect) for taint in values]
 
 
 def tolerations(values: Iterable[Toleration]) -> list[Body]:
@@ -107,12 +93,7 @@ def tolerations(values: Iterable[Toleration]) -> list[Body]:
     ]
 
 
-def path(
-    folder: str,
-    body: Body,
-    *,
-    flat: bool = False,
-) -> str:
+def path(folder: str, body: Body, *, flat: bool = False) -> str:
     """Where an object is written: ``folder/[namespace.]kind-name.yaml``; ``flat`` where all are of one namespace.
 
     No folder is a namespace's own: what moves to another namespace would empty it, and git takes that for a folder
@@ -120,20 +101,10 @@ def path(
     """
     metadata = body["metadata"]
     namespace = None if flat else metadata.get("namespace")
-    return object_path(
-        folder,
-        body["kind"],
-        metadata["name"],
-        namespace or "",
-    )
+    return object_path(folder, body["kind"], metadata["name"], namespace or "")
 
 
-def object_path(
-    folder: str,
-    kind: str,
-    name: str,
-    namespace: str = "",
-) -> str:
+def object_path(folder: str, kind: str, name: str, namespace: str = "") -> str:
     """The path of an object's file; no namespace has a dot in its name."""
     file = f"{kind.lower()}-{name}.yaml"
     if namespace:

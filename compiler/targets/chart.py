@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 _SEPARATOR = "---\n"
 
 
-def differing(
-    app: cdk8s.App,
-    name: str,
-    path: str,
-) -> list[int]:
+def differing(app: cdk8s.App, name: str, path: str) -> list[int]:
     """The objects of a file that cdk8s makes otherwise than they are written there, by their number in it.
 
     ``Include`` makes an ``ApiObject`` of each document of a file in one call over jsii; one call an object costs twice
@@ -34,11 +30,7 @@ def differing(
     """
     import cdk8s
 
-    chart = cdk8s.Chart(
-        app,
-        name,
-        disable_resource_name_hashes=True,
-    )
+    chart = cdk8s.Chart(app, name, disable_resource_name_hashes=True)
     cdk8s.Include(chart, "objects", url=path)
     charted = {_key(body): body for body in chart.to_json()}
     with open(path, encoding="utf-8") as file:
@@ -87,10 +79,7 @@ def is_private(folder: Path) -> bool:
 def main() -> None:
     """Serve until the input ends, and clean up then. After a failure, the process that started this does."""
     serve()
-    shutil.rmtree(
-        sys.argv[1],
-        ignore_errors=True,
-    )
+    shutil.rmtree(sys.argv[1], ignore_errors=True)
 
 
 def serve() -> None:
@@ -111,13 +100,7 @@ def serve() -> None:
 
     app = cdk8s.App()
     for number, line in enumerate(sys.stdin):
-        answer = json.dumps(
-            differing(
-                app,
-                str(number),
-                line.removesuffix("\n"),
-            )
-        )
+        answer = json.dumps(differing(app, str(number), line.removesuffix("\n")))
         try:
             sys.stdout.write(f"{answer}\n")
             sys.stdout.flush()

@@ -17,9 +17,7 @@ def tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"Key": key, "Value": value} for key, value in pairs]
 
 
-def template(
-    description: str, resources: Mapping[str, Any], **sections: Any
-) -> dict[str, Any]:
+def template(description: str, resources: Mapping[str, Any], **sections: Any) -> dict[str, Any]:
     """A template; ``sections`` are others, by name, and stand after the description (template anatomy)."""
     return {
         "AWSTemplateFormatVersion": "2010-09-09",
@@ -30,10 +28,7 @@ def template(
 
 
 def pod_identity(
-    role: Mapping[str, Any],
-    cluster: str,
-    namespace: str,
-    service_account: str,
+    role: Mapping[str, Any], cluster: str, namespace: str, service_account: str
 ) -> dict[str, Any]:
     """A role with these properties, and its association with a ServiceAccount of a cluster.
 
@@ -47,18 +42,11 @@ def pod_identity(
     }
     return {
         "Role": {"Type": "AWS::IAM::Role", "Properties": dict(role)},
-        "Association": {
-            "Type": "AWS::EKS::PodIdentityAssociation",
-            "Properties": association,
-        },
+        "Association": {"Type": "AWS::EKS::PodIdentityAssociation", "Properties": association},
     }
 
 
-def role_policy(
-    name: str,
-    role: str,
-    statements: list[dict[str, Any]],
-) -> dict[str, Any]:
+def role_policy(name: str, role: str, statements: list[dict[str, Any]]) -> dict[str, Any]:
     """AWS::IAM::RolePolicy (CloudFormation template reference): a role may have many, each from another stack."""
     return {
         "Type": "AWS::IAM::RolePolicy",

@@ -11,11 +11,7 @@ from pathlib import Path
 from typing import Any
 
 
-def rendered(
-    package: str,
-    name: str,
-    **values: Any,
-) -> str:
+def rendered(package: str, name: str, **values: Any) -> str:
     """A template of the folder ``templates`` of a package with these values; one that it has not is an error."""
     template = _environment(package).get_template(name)
     text: str = template.render(**values)

@@ -22,12 +22,7 @@ Lookup = Callable[[str, str, str, str], Body | None]  # group, kind, namespace, 
 _OF_SHAPE = (SCHEMA, UNKNOWN)
 
 
-def nothing(
-    group: str,
-    kind: str,
-    namespace: str,
-    name: str,
-) -> Body | None:
+def nothing(group: str, kind: str, namespace: str, name: str) -> Body | None:
     """The lookup of an object that stands alone."""
     return None
 
@@ -61,19 +56,9 @@ def validate_body(
         if closed:
             return [_unknown_kind(schemas, api_version, kind)]
         return []
-    schema, faults = _own_faults(
-        schemas,
-        candidates,
-        body,
-        sound,
-    )
+    schema, faults = _own_faults(schemas, candidates, body, sound)
     shape = [fault for fault in faults if fault.layer in _OF_SHAPE]
-    faults += _webhook_faults(
-        schema,
-        body,
-        shape,
-        lookup,
-    )
+    faults += _webhook_faults(schema, body, shape, lookup)
     breaks_schema = any(fault.layer == SCHEMA for fault in faults)
     if cel and not breaks_schema:
         from compiler.verify.cel import evaluate
@@ -84,14 +69,10 @@ def validate_body(
 
 def _missing(key: str) -> Fault:
     message = f"`{key}` is missing"
-    return Fault(
-        SCHEMA, "SCH003", (key,), message, help="begin with `apiVersion` and `kind`"
-    )
+    return Fault(SCHEMA, "SCH003", (key,), message, help="begin with `apiVersion` and `kind`")
 
 
-def _webhook_faults(
-    schema: Schema, body: Body, shape: list[Fault], lookup: Lookup
-) -> list[Fault]:
+def _webhook_faults(schema: Schema, body: Body, shape: list[Fault], lookup: Lookup) -> list[Fault]:
     """What the webhook of the kind refuses. Faults of ``shape`` are corrected first, since its checks rely on the
     shape, and what they leave unknown is not judged."""
     if not shape:
@@ -105,19 +86,13 @@ def _webhook_faults(
     return [fault for fault in faults if not _is_inside(fault.path, faulty)]
 
 
-def _is_inside(
-    path: Path,
-    places: Iterable[Path],
-) -> bool:
+def _is_inside(path: Path, places: Iterable[Path]) -> bool:
     """Whether a path leads to one of some places, or into it."""
     return any(path[: len(place)] == place for place in places)
 
 
 def _own_faults(
-    schemas: Schemas,
-    candidates: tuple[Schema, ...],
-    body: Body,
-    sound: Sound | None,
+    schemas: Schemas, candidates: tuple[Schema, ...], body: Body, sound: Sound | None
 ) -> tuple[Schema, list[Fault]]:
     """The schema to judge a body by, and the faults by schema and names. They depend on nothing but the body, and most
     objects of a cluster are the same in all clusters of a fleet, so bodies without fault are remembered. A job is
@@ -135,10 +110,7 @@ def _own_faults(
 
 
 @lru_cache(maxsize=4096)
-def _schema_without_fault(
-    schemas: Schemas,
-    text: bytes,
-) -> Schema | None:
+def _schema_without_fault(schemas: Schemas, text: bytes) -> Schema | None:
     """The schema by which a body has no fault, if there is one."""
     body: Body = marshal.loads(text)  # noqa: S302 - written a moment ago, by the only caller
     api_version, kind = body["apiVersion"], body["kind"]
@@ -148,9 +120,7 @@ def _schema_without_fault(
 
 
 def _judge(
-    candidates: tuple[Schema, ...],
-    body: Body,
-    sound: Sound | None = None,
+    candidates: tuple[Schema, ...], body: Body, sound: Sound | None = None
 ) -> tuple[Schema, list[Fault]]:
     schema, structural = _best_schema(candidates, body, sound)
     faults = []
@@ -175,10 +145,7 @@ def _is_of_sops(body: Body, fault: Fault) -> bool:
     return isinstance(metadata, dict) and "mac" in metadata
 
 
-def corrected(
-    body: Body,
-    schemas: Schemas = BUILTIN,
-) -> Meant:
+def corrected(body: Body, schemas: Schemas = BUILTIN) -> Meant:
     """The body as it was meant, and the places of faults of which that is known."""
     api_version = str(body.get("apiVersion"))
     kind = str(body.get("kind"))
@@ -191,16 +158,12 @@ def corrected(
 
 def _with_release(schema: Schema, fault: Fault) -> Fault:
     release = f"{schema.project} {schema.release}"
-    help = (
-        f"remove it, or take a later release than {release}, which does not have it yet"
-    )
+    help = f"remove it, or take a later release than {release}, which does not have it yet"
     return replace(fault, help=help)
 
 
 def _best_schema(
-    candidates: tuple[Schema, ...],
-    body: Body,
-    sound: Sound | None = None,
+    candidates: tuple[Schema, ...], body: Body, sound: Sound | None = None
 ) -> tuple[Schema, list[Fault]]:
     """The schema that understands most of a body, and the faults by it."""
     best, *others = candidates
@@ -214,10 +177,7 @@ def _best_schema(
     return best, faults
 
 
-def _name_faults(
-    schema: Schema,
-    body: Body,
-) -> list[Fault]:
+def _name_faults(schema: Schema, body: Body) -> list[Fault]:
     """Faults of name and namespace."""
     metadata: Any = body.get("metadata")
     if metadata is None:
@@ -225,25 +185,11 @@ def _name_faults(
         return [Fault(NAME, "NAM006", ("metadata",), "`metadata` is missing", help)]
     if not isinstance(metadata, dict):
         return []  # reported by the schema
-    return name_faults(
-        body,
-        metadata,
-        namespaced=schema.namespaced,
-    )
+    return name_faults(body, metadata, namespaced=schema.namespaced)
 
 
-def _unknown_kind(
-    schemas: Schemas,
-    api_version: str,
-    kind: str,
-) -> Fault:
+def _unknown_kind(schemas: Schemas, api_version: str, kind: str) -> Fault:
     message = f"no schema of `{kind}` in `{api_version}` is known"
     versions = schemas.served().get(kind, ())
     help = nearest(api_version, versions)
-    return Fault(
-        SCHEMA,
-        "SCH010",
-        ("apiVersion",),
-        message,
-        help,
-    )
+    return Fault(SCHEMA, "SCH010", ("apiVersion",), message, help)

@@ -28,39 +28,21 @@ def available() -> bool:
     return find_spec("cel") is not None
 
 
-def evaluate(
-    root: Node,
-    body: dict[str, Any],
-    old: dict[str, Any] | None = None,
-) -> list[Fault]:
+def evaluate(root: Node, body: dict[str, Any], old: dict[str, Any] | None = None) -> list[Fault]:
     """Faults of all rules of a kind on a body, and of its update rules against the old body if there is one."""
     if not root.ruled:
         return []
     if not available():
         message = "the rules of this kind were not evaluated: `common-expression-language` is not installed"
-        return [
-            Fault(CEL, "SCH009", (), message, "install `trainyard[cel]`", warning=True)
-        ]
+        return [Fault(CEL, "SCH009", (), message, "install `trainyard[cel]`", warning=True)]
     if old is None:
         before = _ABSENT
     else:
         before = defaulted(root, old)
-    return list(
-        _evaluate(
-            root,
-            defaulted(root, body),
-            before,
-            (),
-        )
-    )
+    return list(_evaluate(root, defaulted(root, body), before, ()))
 
 
-def _evaluate(
-    node: Node,
-    value: Any,
-    old: Any,
-    path: Path,
-) -> Iterator[Fault]:
+def _evaluate(node: Node, value: Any, old: Any, path: Path) -> Iterator[Fault]:
     for rule in node.rules:
         is_transition = _OLD.search(rule) is not None
         if is_transition and old is _ABSENT:
@@ -93,10 +75,7 @@ def _evaluate(
         yield from _evaluate(item_node, item, old_item, place)
 
 
-def _by_key(
-    node: Node,
-    old: Any,
-) -> dict[Any, Any]:
+def _by_key(node: Node, old: Any) -> dict[Any, Any]:
     """Old items by their list-map keys. Items of other lists have no old value (structural-merge-diff semantics)."""
     is_map = node.unique == "map"
     if not is_map or not isinstance(old, list):
@@ -111,18 +90,11 @@ def _key(node: Node, item: Any) -> Any:
     return tuple(map(str, parts))
 
 
-def _fault_of(
-    rule: str,
-    value: Any,
-    old: Any,
-    path: Path,
-) -> Fault | None:
+def _fault_of(rule: str, value: Any, old: Any, path: Path) -> Fault | None:
     """The fault of one rule, if it does not hold."""
     try:
         program = compiled(rule)
-    except (
-        Exception
-    ) as problem:  # a text that is no CEL, or none that this engine reads
+    except Exception as problem:  # a text that is no CEL, or none that this engine reads
         return _not_evaluated(rule, "compiled", problem, path)
     context = _context()
     context.add_variable("self", value)
@@ -138,18 +110,11 @@ def _fault_of(
     if held is True:
         return None
     message = f"the rule `{_short(rule)}` does not hold"
-    help = (
-        "the rule is in the CustomResourceDefinition; change the value so that it holds"
-    )
+    help = "the rule is in the CustomResourceDefinition; change the value so that it holds"
     return Fault(CEL, "SCH008", path, message, help)
 
 
-def _not_evaluated(
-    rule: str,
-    step: str,
-    problem: Exception,
-    path: Path,
-) -> Fault:
+def _not_evaluated(rule: str, step: str, problem: Exception, path: Path) -> Fault:
     shown = _short(rule)
     message = f"the rule `{shown}` cannot be {step} here: {problem}"
     help = "the API server will say; nothing to change here"
@@ -189,10 +154,7 @@ def _find(text: str, pattern: str) -> str:
     return match[0] if match else ""
 
 
-def split(
-    text: str,
-    separator: str,
-) -> list[str]:
+def split(text: str, separator: str) -> list[str]:
     """The parts of a text between separators; its letters where the separator is empty."""
     if separator:
         return text.split(separator)

@@ -10,10 +10,7 @@ from compiler.verify.structure import METADATA, Raw, structure
 _NUMBER = r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
 QUANTITY = rf"^(\+|-)?{_NUMBER}(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?{_NUMBER}))?$"
 _SCALARS: dict[str, Raw] = {
-    "api.resource.Quantity": {
-        "type": ["integer", "number", "string"],
-        "pattern": QUANTITY,
-    },
+    "api.resource.Quantity": {"type": ["integer", "number", "string"], "pattern": QUANTITY},
     "util.intstr.IntOrString": {"type": ["integer", "string"]},
     "meta.v1.Time": {"type": "string"},
     "meta.v1.MicroTime": {"type": "string"},
@@ -69,9 +66,7 @@ class CoreDefinitions:
             derived["type"] = kinds[0] if only else kinds
         if "properties" in node:
             properties = node["properties"].items()
-            derived["properties"] = {
-                name: self._node(prop) for name, prop in properties
-            }
+            derived["properties"] = {name: self._node(prop) for name, prop in properties}
         for key in ("items", "additionalProperties"):
             schema = node.get(key)
             if isinstance(schema, dict):
@@ -108,10 +103,7 @@ def _kinds(node: Raw) -> list[str]:
     return [kind for kind in kinds if kind != "null"]
 
 
-def _is_raw_object(
-    kinds: list[str],
-    schema: Raw,
-) -> bool:
+def _is_raw_object(kinds: list[str], schema: Raw) -> bool:
     """Whether a schema is a raw extension or JSON, of which nothing is declared."""
     declared = "properties" in schema or "additionalProperties" in schema
     return "object" in kinds and not declared
@@ -122,11 +114,7 @@ def _is_raw_object(
 _NOT_REQUIRED = {"RemoteNetworkConfig": {"vpcGatewayID"}}
 
 
-def from_eksctl(
-    document: dict[str, Any],
-    kind: str,
-    newer: dict[str, Any] | None = None,
-) -> Raw:
+def from_eksctl(document: dict[str, Any], kind: str, newer: dict[str, Any] | None = None) -> Raw:
     """The derived schema of eksctl's ``kind``; its defaults are texts for its web page, so they are left out.
     ``newer``: the document of a later state, whose additional fields are marked as ``later``."""
     later = (newer or document)["definitions"]
@@ -161,18 +149,11 @@ def from_eksctl(
     return structure(node(definitions[kind]))
 
 
-_TAINTS: Raw = {
-    "type": ["array", "object"],
-    "additionalProperties": {"type": "string"},
-}
+_TAINTS: Raw = {"type": ["array", "object"], "additionalProperties": {"type": "string"}}
 """eksctl "handles unmarshalling both map[string]string and []NodeGroupTaint", and its schema has only the list."""
 
 
-def _corrected(
-    name: str,
-    definition: Raw,
-    later: Raw,
-) -> Raw:
+def _corrected(name: str, definition: Raw, later: Raw) -> Raw:
     """A definition without what is not required after all, and with the names of the fields that come later."""
     corrected = dict(definition)
     exempt = _NOT_REQUIRED.get(name, ())

@@ -31,11 +31,7 @@ def cycles(objects: ObjectSet) -> Iterator[tuple[Manifest, Fault]]:
     yield from _faults(objects, _parents(objects), "parentName")
 
 
-def _dependencies(
-    objects: ObjectSet,
-    group: str,
-    kind: str,
-) -> Edges:
+def _dependencies(objects: ObjectSet, group: str, kind: str) -> Edges:
     edges: Edges = {}
     for identity, manifest in objects.of_kind(group, kind):
         edges[identity] = []
@@ -43,12 +39,7 @@ def _dependencies(
         for index, item in enumerate(dependencies):
             path = ("spec", "dependsOn", index, "name")
             namespace = str(item.get("namespace") or identity[2])
-            target = (
-                group,
-                kind,
-                namespace,
-                str(item.get("name")),
-            )
+            target = (group, kind, namespace, str(item.get("name")))
             edges[identity].append((path, target))
     return edges
 
@@ -65,9 +56,7 @@ def _parents(objects: ObjectSet) -> Edges:
     return edges
 
 
-def _faults(
-    objects: ObjectSet, edges: Edges, field: str
-) -> Iterator[tuple[Manifest, Fault]]:
+def _faults(objects: ObjectSet, edges: Edges, field: str) -> Iterator[tuple[Manifest, Fault]]:
     reported: set[Identity] = set()
     for start in sorted(edges):
         ring = _ring(start, edges)
@@ -85,20 +74,11 @@ def _faults(
         if field == "parentName":
             message += ", which stops Kueue for every queue"
         help = f"remove `{field}` from one of them"
-        fault = Fault(
-            REFERENCE,
-            "REF003",
-            path,
-            message,
-            help,
-        )
+        fault = Fault(REFERENCE, "REF003", path, message, help)
         yield objects.manifest(start), fault
 
 
-def _ring(
-    start: Identity,
-    edges: Edges,
-) -> list[Identity]:
+def _ring(start: Identity, edges: Edges) -> list[Identity]:
     """The members of a cycle through an object, from it on; empty if there is none. Iterative: chains may be long."""
     came: dict[Identity, Identity] = {}
     stack = [start]
@@ -113,9 +93,7 @@ def _ring(
     return []
 
 
-def _back(
-    here: Identity, start: Identity, came: dict[Identity, Identity]
-) -> list[Identity]:
+def _back(here: Identity, start: Identity, came: dict[Identity, Identity]) -> list[Identity]:
     ring = [here]
     while ring[-1] != start:
         ring.append(came[ring[-1]])

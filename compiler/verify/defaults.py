@@ -17,10 +17,7 @@ def defaulted(node: Node, value: Any) -> Any:
     return value
 
 
-def _object(
-    node: Node,
-    value: dict[str, Any],
-) -> dict[str, Any]:
+def _object(node: Node, value: dict[str, Any]) -> dict[str, Any]:
     stored: dict[str, Any] = {}
     for key, item in value.items():
         child = node.child(key)

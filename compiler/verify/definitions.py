@@ -11,14 +11,9 @@ from compiler.verify.structure import Raw, from_crd
 DEFINITION = "CustomResourceDefinition"
 
 
-def with_definitions(
-    schemas: Schemas,
-    manifests: Iterable[Manifest],
-) -> Schemas:
+def with_definitions(schemas: Schemas, manifests: Iterable[Manifest]) -> Schemas:
     """The schemas, and those of kinds that only a definition among the objects knows."""
-    definitions = [
-        manifest.body for manifest in manifests if manifest.ref.kind == DEFINITION
-    ]
+    definitions = [manifest.body for manifest in manifests if manifest.ref.kind == DEFINITION]
     if not definitions:
         return schemas
     extended = schemas.copy()
@@ -42,11 +37,5 @@ def schemas_of(definition: Body) -> list[Raw]:
         for version in definition["spec"]["versions"]:
             Draft4Validator.check_schema(version["schema"]["openAPIV3Schema"])
         return from_crd(definition)
-    except (
-        AttributeError,
-        KeyError,
-        TypeError,
-        ValueError,
-        SchemaError,
-    ):
+    except (AttributeError, KeyError, TypeError, ValueError, SchemaError):
         return []

@@ -38,9 +38,7 @@ CRDS: dict[str, frozenset[str]] = {
         }
     ),
     "jobset/v0.12.0": frozenset({"JobSet"}),
-    "kubeflow-trainer/v2.3.0": frozenset(
-        {"TrainJob", "ClusterTrainingRuntime", "TrainingRuntime"}
-    ),
+    "kubeflow-trainer/v2.3.0": frozenset({"TrainJob", "ClusterTrainingRuntime", "TrainingRuntime"}),
     "flux-kustomize-controller/v1.10.1": frozenset({"Kustomization"}),
     "flux-source-controller/v1.10.1": frozenset(
         {"GitRepository", "OCIRepository", "HelmRepository"}
@@ -113,10 +111,7 @@ def load_crds(folder: Path) -> Iterator[Raw]:
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     for path in sorted(folder.glob("*.yaml")):
         for document in yaml.load_all(path.read_text(), Loader=loader):
-            if (
-                isinstance(document, dict)
-                and document.get("kind") == "CustomResourceDefinition"
-            ):
+            if isinstance(document, dict) and document.get("kind") == "CustomResourceDefinition":
                 yield document
 
 
@@ -137,20 +132,11 @@ def derive(
         kinds = frozenset({"RayJob"})
         yield from _crd_files(kuberay, kinds, "kuberay", "v1.6.2", KUBERAY)
     for derived in from_crd(documented.NODE_CLASS):
-        yield _file(
-            derived,
-            documented.PROJECT,
-            documented.RELEASE,
-            documented.SOURCE,
-        )
+        yield _file(derived, documented.PROJECT, documented.RELEASE, documented.SOURCE)
     yield from _core_files(shared_folder / "crds" / CORE_SOURCE)
     folder = shared_folder / "aws" / EKSCTL_SOURCE
-    later = json.loads(
-        (shared_folder / "aws" / EKSCTL_LATER / "schema.json").read_text()
-    )
-    schema = from_eksctl(
-        json.loads((folder / "schema.json").read_text()), "ClusterConfig", later
-    )
+    later = json.loads((shared_folder / "aws" / EKSCTL_LATER / "schema.json").read_text())
+    schema = from_eksctl(json.loads((folder / "schema.json").read_text()), "ClusterConfig", later)
     yield _file(
         {
             "group": "eksctl.io",
@@ -166,12 +152,7 @@ def derive(
 
 
 def _crd_files(
-    folder: Path,
-    kinds: frozenset[str],
-    project: str,
-    release: str,
-    source: str,
-    variant: str = "",
+    folder: Path, kinds: frozenset[str], project: str, release: str, source: str, variant: str = ""
 ) -> Iterator[tuple[str, Raw]]:
     for crd in load_crds(folder):
         if crd["spec"]["names"]["kind"] in kinds:
@@ -180,9 +161,7 @@ def _crd_files(
 
 
 def _core_files(folder: Path) -> Iterator[tuple[str, Raw]]:
-    core = CoreDefinitions(
-        json.loads((folder / "_definitions.json").read_text())["$defs"]
-    )
+    core = CoreDefinitions(json.loads((folder / "_definitions.json").read_text())["$defs"])
     for package, (group, kinds) in CORE.items():
         for kind in kinds:
             scope = "Cluster" if kind in CLUSTER_SCOPED else "Namespaced"
@@ -201,12 +180,7 @@ def _file(
     derived: Raw, project: str, release: str, source: str, variant: str = ""
 ) -> tuple[str, Raw]:
     schema, defs = shared(derived["schema"])
-    name = file_name(
-        derived["group"],
-        derived["version"],
-        derived["kind"],
-        variant,
-    )
+    name = file_name(derived["group"], derived["version"], derived["kind"], variant)
     return name, {
         **derived,
         "project": project,
@@ -220,16 +194,11 @@ def _file(
 def _source(folder: Path) -> str:
     lines = (folder / "SOURCE.txt").read_text().splitlines()
     return next(
-        line.removeprefix("source:").strip()
-        for line in lines
-        if line.startswith("source:")
+        line.removeprefix("source:").strip() for line in lines if line.startswith("source:")
     )
 
 
-def write(
-    files: Iterator[tuple[str, Raw]],
-    target: Path,
-) -> int:
+def write(files: Iterator[tuple[str, Raw]], target: Path) -> int:
     """Write derived files, compact and in a stable order; the number written."""
     target.mkdir(parents=True, exist_ok=True)
     count = 0
@@ -257,8 +226,7 @@ def write(
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m compiler.verify.derive",
-        description="derive the committed schemas",
+        prog="python -m compiler.verify.derive", description="derive the committed schemas"
     )
     parser.add_argument("shared", type=Path, help="folder with crds/ and aws/")
     parser.add_argument(
@@ -267,20 +235,10 @@ def main(arguments: list[str] | None = None) -> int:
         type=Path,
         help="folder with the CRDs of Kubeflow Trainer 2.1.0",
     )
-    parser.add_argument(
-        "--kuberay", type=Path, help="folder with the CRDs of KubeRay 1.6.2"
-    )
-    parser.add_argument(
-        "--into",
-        type=Path,
-        default=DATA,
-    )
+    parser.add_argument("--kuberay", type=Path, help="folder with the CRDs of KubeRay 1.6.2")
+    parser.add_argument("--into", type=Path, default=DATA)
     options = parser.parse_args(arguments)
-    files = derive(
-        options.shared,
-        options.trainer,
-        options.kuberay,
-    )
+    files = derive(options.shared, options.trainer, options.kuberay)
     count = write(files, options.into)
     summary = f"{count} schemas in {options.into}\n"
     sys.stdout.write(summary)

@@ -24,10 +24,7 @@ _FLAG: Raw = {"type": "boolean"}
 _TAGS: Raw = {"type": "object", "additionalProperties": _TEXT}
 
 
-def _object(
-    required: tuple[str, ...] = (),
-    **properties: Raw,
-) -> Raw:
+def _object(required: tuple[str, ...] = (), **properties: Raw) -> Raw:
     schema: Raw = {"type": "object", "properties": properties}
     if required:
         schema["required"] = list(required)
@@ -46,12 +43,7 @@ def _one_of(*values: str) -> Raw:
     return {"type": "string", "enum": list(values)}
 
 
-_BY_ID_OR_TAGS = _list(
-    _object(
-        id=_TEXT,
-        tags=_TAGS,
-    )
-)
+_BY_ID_OR_TAGS = _list(_object(id=_TEXT, tags=_TAGS))
 _INTERFACE = _object(
     ("networkCardIndex", "deviceIndex", "interfaceType"),
     networkCardIndex={"type": "integer", "minimum": 0},
@@ -64,21 +56,9 @@ _SPEC = _object(
     role=_TEXT,
     instanceProfile=_TEXT,
     subnetSelectorTerms=_BY_ID_OR_TAGS,
-    securityGroupSelectorTerms=_list(
-        _object(
-            id=_TEXT,
-            name=_TEXT,
-            tags=_TAGS,
-        )
-    ),
+    securityGroupSelectorTerms=_list(_object(id=_TEXT, name=_TEXT, tags=_TAGS)),
     podSubnetSelectorTerms=_BY_ID_OR_TAGS,
-    podSecurityGroupSelectorTerms=_list(
-        _object(
-            id=_TEXT,
-            name=_TEXT,
-            tags=_TAGS,
-        )
-    ),
+    podSecurityGroupSelectorTerms=_list(_object(id=_TEXT, name=_TEXT, tags=_TAGS)),
     capacityReservationSelectorTerms=_list(
         _object(
             id=_TEXT,
@@ -93,10 +73,7 @@ _SPEC = _object(
     networkPolicy=_one_of("DefaultAllow", "DefaultDeny"),
     networkPolicyEventLogs=_one_of("Disabled", "Enabled"),
     ephemeralStorage=_object(
-        size=_TEXT,
-        iops=_between(3000, 16000),
-        throughput=_between(125, 1000),
-        kmsKeyID=_TEXT,
+        size=_TEXT, iops=_between(3000, 16000), throughput=_between(125, 1000), kmsKeyID=_TEXT
     ),
     advancedNetworking=_object(
         associatePublicIPAddress=_FLAG,
@@ -107,12 +84,7 @@ _SPEC = _object(
         networkInterfaces=_list(_INTERFACE),
     ),
     advancedSecurity=_object(fips=_FLAG, kernelLockdown=_TEXT),
-    certificateBundles=_list(
-        _object(
-            name=_TEXT,
-            data=_TEXT,
-        )
-    ),
+    certificateBundles=_list(_object(name=_TEXT, data=_TEXT)),
     tags=_TAGS,
 )
 

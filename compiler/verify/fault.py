@@ -45,24 +45,12 @@ class Fault:
     instead: tuple[Any, ...] = ()
 
 
-def refused(
-    path: Path,
-    message: str,
-    help: str = "",
-    *,
-    key: bool = False,
-) -> Fault:
+def refused(path: Path, message: str, help: str = "", *, key: bool = False) -> Fault:
     """A fault that an admission webhook, the API server's own code or the controller answers with a refusal."""
     return Fault(WEBHOOK, "SCH011", path, message, help, key)
 
 
-def breaks(
-    path: Path,
-    message: str,
-    help: str = "",
-    *,
-    key: bool = False,
-) -> Fault:
+def breaks(path: Path, message: str, help: str = "", *, key: bool = False) -> Fault:
     """A fault that a CEL rule of the resource's definition refuses, in words and at the field.
 
     The rules themselves need an optional package, and are reported as a whole.
@@ -71,22 +59,13 @@ def breaks(
 
 
 def never_works(
-    path: Path,
-    message: str,
-    help: str = "",
-    *,
-    key: bool = False,
-    warning: bool = False,
+    path: Path, message: str, help: str = "", *, key: bool = False, warning: bool = False
 ) -> Fault:
     """A fault that every check of the cluster lets through, and that then does nothing, or not what is written."""
     return Fault(WEBHOOK, "SCH012", path, message, help, key, warning)
 
 
-def like(
-    word: str,
-    names: Iterable[str],
-    least: float = ALIKE,
-) -> str:
+def like(word: str, names: Iterable[str], least: float = ALIKE) -> str:
     """The name that is nearly a word, or nothing. ``least`` differs where the likeness alone makes a finding of a word
     that may well be right."""
     word = word.lower()
@@ -100,11 +79,7 @@ def like(
     return best if most >= least else ""
 
 
-def nearest(
-    word: str,
-    names: Iterable[str],
-    otherwise: str = "",
-) -> str:
+def nearest(word: str, names: Iterable[str], otherwise: str = "") -> str:
     """``did you mean …`` for a misspelled name, or what there is to choose from if that is short, or ``otherwise``."""
     names = sorted(names)
     if question := meant(word, names):

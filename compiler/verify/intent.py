@@ -23,10 +23,7 @@ class Meant(NamedTuple):
     written: dict[Path, Path]
 
 
-def intended(
-    body: Body,
-    faults: Iterable[Fault],
-) -> Meant:
+def intended(body: Body, faults: Iterable[Fault]) -> Meant:
     """The body as it was meant, and the places where that is known.
 
     An unknown field gets the name that it is nearly called, a value the type that is wanted; what is unknown is
@@ -56,12 +53,7 @@ def intended(
     return Meant(body, known, written)
 
 
-def _correct(
-    parent: Any,
-    key: Any,
-    fault: Fault,
-    meant: str,
-) -> bool:
+def _correct(parent: Any, key: Any, fault: Fault, meant: str) -> bool:
     """Correct the value at a key, or remove it; whether it is known what was meant."""
     if fault.instead:
         parent[key] = fault.instead[0]
@@ -95,10 +87,7 @@ def is_placeholder(value: Any) -> bool:
     return isinstance(value, str) and placeholder(value)
 
 
-def neighbors(
-    faults: Iterable[Fault],
-    known: set[Path],
-) -> list[Path]:
+def neighbors(faults: Iterable[Fault], known: set[Path]) -> list[Path]:
     """The places that depend on an unknown value: request and limit of one resource depend on each other,
     and so do the fields of an item."""
     places = []
@@ -118,14 +107,9 @@ def has_shape(faults: Iterable[Fault]) -> bool:
     return codes.isdisjoint(("SCH002", "SCH013"))
 
 
-def misfit(
-    body: Any,
-    faults: Iterable[Fault],
-) -> int:
+def misfit(body: Any, faults: Iterable[Fault]) -> int:
     """How much of a body a schema does not understand, in scalars. What breaks a bound is understood."""
-    misunderstood = [
-        at(body, *fault.path) for fault in faults if fault.code != "SCH005"
-    ]
+    misunderstood = [at(body, *fault.path) for fault in faults if fault.code != "SCH005"]
     return sum(map(_size, misunderstood))
 
 

@@ -38,10 +38,7 @@ Reference = tuple[Path, str, str, Any]
 """The place of a key, kind and name of the object that is to have it, and the key."""
 
 
-def absent_keys(
-    objects: ObjectSet,
-    near: Near,
-) -> Iterator[tuple[Manifest, Fault]]:
+def absent_keys(objects: ObjectSet, near: Near) -> Iterator[tuple[Manifest, Fault]]:
     """Faults of keys. An object without any key may be filled by a controller, and is not judged; nor is one that is
     not ``near``, since another of its name may be."""
     sources = (objects.of_kind("", kind) for kind in _WITH_KEYS)
@@ -61,16 +58,7 @@ def absent_keys(
             if key not in keys:
                 message = f"{kind} `{name}` has no key `{key}`"
                 help = nearest(key, keys, "add the key")
-                yield (
-                    manifest,
-                    Fault(
-                        REFERENCE,
-                        "REF001",
-                        path,
-                        message,
-                        help,
-                    ),
-                )
+                yield (manifest, Fault(REFERENCE, "REF001", path, message, help))
 
 
 def _keys(body: Body | None) -> set[str]:
@@ -95,39 +83,23 @@ def _references(body: Body) -> Iterator[Reference]:
             yield from _of_variables(body, place, ())
 
 
-def _of_volumes(
-    pod: Any,
-    start: Path,
-) -> Iterator[Reference]:
+def _of_volumes(pod: Any, start: Path) -> Iterator[Reference]:
     for pattern, kind, field in _VOLUMES:
         for path, volume in follow(pod, pattern):
             if at(volume, "optional"):
                 continue
             name = str(at(volume, field))
             for index, item in enumerate(items(volume, "items")):
-                place = (
-                    *start,
-                    *path,
-                    "items",
-                    index,
-                    "key",
-                )
+                place = (*start, *path, "items", index, "key")
                 yield place, kind, name, item.get("key")
 
 
-def _of_variables(
-    value: Any, pattern: tuple[str, ...], start: Path
-) -> Iterator[Reference]:
+def _of_variables(value: Any, pattern: tuple[str, ...], start: Path) -> Iterator[Reference]:
     sources = list(follow(value, pattern))
     for field, kind in _VARIABLES:
         for path, source in sources:
             ref = at(source, field)
             if ref is not None and not at(ref, "optional"):
-                place = (
-                    *start,
-                    *path,
-                    field,
-                    "key",
-                )
+                place = (*start, *path, field, "key")
                 name = str(at(ref, "name"))
                 yield place, kind, name, at(ref, "key")

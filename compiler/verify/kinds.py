@@ -60,11 +60,7 @@ _STAGES = {"alpha": 0, "beta": 1, None: 2}
 Meant = tuple[str, str]
 
 
-def meant(
-    api_version: str,
-    kind: str,
-    schemas: Schemas = BUILTIN,
-) -> Meant | None:
+def meant(api_version: str, kind: str, schemas: Schemas = BUILTIN) -> Meant | None:
     """The API version and kind that stand for one that certainly does not exist; ``None`` for one that may."""
     if schemas.find(api_version, kind):
         return None
@@ -86,19 +82,12 @@ def meant(
     return None
 
 
-def _is_served(
-    group: str,
-    served: dict[str, list[str]],
-) -> bool:
+def _is_served(group: str, served: dict[str, list[str]]) -> bool:
     known = served.values()
     return any(group in map(_group, versions) for versions in known)
 
 
-def _other_kind(
-    group: str,
-    kind: str,
-    served: dict[str, list[str]],
-) -> Meant | None:
+def _other_kind(group: str, kind: str, served: dict[str, list[str]]) -> Meant | None:
     """The kind of a group that a misspelt one is like."""
     if kind in _OTHERS:
         return None
@@ -117,11 +106,7 @@ def _group(api_version: str) -> str:
     return api_version.rpartition("/")[0]
 
 
-def unknown_kind(
-    api_version: str,
-    kind: str,
-    right: Meant,
-) -> Fault:
+def unknown_kind(api_version: str, kind: str, right: Meant) -> Fault:
     """The fault of an object of a kind that is meant to be another."""
     known_version, known_kind = right
     if known_kind != kind:
@@ -136,10 +121,7 @@ def unknown_kind(
     return Fault(SCHEMA, "SCH010", ("apiVersion",), message, help)
 
 
-def _is_newer(
-    version: str,
-    known: list[str],
-) -> bool:
+def _is_newer(version: str, known: list[str]) -> bool:
     """Whether a version may be one that came after the known ones."""
     rank = _rank(version)
     if rank is None:

@@ -41,11 +41,7 @@ _PAIRED = frozenset(
 )
 # Kinds that people write beside the one object that names them: if a set has one, and names one, that one is meant.
 _BESIDE = frozenset(
-    {
-        ("karpenter.k8s.aws", "EC2NodeClass"),
-        ("eks.amazonaws.com", "NodeClass"),
-        (KUEUE, "Topology"),
-    }
+    {("karpenter.k8s.aws", "EC2NodeClass"), ("eks.amazonaws.com", "NodeClass"), (KUEUE, "Topology")}
 )
 _NEARLY, _CLOSELY, _LOOSELY = 0.88, 0.8, 0.55  # of 1, SequenceMatcher's ratio
 _FEW = 100
@@ -83,10 +79,7 @@ def every_cluster_has(target: Identity) -> bool:
     return is_built_in(group, kind, name)
 
 
-def loose_ends(
-    objects: ObjectSet,
-    near: Near,
-) -> Iterator[tuple[Manifest, Fault]]:
+def loose_ends(objects: ObjectSet, near: Near) -> Iterator[tuple[Manifest, Fault]]:
     """References into nothing that are meant for an object of the set.
 
     Such an object has nearly the name that is written, and nothing refers to it; or the name is one slip of the pen
@@ -105,9 +98,7 @@ def loose_ends(
     yield from _misplaced(objects, named, shared)
 
 
-def _shared(
-    objects: ObjectSet, namespaces: Mapping[str, set[str]]
-) -> set[tuple[str, str]]:
+def _shared(objects: ObjectSet, namespaces: Mapping[str, set[str]]) -> set[tuple[str, str]]:
     """Kind and name of what the pods of ClusterTrainingRuntimes without jobs refer to, in whichever namespace."""
     shared: set[tuple[str, str]] = set()
     for identity, manifest in objects.of_kind(*_RUNTIME):
@@ -120,10 +111,7 @@ def _shared(
 
 
 def _misnamed(
-    objects: ObjectSet,
-    named: Named,
-    shared: set[tuple[str, str]],
-    near: Near,
+    objects: ObjectSet, named: Named, shared: set[tuple[str, str]], near: Near
 ) -> Iterator[tuple[Manifest, Fault]]:
     names = _Names(objects, named, shared, near)
     reported: set[tuple[str, Path]] = set()
@@ -142,27 +130,14 @@ def _misnamed(
             absence = f"there is no `{kind}` `{name}`"
             message = f"{absence}, and {fact} `{meant}`"
             help = f"write `{meant}`, or declare `{name}`"
-            yield (
-                manifest,
-                Fault(
-                    REFERENCE,
-                    "REF001",
-                    path,
-                    message,
-                    help,
-                ),
-            )
+            yield (manifest, Fault(REFERENCE, "REF001", path, message, help))
 
 
 class _Names:
     """The names that a set declares, and those that its references use."""
 
     def __init__(
-        self,
-        objects: ObjectSet,
-        named: Named,
-        shared: set[tuple[str, str]],
-        near: Near,
+        self, objects: ObjectSet, named: Named, shared: set[tuple[str, str]], near: Near
     ) -> None:
         self._objects = objects
         self._shared = shared
@@ -204,26 +179,15 @@ class _Names:
             alike = like(name, distant, _NEARLY)
         return alike
 
-    def _unused(
-        self, manifest: Manifest, target: Identity
-    ) -> tuple[list[str], list[str]]:
+    def _unused(self, manifest: Manifest, target: Identity) -> tuple[list[str], list[str]]:
         """The names to which nothing refers: of objects near a manifest, and of the others."""
         group, kind, namespace, _ = target
         own = identity_of(manifest.body)
         close: list[str] = []
         distant: list[str] = []
         for name in self.declared(target):
-            identity = (
-                group,
-                kind,
-                namespace,
-                name,
-            )
-            if (
-                identity in self._used
-                or identity == own
-                or (kind, name) in self._shared
-            ):
+            identity = (group, kind, namespace, name)
+            if identity in self._used or identity == own or (kind, name) in self._shared:
                 continue
             path = self._objects.manifest(identity).path
             is_near = self._near(manifest.path, path)
@@ -231,11 +195,7 @@ class _Names:
             names.append(name)
         return close, distant
 
-    def _are_alone(
-        self,
-        target: Identity,
-        unused: list[str],
-    ) -> bool:
+    def _are_alone(self, target: Identity, unused: list[str]) -> bool:
         """Whether one name is absent and one is unused, of a kind of which a set is mostly whole."""
         if target[:2] not in _PAIRED:
             return False
@@ -253,9 +213,7 @@ class _Names:
 
 
 def _misplaced(
-    objects: ObjectSet,
-    named: Named,
-    shared: set[tuple[str, str]],
+    objects: ObjectSet, named: Named, shared: set[tuple[str, str]]
 ) -> Iterator[tuple[Manifest, Fault]]:
     """Claims of a pod that are not in its namespace, but once in another one, where nothing refers to them."""
     targets = {target for _, _, target in named}
@@ -271,23 +229,14 @@ def _misplaced(
             continue
         other = namesakes[0]
         namespace = other[2]
-        if (
-            not namespace
-            or not wanted
-            or other in used
-            or (wanted, namespace) in misplaced_jobs
-        ):
+        if not namespace or not wanted or other in used or (wanted, namespace) in misplaced_jobs:
             continue
-        message = f"nothing here refers to claim `{name}`, and pods of namespace `{wanted}` want one"
+        message = (
+            f"nothing here refers to claim `{name}`, and pods of namespace `{wanted}` want one"
+        )
         place = ("metadata", "namespace")
         help = f"write `namespace: {wanted}`"
-        fault = Fault(
-            REFERENCE,
-            "REF001",
-            place,
-            message,
-            help,
-        )
+        fault = Fault(REFERENCE, "REF001", place, message, help)
         yield claims[other], fault
 
 
@@ -309,9 +258,7 @@ def _misplaced_jobs(objects: ObjectSet) -> set[tuple[str, str]]:
     return misplaced
 
 
-def _of_runtime(
-    body: Body, namespaces: Mapping[str, set[str]]
-) -> Iterator[tuple[Path, Identity]]:
+def _of_runtime(body: Body, namespaces: Mapping[str, set[str]]) -> Iterator[tuple[Path, Identity]]:
     """What the pods of a ClusterTrainingRuntime refer to, in each of its namespaces."""
     group, kind, _, name = identity_of(body)
     if (group, kind) != _RUNTIME:
@@ -341,10 +288,7 @@ def _is_shortened(one: str, other: str) -> bool:
     return words < others or others < words
 
 
-def _slip_of(
-    word: str,
-    names: Iterable[str],
-) -> str:
+def _slip_of(word: str, names: Iterable[str]) -> str:
     """The name of which a word is one slip of the pen away, in a part that is long enough to be sure, or nothing:
     ``reserch`` is ``research``; ``gpu-a``, ``p4`` and ``models`` are names of their own."""
     for name in names:
@@ -360,11 +304,7 @@ def _is_slip(one: str, other: str) -> bool:
     this, that = _without_common_end(one_rest, other_rest)
     if not (this + that).isalpha():
         return False
-    longer = max(
-        one,
-        other,
-        key=len,
-    )
+    longer = max(one, other, key=len)
     through = longer[: start + 1]
     before = through.rpartition("-")[2]
     rest = longer[start + 1 :]
@@ -376,10 +316,7 @@ def _is_slip(one: str, other: str) -> bool:
     return len(this) == 2 and this == that[::-1]
 
 
-def _without_common_end(
-    one: str,
-    other: str,
-) -> tuple[str, str]:
+def _without_common_end(one: str, other: str) -> tuple[str, str]:
     backwards = [name[::-1] for name in (one, other)]
     common = posixpath.commonprefix(backwards)
     end = common[::-1]

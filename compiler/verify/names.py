@@ -18,9 +18,7 @@ from compiler.verify.syntax import SYNTAXES
 # What `metadata.name` must be; other kinds: a DNS subdomain
 NAME_SYNTAX: dict[str, str] = {
     **dict.fromkeys(("Namespace", "Service"), "dns-label"),
-    **dict.fromkeys(
-        ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"), "path-segment"
-    ),
+    **dict.fromkeys(("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"), "path-segment"),
     "TrainJob": "dns-1035-label",
     "RayJob": "dns-1035-label",
 }
@@ -31,18 +29,13 @@ NAME_LIMIT: dict[str, tuple[int, str]] = {
     "RayJob": (47, "its RayCluster gets 6 more, and that has at most 53"),
     "NodePool": (63, "it is the value of the node label `karpenter.sh/nodepool`"),
     "LocalQueue": (63, "it is the value of the label `kueue.x-k8s.io/queue-name`"),
-    "WorkloadPriorityClass": (
-        63,
-        "it is the value of the label `kueue.x-k8s.io/priority-class`",
-    ),
+    "WorkloadPriorityClass": (63, "it is the value of the label `kueue.x-k8s.io/priority-class`"),
 }
 MOST = 63
 POD_SUFFIX = len("-abcde")
 
 
-def name_faults(
-    body: Body, metadata: dict[str, Any], *, namespaced: bool
-) -> list[Fault]:
+def name_faults(body: Body, metadata: dict[str, Any], *, namespaced: bool) -> list[Fault]:
     """Faults of an object's name and namespace."""
     faults: list[Fault] = []
     kind = body["kind"]
@@ -63,77 +56,36 @@ _NAME: Path = ("metadata", "name")
 _NAMESPACE: Path = ("metadata", "namespace")
 
 
-def _namespace_faults(
-    kind: str,
-    namespace: str,
-    namespaced: bool,
-) -> Iterator[Fault]:
+def _namespace_faults(kind: str, namespace: str, namespaced: bool) -> Iterator[Fault]:
     syntax = SYNTAXES["dns-label"]
     if not namespaced and kind != "ClusterConfig":
         # The API server drops it (k8s.io/apiserver v0.36, EnsureObjectNamespaceMatchesRequestNamespace).
         message = f"a `{kind}` has no namespace, and `{namespace}` is given"
-        yield Fault(
-            NAME, "NAM007", _NAMESPACE, message, "leave it out", key=True, warning=True
-        )
+        yield Fault(NAME, "NAM007", _NAMESPACE, message, "leave it out", key=True, warning=True)
     elif not syntax.accepts(namespace):
         help = f"use {syntax.help}"
-        yield Fault(
-            NAME,
-            syntax.code,
-            _NAMESPACE,
-            syntax.breach(namespace),
-            help,
-        )
+        yield Fault(NAME, syntax.code, _NAMESPACE, syntax.breach(namespace), help)
 
 
-def _name_faults(
-    kind: str,
-    name: str,
-) -> Iterator[Fault]:
+def _name_faults(kind: str, name: str) -> Iterator[Fault]:
     syntax = SYNTAXES[NAME_SYNTAX.get(kind, "dns-subdomain")]
     if not syntax.accepts(name):
         is_too_long = len(name) > syntax.longest
         code = "NAM002" if is_too_long else syntax.code
-        yield Fault(
-            NAME,
-            code,
-            _NAME,
-            syntax.breach(name),
-            f"use {syntax.help}",
-        )
+        yield Fault(NAME, code, _NAME, syntax.breach(name), f"use {syntax.help}")
     most, why = NAME_LIMIT.get(kind, (0, ""))
     if most and len(name) > most:
-        yield too_long(
-            _NAME,
-            name,
-            most,
-            why,
-        )
+        yield too_long(_NAME, name, most, why)
 
 
-def too_long(
-    path: Path,
-    name: str,
-    most: int,
-    why: str,
-) -> Fault:
+def too_long(path: Path, name: str, most: int, why: str) -> Fault:
     """The fault of a name that is valid by itself and too long for what is made of it."""
     length = f"`{name}` has {len(name)} characters"
     message = f"{length}, at most {most} fit: {why}"
-    return Fault(
-        NAME,
-        "NAM002",
-        path,
-        message,
-        f"leave out {len(name) - most}",
-    )
+    return Fault(NAME, "NAM002", path, message, f"leave out {len(name) - most}")
 
 
-def characters_added(
-    job: str,
-    replicas: int,
-    pods: int,
-) -> int:
+def characters_added(job: str, replicas: int, pods: int) -> int:
     """Characters that a JobSet adds to its own name for a pod: ``-node-0-3-abcde`` is 15.
 
     A Job is named JOBSET-JOB-INDEX and its pod JOB-INDEX plus a suffix of six.
@@ -141,20 +93,13 @@ def characters_added(
     return len(_last_pod(job, replicas, pods)) + POD_SUFFIX
 
 
-def _last_pod(
-    job: str,
-    replicas: int,
-    pods: int,
-) -> str:
+def _last_pod(job: str, replicas: int, pods: int) -> str:
     last_replica = max(replicas, 1) - 1
     last_pod = max(pods, 1) - 1
     return f"-{job}-{last_replica}-{last_pod}"
 
 
-def pod_name_faults(
-    name: str,
-    jobs: Iterable[tuple[str, int, int]],
-) -> list[Fault]:
+def pod_name_faults(name: str, jobs: Iterable[tuple[str, int, int]]) -> list[Fault]:
     """The fault of a JobSet's or TrainJob's name, by its replicated jobs (name, replicas, pods of each), if pods'
     names are too long.
     """

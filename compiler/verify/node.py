@@ -62,12 +62,7 @@ class Node:
         "unique",
     )
 
-    def __init__(
-        self,
-        raw: Raw,
-        table: NodeTable,
-        strict: bool,
-    ) -> None:
+    def __init__(self, raw: Raw, table: NodeTable, strict: bool) -> None:
         self.raw = raw
         self._table = table
         self.strict = strict
@@ -84,9 +79,7 @@ class Node:
         self.props: dict[str, Node] = {}
         self._raw_extra: Raw | None = raw.get("additionalProperties")
         self._raw_items: Raw | None = raw.get("items")
-        defaulted = {
-            name for name, prop in self._raw_props.items() if "default" in prop
-        }
+        defaulted = {name for name, prop in self._raw_props.items() if "default" in prop}
         self.defaulted = frozenset(self.required).intersection(defaulted)
         self.has_default = "default" in raw
         self.default = raw.get("default")
@@ -167,10 +160,7 @@ class NodeTable:
         return node
 
 
-def _branches(
-    raw: Raw,
-    table: NodeTable,
-) -> Iterator[tuple[str, tuple[Node, ...]]]:
+def _branches(raw: Raw, table: NodeTable) -> Iterator[tuple[str, tuple[Node, ...]]]:
     """The keywords of alternatives, each with the nodes of its branches."""
     for keyword in ("allOf", "anyOf", "oneOf", "not"):
         if keyword in raw:
@@ -193,20 +183,8 @@ def _tests(raw: Raw) -> tuple[Test, ...]:
         tests.append(_pattern(raw["pattern"]))
     limit = _INT_RANGE.get(raw.get("format", ""))
     if limit is not None:
-        tests.append(
-            _number(
-                -limit,
-                "at least",
-                operator.ge,
-            )
-        )
-        tests.append(
-            _number(
-                limit - 1,
-                "at most",
-                operator.le,
-            )
-        )
+        tests.append(_number(-limit, "at least", operator.ge))
+        tests.append(_number(limit - 1, "at most", operator.le))
     for key, bound_test in _BOUND_TESTS.items():
         if key in raw:
             test = bound_test(raw[key])
@@ -217,11 +195,7 @@ def _tests(raw: Raw) -> tuple[Test, ...]:
 def _enum(values: list[Any]) -> Test:
     texts = frozenset(text for text in values if isinstance(text, str))
     # `1` and `true` are equal to Python, and not to JSON.
-    others = [
-        (other, isinstance(other, bool))
-        for other in values
-        if not isinstance(other, str)
-    ]
+    others = [(other, isinstance(other, bool)) for other in values if not isinstance(other, str)]
 
     def test(value: Any) -> Breach | None:
         if value.__class__ is str:
@@ -232,11 +206,7 @@ def _enum(values: list[Any]) -> Test:
         from compiler.verify.fault import nearest  # error path only
 
         message = f"`{value}` is not one of {listed(values)}"
-        help = nearest(
-            str(value),
-            map(str, values),
-            "write one of them",
-        )
+        help = nearest(str(value), map(str, values), "write one of them")
         return "SCH004", message, help
 
     return test
@@ -270,11 +240,7 @@ def _pattern(pattern: str) -> Test:
     return test
 
 
-def _number(
-    bound: float,
-    words: str,
-    holds: Callable[[Any, Any], bool],
-) -> Test:
+def _number(bound: float, words: str, holds: Callable[[Any, Any], bool]) -> Test:
     def test(value: Any) -> Breach | None:
         if value.__class__ not in (int, float):
             return None
@@ -286,11 +252,7 @@ def _number(
     return test
 
 
-def _length(
-    side: str,
-    unit: str,
-    classes: Sized,
-) -> Callable[[int], Test]:
+def _length(side: str, unit: str, classes: Sized) -> Callable[[int], Test]:
     if side == "at least":
         holds = operator.ge
     else:

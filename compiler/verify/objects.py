@@ -27,20 +27,9 @@ class ObjectSet:
     def __contains__(self, identity: Identity) -> bool:
         return identity in self._by_identity
 
-    def find(
-        self,
-        group: str,
-        kind: str,
-        namespace: str,
-        name: str,
-    ) -> Body | None:
+    def find(self, group: str, kind: str, namespace: str, name: str) -> Body | None:
         """The body of an object of the set."""
-        identity = (
-            group,
-            kind,
-            namespace,
-            name,
-        )
+        identity = (group, kind, namespace, name)
         manifest = self._by_identity.get(identity)
         if manifest is None:
             return None
@@ -54,11 +43,7 @@ class ObjectSet:
         """The identity of every object that has a name."""
         return set(self._by_identity)
 
-    def of_kind(
-        self,
-        group: str,
-        kind: str,
-    ) -> Iterator[tuple[Identity, Manifest]]:
+    def of_kind(self, group: str, kind: str) -> Iterator[tuple[Identity, Manifest]]:
         """Every object of a kind."""
         for identity, manifest in self._by_identity.items():
             if identity[:2] == (group, kind):
@@ -78,9 +63,4 @@ def identity_of(body: Body) -> Identity:
     name = str(metadata.get("name") or "")
     if kind == "ClusterConfig":
         name = ref_of(body).name
-    return (
-        group,
-        kind,
-        str(metadata.get("namespace") or ""),
-        name,
-    )
+    return (group, kind, str(metadata.get("namespace") or ""), name)

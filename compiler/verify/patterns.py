@@ -26,21 +26,12 @@ _WORDS: dict[str, tuple[str, str]] = {
         "a duration in hours and minutes",
         "`8h` or `1h30m`",
     ),
-    r"^((100|[0-9]{1,2})%|[0-9]+)$": (
-        "a number of nodes or a percentage",
-        "`2` or `10%`",
-    ),
+    r"^((100|[0-9]{1,2})%|[0-9]+)$": ("a number of nodes or a percentage", "`2` or `10%`"),
     r"^\d+(\.\d+)?$": ("a number", "`0.5`"),
     r"^[0-9]{12}$": ("the id of an AWS account, 12 digits", '`"111122223333"`'),
     rf"^{_LABEL}$": (_LABEL_WORDS, "`gpu-pool`"),
-    r"^(?i)[a-z]([-a-z0-9]*[a-z0-9])?$": (
-        "letters, digits and `-`, a letter first",
-        "`gpu-pool`",
-    ),
-    rf"^{_SUBDOMAIN}$": (
-        f"{_LABEL_WORDS}; `.` between parts",
-        "`gpu-pool` or `example.com`",
-    ),
+    r"^(?i)[a-z]([-a-z0-9]*[a-z0-9])?$": ("letters, digits and `-`, a letter first", "`gpu-pool`"),
+    rf"^{_SUBDOMAIN}$": (f"{_LABEL_WORDS}; `.` between parts", "`gpu-pool` or `example.com`"),
     rf"^(({_NAME})?[A-Za-z0-9])?$": (
         "the value of a label: letters, digits, `-`, `_` and `.`",
         "`team-a`",
@@ -96,10 +87,7 @@ _SHORT = 24
 """Characters of a pattern that are read at a glance."""
 
 
-def in_words(
-    pattern: str,
-    value: str,
-) -> tuple[str, str]:
+def in_words(pattern: str, value: str) -> tuple[str, str]:
     """What is wrong with a value that a pattern refuses, and what to write instead. Short patterns are shown as they
     are; of long ones of third-party schemas just the beginning."""
     if pattern in _WORDS:

@@ -98,10 +98,7 @@ def _runtimes(objects: ObjectSet) -> Iterator[tuple[str, Manifest]]:
 
 
 def _faults(
-    manifest: Manifest,
-    pods: tuple[str, ...],
-    namespace: str,
-    level: str,
+    manifest: Manifest, pods: tuple[str, ...], namespace: str, level: str
 ) -> Iterator[tuple[Manifest, Fault]]:
     """One fault a pod: the first breach, and how many more there are."""
     if manifest.body["kind"] == "Pod":
@@ -115,18 +112,10 @@ def _faults(
         if not breaches:
             continue
         place, fact, help = breaches[0]
-        message = (
-            f"{fact}, which namespace `{namespace}` refuses: it enforces `{level}`"
-        )
+        message = f"{fact}, which namespace `{namespace}` refuses: it enforces `{level}`"
         if len(breaches) > 1:
             message += f" (and {len(breaches) - 1} more)"
-        fault = Fault(
-            WEBHOOK,
-            code,
-            (*start, *place),
-            message,
-            help,
-        )
+        fault = Fault(WEBHOOK, code, (*start, *place), message, help)
         yield manifest, fault
 
 
@@ -139,11 +128,7 @@ def _containers(spec: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
 def _baseline(spec: Any) -> Iterator[Breach]:
     for field in _HOST:
         if at(spec, field) is True:
-            yield (
-                (field,),
-                f"the pod has `{field}`",
-                f"remove `{field}`",
-            )
+            yield ((field,), f"the pod has `{field}`", f"remove `{field}`")
     for index, volume in enumerate(items(spec, "volumes")):
         if "hostPath" in volume:
             yield (
@@ -154,11 +139,7 @@ def _baseline(spec: Any) -> Iterator[Breach]:
     for place, container in _containers(spec):
         security: Path = (*place, "securityContext")
         if at(container, "securityContext", "privileged") is True:
-            yield (
-                (*security, "privileged"),
-                "a container is privileged",
-                "remove `privileged`",
-            )
+            yield ((*security, "privileged"), "a container is privileged", "remove `privileged`")
         added = texts(container, "securityContext", "capabilities", "add")
         wrong = [name for name in added if name not in _CAPABILITIES]
         if wrong:
@@ -169,11 +150,7 @@ def _baseline(spec: Any) -> Iterator[Breach]:
             )
         ports = items(container, "ports")
         if any(port.get("hostPort") for port in ports):
-            yield (
-                (*place, "ports"),
-                "a container takes a port of its node",
-                "remove `hostPort`",
-            )
+            yield ((*place, "ports"), "a container takes a port of its node", "remove `hostPort`")
     for place, security in _contexts(spec):
         if at(security, "seccompProfile", "type") == "Unconfined":
             yield (
@@ -207,11 +184,7 @@ def _restricted(spec: Any) -> Iterator[Breach]:
         yield from _hardened((*place, "securityContext"), own, pod)
 
 
-def _hardened(
-    place: Path,
-    own: Any,
-    pod: Any,
-) -> Iterator[Breach]:
+def _hardened(place: Path, own: Any, pod: Any) -> Iterator[Breach]:
     """What the level wants every container to say, by itself or by its pod."""
     if at(own, "allowPrivilegeEscalation") is not False:
         yield (
@@ -250,11 +223,7 @@ def _hardened(
         )
 
 
-def _either(
-    own: Any,
-    pod: Any,
-    field: str,
-) -> Any:
+def _either(own: Any, pod: Any, field: str) -> Any:
     """What a container says, or else its pod."""
     value = at(own, field)
     if value is None:

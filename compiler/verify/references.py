@@ -16,14 +16,8 @@ from compiler.verify.cycles import cycles
 from compiler.verify.fault import REFERENCE, Fault, Path, nearest
 from compiler.verify.objects import Identity, ObjectSet, identity_of
 
-TRAINER, KUEUE, RBAC = (
-    "trainer.kubeflow.org",
-    "kueue.x-k8s.io",
-    "rbac.authorization.k8s.io",
-)
-SOURCE, KUSTOMIZE, HELM = (
-    f"{part}.toolkit.fluxcd.io" for part in ("source", "kustomize", "helm")
-)
+TRAINER, KUEUE, RBAC = ("trainer.kubeflow.org", "kueue.x-k8s.io", "rbac.authorization.k8s.io")
+SOURCE, KUSTOMIZE, HELM = (f"{part}.toolkit.fluxcd.io" for part in ("source", "kustomize", "helm"))
 SECRETS = "external-secrets.io"
 JOBSET, STORAGE = "jobset.x-k8s.io", "storage.k8s.io"
 KUBEFLOW, RAY = "kubeflow.org", "ray.io"
@@ -49,12 +43,7 @@ class Reference:
 
 
 def _to(
-    path: str,
-    group: str,
-    kind: str = "",
-    *,
-    cluster: bool = False,
-    typed: bool = False,
+    path: str, group: str, kind: str = "", *, cluster: bool = False, typed: bool = False
 ) -> Reference:
     keys = tuple(path.split("."))
     return Reference(keys, group, kind, cluster, typed)
@@ -72,52 +61,27 @@ _QUEUED = (
 # (API group, kind) of the object that refers -> its references
 REFERENCES: dict[tuple[str, str], tuple[Reference, ...]] = {
     ("karpenter.sh", "NodePool"): (
-        _to(
-            "spec.template.spec.nodeClassRef",
-            "karpenter.k8s.aws",
-            cluster=True,
-            typed=True,
-        ),
+        _to("spec.template.spec.nodeClassRef", "karpenter.k8s.aws", cluster=True, typed=True),
     ),
     (KUEUE, "ClusterQueue"): (
-        _to(
-            "spec.resourceGroups.*.flavors.*.name",
-            KUEUE,
-            "ResourceFlavor",
-            cluster=True,
-        ),
+        _to("spec.resourceGroups.*.flavors.*.name", KUEUE, "ResourceFlavor", cluster=True),
         _to("spec.cohortName", KUEUE, "Cohort", cluster=True),
         _to("spec.admissionChecks.*", KUEUE, "AdmissionCheck", cluster=True),
         _to(
-            "spec.admissionChecksStrategy.admissionChecks.*",
-            KUEUE,
-            "AdmissionCheck",
-            cluster=True,
+            "spec.admissionChecksStrategy.admissionChecks.*", KUEUE, "AdmissionCheck", cluster=True
         ),
     ),
     (KUEUE, "Cohort"): (
-        _to(
-            "spec.resourceGroups.*.flavors.*.name",
-            KUEUE,
-            "ResourceFlavor",
-            cluster=True,
-        ),
+        _to("spec.resourceGroups.*.flavors.*.name", KUEUE, "ResourceFlavor", cluster=True),
         _to("spec.parentName", KUEUE, "Cohort", cluster=True),
     ),
-    (KUEUE, "LocalQueue"): (
-        _to("spec.clusterQueue", KUEUE, "ClusterQueue", cluster=True),
-    ),
-    (KUEUE, "ResourceFlavor"): (
-        _to("spec.topologyName", KUEUE, "Topology", cluster=True),
-    ),
+    (KUEUE, "LocalQueue"): (_to("spec.clusterQueue", KUEUE, "ClusterQueue", cluster=True),),
+    (KUEUE, "ResourceFlavor"): (_to("spec.topologyName", KUEUE, "Topology", cluster=True),),
     ("", "PersistentVolumeClaim"): (
         _to("spec.volumeName", "", "PersistentVolume", cluster=True),
         _to("spec.storageClassName", STORAGE, "StorageClass", cluster=True),
     ),
-    (RBAC, "RoleBinding"): (
-        _to("roleRef", RBAC, typed=True),
-        _to("subjects.*", "", typed=True),
-    ),
+    (RBAC, "RoleBinding"): (_to("roleRef", RBAC, typed=True), _to("subjects.*", "", typed=True)),
     (RBAC, "ClusterRoleBinding"): (
         _to("roleRef", RBAC, typed=True, cluster=True),
         _to("subjects.*", "", typed=True),
@@ -140,9 +104,7 @@ REFERENCES: dict[tuple[str, str], tuple[Reference, ...]] = {
         _to("spec.initializer.dataset.secretRef", "", "Secret"),
         _to("spec.initializer.model.secretRef", "", "Secret"),
     ),
-    (SECRETS, "ExternalSecret"): (
-        _to("spec.secretStoreRef", SECRETS, "SecretStore", typed=True),
-    ),
+    (SECRETS, "ExternalSecret"): (_to("spec.secretStoreRef", SECRETS, "SecretStore", typed=True),),
     (JOBSET, "JobSet"): _QUEUED,
     ("batch", "Job"): _QUEUED,
     (KUBEFLOW, "PyTorchJob"): _QUEUED,
@@ -153,12 +115,7 @@ REFERENCES: dict[tuple[str, str], tuple[Reference, ...]] = {
 _POD = ("spec", "template", "spec")
 _REPLICATED = ("replicatedJobs", "*", "template", "spec", "template", "spec")
 _RAY_CLUSTER = ("spec", "rayClusterSpec")
-RUNTIME_PODS: tuple[str, ...] = (
-    "spec",
-    "template",
-    "spec",
-    *_REPLICATED,
-)
+RUNTIME_PODS: tuple[str, ...] = ("spec", "template", "spec", *_REPLICATED)
 """Where a runtime keeps pod specs; what the pods of a cluster-wide one use is its jobs' matter."""
 # where a kind keeps pod specs: a path, or several
 POD_SPECS: dict[tuple[str, str], tuple[tuple[str, ...], ...]] = {
@@ -166,17 +123,9 @@ POD_SPECS: dict[tuple[str, str], tuple[tuple[str, ...], ...]] = {
     ("apps", "Deployment"): (_POD,),
     ("apps", "DaemonSet"): (_POD,),
     ("batch", "Job"): (_POD,),
-    ("batch", "CronJob"): (
-        (
-            "spec",
-            "jobTemplate",
-            *_POD,
-        ),
-    ),
+    ("batch", "CronJob"): (("spec", "jobTemplate", *_POD),),
     (JOBSET, "JobSet"): (("spec", *_REPLICATED),),
-    (KUBEFLOW, "PyTorchJob"): (
-        ("spec", "pytorchReplicaSpecs", "{}", "template", "spec"),
-    ),
+    (KUBEFLOW, "PyTorchJob"): (("spec", "pytorchReplicaSpecs", "{}", "template", "spec"),),
     (KUBEFLOW, "MPIJob"): (("spec", "mpiReplicaSpecs", "{}", "template", "spec"),),
     (RAY, "RayJob"): (
         (*_RAY_CLUSTER, "headGroupSpec", "template", "spec"),
@@ -185,15 +134,7 @@ POD_SPECS: dict[tuple[str, str], tuple[tuple[str, ...], ...]] = {
     ),
     (TRAINER, "TrainingRuntime"): (RUNTIME_PODS,),
     (TRAINER, "TrainJob"): (
-        (
-            "spec",
-            "runtimePatches",
-            "*",
-            "trainingRuntimeSpec",
-            "template",
-            "spec",
-            *_REPLICATED,
-        ),
+        ("spec", "runtimePatches", "*", "trainingRuntimeSpec", "template", "spec", *_REPLICATED),
     ),
 }
 
@@ -206,11 +147,7 @@ def pod_specs(body: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
 
 
 POD_REFERENCES: tuple[tuple[tuple[str, ...], str, str], ...] = (
-    (
-        ("volumes", "*", "persistentVolumeClaim", "claimName"),
-        "",
-        "PersistentVolumeClaim",
-    ),
+    (("volumes", "*", "persistentVolumeClaim", "claimName"), "", "PersistentVolumeClaim"),
     (("volumes", "*", "configMap"), "", "ConfigMap"),
     (("volumes", "*", "secret", "secretName"), "", "Secret"),
     (("volumes", "*", "projected", "sources", "*", "configMap"), "", "ConfigMap"),
@@ -219,11 +156,7 @@ POD_REFERENCES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("imagePullSecrets", "*"), "", "Secret"),
     (("priorityClassName",), "scheduling.k8s.io", "PriorityClass"),
     *(
-        (
-            (part, "*", *inner),
-            "",
-            kind,
-        )
+        ((part, "*", *inner), "", kind)
         for part in ("containers", "initContainers")
         for inner, kind in (
             (("env", "*", "valueFrom", "secretKeyRef"), "Secret"),
@@ -246,9 +179,7 @@ _BUILT_IN = {
     # of EKS Auto Mode, with its own node pools (EKS user guide, set-builtin-node-pools)
     ("eks.amazonaws.com", "NodeClass"): frozenset({"default"}),
 }
-_IMPLICIT = frozenset(
-    {(KUEUE, "Cohort")}
-)  # Kueue makes a cohort of every name that a queue gives
+_IMPLICIT = frozenset({(KUEUE, "Cohort")})  # Kueue makes a cohort of every name that a queue gives
 
 
 def link(
@@ -261,12 +192,7 @@ def link(
     known: set[Identity] = set()
     spaces = _namespaces(objects)
     for ref in external:
-        target = (
-            ref.group,
-            ref.kind,
-            ref.namespace,
-            ref.name,
-        )
+        target = (ref.group, ref.kind, ref.namespace, ref.name)
         known.add(target)
         if ref.kind == "Namespace":
             spaces.add(ref.name)
@@ -279,9 +205,7 @@ def link(
     return faults
 
 
-def _of_runtimes(
-    objects: ObjectSet, known: set[Identity]
-) -> Iterator[tuple[Manifest, Fault]]:
+def _of_runtimes(objects: ObjectSet, known: set[Identity]) -> Iterator[tuple[Manifest, Fault]]:
     """What the pods of a cluster-wide runtime name must be in the namespace of each job that refers to it."""
     used: dict[tuple[str, str], None] = {}
     for identity, job in objects.of_kind(TRAINER, "TrainJob"):
@@ -359,9 +283,7 @@ def made_elsewhere(bodies: Iterable[Mapping[str, Any]]) -> frozenset[ObjectRef]:
     return frozenset(refs)
 
 
-def pod_references(
-    spec: Any, path: Path, namespace: str
-) -> Iterator[tuple[Path, Identity]]:
+def pod_references(spec: Any, path: Path, namespace: str) -> Iterator[tuple[Path, Identity]]:
     """Every reference of a pod spec that stands at ``path``, with its target."""
     for inner, group, kind in POD_REFERENCES:
         for tail, value in follow(spec, inner):
@@ -377,15 +299,7 @@ def pod_references(
             if _optional_secret(spec, tail):
                 continue
             space = "" if kind == "PriorityClass" else namespace
-            yield (
-                place,
-                (
-                    group,
-                    kind,
-                    space,
-                    name,
-                ),
-            )
+            yield (place, (group, kind, space, name))
 
 
 def _optional_secret(spec: Any, tail: Path) -> bool:
@@ -397,11 +311,7 @@ def _optional_secret(spec: Any, tail: Path) -> bool:
 _CLUSTER_WIDE = ("ClusterRole", "ClusterTrainingRuntime", "ClusterSecretStore")
 
 
-def _target(
-    reference: Reference,
-    value: Any,
-    namespace: str,
-) -> Identity | None:
+def _target(reference: Reference, value: Any, namespace: str) -> Identity | None:
     kind = reference.target_kind
     group = reference.target_group
     space = namespace
@@ -412,12 +322,7 @@ def _target(
         if reference.typed:
             kind = value.get("kind") or kind
             group = value.get("group") or group
-    parts = (
-        name,
-        space,
-        kind,
-        group,
-    )
+    parts = (name, space, kind, group)
     are_texts = all(isinstance(part, str) for part in parts)
     if not are_texts or not name:
         return None
@@ -427,9 +332,7 @@ def _target(
     return group, kind, "" if cluster else space, name
 
 
-def _unresolved(
-    manifest: Manifest, objects: ObjectSet, known: set[Identity]
-) -> Iterator[Fault]:
+def _unresolved(manifest: Manifest, objects: ObjectSet, known: set[Identity]) -> Iterator[Fault]:
     for path, target in references(manifest.body):
         fault = _missing(path, target, objects, known)
         if fault is not None:
@@ -453,11 +356,7 @@ def _missing(
     return Fault(REFERENCE, "REF001", path, message, help)
 
 
-def is_built_in(
-    group: str,
-    kind: str,
-    name: str,
-) -> bool:
+def is_built_in(group: str, kind: str, name: str) -> bool:
     """Whether every cluster has the object."""
     if kind == "ClusterRole" and name.startswith("system:"):
         return True
@@ -490,10 +389,7 @@ def _namespaces(objects: ObjectSet) -> set[str]:
     return declared
 
 
-def _undeclared(
-    manifest: Manifest,
-    declared: set[str],
-) -> Iterator[Fault]:
+def _undeclared(manifest: Manifest, declared: set[str]) -> Iterator[Fault]:
     _, _, namespace, _ = identity_of(manifest.body)
     if not namespace or namespace in declared:
         return

@@ -16,12 +16,7 @@ DATA = Path(__file__).parent / "data"
 _Kind = tuple[str, str]  # API version and kind
 
 
-def file_name(
-    group: str,
-    version: str,
-    kind: str,
-    variant: str = "",
-) -> str:
+def file_name(group: str, version: str, kind: str, variant: str = "") -> str:
     """``karpenter.sh_v1_NodePool.json``; core kinds have an empty group; a variant of an older release ends in
     ``@2.1``.
     """
@@ -54,9 +49,7 @@ class Schemas:
     """
 
     def __init__(
-        self,
-        folders: Iterable[Path] = (DATA,),
-        pinned: Mapping[str, str] | None = None,
+        self, folders: Iterable[Path] = (DATA,), pinned: Mapping[str, str] | None = None
     ) -> None:
         self._folders = tuple(folders)
         self._pinned = dict(pinned or {})
@@ -84,20 +77,10 @@ class Schemas:
         api_version = _api_version(derived["group"], derived["version"])
         key = (api_version, derived["kind"])
         root, defs = shared(derived["schema"])
-        schema = _schema(
-            {
-                **derived,
-                "schema": root,
-                "defs": defs,
-            }
-        )
+        schema = _schema({**derived, "schema": root, "defs": defs})
         self._known.setdefault(key, (schema,))
 
-    def find(
-        self,
-        api_version: str,
-        kind: str,
-    ) -> tuple[Schema, ...]:
+    def find(self, api_version: str, kind: str) -> tuple[Schema, ...]:
         """The schemas to judge a kind by, the pinned or newest first; empty if it is not known."""
         key = (api_version, kind)
         schemas = self._known.get(key)
@@ -117,17 +100,9 @@ class Schemas:
             api_versions.setdefault(kind, []).append(api_version)
         return api_versions
 
-    def _load(
-        self,
-        api_version: str,
-        kind: str,
-    ) -> list[Schema]:
+    def _load(self, api_version: str, kind: str) -> list[Schema]:
         group, _, version = api_version.rpartition("/")
-        parts = (
-            version,
-            kind,
-            group or "core",
-        )
+        parts = (version, kind, group or "core")
         if not all(map(_is_part_of_name, parts)):
             return []
         newest = file_name(group, version, kind)
@@ -149,11 +124,7 @@ class Schemas:
             self._file_names[folder] = sorted(names)
         return self._file_names[folder]
 
-    def _choose(
-        self,
-        group: str,
-        names: list[str],
-    ) -> list[str]:
+    def _choose(self, group: str, names: list[str]) -> list[str]:
         pin = self._pinned.get(group)
         if pin is None:
             return names

@@ -49,9 +49,7 @@ FIELDS: dict[str, dict[str, Raw]] = {
     },
     "core.v1.PodSpec": {
         "restartPolicy": {"enum": ["Always", "OnFailure", "Never"]},
-        "dnsPolicy": {
-            "enum": ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"]
-        },
+        "dnsPolicy": {"enum": ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"]},
         "preemptionPolicy": {"enum": ["PreemptLowerPriority", "Never"]},
         "terminationGracePeriodSeconds": _NATURAL,
         "activeDeadlineSeconds": _POSITIVE,
@@ -76,7 +74,7 @@ FIELDS: dict[str, dict[str, Raw]] = {
                 "CharDevice",
                 "BlockDevice",
             ]
-        },
+        }
     },
     "core.v1.Toleration": {
         "operator": {"enum": ["", "Exists", "Equal", "Lt", "Gt"]},
@@ -115,13 +113,8 @@ FIELDS: dict[str, dict[str, Raw]] = {
         "volumeMode": _VOLUME_MODE,
         "persistentVolumeReclaimPolicy": {"enum": ["Retain", "Delete", "Recycle"]},
     },
-    "core.v1.PersistentVolumeClaimSpec": {
-        "accessModes": _ACCESS,
-        "volumeMode": _VOLUME_MODE,
-    },
-    "core.v1.LimitRangeItem": {
-        "type": {"enum": ["Pod", "Container", "PersistentVolumeClaim"]}
-    },
+    "core.v1.PersistentVolumeClaimSpec": {"accessModes": _ACCESS, "volumeMode": _VOLUME_MODE},
+    "core.v1.LimitRangeItem": {"type": {"enum": ["Pod", "Container", "PersistentVolumeClaim"]}},
     "core.v1.ScopedResourceSelectorRequirement": {
         "operator": {"enum": ["In", "NotIn", "Exists", "DoesNotExist"]},
         "scopeName": {
@@ -143,9 +136,7 @@ FIELDS: dict[str, dict[str, Raw]] = {
         "timeoutSeconds": _NATURAL,
         "initialDelaySeconds": _NATURAL,
     },
-    "core.v1.SeccompProfile": {
-        "type": {"enum": ["Localhost", "RuntimeDefault", "Unconfined"]}
-    },
+    "core.v1.SeccompProfile": {"type": {"enum": ["Localhost", "RuntimeDefault", "Unconfined"]}},
     "storage.v1.StorageClass": {
         "reclaimPolicy": {"enum": ["Retain", "Delete"]},
         "volumeBindingMode": {"enum": ["Immediate", "WaitForFirstConsumer"]},
@@ -165,9 +156,7 @@ FIELDS: dict[str, dict[str, Raw]] = {
     "rbac.v1.PolicyRule": {"verbs": {"minItems": 1}},
     "apps.v1.DeploymentSpec": {"replicas": _NATURAL, "minReadySeconds": _NATURAL},
     "apps.v1.DeploymentStrategy": {"type": {"enum": ["Recreate", "RollingUpdate"]}},
-    "apps.v1.DaemonSetUpdateStrategy": {
-        "type": {"enum": ["RollingUpdate", "OnDelete"]}
-    },
+    "apps.v1.DaemonSetUpdateStrategy": {"type": {"enum": ["RollingUpdate", "OnDelete"]}},
     "batch.v1.JobSpec": {
         "parallelism": _NATURAL,
         "completions": _NATURAL,

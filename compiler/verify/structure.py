@@ -95,12 +95,7 @@ METADATA: Raw = {
             "additionalProperties": {"type": "string"},
         },
         "finalizers": {"type": "array", "list": "set", "items": {"type": "string"}},
-        "ownerReferences": {
-            "type": "array",
-            "list": "map",
-            "keys": ["uid"],
-            "items": _OWNER,
-        },
+        "ownerReferences": {"type": "array", "list": "map", "keys": ["uid"], "items": _OWNER},
         "uid": {"any": True},
         "resourceVersion": {"any": True},
         "generation": {"any": True},
@@ -129,19 +124,12 @@ def structure(schema: Raw) -> Raw:
     return {key: out[key] for key in sorted(out)}
 
 
-def _convert(
-    out: Raw,
-    keyword: str,
-    value: Any,
-    schema: Raw,
-) -> None:
+def _convert(out: Raw, keyword: str, value: Any, schema: Raw) -> None:
     match keyword:
         case "type":
             out["type"] = value
         case "properties":
-            out["properties"] = {
-                name: structure(child) for name, child in value.items()
-            }
+            out["properties"] = {name: structure(child) for name, child in value.items()}
         case "items" | "not":
             out[keyword] = structure(value)
         case "additionalProperties":
@@ -153,12 +141,7 @@ def _convert(
             _convert_extension(out, keyword, value, schema)
 
 
-def _convert_extension(
-    out: Raw,
-    keyword: str,
-    value: Any,
-    schema: Raw,
-) -> None:
+def _convert_extension(out: Raw, keyword: str, value: Any, schema: Raw) -> None:
     if keyword == "x-kubernetes-list-type":
         if value in ("map", "set"):
             out["list"] = value
@@ -176,10 +159,7 @@ def _convert_extension(
         raise ValueError(f"schema keyword `{keyword}` is not known")
 
 
-_UNCHECKED = (
-    "x-kubernetes-preserve-unknown-fields",
-    "x-kubernetes-embedded-resource",
-)
+_UNCHECKED = ("x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource")
 
 
 def _additional(out: Raw, value: Any) -> None:
@@ -191,10 +171,7 @@ def _additional(out: Raw, value: Any) -> None:
 
 def _numeric_exclusive_bounds(out: Raw, schema: Raw) -> None:
     """``exclusiveMinimum: true`` of draft 4 becomes a number, as in later drafts."""
-    for exclusive, bound in (
-        ("exclusiveMinimum", "minimum"),
-        ("exclusiveMaximum", "maximum"),
-    ):
+    for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if (value := schema.get(exclusive)) is True:
             out[exclusive] = out.pop(bound)
         elif value not in (None, False):
@@ -231,10 +208,7 @@ def from_crd(crd: Raw) -> list[Raw]:
     return out
 
 
-def shared(
-    schema: Raw,
-    least: int = 60,
-) -> tuple[Raw, list[Raw]]:
+def shared(schema: Raw, least: int = 60) -> tuple[Raw, list[Raw]]:
     """The same schema with every subschema that occurs twice written once, in a list that ``$ref`` indexes."""
     counts: dict[str, int] = {}
     _count(schema, counts, least)
@@ -256,11 +230,7 @@ def shared(
     return fold(schema, top=True), defs
 
 
-def _count(
-    node: Raw,
-    counts: dict[str, int],
-    least: int,
-) -> None:
+def _count(node: Raw, counts: dict[str, int], least: int) -> None:
     text = json.dumps(node, sort_keys=True)
     if len(text) >= least:
         before = counts.get(text, 0)
@@ -285,10 +255,7 @@ _ONE_SCHEMA = ("items", "additionalProperties", "not")
 _SCHEMAS = ("allOf", "anyOf", "oneOf")
 
 
-def _map_children(
-    node: Raw,
-    change: Callable[[Raw], Raw],
-) -> Raw:
+def _map_children(node: Raw, change: Callable[[Raw], Raw]) -> Raw:
     """A schema with each of its direct subschemas changed."""
     changed = dict(node)
     if "properties" in node:

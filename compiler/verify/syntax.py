@@ -25,10 +25,7 @@ class Syntax:
     longest: int
     code: str
     help: str
-    seen: set[str] = field(
-        default_factory=set,
-        compare=False,
-    )
+    seen: set[str] = field(default_factory=set, compare=False)
 
     def accepts(self, text: str) -> bool:
         """Whether a text has this syntax. Texts that passed are remembered: the same labels stand on thousands of
@@ -85,9 +82,7 @@ def _is_cidr(text: str) -> bool:
     return "/" in text
 
 
-def _syntax(
-    name: str, pattern: str, longest: int, code: str, help: str
-) -> tuple[str, Syntax]:
+def _syntax(name: str, pattern: str, longest: int, code: str, help: str) -> tuple[str, Syntax]:
     return name, Syntax(name, pattern, longest, code, help)
 
 
@@ -103,19 +98,11 @@ SYNTAXES: dict[str, Syntax] = dict(
             "NAM001",
             "lowercase letters, digits and `-`, a letter first",
         ),
+        _syntax("dns-subdomain", _SUBDOMAIN, 253, "NAM001", f"{_DNS}; `.` between parts"),
         _syntax(
-            "dns-subdomain", _SUBDOMAIN, 253, "NAM001", f"{_DNS}; `.` between parts"
+            "path-segment", r"(?!\.{1,2}\Z)[^/%]+", 253, "NAM001", "any characters but `/` and `%`"
         ),
-        _syntax(
-            "path-segment",
-            r"(?!\.{1,2}\Z)[^/%]+",
-            253,
-            "NAM001",
-            "any characters but `/` and `%`",
-        ),
-        _syntax(
-            "env-name", r"[ -<>-~]+", 32768, "NAM001", "printable ASCII without `=`"
-        ),
+        _syntax("env-name", r"[ -<>-~]+", 32768, "NAM001", "printable ASCII without `=`"),
         _syntax(
             "port-name",
             r"(?=.*[a-z])(?!.*--)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?",

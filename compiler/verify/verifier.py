@@ -76,11 +76,7 @@ def verify(
         faults.append((copy, _duplicate(other, copy)))
     faults += absent_keys(objects, everywhere if closed else near)
     faults += claims_of_default_class(objects)
-    faults += link(
-        objects,
-        closed=closed,
-        external=external,
-    )
+    faults += link(objects, closed=closed, external=external)
     faults += refused_pods(objects)
     if not closed:
         faults += loose_ends(objects, near)
@@ -95,10 +91,7 @@ def verify(
     return [diagnostic(manifest, fault) for manifest, fault in faults]
 
 
-def _unverified(
-    manifest: Manifest,
-    schemas: Schemas,
-) -> Iterator[Fault]:
+def _unverified(manifest: Manifest, schemas: Schemas) -> Iterator[Fault]:
     """An object of the adopter's own, of a kind that no schema is known of."""
     ref = manifest.ref
     if ref.kind == DEFINITION and schemas_of(manifest.body):
@@ -119,12 +112,7 @@ def _unverified(
 def _or_released(find: Lookup) -> Lookup:
     """A lookup that also has the runtimes of Trainer, which every cluster with Trainer has."""
 
-    def lookup(
-        group: str,
-        kind: str,
-        namespace: str,
-        name: str,
-    ) -> Body | None:
+    def lookup(group: str, kind: str, namespace: str, name: str) -> Body | None:
         body = find(group, kind, namespace, name)
         is_runtime = (group, kind) == (TRAINER, "ClusterTrainingRuntime")
         if body is not None or not is_runtime:

@@ -15,16 +15,7 @@ from compiler.diagnostics.diagnostic import listed
 from compiler.regex import regex
 from compiler.source import Key
 from compiler.verify.defaults import defaulted
-from compiler.verify.fault import (
-    LIST,
-    NAME,
-    SCHEMA,
-    UNKNOWN,
-    Fault,
-    Path,
-    like,
-    nearest,
-)
+from compiler.verify.fault import LIST, NAME, SCHEMA, UNKNOWN, Fault, Path, like, nearest
 from compiler.verify.node import Breach, Node
 from compiler.verify.syntax import Syntax
 
@@ -44,24 +35,14 @@ _NAMES = {
 }
 
 
-def walk(
-    root: Node,
-    body: Any,
-    sound: Sound | None = None,
-) -> list[Fault]:
+def walk(root: Node, body: Any, sound: Sound | None = None) -> list[Fault]:
     """All structural faults of a body. ``sound``: what is known of its parts already, and learnt."""
     faults: list[Fault] = []
     if sound is None:
         known = set()
     else:
         known = sound
-    _walk(
-        root,
-        body,
-        None,
-        faults,
-        known,
-    )
+    _walk(root, body, None, faults, known)
     return faults
 
 
@@ -73,13 +54,7 @@ def path_of(trail: Trail) -> Path:
     return tuple(reversed(keys))
 
 
-def _walk(
-    node: Node,
-    value: Any,
-    trail: Trail,
-    faults: list[Fault],
-    sound: Sound,
-) -> None:
+def _walk(node: Node, value: Any, trail: Trail, faults: list[Fault], sound: Sound) -> None:
     cls = value.__class__
     inside = cls is dict or cls is list
     is_known = inside and (id(node), id(value)) in sound
@@ -108,23 +83,13 @@ def _walk(
         sound.add((id(node), id(value)))
 
 
-def _test(
-    node: Node,
-    value: Any,
-    trail: Trail,
-    faults: list[Fault],
-) -> None:
+def _test(node: Node, value: Any, trail: Trail, faults: list[Fault]) -> None:
     for test in node.tests:
         if (breach := test(value)) is not None:
             faults.append(_breach(node, value, breach, trail))  # noqa: PERF401  nearly always none
 
 
-def _breach(
-    node: Node,
-    value: Any,
-    breach: Breach,
-    trail: Trail,
-) -> Fault:
+def _breach(node: Node, value: Any, breach: Breach, trail: Trail) -> Fault:
     code, message, help = breach
     if code.startswith("NAM"):
         layer = NAME
@@ -135,14 +100,7 @@ def _breach(
         choices = map(str, node.raw["enum"])
         near = like(str(value), choices)
     instead = (near,) if near else ()
-    return Fault(
-        layer,
-        code,
-        path_of(trail),
-        message,
-        help,
-        instead=instead,
-    )
+    return Fault(layer, code, path_of(trail), message, help, instead=instead)
 
 
 def _passes(node: Node, value: Any) -> bool:
@@ -154,11 +112,7 @@ def _passes(node: Node, value: Any) -> bool:
 
 
 def _object(
-    node: Node,
-    value: dict[str, Any],
-    trail: Trail,
-    faults: list[Fault],
-    sound: Sound,
+    node: Node, value: dict[str, Any], trail: Trail, faults: list[Fault], sound: Sound
 ) -> None:
     props = node.props
     extra = node.extra
@@ -187,44 +141,19 @@ def _object(
             faults.append(_missing(node, key, trail))
 
 
-def _wrong_key(
-    syntax: Syntax,
-    key: str,
-    trail: Trail,
-) -> Fault:
+def _wrong_key(syntax: Syntax, key: str, trail: Trail) -> Fault:
     path = path_of((trail, key))
     help = f"use {syntax.help}"
-    return Fault(
-        NAME,
-        syntax.code,
-        path,
-        syntax.breach(key),
-        help,
-        key=True,
-    )
+    return Fault(NAME, syntax.code, path, syntax.breach(key), help, key=True)
 
 
-def _missing(
-    node: Node,
-    key: str,
-    trail: Trail,
-) -> Fault:
+def _missing(node: Node, key: str, trail: Trail) -> Fault:
     path = (*path_of(trail), key)
     help = _choices(node, key) or f"add `{key}`"
-    return Fault(
-        SCHEMA,
-        "SCH003",
-        path,
-        f"`{key}` is missing",
-        help,
-    )
+    return Fault(SCHEMA, "SCH003", path, f"`{key}` is missing", help)
 
 
-def _has_null(
-    node: Node,
-    key: str,
-    value: dict[str, Any],
-) -> bool:
+def _has_null(node: Node, key: str, value: dict[str, Any]) -> bool:
     """Whether a key has a null that counts as its value."""
     if key not in value:
         return False
@@ -239,13 +168,7 @@ def _choices(node: Node, key: str) -> str:
     return f"one of {listed(child.raw['enum'])}"
 
 
-def _list(
-    node: Node,
-    value: list[Any],
-    trail: Trail,
-    faults: list[Fault],
-    sound: Sound,
-) -> None:
+def _list(node: Node, value: list[Any], trail: Trail, faults: list[Fault], sound: Sound) -> None:
     child = node.items
     if child is not None:
         plain = child.plain
@@ -257,11 +180,7 @@ def _list(
 
 
 def _duplicates(
-    node: Node,
-    child: Node | None,
-    value: list[Any],
-    trail: Trail,
-    faults: list[Fault],
+    node: Node, child: Node | None, value: list[Any], trail: Trail, faults: list[Fault]
 ) -> None:
     """Two items of a set that are equal, or two of a map with the same keys (an absent key counts with its default)."""
     seen: dict[Any, int] = {}
@@ -277,11 +196,7 @@ def _duplicates(
             faults.append(Fault(LIST, "SCH007", path, message, help))
 
 
-def _identity(
-    node: Node,
-    child: Node | None,
-    item: Any,
-) -> Any:
+def _identity(node: Node, child: Node | None, item: Any) -> Any:
     if node.unique == "set":
         return item.__class__, _hashable(item)
     key_values = []
@@ -306,21 +221,11 @@ def _hashable(value: Any) -> Any:
 def _shown(node: Node, item: Any) -> str:
     if node.unique == "set":
         return f"`{item}`"
-    keys = [
-        f"`{name}: {item[name]}`"
-        for name in node.list_keys
-        if item.get(name) is not None
-    ]
+    keys = [f"`{name}: {item[name]}`" for name in node.list_keys if item.get(name) is not None]
     return ", ".join(keys) or "an item"
 
 
-def _branches(
-    node: Node,
-    value: Any,
-    trail: Trail,
-    faults: list[Fault],
-    sound: Sound,
-) -> None:
+def _branches(node: Node, value: Any, trail: Trail, faults: list[Fault], sound: Sound) -> None:
     for keyword, branches in node.branches:
         faults_by_branch: list[list[Fault]] = []
         for branch in branches:
@@ -355,11 +260,7 @@ def _misfit(keyword: str, held: int) -> str:
     return ""
 
 
-def _unknown(
-    node: Node,
-    key: str,
-    trail: Trail,
-) -> Fault:
+def _unknown(node: Node, key: str, trail: Trail) -> Fault:
     if trail is not None:
         parent = trail[1]
     else:
@@ -373,26 +274,14 @@ def _unknown(
         help = nearest(key, node.names, "remove it: the API knows no such field here")
         near = like(key, node.names)
     path = path_of((trail, key))
-    return Fault(
-        UNKNOWN,
-        "SCH001",
-        path,
-        message,
-        help,
-        key=True,
-        meant=near,
-    )
+    return Fault(UNKNOWN, "SCH001", path, message, help, key=True, meant=near)
 
 
 LATER = "remove it, or take a later release"
 """The help for a field that the release at hand does not have yet; ``body`` adds the name of the release."""
 
 
-def _wrong_type(
-    node: Node,
-    value: Any,
-    trail: Trail,
-) -> Fault:
+def _wrong_type(node: Node, value: Any, trail: Trail) -> Fault:
     wanted = _wanted(node.classes)
     if value is None:
         got = "null"
@@ -404,14 +293,7 @@ def _wrong_type(
         help = f'write it in quotes: `"{_as_text(value)}"`'
     message = f"{got} where {wanted} is expected"
     instead = _converted(node.classes, value)
-    return Fault(
-        SCHEMA,
-        "SCH002",
-        path_of(trail),
-        message,
-        help,
-        instead=instead,
-    )
+    return Fault(SCHEMA, "SCH002", path_of(trail), message, help, instead=instead)
 
 
 def _wanted(classes: frozenset[type]) -> str:
@@ -434,20 +316,10 @@ def _as_text(value: float) -> str:
 
 
 _NUMBER = regex(r"-?[0-9]+\Z")
-_FLAGS = {
-    "true": True,
-    "yes": True,
-    "on": True,
-    "false": False,
-    "no": False,
-    "off": False,
-}
+_FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
-def _converted(
-    classes: frozenset[type],
-    value: Any,
-) -> tuple[Any, ...]:
+def _converted(classes: frozenset[type], value: Any) -> tuple[Any, ...]:
     """The value of the type that is wanted, where one of another type stands for it."""
     is_item = value.__class__ in (dict, str)
     if is_item and list in classes:

@@ -10,10 +10,7 @@ from compiler.subjects.namespaces.plan import Access
 
 
 @rule("ACC002", severity=Severity.NOTE)
-def group_without_members(
-    access: Access,
-    world: World,
-) -> Iterator[Finding]:
+def group_without_members(access: Access, world: World) -> Iterator[Finding]:
     """A Kubernetes group has rights, and no access entry has it.
 
     A cluster whose authentication mode is `API` knows people by its access entries alone, and their groups by

@@ -10,10 +10,7 @@ _MANAGED = 6_144
 
 
 @rule("ACC011", params={"trust": 2_048})
-def iam_policy_too_long(
-    policy: AccessPolicy,
-    world: World,
-) -> Iterator[Finding]:
+def iam_policy_too_long(policy: AccessPolicy, world: World) -> Iterator[Finding]:
     """A managed policy or a trust policy has more characters than IAM takes.
 
     A managed policy has at most 6,144, and no quota raises it; a trust policy 2,048, which an account may have raised

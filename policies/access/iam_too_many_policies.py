@@ -8,10 +8,7 @@ from compiler.subjects.cloud.plan import IamRole
 
 
 @rule("ACC012", params={"policies": 10})
-def iam_too_many_policies(
-    role: IamRole,
-    world: World,
-) -> Iterator[Finding]:
+def iam_too_many_policies(role: IamRole, world: World) -> Iterator[Finding]:
     """A role has more managed policies than IAM attaches to one.
 
     Ten, unless the account has a higher quota, of at most 25 (IAM user guide, IAM and AWS STS quotas: "Managed policies

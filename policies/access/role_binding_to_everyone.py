@@ -21,15 +21,9 @@ _EVERYBODY = {
 @rule(
     "ACC005",
     aliases=("rights-for-everybody",),
-    kinds=(
-        "rbac.authorization.k8s.io/RoleBinding",
-        "rbac.authorization.k8s.io/ClusterRoleBinding",
-    ),
+    kinds=("rbac.authorization.k8s.io/RoleBinding", "rbac.authorization.k8s.io/ClusterRoleBinding"),
 )
-def role_binding_to_everyone(
-    manifest: Manifest,
-    world: World,
-) -> Iterator[Finding]:
+def role_binding_to_everyone(manifest: Manifest, world: World) -> Iterator[Finding]:
     """A role binding gives rights to everybody.
 
     `system:unauthenticated` are requests without credentials, `system:authenticated` all others (Kubernetes, RBAC,
@@ -76,11 +70,7 @@ def role_binding_to_everyone(
 _READING = frozenset({"get", "list", "watch"})
 
 
-def _is_harmless(
-    name: str,
-    role: object,
-    world: World,
-) -> bool:
+def _is_harmless(name: str, role: object, world: World) -> bool:
     """Whether a role of the set only reads what is no secret, and nobody has it without logging in."""
     if name not in ("system:authenticated", "system:serviceaccounts"):
         return False

@@ -12,10 +12,7 @@ _ENDS = "trainyard.dev/capacity-block-ends"
 
 
 @rule("PLC037", aliases=("block-over",), severity=Severity.WARNING)
-def capacity_block_ended(
-    node_class: NodeClass,
-    world: World,
-) -> Iterator[Finding]:
+def capacity_block_ended(node_class: NodeClass, world: World) -> Iterator[Finding]:
     """The Capacity Block of a pool has ended.
 
     EC2 takes the instances of a block 30 minutes before its end, and gives none after it (EC2 user guide,

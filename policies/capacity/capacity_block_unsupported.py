@@ -9,10 +9,7 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC011", aliases=("block-unsupported",))
-def capacity_block_unsupported(
-    pool: NodePool,
-    world: World,
-) -> Iterator[Finding]:
+def capacity_block_unsupported(pool: NodePool, world: World) -> Iterator[Finding]:
     """A Capacity Block is used for an instance type that is not sold in Capacity Blocks.
 
     EC2 sells blocks for some types only (DescribeInstanceTypes SupportedUsageClasses `capacity-block`): a

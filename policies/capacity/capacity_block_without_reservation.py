@@ -8,9 +8,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.source import Route
 
 
-@rule(
-    "PLC028", aliases=("block-without-reservation",), kinds=("eksctl.io/ClusterConfig",)
-)
+@rule("PLC028", aliases=("block-without-reservation",), kinds=("eksctl.io/ClusterConfig",))
 def capacity_block_without_reservation(manifest: Manifest) -> Iterator[Finding]:
     """A node group takes a Capacity Block and does not name one.
 

@@ -11,15 +11,8 @@ from compiler.policy.world import World
 from compiler.subjects.pools.plan import NodePool
 
 
-@rule(
-    "PLC034",
-    aliases=("drain-over-block",),
-    severity=Severity.WARNING,
-    params={"minutes": 8},
-)
-def drain_exceeds_capacity_block_notice(
-    pool: NodePool, world: World
-) -> Iterator[Finding]:
+@rule("PLC034", aliases=("drain-over-block",), severity=Severity.WARNING, params={"minutes": 8})
+def drain_exceeds_capacity_block_notice(pool: NodePool, world: World) -> Iterator[Finding]:
     """A pool of Capacity Blocks drains its nodes for longer than EC2 allows.
 
     EC2 begins to terminate the instances 30 minutes before a block ends. Karpenter drains them from 40 minutes before

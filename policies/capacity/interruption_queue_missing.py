@@ -11,10 +11,7 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC017", severity=Severity.WARNING)
-def interruption_queue_missing(
-    release: HelmRelease,
-    world: World,
-) -> Iterator[Finding]:
+def interruption_queue_missing(release: HelmRelease, world: World) -> Iterator[Finding]:
     """Pools may launch spot, and Karpenter has no interruption queue.
 
     Without `settings.interruptionQueue` Karpenter does not see spot interruptions, rebalance recommendations and

@@ -12,10 +12,7 @@ from compiler.subjects.queues.plan import Flavor
 
 
 @rule("PLC035", severity=Severity.NOTE, params={"nodes": 1}, enabled=False)
-def no_spare_node(
-    flavor: Flavor,
-    world: World,
-) -> Iterator[Finding]:
+def no_spare_node(flavor: Flavor, world: World) -> Iterator[Finding]:
     """Jobs take all nodes of reserved capacity, and leave none for one that fails.
 
     A reservation has as many instances as were bought. A node that fails comes back when EC2 has another host for it;

@@ -8,16 +8,8 @@ from compiler.policy.world import World
 from compiler.subjects.pools.plan import NodePool
 
 
-@rule(
-    "PLC016",
-    aliases=("block-too-small",),
-    severity=Severity.WARNING,
-    params={"instances": 64},
-)
-def pool_exceeds_capacity_block(
-    pool: NodePool,
-    world: World,
-) -> Iterator[Finding]:
+@rule("PLC016", aliases=("block-too-small",), severity=Severity.WARNING, params={"instances": 64})
+def pool_exceeds_capacity_block(pool: NodePool, world: World) -> Iterator[Finding]:
     """A pool is larger than its Capacity Blocks can be.
 
     A Capacity Block has at most 64 instances (EC2 user guide, capacity-blocks-purchase): a larger pool needs several,

@@ -9,10 +9,7 @@ from compiler.subjects.pools.plan import NodeClass
 
 
 @rule("PLC010")
-def reservation_unused(
-    node_class: NodeClass,
-    world: World,
-) -> Iterator[Finding]:
+def reservation_unused(node_class: NodeClass, world: World) -> Iterator[Finding]:
     """A node class selects a reservation that no pool can use.
 
     Karpenter launches into a reservation only for pools that allow `karpenter.sh/capacity-type: reserved`
@@ -32,9 +29,7 @@ def reservation_unused(
     if not node_class.reservations or not pools:
         return
     takers = [
-        pool
-        for pool in pools
-        if pool.capacity_types is None or "reserved" in pool.capacity_types
+        pool for pool in pools if pool.capacity_types is None or "reserved" in pool.capacity_types
     ]
     if not takers:
         names = listed(pool.name for pool in pools)

@@ -9,9 +9,7 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC009", aliases=("reserved-without-selector",))
-def reserved_capacity_without_reservation(
-    pool: NodePool, world: World
-) -> Iterator[Finding]:
+def reserved_capacity_without_reservation(pool: NodePool, world: World) -> Iterator[Finding]:
     """A node pool takes reserved capacity, and its node class selects no reservation.
 
     Karpenter launches `reserved` only into reservations that `capacityReservationSelectorTerms` of the EC2NodeClass

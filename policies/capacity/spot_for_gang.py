@@ -11,10 +11,7 @@ from compiler.subjects.pools.plan import CAPACITY_TYPE, NodePool
 
 
 @rule("PLC013", severity=Severity.WARNING)
-def spot_for_gang(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def spot_for_gang(work: Work, world: World) -> Iterator[Finding]:
     """A job of several nodes runs on spot capacity.
 
     One interruption of one node stops all nodes of the job, with two minutes' notice (EC2 user guide, spot

@@ -9,10 +9,7 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC012")
-def spot_unsupported(
-    pool: NodePool,
-    world: World,
-) -> Iterator[Finding]:
+def spot_unsupported(pool: NodePool, world: World) -> Iterator[Finding]:
     """Spot capacity is required of an instance type that is not offered as spot.
 
     EC2 does not offer every type as spot (DescribeInstanceTypes SupportedUsageClasses): a pool of spot alone never
@@ -38,9 +35,7 @@ def spot_unsupported(
     else:
         types = ()
     offered = [
-        instance
-        for instance in types
-        if instance.spot or "usage_classes" in instance.unknown
+        instance for instance in types if instance.spot or "usage_classes" in instance.unknown
     ]
     if types and not offered:
         names = listed(instance.name for instance in types[:3])

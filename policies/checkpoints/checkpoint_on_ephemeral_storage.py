@@ -30,15 +30,9 @@ def checkpoint_on_ephemeral_storage(work: Work) -> Iterator[Finding]:
     if work.main is None or work.pod is None:
         return
     lost = {
-        volume.name
-        for volume in work.pod.volumes
-        if volume.type in ("emptyDir", "ephemeral", "")
+        volume.name for volume in work.pod.volumes if volume.type in ("emptyDir", "ephemeral", "")
     }
-    roots = [
-        mount.path.rstrip("/") + "/"
-        for mount in work.main.mounts
-        if mount.volume not in lost
-    ]
+    roots = [mount.path.rstrip("/") + "/" for mount in work.main.mounts if mount.volume not in lost]
     for path, by, place in saved_paths(work):
         if not any(f"{path}/".startswith(root) for root in roots):
             yield Finding(

@@ -11,10 +11,7 @@ _S3 = "s3.csi.aws.com"
 
 
 @rule("RUN040", aliases=("checkpoint-on-bucket",), pods=True)
-def checkpoint_on_s3_mount(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def checkpoint_on_s3_mount(work: Work, world: World) -> Iterator[Finding]:
     """A job saves its checkpoints to an S3 bucket that is mounted as a folder.
 
     Mountpoint writes new files from beginning to end. In a general purpose bucket it renames and changes no file, and
@@ -68,11 +65,7 @@ def checkpoint_on_s3_mount(
             )
 
 
-def _bucket(
-    work: Work,
-    world: World,
-    claim: str,
-) -> str:
+def _bucket(work: Work, world: World, claim: str) -> str:
     """The general purpose bucket behind a claim; empty where it is another storage."""
     for volume in world.storage.volumes(work.namespace, {claim}) if claim else ():
         name = str(volume.attributes.get("bucketName") or volume.handle or "")

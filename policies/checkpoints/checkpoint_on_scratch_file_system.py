@@ -16,10 +16,7 @@ _HELP = "save to a persistent file system, or copy each checkpoint to S3"
 
 
 @rule("RUN055", severity=Severity.WARNING)
-def checkpoint_on_scratch_file_system(
-    plan: Plan,
-    world: World,
-) -> Iterator[Finding]:
+def checkpoint_on_scratch_file_system(plan: Plan, world: World) -> Iterator[Finding]:
     """A job saves its checkpoints to a scratch file system, which loses data when a server fails.
 
     Scratch file systems of FSx for Lustre keep one copy of the data, and no server of theirs is replaced: of those with
@@ -87,10 +84,7 @@ def checkpoint_on_scratch_file_system(
         yield from _by_class(work, world)
 
 
-def _by_class(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def _by_class(work: Work, world: World) -> Iterator[Finding]:
     """A folder of a claim whose StorageClass makes scratch file systems."""
     for saved in saved_paths(work):
         claim = world.storage.claim(work.namespace, claim_of(work, saved.path))

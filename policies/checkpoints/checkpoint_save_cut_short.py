@@ -18,16 +18,8 @@ from compiler.policy.world import World
 from compiler.subjects.jobs.plan import Pod
 
 
-@rule(
-    "RUN031",
-    aliases=("saving-cut-short",),
-    severity=Severity.WARNING,
-    params={"seconds": 60},
-)
-def checkpoint_save_cut_short(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+@rule("RUN031", aliases=("saving-cut-short",), severity=Severity.WARNING, params={"seconds": 60})
+def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
     """A job has a long grace period to save, and its launcher kills the ranks sooner.
 
     On SIGTERM torchrun passes the signal on, and kills what still runs 30 seconds later, whatever the pod's
@@ -104,10 +96,7 @@ def checkpoint_save_cut_short(
     )
 
 
-def _by_mpi(
-    work: Work,
-    pod: Pod,
-) -> Iterator[Finding]:
+def _by_mpi(work: Work, pod: Pod) -> Iterator[Finding]:
     option, variable = "odls_base_sigkill_timeout", "OMPI_MCA_odls_base_sigkill_timeout"
     if variable in work.env:
         return
@@ -130,10 +119,7 @@ def _given(work: Work) -> str | None:
     return option or variable or work.env.get(SHUTDOWN_TIMEOUT)
 
 
-def _help(
-    version: tuple[int, int] | None,
-    grace: int,
-) -> str:
+def _help(version: tuple[int, int] | None, grace: int) -> str:
     """What works with the PyTorch of the image."""
     hook = "save in a `preStop` hook"
     if version is not None and version < SHUTDOWN_SINCE:
@@ -146,6 +132,4 @@ def _spec_help(version: tuple[int, int] | None) -> str:
     hook = "give `checkpoint.signalFile`"
     if version is not None and version < SHUTDOWN_SINCE:
         return f"take an image of PyTorch 2.12, or {hook}"
-    return (
-        f'write `torch: "2.12"` where the image has PyTorch 2.12 or newer; else {hook}'
-    )
+    return f'write `torch: "2.12"` where the image has PyTorch 2.12 or newer; else {hook}'

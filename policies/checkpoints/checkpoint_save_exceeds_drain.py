@@ -12,10 +12,7 @@ from compiler.policy.world import World
 
 
 @rule("RUN032", aliases=("saving-over-drain",), severity=Severity.WARNING)
-def checkpoint_save_exceeds_drain(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def checkpoint_save_exceeds_drain(work: Work, world: World) -> Iterator[Finding]:
     """The grace period of a job is longer than the drain of its pool's nodes.
 
     `terminationGracePeriod` of a NodePool bounds the drain: Karpenter deletes a pod so that its own grace period ends
@@ -42,10 +39,7 @@ def checkpoint_save_exceeds_drain(
     known = [(drain, name) for drain, name in drains if drain is not None]
     if not known:
         return
-    drain, name = min(
-        known,
-        key=itemgetter(0),
-    )
+    drain, name = min(known, key=itemgetter(0))
     if drain < grace:
         yield Finding(
             f"job `{work.name}` has {Duration(grace)} to save, and nodes of pool `{name}` drain in "

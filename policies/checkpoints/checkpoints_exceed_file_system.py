@@ -50,22 +50,14 @@ def checkpoints_exceed_file_system(plan: Plan) -> Iterator[Finding]:
         yield from _judged(file_system, schedules)
 
 
-def _judged(
-    file_system: str,
-    schedules: list[CheckpointSchedule],
-) -> Iterator[Finding]:
+def _judged(file_system: str, schedules: list[CheckpointSchedule]) -> Iterator[Finding]:
     sizes = [schedule.size or 0 for schedule in schedules]
     needed = sum(schedule.needed or 0 for schedule in schedules)
     capacity = schedules[0].capacity or 0
     if needed <= capacity:
         return
-    certain = (
-        all(schedule.chosen for schedule in schedules) or 2 * sum(sizes) > capacity
-    )
-    largest = max(
-        schedules,
-        key=lambda schedule: schedule.needed or 0,
-    )
+    certain = all(schedule.chosen for schedule in schedules) or 2 * sum(sizes) > capacity
+    largest = max(schedules, key=lambda schedule: schedule.needed or 0)
     others = len(schedules) - 1
     whose = f"job `{largest.name}`"
     if others:
@@ -74,7 +66,9 @@ def _judged(
     spec_help = "take a larger file system"
     fewest = largest.keep - -(-(needed - capacity) // (largest.size or 1))
     if fewest >= 1:
-        spec_help = f"write `keep: {fewest}` for job `{largest.name}`, as the program does, or {spec_help}"
+        spec_help = (
+            f"write `keep: {fewest}` for job `{largest.name}`, as the program does, or {spec_help}"
+        )
     yield Finding(
         f"the checkpoints of {whose} take {_gib(needed)} of `{file_system}`, which has {_gib(capacity)}: those of job "
         f"`{largest.name}` are {largest.keep} of {_gib(largest.size or 0)}, and one that is written",

@@ -11,37 +11,14 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.source import Route
 
-_OF_THE_POD = (
-    "emptyDir",
-    "ephemeral",
-    "configMap",
-    "secret",
-    "projected",
-    "downwardAPI",
-    "",
-)
-_ELSEWHERE = (
-    "s3://",
-    "s3a://",
-    "gs://",
-    "hdfs://",
-    "hf://",
-    "abfs://",
-    "abfss://",
-    "wandb://",
-)
+_OF_THE_POD = ("emptyDir", "ephemeral", "configMap", "secret", "projected", "downwardAPI", "")
+_ELSEWHERE = ("s3://", "s3a://", "gs://", "hdfs://", "hf://", "abfs://", "abfss://", "wandb://")
 
 
 @rule(
-    "RUN041",
-    severity=Severity.WARNING,
-    params={"hours": 24, "restarts": 9, "nodes": 8},
-    pods=True,
+    "RUN041", severity=Severity.WARNING, params={"hours": 24, "restarts": 9, "nodes": 8}, pods=True
 )
-def long_run_without_checkpoint(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def long_run_without_checkpoint(work: Work, world: World) -> Iterator[Finding]:
     """A job may run for days or restart many times, and has nowhere to save.
 
     No storage is mounted and no bucket named, so that a restart begins at step 0: of 16,384 GPUs one failed every three
@@ -114,7 +91,9 @@ def long_run_without_checkpoint(
     if tries is None:
         return
     help = "mount a volume and save there, or name a bucket that the program saves to"
-    spec_help = "mount a storage and save there (`checkpoint:`), or name a bucket that the program saves to"
+    spec_help = (
+        "mount a storage and save there (`checkpoint:`), or name a bucket that the program saves to"
+    )
     longest = world.param("hours") * 3600
     is_large = work.gang and (work.nodes or 0) >= world.param("nodes")
     most = world.param("restarts") if is_large else _OF_FEW
@@ -152,27 +131,18 @@ def _tries(work: Work, world: World) -> _Tries | None:
     """``None`` where that is unknown, and for pods that are not the first of their object."""
     runtime = work.runtime
     if runtime is not None:
-        return _Tries(
-            runtime.max_restarts or 0,
-            runtime.where("max_restarts"),
-            work.deadline or 0,
-        )
+        return _Tries(runtime.max_restarts or 0, runtime.where("max_restarts"), work.deadline or 0)
     path = _LIMITS.get(work.kind)
     if path is None:
         return None
-    body = next(
-        (manifest.body for manifest in world.manifests if manifest.id == work.at[0]),
-        None,
-    )
+    body = next((manifest.body for manifest in world.manifests if manifest.id == work.at[0]), None)
     restarts = value(body, *path)
     deadline = value(body, *path[:-1], "activeDeadlineSeconds")
     first = next((other for other in world.pods if other.at == work.at), work)
     if not isinstance(restarts, int) or first is not work:
         return None
     return _Tries(
-        restarts,
-        Route((work.at[0], *path)),
-        deadline if isinstance(deadline, int) else 0,
+        restarts, Route((work.at[0], *path)), deadline if isinstance(deadline, int) else 0
     )
 
 

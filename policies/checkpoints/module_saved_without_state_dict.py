@@ -16,10 +16,7 @@ _BARE = (
 
 
 @rule("RUN087", severity=Severity.WARNING)
-def module_saved_without_state_dict(
-    plan: Plan,
-    world: World,
-) -> Iterator[Finding]:
+def module_saved_without_state_dict(plan: Plan, world: World) -> Iterator[Finding]:
     """A program in a manifest gives its optimizer itself to `torch.distributed.checkpoint`.
 
     The state of an optimizer is by the numbers of its parameters then, which another number of ranks does not have:

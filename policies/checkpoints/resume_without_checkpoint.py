@@ -11,25 +11,14 @@ from compiler.policy.world import World
 
 _HINT = "resume_from_checkpoint"
 _ALWAYS = r"\bresume_from_checkpoint\s*=\s*True\b(?!\s+if\b)"
-_GUARDS = (
-    "get_last_checkpoint",
-    "isdir",
-    "exists(",
-    "listdir",
-    "glob(",
-    "is_dir(",
-    "except",
-)
+_GUARDS = ("get_last_checkpoint", "isdir", "exists(", "listdir", "glob(", "is_dir(", "except")
 _NEAR = 160
 # Characters before the call in which an `if` may stand that is about it.
 _HELP = "resume only if there is one: `resume_from_checkpoint=get_last_checkpoint(output_dir)`"
 
 
 @rule("RUN075", severity=Severity.WARNING)
-def resume_without_checkpoint(
-    plan: Plan,
-    world: World,
-) -> Iterator[Finding]:
+def resume_without_checkpoint(plan: Plan, world: World) -> Iterator[Finding]:
     """A program in a manifest resumes from a checkpoint that its first run does not have.
 
     `trainer.train(resume_from_checkpoint=True)` of Transformers ends with "No valid checkpoint found in output

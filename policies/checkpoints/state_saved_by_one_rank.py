@@ -11,17 +11,12 @@ from compiler.policy.world import World
 
 _SHARDED = r"\b(?:FullyShardedDataParallel|FSDP|fully_shard)\b"
 _SAVE = r"\btorch\.save\("
-_FIRST_RANK = (
-    r"\brank\s*==\s*0|\bis_main_process\b|\bget_rank\(\)\s*==\s*0|not\s+\w*rank\b"
-)
+_FIRST_RANK = r"\brank\s*==\s*0|\bis_main_process\b|\bget_rank\(\)\s*==\s*0|not\s+\w*rank\b"
 _WHOLE = ("FULL_STATE_DICT", "full_state_dict")
 
 
 @rule("RUN086", severity=Severity.WARNING)
-def state_saved_by_one_rank(
-    plan: Plan,
-    world: World,
-) -> Iterator[Finding]:
+def state_saved_by_one_rank(plan: Plan, world: World) -> Iterator[Finding]:
     """A program in a manifest shards its model by FSDP, and one rank saves it.
 
     `state_dict()` of an FSDP model that is gathered on rank 0 needs the memory of the whole model there, and all other
@@ -62,8 +57,6 @@ def state_saved_by_one_rank(
             yield Finding(
                 f"{program.title} shards a model, and saves it by `torch.save` on one rank",
                 program.at,
-                label="the others wait"
-                if whole
-                else "the shard of one rank, or the memory of all",
+                label="the others wait" if whole else "the shard of one rank, or the memory of all",
                 help="save by `torch.distributed.checkpoint`: each rank writes its shard",
             )

@@ -17,10 +17,7 @@ _SELECTORS = ("subnetSelectorTerms", "securityGroupSelectorTerms")
 
 
 @rule("PLC062", severity=Severity.WARNING)
-def cluster_name_differs(
-    plan: Plan,
-    world: World,
-) -> Iterator[Finding]:
+def cluster_name_differs(plan: Plan, world: World) -> Iterator[Finding]:
     """Karpenter is set up for a cluster of another name than the one in the set.
 
     It finds subnets and security groups by the tag `karpenter.sh/discovery`, or `kubernetes.io/cluster/NAME`, and its
@@ -65,9 +62,7 @@ def cluster_name_differs(
             yield from _of_class(manifest, known, names)
 
 
-def _of_class(
-    manifest: Manifest, known: set[str], names: set[str]
-) -> Iterator[Finding]:
+def _of_class(manifest: Manifest, known: set[str], names: set[str]) -> Iterator[Finding]:
     for selector in _SELECTORS:
         for index, term in enumerate(items(manifest.body, "spec", selector)):
             found = _named(mapping(term, "tags"), known)
@@ -77,10 +72,7 @@ def _of_class(
                 yield _finding(who, found[1], names, at)
 
 
-def _named(
-    tags: Mapping[str, object],
-    known: set[str],
-) -> tuple[str, str] | None:
+def _named(tags: Mapping[str, object], known: set[str]) -> tuple[str, str] | None:
     """The tag that names another cluster, and that name."""
     for key, text in tags.items():
         if key == _DISCOVERY and isinstance(text, str) and _is_other(text, known):
@@ -90,19 +82,11 @@ def _named(
     return None
 
 
-def _is_other(
-    name: str,
-    known: set[str],
-) -> bool:
+def _is_other(name: str, known: set[str]) -> bool:
     return bool(name) and name != "*" and not placeholder(name) and name not in known
 
 
-def _finding(
-    who: str,
-    said: str,
-    names: set[str],
-    at: Route,
-) -> Finding:
+def _finding(who: str, said: str, names: set[str], at: Route) -> Finding:
     cluster = min(names)
     return Finding(
         f"{who} is for cluster `{said}`, and the cluster of the set is `{cluster}`",

@@ -11,10 +11,7 @@ from compiler.subjects.delivery.plan import HelmRelease
 
 
 @rule("HLT010", aliases=("two-owners",))
-def component_installed_twice(
-    plan: Plan,
-    world: World,
-) -> Iterator[Finding]:
+def component_installed_twice(plan: Plan, world: World) -> Iterator[Finding]:
     """Two releases install the same component.
 
     Two device plugins give the same device out twice, two JobSet controllers or DCGM hosts fight over one object or
@@ -53,10 +50,7 @@ def component_installed_twice(
             )
 
 
-def _is_on(
-    release: HelmRelease,
-    switch: tuple[str, ...],
-) -> bool:
+def _is_on(release: HelmRelease, switch: tuple[str, ...]) -> bool:
     """Whether a release certainly installs the component, on all nodes: every chart does so by default."""
     if any(value(release.values, field) for field in ("nodeSelector", "affinity")):
         return False
@@ -75,10 +69,7 @@ _OWNERS: dict[str, dict[str, tuple[str, ...]]] = {
         "gpu-operator": ("devicePlugin", "enabled"),
     },
     "the EFA device plugin": {"aws-efa-k8s-device-plugin": ()},
-    "a DCGM exporter": {
-        "dcgm-exporter": (),
-        "gpu-operator": ("dcgmExporter", "enabled"),
-    },
+    "a DCGM exporter": {"dcgm-exporter": (), "gpu-operator": ("dcgmExporter", "enabled")},
     "JobSet": {"jobset": (), "kubeflow-trainer": ("jobset", "install")},
     "Kueue": {"kueue": ()},
     "the node monitoring agent": {"eks-node-monitoring-agent": ()},

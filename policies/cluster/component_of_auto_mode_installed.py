@@ -10,9 +10,7 @@ from compiler.subjects.delivery.plan import HelmRelease
 
 
 @rule("PLC077", severity=Severity.WARNING)
-def component_of_auto_mode_installed(
-    release: HelmRelease, world: World
-) -> Iterator[Finding]:
+def component_of_auto_mode_installed(release: HelmRelease, world: World) -> Iterator[Finding]:
     """A chart installs what EKS Auto Mode has by itself.
 
     Auto Mode runs Karpenter beside the control plane, and has the device plugins of NVIDIA, Neuron and EFA, the node

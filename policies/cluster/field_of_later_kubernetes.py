@@ -12,10 +12,7 @@ from compiler.subjects.cluster.plan import Cluster
 
 
 @rule("HLT029")
-def field_of_later_kubernetes(
-    cluster: Cluster,
-    world: World,
-) -> Iterator[Finding]:
+def field_of_later_kubernetes(cluster: Cluster, world: World) -> Iterator[Finding]:
     """A pod or a claim has a field that the Kubernetes version of its cluster does not have, or has off on EKS.
 
     Objects are verified by the schemas of the newest version. An older API server refuses a field that it does not know
@@ -93,12 +90,7 @@ def field_of_later_kubernetes(
                 yield _finding(field, fields[field], at, cluster.kubernetes)
 
 
-def _finding(
-    field: str,
-    since: str,
-    at: Route,
-    version: str,
-) -> Finding:
+def _finding(field: str, since: str, at: Route, version: str) -> Finding:
     if version_key(since):
         fact = f"`{field}` is of Kubernetes {since} and later, and this cluster has {version}"
         help = f"remove it, or upgrade to Kubernetes {since}"

@@ -12,10 +12,7 @@ _DEARER = 0.60 - 0.10
 
 
 @rule("HLT024", severity=Severity.WARNING, params={"days": 30})
-def kubernetes_out_of_support(
-    cluster: Cluster,
-    world: World,
-) -> Iterator[Finding]:
+def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Finding]:
     """The Kubernetes version of a cluster is out of standard support, or leaves it within so many days.
 
     EKS then charges $0.60 instead of $0.10 an hour for the control plane (AWS containers blog, extended support
@@ -48,8 +45,7 @@ def kubernetes_out_of_support(
     if minor is None or not minor.support_ends:
         return
     standard, extended = (
-        date.fromisoformat(minor.support_ends[support])
-        for support in ("standard", "extended")
+        date.fromisoformat(minor.support_ends[support]) for support in ("standard", "extended")
     )
     left = (standard - world.today).days
     if left > world.param("days"):

@@ -10,10 +10,7 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("HLT044", severity=Severity.WARNING)
-def auto_mode_drift_ends_runs(
-    pool: NodePool,
-    world: World,
-) -> Iterator[Finding]:
+def auto_mode_drift_ends_runs(pool: NodePool, world: World) -> Iterator[Finding]:
     """A training pool of EKS Auto Mode replaces nodes while jobs run on them.
 
     EKS releases an image about each week, by which every older node has drifted (EKS user guide, create-node-pool).

@@ -11,10 +11,7 @@ from compiler.policy.world import World
 
 
 @rule("HLT045", severity=Severity.WARNING)
-def run_exceeds_auto_mode_grace(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def run_exceeds_auto_mode_grace(work: Work, world: World) -> Iterator[Finding]:
     """A job may run for longer than a node of EKS Auto Mode waits for it.
 
     A node of Auto Mode lives 21 days at most, its drain included (EKS user guide, auto-security). From `expireAfter`

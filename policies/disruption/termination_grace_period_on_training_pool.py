@@ -9,9 +9,7 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("HLT014", aliases=("drain-with-deadline",), severity=Severity.WARNING)
-def termination_grace_period_on_training_pool(
-    pool: NodePool, world: World
-) -> Iterator[Finding]:
+def termination_grace_period_on_training_pool(pool: NodePool, world: World) -> Iterator[Finding]:
     """A training pool has a deadline for drains.
 
     With `terminationGracePeriod` Karpenter may evict pods that say `do-not-disrupt`, and kills them at the deadline

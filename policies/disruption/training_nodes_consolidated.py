@@ -10,10 +10,7 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("HLT012", aliases=("consolidation-of-training",), severity=Severity.WARNING)
-def training_nodes_consolidated(
-    pool: NodePool,
-    world: World,
-) -> Iterator[Finding]:
+def training_nodes_consolidated(pool: NodePool, world: World) -> Iterator[Finding]:
     """Karpenter consolidates nodes of a training pool that are in use.
 
     `WhenEmptyOrUnderutilized` and `Balanced` move pods to pack nodes (karpenter.sh/v1 NodePool `disruption`): a

@@ -10,10 +10,7 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("HLT011", aliases=("nodes-expire",), severity=Severity.WARNING)
-def training_nodes_expire(
-    pool: NodePool,
-    world: World,
-) -> Iterator[Finding]:
+def training_nodes_expire(pool: NodePool, world: World) -> Iterator[Finding]:
     """Nodes of a training pool expire.
 
     Expiration starts to drain a node at its age, whatever runs there and whatever the disruption budgets say; the

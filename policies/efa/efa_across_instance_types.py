@@ -11,10 +11,7 @@ from compiler.subjects.pools.plan import INSTANCE_TYPE
 
 
 @rule("EFA007", aliases=("efa-type-unpinned",), severity=Severity.WARNING)
-def efa_across_instance_types(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def efa_across_instance_types(work: Work, world: World) -> Iterator[Finding]:
     """A job of several nodes talks over EFA, and its nodes may be of several instance types.
 
     Ranks on different types run at the pace of the slowest, and P4d, P4de and DL1 cannot talk EFA with other types

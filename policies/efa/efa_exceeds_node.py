@@ -10,10 +10,7 @@ from compiler.subjects.jobs.plan import EFA
 
 
 @rule("EFA002", aliases=("efa-over-type",), pods=True)
-def efa_exceeds_node(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def efa_exceeds_node(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for more EFA devices than a node has.
 
     The devices of a node are those of its type, or those that `networkInterfaces` of the EC2NodeClass fixes (EC2
@@ -35,9 +32,7 @@ def efa_exceeds_node(
     most = max(instance.accelerators for instance in types)
     if work.accelerator and work.accelerator[1] > most:
         return  # LIM001 reports a request that was written for another type
-    interfaces = [
-        (world.efa_of(pool, instance), instance.name) for pool, instance in work.offers
-    ]
+    interfaces = [(world.efa_of(pool, instance), instance.name) for pool, instance in work.offers]
     has, name = max(interfaces)
     groups = [pool for pool in work.pools if isinstance(pool, GroupPool)]
     disabled = [group for group in groups if not group.efa]
@@ -54,9 +49,7 @@ def efa_exceeds_node(
         spec_help = "take a type with EFA, or remove `efa` of `resources`"
         if has:
             help = f"ask for {has}"
-            spec_help = (
-                f"write `resources: {{efa: {has}}}`, or remove `efa` to have it derived"
-            )
+            spec_help = f"write `resources: {{efa: {has}}}`, or remove `efa` to have it derived"
         yield Finding(
             f"{work.title} asks for {work.efa} EFA devices a node, and `{name}` has {has}",
             work.place(EFA),

@@ -10,10 +10,7 @@ from compiler.subjects.jobs.plan import EFA
 
 
 @rule("EFA001", pods=True)
-def efa_missing(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def efa_missing(work: Work, world: World) -> Iterator[Finding]:
     """A job of several nodes asks for no EFA on nodes that have it.
 
     A pod sees EFA devices only if it asks for `vpc.amazonaws.com/efa`, and Karpenter attaches them only then (EFA

@@ -11,10 +11,7 @@ from compiler.subjects.jobs.plan import EFA
 
 
 @rule("EFA018", aliases=("efa-in-part",), severity=Severity.WARNING, pods=True)
-def efa_partially_requested(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def efa_partially_requested(work: Work, world: World) -> Iterator[Finding]:
     """A job takes whole nodes, and not all of their EFA devices.
 
     A container sees the devices that it asks for (EFA device plugin v0.5.30): of a p5.48xlarge that is 1 of 32 for
@@ -35,11 +32,7 @@ def efa_partially_requested(
         return
     if any(not_offered(pool, world) for pool in work.pools):
         return  # reported as a type that is not there
-    has = {
-        world.efa_of(pool, instance)
-        for pool in work.pools
-        for instance in world.types(pool)
-    }
+    has = {world.efa_of(pool, instance) for pool in work.pools for instance in world.types(pool)}
     count = work.accelerator[1]
     whole = all(instance.accelerators == count for instance in work.types)
     if whole and len(has) == 1 and work.efa < max(has):

@@ -9,10 +9,7 @@ from compiler.policy.world import World
 
 
 @rule("EFA016", aliases=("efa-offered-twice",))
-def efa_plugin_beside_dra_driver(
-    plan: Plan,
-    world: World,
-) -> Iterator[Finding]:
+def efa_plugin_beside_dra_driver(plan: Plan, world: World) -> Iterator[Finding]:
     """The EFA device plugin and the EFA DRA driver are both installed.
 
     Both give out the same devices, and neither knows of the other: "never beside the EFA device plugin on a node"

@@ -18,10 +18,7 @@ _TOLERATED = (
 
 
 @rule("HLT017", aliases=("efa-plugin-of-eksctl",))
-def efa_plugin_installed_twice(
-    group: NodeGroup,
-    world: World,
-) -> Iterator[Finding]:
+def efa_plugin_installed_twice(group: NodeGroup, world: World) -> Iterator[Finding]:
     """eksctl and a Helm release both install the EFA device plugin.
 
     With `efaEnabled` eksctl installs the plugin itself, at every `create cluster` and `create nodegroup` (eksctl 0.230,

@@ -10,9 +10,7 @@ from compiler.subjects.pools.plan import untolerated
 
 
 @rule("EFA015", aliases=("efa-plugin-untolerating",))
-def efa_plugin_lacks_toleration(
-    release: HelmRelease, world: World
-) -> Iterator[Finding]:
+def efa_plugin_lacks_toleration(release: HelmRelease, world: World) -> Iterator[Finding]:
     """The EFA device plugin does not tolerate the taints of a pool whose jobs ask for EFA.
 
     The chart's `tolerations` are empty by default (eks-charts aws-efa-k8s-device-plugin v0.5.30): on tainted nodes

@@ -10,10 +10,7 @@ from compiler.subjects.jobs.plan import EFA
 
 
 @rule("EFA014")
-def efa_plugin_missing(
-    plan: Plan,
-    world: World,
-) -> Iterator[Finding]:
+def efa_plugin_missing(plan: Plan, world: World) -> Iterator[Finding]:
     """Jobs ask for EFA, and nothing offers it to Kubernetes.
 
     `vpc.amazonaws.com/efa` is on a node only while the EFA device plugin (or DRA driver) runs there (eks-charts

@@ -44,10 +44,7 @@ def env_disables_efa(work: Work) -> Iterator[Finding]:
         )
     if env.get("NCCL_NET", "").lower() == "socket":
         yield _finding(
-            work,
-            "NCCL_NET",
-            f"`NCCL_NET` is `{env['NCCL_NET']}`",
-            "traffic goes over TCP",
+            work, "NCCL_NET", f"`NCCL_NET` is `{env['NCCL_NET']}`", "traffic goes over TCP"
         )
     if env.get("RDMAV_FORK_SAFE", "0") != "0":
         yield _finding(
@@ -58,19 +55,11 @@ def env_disables_efa(work: Work) -> Iterator[Finding]:
         )
     rdma = any(instance.gpudirect_rdma for instance in work.types)
     if env.get("FI_EFA_USE_DEVICE_RDMA") == "1" and work.types and not rdma:
-        what = (
-            f"`FI_EFA_USE_DEVICE_RDMA` is `1`, and `{work.types[0].name}` has no RDMA"
-        )
+        what = f"`FI_EFA_USE_DEVICE_RDMA` is `1`, and `{work.types[0].name}` has no RDMA"
         yield _finding(work, "FI_EFA_USE_DEVICE_RDMA", what, "libfabric aborts")
 
 
-_NAMES = (
-    "NCCL_TOPO_FILE",
-    "FI_PROVIDER",
-    "NCCL_NET",
-    "RDMAV_FORK_SAFE",
-    "FI_EFA_USE_DEVICE_RDMA",
-)
+_NAMES = ("NCCL_TOPO_FILE", "FI_PROVIDER", "NCCL_NET", "RDMAV_FORK_SAFE", "FI_EFA_USE_DEVICE_RDMA")
 
 
 def _known(work: Work) -> dict[str, str]:
@@ -83,15 +72,7 @@ def _known(work: Work) -> dict[str, str]:
     return known
 
 
-def _finding(
-    work: Work,
-    name: str,
-    what: str,
-    label: str,
-) -> Finding:
+def _finding(work: Work, name: str, what: str, label: str) -> Finding:
     return Finding(
-        f"{what} in {work.title}",
-        work.where_env(name),
-        label=label,
-        help="leave it unset",
+        f"{what} in {work.title}", work.where_env(name), label=label, help="leave it unset"
     )

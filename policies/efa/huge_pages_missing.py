@@ -14,10 +14,7 @@ from compiler.subjects.pools.plan import NodeOverlay
 
 
 @rule("EFA008", severity=Severity.WARNING, pods=True)
-def huge_pages_missing(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def huge_pages_missing(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for EFA and for no huge pages.
 
     libfabric's EFA provider takes its buffers from huge pages, and a container gets none that it did not ask for:
@@ -41,9 +38,7 @@ def huge_pages_missing(
     if not work.efa or work.nodes == 1 or not work.complete:
         return  # EFA of one node is reported as such
     if HUGEPAGES not in work.asks and work.env.get("FI_EFA_USE_HUGE_PAGE") != "0":
-        overlay = (
-            ", with a NodeOverlay that declares them" if _blind(work, world) else ""
-        )
+        overlay = ", with a NodeOverlay that declares them" if _blind(work, world) else ""
         usual = Quantity.mib(5120)
         # Smaller nodes have less than the guide asks for.
         pages = min(usual, huge_pages(work, world) or usual)

@@ -9,9 +9,7 @@ from compiler.subjects.pools.plan import NodeClass
 
 
 @rule("EFA006", aliases=("interface-layout",))
-def network_interface_layout_invalid(
-    node_class: NodeClass, world: World
-) -> Iterator[Finding]:
+def network_interface_layout_invalid(node_class: NodeClass, world: World) -> Iterator[Finding]:
     """The network interfaces of a node class are not a layout that EC2 takes.
 
     The primary interface is card 0, device 0, of type `interface`; a card takes one EFA; no slot twice; and the
@@ -45,9 +43,7 @@ def network_interface_layout_invalid(
     interfaces = node_class.interfaces
     if not interfaces:
         return
-    slots = {
-        (interface.card, interface.device): interface.type for interface in interfaces
-    }
+    slots = {(interface.card, interface.device): interface.type for interface in interfaces}
     cards = _efa_cards(node_class)
     at = node_class.where("interfaces")
     if slots.get((0, 0)) != "interface":
@@ -58,15 +54,11 @@ def network_interface_layout_invalid(
         )
     if len(slots) < len(interfaces):
         yield Finding(
-            "a slot (network card and device) is used twice",
-            at,
-            help="list each slot once",
+            "a slot (network card and device) is used twice", at, help="list each slot once"
         )
     if len(set(cards)) < len(cards):
         yield Finding(
-            "a network card has two EFA interfaces",
-            at,
-            help="one `efa-only` for each card",
+            "a network card has two EFA interfaces", at, help="one `efa-only` for each card"
         )
     types = {
         instance.name: instance
@@ -77,10 +69,7 @@ def network_interface_layout_invalid(
         yield from _of_type(instance, node_class)
 
 
-def _of_type(
-    instance: InstanceType,
-    node_class: NodeClass,
-) -> Iterator[Finding]:
+def _of_type(instance: InstanceType, node_class: NodeClass) -> Iterator[Finding]:
     """Cards that an instance type does not have, or that take no EFA; what is unknown of the type is no fault."""
     at = node_class.where("interfaces")
     used = {interface.card for interface in node_class.interfaces}
@@ -118,7 +107,5 @@ def _efa_cards(node_class: NodeClass) -> list[int]:
 def _index(node_class: NodeClass, card: int) -> int:
     """Which interface is on a card."""
     return next(
-        index
-        for index, interface in enumerate(node_class.interfaces)
-        if interface.card == card
+        index for index, interface in enumerate(node_class.interfaces) if interface.card == card
     )

@@ -8,10 +8,7 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("EFA005", aliases=("interfaces-missing",))
-def network_interfaces_missing(
-    pool: NodePool,
-    world: World,
-) -> Iterator[Finding]:
+def network_interfaces_missing(pool: NodePool, world: World) -> Iterator[Finding]:
     """A pool needs `networkInterfaces` for its EFA, and its node class has none.
 
     Karpenter attaches EFA by itself only to nodes of dynamic pools, and to p6-b300 and p6e-gb200 in a layout that
@@ -35,9 +32,7 @@ def network_interfaces_missing(
     if node_class is None or node_class.interfaces or not types:
         return
     families = ("p6-b300", "p6e-gb200")
-    special = next(
-        (instance for instance in types if instance.family in families), None
-    )
+    special = next((instance for instance in types if instance.family in families), None)
     asking = next((work for work in world.works_on(pool) if work.efa), None)
     if special is not None:
         why = f"`{special.name}` comes up with a wrong layout"

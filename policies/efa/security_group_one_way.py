@@ -44,11 +44,7 @@ def security_group_one_way(group: SecurityGroupStack) -> Iterator[Finding]:
 
         network: {create: {nat: single}}
     """
-    names = (
-        group.logical,
-        group.name or "",
-        group.description or "",
-    )
+    names = (group.logical, group.name or "", group.description or "")
     if "rules" in group.unread:
         return
     if not any("efa" in name.lower() for name in names):

@@ -51,9 +51,7 @@ def chart_value_unknown(release: HelmRelease) -> Iterator[Finding]:
             place = place / key
         help = meant(fault.path[-1], fault.known)
         if not help:
-            help = "remove it; there are " + ", ".join(
-                map("`{}`".format, fault.known[:8])
-            )
+            help = "remove it; there are " + ", ".join(map("`{}`".format, fault.known[:8]))
         yield Finding(
             f"chart `{known.chart}` {known.version} reads no value `{name}`",
             place,

@@ -13,15 +13,9 @@ from compiler.subjects.jobs.plan import TrainJob
 @rule(
     "RUN021",
     aliases=("jobs-recreated-by-force",),
-    kinds=(
-        "trainer.kubeflow.org/TrainJob",
-        "kustomize.toolkit.fluxcd.io/Kustomization",
-    ),
+    kinds=("trainer.kubeflow.org/TrainJob", "kustomize.toolkit.fluxcd.io/Kustomization"),
 )
-def flux_force_recreates_jobs(
-    manifest: Manifest,
-    world: World,
-) -> Iterator[Finding]:
+def flux_force_recreates_jobs(manifest: Manifest, world: World) -> Iterator[Finding]:
     """Flux may delete a running job to change it.
 
     With `force` Flux deletes and recreates what it cannot change (Flux kustomize-controller 1.9); most of a

@@ -10,10 +10,7 @@ from compiler.subjects.jobs.plan import TrainJob
 
 
 @rule("RUN014", aliases=("stage-prunes-jobs",))
-def flux_prunes_jobs(
-    stage: Stage,
-    world: World,
-) -> Iterator[Finding]:
+def flux_prunes_jobs(stage: Stage, world: World) -> Iterator[Finding]:
     """Flux deletes running jobs when their file leaves git.
 
     A Kustomization with `prune: true` deletes what it no longer finds (Flux kustomize-controller 1.9): renaming a
@@ -44,11 +41,7 @@ def flux_prunes_jobs(
     )
 
 
-def _carries(
-    stage: Stage,
-    job: TrainJob,
-    world: World,
-) -> bool:
+def _carries(stage: Stage, job: TrainJob, world: World) -> bool:
     """Of several stages only one that is certainly over the job's folder."""
     if job.at and world.paths.get(str(job.at[0])):
         return world.carries(stage.path, job.at)

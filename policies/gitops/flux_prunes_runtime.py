@@ -9,10 +9,7 @@ from compiler.subjects.jobs.plan import Runtime
 
 
 @rule("RUN015", aliases=("runtime-pruned",))
-def flux_prunes_runtime(
-    runtime: Runtime,
-    world: World,
-) -> Iterator[Finding]:
+def flux_prunes_runtime(runtime: Runtime, world: World) -> Iterator[Finding]:
     """Flux may delete a runtime that jobs refer to.
 
     Observed with Trainer 2.3.0: a runtime is deleted at once, jobs or not; from then on every apply of its jobs is
@@ -31,8 +28,7 @@ def flux_prunes_runtime(
     """
     jobs = world.works_of(runtime)
     pruning = any(
-        stage.prune and world.carries(stage.path, runtime.at)
-        for stage in world.plan.of(Stage)
+        stage.prune and world.carries(stage.path, runtime.at) for stage in world.plan.of(Stage)
     )
     if runtime.prune and jobs and pruning:
         yield Finding(

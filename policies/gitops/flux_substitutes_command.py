@@ -11,10 +11,7 @@ from compiler.regex import regex
 
 
 @rule("RUN018", kinds=("kustomize.toolkit.fluxcd.io/Kustomization",))
-def flux_substitutes_command(
-    manifest: Manifest,
-    world: World,
-) -> Iterator[Finding]:
+def flux_substitutes_command(manifest: Manifest, world: World) -> Iterator[Finding]:
     """Flux substitutes variables in the command of a job.
 
     A Kustomization with `postBuild` replaces `${NAME}` in every text, shell lines included; a name that it does not

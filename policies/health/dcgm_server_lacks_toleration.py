@@ -13,10 +13,7 @@ from compiler.subjects.pools.plan import untolerated
 
 
 @rule("HLT005", aliases=("dcgm-agent-untolerating",))
-def dcgm_server_lacks_toleration(
-    plan: Plan,
-    world: World,
-) -> Iterator[Finding]:
+def dcgm_server_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
     """The monitoring agent's DCGM server does not tolerate the taint of a GPU pool.
 
     The agent runs everywhere, its `dcgmAgent` only where `tolerations` let it, and those are empty by default: on a

@@ -13,10 +13,7 @@ _LABEL = "nvidia.com/device-plugin.config"
 
 
 @rule("HLT043")
-def device_plugin_config_missing(
-    pool: NodePool,
-    world: World,
-) -> Iterator[Finding]:
+def device_plugin_config_missing(pool: NodePool, world: World) -> Iterator[Finding]:
     """The nodes of a pool name a configuration of NVIDIA's device plugin that its release does not have.
 
     The plugin's config-manager takes the configuration that the label `nvidia.com/device-plugin.config` names out of

@@ -12,9 +12,7 @@ from compiler.subjects.pools.plan import NodePool, untolerated
 
 
 @rule("HLT028", aliases=("device-plugin-untolerating",), kinds=("apps/DaemonSet",))
-def device_plugin_lacks_toleration(
-    manifest: Manifest, world: World
-) -> Iterator[Finding]:
+def device_plugin_lacks_toleration(manifest: Manifest, world: World) -> Iterator[Finding]:
     """A device plugin that is a DaemonSet does not tolerate the taints of a pool whose jobs need its devices.
 
     On a tainted node no plugin runs without the toleration (Kubernetes, taints and tolerations): the node offers no
@@ -68,11 +66,7 @@ def device_plugin_lacks_toleration(
                 break
 
 
-def _needs(
-    pool: NodePool,
-    device: str,
-    world: World,
-) -> bool:
+def _needs(pool: NodePool, device: str, world: World) -> bool:
     """Whether jobs on a pool ask for a device."""
     return any(work.asks.get(device) for work in world.works_on(pool))
 

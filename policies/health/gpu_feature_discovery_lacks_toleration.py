@@ -11,9 +11,7 @@ from compiler.subjects.pools.plan import Toleration, untolerated
 
 
 @rule("HLT019", aliases=("taint-of-other-value",))
-def gpu_feature_discovery_lacks_toleration(
-    release: HelmRelease, world: World
-) -> Iterator[Finding]:
+def gpu_feature_discovery_lacks_toleration(release: HelmRelease, world: World) -> Iterator[Finding]:
     """GPU feature discovery does not tolerate the value of the GPU taint.
 
     The discovery worker of the NVIDIA chart tolerates just `nvidia.com/gpu=present` (nvidia-device-plugin 0.20.0,

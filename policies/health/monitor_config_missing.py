@@ -14,10 +14,7 @@ from compiler.subjects.delivery.plan import HelmRelease
 
 
 @rule("HLT025", aliases=("monitor-file-absent",))
-def monitor_config_missing(
-    _plan: Plan,
-    world: World,
-) -> Iterator[Finding]:
+def monitor_config_missing(_plan: Plan, world: World) -> Iterator[Finding]:
     """The node-problem-detector is configured to read a file that does not exist.
 
     It stops at a monitor's file that it cannot read (node-problem-detector v1.36.0, NewLogMonitorOrDie), on every node.
@@ -63,10 +60,7 @@ def monitor_config_missing(
         yield from _of_chart(release)
 
 
-def _of_pods(
-    manifest: Manifest,
-    world: World,
-) -> Iterator[Finding]:
+def _of_pods(manifest: Manifest, world: World) -> Iterator[Finding]:
     path = ("spec", "template", "spec")
     pod = value(manifest.body, *path)
     for index, container in enumerate(items(pod, "containers")):
@@ -88,9 +82,7 @@ def _options(container: Mapping[str, Any]) -> Iterator[tuple[tuple[str, int], st
                 yield (field, index), file
 
 
-_OPTION = regex(
-    r"--?(?:config\.[a-z-]+|system-log-monitors|custom-plugin-monitors)=(.+)"
-)
+_OPTION = regex(r"--?(?:config\.[a-z-]+|system-log-monitors|custom-plugin-monitors)=(.+)")
 
 
 def _files(word: str) -> list[str]:
@@ -103,9 +95,7 @@ def _files(word: str) -> list[str]:
     return [file for file in files if file.startswith("/") and "$" not in file]
 
 
-def _absent(
-    file: str, container: Mapping[str, Any], pod: Any, namespace: str, world: World
-) -> str:
+def _absent(file: str, container: Mapping[str, Any], pod: Any, namespace: str, world: World) -> str:
     """Why there is no such file; nothing where there is one, or may be."""
     mounts = {_mount_path(mount): mount for mount in items(container, "volumeMounts")}
     above = [path for path in mounts if f"{file}/".startswith(f"{path}/")]
@@ -131,11 +121,7 @@ def _mount_path(mount: Mapping[str, Any]) -> str:
     return str(mount.get("mountPath")).rstrip("/")
 
 
-def _config_map(
-    namespace: str,
-    name: Any,
-    world: World,
-) -> Mapping[str, Any] | None:
+def _config_map(namespace: str, name: Any, world: World) -> Mapping[str, Any] | None:
     """The body of a ConfigMap; ``None`` where the set does not have it."""
     for manifest in world.manifests:
         ref = manifest.ref
@@ -146,10 +132,7 @@ def _config_map(
     return None
 
 
-def _provided(
-    source: Any,
-    body: Mapping[str, Any],
-) -> set[str]:
+def _provided(source: Any, body: Mapping[str, Any]) -> set[str]:
     """The files of a ConfigMap volume."""
     chosen = {str(item.get("path")) for item in items(source, "items")}
     return chosen or {*mapping(body, "data"), *mapping(body, "binaryData")}
@@ -173,11 +156,7 @@ def _of_chart(release: HelmRelease) -> Iterator[Finding]:
                 )
 
 
-def _finding(
-    file: str,
-    why: str,
-    at: Route,
-) -> Finding:
+def _finding(file: str, why: str, at: Route) -> Finding:
     return Finding(
         f"the node-problem-detector reads `{file}`, and {why}",
         at,

@@ -12,10 +12,7 @@ from compiler.subjects.pools.plan import NodePool, Toleration, untolerated
 
 
 @rule("HLT009", aliases=("agent-untolerating",))
-def node_agent_lacks_toleration(
-    plan: Plan,
-    world: World,
-) -> Iterator[Finding]:
+def node_agent_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
     """An agent that a pool's nodes need does not tolerate their taints.
 
     A DaemonSet lands on a tainted node only with the toleration (Kubernetes, taints and tolerations): without the
@@ -76,7 +73,4 @@ def _has_gpus(pool: NodePool, world: World) -> bool:
     return any(instance.gpus for instance in world.types(pool))
 
 
-_CHART = (
-    Toleration(GPU, "Exists", "", "NoSchedule"),
-    Toleration("CriticalAddonsOnly", "Exists"),
-)
+_CHART = (Toleration(GPU, "Exists", "", "NoSchedule"), Toleration("CriticalAddonsOnly", "Exists"))

@@ -4,11 +4,7 @@ from collections.abc import Iterator
 
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.health.plan import (
-    AGENT_CONDITIONS,
-    ConditionTainter,
-    ProblemDetector,
-)
+from compiler.subjects.health.plan import AGENT_CONDITIONS, ConditionTainter, ProblemDetector
 
 
 @rule("HLT002", aliases=("condition-without-consumer",))
@@ -32,9 +28,7 @@ def node_condition_without_consumer(plan: Plan) -> Iterator[Finding]:
     """
     if not plan.closed:
         return
-    tainted = {
-        name for tainter in plan.of(ConditionTainter) for name in tainter.conditions
-    }
+    tainted = {name for tainter in plan.of(ConditionTainter) for name in tainter.conditions}
     consumed = tainted | set(AGENT_CONDITIONS)
     for detector in plan.of(ProblemDetector):
         for monitor in detector.monitors:

@@ -9,10 +9,7 @@ from compiler.subjects.pools.plan import NodeGroup
 
 
 @rule("HLT016", aliases=("node-group-repair-off",), severity=Severity.WARNING)
-def node_group_repair_disabled(
-    group: NodeGroup,
-    world: World,
-) -> Iterator[Finding]:
+def node_group_repair_disabled(group: NodeGroup, world: World) -> Iterator[Finding]:
     """Node repair is off for a managed node group with accelerators.
 
     `nodeRepairConfig.enabled` is off by default (EKS user guide, node-health): a node with a broken GPU stays, and

@@ -12,9 +12,7 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("HLT015", aliases=("repair-blocked",), severity=Severity.WARNING)
-def node_repair_blocked_by_reservation(
-    release: HelmRelease, world: World
-) -> Iterator[Finding]:
+def node_repair_blocked_by_reservation(release: HelmRelease, world: World) -> Iterator[Finding]:
     """Node repair cannot replace a node of a full reservation.
 
     Since Karpenter 1.15 repair launches the new node before it ends the unhealthy one; a reservation or Capacity Block

@@ -10,10 +10,7 @@ from compiler.subjects.delivery.plan import HelmRelease
 
 
 @rule("HLT003", aliases=("repair-off",), severity=Severity.WARNING)
-def node_repair_disabled(
-    release: HelmRelease,
-    world: World,
-) -> Iterator[Finding]:
+def node_repair_disabled(release: HelmRelease, world: World) -> Iterator[Finding]:
     """Unhealthy nodes are detected, and nothing repairs them.
 
     Karpenter's node repair is behind `settings.featureGates.nodeRepair`, off by default (karpenter v1.14): what the

@@ -12,9 +12,7 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("HLT004", aliases=("repair-without-agent",), severity=Severity.WARNING)
-def node_repair_without_monitoring_agent(
-    release: HelmRelease, world: World
-) -> Iterator[Finding]:
+def node_repair_without_monitoring_agent(release: HelmRelease, world: World) -> Iterator[Finding]:
     """Node repair is on, and nothing monitors the accelerators.
 
     Without the node monitoring agent a node has only `Ready`: a GPU that fell off the bus is never seen

@@ -10,10 +10,7 @@ from compiler.policy.world import World
 
 
 @rule("RUN078", severity=Severity.WARNING, pods=True)
-def accelerator_image_on_cpu_nodes(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def accelerator_image_on_cpu_nodes(work: Work, world: World) -> Iterator[Finding]:
     """A job on nodes without accelerators runs an image that is made for GPUs.
 
     It works, and each node pulls gigabytes of CUDA libraries that nothing uses. AWS has the same frameworks built for

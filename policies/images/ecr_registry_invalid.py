@@ -21,10 +21,7 @@ _PUBLIC = ("public.ecr.aws", "ecr-public.aws.com")
 
 
 @rule("RUN038", aliases=("registry-of-nobody",), pods=True)
-def ecr_registry_invalid(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def ecr_registry_invalid(work: Work, world: World) -> Iterator[Finding]:
     """An image is in an ECR registry that cannot exist.
 
     A private registry is `ACCOUNT.dkr.ecr.REGION.amazonaws.com` (`.com.cn` in China), with twelve digits and a Region
@@ -56,11 +53,7 @@ def ecr_registry_invalid(
         yield from _found(work, world, container)
 
 
-def _found(
-    work: Work,
-    world: World,
-    node: Work | Container,
-) -> Iterator[Finding]:
+def _found(work: Work, world: World, node: Work | Container) -> Iterator[Finding]:
     image = node.image or ""
     host, slash, _ = image.partition("/")
     if not slash or placeholder(host) or host in _PUBLIC:

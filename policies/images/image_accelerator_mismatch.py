@@ -18,10 +18,7 @@ _CPU = r"(^|[-_.:])cpu($|[-_.])"
 
 
 @rule("RUN037", aliases=("image-of-other-software",), pods=True)
-def image_accelerator_mismatch(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def image_accelerator_mismatch(work: Work, world: World) -> Iterator[Finding]:
     """The image of a job does not fit its accelerators or the architecture of its nodes.
 
     AWS Deep Learning Containers say what they are for: `-gpu-`, `-cpu-` or `-neuronx-` in the tag, `-arm64` in the name
@@ -89,11 +86,7 @@ def image_accelerator_mismatch(
         )
 
 
-def _software(
-    image: str,
-    resource: str,
-    facts: ImageFacts | None,
-) -> tuple[str, Severity | None]:
+def _software(image: str, resource: str, facts: ImageFacts | None) -> tuple[str, Severity | None]:
     """What is wrong between an image and the accelerators that are asked for, and how sure that is."""
     if facts is None or facts.devices is None:
         return _by_name(image.partition("@")[0], resource), Severity.WARNING
@@ -101,10 +94,7 @@ def _software(
     wanted = _WANTED.get(resource)
     if wanted is None or facts.devices == wanted:
         return "", None
-    return (
-        f"is for {_FOR[facts.devices]}, and the job asks for {_FOR[wanted]}",
-        severity,
-    )
+    return (f"is for {_FOR[facts.devices]}, and the job asks for {_FOR[wanted]}", severity)
 
 
 _WANTED = {GPU: "gpu", NEURON: "neuron"}

@@ -44,10 +44,7 @@ def image_of_pods_not_pinned(workload: Workload) -> Iterator[Finding]:
                 )
 
 
-def _others(
-    workload: Workload,
-    pods: PodSet,
-) -> list[Container]:
+def _others(workload: Workload, pods: PodSet) -> list[Container]:
     """The containers of which RUN013 does not judge the image."""
     containers = [*pods.pod.init_containers, *pods.pod.containers]
     if not is_judged(workload, pods.pod):

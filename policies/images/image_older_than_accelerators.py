@@ -37,10 +37,7 @@ _TAG = r"[-_.](?:cuda(1[0-9])\.([0-9]+)|cu(1[0-9])([0-9]))(?![0-9])"
 
 
 @rule("RUN076", severity=Severity.WARNING, params={"months": 24}, pods=True)
-def image_older_than_accelerators(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def image_older_than_accelerators(work: Work, world: World) -> Iterator[Finding]:
     """The image of a job is older than its accelerators, or years old.
 
     Libraries of a CUDA version have code for the accelerators of their time: PyTorch for CUDA 12.1 on a B200 ends with

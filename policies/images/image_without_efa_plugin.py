@@ -10,10 +10,7 @@ from compiler.subjects.jobs.plan import GPU
 
 
 @rule("RUN120", pods=True)
-def image_without_efa_plugin(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def image_without_efa_plugin(work: Work, world: World) -> Iterator[Finding]:
     """The image of a job that talks over EFA is known to have no EFA plugin.
 
     NCCL talks over EFA by the plugin aws-ofi-nccl and libfabric of the image (EC2 user guide, efa-start-nccl); nodes

@@ -86,7 +86,4 @@ def _packages(words: list[str]) -> Iterator[str]:
 def _is_pinned(name: str) -> bool:
     """Whether a name has one version, or is no name: a path, a URL, a variable."""
     bare = name.strip("\"'")
-    return any(mark in bare for mark in ("==", "/", "$", "@", "<<", ">&")) or bare in (
-        ".",
-        "",
-    )
+    return any(mark in bare for mark in ("==", "/", "$", "@", "<<", ">&")) or bare in (".", "")

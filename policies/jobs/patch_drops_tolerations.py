@@ -51,11 +51,7 @@ def patch_drops_tolerations(work: Work) -> Iterator[Finding]:
             if old.key and not _is_covered(old, tolerations)
         ]
         if dropped:
-            taint = Taint(
-                dropped[0].key,
-                dropped[0].value,
-                dropped[0].effect,
-            )
+            taint = Taint(dropped[0].key, dropped[0].value, dropped[0].effect)
             pending = _is_repelled_by_every_pool(work, tolerations)
             yield Finding(
                 f"the patch of job `{work.name}` drops the runtime's toleration of `{taint}`",
@@ -66,34 +62,20 @@ def patch_drops_tolerations(work: Work) -> Iterator[Finding]:
             )
 
 
-def _is_repelled_by_every_pool(
-    work: Work,
-    tolerations: tuple[Toleration, ...],
-) -> bool:
+def _is_repelled_by_every_pool(work: Work, tolerations: tuple[Toleration, ...]) -> bool:
     """Whether the taints of every pool that the job may land on repel its pods, with these tolerations."""
     if work.queue_unknown or not work.choices:
         return False
     return all(
-        repelling_taint(
-            pool,
-            (*tolerations, *choice.tolerations),
-            work.asks,
-        )
+        repelling_taint(pool, (*tolerations, *choice.tolerations), work.asks)
         for choice in work.choices
         for pool in choice.pools
     )
 
 
-def _is_covered(
-    old: Toleration,
-    tolerations: tuple[Toleration, ...],
-) -> bool:
+def _is_covered(old: Toleration, tolerations: tuple[Toleration, ...]) -> bool:
     for new in tolerations:
-        taint = Taint(
-            old.key,
-            old.value,
-            old.effect or new.effect,
-        )
+        taint = Taint(old.key, old.value, old.effect or new.effect)
         if new == old or new.tolerates(taint):
             return True
     return False

@@ -12,10 +12,7 @@ from compiler.source import Route
 @rule(
     "RUN017",
     severity=Severity.WARNING,
-    kinds=(
-        "trainer.kubeflow.org/ClusterTrainingRuntime",
-        "trainer.kubeflow.org/TrainingRuntime",
-    ),
+    kinds=("trainer.kubeflow.org/ClusterTrainingRuntime", "trainer.kubeflow.org/TrainingRuntime"),
 )
 def runtime_deletes_runs(manifest: Manifest) -> Iterator[Finding]:
     """A runtime deletes pods and logs of finished jobs.

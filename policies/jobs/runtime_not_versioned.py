@@ -10,10 +10,7 @@ from compiler.subjects.jobs.plan import Runtime
 
 
 @rule("RUN016", severity=Severity.NOTE)
-def runtime_not_versioned(
-    runtime: Runtime,
-    world: World,
-) -> Iterator[Finding]:
+def runtime_not_versioned(runtime: Runtime, world: World) -> Iterator[Finding]:
     """The name of a runtime carries no version.
 
     Observed with Kueue 0.19.2 and Trainer 2.3.0: a runtime that is edited never reaches an existing job, but may

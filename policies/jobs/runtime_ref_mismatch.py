@@ -9,10 +9,7 @@ from compiler.subjects.queues.plan import LocalQueue
 
 
 @rule("RUN023", aliases=("runtime-elsewhere",))
-def runtime_ref_mismatch(
-    job: TrainJob,
-    world: World,
-) -> Iterator[Finding]:
+def runtime_ref_mismatch(job: TrainJob, world: World) -> Iterator[Finding]:
     """A job refers to a runtime of another kind or namespace.
 
     `runtimeRef.kind` is ClusterTrainingRuntime unless it says TrainingRuntime, and a TrainingRuntime serves its own

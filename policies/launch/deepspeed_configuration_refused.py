@@ -13,21 +13,14 @@ from compiler.subjects.jobs.plan import TrainingState
 
 _OPTIONS = ("deepspeed", "deepspeed-config", "ds-config")
 # Ranks that share a model see fewer batches than there are ranks (Megatron-LM, training/arguments.py).
-_SHARED = (
-    "tensor-model-parallel-size",
-    "pipeline-model-parallel-size",
-    "model-parallel-size",
-)
+_SHARED = ("tensor-model-parallel-size", "pipeline-model-parallel-size", "model-parallel-size")
 _BATCH = "train_batch_size"
 _MICRO = "train_micro_batch_size_per_gpu"
 _STEPS = "gradient_accumulation_steps"
 
 
 @rule("RUN066", pods=True)
-def deepspeed_configuration_refused(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def deepspeed_configuration_refused(work: Work, world: World) -> Iterator[Finding]:
     """The configuration of DeepSpeed is one that it refuses when the program starts.
 
     `train_batch_size` is `train_micro_batch_size_per_gpu` × `gradient_accumulation_steps` × all ranks, and fp16 and
@@ -110,9 +103,7 @@ def deepspeed_configuration_refused(
             yield from _of_batches(work, file, configuration, sharing)
 
 
-def _of_formats(
-    work: Work, file: File, configuration: dict[str, Any]
-) -> Iterator[Finding]:
+def _of_formats(work: Work, file: File, configuration: dict[str, Any]) -> Iterator[Finding]:
     if all(_is_on(configuration.get(name)) for name in ("fp16", "bf16")):
         yield Finding(
             f"the configuration of DeepSpeed of {work.title} has fp16 and bf16 enabled",
@@ -139,9 +130,7 @@ def _of_batches(
     ranks = _ranks(work)
     if ranks is not None:
         ranks //= sharing  # 0: a patch left fewer ranks than a model is divided over
-    whole, micro, steps = (
-        _count(configuration, name) for name in (_BATCH, _MICRO, _STEPS)
-    )
+    whole, micro, steps = (_count(configuration, name) for name in (_BATCH, _MICRO, _STEPS))
     if not ranks or whole is None:
         return
     if micro is None and steps is None:
@@ -180,10 +169,7 @@ def _ranks(work: Work) -> int | None:
     return work.nodes * each_node
 
 
-def _count(
-    configuration: dict[str, Any],
-    name: str,
-) -> int | None:
+def _count(configuration: dict[str, Any], name: str) -> int | None:
     value = configuration.get(name)
     if type(value) is int and value > 0:
         return value

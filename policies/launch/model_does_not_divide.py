@@ -67,10 +67,7 @@ def model_does_not_divide(work: Work) -> Iterator[Finding]:
         )
 
 
-def _divided(
-    work: Work,
-    said: Megatron,
-) -> Iterator[tuple[str, int, str]]:
+def _divided(work: Work, said: Megatron) -> Iterator[tuple[str, int, str]]:
     """The options that have to be divided: by how much, and what that is."""
     tensor = f"{said.tensor}, the tensor degree"
     yield "num-attention-heads", said.tensor, tensor

@@ -47,9 +47,7 @@ def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
         )
 
 
-def _range(
-    work: Work, nodes: int, given: str, least: str, most: str
-) -> Iterator[Finding]:
+def _range(work: Work, nodes: int, given: str, least: str, most: str) -> Iterator[Finding]:
     if not least.isdigit() or not most.isdigit():
         return
     lower = int(least)

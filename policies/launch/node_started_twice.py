@@ -87,9 +87,7 @@ def _accelerate(work: Work) -> Iterator[Finding]:
     if machines > 1 and "main-process-ip" not in given:
         return  # RUN026 reports that no node finds another
     if machines > 1 and (rank is None or rank.isdigit()):
-        what = (
-            f"`--machine_rank` {rank} on all of them" if rank else "no `--machine_rank`"
-        )
+        what = f"`--machine_rank` {rank} on all of them" if rank else "no `--machine_rank`"
         yield Finding(
             f"job `{work.name}` runs `accelerate` on {work.nodes} nodes with {what}",
             work.where_said("machine-rank" if rank else "num-machines"),

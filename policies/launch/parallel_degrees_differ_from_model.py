@@ -10,9 +10,7 @@ from compiler.subjects.jobs.plan import TrainingState
 
 
 @rule("RUN096")
-def parallel_degrees_differ_from_model(
-    state: TrainingState, world: World
-) -> Iterator[Finding]:
+def parallel_degrees_differ_from_model(state: TrainingState, world: World) -> Iterator[Finding]:
     """The command of a job divides its model otherwise than `model.parallel` says.
 
     The program does what its options say. What is judged by the spec is another model then: whether it fits the memory
@@ -50,15 +48,8 @@ def parallel_degrees_differ_from_model(
             yield from _of_job(state, work)
 
 
-def _of_job(
-    state: TrainingState,
-    work: Work,
-) -> Iterator[Finding]:
-    of_model = {
-        "tensor": state.tensor,
-        "pipeline": state.pipeline,
-        "context": state.context,
-    }
+def _of_job(state: TrainingState, work: Work) -> Iterator[Finding]:
+    of_model = {"tensor": state.tensor, "pipeline": state.pipeline, "context": state.context}
     degrees = list(degrees_of(work))
     for degree in degrees:
         wanted = of_model[degree.name]
@@ -83,10 +74,7 @@ def _said(degree: Degree) -> str:
     return f"no `--{degree.option}`, which is 1 then"
 
 
-def _option(
-    degree: Degree,
-    degrees: list[Degree],
-) -> str:
+def _option(degree: Degree, degrees: list[Degree]) -> str:
     """The option that shows the place: its own, or the first one where it is not given."""
     shown = degree
     if not degree.given:

@@ -12,10 +12,7 @@ from compiler.subjects.jobs.plan import GPU
 
 
 @rule("RUN011", severity=Severity.WARNING)
-def processes_differ_from_devices(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]:
     """The number of processes a node differs from the number of GPUs.
 
     With fewer, GPUs stay idle; with more, two processes share one and NCCL refuses ("Duplicate GPU detected"). What a
@@ -41,10 +38,7 @@ def processes_differ_from_devices(
         return
     if processes == gpus:
         return
-    node = min(
-        (instance.accelerators for instance in work.types),
-        default=0,
-    )
+    node = min((instance.accelerators for instance in work.types), default=0)
     if work.gang and gpus < node == processes:
         return  # LIM008 reports the GPUs that the job leaves idle
     at = work.where("processes")

@@ -46,13 +46,7 @@ def program_of_another_kind(work: Work) -> Iterator[Finding]:
         yield from _judged(work, name, rest, expands=in_shell)
 
 
-def _judged(
-    work: Work,
-    name: str,
-    rest: Sequence[str],
-    *,
-    expands: bool,
-) -> Iterator[Finding]:
+def _judged(work: Work, name: str, rest: Sequence[str], *, expands: bool) -> Iterator[Finding]:
     if not _STARTS_PYTHON.match(name) or {"-c", "-m", "--module"} & set(rest):
         return
     if {"--no-python", "--no_python"} & set(rest):

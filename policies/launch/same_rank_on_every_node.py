@@ -100,16 +100,7 @@ def _jax(work: Work) -> Iterator[Finding]:
             )
 
 
-def _finding(
-    work: Work,
-    what: str,
-    at: Route,
-    label: str,
-    help: str,
-) -> Finding:
+def _finding(work: Work, what: str, at: Route, label: str, help: str) -> Finding:
     return Finding(
-        f"job `{work.name}` has {work.nodes} nodes, and {what}",
-        at,
-        label=label,
-        help=help,
+        f"job `{work.name}` has {work.nodes} nodes, and {what}", at, label=label, help=help
     )

@@ -9,10 +9,7 @@ from compiler.policy.world import World
 
 
 @rule("RUN042", aliases=("variable-of-itself",), pods=True)
-def self_referencing_variable(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def self_referencing_variable(work: Work, world: World) -> Iterator[Finding]:
     """An environment variable refers to its own previous value, which nothing substitutes.
 
     No shell reads values of variables: Kubernetes replaces `$(NAME)` of variables that it sets itself, before this one,

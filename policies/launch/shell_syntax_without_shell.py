@@ -11,9 +11,7 @@ from compiler.regex import regex
 from compiler.source import Route
 
 _OPERATORS = frozenset({"&&", "||", "|", ";", ">", ">>", "<", "2>&1", "&"})
-_BUILTINS = frozenset(
-    {"cd", "export", "source", ".", "set", "unset", "exec", "eval", "ulimit"}
-)
+_BUILTINS = frozenset({"cd", "export", "source", ".", "set", "unset", "exec", "eval", "ulimit"})
 _NAMES_OF_SHELLS = frozenset({"--", "-", "_", "sh", "bash"})
 
 
@@ -63,11 +61,7 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
         )
     elif program(command) in _BUILTINS:
         yield _finding(
-            work,
-            f"starts `{first}`, a word of the shell",
-            place,
-            "no such program",
-            _SHELL,
+            work, f"starts `{first}`, a word of the shell", place, "no such program", _SHELL
         )
     for index, word in enumerate(words[1:], 1):
         if "$" in word:
@@ -112,11 +106,7 @@ def _read(work: Work) -> tuple[Route, tuple[str, ...], tuple[str, ...]]:
     return node.where("command"), command, (*command, *args)
 
 
-def _shell(
-    work: Work,
-    words: tuple[str, ...],
-    place: Route,
-) -> Iterator[Finding]:
+def _shell(work: Work, words: tuple[str, ...], place: Route) -> Iterator[Finding]:
     shell, line = program(words), _line_at(words)
     if line is None:
         if len(words) > 1 and re.search(r"\s", words[1].strip()):
@@ -151,19 +141,10 @@ def _line_at(words: tuple[str, ...]) -> int | None:
 
 
 def _finding(
-    work: Work,
-    what: str,
-    place: Route,
-    label: str,
-    help: str,
-    severity: Severity | None = None,
+    work: Work, what: str, place: Route, label: str, help: str, severity: Severity | None = None
 ) -> Finding:
     return Finding(
-        f"the command of {work.title} {what}",
-        place,
-        label=label,
-        help=help,
-        severity=severity,
+        f"the command of {work.title} {what}", place, label=label, help=help, severity=severity
     )
 
 

@@ -51,17 +51,9 @@ def variable_slows_training(work: Work) -> Iterator[Finding]:
 _ON = ("1", "TRUE", "YES", "ON", "Y")
 _SLOW: dict[str, tuple[tuple[str, ...], str, bool]] = {
     "NCCL_P2P_DISABLE": (_ON, "keeps its GPUs from NVLink", True),
-    "NCCL_SHM_DISABLE": (
-        _ON,
-        "keeps its processes from shared memory",
-        True,
-    ),
+    "NCCL_SHM_DISABLE": (_ON, "keeps its processes from shared memory", True),
     "CUDA_LAUNCH_BLOCKING": (_ON, "waits for each kernel", False),
     "TORCH_DISTRIBUTED_DEBUG": (("DETAIL",), "checks every collective", True),
-    "NCCL_NET_GDR_LEVEL": (
-        ("LOC", "0"),
-        "sends what GPUs send through the node's memory",
-        True,
-    ),
+    "NCCL_NET_GDR_LEVEL": (("LOC", "0"), "sends what GPUs send through the node's memory", True),
 }
 """The values of each that are slow, why, and whether it is about what several GPUs say to each other."""

@@ -46,8 +46,7 @@ def variable_value_refused(work: Work) -> Iterator[Finding]:
 
 
 _SUBSYSTEMS = (
-    "INIT|COLL|P2P|SHM|NET|GRAPH|TUNING|ENV|ALLOC|CALL|PROXY|NVLS|BOOTSTRAP|REG|PROFILE"
-    "|RAS|ALL"
+    "INIT|COLL|P2P|SHM|NET|GRAPH|TUNING|ENV|ALLOC|CALL|PROXY|NVLS|BOOTSTRAP|REG|PROFILE|RAS|ALL"
 )
 _ALLOCATOR = (
     "max_split_size_mb|roundup_power2_divisions|garbage_collection_threshold|expandable_segments|backend"
@@ -56,10 +55,7 @@ _ALLOCATOR = (
 )
 _VALUES = {
     # NCCL 2.28, environment variables.
-    "NCCL_DEBUG": (
-        "VERSION|WARN|INFO|ABORT|TRACE|",
-        "`VERSION`, `WARN`, `INFO` or `TRACE`",
-    ),
+    "NCCL_DEBUG": ("VERSION|WARN|INFO|ABORT|TRACE|", "`VERSION`, `WARN`, `INFO` or `TRACE`"),
     "NCCL_DEBUG_SUBSYS": (
         rf"\^?(?:{_SUBSYSTEMS})(?:,\^?(?:{_SUBSYSTEMS}))*",
         "names of NCCL's parts like `INIT,NET`, separated by commas",
@@ -73,20 +69,11 @@ _VALUES = {
     # CUDA C++ programming guide, environment variables.
     "CUDA_DEVICE_MAX_CONNECTIONS": ("[1-9]|[12][0-9]|3[0-2]", "a number from 1 to 32"),
     # cuBLAS 12.9, reproducibility.
-    "CUBLAS_WORKSPACE_CONFIG": (
-        r"(?::\d+:\d+)+",
-        "sizes in KiB and counts like `:4096:8`",
-    ),
+    "CUBLAS_WORKSPACE_CONFIG": (r"(?::\d+:\d+)+", "sizes in KiB and counts like `:4096:8`"),
     # Python 3.12, command line and environment.
-    "PYTHONHASHSEED": (
-        r"random|\d{1,10}",
-        "`random` or a number from 0 to 4294967295",
-    ),
+    "PYTHONHASHSEED": (r"random|\d{1,10}", "`random` or a number from 0 to 4294967295"),
     # OpenMP 5.2, 21.1.2.
-    "OMP_NUM_THREADS": (
-        r"[1-9]\d*(?:,[1-9]\d*)*",
-        "a number of threads from 1",
-    ),
+    "OMP_NUM_THREADS": (r"[1-9]\d*(?:,[1-9]\d*)*", "a number of threads from 1"),
     # W&B, environment variables.
     "WANDB_MODE": (
         "online|offline|disabled|shared|dryrun|run",

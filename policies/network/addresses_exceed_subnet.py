@@ -17,10 +17,7 @@ _PODS = 1
 
 
 @rule("PLC049", severity=Severity.WARNING)
-def addresses_exceed_subnet(
-    cluster: Cluster,
-    world: World,
-) -> Iterator[Finding]:
+def addresses_exceed_subnet(cluster: Cluster, world: World) -> Iterator[Finding]:
     """The nodes of a zone take more addresses than its private subnets have.
 
     The VPC CNI attaches addresses before pods ask for them: an interface more than they need, with all the addresses
@@ -108,11 +105,7 @@ def _room(subnets: list[Subnet]) -> int | None:
     return room
 
 
-def _addresses(
-    pool: NodePool,
-    kept: Warm,
-    world: World,
-) -> int:
+def _addresses(pool: NodePool, kept: Warm, world: World) -> int:
     """What all nodes of a pool take at least; 0 where its size or its types are not known."""
     asked: list[int] = []
     for instance in world.types(pool):
@@ -123,12 +116,7 @@ def _addresses(
     return min(asked, default=0)
 
 
-def _of_node(
-    pool: NodePool,
-    instance: InstanceType,
-    kept: Warm,
-    world: World,
-) -> int:
+def _of_node(pool: NodePool, instance: InstanceType, kept: Warm, world: World) -> int:
     if isinstance(pool, GroupPool):
         if pool.efa:
             others = instance.efa_interfaces - 1
@@ -137,9 +125,4 @@ def _of_node(
         return taken(instance, kept, _PODS, efa=False) + max(others, 0)
     node_class = world.node_class(pool)
     has_efa = node_class is not None and node_class.efa > 0
-    return taken(
-        instance,
-        kept,
-        _PODS,
-        efa=has_efa,
-    )
+    return taken(instance, kept, _PODS, efa=has_efa)

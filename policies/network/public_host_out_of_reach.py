@@ -14,31 +14,15 @@ from compiler.subjects.jobs.plan import Container
 
 _HUB = "docker.io"
 # ECR user guide, pull-through-cache: upstream registries.
-_CACHED = (
-    _HUB,
-    "ghcr.io",
-    "public.ecr.aws",
-    "quay.io",
-    "registry.gitlab.com",
-    "registry.k8s.io",
-)
+_CACHED = (_HUB, "ghcr.io", "public.ecr.aws", "quay.io", "registry.gitlab.com", "registry.k8s.io")
 _COPIED = ("gcr.io", "mcr.microsoft.com", "nvcr.io")
-_OF_FILES = (
-    "bitbucket.org",
-    "github.com",
-    "github.io",
-    "gitlab.com",
-    "ngc.nvidia.com",
-)
+_OF_FILES = ("bitbucket.org", "github.com", "github.io", "gitlab.com", "ngc.nvidia.com")
 _ECR = regex(r"\d{12}\.dkr[.-]ecr(?:-fips)?\.([a-z0-9-]+)\.")
 _HOST = regex(r"(?:[a-z+]+://)?(?:[^@/]*@)?([^/:]+)")
 
 
 @rule("RUN071", severity=Severity.WARNING)
-def public_host_out_of_reach(
-    plan: Plan,
-    world: World,
-) -> Iterator[Finding]:
+def public_host_out_of_reach(plan: Plan, world: World) -> Iterator[Finding]:
     """A cluster without internet takes an image, a chart or its repository from a public host.
 
     Nodes and Flux go through endpoints of the VPC: to private ECR of their own Region, by `ecr.api`, `ecr.dkr` and S3
@@ -80,10 +64,7 @@ def public_host_out_of_reach(
         yield from _source(repository, "the repository")
 
 
-def _images(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def _images(work: Work, world: World) -> Iterator[Finding]:
     node = work if work.image or work.main is None else work.main
     if work.pod is not None:
         containers = work.pod.init_containers
@@ -93,11 +74,7 @@ def _images(
         yield from _image(work, container, world.region)
 
 
-def _image(
-    work: Work,
-    node: Work | Container,
-    region: str | None,
-) -> Iterator[Finding]:
+def _image(work: Work, node: Work | Container, region: str | None) -> Iterator[Finding]:
     image = node.image or ""
     host = _registry(image)
     if not image or placeholder(host):
@@ -121,17 +98,11 @@ def _registry(image: str) -> str:
     return _HUB
 
 
-def _is_of(
-    host: str,
-    known: tuple[str, ...],
-) -> bool:
+def _is_of(host: str, known: tuple[str, ...]) -> bool:
     return any(host == name or host.endswith(f".{name}") for name in known)
 
 
-def _help(
-    host: str,
-    region: str | None,
-) -> str:
+def _help(host: str, region: str | None) -> str:
     """What to write instead of an image of a registry; empty where it may be in reach."""
     own = f"ACCOUNT.dkr.ecr.{region or 'REGION'}.amazonaws.com"
     if _is_of(host, _CACHED):
@@ -144,10 +115,7 @@ def _help(
     return ""
 
 
-def _source(
-    source: HelmSource | GitSource,
-    what: str,
-) -> Iterator[Finding]:
+def _source(source: HelmSource | GitSource, what: str) -> Iterator[Finding]:
     host = _HOST.match(source.url)
     if host is None or placeholder(host[1]):
         return
@@ -162,10 +130,7 @@ def _source(
         source.where("url"),
         label="Flux cannot reach it",
         help="copy it into ECR, or to a host of your own network, and write its URL",
-        spec_help=_SPEC_HELP[what].format(
-            kind=kind,
-            name=source.name,
-        ),
+        spec_help=_SPEC_HELP[what].format(kind=kind, name=source.name),
     )
 
 

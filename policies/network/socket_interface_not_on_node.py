@@ -46,12 +46,7 @@ def socket_interface_not_on_node(work: Work) -> Iterator[Finding]:
             )
 
 
-def _meets(
-    given: str,
-    *,
-    host: bool,
-    alone: bool,
-) -> bool:
+def _meets(given: str, *, host: bool, alone: bool) -> bool:
     """Whether a value leaves an interface that exists."""
     if host:
         interfaces = ["ens5", "enp71s0", "eth0"]
@@ -68,12 +63,7 @@ def _meets(
     return bool(matched) or any(name.startswith(common) for name in names)
 
 
-def _named(
-    interface: str,
-    names: list[str],
-    *,
-    whole: bool,
-) -> bool:
+def _named(interface: str, names: list[str], *, whole: bool) -> bool:
     if whole:
         return interface in names
     return interface.startswith(tuple(names))

@@ -11,10 +11,7 @@ from compiler.subjects.pools.plan import NodeClass
 
 
 @rule("HLT041", severity=Severity.WARNING)
-def ami_family_ends(
-    node_class: NodeClass,
-    world: World,
-) -> Iterator[Finding]:
+def ami_family_ends(node_class: NodeClass, world: World) -> Iterator[Finding]:
     """A node class boots Amazon Linux 2, of which EKS publishes no images any more.
 
     There is none for Kubernetes 1.33 and later, and since 26 November 2025 none that is new (EKS user guide, AL2 AMI
@@ -51,9 +48,7 @@ def ami_family_ends(
 def _is_of_eks(node_class: NodeClass) -> bool:
     """Whether a class selects EKS' own images of Amazon Linux 2: an image of one's own may be for any version."""
     named = [name.lstrip("*") for name in node_class.ami_names]
-    if any(
-        name.startswith(("amazon-eks-node-", "amazon-eks-gpu-node-")) for name in named
-    ):
+    if any(name.startswith(("amazon-eks-node-", "amazon-eks-gpu-node-")) for name in named):
         return node_class.ami_family == "AL2"
     return any(
         f"/amazon-linux-2{end}" in parameter

@@ -10,10 +10,7 @@ from compiler.subjects.pools.plan import NodeClass
 
 
 @rule("HLT021", aliases=("image-family-gone",))
-def ami_family_unsupported(
-    cluster: Cluster,
-    world: World,
-) -> Iterator[Finding]:
+def ami_family_unsupported(cluster: Cluster, world: World) -> Iterator[Finding]:
     """Nodes use an image that does not exist for their Kubernetes version.
 
     Amazon Linux 2 images end with Kubernetes 1.32 (EKS user guide, AL2 AMI deprecation): for 1.33 and later none is

@@ -11,9 +11,7 @@ from compiler.subjects.pools.plan import NodeClass
 
 
 @rule("HLT027", aliases=("image-of-other-machines",))
-def ami_instance_type_mismatch(
-    node_class: NodeClass, world: World
-) -> Iterator[Finding]:
+def ami_instance_type_mismatch(node_class: NodeClass, world: World) -> Iterator[Finding]:
     """Nodes boot an image of another architecture, or without the driver of their accelerators.
 
     An alias lets Karpenter take the right variant for each type; an SSM parameter names one image (EKS user guide,
@@ -76,30 +74,19 @@ def ami_instance_type_mismatch(
         )
 
 
-_IMAGE = regex(
-    r"/optimized-ami/[^/]+/amazon-linux-2023/(x86_64|arm64)/(standard|nvidia|neuron)/"
-)
+_IMAGE = regex(r"/optimized-ami/[^/]+/amazon-linux-2023/(x86_64|arm64)/(standard|nvidia|neuron)/")
 _ARCH = {"x86_64": "amd64"}
 _VARIANTS = {NVIDIA_RESOURCE: "nvidia", NEURON_RESOURCE: "neuron"}
 
 
-def _arch(
-    types: Sequence[InstanceType],
-    arch: str,
-) -> str:
+def _arch(types: Sequence[InstanceType], arch: str) -> str:
     if any(instance.arch == arch for instance in types):
         return ""
     return f"`{types[0].name}` is `{types[0].arch}`"
 
 
-def _driver(
-    types: Sequence[InstanceType],
-    variant: str,
-) -> str:
-    wanted = {
-        _VARIANTS.get(instance.accelerator_resource or "", variant)
-        for instance in types
-    }
+def _driver(types: Sequence[InstanceType], variant: str) -> str:
+    wanted = {_VARIANTS.get(instance.accelerator_resource or "", variant) for instance in types}
     if variant in wanted:
         return ""
     return f"`{types[0].name}` needs the driver of `{min(wanted)}`"

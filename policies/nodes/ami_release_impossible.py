@@ -8,18 +8,13 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.subjects.pools.plan import NodeClass
 
-_DATED = re.compile(
-    r"(?P<family>[a-z0-9]+)@v(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)\Z"
-)
+_DATED = re.compile(r"(?P<family>[a-z0-9]+)@v(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)\Z")
 _FIRST = {"al2023": date(2023, 3, 15)}
 """The day on which AMIs of a family came to EKS at the earliest (AWS, AL2023 general availability)."""
 
 
 @rule("HLT057")
-def ami_release_impossible(
-    node_class: NodeClass,
-    world: World,
-) -> Iterator[Finding]:
+def ami_release_impossible(node_class: NodeClass, world: World) -> Iterator[Finding]:
     """The alias of an AMI names a release of a day that is none, that is not yet, or before there were any.
 
     Releases of EKS' AL2023 images are called by their day, like `v20260714` (awslabs/amazon-eks-ami, CHANGELOG.md).

@@ -11,10 +11,7 @@ _DEFAULT = "AL2023_x86_64_STANDARD"
 
 
 @rule("HLT040")
-def ami_type_without_driver(
-    group: NodeGroupStack,
-    world: World,
-) -> Iterator[Finding]:
+def ami_type_without_driver(group: NodeGroupStack, world: World) -> Iterator[Finding]:
     """A managed node group of a template has accelerators, and an image without their driver.
 
     "If you specify a GPU instance type, make sure to also specify an applicable GPU AMI type" (EKS API,

@@ -11,10 +11,7 @@ from compiler.subjects.pools.plan import INSTANCE_TYPE, NodePool
 
 
 @rule("PLC075")
-def instance_type_not_of_auto_mode(
-    pool: NodePool,
-    world: World,
-) -> Iterator[Finding]:
+def instance_type_not_of_auto_mode(pool: NodePool, world: World) -> Iterator[Finding]:
     """A node pool of EKS Auto Mode names instance types of which it launches none.
 
     Auto Mode launches types of the families that its guide lists, with more than one CPU and no smaller than medium

@@ -10,10 +10,7 @@ from compiler.subjects.pools.plan import NodeOverlay, NodePool
 
 
 @rule("PLC031", aliases=("feature-gate-off",))
-def karpenter_feature_gate_off(
-    release: HelmRelease,
-    world: World,
-) -> Iterator[Finding]:
+def karpenter_feature_gate_off(release: HelmRelease, world: World) -> Iterator[Finding]:
     """A pool needs a feature gate of Karpenter that is off.
 
     Reserved capacity is behind `settings.featureGates.reservedCapacity` (on unless it says `false`), `replicas` behind

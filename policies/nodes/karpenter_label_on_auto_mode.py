@@ -40,7 +40,5 @@ def karpenter_label_on_auto_mode(pool: NodePool) -> Iterator[Finding]:
         return
     for place, name in instance_labels(pool, KARPENTER):
         yield Finding(
-            f"`{KARPENTER}{name}` is a label of Karpenter",
-            place,
-            help=f"write `{AUTO_MODE}{name}`",
+            f"`{KARPENTER}{name}` is a label of Karpenter", place, help=f"write `{AUTO_MODE}{name}`"
         )

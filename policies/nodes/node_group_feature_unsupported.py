@@ -8,10 +8,7 @@ from compiler.subjects.pools.plan import NodeGroup
 
 
 @rule("PLC023", aliases=("node-group-type-cannot",))
-def node_group_feature_unsupported(
-    group: NodeGroup,
-    world: World,
-) -> Iterator[Finding]:
+def node_group_feature_unsupported(group: NodeGroup, world: World) -> Iterator[Finding]:
     """A managed node group needs a feature that its instance type does not have.
 
     EFA only on types that have interfaces for it, Capacity Blocks only for types that are sold so (EC2

@@ -45,11 +45,7 @@ def node_label_value_unknown(pool: NodePool) -> Iterator[Finding]:
         if wrong:
             yield Finding(
                 f"`{requirement.key}` is never `{wrong[0]}`",
-                place(
-                    pool,
-                    requirement.key,
-                    wrong[0],
-                ),
+                place(pool, requirement.key, wrong[0]),
                 help=f"write {listed(known, ' or ')}",
             )
 

@@ -52,9 +52,7 @@ def pool_of_many_accelerators(pool: NodePool) -> Iterator[Finding]:
         return
     labels = {requirement.key for requirement in pool.requirements}
     narrowing = {
-        f"{domain}instance-{name}"
-        for domain in (KARPENTER, AUTO_MODE)
-        for name in _NARROWING
+        f"{domain}instance-{name}" for domain in (KARPENTER, AUTO_MODE) for name in _NARROWING
     }
     if labels & {INSTANCE_TYPE, *narrowing}:
         return

@@ -9,9 +9,7 @@ from compiler.subjects.pools.plan import ARCH, NodePool
 
 
 @rule("PLC024", aliases=("requirements-leave-no-type",))
-def requirements_match_no_instance_type(
-    pool: NodePool, world: World
-) -> Iterator[Finding]:
+def requirements_match_no_instance_type(pool: NodePool, world: World) -> Iterator[Finding]:
     """The requirements of a node pool leave no instance type.
 
     A type must meet all requirements (karpenter.sh/v1 NodePool `requirements`): a name with an architecture, a

@@ -10,10 +10,7 @@ from compiler.subjects.pools.plan import INSTANCE_TYPE, NodePool
 
 
 @rule("PLC018")
-def unknown_instance_type(
-    pool: NodePool,
-    world: World,
-) -> Iterator[Finding]:
+def unknown_instance_type(pool: NodePool, world: World) -> Iterator[Finding]:
     """A node pool names a size that its instance family does not have.
 
     Karpenter offers what EC2 has; a type that does not exist leaves the pool without any, and nothing says so (catalog:

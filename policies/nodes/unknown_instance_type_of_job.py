@@ -11,10 +11,7 @@ from compiler.subjects.pools.plan import INSTANCE_TYPE
 
 
 @rule("PLC061", pods=True)
-def unknown_instance_type_of_job(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def unknown_instance_type_of_job(work: Work, world: World) -> Iterator[Finding]:
     """The node selector of a job names a size that its instance family does not have.
 
     No node ever has that label, and the pods stay Pending (catalog: EC2 DescribeInstanceTypes). Families that the

@@ -10,9 +10,7 @@ from compiler.subjects.pools.plan import NodeGroup
 
 
 @rule("PLC027", aliases=("unknown-type-of-node-group",))
-def unknown_node_group_instance_type(
-    group: NodeGroup, world: World
-) -> Iterator[Finding]:
+def unknown_node_group_instance_type(group: NodeGroup, world: World) -> Iterator[Finding]:
     """A node group names a size that its instance family does not have.
 
     EC2 refuses the launch template or the group's first node (catalog: EC2 DescribeInstanceTypes). Families that the

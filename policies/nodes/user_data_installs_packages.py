@@ -8,7 +8,9 @@ from compiler.manifest import Manifest
 from compiler.model.user_data import KINDS, boot_scripts
 from compiler.policy.rule import Finding, rule
 
-_INSTALLS = r"\b(?:pip3?|python[0-9.]*\s+-m\s+pip|uv\s+pip|conda|mamba)\s+install\s+(?P<what>[^\n;&|]+)"
+_INSTALLS = (
+    r"\b(?:pip3?|python[0-9.]*\s+-m\s+pip|uv\s+pip|conda|mamba)\s+install\s+(?P<what>[^\n;&|]+)"
+)
 
 
 @rule("HLT039", severity=Severity.WARNING, kinds=KINDS)

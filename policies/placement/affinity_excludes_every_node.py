@@ -21,10 +21,7 @@ _ON_EVERY_NODE = frozenset(
 
 
 @rule("PLC058")
-def affinity_excludes_every_node(
-    plan: Plan,
-    world: World,
-) -> Iterator[Finding]:
+def affinity_excludes_every_node(plan: Plan, world: World) -> Iterator[Finding]:
     """The node affinity of a pod is one that no node meets, or that the API refuses.
 
     `DoesNotExist` asks for nodes without the label, whatever its value: of a label that every node has there is none.
@@ -91,10 +88,7 @@ def affinity_excludes_every_node(
                     yield from _judged(affinity.title, expression)
 
 
-def _judged(
-    title: str,
-    expression: Expression,
-) -> Iterator[Finding]:
+def _judged(title: str, expression: Expression) -> Iterator[Finding]:
     key, operator = expression.key, expression.operator
     if operator in ("Exists", "DoesNotExist") and expression.values:
         right = "In" if operator == "Exists" else "NotIn"

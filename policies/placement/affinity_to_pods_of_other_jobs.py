@@ -9,23 +9,11 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.subjects.workloads.plan import Workload
 
-_RUN_TO_END = (
-    "Job",
-    "PyTorchJob",
-    "MPIJob",
-    "TFJob",
-    "JAXJob",
-    "JobSet",
-    "CronJob",
-    "RayJob",
-)
+_RUN_TO_END = ("Job", "PyTorchJob", "MPIJob", "TFJob", "JAXJob", "JobSet", "CronJob", "RayJob")
 
 
 @rule("PLC059", severity=Severity.WARNING)
-def affinity_to_pods_of_other_jobs(
-    plan: Plan,
-    world: World,
-) -> Iterator[Finding]:
+def affinity_to_pods_of_other_jobs(plan: Plan, world: World) -> Iterator[Finding]:
     """The required affinity of a job's pods is to labels that pods of another job have too.
 
     Pod affinity is to every pod of the namespace with these labels (Kubernetes 1.36, inter-pod affinity): two jobs
@@ -104,11 +92,7 @@ def _is_own(affinity: Affinity, term: PodTerm) -> bool:
     return _has(affinity.pod.labels, term.labels)
 
 
-def _other(
-    mine: Workload,
-    jobs: list[Workload],
-    term: PodTerm,
-) -> str:
+def _other(mine: Workload, jobs: list[Workload], term: PodTerm) -> str:
     """The name of another job of the namespace that has pods with the labels."""
     if term.narrowed or not term.labels:
         return ""
@@ -122,8 +106,5 @@ def _other(
     return ""
 
 
-def _has(
-    labels: Mapping[str, str],
-    wanted: Mapping[str, str],
-) -> bool:
+def _has(labels: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
     return all(labels.get(key) == text for key, text in wanted.items())

@@ -8,10 +8,7 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC003")
-def efa_across_zones(
-    pool: NodePool,
-    world: World,
-) -> Iterator[Finding]:
+def efa_across_zones(pool: NodePool, world: World) -> Iterator[Finding]:
     """A node pool with EFA spans several Availability Zones.
 
     EFA traffic does not leave a zone (EC2 user guide, EFA limitations): ranks in two zones cannot reach each other,

@@ -13,10 +13,7 @@ from compiler.subjects.queues.plan import Flavor
 
 
 @rule("PLC004", aliases=("efa-zone-unpinned",))
-def efa_zone_not_pinned(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def efa_zone_not_pinned(work: Work, world: World) -> Iterator[Finding]:
     """A job of several nodes talks over EFA, and nothing keeps its nodes in one zone.
 
     A pool without a requirement on `topology.kubernetes.io/zone` launches in the zones of all subnets of its node
@@ -83,10 +80,7 @@ def efa_zone_not_pinned(
     yield from _split(work, world)
 
 
-def _split(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def _split(work: Work, world: World) -> Iterator[Finding]:
     """A job that needs pools of several zones at once."""
     for choice in work.choices:
         if not all(work.spread(pool) for pool in choice.pools):
@@ -116,10 +110,7 @@ def _split(
         )
 
 
-def _is_pinned(
-    pool: NodePool,
-    node_class: NodeClass | None,
-) -> bool:
+def _is_pinned(pool: NodePool, node_class: NodeClass | None) -> bool:
     """Whether the subnets are unknown or a single one, or nodes come into a placement group or reservations only: a
     cluster placement group and a reservation lie in one zone."""
     if node_class is None or node_class.placement_group:

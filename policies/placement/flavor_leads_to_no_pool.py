@@ -13,10 +13,7 @@ _PINS = (NODEPOOL_LABEL, POOL_LABEL)
 
 
 @rule("PLC064", pods=True)
-def flavor_leads_to_no_pool(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def flavor_leads_to_no_pool(work: Work, world: World) -> Iterator[Finding]:
     """Kueue may give a job a flavor of its queue whose nodes the job's own selector excludes.
 
     Kueue holds the node selector and affinity of the pods against a flavor by the label keys that this very flavor has
@@ -91,9 +88,7 @@ def flavor_leads_to_no_pool(
         return
 
 
-def _without(
-    work: Work, queue: ClusterQueue, world: World, keys: set[str]
-) -> Iterator[Flavor]:
+def _without(work: Work, queue: ClusterQueue, world: World, keys: set[str]) -> Iterator[Flavor]:
     """The flavors that the job may get and that have none of the keys it is pinned by."""
     for group in groups_of(queue, work.asks):
         for quotas in flavors_with_quota(queue, group, work.asks):

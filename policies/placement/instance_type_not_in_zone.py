@@ -12,10 +12,7 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC014", aliases=("type-not-in-zone",))
-def instance_type_not_in_zone(
-    pool: NodePool,
-    world: World,
-) -> Iterator[Finding]:
+def instance_type_not_in_zone(pool: NodePool, world: World) -> Iterator[Finding]:
     """The instance type is not offered in any zone of its pool.
 
     EC2 offers accelerated types in few zones (DescribeInstanceTypeOfferings): elsewhere a launch fails with
@@ -58,22 +55,14 @@ def instance_type_not_in_zone(
     )
 
 
-def _severity(
-    world: World,
-    region: str,
-    where: list[str],
-) -> Severity | None:
+def _severity(world: World, region: str, where: list[str]) -> Severity | None:
     """A warning where names of zones differ by account, and the type is in some zone of the region."""
     if not where or world.catalog.knows_names(region):
         return None
     return Severity.WARNING
 
 
-def _elsewhere(
-    world: World,
-    instance: InstanceType,
-    where: list[str],
-) -> str:
+def _elsewhere(world: World, instance: InstanceType, where: list[str]) -> str:
     if not where:
         return f"it is offered in {', '.join(sorted(instance.zones))}"
     region = where[0][:-1]

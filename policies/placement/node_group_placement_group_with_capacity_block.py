@@ -7,9 +7,7 @@ from compiler.subjects.pools.plan import NodeGroup
 
 
 @rule("PLC022", aliases=("node-group-block-with-placement",))
-def node_group_placement_group_with_capacity_block(
-    group: NodeGroup,
-) -> Iterator[Finding]:
+def node_group_placement_group_with_capacity_block(group: NodeGroup) -> Iterator[Finding]:
     """A placement group constrains a managed node group that comes from a Capacity Block.
 
     EC2 places a block closely by itself (EC2 user guide, Capacity Blocks), and where it was placed the group may

@@ -11,10 +11,7 @@ from compiler.subjects.cluster.plan import Cluster, Network
 
 
 @rule("PLC030", aliases=("node-group-zone-elsewhere",))
-def node_group_zone_without_subnet(
-    cluster: Cluster,
-    world: World,
-) -> Iterator[Finding]:
+def node_group_zone_without_subnet(cluster: Cluster, world: World) -> Iterator[Finding]:
     """A node group is in a zone where its cluster has no subnet, or the cluster in one that its Region does not have.
 
     A group is launched into the subnets of its zones; eksctl 0.230 makes subnets in `availabilityZones` or imports
@@ -76,8 +73,5 @@ def node_group_zone_without_subnet(
 
 
 def _zones(network: Network) -> Iterator[tuple[str, Route]]:
-    yield from (
-        (zone, network.where("zones") / index)
-        for index, zone in enumerate(network.zones)
-    )
+    yield from ((zone, network.where("zones") / index) for index, zone in enumerate(network.zones))
     yield from ((subnet.zone, subnet.at / "az") for subnet in network.subnets)

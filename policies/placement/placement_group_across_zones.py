@@ -9,10 +9,7 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC007")
-def placement_group_across_zones(
-    pool: NodePool,
-    world: World,
-) -> Iterator[Finding]:
+def placement_group_across_zones(pool: NodePool, world: World) -> Iterator[Finding]:
     """A cluster placement group is used from several Availability Zones.
 
     A cluster placement group lies in one zone (EC2 user guide, placement groups): launches in every other zone

@@ -8,9 +8,7 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC006", aliases=("placement-group-with-block",))
-def placement_group_with_capacity_block(
-    pool: NodePool, world: World
-) -> Iterator[Finding]:
+def placement_group_with_capacity_block(pool: NodePool, world: World) -> Iterator[Finding]:
     """A placement group constrains nodes that come from a Capacity Block.
 
     EC2 places the instances of a block close together by itself, "no need to use a cluster placement group"; where

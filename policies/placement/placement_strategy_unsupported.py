@@ -10,10 +10,7 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC008")
-def placement_strategy_unsupported(
-    pool: NodePool,
-    world: World,
-) -> Iterator[Finding]:
+def placement_strategy_unsupported(pool: NodePool, world: World) -> Iterator[Finding]:
     """The instance type does not take the strategy of its placement group.
 
     EC2 lists the strategies by type (DescribeInstanceTypes SupportedStrategies); Karpenter leaves types out that do

@@ -16,10 +16,7 @@ from compiler.subjects.pools.plan import HOSTNAME
 
 
 @rule("PLC057")
-def pods_together_exceed_node(
-    plan: Plan,
-    world: World,
-) -> Iterator[Finding]:
+def pods_together_exceed_node(plan: Plan, world: World) -> Iterator[Finding]:
     """Pods that must be on one node together may meet a node that is too small for them.
 
     Workers with a required `podAffinity` to their master by `kubernetes.io/hostname` go where the master is; the
@@ -135,24 +132,14 @@ def pods_together_exceed_node(
                 continue
             if not bodies:
                 bodies = {manifest.id: manifest.body for manifest in world.manifests}
-            group = _Group(
-                affinity,
-                term.labels,
-                bodies.get(str(term.at[0])),
-            )
-            yield from group.judged(
-                term.at,
-                by_place,
-                world.catalog,
-            )
+            group = _Group(affinity, term.labels, bodies.get(str(term.at[0])))
+            yield from group.judged(term.at, by_place, world.catalog)
 
 
 class _Group:
     """The pods of a job with replicas that must be on one node: those of an affinity, and those that it is to."""
 
-    def __init__(
-        self, affinity: Affinity, wanted: Mapping[str, str], body: Any
-    ) -> None:
+    def __init__(self, affinity: Affinity, wanted: Mapping[str, str], body: Any) -> None:
         self.affinity = affinity
         self.parts = [
             (path, role)
@@ -173,10 +160,7 @@ class _Group:
         small = [instance for instance in types if instance.gpus < total]
         if len(self.parts) < 2 or not small:
             return
-        least = min(
-            small,
-            key=lambda instance: instance.gpus,
-        )
+        least = min(small, key=lambda instance: instance.gpus)
         title = self.affinity.title
         certain = len(small) == len(types)
         yield Finding(
@@ -193,14 +177,7 @@ def _roles(body: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
     for field, specs in mapping(body, "spec").items():
         if str(field).endswith("ReplicaSpecs") and isinstance(specs, dict):
             for role, spec in specs.items():
-                yield (
-                    (
-                        "spec",
-                        str(field),
-                        str(role),
-                    ),
-                    spec,
-                )
+                yield (("spec", str(field), str(role)), spec)
 
 
 def _gpus(role: Any) -> int:
@@ -217,10 +194,7 @@ def _gpus(role: Any) -> int:
     return count * total
 
 
-def _names(
-    role: Any,
-    affinity: Affinity | None,
-) -> tuple[str, ...]:
+def _names(role: Any, affinity: Affinity | None) -> tuple[str, ...]:
     """The instance types that a role may land on by its own words."""
     if affinity is not None:
         return types_named(affinity, affinity.pod)
@@ -228,11 +202,7 @@ def _names(
     return types_named(None, Pod(node_selector=selector))
 
 
-def _labels(
-    body: Any,
-    path: tuple[str, ...],
-    role: Any,
-) -> dict[str, str]:
+def _labels(body: Any, path: tuple[str, ...], role: Any) -> dict[str, str]:
     """The labels of the pods of a role: of its template, and those of the operator (kubeflow/training-operator v1.9.3,
     pkg/apis/kubeflow.org/v1/common_types.go)."""
     name = path[-1].lower()
@@ -245,8 +215,5 @@ def _labels(
     return {**labels, **mapping(role, "template", "metadata", "labels")}
 
 
-def _has(
-    labels: Mapping[str, str],
-    wanted: Mapping[str, str],
-) -> bool:
+def _has(labels: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
     return all(labels.get(key) == text for key, text in wanted.items())

@@ -12,10 +12,7 @@ from compiler.subjects.queues.plan import Flavor
 
 
 @rule("PLC005", pods=True)
-def selector_matches_no_pool(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
     """The node selector of a job matches no node of the pool that it names.
 
     A pod lands only on nodes with every label of its `nodeSelector` (Kubernetes, assigning pods to nodes): a zone
@@ -66,11 +63,7 @@ def selector_matches_no_pool(
             )
 
 
-def _flavor_is_lost(
-    work: Work,
-    world: World,
-    key: str,
-) -> bool:
+def _flavor_is_lost(work: Work, world: World, key: str) -> bool:
     """Whether a flavor of the job's queue wants the same label and no pool has it, which is reported for the flavor."""
     if work.queue:
         queued = work.queue.flavors()
@@ -85,21 +78,12 @@ def _flavor_is_lost(
     )
 
 
-def _reached(
-    work: Work,
-    world: World,
-) -> tuple[NodePool, ...]:
+def _reached(work: Work, world: World) -> tuple[NodePool, ...]:
     """The pools that the job would land on without its node selector: the one that it names, or its queue's."""
     named = world.plan.named(NodePool, work.selector.get(NODEPOOL_LABEL))
     if named is not None:
         return (named,)
-    choices = find_choices(
-        world,
-        {},
-        work.queue,
-        work.asks,
-        None,
-    )
+    choices = find_choices(world, {}, work.queue, work.asks, None)
     pools: dict[str, NodePool] = {}
     for choice in choices:
         pools.update({pool.name: pool for pool in choice.pools})

@@ -12,10 +12,7 @@ _ASKED = "kueue.x-k8s.io/podset-"
 
 
 @rule("PLC063", pods=True)
-def topology_not_asked_for(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def topology_not_asked_for(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for no topology, may only land on flavors that have one, and another flavor of its queue has none.
 
     Kueue takes pods without a topology annotation for topology-aware ones only where every flavor of the ClusterQueue

@@ -16,10 +16,7 @@ from compiler.subjects.queues.plan import Flavor
 
 
 @rule("PLC001")
-def zone_is_region(
-    plan: Plan,
-    world: World,
-) -> Iterator[Finding]:
+def zone_is_region(plan: Plan, world: World) -> Iterator[Finding]:
     """A Region is given as an Availability Zone, or a zone as the Region.
 
     The label `topology.kubernetes.io/zone` of a node is a zone, like `us-west-2b`; no node has a Region there, so

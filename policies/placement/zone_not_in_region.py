@@ -11,10 +11,7 @@ from compiler.subjects.pools.plan import ZONE, NodePool
 
 
 @rule("PLC002")
-def zone_not_in_region(
-    pool: NodePool,
-    world: World,
-) -> Iterator[Finding]:
+def zone_not_in_region(pool: NodePool, world: World) -> Iterator[Finding]:
     """A node pool names a zone that does not exist, or one of another Region than its other zones.
 
     A cluster lies in one Region, and its subnets in that Region's zones; a zone elsewhere has no subnet, and

@@ -8,9 +8,7 @@ from compiler.subjects.queues.plan import ClusterQueue, QueueManager
 
 
 @rule("QUE016", aliases=("borrowing-with-fair-sharing",))
-def borrow_within_cohort_with_fair_sharing(
-    queue: ClusterQueue, world: World
-) -> Iterator[Finding]:
+def borrow_within_cohort_with_fair_sharing(queue: ClusterQueue, world: World) -> Iterator[Finding]:
     """A queue preempts within its cohort by priority while fair sharing is on.
 
     `borrowWithinCohort` belongs to classical preemption; with fair sharing it is not supported (kueue v0.19.2,

@@ -52,8 +52,7 @@ def elastic_job_admitted_whole(manifest: Manifest) -> Iterator[Finding]:
         return
     workers = f"{bounds.least} to {bounds.most} workers"
     yield Finding(
-        f"job `{manifest.ref.name}` may have {workers}, "
-        f"and queue `{queue}` admits all or none",
+        f"job `{manifest.ref.name}` may have {workers}, and queue `{queue}` admits all or none",
         bounds.at / "minReplicas",
         label="the lower bound has no effect",
         help="write the number of workers that it shall have for both bounds",

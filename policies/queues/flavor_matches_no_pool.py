@@ -14,10 +14,7 @@ from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE002")
-def flavor_matches_no_pool(
-    flavor: Flavor,
-    world: World,
-) -> Iterator[Finding]:
+def flavor_matches_no_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
     """A flavor selects nodes by a label that no pool sets.
 
     Kueue adds the labels of the flavor to the node selector of each job that it admits there (kueue v0.19.2,
@@ -64,18 +61,12 @@ def flavor_matches_no_pool(
     )
 
 
-def _help(
-    key: str,
-    wanted: str,
-    world: World,
-) -> str:
+def _help(key: str, wanted: str, world: World) -> str:
     """What to select instead of a label that no pool has."""
     if key != NODEPOOL_LABEL:
         names = listed(pool.name for pool in world.pools)
         return f"add the label to a pool, or select by one that it has; the pools are {names}"
-    names_of_pools = [
-        pool.name for pool in world.pools if not isinstance(pool, GroupPool)
-    ]
+    names_of_pools = [pool.name for pool in world.pools if not isinstance(pool, GroupPool)]
     close = near(wanted, names_of_pools)
     if close:
         return f"did you mean `{close[0]}`?"

@@ -12,10 +12,7 @@ from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE021", pods=True)
-def flavor_taint_not_tolerated(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def flavor_taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
     """A job tolerates the `nodeTaints` of no flavor of its queue.
 
     Kueue passes over a flavor with a taint that neither the pods nor the flavor's own `tolerations` tolerate

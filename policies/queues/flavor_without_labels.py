@@ -10,10 +10,7 @@ from compiler.subjects.queues.plan import ClusterQueue, Flavor
 
 
 @rule("QUE017", severity=Severity.WARNING)
-def flavor_without_labels(
-    flavor: Flavor,
-    world: World,
-) -> Iterator[Finding]:
+def flavor_without_labels(flavor: Flavor, world: World) -> Iterator[Finding]:
     """A flavor selects no nodes, though there is more than one pool.
 
     Without `nodeLabels` Kueue counts quota in this flavor and lets the pods run anywhere (kueue v0.19.2,

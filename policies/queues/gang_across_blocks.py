@@ -11,10 +11,7 @@ from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE022", severity=Severity.WARNING)
-def gang_across_blocks(
-    flavor: Flavor,
-    world: World,
-) -> Iterator[Finding]:
+def gang_across_blocks(flavor: Flavor, world: World) -> Iterator[Finding]:
     """Jobs cannot all be placed without one of them spanning two blocks of nodes.
 
     Nodes of one Capacity Block are close together, those of two are not (EC2 user guide, Capacity Blocks): a gang that

@@ -10,10 +10,7 @@ from compiler.subjects.jobs.plan import ACCELERATORS
 
 
 @rule("QUE005", aliases=("gang-over-quota",))
-def gang_exceeds_quota(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def gang_exceeds_quota(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for more than its queue can ever admit.
 
     All nodes of a job are admitted together, into one flavor (kueue v0.19.2). Beyond the nominal quota and what may

@@ -10,10 +10,7 @@ from compiler.subjects.queues.plan import LocalQueue
 
 
 @rule("QUE015", aliases=("job-past-the-queue",), severity=Severity.WARNING)
-def job_without_queue(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def job_without_queue(work: Work, world: World) -> Iterator[Finding]:
     """A job has no queue, though its namespace has one.
 
     Without the label `kueue.x-k8s.io/queue-name` (or a LocalQueue called `default`) Kueue leaves the job alone
@@ -31,11 +28,7 @@ def job_without_queue(
     """
     if work.queue_name is not None:
         return
-    here = [
-        queue
-        for queue in world.plan.of(LocalQueue)
-        if queue.namespace == work.namespace
-    ]
+    here = [queue for queue in world.plan.of(LocalQueue) if queue.namespace == work.namespace]
     if not here or any(queue.name == "default" for queue in here):
         return
     name = here[0].name

@@ -10,10 +10,7 @@ from compiler.subjects.workloads.plan import Workload
 
 
 @rule("RUN089")
-def kind_not_managed(
-    manager: QueueManager,
-    world: World,
-) -> Iterator[Finding]:
+def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
     """Kueue is not told to manage the kind of a job that has a queue.
 
     It looks only at the kinds in `integrations.frameworks` (kueue v0.19.2), and those of the training operator are not

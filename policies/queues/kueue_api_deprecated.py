@@ -10,10 +10,7 @@ from compiler.source import Route
 
 
 @rule("QUE014", aliases=("old-queue-api",), severity=Severity.NOTE)
-def kueue_api_deprecated(
-    _plan: Plan,
-    world: World,
-) -> Iterator[Finding]:
+def kueue_api_deprecated(_plan: Plan, world: World) -> Iterator[Finding]:
     """Objects use a deprecated API version of Kueue.
 
     v1beta1 is served and deprecated since v1beta2 became the stored version (Kueue 0.19); fields have other names in

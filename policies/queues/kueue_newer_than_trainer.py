@@ -9,10 +9,7 @@ from compiler.policy.world import World
 
 
 @rule("RUN028", aliases=("queue-newer-than-trainer",))
-def kueue_newer_than_trainer(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def kueue_newer_than_trainer(work: Work, world: World) -> Iterator[Finding]:
     """A queued job is written for Trainer 2.1, and Kueue for a later version.
 
     Kueue writes node selectors and tolerations of an admitted job into `runtimePatches` from 0.17 on, before that into

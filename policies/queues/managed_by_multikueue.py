@@ -9,10 +9,7 @@ from compiler.policy.world import World
 
 
 @rule("RUN003", aliases=("managed-elsewhere",))
-def managed_by_multikueue(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def managed_by_multikueue(work: Work, world: World) -> Iterator[Finding]:
     """A job is managed by MultiKueue.
 
     Observed with Trainer 2.3.0: with `managedBy: kueue.x-k8s.io/multikueue` nothing is created in this cluster.

@@ -9,10 +9,7 @@ from compiler.policy.world import World
 
 
 @rule("QUE008", pods=True)
-def namespace_not_selected(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def namespace_not_selected(work: Work, world: World) -> Iterator[Finding]:
     """A job is in a namespace that its queue does not select.
 
     A ClusterQueue admits workloads only from namespaces that match `namespaceSelector` (kueue v0.19.2): elsewhere

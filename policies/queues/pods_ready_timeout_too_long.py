@@ -9,9 +9,7 @@ from compiler.subjects.queues.plan import QueueManager
 
 
 @rule("QUE025", severity=Severity.WARNING, params={"hours": 6})
-def pods_ready_timeout_too_long(
-    manager: QueueManager, world: World
-) -> Iterator[Finding]:
+def pods_ready_timeout_too_long(manager: QueueManager, world: World) -> Iterator[Finding]:
     """An admitted job whose pods never start holds its quota and its nodes for many hours.
 
     Kueue gives them back when `waitForPodsReady.timeout` is over (kueue v0.19.2): with one node missing, all others

@@ -9,14 +9,9 @@ from compiler.subjects.queues.plan import QueueManager
 
 
 @rule(
-    "QUE010",
-    aliases=("pods-ready-too-short",),
-    severity=Severity.WARNING,
-    params={"minutes": 20},
+    "QUE010", aliases=("pods-ready-too-short",), severity=Severity.WARNING, params={"minutes": 20}
 )
-def pods_ready_timeout_too_short(
-    manager: QueueManager, world: World
-) -> Iterator[Finding]:
+def pods_ready_timeout_too_short(manager: QueueManager, world: World) -> Iterator[Finding]:
     """Kueue evicts jobs sooner than their nodes come up.
 
     An accelerated node takes about 10 minutes to launch and boot, and an image of 25 GB another 10: a job whose

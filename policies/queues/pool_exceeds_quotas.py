@@ -10,10 +10,7 @@ from compiler.subjects.queues.plan import ClusterQueue, Cohort, Flavor
 
 
 @rule("QUE023", severity=Severity.WARNING, params={"percent": 10})
-def pool_exceeds_quotas(
-    pool: NodePool,
-    world: World,
-) -> Iterator[Finding]:
+def pool_exceeds_quotas(pool: NodePool, world: World) -> Iterator[Finding]:
     """A pool may have more nodes than all quotas together let jobs use.
 
     Kueue admits by quota alone, and borrowing only moves quota from one queue of a cohort to another (kueue v0.19.2):
@@ -48,17 +45,13 @@ def pool_exceeds_quotas(
     most = max((count for count in counts if count is not None), default=0)
     if not most or None in counts:
         return
-    flavors = [
-        flavor for flavor in world.plan.of(Flavor) if pool in world.pools_of(flavor)
-    ]
+    flavors = [flavor for flavor in world.plan.of(Flavor) if pool in world.pools_of(flavor)]
     quotas = _quotas(world, flavors)
     if not quotas or _used_without_queue(pool, world):
         return
     if any(len(world.pools_of(flavor)) > 1 for flavor in flavors):
         return  # how the quota is divided among its pools is not said
-    devices = {
-        (instance.accelerator_resource, instance.accelerators) for instance in types
-    }
+    devices = {(instance.accelerator_resource, instance.accelerators) for instance in types}
     if len(devices) > 1:
         return
     resource, count = devices.pop()
@@ -77,17 +70,11 @@ def pool_exceeds_quotas(
         )
 
 
-def _quotas(
-    world: World,
-    flavors: list[Flavor],
-) -> Mapping[str, int]:
+def _quotas(world: World, flavors: list[Flavor]) -> Mapping[str, int]:
     """The sum of all quotas of flavors, in thousandths by resource."""
     names = {flavor.name for flavor in flavors}
     sums: dict[str, int] = {}
-    holders: list[ClusterQueue | Cohort] = [
-        *world.plan.of(ClusterQueue),
-        *world.plan.of(Cohort),
-    ]
+    holders: list[ClusterQueue | Cohort] = [*world.plan.of(ClusterQueue), *world.plan.of(Cohort)]
     for holder in holders:
         for group in holder.flavors():
             if group.flavor not in names:
@@ -97,9 +84,6 @@ def _quotas(
     return sums
 
 
-def _used_without_queue(
-    pool: NodePool,
-    world: World,
-) -> bool:
+def _used_without_queue(pool: NodePool, world: World) -> bool:
     """Whether some job lands on a pool without a queue."""
     return any(not work.queued for work in world.works_on(pool))

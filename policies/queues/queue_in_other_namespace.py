@@ -10,10 +10,7 @@ from compiler.subjects.queues.plan import LocalQueue
 
 
 @rule("QUE018", aliases=("queue-of-other-namespace",), pods=True)
-def queue_in_other_namespace(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def queue_in_other_namespace(work: Work, world: World) -> Iterator[Finding]:
     """The queue of a job is in another namespace, or is a ClusterQueue.
 
     A LocalQueue serves its own namespace only (kueue v0.19.2, LocalQueue): the job refers to one that is not there,

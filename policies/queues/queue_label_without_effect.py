@@ -55,12 +55,7 @@ def queue_label_without_effect(manifest: Manifest) -> Iterator[Finding]:
     for index, job in enumerate(items(manifest.body, *jobs)):
         for inner in (("template",), ("template", "spec", "template")):
             if value(job, *inner, *_LABEL) is not None:
-                at = (
-                    *jobs,
-                    index,
-                    *inner,
-                    *_LABEL,
-                )
+                at = (*jobs, index, *inner, *_LABEL)
                 yield Finding(
                     f"`{manifest.ref}` gives a queue label to a part of a job",
                     Route((manifest.id, *at)),

@@ -10,10 +10,7 @@ from compiler.subjects.queues.plan import LocalQueue
 
 
 @rule("QUE012", severity=Severity.WARNING, pods=True)
-def queue_stopped(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def queue_stopped(work: Work, world: World) -> Iterator[Finding]:
     """A job goes to a queue that is stopped.
 
     With `stopPolicy` `Hold` nothing is admitted, with `HoldAndDrain` what runs is evicted too, whether it is the

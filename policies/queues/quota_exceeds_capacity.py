@@ -12,10 +12,7 @@ from compiler.subjects.queues.plan import ClusterQueue, Flavor, Quota
 
 
 @rule("QUE004", aliases=("quota-over-capacity",))
-def quota_exceeds_capacity(
-    flavor: Flavor,
-    world: World,
-) -> Iterator[Finding]:
+def quota_exceeds_capacity(flavor: Flavor, world: World) -> Iterator[Finding]:
     """Queues promise more of a flavor than its pools may launch.
 
     Kueue admits by quota and does not look at nodes (kueue v0.19.2): jobs beyond the `limits` of the NodePool hold
@@ -31,9 +28,7 @@ def quota_exceeds_capacity(
     """
     pools = world.pools_of(flavor)
     labels = flavor.node_labels.items()
-    set_labels = (
-        world.has_label(pool, key, wanted) for pool in pools for key, wanted in labels
-    )
+    set_labels = (world.has_label(pool, key, wanted) for pool in pools for key, wanted in labels)
     if not any(set_labels):
         return  # its nodes may come from elsewhere
     promised = _quotas(flavor, world)
@@ -71,10 +66,7 @@ def quota_exceeds_capacity(
         return  # the other resources of the same nodes say the same
 
 
-def _quotas(
-    flavor: Flavor,
-    world: World,
-) -> list[tuple[ClusterQueue, Quota]]:
+def _quotas(flavor: Flavor, world: World) -> list[tuple[ClusterQueue, Quota]]:
     """The quotas of a flavor, each with its queue."""
     return [
         (queue, quota)
@@ -85,11 +77,7 @@ def _quotas(
     ]
 
 
-def _devices_of_node(
-    pools: list[NodePool],
-    resource: str,
-    world: World,
-) -> int:
+def _devices_of_node(pools: list[NodePool], resource: str, world: World) -> int:
     sizes = {
         instance.accelerators
         for pool in pools
@@ -101,11 +89,7 @@ def _devices_of_node(
     return 1
 
 
-def _room(
-    pool: NodePool,
-    resource: str,
-    world: World,
-) -> int | None:
+def _room(pool: NodePool, resource: str, world: World) -> int | None:
     """Thousandths of a resource that a pool may have; ``None`` is unknown. Only devices are counted: what pods can
     get of CPU and memory is less than a node's, by an amount that quotas leave out or not."""
     amounts = []

@@ -9,10 +9,7 @@ from compiler.subjects.queues.plan import ClusterQueue, Flavor
 
 
 @rule("QUE006", aliases=("quota-of-part-nodes",), severity=Severity.WARNING)
-def quota_of_partial_nodes(
-    queue: ClusterQueue,
-    world: World,
-) -> Iterator[Finding]:
+def quota_of_partial_nodes(queue: ClusterQueue, world: World) -> Iterator[Finding]:
     """A quota of accelerators is not a multiple of what a node has.
 
     Jobs of whole nodes can never use the rest: of 100 GPUs on nodes of 8, 4 are promised and never given.

@@ -9,9 +9,7 @@ from compiler.subjects.queues.plan import QueueManager
 
 
 @rule("QUE024", severity=Severity.WARNING, params={"minutes": 10})
-def recovery_timeout_too_short(
-    manager: QueueManager, world: World
-) -> Iterator[Finding]:
+def recovery_timeout_too_short(manager: QueueManager, world: World) -> Iterator[Finding]:
     """Kueue evicts a running job sooner than a lost pod can be ready again.
 
     After a pod of a running job is lost, `waitForPodsReady.recoveryTimeout` runs until all are ready again

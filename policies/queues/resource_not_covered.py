@@ -11,10 +11,7 @@ from compiler.subjects.queues.plan import QueueManager
 
 
 @rule("QUE001", pods=True)
-def resource_not_covered(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for a resource that its queue does not cover.
 
     Kueue admits a workload only if some resource group covers each resource that it asks for, EFA devices and huge
@@ -77,25 +74,17 @@ def _asked_resources(work: Work) -> list[str]:
     return [name for name in asked if name not in MISSPELT]
 
 
-def _is_excluded(
-    name: str, covered: Iterable[str], manager: QueueManager | None
-) -> bool:
+def _is_excluded(name: str, covered: Iterable[str], manager: QueueManager | None) -> bool:
     """Whether Kueue's configuration takes a resource out of quota, or may do so where it is unknown."""
     if manager is None:
         return _summed(name, covered)
     return name.startswith((*manager.excluded_prefixes, *manager.transformed))
 
 
-def _summed(
-    name: str,
-    covered: Iterable[str],
-) -> bool:
+def _summed(name: str, covered: Iterable[str]) -> bool:
     """Whether a queue covers what may be made of a resource: Kueue's configuration, which is elsewhere, may turn
     `nvidia.com/gpucores` into `nvidia.com/total-gpucores` (kueue v0.19.2, `resources.transformations`)."""
     domain, _, part = name.rpartition("/")
     prefix = f"{domain}/"
     suffix = f"-{part}"
-    return any(
-        resource.startswith(prefix) and resource.endswith(suffix)
-        for resource in covered
-    )
+    return any(resource.startswith(prefix) and resource.endswith(suffix) for resource in covered)

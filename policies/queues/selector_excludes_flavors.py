@@ -12,10 +12,7 @@ from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE019", pods=True)
-def selector_excludes_flavors(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def selector_excludes_flavors(work: Work, world: World) -> Iterator[Finding]:
     """The node selector of a job excludes every flavor of its queue.
 
     Kueue holds the node selector of the pods against the `nodeLabels` of a flavor, for the label keys that the
@@ -43,9 +40,7 @@ def selector_excludes_flavors(
     queue = work.queue
     if queue is None or excluding_namespace_label(work, world):
         return  # QUE008 reports the latter
-    selector = {
-        key: wanted for key, wanted in work.selector.items() if not placeholder(wanted)
-    }
+    selector = {key: wanted for key, wanted in work.selector.items() if not placeholder(wanted)}
     for group in groups_of(queue, work.asks) if selector else ():
         names = [quotas.flavor for quotas in group.flavors]
         named = [world.plan.named(Flavor, name) for name in names]
@@ -77,10 +72,7 @@ def selector_excludes_flavors(
             return
 
 
-def _without_pools(
-    flavors: list[Flavor],
-    world: World,
-) -> bool:
+def _without_pools(flavors: list[Flavor], world: World) -> bool:
     """Whether flavors lack pools: one of them in a whole set, or all of them in a part of one."""
     reached = [bool(world.pools_of(flavor)) for flavor in flavors]
     if describes_nodes(world):
@@ -90,11 +82,7 @@ def _without_pools(
     return bool(world.pools) and not enough
 
 
-def _unlike(
-    flavor: Flavor,
-    selector: dict[str, str],
-    keys: set[str],
-) -> set[str]:
+def _unlike(flavor: Flavor, selector: dict[str, str], keys: set[str]) -> set[str]:
     """The labels, of some keys, for which a flavor has another value than a node selector."""
     labels = flavor.node_labels
     return {key for key in keys if labels.get(key) != selector[key]}

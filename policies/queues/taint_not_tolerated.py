@@ -12,10 +12,7 @@ from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE003", pods=True)
-def taint_not_tolerated(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
     """Neither a job nor its flavor tolerates a taint of the pool that it runs on.
 
     A taint keeps every pod away that does not tolerate it (Kubernetes, taints and tolerations); Karpenter launches
@@ -76,21 +73,14 @@ def taint_not_tolerated(
     yield from _others(work, world)
 
 
-def _others(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def _others(work: Work, world: World) -> Iterator[Finding]:
     """Pods beside those of the trainer, which get a flavor of the queue too: an initializer asks for no device whose
     taint EKS would tolerate for it."""
     if work.queue is None:
         return
     for replicated, pod, asks in work.others:
-        possible = find_choices(
-            world, pod.node_selector, work.queue, asks, None, pod.pools
-        )
-        choices = [
-            choice for choice in possible if not _passed_over(choice, pod.tolerations)
-        ]
+        possible = find_choices(world, pod.node_selector, work.queue, asks, None, pod.pools)
+        choices = [choice for choice in possible if not _passed_over(choice, pod.tolerations)]
         taints = [_taint(pod, choice, asks, world) for choice in choices]
         groups = groups_of(work.queue, asks)
         flavors = sum(len(group.flavors) for group in groups)
@@ -108,10 +98,7 @@ def _others(
             return
 
 
-def _passed_over(
-    choice: Choice,
-    reach: tuple[Toleration, ...],
-) -> bool:
+def _passed_over(choice: Choice, reach: tuple[Toleration, ...]) -> bool:
     """Whether Kueue passes over a flavor for its own taints: QUE021 reports it, if there is no other."""
     flavor = choice.flavor
     return flavor is not None and bool(
@@ -119,12 +106,7 @@ def _passed_over(
     )
 
 
-def _taint(
-    pod: Pod,
-    choice: Choice,
-    asks: Resources,
-    world: World,
-) -> str:
+def _taint(pod: Pod, choice: Choice, asks: Resources, world: World) -> str:
     """A taint that keeps a pod off every node that a flavor sends it to for certain, or nothing."""
     if choice.flavor:
         labels = choice.flavor.node_labels

@@ -11,10 +11,7 @@ from compiler.subjects.queues.plan import Flavor, Topology
 
 
 @rule("QUE020", aliases=("topology-not-offered",), pods=True)
-def topology_level_not_in_flavor(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def topology_level_not_in_flavor(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for a topology level that no flavor of its queue has.
 
     The annotations `kueue.x-k8s.io/podset-required-topology` and `…-preferred-topology` name a level of the flavor's

@@ -8,10 +8,7 @@ from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE007", aliases=("topology-needs-standing-nodes",))
-def topology_on_dynamic_pool(
-    flavor: Flavor,
-    world: World,
-) -> Iterator[Finding]:
+def topology_on_dynamic_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
     """A flavor places jobs by topology, and its pools start from nothing.
 
     Topology-aware scheduling counts nodes that exist and are Ready; scaling up for it needs a ProvisioningRequest,

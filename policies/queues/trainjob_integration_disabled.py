@@ -9,9 +9,7 @@ from compiler.subjects.queues.plan import QueueManager
 
 
 @rule("QUE011", aliases=("framework-not-managed",))
-def trainjob_integration_disabled(
-    manager: QueueManager, world: World
-) -> Iterator[Finding]:
+def trainjob_integration_disabled(manager: QueueManager, world: World) -> Iterator[Finding]:
     """Kueue does not manage TrainJobs, and jobs have queues.
 
     Kueue looks only at the kinds in `integrations.frameworks` (kueue v0.19.2): the queue label then means nothing,

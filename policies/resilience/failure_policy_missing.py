@@ -9,10 +9,7 @@ from compiler.subjects.jobs.plan import Runtime
 
 
 @rule("RUN008", aliases=("no-restart",), severity=Severity.WARNING)
-def failure_policy_missing(
-    runtime: Runtime,
-    world: World,
-) -> Iterator[Finding]:
+def failure_policy_missing(runtime: Runtime, world: World) -> Iterator[Finding]:
     """A runtime for several nodes has no failure policy.
 
     Without `failurePolicy.maxRestarts` a JobSet fails at its first failure (jobset 0.12.0): the loss of one node

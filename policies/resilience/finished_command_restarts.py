@@ -72,10 +72,7 @@ def finished_command_restarts(workload: Workload) -> Iterator[Finding]:
         yield from _ending(workload, pods.pod)
 
 
-def _ending(
-    workload: Workload,
-    pod: Pod,
-) -> Iterator[Finding]:
+def _ending(workload: Workload, pod: Pod) -> Iterator[Finding]:
     for container in pod.containers:
         program = _last_program(container)
         if program in _ENDING:

@@ -9,10 +9,7 @@ from compiler.subjects.jobs.plan import Runtime
 
 
 @rule("RUN007", aliases=("pods-restart-singly",), severity=Severity.WARNING)
-def pods_restart_individually(
-    runtime: Runtime,
-    world: World,
-) -> Iterator[Finding]:
+def pods_restart_individually(runtime: Runtime, world: World) -> Iterator[Finding]:
     """Pods of a job of several nodes restart one by one.
 
     The other ranks wait in a collective for the one that restarted, until NCCL's timeout or for ever. With

@@ -34,16 +34,10 @@ def restarts_in_place_without_end(work: Work, world: World) -> Iterator[Finding]
     if not work.gang or not launches(work.words):
         return
     most = world.param("restarts")
-    given = dict(options(work.words)).get("max-restarts") or work.env.get(
-        "PET_MAX_RESTARTS"
-    )
+    given = dict(options(work.words)).get("max-restarts") or work.env.get("PET_MAX_RESTARTS")
     if given is None or not given.isdigit() or len(given) > 9 or int(given) <= most:
         return
-    place = (
-        work.where_env("PET_MAX_RESTARTS")
-        if "PET_MAX_RESTARTS" in work.env
-        else work.at
-    )
+    place = work.where_env("PET_MAX_RESTARTS") if "PET_MAX_RESTARTS" in work.env else work.at
     yield Finding(
         f"job `{work.name}` starts its processes {given} times in place, on the same nodes",
         place,

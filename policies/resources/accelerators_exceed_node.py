@@ -38,10 +38,7 @@ def accelerators_exceed_node(work: Work) -> Iterator[Finding]:
         )
 
 
-def _devices(
-    instance: InstanceType,
-    resource: str,
-) -> tuple[int, str]:
+def _devices(instance: InstanceType, resource: str) -> tuple[int, str]:
     """How many devices of a resource an instance type has, and its name."""
     fits = instance.accelerator_resource == resource
     return instance.accelerators if fits else 0, instance.name

@@ -12,10 +12,7 @@ from compiler.subjects.workloads.plan import is_job
 
 
 @rule("LIM016", severity=Severity.WARNING, pods=True)
-def accelerators_left_idle(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def accelerators_left_idle(work: Work, world: World) -> Iterator[Finding]:
     """A job takes a few accelerators of a large node, and no other job can use the rest.
 
     Types with EFA are bought whole: a job with one GPU of a p4d.24xlarge pays for eight. Nothing is reported where
@@ -48,18 +45,11 @@ def accelerators_left_idle(
     """
     if work.accelerator is None or work.gang or not work.types:
         return
-    selects = (
-        is_job(work.kind)
-        and work.pod is not None
-        and INSTANCE_TYPE in work.pod.node_selector
-    )
+    selects = is_job(work.kind) and work.pod is not None and INSTANCE_TYPE in work.pod.node_selector
     if not world.plan.closed and not selects:
         return
     resource, count = work.accelerator
-    smallest = min(
-        work.types,
-        key=lambda instance: instance.accelerators,
-    )
+    smallest = min(work.types, key=lambda instance: instance.accelerators)
     node = smallest.accelerators
     if count >= node:
         return
@@ -79,11 +69,7 @@ def accelerators_left_idle(
         )
 
 
-def _part(
-    other: Work,
-    work: Work,
-    node: int,
-) -> int:
+def _part(other: Work, work: Work, node: int) -> int:
     """The accelerators that a job takes of a node beside another one; 0 where it takes whole nodes or other pools."""
     if other.accelerator is None or other.gang:
         return 0

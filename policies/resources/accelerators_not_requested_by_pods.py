@@ -17,9 +17,7 @@ _DEVICES = ("nvidia.com/", "aws.amazon.com/", "vpc.amazonaws.com/")
 
 
 @rule("LIM030", severity=Severity.WARNING)
-def accelerators_not_requested_by_pods(
-    workload: Workload, world: World
-) -> Iterator[Finding]:
+def accelerators_not_requested_by_pods(workload: Workload, world: World) -> Iterator[Finding]:
     """Pods that train select nodes with accelerators, and ask for no accelerator.
 
     A container gets the devices that it asks for (Kubernetes 1.36, device plugins): without `nvidia.com/gpu` in its

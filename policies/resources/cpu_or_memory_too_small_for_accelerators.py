@@ -8,15 +8,10 @@ from compiler.model.work import Work
 from compiler.plan import Quantity
 from compiler.policy.rule import Finding, rule
 
-_LEAST = {
-    "cpu": (Quantity(1000), "a core", "1"),
-    "memory": (Quantity.gib(1), "1Gi", "1Gi"),
-}
+_LEAST = {"cpu": (Quantity(1000), "a core", "1"), "memory": (Quantity.gib(1), "1Gi", "1Gi")}
 
 
-@rule(
-    "LIM015", aliases=("too-little-for-devices",), severity=Severity.WARNING, pods=True
-)
+@rule("LIM015", aliases=("too-little-for-devices",), severity=Severity.WARNING, pods=True)
 def cpu_or_memory_too_small_for_accelerators(work: Work) -> Iterator[Finding]:
     """A job may use less than a core, or less than 1Gi of memory, for each of its accelerators.
 

@@ -62,10 +62,7 @@ def device_resource_misspelled(plan: Plan) -> Iterator[Finding]:
         yield from _keys(flavor.tolerations, flavor.where("tolerations"))
 
 
-def _keys(
-    entries: tuple[Taint | Toleration, ...],
-    at: Route,
-) -> Iterator[Finding]:
+def _keys(entries: tuple[Taint | Toleration, ...], at: Route) -> Iterator[Finding]:
     for index, entry in enumerate(entries):
         if not entry.key.isalpha():
             yield from _judge(entry.key, at / index / "key")
@@ -78,12 +75,7 @@ def _asked(node: TrainJob | Container) -> Iterator[Finding]:
         yield from _judge(name, at)
 
 
-def _judge(
-    name: str,
-    at: Route,
-) -> Iterator[Finding]:
+def _judge(name: str, at: Route) -> Iterator[Finding]:
     right = MISSPELT.get(name)
     if right is not None:
-        yield Finding(
-            f"`{name}` is the name of no device", at, help=f"did you mean `{right}`?"
-        )
+        yield Finding(f"`{name}` is the name of no device", at, help=f"did you mean `{right}`?")

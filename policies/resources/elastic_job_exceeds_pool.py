@@ -10,10 +10,7 @@ from compiler.policy.world import World
 
 
 @rule("LIM035", severity=Severity.WARNING)
-def elastic_job_exceeds_pool(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def elastic_job_exceeds_pool(work: Work, world: World) -> Iterator[Finding]:
     """A job that may start with fewer nodes asks for more than its pool can ever have.
 
     Kueue admits what the quota has room for, from the least to the most (kueue v0.19.2, job-min-parallelism). The upper

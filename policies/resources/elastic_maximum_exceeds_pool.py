@@ -10,10 +10,7 @@ from compiler.policy.world import World
 
 
 @rule("LIM031", severity=Severity.WARNING, kinds=("kubeflow.org/PyTorchJob",))
-def elastic_maximum_exceeds_pool(
-    manifest: Manifest,
-    world: World,
-) -> Iterator[Finding]:
+def elastic_maximum_exceeds_pool(manifest: Manifest, world: World) -> Iterator[Finding]:
     """An elastic job may grow to more workers than its pool or its queue has accelerators for.
 
     The operator makes as many pods as its autoscaler wants, up to `maxReplicas` (training-operator v1.9,
@@ -70,11 +67,7 @@ def elastic_maximum_exceeds_pool(
             continue
         resource, asked = work.accelerator
         quotas = [
-            world.borrowable(
-                work.queue,
-                flavor.flavor,
-                resource,
-            )
+            world.borrowable(work.queue, flavor.flavor, resource)
             for flavor in work.queue.flavors()
             if flavor.of(resource) is not None
         ]

@@ -10,10 +10,7 @@ from compiler.policy.world import World
 
 
 @rule("LIM003", aliases=("gang-over-pool",))
-def gang_exceeds_pool(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def gang_exceeds_pool(work: Work, world: World) -> Iterator[Finding]:
     """A job needs more nodes than its pool may have.
 
     All nodes of a job run at once; Karpenter launches none beyond `limits` or `replicas` of the NodePool

@@ -4,11 +4,7 @@ from collections.abc import Iterator
 
 from compiler.catalog import GUIDE_HUGE_PAGES_MIB, huge_pages_mib
 from compiler.diagnostics import Severity
-from compiler.model.fit import (
-    certainly_exceeds_huge_pages,
-    exceeds_huge_pages,
-    huge_pages,
-)
+from compiler.model.fit import certainly_exceeds_huge_pages, exceeds_huge_pages, huge_pages
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -16,10 +12,7 @@ from compiler.subjects.jobs.plan import HUGEPAGES
 
 
 @rule("EFA009", aliases=("huge-pages-over-node",), pods=True)
-def huge_pages_exceed_node(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def huge_pages_exceed_node(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for more huge pages than a node has.
 
     A node with EFA sets its huge pages aside when it boots, and nothing adds more: pods that ask for more stay Pending,
@@ -50,10 +43,7 @@ def huge_pages_exceed_node(
         return
     asked = work.asks[HUGEPAGES]
     most = huge_pages(work, world)
-    largest = max(
-        work.types,
-        key=huge_pages_mib,
-    )
+    largest = max(work.types, key=huge_pages_mib)
     label, severity = "its pods stay Pending", Severity.ERROR
     notes: tuple[str, ...] = ()
     if not certainly_exceeds_huge_pages(work, world):

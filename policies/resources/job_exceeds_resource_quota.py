@@ -11,10 +11,7 @@ from compiler.subjects.namespaces.plan import ResourceQuota
 
 
 @rule("LIM010", aliases=("job-over-namespace-quota",))
-def job_exceeds_resource_quota(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for more than the ResourceQuota of its namespace.
 
     The API server refuses pods beyond a ResourceQuota (Kubernetes, resource quotas): Kueue admits the job and holds

@@ -45,8 +45,7 @@ def limits_differ_from_requests(work: Work) -> Iterator[Finding]:
         }
     if unlike:
         differences = " and ".join(
-            f"{request} of `{name}` and {limit}"
-            for name, (request, limit) in unlike.items()
+            f"{request} of `{name}` and {limit}" for name, (request, limit) in unlike.items()
         )
         place = (work if work.requests else source).where("requests")
         if len(unlike) == 1:

@@ -13,10 +13,7 @@ _PINS = (NODEPOOL_LABEL, POOL_LABEL, INSTANCE_TYPE)
 
 
 @rule("LIM038", pods=True)
-def mig_profile_not_of_gpu(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def mig_profile_not_of_gpu(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for a slice of MIG that the GPUs of its nodes cannot be cut into.
 
     The profiles of a GPU are fixed by its memory: an A100 of 40 GB has `1g.5gb`, one of 80 GB and an H100 `1g.10gb`;

@@ -15,10 +15,7 @@ _KINDS = ("HelmRelease", "Deployment", "Application", "ClusterConfig")
 
 
 @rule("LIM034", severity=Severity.WARNING)
-def node_group_never_scaled(
-    group: NodeGroup,
-    world: World,
-) -> Iterator[Finding]:
+def node_group_never_scaled(group: NodeGroup, world: World) -> Iterator[Finding]:
     """Jobs need a node group that has no nodes, and nothing in the set gives it any.
 
     EKS keeps a node group at its desired size; the Cluster Autoscaler changes that, and Karpenter does not (EKS user
@@ -94,6 +91,4 @@ def _scales(manifest: Manifest) -> bool:
     if kind != "ClusterConfig":
         chart = value(manifest.body, "spec", "chart", "spec", "chart")
         return _AUTOSCALER in f"{manifest.ref.name} {chart}"
-    return "'autoScaler': True" in str(manifest.body) or _AUTOSCALER in str(
-        manifest.body
-    )
+    return "'autoScaler': True" in str(manifest.body) or _AUTOSCALER in str(manifest.body)

@@ -13,9 +13,7 @@ from compiler.subjects.pools.plan import NODEPOOL_LABEL, NodeOverlay, NodePool
 
 
 @rule("EFA019", aliases=("overlay-over-huge-pages",), severity=Severity.WARNING)
-def node_overlay_exceeds_huge_pages(
-    overlay: NodeOverlay, world: World
-) -> Iterator[Finding]:
+def node_overlay_exceeds_huge_pages(overlay: NodeOverlay, world: World) -> Iterator[Finding]:
     """A NodeOverlay promises more huge pages than its nodes have.
 
     Karpenter trusts the overlay and launches a node for a pod that asks for as much; the kubelet rejects the pod, and
@@ -63,10 +61,7 @@ def node_overlay_exceeds_huge_pages(
         )
 
 
-def _pools(
-    overlay: NodeOverlay,
-    world: World,
-) -> list[NodePool]:
+def _pools(overlay: NodeOverlay, world: World) -> list[NodePool]:
     """The pools that an overlay is for, where it says them by name and by nothing else."""
     requirements = overlay.requirements
     if {requirement.key for requirement in requirements} != {NODEPOOL_LABEL}:

@@ -83,11 +83,7 @@ def _stored(manifest: Manifest) -> int:
     if _is_builtin(manifest.ref.group):
         return _texts(manifest.body)
     stored = json.dumps(
-        manifest.body,
-        default=str,
-        skipkeys=True,
-        ensure_ascii=False,
-        separators=(",", ":"),
+        manifest.body, default=str, skipkeys=True, ensure_ascii=False, separators=(",", ":")
     )
     return len(stored.encode("utf-8", "surrogatepass")) + _managed(manifest.body)
 

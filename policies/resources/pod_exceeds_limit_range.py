@@ -13,10 +13,7 @@ from compiler.subjects.jobs.plan import Resources
 
 
 @rule("LIM014", aliases=("pod-over-limit-range",), pods=True)
-def pod_exceeds_limit_range(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def pod_exceeds_limit_range(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for more than the LimitRange of its namespace lets a pod have.
 
     The API server refuses a pod whose container, or whose containers together, are limited to more than `max`
@@ -53,10 +50,7 @@ def pod_exceeds_limit_range(
         yield from _over(work, manifest)
 
 
-def _over(
-    work: Work,
-    limits: Manifest,
-) -> Iterator[Finding]:
+def _over(work: Work, limits: Manifest) -> Iterator[Finding]:
     """The first resource of the job's main pod that is above the most."""
     items = value(limits.body, "spec", "limits")
     if not isinstance(items, list):
@@ -83,10 +77,7 @@ def _over(
                 return
 
 
-def _asked(
-    work: Work,
-    kind: object,
-) -> tuple[Resources, str]:
+def _asked(work: Work, kind: object) -> tuple[Resources, str]:
     """What a container, or all containers of a pod, may use at most."""
     if kind == "Container":
         return work.asks, "a container"

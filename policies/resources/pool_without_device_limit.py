@@ -11,10 +11,7 @@ from compiler.subjects.pools.plan import NodePool
 
 
 @rule("LIM009", severity=Severity.WARNING)
-def pool_without_device_limit(
-    pool: NodePool,
-    world: World,
-) -> Iterator[Finding]:
+def pool_without_device_limit(pool: NodePool, world: World) -> Iterator[Finding]:
     """A pool of accelerated nodes has no limit in accelerators or nodes.
 
     Nothing bounds what Karpenter may launch, or CPUs do: `cpu: 1000` is 10 nodes of p4d and 5 of p5, whatever the

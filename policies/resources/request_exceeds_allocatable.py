@@ -14,10 +14,7 @@ from compiler.subjects.pools.plan import POOL_LABEL, NodeShare
 
 
 @rule("LIM002", aliases=("request-over-allocatable",), pods=True)
-def request_exceeds_allocatable(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for more CPU or memory than a node can give to pods.
 
     Of what the type has, Karpenter's overhead of 7.5 %, the kubelet's reservation, the eviction threshold and the
@@ -51,9 +48,7 @@ def request_exceeds_allocatable(
     more = []
     for room in over[len(reported) :]:
         asked = work.asks[room.resource]
-        more.append(
-            f"and for {asked} of `{room.resource}`, of which there is {room.text}"
-        )
+        more.append(f"and for {asked} of `{room.resource}`, of which there is {room.text}")
     for room in reported:
         resource = room.resource
         key = spec_key(resource)
@@ -81,46 +76,16 @@ class _Room(NamedTuple):
     type: str
 
 
-def _rooms(
-    work: Work,
-    world: World,
-) -> tuple[_Room, _Room]:
+def _rooms(work: Work, world: World) -> tuple[_Room, _Room]:
     """The most CPU and the most memory among the nodes that a job may get."""
     pages = HUGEPAGES in work.asks
     cpus: list[_Room] = []
     memories: list[_Room] = []
     for pool, instance in work.offers:
-        milli, mib, steps = node_room(
-            pool,
-            instance,
-            world,
-            huge_pages=pages,
-        )
-        cpus.append(
-            _Room(
-                "cpu",
-                f"{milli}m",
-                Quantity(milli),
-                steps,
-                instance.name,
-            )
-        )
-        memories.append(
-            _Room(
-                "memory",
-                _rounded(mib),
-                Quantity.mib(mib),
-                steps,
-                instance.name,
-            )
-        )
-    return max(
-        cpus,
-        key=_amount,
-    ), max(
-        memories,
-        key=_amount,
-    )
+        milli, mib, steps = node_room(pool, instance, world, huge_pages=pages)
+        cpus.append(_Room("cpu", f"{milli}m", Quantity(milli), steps, instance.name))
+        memories.append(_Room("memory", _rounded(mib), Quantity.mib(mib), steps, instance.name))
+    return max(cpus, key=_amount), max(memories, key=_amount)
 
 
 def _amount(room: _Room) -> Quantity:
@@ -132,12 +97,7 @@ def _is_exceeded(work: Work, room: _Room) -> bool:
     return asked is not None and asked > room.amount
 
 
-def _limit(
-    work: Work,
-    world: World,
-    resource: str,
-    text: str,
-) -> str:
+def _limit(work: Work, world: World, resource: str, text: str) -> str:
     """The most that a job can ask for, where all is known that runs on the nodes."""
     most = []
     for pool in work.pools:

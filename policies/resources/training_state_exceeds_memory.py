@@ -88,7 +88,9 @@ def _help(state: TrainingState) -> str:
         beyond = ""
         if state.enough_nodes > most:
             beyond = f"; pool `{state.pool}` has {most} at most"
-        nodes = f"`nodes: {state.enough_nodes}`, the fewest of {state.instance} that hold it{beyond}"
+        nodes = (
+            f"`nodes: {state.enough_nodes}`, the fewest of {state.instance} that hold it{beyond}"
+        )
         return f"write {nodes}; or {less}"
     if state.sharding != "full":
         return f"write `sharding: full` if the program shards its state (FSDP, ZeRO-3), {less}"

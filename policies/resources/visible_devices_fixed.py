@@ -23,11 +23,7 @@ def visible_devices_fixed(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, env: {NCCL_DEBUG: WARN}}]
     """
-    for name in (
-        "CUDA_VISIBLE_DEVICES",
-        "NVIDIA_VISIBLE_DEVICES",
-        "NEURON_RT_VISIBLE_CORES",
-    ):
+    for name in ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "NEURON_RT_VISIBLE_CORES"):
         given = work.env.get(name)
         if given is None or work.accelerator is None:
             continue

@@ -8,10 +8,7 @@ from compiler.policy.world import World
 
 
 @rule("RUN052", params={"allowed": []})
-def host_path_mounted(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def host_path_mounted(work: Work, world: World) -> Iterator[Finding]:
     """A job mounts a path of its node that nobody has allowed.
 
     What a pod writes there stays when it is gone, other pods of the node read it, and many paths are those of the
@@ -51,10 +48,7 @@ def host_path_mounted(
         )
 
 
-def _is_below(
-    path: str,
-    folders: tuple[str, ...],
-) -> bool:
+def _is_below(path: str, folders: tuple[str, ...]) -> bool:
     parts = path.split("/")
     if ".." in parts:
         return False

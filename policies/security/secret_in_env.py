@@ -95,10 +95,7 @@ def _others(work: Work) -> Iterator[Container]:
         yield from pod.containers
 
 
-def _beside(
-    work: Work,
-    container: Container,
-) -> Iterator[Finding]:
+def _beside(work: Work, container: Container) -> Iterator[Finding]:
     """What a container has that is not that of the program."""
     kind = "container"
     if work.pod is not None and container in work.pod.init_containers:

@@ -17,10 +17,7 @@ Place = tuple[str | int, ...]
 
 
 @rule("ACC014")
-def secret_in_object(
-    plan: Plan,
-    world: World,
-) -> Iterator[Finding]:
+def secret_in_object(plan: Plan, world: World) -> Iterator[Finding]:
     """An object has a secret as plain text: a Secret in git, the values of a chart, a variable, a URL.
 
     What is written in git is read by everybody who reads git, and stays in its history (Kubernetes, good practices for
@@ -89,10 +86,7 @@ def secret_in_object(
         if kind == "CustomResourceDefinition":
             continue
         if everywhere or kind in _REACHED or manifest.body in included:
-            yield from _in_object(
-                manifest,
-                judged=manifest.id in elsewhere,
-            )
+            yield from _in_object(manifest, judged=manifest.id in elsewhere)
 
 
 # What specs reach of the objects that we write; the others have no text but ours.
@@ -108,10 +102,7 @@ _REACHED = (
 )
 
 
-def _judged_elsewhere(
-    plan: Plan,
-    world: World,
-) -> set[str]:
+def _judged_elsewhere(plan: Plan, world: World) -> set[str]:
     """The ids of objects of which RUN024 or RUN051 judge all but the metadata."""
     places = [files.at for files in plan.of(FileSet)]
     for work in (*world.works, *world.pods):
@@ -121,20 +112,12 @@ def _judged_elsewhere(
     return {str(place[0]) for place in places if place}
 
 
-def _in_object(
-    manifest: Manifest,
-    *,
-    judged: bool,
-) -> Iterator[Finding]:
+def _in_object(manifest: Manifest, *, judged: bool) -> Iterator[Finding]:
     kind, group = manifest.ref.kind, manifest.ref.group
     if kind == "Secret" and not group:
         yield from _secret(manifest)
         return
-    secrets = _found(
-        manifest.body,
-        (),
-        by_name=group != "external-secrets.io",
-    )
+    secrets = _found(manifest.body, (), by_name=group != "external-secrets.io")
     if judged:
         secrets = _in_metadata(manifest.body.get("metadata"))
     for place, what in secrets:
@@ -163,11 +146,7 @@ _TEXTS = ("labels", "annotations")
 _NAMES = ("name", "namespace")
 
 
-def _finding(
-    manifest: Manifest,
-    path: Place,
-    what: str,
-) -> Finding:
+def _finding(manifest: Manifest, path: Place, what: str) -> Finding:
     return Finding(
         f"{what} is in git, in {manifest.ref.kind} `{manifest.ref.name}`",
         Route((manifest.id, *path)),
@@ -212,20 +191,11 @@ _PUBLIC = frozenset(
 )
 
 
-def _found(
-    node: Any,
-    path: Place,
-    *,
-    by_name: bool,
-) -> Iterator[tuple[Place, str]]:
+def _found(node: Any, path: Place, *, by_name: bool) -> Iterator[tuple[Place, str]]:
     """Each place with a secret, and what it is."""
     if isinstance(node, list):
         for index, item in enumerate(node):
-            yield from _found(
-                item,
-                (*path, index),
-                by_name=by_name,
-            )
+            yield from _found(item, (*path, index), by_name=by_name)
         return
     if not isinstance(node, dict):
         if isinstance(node, str):

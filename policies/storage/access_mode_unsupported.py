@@ -21,10 +21,7 @@ _OFFERED = {
     aliases=("access-that-no-driver-gives",),
     kinds=("/PersistentVolumeClaim", "/PersistentVolume"),
 )
-def access_mode_unsupported(
-    manifest: Manifest,
-    world: World,
-) -> Iterator[Finding]:
+def access_mode_unsupported(manifest: Manifest, world: World) -> Iterator[Finding]:
     """A volume has an access mode that its driver does not support.
 
     A disk of EBS with a file system goes to one node (aws-ebs-csi-driver: only `ReadWriteOnce`; `ReadWriteMany` is for

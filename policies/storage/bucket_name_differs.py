@@ -13,9 +13,7 @@ from compiler.source import Route
 from compiler.subjects.jobs.plan import Container, Pod, Runtime, TrainJob
 from compiler.subjects.workloads.plan import Workload
 
-_BUCKET = (
-    r"s3://([a-z0-9](?:[a-z0-9.-]|\$\{?\w*(?:ACCOUNT|REGION)\w*\}?){2,})(?![\w.${-])"
-)
+_BUCKET = r"s3://([a-z0-9](?:[a-z0-9.-]|\$\{?\w*(?:ACCOUNT|REGION)\w*\}?){2,})(?![\w.${-])"
 # What scripts and templates write for the account and the Region in a bucket's name.
 _ACCOUNT = r"\$\{?\w*ACCOUNT\w*\}?|(?<![0-9])[0-9]{12}(?![0-9])"
 _REGION = r"\$\{?\w*REGION\w*\}?|(?<![a-z0-9])[a-z]{2}-[a-z]+-[0-9](?![0-9])"
@@ -23,10 +21,7 @@ _PARTS = r"(?:account|region)(?:-(?:account|region))*"
 
 
 @rule("RUN085", severity=Severity.WARNING)
-def bucket_name_differs(
-    plan: Plan,
-    world: World,
-) -> Iterator[Finding]:
+def bucket_name_differs(plan: Plan, world: World) -> Iterator[Finding]:
     """A name of a bucket differs from another one in the set by the account or region at its end.
 
     `training-data-111122223333` and `training-data-111122223333-us-west-2` are two buckets (S3 user guide, bucket
@@ -95,10 +90,7 @@ def _pattern(name: str) -> str:
     return re.sub(_REGION, "region", re.sub(_ACCOUNT, "account", name))
 
 
-def _named(
-    plan: Plan,
-    world: World,
-) -> Iterator[tuple[str, Route]]:
+def _named(plan: Plan, world: World) -> Iterator[tuple[str, Route]]:
     """The buckets that objects name, with their places."""
     for manifest in world.manifests:
         for path in _FIELDS.get(str(manifest.body.get("kind")), ()):
@@ -122,10 +114,7 @@ _FIELDS = {
 }
 
 
-def _in_text(
-    text: str,
-    at: Route,
-) -> Iterator[tuple[str, Route]]:
+def _in_text(text: str, at: Route) -> Iterator[tuple[str, Route]]:
     for name in re.findall(_BUCKET, text):
         yield name, at
 

@@ -10,10 +10,7 @@ from compiler.source import Route
 from compiler.subjects.jobs.plan import Container, TrainJob
 from compiler.subjects.workloads.plan import Workload
 
-_MOVED = {
-    "/usr/local/gds/": "/usr/local/cuda/gds/",
-    "/etc/default/nvidia-gds": "/etc/cufile.json",
-}
+_MOVED = {"/usr/local/gds/": "/usr/local/cuda/gds/", "/etc/default/nvidia-gds": "/etc/cufile.json"}
 
 
 @rule("RUN084", severity=Severity.NOTE)
@@ -55,16 +52,10 @@ def _commands(plan: Plan) -> Iterator[tuple[str, TrainJob | Container]]:
                 yield title_of(workload), container
 
 
-def _stale(
-    title: str,
-    word: str,
-    at: Route,
-) -> Iterator[Finding]:
+def _stale(title: str, word: str, at: Route) -> Iterator[Finding]:
     for old, new in _MOVED.items():
         if old in word:
             yield Finding(
-                f"{title} names `{old}`, which no release has any more",
-                at,
-                help=f"write `{new}`",
+                f"{title} names `{old}`, which no release has any more", at, help=f"write `{new}`"
             )
             return

@@ -14,10 +14,7 @@ from compiler.subjects.delivery.plan import HelmRelease
 
 
 @rule("RUN083", severity=Severity.WARNING)
-def direct_storage_without_efa(
-    plan: Plan,
-    world: World,
-) -> Iterator[Finding]:
+def direct_storage_without_efa(plan: Plan, world: World) -> Iterator[Finding]:
     """GPUDirect Storage is installed, and the file systems of a storage class do not speak EFA.
 
     FSx for Lustre moves data past the CPU only over EFA: it takes PERSISTENT_2 with metadata configuration and

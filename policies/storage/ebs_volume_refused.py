@@ -15,10 +15,7 @@ _FIELDS = ("iops", "throughput")
 
 
 @rule("PLC070")
-def ebs_volume_refused(
-    volume_class: VolumeClass,
-    world: World,
-) -> Iterator[Finding]:
+def ebs_volume_refused(volume_class: VolumeClass, world: World) -> Iterator[Finding]:
     """A storage class asks for volumes of gp3 that EBS refuses.
 
     A volume of gp3 has 1 to 65536 GiB, 3000 to 80000 IOPS and 125 to 2000 MiB/s (EC2 API, CreateVolume, botocore
@@ -81,10 +78,7 @@ def _by_size(what: str) -> bool:
     return what.endswith("GiB") or " GiB has " in what
 
 
-def _sizes(
-    volume_class: VolumeClass,
-    plan: Plan,
-) -> Iterator[tuple[int | None, Route]]:
+def _sizes(volume_class: VolumeClass, plan: Plan) -> Iterator[tuple[int | None, Route]]:
     """No size, for what the class says by itself; then the size in GiB of each of its claims."""
     yield None, volume_class.at
     for claim in plan.of(VolumeClaim):

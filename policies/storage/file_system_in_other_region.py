@@ -11,9 +11,7 @@ from compiler.subjects.storage.plan import PersistentVolume
 
 
 @rule("PLC033", severity=Severity.WARNING)
-def file_system_in_other_region(
-    volume: PersistentVolume, world: World
-) -> Iterator[Finding]:
+def file_system_in_other_region(volume: PersistentVolume, world: World) -> Iterator[Finding]:
     """A volume mounts an FSx file system of another region than the cluster's.
 
     The DNS name of a file system holds its region (FSx for Lustre user guide). Across regions a mount needs peered

@@ -11,9 +11,7 @@ from compiler.subjects.storage.plan import PersistentVolume
 
 
 @rule("PLC036", severity=Severity.WARNING)
-def file_system_in_other_vpc(
-    volume: PersistentVolume, world: World
-) -> Iterator[Finding]:
+def file_system_in_other_vpc(volume: PersistentVolume, world: World) -> Iterator[Finding]:
     """A cluster creates its own VPC, and a volume mounts an existing file system by DNS name.
 
     The file system is then in another VPC, where its name has an address and here it has none: pods stay in

@@ -12,10 +12,7 @@ from compiler.subjects.pools.plan import ZONE
 
 
 @rule("PLC032", severity=Severity.WARNING, pods=True)
-def file_system_without_zone(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def file_system_without_zone(work: Work, world: World) -> Iterator[Finding]:
     """A job may run in several zones, and its file system does not say in which it is.
 
     A file system of FSx for Lustre lies in one zone. From another one it can be mounted, at the price of latency and

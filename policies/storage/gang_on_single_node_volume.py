@@ -10,10 +10,7 @@ from compiler.policy.world import World
 
 
 @rule("RUN029", aliases=("gang-on-a-disk",), pods=True)
-def gang_on_single_node_volume(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def gang_on_single_node_volume(work: Work, world: World) -> Iterator[Finding]:
     """The nodes of a gang mount a claim that only one node or pod can use.
 
     An EBS disk is attached to one instance (`ReadWriteOnce`; EBS Multi-Attach takes no file systems), and a claim that

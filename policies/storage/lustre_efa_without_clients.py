@@ -18,10 +18,7 @@ _OWN_IMAGE = ("ami", "launchTemplate")
 
 
 @rule("RUN110", severity=Severity.WARNING)
-def lustre_efa_without_clients(
-    plan: Plan,
-    world: World,
-) -> Iterator[Finding]:
+def lustre_efa_without_clients(plan: Plan, world: World) -> Iterator[Finding]:
     """A file system of FSx for Lustre has EFA, and no node is made its client over EFA.
 
     A node talks to FSx over TCP until LNet has EFA interfaces on it: the tools of Lustre, the module `kefalnd`, and
@@ -73,10 +70,7 @@ def lustre_efa_without_clients(
         )
 
 
-def _with_efa(
-    plan: Plan,
-    world: World,
-) -> Iterator[tuple[str, Route]]:
+def _with_efa(plan: Plan, world: World) -> Iterator[tuple[str, Route]]:
     """The file systems with EFA, and classes that make some: what each is called, and its place."""
     for stack in plan.of(FileSystemStack):
         if stack.efa:
@@ -95,10 +89,7 @@ def _has_nodes(manifest: Manifest) -> bool:
     kind = f"{manifest.ref.api_version.partition('/')[0]}/{manifest.ref.kind}"
     if kind not in KINDS:
         return False
-    groups = [
-        *items(manifest.body, "managedNodeGroups"),
-        *items(manifest.body, "nodeGroups"),
-    ]
+    groups = [*items(manifest.body, "managedNodeGroups"), *items(manifest.body, "nodeGroups")]
     return manifest.ref.kind == "EC2NodeClass" or bool(groups)
 
 
@@ -112,8 +103,5 @@ def _may_be_client(manifest: Manifest) -> bool:
         if not isinstance(terms, list):
             return True
         return not all(isinstance(term, dict) and "alias" in term for term in terms)
-    groups = [
-        *items(manifest.body, "managedNodeGroups"),
-        *items(manifest.body, "nodeGroups"),
-    ]
+    groups = [*items(manifest.body, "managedNodeGroups"), *items(manifest.body, "nodeGroups")]
     return any(key in group for group in groups for key in _OWN_IMAGE)

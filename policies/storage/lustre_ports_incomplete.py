@@ -68,8 +68,5 @@ def lustre_ports_incomplete(group: SecurityGroupStack) -> Iterator[Finding]:
                 )
 
 
-def _is_let(
-    port: int,
-    rules: Sequence[SecurityRule],
-) -> bool:
+def _is_let(port: int, rules: Sequence[SecurityRule]) -> bool:
     return any(rule.lets(port) for rule in rules)

@@ -11,9 +11,7 @@ from compiler.subjects.storage.plan import PersistentVolume
 
 
 @rule("RUN033", aliases=("lustre-not-mountable",), severity=Severity.WARNING)
-def lustre_version_not_mountable(
-    volume: PersistentVolume, world: World
-) -> Iterator[Finding]:
+def lustre_version_not_mountable(volume: PersistentVolume, world: World) -> Iterator[Finding]:
     """The nodes cannot mount the Lustre version of a volume, or the version is not given.
 
     AL2023 has the Lustre client 2.15, on kernels 6.1, 6.12 and 6.18. It mounts file systems of Lustre 2.12 and 2.15 and

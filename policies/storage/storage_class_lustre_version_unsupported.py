@@ -17,9 +17,7 @@ from compiler.source import Route
     severity=Severity.WARNING,
     kinds=("storage.k8s.io/StorageClass",),
 )
-def storage_class_lustre_version_unsupported(
-    manifest: Manifest, world: World
-) -> Iterator[Finding]:
+def storage_class_lustre_version_unsupported(manifest: Manifest, world: World) -> Iterator[Finding]:
     """A storage class creates file systems of a Lustre version that the nodes cannot mount.
 
     `fileSystemTypeVersion` of the FSx CSI driver is 2.10 unless it is given, for all deployment types but

@@ -25,10 +25,7 @@ _STEP = 2400
 
 
 @rule("RUN080", kinds=("storage.k8s.io/StorageClass",))
-def storage_class_refused(
-    manifest: Manifest,
-    world: World,
-) -> Iterator[Finding]:
+def storage_class_refused(manifest: Manifest, world: World) -> Iterator[Finding]:
     """A storage class asks for file systems that FSx refuses.
 
     The FSx CSI driver hands its parameters to CreateFileSystem as they are, and the claim stays Pending
@@ -90,10 +87,7 @@ def storage_class_refused(
             )
 
 
-def _sizes(
-    manifest: Manifest,
-    plan: Plan,
-) -> Iterator[tuple[int | None, Route]]:
+def _sizes(manifest: Manifest, plan: Plan) -> Iterator[tuple[int | None, Route]]:
     """No size, for what the class says by itself; then the size in GiB of each of its claims, as the driver asks for
     it."""
     yield None, Route((manifest.id,))

@@ -53,8 +53,6 @@ def _emptied(words: Command) -> str:
     sync = next((sync for sync in _SYNCS if words[: len(sync)] == sync), ())
     if not sync or "--delete" not in words:
         return ""
-    places = [
-        word for word in words[len(sync) :] if word.startswith(("s3://", "/", "."))
-    ]
+    places = [word for word in words[len(sync) :] if word.startswith(("s3://", "/", "."))]
     has_source = len(places) > 1 and places[1].startswith("s3://")
     return places[1] if has_source else ""

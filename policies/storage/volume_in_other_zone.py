@@ -10,10 +10,7 @@ from compiler.subjects.storage.plan import PersistentVolume
 
 
 @rule("PLC015", aliases=("storage-in-other-zone",))
-def volume_in_other_zone(
-    work: Work,
-    world: World,
-) -> Iterator[Finding]:
+def volume_in_other_zone(work: Work, world: World) -> Iterator[Finding]:
     """A job mounts a volume that is pinned to another zone than its pool.
 
     A PersistentVolume with node affinity to a zone lets its pods run only there (Kubernetes, volume topology): with
@@ -33,9 +30,7 @@ def volume_in_other_zone(
             size: 4800Gi, version: "2.15", zone: us-west-2b}}}
         jobs: [{name: llama, mounts: [{storage: data, path: /data}]}]
     """
-    if not world.plan.of(PersistentVolume) or not all(
-        pool.zones for pool in work.pools
-    ):
+    if not world.plan.of(PersistentVolume) or not all(pool.zones for pool in work.pools):
         return
     zones = {zone for pool in work.pools for zone in pool.zones or ()}
     if world.zones and not zones <= world.zones:

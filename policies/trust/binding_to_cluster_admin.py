@@ -14,10 +14,7 @@ _FLUX = "flux-system"
 @rule(
     "ACC040",
     severity=Severity.WARNING,
-    kinds=(
-        "rbac.authorization.k8s.io/RoleBinding",
-        "rbac.authorization.k8s.io/ClusterRoleBinding",
-    ),
+    kinds=("rbac.authorization.k8s.io/RoleBinding", "rbac.authorization.k8s.io/ClusterRoleBinding"),
 )
 def binding_to_cluster_admin(manifest: Manifest) -> Iterator[Finding]:
     """A binding makes somebody an administrator of the cluster.

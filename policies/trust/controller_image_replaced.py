@@ -13,10 +13,7 @@ _KEYS = ("repository", "registry", "imageRegistry", "image")
 
 
 @rule("ACC048", severity=Severity.WARNING)
-def controller_image_replaced(
-    release: HelmRelease,
-    world: World,
-) -> Iterator[Finding]:
+def controller_image_replaced(release: HelmRelease, world: World) -> Iterator[Finding]:
     """A controller is started from another registry than its chart's.
 
     A controller has rights over the cluster: who may push that image has them too, and the pinned version of the chart
@@ -45,9 +42,7 @@ def controller_image_replaced(
         )
 
 
-def _images(
-    values: Any, path: tuple[Key, ...]
-) -> Iterator[tuple[tuple[Key, ...], str]]:
+def _images(values: Any, path: tuple[Key, ...]) -> Iterator[tuple[tuple[Key, ...], str]]:
     """The values that name a registry or a repository with one, but for those of ECR."""
     if not isinstance(values, dict):
         return

@@ -9,11 +9,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.source import Route
 
 
-@rule(
-    "ACC043",
-    severity=Severity.WARNING,
-    kinds=("karpenter.k8s.aws/EC2NodeClass",),
-)
+@rule("ACC043", severity=Severity.WARNING, kinds=("karpenter.k8s.aws/EC2NodeClass",))
 def instance_metadata_open(manifest: Manifest) -> Iterator[Finding]:
     """Pods reach the instance metadata of their node, and with it the credentials of the node's role.
 

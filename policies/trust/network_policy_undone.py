@@ -14,10 +14,7 @@ _KIND = ("networking.k8s.io", "NetworkPolicy")
 
 
 @rule("ACC046", severity=Severity.WARNING, kinds=("networking.k8s.io/NetworkPolicy",))
-def network_policy_undone(
-    manifest: Manifest,
-    world: World,
-) -> Iterator[Finding]:
+def network_policy_undone(manifest: Manifest, world: World) -> Iterator[Finding]:
     """A NetworkPolicy lets everybody reach all pods of a namespace, so that the other policies there mean nothing.
 
     Policies add up: what one of them lets in, no other keeps out (Kubernetes, NetworkPolicy). The port of a rendezvous
@@ -82,8 +79,7 @@ def _open_rule(manifest: Manifest) -> int | None:
 
 def _is_everybody(peers: Any) -> bool:
     return any(
-        value(peer, "ipBlock", "cidr") == "0.0.0.0/0"
-        and not value(peer, "ipBlock", "except")
+        value(peer, "ipBlock", "cidr") == "0.0.0.0/0" and not value(peer, "ipBlock", "except")
         for peer in items(peers)
     )
 

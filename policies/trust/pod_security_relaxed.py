@@ -15,10 +15,7 @@ _ENFORCED = "pod-security.kubernetes.io/enforce"
 
 
 @rule("ACC045", kinds=("/Namespace",))
-def pod_security_relaxed(
-    manifest: Manifest,
-    world: World,
-) -> Iterator[Finding]:
+def pod_security_relaxed(manifest: Manifest, world: World) -> Iterator[Finding]:
     """A namespace in which teams start jobs lets privileged pods in.
 
     With `pod-security.kubernetes.io/enforce: privileged` nothing about a pod is refused: who may create a job there

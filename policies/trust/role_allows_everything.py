@@ -12,10 +12,7 @@ from compiler.source import Route
 @rule(
     "ACC041",
     severity=Severity.WARNING,
-    kinds=(
-        "rbac.authorization.k8s.io/Role",
-        "rbac.authorization.k8s.io/ClusterRole",
-    ),
+    kinds=("rbac.authorization.k8s.io/Role", "rbac.authorization.k8s.io/ClusterRole"),
 )
 def role_allows_everything(manifest: Manifest) -> Iterator[Finding]:
     """A role allows every verb on every resource.

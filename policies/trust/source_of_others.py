@@ -13,15 +13,8 @@ from compiler.source import Route
 _OWN = "flux-system"
 
 
-@rule(
-    "ACC047",
-    severity=Severity.WARNING,
-    kinds=("kustomize.toolkit.fluxcd.io/Kustomization",),
-)
-def source_of_others(
-    manifest: Manifest,
-    world: World,
-) -> Iterator[Finding]:
+@rule("ACC047", severity=Severity.WARNING, kinds=("kustomize.toolkit.fluxcd.io/Kustomization",))
+def source_of_others(manifest: Manifest, world: World) -> Iterator[Finding]:
     """Flux applies a repository of somebody else with the rights of its own controller.
 
     Who may push there decides what this cluster runs, and no pull request here shows it. Without `serviceAccountName`
@@ -82,12 +75,7 @@ def source_of_others(
         )
 
 
-def _owner(
-    world: World,
-    kind: str,
-    name: str,
-    namespace: str,
-) -> str:
+def _owner(world: World, kind: str, name: str, namespace: str) -> str:
     """Host and owner of the repository of a source; empty where it is not in the set."""
     for source in world.manifests:
         ref = source.ref

@@ -38,15 +38,7 @@ def words(found: Iterable[Mapping[str, Any]]) -> list[str]:
 def main() -> None:
     """Every case as it is reported now."""
     for path in CASES:
-        command = [
-            sys.executable,
-            "-m",
-            "compiler",
-            "check",
-            "--format",
-            "json",
-            path.name,
-        ]
+        command = [sys.executable, "-m", "compiler", "check", "--format", "json", path.name]
         done = subprocess.run(
             command, cwd=path.parent, capture_output=True, encoding="utf-8", check=False
         )
@@ -55,9 +47,7 @@ def main() -> None:
             for line in path.read_text(encoding="utf-8").splitlines()
             if not line.startswith(REPORTED)
         ]
-        lines += [
-            REPORTED + each for each in words(json.loads(done.stdout)["diagnostics"])
-        ]
+        lines += [REPORTED + each for each in words(json.loads(done.stdout)["diagnostics"])]
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -81,19 +81,12 @@ CASES = [
         None,
         "cannot read `spec.yaml`: it is a pipe, and only regular files are read",
     ),
-    (
-        _link_to_itself,
-        "YML022",
-        None,
-        "cannot read `spec.yaml`: too many levels of symbolic links",
-    ),
+    (_link_to_itself, "YML022", None, "cannot read `spec.yaml`: too many levels of symbolic links"),
 ]
 
 
 @pytest.mark.parametrize(
-    ("make", "code", "line", "fact"),
-    CASES,
-    ids=lambda each: getattr(each, "__name__", None),
+    ("make", "code", "line", "fact"), CASES, ids=lambda each: getattr(each, "__name__", None)
 )
 @pytest.mark.parametrize("command", ["check", "compile"])
 def test_unreadable_input(
@@ -168,13 +161,9 @@ def test_a_pipe_among_the_files_is_named(
     os.mkfifo(tmp_path / where)
     done = trainyard(command, "--format", "json", "specs", cwd=tmp_path)
     reported = [
-        each["message"]
-        for each in json.loads(done.out)["diagnostics"]
-        if each["code"] == "YML022"
+        each["message"] for each in json.loads(done.out)["diagnostics"] if each["code"] == "YML022"
     ]
-    assert reported == [
-        f"cannot read `{where}`: it is a pipe, and only regular files are read"
-    ]
+    assert reported == [f"cannot read `{where}`: it is a pipe, and only regular files are read"]
     assert done.code == 2
 
 
@@ -209,11 +198,7 @@ def test_what_a_shell_hands_over_is_read(tmp_path: Path) -> None:
             check=False,
             timeout=60,
         )
-        assert (done.returncode, done.stdout, done.stderr) == (
-            0,
-            "",
-            "clean: starter\n",
-        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "clean: starter\n")
     text = text.replace("us-west-2a", "us-west-9a")
     done = subprocess.run(
         [sys.executable, "-m", "compiler", "check", "-", "-"],
@@ -241,9 +226,7 @@ def test_names_in_capitals_are_taken(trainyard: Command, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ['"a\\0b"', '"\\u0000"'])
-def test_a_base_with_a_zero_byte_in_its_name(
-    name: str, trainyard: Command, tmp_path: Path
-) -> None:
+def test_a_base_with_a_zero_byte_in_its_name(name: str, trainyard: Command, tmp_path: Path) -> None:
     (tmp_path / "spec.yaml").write_text(
         f"apiVersion: trainyard.dev/v1alpha1\nkind: TrainingCluster\nextends: {name}\nmetadata: {{name: a}}\n"
     )
@@ -267,11 +250,7 @@ def _locked(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
 @pytest.mark.parametrize("command", ["check", "compile", "lint"])
 @pytest.mark.parametrize("inside", [True, False])
 def test_a_folder_that_may_not_be_read(
-    inside: bool,
-    command: str,
-    trainyard: Command,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    inside: bool, command: str, trainyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may hold a job: what is left out is not taken for gone."""
     (tmp_path / "specs" / "locked").mkdir(parents=True)

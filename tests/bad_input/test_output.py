@@ -25,36 +25,25 @@ def folder(trainyard: Command, tmp_path: Path) -> Path:
     shutil.copy(SPECS / "starter.yaml", tmp_path / "spec.yaml")
     assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
     text = (tmp_path / "spec.yaml").read_text()
-    (tmp_path / "spec.yaml").write_text(
-        text.replace("command: [torchrun, train.py]", RERUN)
-    )
+    (tmp_path / "spec.yaml").write_text(text.replace("command: [torchrun, train.py]", RERUN))
     return tmp_path
 
 
 def refused(done: Run, code: str, fact: str) -> None:
     """One error with this code and fact, exit code 2, and a line that says that nothing was written."""
-    assert re.findall(r"^error\[(\w+)\]: (.*)$", done.out, re.MULTILINE) == [
-        (code, fact)
-    ]
+    assert re.findall(r"^error\[(\w+)\]: (.*)$", done.out, re.MULTILINE) == [(code, fact)]
     assert "= help: " in done.out
-    assert (
-        done.err.splitlines()[-1] == "nothing was written" or "not written" in done.err
-    )
+    assert done.err.splitlines()[-1] == "nothing was written" or "not written" in done.err
     assert done.code == 2
 
 
 @pytest.mark.parametrize("check", [[], ["--check"]])
 @pytest.mark.parametrize("output", ["out", "out/deeper"])
 @pytest.mark.parametrize(
-    "make",
-    [lambda path: path.write_text("mine\n"), lambda path: path.symlink_to("nowhere")],
+    "make", [lambda path: path.write_text("mine\n"), lambda path: path.symlink_to("nowhere")]
 )
 def test_no_folder_at_or_above_the_output(
-    make: Callable[[Path], object],
-    output: str,
-    check: list[str],
-    folder: Path,
-    trainyard: Command,
+    make: Callable[[Path], object], output: str, check: list[str], folder: Path, trainyard: Command
 ) -> None:
     """A file, or a link that leads nowhere; `--check` calls that no stale output either."""
     make(folder / "out")
@@ -78,9 +67,7 @@ def test_a_folder_without_permission(
     """Root may write everywhere, so the answer of the system is set here."""
     before, access = snapshot(folder), os.access
     monkeypatch.setattr(
-        os,
-        "access",
-        lambda path, mode: mode != os.W_OK | os.X_OK and access(path, mode),
+        os, "access", lambda path, mode: mode != os.W_OK | os.X_OK and access(path, mode)
     )
     done = trainyard("compile", "spec.yaml", cwd=folder)
     refused(done, "OUT001", "cannot write `generated/starter`: permission denied")
@@ -123,38 +110,28 @@ def test_what_one_cluster_refuses_keeps_all_from_being_written(
     for name in ("starter", "two-teams"):
         shutil.copy(SPECS / f"{name}.yaml", tmp_path)
     (tmp_path / "generated" / "two-teams" / "bootstrap").mkdir(parents=True)
-    (tmp_path / "generated" / "two-teams" / "bootstrap" / "README.md").write_text(
-        "mine\n"
-    )
+    (tmp_path / "generated" / "two-teams" / "bootstrap" / "README.md").write_text("mine\n")
     before = snapshot(tmp_path)
     done = trainyard("compile", "starter.yaml", "two-teams.yaml", cwd=tmp_path)
     mine = "`generated/two-teams/bootstrap/README.md`"
-    refused(
-        done, "OUT005", f"{mine} stands in the way and was not written by Trainyard"
-    )
+    refused(done, "OUT005", f"{mine} stands in the way and was not written by Trainyard")
     assert done.err.splitlines()[-1] == "nothing was written"
     assert snapshot(tmp_path) == before
 
 
-def test_a_cluster_whose_spec_cannot_be_read_is_no_orphan(
-    folder: Path, trainyard: Command
-) -> None:
+def test_a_cluster_whose_spec_cannot_be_read_is_no_orphan(folder: Path, trainyard: Command) -> None:
     """What was not read is unknown: nobody is asked to take a cluster down for the sake of a tab."""
     (folder / "spec.yaml").write_text("\tkind: TrainingCluster\n")
     done = trainyard("compile", ".", cwd=folder)
     assert re.findall(r"^\w+\[(\w+)\]", done.out, re.MULTILINE) == ["YML003"]
 
 
-def test_only_what_this_run_reads_can_be_orphaned(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_only_what_this_run_reads_can_be_orphaned(trainyard: Command, tmp_path: Path) -> None:
     """The clusters of other folders of specs are no orphans, and a renamed one is."""
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         text = (
-            (SPECS / "starter.yaml")
-            .read_text()
-            .replace("name: starter", f"name: cluster-{name}")
+            (SPECS / "starter.yaml").read_text().replace("name: starter", f"name: cluster-{name}")
         )
         (tmp_path / name / "spec.yaml").write_text(text)
         done = trainyard("compile", name, cwd=tmp_path)
@@ -166,9 +143,7 @@ def test_only_what_this_run_reads_can_be_orphaned(
     ]
 
 
-def test_a_manifest_that_is_nested_without_end(
-    folder: Path, trainyard: Command
-) -> None:
+def test_a_manifest_that_is_nested_without_end(folder: Path, trainyard: Command) -> None:
     (folder / "generated/starter/.manifest.json").write_text("[" * 100_000)
     done = trainyard("compile", "--check", "spec.yaml", cwd=folder)
     assert (done.code, "error[CHG031]" in done.out) == (1, True)
@@ -177,14 +152,12 @@ def test_a_manifest_that_is_nested_without_end(
 def test_a_spec_whose_name_is_not_utf8(trainyard: Command, tmp_path: Path) -> None:
     shutil.copy(SPECS / "starter.yaml", os.fsencode(tmp_path) + b"/gr\xf6.yaml")
     assert trainyard("compile", ".", cwd=tmp_path).code == 0
-    assert json.loads((tmp_path / "generated/starter/.manifest.json").read_text())[
-        "spec"
-    ].endswith(".yaml")
+    assert json.loads((tmp_path / "generated/starter/.manifest.json").read_text())["spec"].endswith(
+        ".yaml"
+    )
 
 
-def test_output_inside_the_folder_of_the_specs(
-    folder: Path, trainyard: Command
-) -> None:
+def test_output_inside_the_folder_of_the_specs(folder: Path, trainyard: Command) -> None:
     """The second run does not read what the first one wrote."""
     assert trainyard("compile", ".", cwd=folder).code == 0
     done = trainyard("compile", ".", "--check", cwd=folder)
@@ -257,8 +230,7 @@ def _compile_and_die(folder: Path, number: int) -> bool:
             done = driver.check([folder / "spec.yaml"], options)
             with Synthesis() as cdk8s:
                 prepared = [
-                    (each, writer.prepare(each, options, cdk8s))
-                    for each in done.compilations
+                    (each, writer.prepare(each, options, cdk8s)) for each in done.compilations
                 ]
                 cdk8s.take = lambda _: None  # type: ignore[method-assign]  # a killed run could not stop it
                 _kill_at(number)
@@ -301,13 +273,7 @@ def test_a_kill_between_any_two_writes(
             if not path.startswith(".")
         }
         same = {path: data for path, data in left.items() if not path.endswith(".json")}
-        seen.append(
-            "old"
-            if left == old
-            else "new"
-            if same == new
-            else f"broken at call {number}"
-        )
+        seen.append("old" if left == old else "new" if same == new else f"broken at call {number}")
         shutil.rmtree(folder / "generated")
         shutil.copytree(backup, folder / "generated")
         number += 6
@@ -323,14 +289,10 @@ def test_an_unchanged_run_removes_what_a_killed_one_left(
 ) -> None:
     assert trainyard("compile", SPECS / "starter.yaml", cwd=tmp_path).code == 0
     shutil.copytree(
-        tmp_path / "generated" / "starter",
-        tmp_path / "generated" / ".starter.trainyard-new",
+        tmp_path / "generated" / "starter", tmp_path / "generated" / ".starter.trainyard-new"
     )
     before = snapshot(tmp_path / "generated" / "starter")
-    assert (
-        "current"
-        in trainyard("compile", "--check", SPECS / "starter.yaml", cwd=tmp_path).err
-    )
+    assert "current" in trainyard("compile", "--check", SPECS / "starter.yaml", cwd=tmp_path).err
     assert len(os.listdir(tmp_path / "generated")) == 2
     assert "current" in trainyard("compile", SPECS / "starter.yaml", cwd=tmp_path).err
     assert os.listdir(tmp_path / "generated") == ["starter"]
@@ -354,8 +316,7 @@ def test_an_expired_exception(trainyard: Command, tmp_path: Path) -> None:
     done = trainyard("compile", "--format", "json", "spec.yaml", cwd=tmp_path)
     found = json.loads(done.out)["diagnostics"]
     assert [
-        (each["code"], Path(each["place"]["file"]).name, each["place"]["line"])
-        for each in found
+        (each["code"], Path(each["place"]["file"]).name, each["place"]["line"]) for each in found
     ] == [("POL002", "exceptions.yaml", 1), ("PLC006", "spec.yaml", 13)]
     assert found[0]["message"] == "the exception for `PLC006` ended on 2020-01-31"
     assert found[0]["help"] == "fix what it excuses, or agree on a later `until`"

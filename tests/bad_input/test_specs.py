@@ -20,16 +20,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     folder = tmp_path_factory.mktemp("output")
     assert (
-        main(
-            [
-                "compile",
-                "-q",
-                str(SPECS / "starter.yaml"),
-                "-o",
-                str(folder / "generated"),
-            ]
-        )
-        == 0
+        main(["compile", "-q", str(SPECS / "starter.yaml"), "-o", str(folder / "generated")]) == 0
     )
     return folder
 

@@ -24,31 +24,19 @@ from compiler.subjects.workloads.lift import KINDS
 from compiler.targets import lower
 
 NETWORK = {
-    "create": {
-        "cidr": "10.0.0.0/16",
-        "zones": ["us-west-2a", "us-west-2b"],
-        "nat": "single",
-    }
+    "create": {"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"], "nat": "single"}
 }
 OPEN = {"eks": {"apiServer": {"public": ["203.0.113.0/24"]}}}
 STORAGE = [
     {"name": "raw", "s3": {"create": {}}},
-    {
-        "name": "fast",
-        "fsxLustre": {"create": {"size": "4800Gi", "throughputPerTiB": 250}},
-    },
+    {"name": "fast", "fsxLustre": {"create": {"size": "4800Gi", "throughputPerTiB": 250}}},
 ]
 MOUNT = {"mounts": [{"storage": "fast", "path": "/data"}]}
 TERRAFORM = {"tool": "terraform", "state": {"bucket": "state-111122223333"}}
 FLUX = {"url": "https://github.com/example/fleet"}
 MADE: dict[str, dict[str, Any]] = {
     "terraform": spec(
-        storage=STORAGE,
-        job=MOUNT,
-        network=NETWORK,
-        platform=OPEN,
-        bootstrap=TERRAFORM,
-        flux=FLUX,
+        storage=STORAGE, job=MOUNT, network=NETWORK, platform=OPEN, bootstrap=TERRAFORM, flux=FLUX
     ),
     "auto": spec(platform={"eks": {"autoMode": {}, **OPEN["eks"]}}, flux=FLUX),
     "spot": spec(
@@ -93,10 +81,7 @@ def compiled() -> TemporaryDirectory[str]:
 def tree(name: str) -> dict[str, bytes]:
     """What is written for a cluster, by path in its folder."""
     if name in MADE:
-        return {
-            each.path: marked(each.path, written(each))
-            for each in lower(plan_of(MADE[name]))
-        }
+        return {each.path: marked(each.path, written(each)) for each in lower(plan_of(MADE[name]))}
     folder = Path(compiled().name) / "generated" / name
     return {
         str(each.relative_to(folder)): each.read_bytes()
@@ -111,24 +96,16 @@ class Lab:
     def __init__(self, name: str, folder: Path, port: int, world: World) -> None:
         self.name, self.folder, self.port, self.world = name, folder, port, world
 
-    def run(
-        self, script: str, *words: str, **env: str
-    ) -> subprocess.CompletedProcess[str]:
+    def run(self, script: str, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
         done = run(
-            self.world,
-            self.port,
-            self.folder / "bootstrap" / script,
-            *words,
-            **{**TOKENS, **env},
+            self.world, self.port, self.folder / "bootstrap" / script, *words, **{**TOKENS, **env}
         )
         assert not self.world.of("fault"), (self.world.of("fault"), done.stderr)
         return done
 
     def up(self) -> None:
         done = self.run("up.sh")
-        if (
-            "images were built" in done.stderr
-        ):  # as a person does: compile, commit, push, and go on
+        if "images were built" in done.stderr:  # as a person does: compile, commit, push, and go on
             done = self.run("up.sh", "--from", "images")
         assert done.returncode == 0, done.stdout + done.stderr
 
@@ -140,9 +117,7 @@ def lab(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Lab]:
 
 def made(name: str, tmp_path: Path) -> Iterator[Lab]:
     script = tree(name)["bootstrap/up.sh"].decode()
-    cluster, region = re.findall(r"^cluster=(\S+) region=(\S+)", script, re.MULTILINE)[
-        0
-    ]
+    cluster, region = re.findall(r"^cluster=(\S+) region=(\S+)", script, re.MULTILINE)[0]
     folder = tmp_path / "generated" / cluster
     for path, data in tree(name).items():
         target = folder / path
@@ -172,11 +147,7 @@ def test_it_goes_up_and_down_and_nothing_is_left(lab: Lab) -> None:
     assert lab.world.state() == before
     done = lab.run("down.sh", "--delete-data")
     assert done.returncode == 0, done.stdout + done.stderr
-    left = {
-        kind: each
-        for kind, each in lab.world.paid().items()
-        if kind not in ("secret", "role")
-    }
+    left = {kind: each for kind, each in lab.world.paid().items() if kind not in ("secret", "role")}
     expected = {"bucket": ["state-111122223333"]} if lab.name == "terraform" else {}
     assert left == expected
     assert not lab.world.stacks
@@ -213,15 +184,7 @@ def test_killed_after_each_change_and_run_again_it_ends_the_same(lab: Lab) -> No
         assert lab.world.state() == after
         if script == "up.sh":
             up = after
-    kinds = {
-        "instance",
-        "volume",
-        "file-system",
-        "interface",
-        "address",
-        "gateway",
-        "vpc",
-    }
+    kinds = {"instance", "volume", "file-system", "interface", "address", "gateway", "vpc"}
     assert not kinds & set(lab.world.paid())
     assert up["cluster"]
     assert not lab.world.cluster_made
@@ -260,12 +223,8 @@ def test_a_dry_run_changes_nothing(lab: Lab) -> None:
 
 
 @everywhere("workshop")
-@pytest.mark.parametrize(
-    "words", [("--form", "flux"), ("--from", "fluks"), ("--from",)]
-)
-def test_an_unknown_option_or_step_gets_the_list(
-    lab: Lab, words: tuple[str, ...]
-) -> None:
+@pytest.mark.parametrize("words", [("--form", "flux"), ("--from", "fluks"), ("--from",)])
+def test_an_unknown_option_or_step_gets_the_list(lab: Lab, words: tuple[str, ...]) -> None:
     for script in ("up.sh", "down.sh"):
         done = lab.run(script, *words)
         assert done.returncode == 2
@@ -282,9 +241,7 @@ def test_data_is_neither_kept_nor_deleted_without_a_word(lab: Lab) -> None:
     assert "--keep-data" in done.stderr
     assert "--type EXPORT_TO_REPOSITORY" in done.stderr
     assert "file-system fs-trainyard-workshop-storage-scratch" in done.stdout
-    done = lab.run(
-        "down.sh", "--keep-data"
-    )  # its file system lies in the VPC that goes
+    done = lab.run("down.sh", "--keep-data")  # its file system lies in the VPC that goes
     assert done.returncode == 1
     assert "cannot be deleted while it is there" in done.stderr
     assert "--type EXPORT_TO_REPOSITORY" in done.stderr
@@ -314,9 +271,7 @@ def test_a_file_system_that_is_kept_keeps_its_network(lab: Lab) -> None:
 def test_the_proof_names_what_is_left(lab: Lab) -> None:
     lab.up()
     assert lab.run("down.sh", "--delete-data").returncode == 0
-    lab.world.add(
-        "volume", "vol-9", tags={f"kubernetes.io/cluster/{lab.world.cluster}": "owned"}
-    )
+    lab.world.add("volume", "vol-9", tags={f"kubernetes.io/cluster/{lab.world.cluster}": "owned"})
     done = lab.run("down.sh", "--from", "proof")
     assert done.returncode == 1
     assert "left: volume vol-9: aws ec2 delete-volume --volume-id vol-9" in done.stderr
@@ -340,8 +295,7 @@ def test_jobs_of_every_kind_end_before_their_nodes(lab: Lab) -> None:
         "eksctl delete cluster",
     ]
     places = [
-        next(index for index, call in enumerate(calls) if call.startswith(step))
-        for step in steps
+        next(index for index, call in enumerate(calls) if call.startswith(step)) for step in steps
     ]
     assert places == sorted(places)
     assert any(call.startswith("kubectl delete rayjobs.ray.io") for call in calls)
@@ -386,23 +340,17 @@ def test_spot_has_its_role_and_its_quota_by_the_largest_type(lab: Lab) -> None:
 @everywhere("workshop", "private")
 def test_a_secret_is_made_and_never_shown(lab: Lab) -> None:
     done = lab.run(
-        "up.sh",
-        TRAINYARD_SECRET_TEAM_A_HF_TOKEN_HF_TOKEN="",
-        TRAINYARD_SECRET_TRAINING_HF_T="",
+        "up.sh", TRAINYARD_SECRET_TEAM_A_HF_TOKEN_HF_TOKEN="", TRAINYARD_SECRET_TRAINING_HF_T=""
     )
     if "images were built" in done.stderr:
-        done = lab.run(
-            "up.sh", "--from", "images", TRAINYARD_SECRET_TEAM_A_HF_TOKEN_HF_TOKEN=""
-        )
+        done = lab.run("up.sh", "--from", "images", TRAINYARD_SECRET_TEAM_A_HF_TOKEN_HF_TOKEN="")
     assert done.returncode == 1
     assert "--from secrets" in done.stderr
     assert not lab.world.delivered
     done = lab.run("up.sh", "--from", "secrets")
     assert done.returncode == 0, done.stderr
     if lab.name == "workshop":
-        assert lab.world.of("secret") == {
-            "team-a/hf-token": {"value": {"hf_token": 'a "b"\\c'}}
-        }
+        assert lab.world.of("secret") == {"team-a/hf-token": {"value": {"hf_token": 'a "b"\\c'}}}
     assert 'a "b"' not in done.stdout + done.stderr
     assert all('a "b"' not in " ".join(call) for call in lab.world.calls)
 
@@ -413,9 +361,7 @@ def test_a_node_without_the_labels_of_its_topology_is_named(lab: Lab) -> None:
     lab.world.unlabelled = "topology.k8s.aws/network-node-layer-3"
     done = lab.run("up.sh", "--from", "accept")
     assert done.returncode == 1
-    assert (
-        "node/bad lacks the label topology.k8s.aws/network-node-layer-3" in done.stderr
-    )
+    assert "node/bad lacks the label topology.k8s.aws/network-node-layer-3" in done.stderr
 
 
 @everywhere("private", "terraform")
@@ -426,9 +372,7 @@ def test_the_configuration_for_eksctl_has_the_vpc(lab: Lab) -> None:
     assert "${" not in done.stdout
 
 
-@pytest.mark.skipif(
-    shutil.which("shellcheck") is None, reason="shellcheck is not installed"
-)
+@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="shellcheck is not installed")
 @pytest.mark.parametrize("name", [*ALL, "spot"])
 def test_shellcheck_finds_nothing(name: str, tmp_path: Path) -> None:
     for script in ("up.sh", "down.sh"):

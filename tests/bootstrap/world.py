@@ -75,9 +75,7 @@ class World:
             "things": self.paid(),
             "stacks": sorted(self.stacks),
             "modules": sorted(self.modules),
-            "objects": {
-                kind: sorted(each) for kind, each in self.objects.items() if each
-            },
+            "objects": {kind: sorted(each) for kind, each in self.objects.items() if each},
             "cluster": self.cluster_made,
         }
 
@@ -126,8 +124,7 @@ class World:
                 **facts,
                 "id": name,
                 "Tags": [
-                    {"Key": key, "Value": value}
-                    for key, value in facts.get("tags", {}).items()
+                    {"Key": key, "Value": value} for key, value in facts.get("tags", {}).items()
                 ],
             }
             for name, facts in sorted(self.of(kind).items())
@@ -223,26 +220,16 @@ class World:
 
     def no_network(self) -> None:
         for kind in ("interface", "endpoint"):
-            held = [
-                name
-                for name, each in self.of(kind).items()
-                if each.get("vpc") == "vpc-own"
-            ]
+            held = [name for name, each in self.of(kind).items() if each.get("vpc") == "vpc-own"]
             if held:
                 raise RefusedError(f"DependencyViolation: vpc-own has {held}")
-        for kind, name in (
-            ("vpc", "vpc-own"),
-            ("gateway", "nat-1"),
-            ("address", "eipalloc-1"),
-        ):
+        for kind, name in (("vpc", "vpc-own"), ("gateway", "nat-1"), ("address", "eipalloc-1")):
             self.of(kind).pop(name, None)
 
     def aws_cloudformation_set_stack_policy(self, given: dict[str, str]) -> Any:
         return None
 
-    def aws_cloudformation_update_termination_protection(
-        self, given: dict[str, str]
-    ) -> Any:
+    def aws_cloudformation_update_termination_protection(self, given: dict[str, str]) -> Any:
         self.stacks[given["stack-name"]]["free"] = True
 
     def aws_cloudformation_delete_stack(self, given: dict[str, str]) -> Any:
@@ -273,8 +260,7 @@ class World:
     def aws_ec2_describe_vpc_endpoints(self, given: dict[str, str]) -> Any:
         return {
             "VpcEndpoints": [
-                {"VpcEndpointId": each, "State": "available"}
-                for each in self.of("endpoint")
+                {"VpcEndpointId": each, "State": "available"} for each in self.of("endpoint")
             ]
         }
 
@@ -368,16 +354,13 @@ class World:
 
     def aws_ec2_describe_addresses(self, given: dict[str, str]) -> Any:
         return {
-            "Addresses": [
-                {"AllocationId": each["id"]} for each in self.filtered("address", given)
-            ]
+            "Addresses": [{"AllocationId": each["id"]} for each in self.filtered("address", given)]
         }
 
     def aws_ec2_describe_nat_gateways(self, given: dict[str, str]) -> Any:
         return {
             "NatGateways": [
-                {"NatGatewayId": each["id"]}
-                for each in self.filtered("gateway", given, "filter")
+                {"NatGatewayId": each["id"]} for each in self.filtered("gateway", given, "filter")
             ]
         }
 
@@ -402,21 +385,11 @@ class World:
         }
 
     def aws_fsx_describe_file_systems(self, given: dict[str, str]) -> Any:
-        if "file-system-ids" in given and given["file-system-ids"] not in self.of(
-            "file-system"
-        ):
-            return {
-                "FileSystems": [
-                    {"VpcId": "vpc-other", "NetworkInterfaceIds": ["eni-other"]}
-                ]
-            }
+        if "file-system-ids" in given and given["file-system-ids"] not in self.of("file-system"):
+            return {"FileSystems": [{"VpcId": "vpc-other", "NetworkInterfaceIds": ["eni-other"]}]}
         return {
             "FileSystems": [
-                {
-                    "FileSystemId": each["id"],
-                    "Tags": each["Tags"],
-                    "Lifecycle": "AVAILABLE",
-                }
+                {"FileSystemId": each["id"], "Tags": each["Tags"], "Lifecycle": "AVAILABLE"}
                 for each in self.tagged("file-system")
             ]
         }
@@ -428,9 +401,7 @@ class World:
         self.of("file-system").pop(name)
         self.of("interface").pop(f"eni-{name}")
 
-    def aws_fsx_describe_data_repository_associations(
-        self, given: dict[str, str]
-    ) -> Any:
+    def aws_fsx_describe_data_repository_associations(self, given: dict[str, str]) -> Any:
         name = given["filters"].partition("Values=")[2]
         return {
             "Associations": [
@@ -471,9 +442,7 @@ class World:
         del self.of("bucket")[given["bucket"]]
 
     def aws_ecr_describe_images(self, given: dict[str, str]) -> Any:
-        images = (
-            self.of("repository").get(given["repository-name"], {}).get("images", [])
-        )
+        images = self.of("repository").get(given["repository-name"], {}).get("images", [])
         if given["image-ids"].partition("=")[2] not in images and given[
             "repository-name"
         ] not in self.of("pushed"):
@@ -510,13 +479,7 @@ class World:
         if not self.cluster_made:
             raise RefusedError("ResourceNotFoundException")
         vpc = {"vpcId": "vpc-own", "clusterSecurityGroupId": "sg-cluster"}
-        return {
-            "cluster": {
-                "status": "ACTIVE",
-                "resourcesVpcConfig": vpc,
-                "endpoint": "https://x",
-            }
-        }
+        return {"cluster": {"status": "ACTIVE", "resourcesVpcConfig": vpc, "endpoint": "https://x"}}
 
     def aws_eks_list_clusters(self, given: dict[str, str]) -> Any:
         return {"clusters": [self.cluster] * self.cluster_made}
@@ -529,9 +492,7 @@ class World:
 
     def aws_eks_list_pod_identity_associations(self, given: dict[str, str]) -> Any:
         name = given["service-account"]
-        return {
-            "associations": [{"associationId": name}] * (name in self.of("identity"))
-        }
+        return {"associations": [{"associationId": name}] * (name in self.of("identity"))}
 
     def aws_eks_create_pod_identity_association(self, given: dict[str, str]) -> Any:
         self.add("identity", given["service-account"])
@@ -554,11 +515,7 @@ class World:
         given = options(words)
         what = words[:2]
         file = given.get("config-file", "")
-        if what in (
-            ["create", "cluster"],
-            ["create", "addon"],
-            ["create", "nodegroup"],
-        ):
+        if what in (["create", "cluster"], ["create", "addon"], ["create", "nodegroup"]):
             config = yaml.safe_load(stdin) if file == "-" else read(file)
             assert "${" not in json.dumps(config), "eksctl knows no variables"
         if what == ["create", "cluster"]:
@@ -590,9 +547,7 @@ class World:
                 raise RefusedError("export in use by another stack")
             if [each for each in self.of("instance") if each.startswith("i-pool")]:
                 raise RefusedError("instances of Karpenter use the VPC")
-            if "alpha.eksctl.io/cluster-name" in self.of("vpc").get("vpc-own", {}).get(
-                "tags", {}
-            ):
+            if "alpha.eksctl.io/cluster-name" in self.of("vpc").get("vpc-own", {}).get("tags", {}):
                 self.no_network()
             for group in list(self.of("nodegroup")):
                 self.no_group(group)
@@ -606,9 +561,7 @@ class World:
     def no_group(self, name: str) -> None:
         self.need("nodegroup", name)
         del self.of("nodegroup")[name]
-        for each in [
-            one for one in self.of("instance") if one.startswith(f"i-{name}-")
-        ]:
+        for each in [one for one in self.of("instance") if one.startswith(f"i-{name}-")]:
             del self.of("instance")[each]
 
     # --- Kubernetes
@@ -657,15 +610,11 @@ class World:
             claims = self.objects.get("claims", set())
             if not self.objects.get("nodepools") and not self.objects.get("pods"):
                 claims.clear()
-                for each in [
-                    one for one in self.of("instance") if one.startswith("i-pool")
-                ]:
+                for each in [one for one in self.of("instance") if one.startswith("i-pool")]:
                     del self.of("instance")[each]
             return "".join(f"nodeclaim/{each}\n" for each in claims)
         if what == "pods" and "no-headers" in given:
-            return "".join(
-                f"team {each} true\n" for each in self.objects.get("pods", set())
-            )
+            return "".join(f"team {each} true\n" for each in self.objects.get("pods", set()))
         if what == "nodes" and "selector" in given:
             wanted = given["selector"].rpartition("!")[2]
             return "node/bad\n" if self.unlabelled and self.unlabelled == wanted else ""
@@ -693,9 +642,7 @@ class World:
 
     def deliver(self) -> None:
         """What Flux makes of the folder: pools with their classes, jobs and their pods, and nodes for them."""
-        assert "flux-system" in self.objects.get("namespace", set()), (
-            "Flux is not installed"
-        )
+        assert "flux-system" in self.objects.get("namespace", set()), "Flux is not installed"
         if self.delivered:
             return
         self.delivered = True
@@ -714,9 +661,9 @@ class World:
     def flux(self, words: list[str], stdin: str) -> str:
         if words[0] in ("install", "bootstrap"):
             self.objects.setdefault("namespace", set()).add("flux-system")
-            self.objects.setdefault(
-                "gitrepositories.source.toolkit.fluxcd.io", set()
-            ).add("flux-system")
+            self.objects.setdefault("gitrepositories.source.toolkit.fluxcd.io", set()).add(
+                "flux-system"
+            )
         if words[0] == "suspend":
             self.suspended = True
         return ""
@@ -735,15 +682,11 @@ class World:
             if "aws_fsx_lustre_file_system" in resources:
                 self.file_system(
                     f"fs-{name}",
-                    {
-                        "trainyard-storage": f"{self.cluster}.{name.removeprefix('storage-')}"
-                    },
+                    {"trainyard-storage": f"{self.cluster}.{name.removeprefix('storage-')}"},
                 )
             for bucket in resources.get("aws_s3_bucket", {}).values():
                 self.add(
-                    "bucket",
-                    bucket["bucket"],
-                    tags={"trainyard-storage": f"{self.cluster}.x"},
+                    "bucket", bucket["bucket"], tags={"trainyard-storage": f"{self.cluster}.x"}
                 )
         elif words[1] == "destroy" and name in self.modules:
             if "aws_vpc" in resources:
@@ -752,11 +695,7 @@ class World:
         elif words[1] == "output":
             if name not in self.modules:
                 raise RefusedError("no outputs")
-            return (
-                ""
-                if words[-1] == "kept"
-                else {"vpc": "vpc-own"}.get(words[-1], f"fs-{name}")
-            )
+            return "" if words[-1] == "kept" else {"vpc": "vpc-own"}.get(words[-1], f"fs-{name}")
         return ""
 
 
@@ -783,13 +722,8 @@ def matches(thing: dict[str, Any], name: str, wanted: list[str]) -> bool:
     if name in ("state", "instance-state-name", "status-code"):
         return True
     values = {"vpc-id": thing.get("vpc"), "group-name": thing["id"]}
-    value = (
-        tags.get(name.removeprefix("tag:")) if name.startswith("tag:") else values[name]
-    )
-    return any(
-        re.fullmatch(re.escape(each).replace(r"\*", ".*"), value or "")
-        for each in wanted
-    )
+    value = tags.get(name.removeprefix("tag:")) if name.startswith("tag:") else values[name]
+    return any(re.fullmatch(re.escape(each).replace(r"\*", ".*"), value or "") for each in wanted)
 
 
 def options(words: list[str]) -> dict[str, str]:

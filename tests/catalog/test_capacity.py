@@ -57,13 +57,9 @@ def instance(name: str) -> InstanceType:
 
 
 @pytest.mark.parametrize(
-    ("name", "gpus", "efa", "cpu", "memory"),
-    KARPENTER,
-    ids=[row[0] for row in KARPENTER],
+    ("name", "gpus", "efa", "cpu", "memory"), KARPENTER, ids=[row[0] for row in KARPENTER]
 )
-def test_agrees_with_karpenter(
-    name: str, gpus: int, efa: int, cpu: int, memory: int
-) -> None:
+def test_agrees_with_karpenter(name: str, gpus: int, efa: int, cpu: int, memory: int) -> None:
     each = instance(name)
     left = allocatable(each, huge_pages=False)
     assert (each.gpus, each.efa_interfaces, left.cpu_milli, left.memory_mib) == (
@@ -87,9 +83,7 @@ def test_huge_pages_take_their_memory() -> None:
 
 # Allocatable of EKS nodes, as published: `kubectl describe node` in aws-samples/aws-do-eks (p5), in its EFA example
 # (p4de), and in converged-computing/performance-study (p3dn, which is not in the catalog and has 96 vCPUs too).
-@pytest.mark.parametrize(
-    ("name", "measured"), [("p4de.24xlarge", 21122), ("p5.48xlarge", 42242)]
-)
+@pytest.mark.parametrize(("name", "measured"), [("p4de.24xlarge", 21122), ("p5.48xlarge", 42242)])
 def test_huge_pages_are_those_that_nodes_show(name: str, measured: int) -> None:
     assert huge_pages_mib(instance(name)) == measured
 
@@ -102,14 +96,8 @@ def test_steps_account_for_everything_and_name_their_source() -> None:
     for name in ("p5.48xlarge", "c7g.2xlarge"):
         each = instance(name)
         left = allocatable(each, huge_pages=True)
-        assert (
-            each.vcpus * 1000 - sum(step.cpu_milli for step in left.steps)
-            == left.cpu_milli
-        )
-        assert (
-            each.memory_mib - sum(step.memory_mib for step in left.steps)
-            == left.memory_mib
-        )
+        assert each.vcpus * 1000 - sum(step.cpu_milli for step in left.steps) == left.cpu_milli
+        assert each.memory_mib - sum(step.memory_mib for step in left.steps) == left.memory_mib
         assert all(step.source and step.what for step in left.steps)
 
 
@@ -155,8 +143,6 @@ def test_a_managed_node_group_has_no_overhead_guess() -> None:
 @pytest.mark.parametrize(("storage", "left"), [(20, 17), (500, 449), (1, 0)])
 def test_ephemeral_storage(storage: int, left: int) -> None:
     assert (
-        allocatable(
-            instance("m5.large"), huge_pages=False, storage_gib=storage
-        ).ephemeral_gib
+        allocatable(instance("m5.large"), huge_pages=False, storage_gib=storage).ephemeral_gib
         == left
     )

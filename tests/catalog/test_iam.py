@@ -26,19 +26,11 @@ def actions(document: iam.Document) -> set[str]:
 
 def test_policies_fit_into_iams_limit_at_the_longest_cluster_name() -> None:
     documents = iam.karpenter_policies(
-        "aws-us-gov",
-        "us-gov-west-1",
-        "111122223333",
-        "c" * 100,
-        "q" * 80,
-        node_role="r" * 64,
+        "aws-us-gov", "us-gov-west-1", "111122223333", "c" * 100, "q" * 80, node_role="r" * 64
     )
     assert len(documents) == 6
     # IAM quotas: characters of a managed policy, white space not counted.
-    assert (
-        max(len(json.dumps(each, separators=(",", ":"))) for each in documents.values())
-        <= 6144
-    )
+    assert max(len(json.dumps(each, separators=(",", ":"))) for each in documents.values()) <= 6144
 
 
 def test_nothing_is_left_unfilled_and_no_action_is_a_wildcard() -> None:
@@ -72,20 +64,12 @@ def test_cloudformation_references_pass_through() -> None:
 
 
 def test_node_role_queue_and_rules() -> None:
-    assert (
-        "arn:aws-cn:iam::aws:policy/AmazonEKSWorkerNodePolicy"
-        in iam.node_role_policies("aws-cn")
+    assert "arn:aws-cn:iam::aws:policy/AmazonEKSWorkerNodePolicy" in iam.node_role_policies(
+        "aws-cn"
     )
     queue = iam.interruption_queue("aws", "us-west-2", "111122223333", "q")
-    assert (
-        queue["policy"]["Statement"][0]["Resource"]
-        == "arn:aws:sqs:us-west-2:111122223333:q"
-    )
-    patterns = [
-        kind
-        for rule in iam.interruption_rules().values()
-        for kind in rule["detail-type"]
-    ]
+    assert queue["policy"]["Statement"][0]["Resource"] == "arn:aws:sqs:us-west-2:111122223333:q"
+    patterns = [kind for rule in iam.interruption_rules().values() for kind in rule["detail-type"]]
     assert "EC2 Spot Instance Interruption Warning" in patterns
     assert "EC2 Capacity Reservation Instance Interruption Warning" in patterns
     trust = iam.pod_identity_trust("arn:c", "kube-system", "karpenter")

@@ -67,8 +67,7 @@ def expected(facts: dict[str, Any]) -> dict[str, Any]:
         "placement_strategies": tuple(facts["placement_strategies"]),
         "usage_classes": tuple(facts["usage_classes"]),
         "zones": {
-            region: tuple(zones)
-            for region, zones in facts.get("offering_zones", {}).items()
+            region: tuple(zones) for region, zones in facts.get("offering_zones", {}).items()
         },
         # The reference has cn-north-1 too, but those are CNY of 2024: no price here.
         "price_usd_hour": {
@@ -99,8 +98,7 @@ def test_network_cards_equal_the_reference(reference: dict[str, Any]) -> None:
             for card in facts["network_cards"] or ()
         ]
         assert [
-            (card.index, card.max_interfaces, card.types)
-            for card in instance(name).network_cards
+            (card.index, card.max_interfaces, card.types) for card in instance(name).network_cards
         ] == cards, name
 
 
@@ -116,10 +114,7 @@ def test_system_node_families_are_there() -> None:
 def test_every_entry_is_sound() -> None:
     for name, each in CATALOG.instance_types.items():
         assert min(each.vcpus, each.memory_mib) > 0, name
-        assert (
-            len(each.efa_cards) == each.efa_interfaces
-            or "efa_interfaces" in each.unknown
-        ), name
+        assert len(each.efa_cards) == each.efa_interfaces or "efa_interfaces" in each.unknown, name
         assert each.usage_classes, name
         assert (each.accelerator_resource is None) == (each.accelerators == 0), name
         for region, zones in each.zones.items():
@@ -171,17 +166,11 @@ def test_what_no_source_tells_is_marked() -> None:
 
 def test_a_slice_of_a_gpu_is_no_gpu() -> None:
     sliced = instance("g6f.large")
-    assert (sliced.gpus, sliced.gpu_partition, sliced.accelerator_resource) == (
-        0,
-        0.125,
-        None,
-    )
+    assert (sliced.gpus, sliced.gpu_partition, sliced.accelerator_resource) == (0, 0.125, None)
 
 
 def test_zones() -> None:
-    assert CATALOG.regions["us-east-1"] == tuple(
-        f"us-east-1{letter}" for letter in "abcdef"
-    )
+    assert CATALOG.regions["us-east-1"] == tuple(f"us-east-1{letter}" for letter in "abcdef")
     assert CATALOG.regions["us-gov-west-1"] == ()  # exists, zones unknown
     assert instance("p4d.24xlarge").zones["ap-northeast-2"] == (
         "ap-northeast-2b",
@@ -191,11 +180,7 @@ def test_zones() -> None:
 
 @pytest.mark.parametrize(
     ("word", "best"),
-    [
-        ("p4d.24xlage", "p4d.24xlarge"),
-        ("P5-48xlarge", "p5.48xlarge"),
-        ("p5.48xl", "p5.48xlarge"),
-    ],
+    [("p4d.24xlage", "p4d.24xlarge"), ("P5-48xlarge", "p5.48xlarge"), ("p5.48xl", "p5.48xlarge")],
 )
 def test_near(word: str, best: str) -> None:
     assert CATALOG.near(word)[0] == best
@@ -208,9 +193,7 @@ def test_nothing_is_near() -> None:
 def test_every_set_has_source_version_and_date() -> None:
     assert len(CATALOG.sources) > 15
     for source in CATALOG.sources:
-        assert all(
-            (source.name, source.url_or_package, source.date.startswith("2026"))
-        ), source
+        assert all((source.name, source.url_or_package, source.date.startswith("2026"))), source
 
 
 def test_loading_imports_nothing_heavy() -> None:

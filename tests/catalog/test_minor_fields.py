@@ -15,9 +15,7 @@ from compiler.verify.schemas import BUILTIN
 
 MINORS = load_catalog().newest_release.minors
 EVERY_FIELD = [
-    (name, field)
-    for name, fields in unknown_fields(MINORS, "1.0").items()
-    for field in fields
+    (name, field) for name, fields in unknown_fields(MINORS, "1.0").items() for field in fields
 ]
 CONTAINER = {"env": [{"valueFrom": {}}], "lifecycle": {}}
 CLAIM = {"dataSourceRef": {}}

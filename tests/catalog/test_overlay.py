@@ -49,9 +49,7 @@ def test_newer_facts_lie_over_the_built_in_ones(tmp_path: Path) -> None:
     assert any(source.name == "mine" for source in catalog.sources)
 
 
-def test_a_type_that_an_overlay_does_not_name_is_not_offered_in_its_regions(
-    tmp_path: Path,
-) -> None:
+def test_a_type_that_an_overlay_does_not_name_is_not_offered_in_its_regions(tmp_path: Path) -> None:
     p5 = load_catalog(overlay(tmp_path)).instance("p5.48xlarge")
     assert p5 is not None
     assert "us-east-1" not in p5.zones
@@ -66,9 +64,9 @@ def test_unknown_facts_become_known(tmp_path: Path) -> None:
         "ipv4": 50,
         "cards": [[0, 0, 4, "interface"], [1, 4, 4, "interface efa-only"]],
     }
-    gb200 = load_catalog(
-        overlay(tmp_path, instances={"p6e-gb200.36xlarge": row})
-    ).instance("p6e-gb200.36xlarge")
+    gb200 = load_catalog(overlay(tmp_path, instances={"p6e-gb200.36xlarge": row})).instance(
+        "p6e-gb200.36xlarge"
+    )
     assert gb200 is not None
     assert gb200.efa_cards == (1, 2, 3, 4)
     assert gb200.unknown == {"accelerator_memory_mib", "nvme_gb", "nvme_disks", "zones"}
@@ -88,18 +86,9 @@ def test_the_built_in_catalog_is_untouched(tmp_path: Path) -> None:
             {"regions": {"us-east-1": 3}},
             "`regions` does not map regions to the letters of their zones",
         ),
-        (
-            {"sources": ["x"]},
-            "`sources` is not a list of name, address, version and date",
-        ),
-        (
-            {"instances": {"p9.48xlarge": {"vcpus": 1}}},
-            "instance type `p9.48xlarge` is malformed",
-        ),
-        (
-            {"instances": {"p9.48xlarge": None}},
-            "instance type `p9.48xlarge` is malformed",
-        ),
+        ({"sources": ["x"]}, "`sources` is not a list of name, address, version and date"),
+        ({"instances": {"p9.48xlarge": {"vcpus": 1}}}, "instance type `p9.48xlarge` is malformed"),
+        ({"instances": {"p9.48xlarge": None}}, "instance type `p9.48xlarge` is malformed"),
         (
             {"instances": {"p9.48xlarge": ROW | {"cards": [1]}}},
             "instance type `p9.48xlarge` is malformed",
@@ -120,18 +109,12 @@ def test_the_built_in_catalog_is_untouched(tmp_path: Path) -> None:
             {"instances": {"p9.48xlarge": ROW | {"gbps": float("inf")}}},
             "is malformed (`gbps` cannot be inf)",
         ),
-        (
-            {"instances": {"p9.48xlarge": ROW | {"usd": [1]}}},
-            "is malformed (`usd` cannot be [1])",
-        ),
+        ({"instances": {"p9.48xlarge": ROW | {"usd": [1]}}}, "is malformed (`usd` cannot be [1])"),
         (
             {"instances": {"p9.48xlarge": ROW | {"unknown": [[]]}}},
             "is malformed (`unknown` cannot be [[]])",
         ),
-        (
-            {"instances": {"p9.48xlarge": ROW | {"usage": 3}}},
-            "is malformed (`usage` cannot be 3)",
-        ),
+        ({"instances": {"p9.48xlarge": ROW | {"usage": 3}}}, "is malformed (`usage` cannot be 3)"),
     ],
 )
 def test_a_malformed_file_is_reported_and_left_out(
@@ -144,24 +127,15 @@ def test_a_malformed_file_is_reported_and_left_out(
 
 
 def test_all_malformed_types_are_reported_at_once(tmp_path: Path) -> None:
-    _, faults = read_overlay(
-        overlay(tmp_path, instances={"a.b": {}, "c.d": {}, "e.f": ROW})
-    )
+    _, faults = read_overlay(overlay(tmp_path, instances={"a.b": {}, "c.d": {}, "e.f": ROW}))
     assert len(faults) == 2
 
 
 @pytest.mark.parametrize(
     ("content", "code"),
-    [
-        (None, "CAT001"),
-        (b"{", "CAT002"),
-        (b"\xff\xfe", "CAT002"),
-        (b"[]", "CAT002"),
-    ],
+    [(None, "CAT001"), (b"{", "CAT002"), (b"\xff\xfe", "CAT002"), (b"[]", "CAT002")],
 )
-def test_what_is_no_catalog_file(
-    tmp_path: Path, content: bytes | None, code: str
-) -> None:
+def test_what_is_no_catalog_file(tmp_path: Path, content: bytes | None, code: str) -> None:
     path = tmp_path / "facts.json"
     if content is not None:
         path.write_bytes(content)

@@ -53,14 +53,11 @@ def test_a_refresh_is_an_overlay_that_changes_nothing_but_its_source(
     assert patch.regions == ("us-east-1", "ap-northeast-2")
     assert patch.types > 200
     differ = {
-        name
-        for name, each in catalog.instance_types.items()
-        if each != builtin.instance(name)
+        name for name, each in catalog.instance_types.items() if each != builtin.instance(name)
     }
     assert differ == set()
     assert any(
-        source.version == "live" and source.date == "2026-11-21"
-        for source in catalog.sources
+        source.version == "live" and source.date == "2026-11-21" for source in catalog.sources
     )
 
 
@@ -87,16 +84,12 @@ class Pages:
         self.usage = usage
 
     def get_paginator(self, operation: str) -> Paginator:
-        types = [
-            info(name, self.usage) for name in ("p9.48xlarge", "m7i.large", "x9.large")
-        ]
+        types = [info(name, self.usage) for name in ("p9.48xlarge", "m7i.large", "x9.large")]
         offerings = [
             {"InstanceType": "p9.48xlarge", "Location": f"{self.region}{letter}"}
             for letter in "cab"
         ]
-        offerings.append(
-            {"InstanceType": "p9.48xlarge", "Location": f"{self.region}-lax-1a"}
-        )
+        offerings.append({"InstanceType": "p9.48xlarge", "Location": f"{self.region}-lax-1a"})
         answers = {
             "describe_instance_types": ("InstanceTypes", types),
             "describe_instance_type_offerings": ("InstanceTypeOfferings", offerings),
@@ -174,10 +167,7 @@ def test_all_pages_are_read_and_regions_joined() -> None:
     facts = json.loads(
         refresh(lambda region: Pages(region, usage[region]), list(usage), TODAY).text
     )
-    assert sorted(facts["instances"]) == [
-        "m7i.large",
-        "p9.48xlarge",
-    ]  # x9 is none of ours
+    assert sorted(facts["instances"]) == ["m7i.large", "p9.48xlarge"]  # x9 is none of ours
     p9 = facts["instances"]["p9.48xlarge"]
     assert p9["zones"] == "us-east-1:abc us-west-2:abc"
     assert p9["usage"] == "capacity-block on-demand"
@@ -186,9 +176,9 @@ def test_all_pages_are_read_and_regions_joined() -> None:
     assert facts["regions"] == {"us-east-1": "ab", "us-west-2": "ab"}
     assert facts["zone_ids"]["us-east-1"] == {"a": "x-az1", "b": "x-az0"}
     assert (
-        json.loads(
-            refresh(lambda region: Pages(region, ""), ["us-east-1"], TODAY, "1").text
-        )["account"]
+        json.loads(refresh(lambda region: Pages(region, ""), ["us-east-1"], TODAY, "1").text)[
+            "account"
+        ]
         == "1"
     )
 
@@ -207,9 +197,7 @@ def test_an_answer_that_is_not_ec2s_is_a_fault_of_its_region() -> None:
 def test_a_region_that_refuses_does_not_stop_the_others() -> None:
     def clients(region: str) -> Pages:
         if region == "cn-north-1":
-            answer = {
-                "Error": {"Code": "AuthFailure", "Message": "not able to validate."}
-            }
+            answer = {"Error": {"Code": "AuthFailure", "Message": "not able to validate."}}
             raise ClientError(answer, "DescribeInstanceTypes")
         return Pages(region, "on-demand")
 

@@ -108,9 +108,7 @@ def test_a_release_lies_over_its_base(tmp_path: Path) -> None:
     }
     (tmp_path / "1" / "kubernetes").mkdir()
     for version in ("1.8", "1.9"):
-        (tmp_path / "1" / "kubernetes" / f"{version}.json").write_text(
-            json.dumps(minor)
-        )
+        (tmp_path / "1" / "kubernetes" / f"{version}.json").write_text(json.dumps(minor))
     write(tmp_path / "2", release={"date": "2026-02-01", "base": "1"}, one=over)
     release = read_release(tmp_path, "2")
     assert release.date == "2026-02-01"

@@ -36,6 +36,4 @@ def test_a_released_runtime_is_one(each: ReleasedRuntime) -> None:
     main = runtime.trainer()
     assert main is not None
     assert main.pod.container("node") is not None
-    assert {runtime.at, main.at, main.pod.at, main.pod.where("tolerations")} == {
-        Route(("here",))
-    }
+    assert {runtime.at, main.at, main.pod.at, main.pod.where("tolerations")} == {Route(("here",))}

@@ -46,15 +46,8 @@ def test_one_row() -> None:
 
 def test_unknown_is_a_question_mark() -> None:
     row = dict(zip(HEADER, rows(CATALOG, "gb200")[0], strict=True))
-    assert (row["EFA"], row["regions"], row["USD/h"], row["NVMe GB"]) == (
-        "?",
-        "?",
-        "?",
-        "?",
-    )
+    assert (row["EFA"], row["regions"], row["USD/h"], row["NVMe GB"]) == ("?", "?", "?", "?")
 
 
 def test_sources_are_listed() -> None:
-    assert ("5.2.5", "2026-10-27") in {
-        (version, day) for *_, version, day in source_rows(CATALOG)
-    }
+    assert ("5.2.5", "2026-10-27") in {(version, day) for *_, version, day in source_rows(CATALOG)}

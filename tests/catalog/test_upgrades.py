@@ -121,9 +121,7 @@ def test_what_upstream_documents_is_filled_in() -> None:
     [each for each in RELEASE.components.values() if each.version or each.build],
     ids=lambda component: component.name,
 )
-def test_every_component_says_what_its_new_version_restarts(
-    component: Component,
-) -> None:
+def test_every_component_says_what_its_new_version_restarts(component: Component) -> None:
     unused = ("aws-ebs-csi-driver", "snapshot-controller")  # nothing installs them
     assert component.restarts or component.name in unused
 

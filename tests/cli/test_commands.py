@@ -30,17 +30,7 @@ def test_version(trainyard: Command) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [
-        "",
-        "compile",
-        "check",
-        "lint",
-        "explain",
-        "schema",
-        "catalog",
-        "drill",
-        "completion",
-    ],
+    ["", "compile", "check", "lint", "explain", "schema", "catalog", "drill", "completion"],
 )
 def test_help(command: str, trainyard: Command) -> None:
     done = trainyard(*command.split(), "--help")
@@ -56,10 +46,7 @@ def test_help(command: str, trainyard: Command) -> None:
         (["chekc"], "invalid choice: 'chekc'"),
         (["lint"], "the following arguments are required: PATH"),
         (["check", "--nope"], "unrecognized arguments: --nope"),
-        (
-            ["check", "--format", "yaml"],
-            "`yaml` is no format: write one of text, json, sarif",
-        ),
+        (["check", "--format", "yaml"], "`yaml` is no format: write one of text, json, sarif"),
         (
             ["check", "--format", "text", "--format", "json"],
             "only one format can go to standard output",
@@ -68,10 +55,7 @@ def test_help(command: str, trainyard: Command) -> None:
             ["check", "--format", "json=out", "--format", "sarif=out"],
             "two formats go to `out`: give each a file",
         ),
-        (
-            ["check", "--format", "json=a.yaml"],
-            "`a.yaml` may be a spec, and no format is YAML",
-        ),
+        (["check", "--format", "json=a.yaml"], "`a.yaml` may be a spec, and no format is YAML"),
         (
             ["check", "--format", "sarif="],
             "`sarif=` names no file: write `sarif` for standard output, or `sarif=FILE`",
@@ -83,14 +67,8 @@ def test_help(command: str, trainyard: Command) -> None:
             ["explain", "job/helo"],
             "there is no code or object `job/helo`: did you mean `job/hello`?",
         ),
-        (
-            ["explain", "job/hello", "colour"],
-            "nothing is known of field `colour` of `job/hello`",
-        ),
-        (
-            ["schema", "TrainingJbo"],
-            "`TrainingJbo` is no kind: write one of TrainingCluster",
-        ),
+        (["explain", "job/hello", "colour"], "nothing is known of field `colour` of `job/hello`"),
+        (["schema", "TrainingJbo"], "`TrainingJbo` is no kind: write one of TrainingCluster"),
         (["catalog", "p9.48xlarge"], "no type matches `p9.48xlarge`"),
         (["catalog", "refresh"], "give at least one `--region`"),
         (
@@ -117,9 +95,7 @@ def test_a_working_directory_that_is_gone(trainyard: Command, tmp_path: Path) ->
     finally:
         os.chdir(EXAMPLE)
     assert done == Run(
-        2,
-        "",
-        "trainyard: the working directory does not exist any more: change to one that does\n",
+        2, "", "trainyard: the working directory does not exist any more: change to one that does\n"
     )
 
 
@@ -152,14 +128,11 @@ def test_quiet_says_findings_only(trainyard: Command) -> None:
     assert trainyard("check", "-q", STARTER).err == ""
     done = trainyard("check", "-q", BAD / "unknown-type.yaml")
     assert (done.code, done.err) == (1, "")
-    assert done.out.startswith(
-        "error[RES005]: instance type `p5.49xlarge` is unknown\n"
-    )
+    assert done.out.startswith("error[RES005]: instance type `p5.49xlarge` is unknown\n")
 
 
 @pytest.mark.parametrize(
-    "words",
-    [["-q", "check"], ["check", "-q"], ["--quiet", "check", "-v"], ["-qv", "check"]],
+    "words", [["-q", "check"], ["check", "-q"], ["--quiet", "check", "-v"], ["-qv", "check"]]
 )
 def test_options_of_all_commands_stand_before_or_behind(
     words: list[str], trainyard: Command
@@ -173,9 +146,7 @@ def test_compile_check_and_compile_again(trainyard: Command, tmp_path: Path) -> 
     shutil.copy(STARTER, tmp_path)
     done = trainyard("compile", "--check", "starter.yaml", cwd=tmp_path)
     assert done.code == 3
-    assert re.match(
-        r"generated/starter: not current: \d+ added\n  \+ .manifest.json\n", done.err
-    )
+    assert re.match(r"generated/starter: not current: \d+ added\n  \+ .manifest.json\n", done.err)
     *_, more, advice = done.err.splitlines()
     assert re.fullmatch(r"  and \d+ more: `--verbose` lists them", more)
     assert advice == "run `trainyard compile`, and commit `generated`"
@@ -183,8 +154,7 @@ def test_compile_check_and_compile_again(trainyard: Command, tmp_path: Path) -> 
     assert trainyard("compile", "starter.yaml", cwd=tmp_path).code == 0
     before = snapshot(tmp_path)
     assert re.fullmatch(
-        r"generated/starter: current, \d+ files\n",
-        trainyard("compile", "starter.yaml").err,
+        r"generated/starter: current, \d+ files\n", trainyard("compile", "starter.yaml").err
     )
     assert trainyard("compile", "--check", "starter.yaml").code == 0
     assert snapshot(tmp_path) == before
@@ -197,9 +167,7 @@ def test_compile_check_and_compile_again(trainyard: Command, tmp_path: Path) -> 
         0,
         ["generated/starter: 1 changed", "  ~ bootstrap/README.md"],
     )
-    assert {path for path, _ in snapshot(tmp_path).items()} == {
-        path for path, _ in before.items()
-    }
+    assert {path for path, _ in snapshot(tmp_path).items()} == {path for path, _ in before.items()}
 
 
 def test_compile_to_another_folder(trainyard: Command, tmp_path: Path) -> None:
@@ -213,11 +181,7 @@ def test_explain_a_code_by_code_and_by_slug(trainyard: Command) -> None:
         done = trainyard("explain", code)
         assert done.code == 0
         assert done.out.startswith(f"{code} {slug}")
-        assert (
-            trainyard("explain", slug).out
-            == trainyard("explain", code.lower()).out
-            == done.out
-        )
+        assert trainyard("explain", slug).out == trainyard("explain", code.lower()).out == done.out
 
 
 def test_explain_a_rule_by_its_former_slug(trainyard: Command) -> None:
@@ -280,23 +244,15 @@ def test_policies_are_named_as_specs_are(trainyard: Command, tmp_path: Path) -> 
     (tmp_path / "policies").mkdir()
     (tmp_path / "policies" / "bad.py").write_text("def x(: ")
     shutil.copy(STARTER, tmp_path / "spec.yaml")
-    assert (
-        "--> policies/bad.py:1:1" in trainyard("check", "spec.yaml", cwd=tmp_path).out
-    )
+    assert "--> policies/bad.py:1:1" in trainyard("check", "spec.yaml", cwd=tmp_path).out
 
 
 @pytest.mark.parametrize(
     ("words", "answer"),
     [
-        (
-            ["efa-mising"],
-            "there is no code or object `efa-mising`: did you mean `efa-missing`?",
-        ),
+        (["efa-mising"], "there is no code or object `efa-mising`: did you mean `efa-missing`?"),
         (["efa999"], "there is no code `efa999`: `trainyard explain` lists all"),
-        (
-            ["job/helo"],
-            "there is no code or object `job/helo`: did you mean `job/hello`?",
-        ),
+        (["job/helo"], "there is no code or object `job/helo`: did you mean `job/hello`?"),
         (
             ["NodePool/l40"],
             "there is no code or object `NodePool/l40`: did you mean `NodePool/l40s`?",
@@ -314,9 +270,7 @@ def test_policies_are_named_as_specs_are(trainyard: Command, tmp_path: Path) -> 
 def test_explain_what_is_not_there(
     words: list[str], answer: str, trainyard: Command, tmp_path: Path
 ) -> None:
-    queues = (
-        "  queues: [{name: all, namespaces: [team], quota: [{pool: l40s, nodes: 2}]}]\n"
-    )
+    queues = "  queues: [{name: all, namespaces: [team], quota: [{pool: l40s, nodes: 2}]}]\n"
     (tmp_path / "spec.yaml").write_text(STARTER.read_text() + queues)
     done = trainyard("explain", *words, "--in", "spec.yaml", cwd=tmp_path)
     assert (done.code, done.out, done.err) == (2, "", f"trainyard: {answer}\n")
@@ -334,9 +288,7 @@ def test_explain_an_object(trainyard: Command) -> None:
     assert fields
     assert all(field.startswith("resources") for field in fields)
     done = trainyard("explain", "NodePool/l40s", "spec.template", "--in", STARTER)
-    assert re.search(
-        r"^  spec\.template\.spec\S+: .*starter\.yaml:11:\d+$", done.out, re.MULTILINE
-    )
+    assert re.search(r"^  spec\.template\.spec\S+: .*starter\.yaml:11:\d+$", done.out, re.MULTILINE)
 
 
 def test_every_derived_value_is_reported_with_its_source(trainyard: Command) -> None:
@@ -357,9 +309,7 @@ def test_every_derived_value_is_reported_with_its_source(trainyard: Command) -> 
         assert done.code == 0
         assert reasons
         assert all(re.search(r"\S \[[^]]+.*\]$", line) for line in reasons)
-    done = trainyard(
-        "explain", "job/atlas", "env.CHECKPOINT_DIR", "--in", "specs/jakarta"
-    )
+    done = trainyard("explain", "job/atlas", "env.CHECKPOINT_DIR", "--in", "specs/jakarta")
     assert "[specs/jakarta/jobs/atlas.yaml:16:22]" in done.out
 
 
@@ -383,9 +333,7 @@ def test_explain_without_specs(trainyard: Command, tmp_path: Path) -> None:
 def test_explain_in_specs_with_faults(trainyard: Command) -> None:
     done = trainyard("explain", "job/train", "--in", BAD / "unknown-type.yaml")
     assert (done.code, done.out) == (2, "")
-    assert (
-        done.err == "trainyard: the specs have faults: `trainyard check` reports them\n"
-    )
+    assert done.err == "trainyard: the specs have faults: `trainyard check` reports them\n"
 
 
 def test_catalog(trainyard: Command) -> None:
@@ -397,8 +345,7 @@ def test_catalog(trainyard: Command) -> None:
     assert head.split()[:3] == ["type", "arch", "accelerators"]
     assert row.startswith("p5.48xlarge  amd64  8 x H100")
     assert {
-        line.split()[0].split(".")[0]
-        for line in trainyard("catalog", "b300").out.splitlines()[1:]
+        line.split()[0].split(".")[0] for line in trainyard("catalog", "b300").out.splitlines()[1:]
     } == {"p6-b300"}
     sources = trainyard("catalog", "sources").out
     assert load_catalog().newest_release.components["karpenter"].source in sources
@@ -424,9 +371,7 @@ def test_fail_on(level: str, code: int, trainyard: Command, tmp_path: Path) -> N
     shutil.copy(BAD / "placement-group-with-block.yaml", tmp_path / "spec.yaml")
     (tmp_path / "policies").mkdir()
     (tmp_path / "policies" / "policy.yaml").write_text("levels: {PLC006: warning}\n")
-    assert (
-        trainyard("check", "--fail-on", level, "spec.yaml", cwd=tmp_path).code == code
-    )
+    assert trainyard("check", "--fail-on", level, "spec.yaml", cwd=tmp_path).code == code
     assert trainyard("compile", "--fail-on", level, "spec.yaml").code == code
     assert (tmp_path / "generated").exists() == (code == 0)
 
@@ -435,9 +380,7 @@ def test_never_failing_writes_no_errors(trainyard: Command, tmp_path: Path) -> N
     """`--fail-on never` makes a check pass, but a spec with errors is not compiled."""
     case = BAD / "quota-above-capacity.yaml"
     assert trainyard("check", "--fail-on", "never", case).code == 0
-    done = trainyard(
-        "compile", "--fail-on", "never", case, "-o", "generated", cwd=tmp_path
-    )
+    done = trainyard("compile", "--fail-on", "never", case, "-o", "generated", cwd=tmp_path)
     assert done.code == 1
     assert not (tmp_path / "generated").exists()
 
@@ -445,9 +388,7 @@ def test_never_failing_writes_no_errors(trainyard: Command, tmp_path: Path) -> N
 def test_a_refreshed_catalog_is_used(trainyard: Command, tmp_path: Path) -> None:
     """A file that is no catalog is reported, with exit code 2."""
     (tmp_path / "catalog.json").write_text("[]")
-    done = trainyard(
-        "check", STARTER, "--catalog", tmp_path / "catalog.json", "--format", "json"
-    )
+    done = trainyard("check", STARTER, "--catalog", tmp_path / "catalog.json", "--format", "json")
     assert done.code == 2
     assert [each["code"] for each in json.loads(done.out)["diagnostics"]] == ["CAT002"]
 
@@ -460,18 +401,9 @@ def test_what_a_refresh_says(
     patch = refresh.CatalogPatch("{}", 287, ("us-west-2", "us-east-1"))
     monkeypatch.setattr(refresh, "refresh", lambda *_: patch)
     done = trainyard(
-        "catalog",
-        "refresh",
-        "--region",
-        "us-west-2",
-        "--region",
-        "us-east-1",
-        cwd=tmp_path,
+        "catalog", "refresh", "--region", "us-west-2", "--region", "us-east-1", cwd=tmp_path
     )
-    assert (
-        done.err
-        == "catalog.json: 287 types of us-west-2, us-east-1; use it with `--catalog`\n"
-    )
+    assert done.err == "catalog.json: 287 types of us-west-2, us-east-1; use it with `--catalog`\n"
     assert (done.code, (tmp_path / "catalog.json").read_text()) == (0, "{}")
 
 

@@ -51,10 +51,7 @@ def test_zsh_completes_from_the_first_time_on(load: str, tmp_path: Path) -> None
         capture_output=True,
         check=True,
     )
-    assert (
-        "lint:Judge Kubernetes and eksctl YAML that others wrote"
-        in done.stdout.splitlines()
-    )
+    assert "lint:Judge Kubernetes and eksctl YAML that others wrote" in done.stdout.splitlines()
 
 
 def _offered(line: str, folder: Path = Path("/")) -> set[str]:
@@ -65,11 +62,7 @@ def _offered(line: str, folder: Path = Path("/")) -> set[str]:
         f"COMP_CWORD={len(words) - 1}\n_trainyard\nprintf '%s\\n' \"${{COMPREPLY[@]}}\""
     )
     done = subprocess.run(
-        ["bash", "-c", program],
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-        cwd=folder,
+        ["bash", "-c", program], capture_output=True, encoding="utf-8", check=True, cwd=folder
     )
     return set(done.stdout.splitlines())
 

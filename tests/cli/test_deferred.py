@@ -30,10 +30,7 @@ assert sys.modules["importlib.metadata"].version is version
 
 def _run(code: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", f"import sys\n{code}"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
+        [sys.executable, "-c", f"import sys\n{code}"], cwd=ROOT, capture_output=True, text=True
     )
     return done.stderr
 

@@ -56,10 +56,7 @@ spec.jobs[].checkpoint.every
         ("nodePools.nodes", "example  nodes: {max: 8}"),
         ("nodePools.capacity", "type     mapping or list of mappings"),
         ("nodePools.capacity", "default  [{onDemand: {}}]"),
-        (
-            "nodePools.placement",
-            "type     `cluster`, `partition`, `spread`, `none` or mapping",
-        ),
+        ("nodePools.placement", "type     `cluster`, `partition`, `spread`, `none` or mapping"),
         ("platform.eks.apiServer", "type     `private` or mapping"),
         ("platform.eks.addons", "type     mapping of add-on to mapping"),
         ("nodePools.capacity", "keys inside, exactly one of them:"),
@@ -146,8 +143,6 @@ def test_an_unknown_key(words: str, answer: str, trainyard: Command) -> None:
         ),
     ],
 )
-def test_what_is_asked_for_wrongly(
-    words: list[str], fault: str, trainyard: Command
-) -> None:
+def test_what_is_asked_for_wrongly(words: list[str], fault: str, trainyard: Command) -> None:
     done = trainyard("explain", *words)
     assert (done.code, done.out, done.err) == (2, "", f"trainyard: {fault}\n")

@@ -81,8 +81,7 @@ def test_the_result_reads_like_an_example(trainyard: Command, tmp_path: Path) ->
     schema.parent.mkdir(parents=True)
     schema.write_text("{}")
     done = trainyard(
-        *("init", "--yes", *ACCOUNT, "--type", "p5.48xlarge", "--team", "research"),
-        cwd=tmp_path,
+        *("init", "--yes", *ACCOUNT, "--type", "p5.48xlarge", "--team", "research"), cwd=tmp_path
     )
     assert done.code == 0
     assert (tmp_path / "specs" / "lab.yaml").read_text() == (
@@ -124,11 +123,7 @@ def test_the_result_reads_like_an_example(trainyard: Command, tmp_path: Path) ->
         ((*ACCOUNT, "--buy", "lease"), 2, "write one of on-demand, spot"),
         ((*ACCOUNT, "--buy", "reserved"), 2, "give `--reservation`"),
         ((*ACCOUNT, "--reservation", "cr-1"), 2, "with `--buy on-demand`"),
-        (
-            (*ACCOUNT, "--buy", "reserved", "--reservation", "cr-1"),
-            1,
-            "error[SPC005]: `cr-1`",
-        ),
+        ((*ACCOUNT, "--buy", "reserved", "--reservation", "cr-1"), 1, "error[SPC005]: `cr-1`"),
         ((*ACCOUNT, "--team", "a, namespaces: [b]}"), 1, "error[SPC005]"),
         ((*ACCOUNT, "--git-url", 'x"\nspec: 1'), 1, "error[SPC"),
         ((*ACCOUNT, "--api", "everywhere"), 1, "error[SPC"),

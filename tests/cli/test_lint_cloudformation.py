@@ -42,9 +42,7 @@ Resources:
 """
 
 
-def reported(
-    trainyard: Command, folder: Path, *paths: str
-) -> list[tuple[str, str, int]]:
+def reported(trainyard: Command, folder: Path, *paths: str) -> list[tuple[str, str, int]]:
     """Code, file and line of each finding."""
     done = trainyard("lint", *(paths or ["."]), "--format", "json", cwd=folder)
     assert "Traceback" not in done.err
@@ -68,9 +66,7 @@ FOUND = [
 ]
 
 
-def test_a_template_is_judged_at_the_lines_of_its_file(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_a_template_is_judged_at_the_lines_of_its_file(trainyard: Command, tmp_path: Path) -> None:
     (tmp_path / "stack.yaml").write_text(TEMPLATE)
     assert reported(trainyard, tmp_path) == [
         (code, "stack.yaml", line_of(TEMPLATE, part)) for code, part in FOUND
@@ -103,9 +99,7 @@ def test_templates_among_objects(trainyard: Command, tmp_path: Path) -> None:
     assert reported(trainyard, tmp_path, "queue.yaml") == []
 
 
-def test_a_template_and_an_object_in_one_file(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_a_template_and_an_object_in_one_file(trainyard: Command, tmp_path: Path) -> None:
     wrong = QUEUE.replace("clusterQueue", "clusterQueu")
     (tmp_path / "both.yaml").write_text(f"{TEMPLATE}---\n{wrong}")
     found = reported(trainyard, tmp_path)
@@ -121,9 +115,7 @@ def test_what_was_judged_is_counted(trainyard: Command, tmp_path: Path) -> None:
         "Resources:\n  Queue: {Type: AWS::SQS::Queue}\n  F: {Type: AWS::Lambda::Function}\n"
     )
     done = trainyard("lint", ".", cwd=tmp_path)
-    assert "nothing found in what was judged: 1 object and 1 template in 2 files" in (
-        done.err
-    )
+    assert "nothing found in what was judged: 1 object and 1 template in 2 files" in (done.err)
     assert re.search(r"1 resource by structure and [1-9][0-9]* rules", done.err)
     assert "not judged: 1 AWS::Lambda::Function (no structure, no rule)" in done.err
 
@@ -165,9 +157,7 @@ def test_an_unknown_tag_is_reported_at_its_line(
         "AWSTemplateFormatVersion\n",
     ],
 )
-def test_what_is_no_template_stays_not_read(
-    text: str, trainyard: Command, tmp_path: Path
-) -> None:
+def test_what_is_no_template_stays_not_read(text: str, trainyard: Command, tmp_path: Path) -> None:
     (tmp_path / "queue.yaml").write_text(QUEUE)
     (tmp_path / "other.yaml").write_text(text)
     assert reported(trainyard, tmp_path) == []
@@ -197,9 +187,7 @@ def test_a_broken_template_gives_findings_and_no_traceback(
     assert "error[" in done.out
 
 
-def test_a_template_of_a_template_is_named_once(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_a_template_of_a_template_is_named_once(trainyard: Command, tmp_path: Path) -> None:
     (tmp_path / "stack.yaml").write_text(
         "AWSTemplateFormatVersion: 2010-09-09\nResources:\n  Q: {Type: AWS::SQS::Queue}\n"
         "  M:\n    Type: !Rain::Module vpc.yml\n"

@@ -52,16 +52,8 @@ def said(trainyard: Command, folder: Path, files: dict[str, str]) -> list[str]:
             "nothing found in what was judged: 1 object in 1 file: none judged",
             ["not judged: 1 SealedSecret"],
         ),
-        (
-            {"a.yaml": QUEUE, "b.yaml": TEMPLATE},
-            "1 warning",
-            ["not judged: 1 template"],
-        ),
-        (
-            {"a.yaml": BROKEN},
-            "1 error",
-            ["1 object in 1 file", "not judged: what is no YAML in"],
-        ),
+        ({"a.yaml": QUEUE, "b.yaml": TEMPLATE}, "1 warning", ["not judged: 1 template"]),
+        ({"a.yaml": BROKEN}, "1 error", ["1 object in 1 file", "not judged: what is no YAML in"]),
         (
             {"a.yaml": QUEUE, "b.yaml": SPEC},
             "nothing found in what was judged: 1 object",
@@ -86,11 +78,7 @@ def said(trainyard: Command, folder: Path, files: dict[str, str]) -> list[str]:
             "clean: 1 object and 1 kustomization in 2 files",
             [],
         ),
-        (
-            {"kustomization.yaml": "resources: [a.yaml]\n"},
-            "clean: 1 kustomization in 1 file",
-            [],
-        ),
+        ({"kustomization.yaml": "resources: [a.yaml]\n"}, "clean: 1 kustomization in 1 file", []),
         (
             {"a.yaml": QUEUE, "b.yaml": QUEUE},
             "clean: 2 objects in 2 files",
@@ -99,11 +87,7 @@ def said(trainyard: Command, folder: Path, files: dict[str, str]) -> list[str]:
     ],
 )
 def test_the_summary(
-    files: dict[str, str],
-    first: str,
-    left: list[str],
-    trainyard: Command,
-    tmp_path: Path,
+    files: dict[str, str], first: str, left: list[str], trainyard: Command, tmp_path: Path
 ) -> None:
     lines = said(trainyard, tmp_path, files)
     assert lines[0].startswith(first)
@@ -114,9 +98,7 @@ def test_the_summary(
     )
 
 
-def test_pods_are_judged_by_the_rules_on_pods(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_pods_are_judged_by_the_rules_on_pods(trainyard: Command, tmp_path: Path) -> None:
     line, idle = said(trainyard, tmp_path, {"a.yaml": POD})
     assert "had nothing to look at: no " in idle
     assert line.endswith("rules on pods (1 Pod)")
@@ -146,9 +128,7 @@ def test_quiet_says_nothing(trainyard: Command, tmp_path: Path) -> None:
     assert trainyard("lint", "-q", tmp_path).err == ""
 
 
-def test_what_must_exist_elsewhere_is_named_once(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_what_must_exist_elsewhere_is_named_once(trainyard: Command, tmp_path: Path) -> None:
     pod = """\
 apiVersion: v1
 kind: Pod
@@ -162,6 +142,4 @@ spec:
     files = {f"{name}.yaml": pod.format(name=name) for name in "ab"}
     lines = said(trainyard, tmp_path, files)
     (line,) = [line for line in lines if line.startswith("must exist")]
-    assert line == (
-        "must exist elsewhere: PersistentVolumeClaim `x/data`, PriorityClass `high`"
-    )
+    assert line == ("must exist elsewhere: PersistentVolumeClaim `x/data`, PriorityClass `high`")

@@ -134,10 +134,7 @@ def test_it_is_no_error(files: dict[str, str], tmp_path: Path) -> None:
         ({"a.yaml": f"{SECRET}data: {{a: hello world}}\n"}, "SCH011"),
         ({"a.yaml": USES_SECRET}, "REF001"),
         ({"a.yaml": BINDING.replace("[get]", "[create]")}, "ACC005"),
-        (
-            {"a.yaml": f"{POD}    env: [{{name: PATH, value: '/opt:$PATH'}}]\n"},
-            "RUN042",
-        ),
+        ({"a.yaml": f"{POD}    env: [{{name: PATH, value: '/opt:$PATH'}}]\n"}, "RUN042"),
         ({"Dockerfile.job": "FORM scratch\n"}, "SCH004"),
         (
             {
@@ -150,7 +147,5 @@ def test_it_is_no_error(files: dict[str, str], tmp_path: Path) -> None:
         ({"map.yaml": MAP, "deployment.yaml": DEPLOYMENT}, "REF001"),
     ],
 )
-def test_what_is_like_it_and_wrong_is_one(
-    files: dict[str, str], code: str, tmp_path: Path
-) -> None:
+def test_what_is_like_it_and_wrong_is_one(files: dict[str, str], code: str, tmp_path: Path) -> None:
     assert code in errors(tmp_path, files)

@@ -43,9 +43,7 @@ def reported(folder: Path, *names: str) -> list[tuple[str, str, int, int]]:
         ("{{- if .Values.queues }}\nmetadata: {name: a}\n{{- end }}\n", (3, 1)),
     ],
 )
-def test_a_template_is_reported_once(
-    text: str, place: tuple[int, int], tmp_path: Path
-) -> None:
+def test_a_template_is_reported_once(text: str, place: tuple[int, int], tmp_path: Path) -> None:
     (tmp_path / "queue.yaml").write_text(QUEUE)
     (tmp_path / "template.yaml").write_text(f"apiVersion: v1\nkind: ConfigMap\n{text}")
     assert reported(tmp_path) == [("WARNING", "LNT002", *place)]
@@ -84,9 +82,7 @@ spec:
     assert "not judged: 4 values to be filled in" in done.err
 
 
-def test_variables_of_a_shell_are_not_to_be_filled_in(
-    tmp_path: Path, trainyard: Command
-) -> None:
+def test_variables_of_a_shell_are_not_to_be_filled_in(tmp_path: Path, trainyard: Command) -> None:
     (tmp_path / "pod.yaml").write_text(
         """\
 apiVersion: v1
@@ -118,9 +114,7 @@ def test_braces_inside_a_value_are_no_template(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("by_name", [False, True])
-def test_yaml_of_other_programs_is_left_alone(
-    text: str, by_name: bool, tmp_path: Path
-) -> None:
+def test_yaml_of_other_programs_is_left_alone(text: str, by_name: bool, tmp_path: Path) -> None:
     (tmp_path / "queue.yaml").write_text(QUEUE)
     (tmp_path / "other.yaml").write_text(text)
     assert reported(tmp_path, *(["queue.yaml", "other.yaml"] if by_name else [])) == []
@@ -140,25 +134,14 @@ spec:
       - {name: a, image: "busybox:1.37", args: [22:30], env: [{name: A, value: yes}]}
       volumes: [{name: s, configMap: {name: s, defaultMode: 0755}}, {name: t, emptyDir: {sizeLimit: 08}}]
 """)
-    assert reported(tmp_path) == [
-        ("ERROR", "YML009", 11, 101),
-        ("ERROR", "SCH002", 10, 80),
-    ]
+    assert reported(tmp_path) == [("ERROR", "YML009", 11, 101), ("ERROR", "SCH002", 10, 80)]
 
 
 @pytest.mark.parametrize(
     ("old", "new", "place"),
     [
-        (
-            "apiVersion: karpenter.sh/v1\n",
-            "apiVersion: karpenter.k8s.aws/v1\n",
-            (1, 13),
-        ),
-        (
-            "apiVersion: karpenter.sh/v1\n",
-            "apiVersion: karpenter.sh/v1beta1\n",
-            (1, 13),
-        ),
+        ("apiVersion: karpenter.sh/v1\n", "apiVersion: karpenter.k8s.aws/v1\n", (1, 13)),
+        ("apiVersion: karpenter.sh/v1\n", "apiVersion: karpenter.sh/v1beta1\n", (1, 13)),
         ("apiVersion: karpenter.sh/v1\n", "apiVersion: karpenter.sh\n", (1, 13)),
         ("apiVersion: karpenter.sh/v1\n", "apiVersion: karpenter.io/v1\n", (1, 13)),
         ("apiVersion: karpenter.sh/v1\n", "", (1, 1)),
@@ -203,9 +186,7 @@ spec: {nodeLabels: {karpenter.sh/nodepool: p5}}
     ],
 )
 def test_a_kind_that_may_exist_is_unknown(kind: str, tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text(
-        f"apiVersion: {kind}\nmetadata: {{name: a, namespace: b}}\n"
-    )
+    (tmp_path / "a.yaml").write_text(f"apiVersion: {kind}\nmetadata: {{name: a, namespace: b}}\n")
     assert reported(tmp_path) == []
 
 
@@ -270,11 +251,7 @@ spec:
 @pytest.mark.parametrize(
     ("named", "there", "found"),
     [
-        (
-            "default",
-            ["gpu"],
-            [("ERROR", "REF001", 4, 93)],
-        ),  # the one that is there is meant
+        ("default", ["gpu"], [("ERROR", "REF001", 4, 93)]),  # the one that is there is meant
         ("p5", ["p5-reserved", "default"], [("ERROR", "REF001", 4, 93)]),
         ("default", ["gpu", "cpu"], []),  # it may be elsewhere
         ("shared", [], []),
@@ -389,9 +366,7 @@ spec:
 """
     (tmp_path / "pool.yaml").write_text(pool)
     for name, region, most in (("east", "us-east-1", "1"), ("west", "us-west-2", "3")):
-        text = (
-            config.replace("NAME", name).replace("REGION", region).replace("MOST", most)
-        )
+        text = config.replace("NAME", name).replace("REGION", region).replace("MOST", most)
         (tmp_path / f"{name}.yaml").write_text(text)
     assert reported(tmp_path) == [("ERROR", "LIM012", 5, 104)]
     assert reported(tmp_path, "east.yaml") == reported(tmp_path)
@@ -404,33 +379,17 @@ FIRST = "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\n"
     ("text", "column", "message"),
     [
         ("apiVersion: v1\nmetadata: {name: b}\n", 1, "a document has no `kind`"),
-        (
-            "{apiVersion: v1, kind: , metadata: {name: b}}\n",
-            18,
-            "a document has no `kind`",
-        ),
+        ("{apiVersion: v1, kind: , metadata: {name: b}}\n", 18, "a document has no `kind`"),
         ("{apiVersion: v1, kind: '', spec: {}}\n", 18, "a document has no `kind`"),
-        (
-            "{apiVersion: v1, kind: [Pod], metadata: {}}\n",
-            18,
-            "`kind` is a list, not text",
-        ),
-        (
-            "{apiVersion: v1, kind: 4, metadata: {}}\n",
-            18,
-            "`kind` is the number `4`, not text",
-        ),
+        ("{apiVersion: v1, kind: [Pod], metadata: {}}\n", 18, "`kind` is a list, not text"),
+        ("{apiVersion: v1, kind: 4, metadata: {}}\n", 18, "`kind` is the number `4`, not text"),
         (
             "{apiVersion: 1, kind: Pod, metadata: {}}\n",
             2,
             "`apiVersion` is the number `1`, not text",
         ),
         ("{kind: Foo, metadata: {name: b}}\n", 2, "a `Foo` has no `apiVersion`"),
-        (
-            "{metadata: {name: b}, spec: {}}\n",
-            2,
-            "a document has neither `apiVersion` nor `kind`",
-        ),
+        ("{metadata: {name: b}, spec: {}}\n", 2, "a document has neither `apiVersion` nor `kind`"),
         ("- {apiVersion: v1, kind: Pod}\n", 1, "a list of objects is no document"),
         ("WARNING\n", 1, "a document that is text, not an object"),
         (
@@ -476,9 +435,7 @@ def test_what_may_be_of_another_format_is_left_alone(
     assert trainyard("lint", "a.yaml", cwd=tmp_path).code == 0
 
 
-def test_a_patch_needs_no_kind_where_it_has_a_target(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_a_patch_needs_no_kind_where_it_has_a_target(trainyard: Command, tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(FIRST.removesuffix("---\n"))
     (tmp_path / "patch.yaml").write_text("apiVersion: v1\nmetadata: {labels: {a: b}}\n")
     (tmp_path / "kustomization.yaml").write_text(

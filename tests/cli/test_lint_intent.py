@@ -81,9 +81,7 @@ def test_a_fault_of_the_schema_hides_no_other(
 
 
 def test_what_is_filled_in_later_is_left_alone(tmp_path: Path) -> None:
-    text = POD.replace("Seconds: 30", "Seconds: ${GRACE}").replace(
-        "name: data", 'name: "${DATA}"'
-    )
+    text = POD.replace("Seconds: 30", "Seconds: ${GRACE}").replace("name: data", 'name: "${DATA}"')
     assert reported(tmp_path, text) == []
 
 
@@ -95,9 +93,10 @@ def test_a_key_is_unknown_whatever_fills_its_value(tmp_path: Path) -> None:
 
 def test_a_group_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
     assert reported(tmp_path, QUEUE) == [("SCH011", 9)]
-    assert reported(
-        tmp_path, QUEUE.replace("namespaceSelector: {}", "namespaceSelector: []")
-    ) == [("SCH002", 5), ("SCH011", 9)]
+    assert reported(tmp_path, QUEUE.replace("namespaceSelector: {}", "namespaceSelector: []")) == [
+        ("SCH002", 5),
+        ("SCH011", 9),
+    ]
 
 
 def test_the_version_that_fits_best_is_chosen(tmp_path: Path) -> None:
@@ -106,9 +105,10 @@ def test_the_version_that_fits_best_is_chosen(tmp_path: Path) -> None:
 
 
 def test_a_document_that_is_no_yaml_hides_no_other(tmp_path: Path) -> None:
-    assert reported(
-        tmp_path, f"apiVersion: v1\nkind: Pod\nmetadata: {{name: [}}\n---\n{POD}"
-    ) == [("SCH011", 14), ("YML002", 3)]
+    assert reported(tmp_path, f"apiVersion: v1\nkind: Pod\nmetadata: {{name: [}}\n---\n{POD}") == [
+        ("SCH011", 14),
+        ("YML002", 3),
+    ]
 
 
 PYTORCH_JOB = """\
@@ -142,11 +142,7 @@ TOKEN = "RUN024"
             "SCH002",
         ),
         ("apiVersion: kubeflow", "$ cat job.yaml\napiVersion: kubeflow", "YML002"),
-        (
-            "apiVersion: kubeflow",
-            "me@host:~$ cat job.yaml\napiVersion: kubeflow",
-            "YML002",
-        ),
+        ("apiVersion: kubeflow", "me@host:~$ cat job.yaml\napiVersion: kubeflow", "YML002"),
         ("nvidia.com/gpu:", "nvidia.com/gpus:", "EFA004"),
         ("nvidia.com/gpu:", "nvidia/gpu:", "EFA004"),
     ],

@@ -41,7 +41,9 @@ kind: ResourceFlavor
 metadata: {name: gpu}
 spec: {nodeLabels: {node.kubernetes.io/instance-type: p5.48xlarge}}
 """
-KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [RESOURCES]\n"
+KUSTOMIZATION = (
+    "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [RESOURCES]\n"
+)
 STAGE = """\
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
@@ -55,9 +57,7 @@ def reported(folder: Path) -> list[tuple[str, str, int]]:
     found = lint([folder], Options(today=date(2026, 11, 21))).diagnostics
     return sorted(
         (
-            Path(each.span.file.name).relative_to(folder).as_posix()
-            if each.span
-            else "?",
+            Path(each.span.file.name).relative_to(folder).as_posix() if each.span else "?",
             each.code,
             each.span.line if each.span else 0,
         )
@@ -80,9 +80,7 @@ def test_a_finding_lands_in_the_file_of_its_object(faulty: str, tmp_path: Path) 
 
 
 def test_objects_without_a_name_are_each_their_own(tmp_path: Path) -> None:
-    texts = [
-        job("generateName: run-", each) for each in ("nvidia.com/gpu", "gpu", "amd")
-    ]
+    texts = [job("generateName: run-", each) for each in ("nvidia.com/gpu", "gpu", "amd")]
     (tmp_path / "a.yaml").write_text("---\n".join(texts))
     (tmp_path / "b.yaml").write_text(texts[1])
     assert reported(tmp_path) == [
@@ -128,10 +126,7 @@ def test_what_alternatives_share_is_judged_by_all_of_them(tmp_path: Path) -> Non
             },
             [("one/b.yaml", "NAM005", 3)],
         ),
-        (
-            {"apps/a.yaml": 1, "apps/b.yaml": 1, "flux.yaml": "flux"},
-            [("apps/b.yaml", "NAM005", 3)],
-        ),
+        ({"apps/a.yaml": 1, "apps/b.yaml": 1, "flux.yaml": "flux"}, [("apps/b.yaml", "NAM005", 3)]),
         ({"apps/a.yaml": 1, "examples/b.yaml": 1, "flux.yaml": "flux"}, []),
     ],
 )
@@ -140,16 +135,8 @@ def test_one_object_twice_collides_where_both_are_applied(
 ) -> None:
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        times = (
-            "---\n".join([job("name: same")] * content)
-            if isinstance(content, int)
-            else ""
-        )
-        text = (
-            STAGE
-            if content == "flux"
-            else KUSTOMIZATION.replace("RESOURCES", str(content))
-        )
+        times = "---\n".join([job("name: same")] * content) if isinstance(content, int) else ""
+        text = STAGE if content == "flux" else KUSTOMIZATION.replace("RESOURCES", str(content))
         (tmp_path / name).write_text(times or text)
     assert reported(tmp_path) == found
 
@@ -157,9 +144,7 @@ def test_one_object_twice_collides_where_both_are_applied(
 def test_many_alternatives_take_no_longer_than_their_number(tmp_path: Path) -> None:
     """Beyond a limit, each is judged without what all share; the findings are the same."""
     for number in range(60):
-        (tmp_path / f"pool-{number}.yaml").write_text(
-            POOL.replace("TYPE", "p5.48xlarge")
-        )
+        (tmp_path / f"pool-{number}.yaml").write_text(POOL.replace("TYPE", "p5.48xlarge"))
     (tmp_path / "jobs.yaml").write_text(
         "---\n".join(job(f"name: job-{number}") for number in range(400))
     )
@@ -178,12 +163,7 @@ spec: {clusterQueue: tas}
 @pytest.mark.parametrize(
     ("job_in", "queue_in", "kustomized", "found"),
     [
-        (
-            "jobs",
-            "tas",
-            False,
-            [],
-        ),  # examples beside each other: the queue of the job is elsewhere
+        ("jobs", "tas", False, []),  # examples beside each other: the queue of the job is elsewhere
         ("all", "all", False, [("all/job.yaml", "REF001", 3)]),
         ("all/jobs", "all", False, [("all/jobs/job.yaml", "REF001", 3)]),
         ("jobs", "tas", True, [("jobs/job.yaml", "REF001", 3)]),
@@ -193,10 +173,7 @@ def test_a_queue_of_another_example_is_not_meant(
     job_in: str, queue_in: str, kustomized: bool, found: list[object], tmp_path: Path
 ) -> None:
     queued = job("name: a, labels: {kueue.x-k8s.io/queue-name: user-queue}")
-    for folder, name, text in (
-        (job_in, "job.yaml", queued),
-        (queue_in, "queue.yaml", LOCAL),
-    ):
+    for folder, name, text in ((job_in, "job.yaml", queued), (queue_in, "queue.yaml", LOCAL)):
         (tmp_path / folder).mkdir(parents=True, exist_ok=True)
         (tmp_path / folder / name).write_text(text)
     if kustomized:
@@ -221,11 +198,7 @@ PATCH = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: manager}\nspec:
     ("name", "kustomization", "found"),
     [
         ("fix.yaml", "{resources: [manager.yaml], patches: [{path: fix.yaml}]}", []),
-        (
-            "fix.yaml",
-            "{resources: [manager.yaml], patchesStrategicMerge: [fix.yaml]}",
-            [],
-        ),
+        ("fix.yaml", "{resources: [manager.yaml], patchesStrategicMerge: [fix.yaml]}", []),
         (
             "manager_patch.yaml",
             "{resources: [manager.yaml]}",
@@ -241,10 +214,7 @@ def test_a_patch_is_no_object(
     labels = "commonLabels: {app: a}\n"
     (tmp_path / "kustomization.yaml").write_text(
         labels
-        + "".join(
-            f"{part}\n"
-            for part in kustomization[1:-1].replace("], ", "]\n").split("\n")
-        )
+        + "".join(f"{part}\n" for part in kustomization[1:-1].replace("], ", "]\n").split("\n"))
     )
     (tmp_path / "manager.yaml").write_text(DEPLOYMENT)
     (tmp_path / name).write_text(PATCH)
@@ -275,10 +245,7 @@ nodeGroups: [{name: a, instanceType: m7i.2xlarge}]
     [
         ("autoModeConfig: {enabled: false}\n", []),
         ("", [("a.yaml", "HLT023", 1)]),
-        (
-            "outpost: {controlPlaneOutpostARN: arn}\n",
-            [],
-        ),  # there is no Auto Mode on Outposts
+        ("outpost: {controlPlaneOutpostARN: arn}\n", []),  # there is no Auto Mode on Outposts
         (
             "autoModeConfig: {enabled: false}\nidentityProviders: [{type: oidc, name: a, issuerURL: a, clientID: a}]\n",
             [],
@@ -304,8 +271,7 @@ def test_what_eksctl_takes(text: str, found: list[object], tmp_path: Path) -> No
 
 def test_a_field_of_a_later_eksctl(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(
-        f"{EKSCTL}autoModeConfig: {{enabled: false}}\n"
-        "vpc: {controlPlaneOnPrivateSubnets: true}\n"
+        f"{EKSCTL}autoModeConfig: {{enabled: false}}\nvpc: {{controlPlaneOnPrivateSubnets: true}}\n"
     )
     (found,) = lint([tmp_path], Options(today=date(2026, 11, 21))).diagnostics
     assert found.code == "SCH001"
@@ -330,13 +296,9 @@ spec: {clusterQueue: shared}
 """
 
 
-def test_a_job_that_one_of_several_queues_takes_is_no_fault_of_the_others(
-    tmp_path: Path,
-) -> None:
+def test_a_job_that_one_of_several_queues_takes_is_no_fault_of_the_others(tmp_path: Path) -> None:
     covered = "cpu, memory, nvidia.com/gpu"
-    (tmp_path / "job.yaml").write_text(
-        job("name: a, labels: {kueue.x-k8s.io/queue-name: shared}")
-    )
+    (tmp_path / "job.yaml").write_text(job("name: a, labels: {kueue.x-k8s.io/queue-name: shared}"))
     (tmp_path / "one.yaml").write_text(CLUSTER_QUEUE.replace("COVERED", "cpu, memory"))
     (tmp_path / "two.yaml").write_text(CLUSTER_QUEUE.replace("COVERED", covered))
     assert [each for each in reported(tmp_path) if each[1] == "QUE001"] == []

@@ -36,9 +36,7 @@ def test_lint_judges_a_number_of_many_digits(
     assert "INT0" not in done.out + done.err
 
 
-def test_lint_judges_a_version_of_many_digits(
-    tmp_path: Path, trainyard: Command
-) -> None:
+def test_lint_judges_a_version_of_many_digits(tmp_path: Path, trainyard: Command) -> None:
     text = POD.format(1, 1, 1, 1, 1).replace("apiVersion: v1", f"apiVersion: v{NINES}")
     (tmp_path / "pod.yaml").write_text(text)
     done = trainyard("lint", "pod.yaml", cwd=tmp_path)
@@ -65,9 +63,7 @@ def test_check_judges_a_number_of_many_digits(
     assert "INT0" not in done.out + done.err
 
 
-def test_more_digits_than_can_be_read_are_an_error(
-    tmp_path: Path, trainyard: Command
-) -> None:
+def test_more_digits_than_can_be_read_are_an_error(tmp_path: Path, trainyard: Command) -> None:
     (tmp_path / "pod.yaml").write_text(POD.format(1, 1, "9" * 30_000, 1, 1))
     done = trainyard("lint", "pod.yaml", cwd=tmp_path)
     assert done.code == 1

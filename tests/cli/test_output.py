@@ -26,34 +26,26 @@ def test_several_formats_in_one_run(trainyard: Command, tmp_path: Path) -> None:
         "junit": "d.xml",
         "markdown": "e.md",
     }
-    asked = [
-        word for name, file in files.items() for word in ("--format", f"{name}={file}")
-    ]
+    asked = [word for name, file in files.items() for word in ("--format", f"{name}={file}")]
     done = trainyard("check", BAD, "--format", "text", *asked, cwd=tmp_path)
     assert done.code == 1
     assert f"--> {BAD}:8:36" in done.out
     (found,) = json.loads((tmp_path / "out/a.json").read_text())["diagnostics"]
-    assert (found["code"], found["place"]["line"], found["place"]["column"]) == (
+    assert (found["code"], found["place"]["line"], found["place"]["column"]) == ("RES005", 8, 36)
+    (run,) = json.loads((tmp_path / "b.sarif").read_text())["runs"]
+    region = run["results"][0]["locations"][0]["physicalLocation"]["region"]
+    assert (run["results"][0]["ruleId"], region["startLine"], region["startColumn"]) == (
         "RES005",
         8,
         36,
     )
-    (run,) = json.loads((tmp_path / "b.sarif").read_text())["runs"]
-    region = run["results"][0]["locations"][0]["physicalLocation"]["region"]
-    assert (
-        run["results"][0]["ruleId"],
-        region["startLine"],
-        region["startColumn"],
-    ) == ("RES005", 8, 36)
     assert f"::error file={BAD},line=8," in (tmp_path / "c.txt").read_text()
     suite = ElementTree.fromstring((tmp_path / "d.xml").read_text())
     assert [case.get("classname") for case in suite.iter("testcase")] == ["RES005"]
     assert f"`{BAD}:8:36`" in (tmp_path / "e.md").read_text()
 
 
-@pytest.mark.parametrize(
-    "name", ["text", "json", "sarif", "github", "junit", "markdown"]
-)
+@pytest.mark.parametrize("name", ["text", "json", "sarif", "github", "junit", "markdown"])
 def test_a_clean_run_in_every_format(name: str, trainyard: Command) -> None:
     """Programs get a whole document even without findings."""
     done = trainyard("check", SPECS / "starter.yaml", "--format", name)
@@ -104,9 +96,7 @@ def test_colour_at_a_terminal_only(trainyard: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    ["catalog", "schema", f"check {BAD}", "--help"],
-    ids=lambda each: each.split()[0],
+    "arguments", ["catalog", "schema", f"check {BAD}", "--help"], ids=lambda each: each.split()[0]
 )
 def test_a_reader_that_has_gone(arguments: str) -> None:
     """`| head -1`, or a reader that reads nothing: no traceback, and the exit code of a program ended by SIGPIPE."""
@@ -143,22 +133,14 @@ def test_closed_streams(closed: str, tmp_path: Path) -> None:
             check=False,
         )
 
-    bad, good = (
-        run("check", BAD),
-        run("compile", SPECS / "starter.yaml", "-o", tmp_path / "out"),
-    )
+    bad, good = (run("check", BAD), run("compile", SPECS / "starter.yaml", "-o", tmp_path / "out"))
     assert (bad.returncode, good.returncode) == (1, 0), bad.stderr + good.stderr
     assert "Traceback" not in bad.stderr + good.stderr
-    assert (
-        spawn("compile", "--check", SPECS / "starter.yaml", "-o", tmp_path / "out").code
-        == 0
-    )
+    assert spawn("compile", "--check", SPECS / "starter.yaml", "-o", tmp_path / "out").code == 0
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-@pytest.mark.parametrize(
-    "arguments", ["catalog", "schema", "explain YML001", f"check {BAD}"]
-)
+@pytest.mark.parametrize("arguments", ["catalog", "schema", "explain YML001", f"check {BAD}"])
 def test_a_full_disk(arguments: str) -> None:
     """It is reported, and is no fault of ours; that standard error is full can be reported to nobody."""
     with open("/dev/full", "w") as full:
@@ -185,9 +167,7 @@ def test_a_full_disk(arguments: str) -> None:
     assert deaf.returncode == 0
 
 
-@pytest.mark.parametrize(
-    "name", ["text", "json", "sarif", "github", "junit", "markdown"]
-)
+@pytest.mark.parametrize("name", ["text", "json", "sarif", "github", "junit", "markdown"])
 def test_an_encoding_without_the_characters(name: str, tmp_path: Path) -> None:
     """Old locales know ASCII only; whatever they lack is escaped."""
     text = BAD.read_text().replace("kind:", "größe\u202e: 一\nkind:")
@@ -209,11 +189,7 @@ def test_an_encoding_without_the_characters(name: str, tmp_path: Path) -> None:
 
 def test_a_terminal_is_not_steered_by_errors(trainyard: Command) -> None:
     """Nor by what stands in words of the command line."""
-    for words in (
-        ("schema", "x\x1b[31m"),
-        ("explain", "x\x1b[31m"),
-        ("catalog", "x\x1b[31m"),
-    ):
+    for words in (("schema", "x\x1b[31m"), ("explain", "x\x1b[31m"), ("catalog", "x\x1b[31m")):
         done = trainyard(*words, cwd=EXAMPLE)
         assert done.code == 2
         assert "x\ufffd[31m" in done.err
@@ -237,14 +213,11 @@ def test_sarif_has_the_pages_of_policies(trainyard: Command, tmp_path: Path) -> 
         "sarif",
     )
     rules = {
-        each["id"]: each
-        for each in json.loads(done.out)["runs"][0]["tool"]["driver"]["rules"]
+        each["id"]: each for each in json.loads(done.out)["runs"][0]["tool"]["driver"]["rules"]
     }
     assert {"QUE004", "ORG001"} <= rules.keys()
     assert "## Fails" in rules["QUE004"]["help"]["text"]
-    assert all(
-        each["name"] and each["fullDescription"]["text"] for each in rules.values()
-    )
+    assert all(each["name"] and each["fullDescription"]["text"] for each in rules.values())
 
 
 def test_interrupted(trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -323,18 +296,14 @@ def test_a_target_that_cdk8s_changes(
     trainyard: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """What cdk8s made is held against what was judged; a difference is never written."""
-    monkeypatch.setattr(
-        "compiler.synthesis.Synthesis.differing", lambda self: self._asked[0][:1]
-    )
+    monkeypatch.setattr("compiler.synthesis.Synthesis.differing", lambda self: self._asked[0][:1])
     done = trainyard("compile", SPECS / "starter.yaml", "-o", tmp_path / "generated")
     assert done.code == 4
     assert "error[INT001]: cdk8s made another object of `" in done.out
     assert not (tmp_path / "generated").exists()
 
 
-def test_a_built_in_rule_that_fails(
-    trainyard: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_built_in_rule_that_fails(trainyard: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """It hides nothing that other rules find, and the run reports it with exit code 4."""
     from dataclasses import replace
 
@@ -348,9 +317,7 @@ def test_a_built_in_rule_that_fails(
     broken_rules = tuple(
         replace(each, check=broken) if each.code == "EFA001" else each for each in rules
     )
-    monkeypatch.setattr(
-        "compiler.policy.judge.load_rules", lambda *_: (broken_rules, [])
-    )
+    monkeypatch.setattr("compiler.policy.judge.load_rules", lambda *_: (broken_rules, []))
     done = trainyard("check", BAD.parent / "quota-above-capacity.yaml")
     assert done.code == 4
     assert "error[INT002]: rule `EFA001` failed: KeyError: 'zone'" in done.out

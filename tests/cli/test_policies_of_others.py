@@ -20,12 +20,7 @@ def theirs(tmp_path: Path) -> Path:
     """A repository with a hostile rule at every level, and a folder of ours beside it."""
     theirs = tmp_path / "theirs"
     shutil.copytree(EXAMPLE / "specs", theirs / "a" / "b" / "specs")
-    for folder in (
-        theirs,
-        theirs / "a",
-        theirs / "a" / "b",
-        theirs / "a" / "b" / "specs",
-    ):
+    for folder in (theirs, theirs / "a", theirs / "a" / "b", theirs / "a" / "b" / "specs"):
         policies = folder / "policies"
         policies.mkdir()
         rule = RULE.format(marker=str(tmp_path / "marker"))
@@ -100,9 +95,7 @@ def test_a_rule_of_the_working_directory_is_run(
     assert "POL017" not in done.err
 
 
-def test_a_named_folder_is_run(
-    theirs: Path, tmp_path: Path, trainyard: Command
-) -> None:
+def test_a_named_folder_is_run(theirs: Path, tmp_path: Path, trainyard: Command) -> None:
     trainyard(
         "check",
         str(theirs / "starter.yaml"),

@@ -74,9 +74,7 @@ def test_every_definition_of_the_one_schema_is_reached(trainyard: Command) -> No
     assert set(KINDS) <= refs
 
 
-@pytest.mark.parametrize(
-    "path", FILES, ids=lambda path: path.relative_to(SPECS).as_posix()
-)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SPECS).as_posix())
 def test_every_spec_names_its_schema(path: Path) -> None:
     """In its first line, where editors look; the path leads there from ``specs/``, which these are copies of."""
     first = path.read_text(encoding="utf-8").partition("\n")[0]
@@ -89,9 +87,7 @@ def test_every_spec_names_its_schema(path: Path) -> None:
     assert schema == ROOT / "docs" / "schema" / f"{expected}.json"
 
 
-@pytest.mark.parametrize(
-    "path", FILES, ids=lambda path: path.relative_to(SPECS).as_posix()
-)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SPECS).as_posix())
 def test_every_spec_is_valid(path: Path, trainyard: Command) -> None:
     for body in bodies(path):
         checker = validator(body["kind"], trainyard)
@@ -112,9 +108,7 @@ def test_every_spec_is_valid(path: Path, trainyard: Command) -> None:
         ({"jobs": [{"name": "a"}]}, "'image' is a required property"),
     ],
 )
-def test_faults_are_found(
-    change: dict[str, Any], fault: str, trainyard: Command
-) -> None:
+def test_faults_are_found(change: dict[str, Any], fault: str, trainyard: Command) -> None:
     (body,) = bodies(SPECS / "starter.yaml")
     body["spec"].update(change)
     assert fault in problems(validator("TrainingCluster", trainyard), body)
@@ -135,10 +129,7 @@ BASE = {"apiVersion": "trainyard.dev/v1alpha1", "kind": "TrainingClusterBase"}
             [],
         ),
         ({"extends": ["a.yaml", "b.yaml"]}, []),
-        (
-            {"spec": {"tgas": {}}},
-            ["Additional properties are not allowed ('tgas' was unexpected)"],
-        ),
+        ({"spec": {"tgas": {}}}, ["Additional properties are not allowed ('tgas' was unexpected)"]),
         ({"spec": {"region": 5}}, ["5 is not of type 'string'"]),
         (
             {"sepc": {}, "spec": {}},
@@ -149,9 +140,7 @@ BASE = {"apiVersion": "trainyard.dev/v1alpha1", "kind": "TrainingClusterBase"}
 def test_a_base_has_any_part_of_a_spec(
     change: dict[str, Any], faults: list[str], trainyard: Command
 ) -> None:
-    assert (
-        problems(validator("TrainingClusterBase", trainyard), BASE | change) == faults
-    )
+    assert problems(validator("TrainingClusterBase", trainyard), BASE | change) == faults
 
 
 def test_a_spec_over_a_base_lacks_what_the_base_has(trainyard: Command) -> None:
@@ -160,10 +149,7 @@ def test_a_spec_over_a_base_lacks_what_the_base_has(trainyard: Command) -> None:
     body = BASE | {
         "kind": "TrainingCluster",
         "metadata": {"name": "small"},
-        "spec": {
-            "region": "us-west-2",
-            "nodePools": [{"name": "a100", "nodes": {"max": 4}}],
-        },
+        "spec": {"region": "us-west-2", "nodePools": [{"name": "a100", "nodes": {"max": 4}}]},
     }
     assert problems(checker, body | {"extends": "base.yaml"}) == []
     assert sorted(problems(checker, body)) == [
@@ -171,10 +157,7 @@ def test_a_spec_over_a_base_lacks_what_the_base_has(trainyard: Command) -> None:
         "'instanceTypes' is a required property",
     ]
     assert (
-        problems(
-            checker, body | {"spec": {"account": "111122223333", "region": "us-west-2"}}
-        )
-        == []
+        problems(checker, body | {"spec": {"account": "111122223333", "region": "us-west-2"}}) == []
     )
     body["spec"]["regoin"] = "x"
     (found,) = problems(checker, body | {"extends": "base.yaml"})

@@ -15,15 +15,12 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 KUBECONFIG = os.environ.get("TRAINYARD_KUBECONFIG")
-CLUSTERS = sorted(
-    each.parent.name for each in (ROOT / "generated").glob("*/.manifest.json")
-)
+CLUSTERS = sorted(each.parent.name for each in (ROOT / "generated").glob("*/.manifest.json"))
 
 pytestmark = [
     pytest.mark.controlplane,
     pytest.mark.skipif(
-        not KUBECONFIG,
-        reason="TRAINYARD_KUBECONFIG names no kubeconfig of a test API server",
+        not KUBECONFIG, reason="TRAINYARD_KUBECONFIG names no kubeconfig of a test API server"
     ),
 ]
 
@@ -41,9 +38,7 @@ def refusal(server: Any, body: dict[str, Any], manager: str = "trainyard-test") 
     from kubernetes.dynamic.exceptions import ResourceNotFoundError
 
     try:
-        resource = server.resources.get(
-            api_version=body["apiVersion"], kind=body["kind"]
-        )
+        resource = server.resources.get(api_version=body["apiVersion"], kind=body["kind"])
     except ResourceNotFoundError:
         return "" if body["kind"] == "ClusterConfig" else "not served"
     try:
@@ -67,24 +62,14 @@ def test_every_object_is_accepted(server: Any, cluster: str) -> None:
     """Namespaces and runtimes are stored first: what is in them, and TrainJobs, are refused without."""
     files = sorted((ROOT / "generated" / cluster).rglob("*.yaml"))
     bodies = [yaml.safe_load(each.read_text(encoding="utf-8")) for each in files]
-    first = [
-        each
-        for each in bodies
-        if each["kind"] in ("Namespace", "ClusterTrainingRuntime")
-    ]
-    names = {
-        each["metadata"]["namespace"]
-        for each in bodies
-        if each["metadata"].get("namespace")
-    }
+    first = [each for each in bodies if each["kind"] in ("Namespace", "ClusterTrainingRuntime")]
+    names = {each["metadata"]["namespace"] for each in bodies if each["metadata"].get("namespace")}
     spaces = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": each}}
         for each in sorted(names)
     ]
     for body in [*spaces, *first]:
-        resource = server.resources.get(
-            api_version=body["apiVersion"], kind=body["kind"]
-        )
+        resource = server.resources.get(api_version=body["apiVersion"], kind=body["kind"])
         server.server_side_apply(
             resource,
             body=body,

@@ -16,9 +16,7 @@ __all__ = ["pytestmark", "server"]
 FLUX = "kustomize-controller"  # what another manager owns too stays when this one leaves it out
 OBJECTS = (
     {
-        path.relative_to(ROOT).as_posix(): yaml.safe_load(
-            path.read_text(encoding="utf-8")
-        )
+        path.relative_to(ROOT).as_posix(): yaml.safe_load(path.read_text(encoding="utf-8"))
         for path in sorted((ROOT / "generated").rglob("*.yaml"))
         if "/bootstrap/" not in path.as_posix()
     }
@@ -31,9 +29,7 @@ WITH_TOPOLOGY = {
     for path, body in OBJECTS.items()
     if "topologyName" in body.get("spec", {})
 }
-CASES = [
-    (kind, rule) for kind, rules in RULES.items() for rule in rules if kind in FIRST
-]
+CASES = [(kind, rule) for kind, rules in RULES.items() for rule in rules if kind in FIRST]
 
 
 def edited(body: dict[str, Any], rule: Rule) -> dict[str, Any] | None:
@@ -66,31 +62,20 @@ def other(value: Any) -> Any:
         return [other(value[0]), *value[1:]]
     if isinstance(value, int):
         return value + 1
-    return {"Filesystem": "Block", "PreemptLowerPriority": "Never"}.get(
-        value, f"{value}x"
-    )
+    return {"Filesystem": "Block", "PreemptLowerPriority": "Never"}.get(value, f"{value}x")
 
 
 @pytest.mark.parametrize(
-    ("kind", "rule"),
-    CASES,
-    ids=[f"{kind}-{'.'.join(rule.path)}" for kind, rule in CASES],
+    ("kind", "rule"), CASES, ids=[f"{kind}-{'.'.join(rule.path)}" for kind, rule in CASES]
 )
 def test_the_server_refuses_the_edit(server: Any, kind: str, rule: Rule) -> None:
-    path, body = (
-        FIRST[kind]
-        if rule.when(FIRST[kind][1])
-        else WITH_TOPOLOGY.get(kind, FIRST[kind])
-    )
+    path, body = FIRST[kind] if rule.when(FIRST[kind][1]) else WITH_TOPOLOGY.get(kind, FIRST[kind])
     changed = edited(body, rule)
     if changed is None:
         pytest.skip(f"no {kind} of generated/ has {'.'.join(rule.path)}")
     namespace = body["metadata"].get("namespace")
     if namespace:
-        _store(
-            server,
-            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},
-        )
+        _store(server, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
     _store(server, body)
     assert refusal(server, body, FLUX) == "", path
     assert refusal(server, changed, FLUX) != "", path

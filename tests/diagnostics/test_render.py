@@ -72,9 +72,7 @@ error[EFA003]: EFA node group `gpu` spans 2 Availability Zones
 
 
 def test_a_route_stands_in_for_a_place_that_is_not_known() -> None:
-    assert " --> NodePool/gpu spec.zones\n" in show(
-        "text", replace(EFA, span=None, related=())
-    )
+    assert " --> NodePool/gpu spec.zones\n" in show("text", replace(EFA, span=None, related=()))
 
 
 def test_colour_is_only_there_when_asked_for() -> None:
@@ -86,10 +84,7 @@ def test_colour_is_only_there_when_asked_for() -> None:
 
 def _caret(text: str, span: tuple[int, int, int, int]) -> tuple[str, str]:
     shown = show(
-        "text",
-        Diagnostic(
-            "X001", Severity.ERROR, "m", span=Span(SourceFile("f", text), *span)
-        ),
+        "text", Diagnostic("X001", Severity.ERROR, "m", span=Span(SourceFile("f", text), *span))
     )
     lines = [line.partition("| ")[2] for line in shown.splitlines() if "| " in line]
     return lines[0], lines[1]
@@ -201,9 +196,7 @@ def test_github_commands_are_escaped() -> None:
 
 
 def test_junit_counts_errors_as_failures() -> None:
-    suites = ET.fromstring(
-        show("junit", EFA, BARE, replace(EFA, message="a<b>&\"'\x00]]>"))
-    )
+    suites = ET.fromstring(show("junit", EFA, BARE, replace(EFA, message="a<b>&\"'\x00]]>")))
     suite = suites[0]
     assert (suite.get("tests"), suite.get("failures")) == ("3", "2")
     cases = suite.findall("testcase")
@@ -264,22 +257,17 @@ def test_sarif_has_no_more_results_than_github_takes() -> None:
     """Errors stay, in their order; a notification says how many are left out; none where all are there."""
     found = parse(
         SourceFile(
-            "f",
-            "{"
-            + ", ".join(f"k{number:05}: no" for number in range(MAX_RESULTS + 7))
-            + "}",
+            "f", "{" + ", ".join(f"k{number:05}: no" for number in range(MAX_RESULTS + 7)) + "}"
         )
     )[1]
     warnings = [replace(each, severity=Severity.WARNING) for each in found[:10]]
     run = _sarif(*warnings, *found[10:])
     assert len(run["results"]) == MAX_RESULTS
-    assert [result["level"] for result in run["results"]] == ["warning"] * 3 + [
-        "error"
-    ] * (MAX_RESULTS - 3)
-    (reported,) = run["invocations"][0]["toolExecutionNotifications"]
-    assert reported["message"]["text"].startswith(
-        "7 more findings are not in this file"
+    assert [result["level"] for result in run["results"]] == ["warning"] * 3 + ["error"] * (
+        MAX_RESULTS - 3
     )
+    (reported,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert reported["message"]["text"].startswith("7 more findings are not in this file")
     assert "invocations" not in _sarif(*found[:MAX_RESULTS])
 
 
@@ -293,10 +281,7 @@ def test_sarif_takes_pages_of_rules() -> None:
         pages={"EFA003": replace(page, code="EFA003", text="One. Two.")},
     )
     (rule,) = json.loads(text)["runs"][0]["tool"]["driver"]["rules"]
-    assert (rule["shortDescription"], rule["fullDescription"]) == (
-        {"text": "One"},
-        {"text": "One"},
-    )
+    assert (rule["shortDescription"], rule["fullDescription"]) == ({"text": "One"}, {"text": "One"})
     assert rule["help"] == {"text": "One. Two.", "markdown": "One. Two."}
 
 
@@ -304,8 +289,7 @@ def test_sarif_fingerprints_survive_lines_above_and_tell_equals_apart() -> None:
     def prints(text: str) -> list[str]:
         found = parse(SourceFile("f", text))[1]
         return [
-            result["partialFingerprints"]["trainyard/v1"]
-            for result in _sarif(*found)["results"]
+            result["partialFingerprints"]["trainyard/v1"] for result in _sarif(*found)["results"]
         ]
 
     first = prints("a: no\nb: yes\n---\na: no\n")
@@ -360,9 +344,7 @@ ANY = st.builds(
 
 @given(st.lists(ANY, max_size=4))
 @settings(max_examples=150, deadline=None)
-def test_every_diagnostic_can_be_rendered_in_every_format(
-    diagnostics: list[Diagnostic],
-) -> None:
+def test_every_diagnostic_can_be_rendered_in_every_format(diagnostics: list[Diagnostic]) -> None:
     checks: dict[str, Callable[[str], Any]] = {
         "json": json.loads,
         "sarif": json.loads,
@@ -379,11 +361,7 @@ def test_every_diagnostic_can_be_rendered_in_every_format(
 
 def test_file_names_that_are_not_utf8() -> None:
     """Python shows their bytes as lone surrogates; an address gets the bytes back, XML cannot."""
-    odd = replace(
-        EFA,
-        span=replace(ZONES, file=SourceFile("gr\udcf6.yaml", FILE.text)),
-        related=(),
-    )
+    odd = replace(EFA, span=replace(ZONES, file=SourceFile("gr\udcf6.yaml", FILE.text)), related=())
     location = _sarif(odd)["results"][0]["locations"][0]
     assert location["physicalLocation"]["artifactLocation"]["uri"] == "gr%F6.yaml"
     assert "--> gr\ufffd.yaml:3:10" in show("text", odd)

@@ -28,10 +28,7 @@ TOKENS = [
     ("glpat-abcdefghij0123456789", "a token of GitLab"),
     ("xoxb-123456789012-abcdef", "a token of Slack"),
     ("xapp-1-A0123456789-abcdef", "a token of Slack"),
-    (
-        "https://hooks.slack.com/services/T0123/B0123/abcdefghij0123456789",
-        "a webhook of Slack",
-    ),
+    ("https://hooks.slack.com/services/T0123/B0123/abcdefghij0123456789", "a webhook of Slack"),
     ("sk-proj-Abcdefghij0123456789", "an API key"),
     ("nvapi-Abcdefghij0123456789", "an API key"),
     ("pypi-AgEIcHlwaS5vcmcCJD0123456789", "an API key"),
@@ -169,13 +166,7 @@ def test_what_stands_for_a_value_elsewhere() -> None:
     assert literal("hunter2")
     assert literal("pa$$word")
     assert literal("5$")
-    for reference in (
-        "ENC[AES256_GCM,data:x]",
-        "arn:aws:x",
-        "<token>",
-        "null",
-        "*****",
-    ):
+    for reference in ("ENC[AES256_GCM,data:x]", "arn:aws:x", "<token>", "null", "*****"):
         assert not literal(reference)
 
 
@@ -226,9 +217,7 @@ spec:
 
 
 @pytest.mark.parametrize("format", ["text", "json", "sarif", "github"])
-def test_no_format_shows_a_secret(
-    format: str, trainyard: Command, tmp_path: Path
-) -> None:
+def test_no_format_shows_a_secret(format: str, trainyard: Command, tmp_path: Path) -> None:
     """Neither in the fact nor in the line, whether its name stands on the same line or not."""
     (tmp_path / "set.yaml").write_text(SET)
     done = trainyard("lint", "--format", format, "set.yaml", cwd=tmp_path)

@@ -22,10 +22,7 @@ from compiler.emit.tree import TreeDiff, diff, write
 def owned(**files: str) -> dict[str, bytes]:
     """Files that are ours; ``__`` in a name stands for a folder."""
     data = {name.replace("__", "/"): text.encode() for name, text in files.items()}
-    return {
-        path: marked(path, text)
-        for path, text in (data | {MANIFEST: b"{\n}\n"}).items()
-    }
+    return {path: marked(path, text) for path, text in (data | {MANIFEST: b"{\n}\n"}).items()}
 
 
 def tree(root: Path) -> dict[str, bytes]:
@@ -61,13 +58,7 @@ def test_a_second_write_changes_removes_and_keeps(root: Path) -> None:
     write(root, OLD)
     before = (root / "a").stat()
     done = write(root, NEW)
-    assert (
-        done.added,
-        done.changed,
-        done.removed,
-        done.unchanged,
-        done.diagnostics,
-    ) == (
+    assert (done.added, done.changed, done.removed, done.unchanged, done.diagnostics) == (
         ("w/v/u", "x/new"),
         ("b",),
         ("x/y/d", "z/e"),
@@ -82,9 +73,7 @@ def test_a_second_write_changes_removes_and_keeps(root: Path) -> None:
     assert os.listdir(root.parent) == ["seoul"]
 
 
-def test_an_unchanged_tree_is_not_touched(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unchanged_tree_is_not_touched(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(root, OLD)
     before = _identities(root)
     monkeypatch.setattr(swap, "replace", None)
@@ -126,10 +115,7 @@ def test_a_foreign_file_is_kept_and_named(root: Path) -> None:
     [
         lambda root: (root / "w").write_text("file where a folder must be"),
         lambda root: (root / "x" / "new").write_text("other content"),
-        lambda root: (
-            (root / "x" / "new").mkdir(),
-            (root / "x" / "new" / "f").write_text("f"),
-        ),
+        lambda root: ((root / "x" / "new").mkdir(), (root / "x" / "new" / "f").write_text("f")),
         lambda root: (root / "x" / "new").symlink_to("../a"),
         lambda root: (root / "w").symlink_to("/tmp"),
         lambda root: os.mkfifo(root / "x" / "new"),
@@ -175,9 +161,7 @@ def test_edits_of_our_files_are_overwritten(root: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("path", ["b", "z/e"])
-def test_files_of_ours_with_marks_of_a_merge_are_known(
-    root: Path, path: str, text: str
-) -> None:
+def test_files_of_ours_with_marks_of_a_merge_are_known(root: Path, path: str, text: str) -> None:
     """One that is wanted is written anew, one that is not is removed."""
     write(root, OLD)
     line = marked(path, b"").decode().removesuffix("\n")
@@ -206,8 +190,7 @@ def test_a_file_that_does_not_say_so_is_not_ours(root: Path, data: bytes) -> Non
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "{", "[]", "{}", '{"files": 1}', "[" * 100_000, "\xff", "<<<<<<< HEAD\n{}\n"],
+    "text", ["", "{", "[]", "{}", '{"files": 1}', "[" * 100_000, "\xff", "<<<<<<< HEAD\n{}\n"]
 )
 def test_a_manifest_that_is_broken_or_gone_is_made_anew(root: Path, text: str) -> None:
     """Nothing depends on it."""
@@ -224,19 +207,12 @@ def test_a_folder_of_an_older_trainyard_is_taken_over(root: Path) -> None:
     """It listed its files with their digests; one that was edited since may be somebody's work."""
     files = {"a": b"1", "z/e": b"5", "x/c": b"3"}
     listed = {path: sha256(data).hexdigest() for path, data in files.items()}
-    for path, data in {
-        **files,
-        MANIFEST: json.dumps({"files": listed}).encode(),
-    }.items():
+    for path, data in {**files, MANIFEST: json.dumps({"files": listed}).encode()}.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_bytes(data)
     (root / "x/c").write_bytes(b"edited")
     done = write(root, owned(a="1"))
-    assert (done.changed, done.removed, done.foreign) == (
-        (MANIFEST, "a"),
-        ("z/e",),
-        ("x/c",),
-    )
+    assert (done.changed, done.removed, done.foreign) == ((MANIFEST, "a"), ("z/e",), ("x/c",))
 
 
 @pytest.mark.parametrize(
@@ -274,11 +250,7 @@ def test_the_line_names_the_file_and_what_to_edit() -> None:
 
 @pytest.mark.parametrize(
     ("path", "data"),
-    [
-        ("jobs/a.yaml", b"kind: X\n"),
-        ("README.md", b"# A\n"),
-        ("runs/a.json", b'{\n "a": 1\n}\n'),
-    ],
+    [("jobs/a.yaml", b"kind: X\n"), ("README.md", b"# A\n"), ("runs/a.json", b'{\n "a": 1\n}\n')],
 )
 def test_the_mark_is_a_comment_or_a_key(path: str, data: bytes) -> None:
     """It holds its path, and no other file may have it."""
@@ -331,8 +303,7 @@ def test_a_root_that_is_a_link_or_a_file_is_refused(root: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("code", "want"),
-    [(errno.ENOSPC, "OUT002"), (errno.EACCES, "OUT001"), (errno.EROFS, "OUT001")],
+    ("code", "want"), [(errno.ENOSPC, "OUT002"), (errno.EACCES, "OUT001"), (errno.EROFS, "OUT001")]
 )
 def test_a_fault_of_the_disk_leaves_the_old_tree(
     root: Path, monkeypatch: pytest.MonkeyPatch, code: int, want: str
@@ -354,9 +325,7 @@ def test_a_folder_without_permission_is_left_alone(
 ) -> None:
     write(root, OLD)
     if os.geteuid() == 0:  # root passes every mode
-        monkeypatch.setattr(
-            os, "access", lambda path, mode: not str(path).endswith("x")
-        )
+        monkeypatch.setattr(os, "access", lambda path, mode: not str(path).endswith("x"))
     else:
         (root / "x").chmod(0o555)
     done = write(root, NEW)
@@ -370,10 +339,7 @@ def test_modes_of_folders_are_kept(root: Path) -> None:
     (root / "x").chmod(0o750)
     root.chmod(0o710)
     write(root, NEW)
-    assert ((root / "x").stat().st_mode & 0o777, root.stat().st_mode & 0o777) == (
-        0o750,
-        0o710,
-    )
+    assert ((root / "x").stat().st_mode & 0o777, root.stat().st_mode & 0o777) == (0o750, 0o710)
 
 
 def test_a_second_run_at_the_same_time_is_refused(root: Path) -> None:
@@ -411,18 +377,7 @@ def test_no_links_means_copies(root: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert (root / "link").is_symlink()
 
 
-CALLS = [
-    "mkdir",
-    "link",
-    "open",
-    "write",
-    "fsync",
-    "chmod",
-    "rename",
-    "unlink",
-    "rmdir",
-    "scandir",
-]
+CALLS = ["mkdir", "link", "open", "write", "fsync", "chmod", "rename", "unlink", "rmdir", "scandir"]
 
 
 def _die_at(number: int, exchange: bool) -> None:
@@ -446,9 +401,7 @@ def _die_at(number: int, exchange: bool) -> None:
     swap.exchange = counted(swap.exchange if exchange else lambda *_: False, "exchange")
 
 
-def _write_in_child(
-    root: Path, files: Mapping[str, bytes], number: int, exchange: bool
-) -> bool:
+def _write_in_child(root: Path, files: Mapping[str, bytes], number: int, exchange: bool) -> bool:
     """Whether the child was killed."""
     child = os.fork()
     if child == 0:

@@ -138,10 +138,7 @@ TRICKY = [
 
 @pytest.mark.parametrize("text", TRICKY, ids=ascii)
 def test_a_tricky_string_is_read_back_as_itself(text: str) -> None:
-    for body in (
-        {"k": text, "l": [text, [text], {text: text}]},
-        {text or "e": {"a": text}},
-    ):
+    for body in ({"k": text, "l": [text, [text], {text: text}]}, {text or "e": {"a": text}}):
         written = dump(body)
         if text == "\ud800":
             written = written.replace(
@@ -165,9 +162,7 @@ WORDS = st.characters(exclude_categories=["Cs"])
 KEYS = st.sampled_from(["no", "spec", "a/b", "1", "<<"]) | st.text(WORDS, max_size=12)
 VALUES = st.recursive(
     LEAVES,
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4)
-    ),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
     max_leaves=20,
 )
 
@@ -199,9 +194,7 @@ def test_leading_keys_come_first_and_others_keep_their_order() -> None:
 
 def test_scripts_stay_readable_and_lines_are_not_wrapped() -> None:
     long = "word " * 60 + "end"
-    assert dump(
-        {"a": [{"run": "#!/bin/sh\nset -e\n\nexec train\n"}], "b": long, "c": "x\ny"}
-    ) == (
+    assert dump({"a": [{"run": "#!/bin/sh\nset -e\n\nexec train\n"}], "b": long, "c": "x\ny"}) == (
         f"a:\n- run: |\n    #!/bin/sh\n    set -e\n\n    exec train\nb: {long}\nc: |-\n  x\n  y\n"
     )
 
@@ -217,8 +210,7 @@ def test_a_key_too_long_for_one_line_is_read_back() -> None:
 
 
 @pytest.mark.parametrize(
-    "body",
-    [{1: "a"}, {"a": {1}}, {"a": float("nan")}, {"a": float("inf")}, {"a": b"x"}],
+    "body", [{1: "a"}, {"a": {1}}, {"a": float("nan")}, {"a": float("inf")}, {"a": b"x"}]
 )
 def test_what_has_no_yaml_form_is_refused(body: Any) -> None:
     with pytest.raises(TypeError):

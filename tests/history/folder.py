@@ -11,11 +11,7 @@ import yaml
 from running import Command, Run, contents
 
 QUEUES = [
-    {
-        "name": "research",
-        "namespaces": ["team-a"],
-        "quota": [{"pool": "gpu", "nodes": 4}],
-    },
+    {"name": "research", "namespaces": ["team-a"], "quota": [{"pool": "gpu", "nodes": 4}]},
     {"name": "other", "namespaces": ["team-b"], "quota": [{"pool": "cpu", "nodes": 1}]},
 ]
 SECOND_POOL = {
@@ -40,9 +36,7 @@ def train_jobs(folder: Path) -> dict[str, bytes]:
     """Jobs and runtimes of the output."""
     found = contents(folder / "generated" / "lab")
     return {
-        path: data
-        for path, data in found.items()
-        if path.startswith(("jobs/", "queues/runtimes/"))
+        path: data for path, data in found.items() if path.startswith(("jobs/", "queues/runtimes/"))
     }
 
 

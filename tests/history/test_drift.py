@@ -11,20 +11,13 @@ from running import Command
 
 from history.folder import compiled
 
-POOL: dict[str, Any] = {
-    "instanceTypes": ["p5.48xlarge"],
-    "zones": ["us-west-2a"],
-    "nodes": 4,
-}
+POOL: dict[str, Any] = {"instanceTypes": ["p5.48xlarge"], "zones": ["us-west-2a"], "nodes": 4}
 
 
 @pytest.mark.parametrize(
     ("edit", "note"),
     [
-        (
-            {"capacity": [{"spot": {}}]},
-            "`karpenter.sh/capacity-type`: `on-demand` → `spot`",
-        ),
+        ({"capacity": [{"spot": {}}]}, "`karpenter.sh/capacity-type`: `on-demand` → `spot`"),
         ({"labels": {"team": "a"}}, "`label team`: absent → `a`"),
         ({"rootVolume": {"size": "500Gi"}}, "`blockDeviceMappings`: "),
     ],

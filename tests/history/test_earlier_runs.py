@@ -11,29 +11,14 @@ import pytest
 from builders import FSX, spec
 from running import Command, Run, snapshot
 
-from history.folder import (
-    QUEUES,
-    SECOND_POOL,
-    codes,
-    compiled,
-    only_object,
-    runs,
-    train_jobs,
-)
+from history.folder import QUEUES, SECOND_POOL, codes, compiled, only_object, runs, train_jobs
 
 STORAGE = [
-    {
-        "name": "data",
-        "fsxLustre": {"existing": {**FSX, "address": "10.80.1.11", "version": "2.15"}},
-    }
+    {"name": "data", "fsxLustre": {"existing": {**FSX, "address": "10.80.1.11", "version": "2.15"}}}
 ]
 PRIORITIES = [{"name": "high", "value": 100}]
 BOTH_POOLS = [spec()["spec"]["nodePools"][0], SECOND_POOL]
-JOB = {
-    "queue": "research",
-    "mounts": [{"storage": "data", "path": "/data"}],
-    "priority": "high",
-}
+JOB = {"queue": "research", "mounts": [{"storage": "data", "path": "/data"}], "priority": "high"}
 
 
 def whole(**parts: Any) -> dict[str, Any]:
@@ -70,9 +55,7 @@ def test_what_a_run_needs_is_noted_beside_it(folder: Path) -> None:
     }
 
 
-def test_a_job_that_leaves_goes_on_and_is_said(
-    folder: Path, trainyard: Command
-) -> None:
+def test_a_job_that_leaves_goes_on_and_is_said(folder: Path, trainyard: Command) -> None:
     """With the nodes that it holds and the command that ends it; a second compilation changes nothing."""
     name = only_object(folder, "train")
     done = compiled(folder, trainyard, whole(jobs=[]))
@@ -81,8 +64,7 @@ def test_a_job_that_leaves_goes_on_and_is_said(
     assert f"`kubectl delete trainjob {name} -n team-a` ends it" in done.out
     assert runs(folder)[name]["state"] == "left"
     assert (
-        f"| team-a/{name} | train | 4 | gpu |"
-        in trainyard("report", "spec.yaml", cwd=folder).out
+        f"| team-a/{name} | train | 4 | gpu |" in trainyard("report", "spec.yaml", cwd=folder).out
     )
     after = snapshot(folder / "generated")
     again = trainyard("compile", "--check", "spec.yaml", cwd=folder)
@@ -103,20 +85,14 @@ LEAVES = {
     "pool": (
         {
             "nodePools": [SECOND_POOL],
-            "queues": [
-                {**QUEUES[0], "quota": [{"pool": "cpu", "nodes": 0}]},
-                QUEUES[1],
-            ],
+            "queues": [{**QUEUES[0], "quota": [{"pool": "cpu", "nodes": 0}]}, QUEUES[1]],
         },
         "pool `gpu`",
     ),
     "fewer nodes": (
         {
             "nodePools": [{**BOTH_POOLS[0], "nodes": {"max": 3}}, SECOND_POOL],
-            "queues": [
-                {**QUEUES[0], "quota": [{"pool": "gpu", "nodes": 3}]},
-                QUEUES[1],
-            ],
+            "queues": [{**QUEUES[0], "quota": [{"pool": "gpu", "nodes": 3}]}, QUEUES[1]],
         },
         "node 4 of pool `gpu`",
     ),
@@ -129,21 +105,11 @@ LEAVES = {
         "quota for 4 nodes of pool `gpu` in queue `research`",
     ),
     "quota of the namespace": (
-        {
-            "namespaces": [
-                {"name": "team-a", "quota": {"accelerators": 24}},
-                {"name": "team-b"},
-            ]
-        },
+        {"namespaces": [{"name": "team-a", "quota": {"accelerators": 24}}, {"name": "team-b"}]},
         "quota for 32 nvidia.com/gpu in namespace `team-a`",
     ),
     "type": (
-        {
-            "nodePools": [
-                {**BOTH_POOLS[0], "instanceTypes": ["p5.48xlarge"]},
-                SECOND_POOL,
-            ]
-        },
+        {"nodePools": [{**BOTH_POOLS[0], "instanceTypes": ["p5.48xlarge"]}, SECOND_POOL]},
         "instance type `p4d.24xlarge` of pool `gpu`",
     ),
     "zone": (
@@ -151,18 +117,10 @@ LEAVES = {
         "zone `us-west-2b` of pool `gpu`",
     ),
     "taint": (
-        {
-            "nodePools": [
-                {**BOTH_POOLS[0], "taints": [{"key": "team", "value": "a"}]},
-                SECOND_POOL,
-            ]
-        },
+        {"nodePools": [{**BOTH_POOLS[0], "taints": [{"key": "team", "value": "a"}]}, SECOND_POOL]},
         "freedom from taint `team=a:NoSchedule` of pool `gpu`",
     ),
-    "EFA": (
-        {"nodePools": [{**BOTH_POOLS[0], "efa": False}, SECOND_POOL]},
-        "EFA of pool `gpu`",
-    ),
+    "EFA": ({"nodePools": [{**BOTH_POOLS[0], "efa": False}, SECOND_POOL]}, "EFA of pool `gpu`"),
     "spot": (
         {"nodePools": [{**BOTH_POOLS[0], "capacity": {"spot": {}}}, SECOND_POOL]},
         "capacity `on-demand` of pool `gpu`",
@@ -173,34 +131,23 @@ LEAVES = {
 
 
 @pytest.mark.parametrize("what", LEAVES)
-def test_what_a_run_needs_cannot_leave(
-    what: str, folder: Path, trainyard: Command
-) -> None:
+def test_what_a_run_needs_cannot_leave(what: str, folder: Path, trainyard: Command) -> None:
     """Neither with the job nor later; it may once the run has ended."""
     parts, thing = LEAVES[what]
     name = only_object(folder, "train")
     before = snapshot(folder / "generated")
     done = compiled(folder, trainyard, whole(**{"jobs": [], **parts}))
     assert done.code == 1
-    assert (
-        f"error[CHG001]: {thing} leaves the spec, and run `{name}` needs it" in done.out
-    )
+    assert f"error[CHG001]: {thing} leaves the spec, and run `{name}` needs it" in done.out
     assert f"`endedRuns: [{name}]`" in done.out
     assert snapshot(folder / "generated") == before
     assert compiled(folder, trainyard, whole(jobs=[])).code == 0
-    assert (
-        "error[CHG001]"
-        in compiled(folder, trainyard, whole(**{"jobs": [], **parts})).out
-    )
-    ended = compiled(
-        folder, trainyard, whole(**{"jobs": [], **parts}, endedRuns=[name])
-    )
+    assert "error[CHG001]" in compiled(folder, trainyard, whole(**{"jobs": [], **parts})).out
+    ended = compiled(folder, trainyard, whole(**{"jobs": [], **parts}, endedRuns=[name]))
     assert (ended.code, codes(ended) - {"CHG009"}) == (0, set())
 
 
-def test_nodes_that_a_queue_borrows_are_enough(
-    folder: Path, trainyard: Command
-) -> None:
+def test_nodes_that_a_queue_borrows_are_enough(folder: Path, trainyard: Command) -> None:
     """Kueue can admit a run again as long as its queue may borrow what it needs."""
     share = {"pool": "gpu", "nodes": 1, "borrowingLimit": 3}
     queues = [{**QUEUES[0], "cohort": "all", "quota": [share]}, QUEUES[1]]
@@ -219,18 +166,14 @@ def test_a_rerun_leaves_the_run_before(folder: Path, trainyard: Command) -> None
     states = {name: run["state"] for name, run in runs(folder).items()}
     assert states.pop(first) == "left"
     assert list(states.values()) == ["submitted"]
-    done = compiled(
-        folder, trainyard, whole(job={**JOB, "rerun": 1}, endedRuns=[first])
-    )
+    done = compiled(folder, trainyard, whole(job={**JOB, "rerun": 1}, endedRuns=[first]))
     assert (done.code, done.out) == (0, "")
     done = compiled(folder, trainyard, whole(job={**JOB, "rerun": 1}))
     assert (done.code, done.out) == (0, "")
     assert first not in runs(folder)
 
 
-def test_git_stops_asking_before_a_queue_leaves(
-    folder: Path, trainyard: Command
-) -> None:
+def test_git_stops_asking_before_a_queue_leaves(folder: Path, trainyard: Command) -> None:
     """Until the merge Flux makes the run again where it was deleted: its queue would stay Terminating."""
     name = only_object(folder, "train")
     gone = whole(jobs=[], queues=[QUEUES[1]], endedRuns=[name])
@@ -258,8 +201,7 @@ def test_a_job_that_is_done_has_no_object(folder: Path, trainyard: Command) -> N
     done = compiled(folder, trainyard, whole())
     assert done.code == 1
     assert (
-        f"error[RES030]: job `train` has ended as `{name}` and would run a second time"
-        in done.out
+        f"error[RES030]: job `train` has ended as `{name}` and would run a second time" in done.out
     )
     assert compiled(folder, trainyard, whole(job={**JOB, "rerun": 1})).code == 0
     assert len(train_jobs(folder)) == 2
@@ -274,22 +216,13 @@ def test_a_renamed_job_does_not_run_twice(folder: Path, trainyard: Command) -> N
     assert "CHG003" not in done.out  # what is in doubt is not said to go on
     assert snapshot(folder / "generated") == before
     assert (
-        compiled(
-            folder, trainyard, whole(job={**JOB, "name": "train2"}, endedRuns=[name])
-        ).code
+        compiled(folder, trainyard, whole(job={**JOB, "name": "train2"}, endedRuns=[name])).code
         == 0
     )
 
 
-def test_a_second_run_under_another_name_can_be_asked_for(
-    folder: Path, trainyard: Command
-) -> None:
-    assert (
-        compiled(
-            folder, trainyard, whole(job={**JOB, "name": "train2", "rerun": 1})
-        ).code
-        == 0
-    )
+def test_a_second_run_under_another_name_can_be_asked_for(folder: Path, trainyard: Command) -> None:
+    assert compiled(folder, trainyard, whole(job={**JOB, "name": "train2", "rerun": 1})).code == 0
 
 
 def test_a_copy_beside_the_first_is_no_rename(folder: Path, trainyard: Command) -> None:
@@ -304,9 +237,7 @@ def test_a_job_that_comes_back(folder: Path, trainyard: Command) -> None:
     """Unchanged it is the run that it was; changed it is a second run."""
     name = only_object(folder, "train")
     assert compiled(folder, trainyard, whole(jobs=[])).code == 0
-    changed = compiled(
-        folder, trainyard, whole(job={**JOB, "image": "registry.test/train:2.0"})
-    )
+    changed = compiled(folder, trainyard, whole(job={**JOB, "image": "registry.test/train:2.0"}))
     assert changed.code == 1
     assert f"error[RES030]: job `train` was submitted as `{name}`" in changed.out
     done = compiled(folder, trainyard, whole())
@@ -326,9 +257,7 @@ def test_a_job_that_comes_back(folder: Path, trainyard: Command) -> None:
 def test_a_name_that_ends_nothing(
     named: str | None, code: int, words: str, folder: Path, trainyard: Command
 ) -> None:
-    done = compiled(
-        folder, trainyard, whole(endedRuns=[named or only_object(folder, "train")])
-    )
+    done = compiled(folder, trainyard, whole(endedRuns=[named or only_object(folder, "train")]))
     assert done.code == code
     assert words in done.out
 
@@ -359,9 +288,7 @@ def _replacing(job: str, folder: Path, trainyard: Command) -> Run:
     return trainyard("compile", "--replace", job, "spec.yaml", cwd=folder)
 
 
-def test_a_job_that_no_run_has_is_not_replaced(
-    folder: Path, trainyard: Command
-) -> None:
+def test_a_job_that_no_run_has_is_not_replaced(folder: Path, trainyard: Command) -> None:
     before = snapshot(folder)
     done = _replacing("trian", folder, trainyard)
     assert (done.code, done.out) == (2, "")
@@ -371,9 +298,7 @@ def test_a_job_that_no_run_has_is_not_replaced(
     assert snapshot(folder) == before
 
 
-def test_a_job_that_would_be_the_same_is_not_forgotten(
-    folder: Path, trainyard: Command
-) -> None:
+def test_a_job_that_would_be_the_same_is_not_forgotten(folder: Path, trainyard: Command) -> None:
     before = snapshot(folder)
     done = _replacing("*", folder, trainyard)
     assert (done.code, done.out) == (0, "")
@@ -381,9 +306,7 @@ def test_a_job_that_would_be_the_same_is_not_forgotten(
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"storage": null}', "<<<<<<< ours"])
-def test_a_run_file_that_cannot_be_read(
-    text: str, folder: Path, trainyard: Command
-) -> None:
+def test_a_run_file_that_cannot_be_read(text: str, folder: Path, trainyard: Command) -> None:
     """It would let the job of that run be submitted a second time."""
     (path,) = (folder / "generated" / "lab" / "runs").rglob("*.json")
     path.write_text(text)

@@ -31,9 +31,7 @@ def mounted(**fsx: Any) -> dict[str, Any]:
     storage = [
         {
             "name": "data",
-            "fsxLustre": {
-                "existing": {**FSX, "address": "10.80.1.11", "version": "2.15", **fsx}
-            },
+            "fsxLustre": {"existing": {**FSX, "address": "10.80.1.11", "version": "2.15", **fsx}},
         }
     ]
     return spec(job={"mounts": [{"storage": "data", "path": "/data"}]}, storage=storage)
@@ -80,9 +78,7 @@ EDITS = {
 
 
 @pytest.mark.parametrize("what", EDITS)
-def test_an_edit_that_the_api_refuses(
-    what: str, trainyard: Command, tmp_path: Path
-) -> None:
+def test_an_edit_that_the_api_refuses(what: str, trainyard: Command, tmp_path: Path) -> None:
     before, after, field, _ = EDITS[what]
     assert compiled(tmp_path, trainyard, before).code == 0
     written = snapshot(tmp_path / "generated")
@@ -110,9 +106,7 @@ def test_the_message_shows_what_was_edited(trainyard: Command, tmp_path: Path) -
 def test_edits_that_the_api_takes(trainyard: Command, tmp_path: Path) -> None:
     """More nodes, other taints of a flavor without topology, another quota: nothing is refused."""
     assert compiled(tmp_path, trainyard, spec(jobs=[])).code == 0
-    edit = spec(
-        jobs=[], pool={"nodes": {"max": 8}, "taints": [{"key": "team", "value": "a"}]}
-    )
+    edit = spec(jobs=[], pool={"nodes": {"max": 8}, "taints": [{"key": "team", "value": "a"}]})
     assert compiled(tmp_path, trainyard, edit).code == 0
 
 
@@ -124,9 +118,7 @@ def test_a_file_system_that_grew(trainyard: Command, tmp_path: Path) -> None:
     assert (done.code, done.out) == (0, "")
     after = contents(tmp_path / "generated" / "lab")
     changed = {
-        path
-        for path in after
-        if after[path] != before.get(path) and path.startswith("platform")
+        path for path in after if after[path] != before.get(path) and path.startswith("platform")
     }
     assert changed == {"platform/persistentvolume-training-data.yaml"}
     assert trainyard("compile", "--check", "spec.yaml", cwd=tmp_path).code == 0
@@ -166,27 +158,18 @@ def test_a_reserved_pool_that_leaves_stays_in_the_cluster(
         "nodes": {"max": 1},
     }
     gpu = spec()["spec"]["nodePools"][0]
-    assert (
-        compiled(
-            tmp_path, trainyard, spec(jobs=[], nodePools=[gpu, block, dynamic])
-        ).code
-        == 0
-    )
+    assert compiled(tmp_path, trainyard, spec(jobs=[], nodePools=[gpu, block, dynamic])).code == 0
     done = compiled(tmp_path, trainyard, spec(jobs=[]))
     assert done.code == 0
     assert re.findall(r"\[CHG007\]: NodePool `([\w-]+)` leaves", done.out) == [
         "block-cr-0a1b2c3d4e5f60713"
     ]
-    assert (
-        "`kubectl delete nodepool,ec2nodeclass block-cr-0a1b2c3d4e5f60713`" in done.out
-    )
+    assert "`kubectl delete nodepool,ec2nodeclass block-cr-0a1b2c3d4e5f60713`" in done.out
     done = trainyard("compile", "--check", "spec.yaml", cwd=tmp_path)
     assert (done.code, done.out) == (0, "")
 
 
-def test_a_reserved_pool_keeps_its_node_class(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_a_reserved_pool_keeps_its_node_class(trainyard: Command, tmp_path: Path) -> None:
     """Flux prunes neither: without its class a NodePool is not Ready, and replaces no node."""
     block = {"nodes": 4, "capacity": BLOCK}
     for pool, kept in ((block, True), ({}, False)):

@@ -23,23 +23,15 @@ def only(*keys: str) -> dict[str, Any]:
 @pytest.fixture
 def folder(tmp_path: Path, trainyard: Command) -> Path:
     """A folder with two jobs that were submitted, each with all its words."""
-    jobs = [
-        {**JOB, "nodes": 2},
-        {**JOB, "name": "second", "nodes": 2, "env": {"A": "b"}},
-    ]
+    jobs = [{**JOB, "nodes": 2}, {**JOB, "name": "second", "nodes": 2, "env": {"A": "b"}}]
     assert compiled(tmp_path, trainyard, data(jobs)).code == 0
     return tmp_path
 
 
-def test_the_same_words_from_elsewhere_are_no_other_run(
-    folder: Path, trainyard: Command
-) -> None:
+def test_the_same_words_from_elsewhere_are_no_other_run(folder: Path, trainyard: Command) -> None:
     before, remembered = train_jobs(folder), runs(folder)
     defaults = {**only("image", "command"), "nodes": 2}
-    short = [
-        {"name": "train"},
-        {"name": "second", "extends": "train", "env": {"A": "b"}},
-    ]
+    short = [{"name": "train"}, {"name": "second", "extends": "train", "env": {"A": "b"}}]
     done = compiled(folder, trainyard, data(short, jobDefaults=defaults))
     assert done.code == 0, done.out
     assert train_jobs(folder) == before
@@ -56,9 +48,6 @@ def test_an_edit_of_the_defaults_asks_for_another_run_of_each(
     assert codes(done) == {"RES030"}
     assert done.out.count("error[RES030]") == 2
     line = (
-        (folder / "spec.yaml")
-        .read_text()
-        .splitlines()
-        .index("    image: registry.test/train:2.0")
+        (folder / "spec.yaml").read_text().splitlines().index("    image: registry.test/train:2.0")
     )
     assert done.out.count(f"spec.yaml:{line + 1}:") == 2

@@ -39,11 +39,7 @@ def test_what_eks_does_not_change_is_said(
     [
         {"nodes": 6},
         {"labels": {"example.com/team": "research"}},
-        {
-            "managedNodeGroup": {
-                "nodeRepairConfig": {"maxParallelNodesRepairedCount": 1}
-            }
-        },
+        {"managedNodeGroup": {"nodeRepairConfig": {"maxParallelNodesRepairedCount": 1}}},
     ],
 )
 def test_what_eks_changes_is_silent(

@@ -31,9 +31,7 @@ def other_release(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Trainyard that derives one more variable, and less shared memory (which the runtime holds)."""
     derived = resolve_jobs.environment
     monkeypatch.setattr(
-        resolve_jobs,
-        "environment",
-        lambda *given: (*derived(*given), EnvVar("NCCL_NEW", "1")),
+        resolve_jobs, "environment", lambda *given: (*derived(*given), EnvVar("NCCL_NEW", "1"))
     )
     monkeypatch.setattr(resolve_jobs, "shared_memory", lambda *_: Quantity.parse("1Gi"))
 
@@ -52,8 +50,7 @@ def test_another_release_leaves_submitted_jobs_alone(
     report = trainyard("report", "spec.yaml", cwd=folder).out
     (name,) = re.findall(r"trainjob-(train-\w+)\.yaml", " ".join(before))
     assert (
-        "| job/train | name | ‹run› | submitted before, and no other run is asked for |"
-        in report
+        "| job/train | name | ‹run› | submitted before, and no other run is asked for |" in report
     )
     assert f"| training/{name} |" in report
     after = snapshot(folder)
@@ -72,9 +69,7 @@ def test_rerun_takes_what_is_derived_today(
     assert done.code == 0
     after = train_jobs(folder)
     kept = {path for path in before if path in after}
-    assert {path.split("/")[1] for path in kept} == {
-        "runtimes"
-    }  # the run before goes on with it
+    assert {path.split("/")[1] for path in kept} == {"runtimes"}  # the run before goes on with it
     assert all(after[path] == before[path] for path in kept)
     assert b"NCCL_NEW" in b"".join(train_jobs(folder).values())
 
@@ -119,16 +114,11 @@ def test_a_change_of_the_spec_must_be_asked_for(
     ended = (
         {"endedRuns": list(runs(folder))} if "pool" in change else {}
     )  # else it needs the pool as it was
-    write(
-        folder,
-        spec(**{**change, **ended, "job": {**change.get("job", {}), "rerun": 1}}),
-    )
+    write(folder, spec(**{**change, **ended, "job": {**change.get("job", {}), "rerun": 1}}))
     assert trainyard("compile", "spec.yaml", cwd=folder).code == 0
 
 
-def test_a_job_that_moves_to_another_namespace(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_a_job_that_moves_to_another_namespace(trainyard: Command, tmp_path: Path) -> None:
     """It would run in both."""
     queue = {"name": "research", "quota": [{"pool": "gpu", "nodes": 4}]}
     write(tmp_path, spec(queues=[{**queue, "namespaces": ["team-a"]}]))
@@ -188,9 +178,7 @@ def test_an_index_of_an_older_trainyard(folder: Path, trainyard: Command) -> Non
     assert "error[RES030]" in trainyard("compile", "spec.yaml", cwd=folder).out
 
 
-IMAGE = (
-    "111122223333.dkr.ecr.us-west-2.amazonaws.com/research/llama/train@sha256:{}".format
-)
+IMAGE = "111122223333.dkr.ecr.us-west-2.amazonaws.com/research/llama/train@sha256:{}".format
 QUEUES = [
     {
         "name": name,
@@ -224,17 +212,10 @@ QUEUES = [
     ids=["image", "queue", "priority"],
 )
 def test_the_field_that_has_changed_is_named(
-    before: dict[str, Any],
-    after: dict[str, Any],
-    note: str,
-    tmp_path: Path,
-    trainyard: Command,
+    before: dict[str, Any], after: dict[str, Any], note: str, tmp_path: Path, trainyard: Command
 ) -> None:
     """Where values are long, from shortly before the place where they differ."""
-    parts: dict[str, Any] = {
-        "queues": QUEUES,
-        "priorities": [{"name": "high", "value": 100}],
-    }
+    parts: dict[str, Any] = {"queues": QUEUES, "priorities": [{"name": "high", "value": 100}]}
     write(tmp_path, spec(job=before, **parts))
     assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
     write(tmp_path, spec(job=after, **parts))
@@ -264,6 +245,4 @@ def test_pods_that_share_a_node(tmp_path: Path, trainyard: Command) -> None:
     assert (done.code, "CHG003" in done.out) == (0, True)
     shards["nodes"] = 4
     write(tmp_path, spec(pool=pool, jobs=[shards]))
-    assert (
-        "LIM016" in trainyard("check", "--replace", "*", "spec.yaml", cwd=tmp_path).out
-    )
+    assert "LIM016" in trainyard("check", "--replace", "*", "spec.yaml", cwd=tmp_path).out

@@ -33,9 +33,7 @@ def test_an_index_that_is_none_is_an_error(lab: Path, trainyard: Command) -> Non
     assert trainyard("check", "lab.yaml", cwd=lab).code == 0
 
 
-def test_a_folder_in_the_place_of_a_file_is_an_error(
-    lab: Path, trainyard: Command
-) -> None:
+def test_a_folder_in_the_place_of_a_file_is_an_error(lab: Path, trainyard: Command) -> None:
     (job,) = (lab / "generated" / "lab" / "jobs").glob("*.trainjob-*.yaml")
     job.unlink()
     job.mkdir()
@@ -44,9 +42,7 @@ def test_a_folder_in_the_place_of_a_file_is_an_error(
     assert f"{job.name}` cannot be read: it is a folder" in done.out
 
 
-def test_a_linked_folder_of_the_output_is_an_error(
-    lab: Path, trainyard: Command
-) -> None:
+def test_a_linked_folder_of_the_output_is_an_error(lab: Path, trainyard: Command) -> None:
     jobs = lab / "generated" / "lab" / "jobs"
     jobs.rename(lab / "elsewhere")
     jobs.symlink_to(lab / "elsewhere")

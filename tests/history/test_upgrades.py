@@ -30,9 +30,7 @@ OLDER = list(load_catalog().releases)[-2]
 BEFORE = load_catalog().releases[OLDER]
 
 
-def test_an_upgrade_of_the_release_says_what_restarts(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_an_upgrade_of_the_release_says_what_restarts(trainyard: Command, tmp_path: Path) -> None:
     assert compiled(tmp_path, trainyard, spec(release=OLDER)).code == 0
     done = compiled(tmp_path, trainyard, spec())
     assert done.code == 0
@@ -41,18 +39,14 @@ def test_an_upgrade_of_the_release_says_what_restarts(
         before, after = BEFORE.version(name), RELEASE.version(name)
         assert before != after
         assert f"{name} {before} → {after}: restarts " in done.out
-    assert re.search(
-        r"note\[CHG010\]: \d+ components change their versions\n", done.out
-    )
+    assert re.search(r"note\[CHG010\]: \d+ components change their versions\n", done.out)
     assert "karpenter-crd" not in done.out
     assert "warning[CHG011]: ami " in done.out
     assert "eksctl upgrade nodegroup" in done.out
     assert codes(trainyard("check", "spec.yaml", cwd=tmp_path)) == set()
 
 
-def test_a_downgrade_that_loses_data_is_refused(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_a_downgrade_that_loses_data_is_refused(trainyard: Command, tmp_path: Path) -> None:
     compiled(tmp_path, trainyard, spec())
     done = compiled(tmp_path, trainyard, spec(release=OLDER))
     assert done.code == 1
@@ -61,15 +55,10 @@ def test_a_downgrade_that_loses_data_is_refused(
     assert fault.startswith("error[CHG012]: trainer ")
     assert f"→ {after} is no downgrade that can be taken" in fault
     assert "with them every TrainJob" in done.out
-    assert (
-        f'release: "{OLDER}"'
-        not in (tmp_path / "generated/lab/.manifest.json").read_text()
-    )
+    assert f'release: "{OLDER}"' not in (tmp_path / "generated/lab/.manifest.json").read_text()
 
 
-def test_what_was_never_pushed_is_no_upgrade(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_what_was_never_pushed_is_no_upgrade(trainyard: Command, tmp_path: Path) -> None:
     compiled(tmp_path, trainyard, spec())
     shutil.rmtree(tmp_path / "generated" / "lab")
     done = compiled(tmp_path, trainyard, spec(release=OLDER))
@@ -77,9 +66,7 @@ def test_what_was_never_pushed_is_no_upgrade(
     assert not codes(done) & {"CHG010", "CHG011", "CHG012", "CHG013"}
 
 
-def test_a_trainer_that_knows_no_run_waits_for_its_end(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_a_trainer_that_knows_no_run_waits_for_its_end(trainyard: Command, tmp_path: Path) -> None:
     compiled(tmp_path, trainyard, spec(components=components(trainer=OLD_TRAINER)))
     run = only_object(tmp_path, "train")
     done = compiled(tmp_path, trainyard, spec())
@@ -101,24 +88,18 @@ def test_a_job_that_was_never_submitted_stops_no_upgrade(
     assert "CHG012" not in codes(done)
 
 
-def test_the_place_is_the_version_that_the_spec_names(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_the_place_is_the_version_that_the_spec_names(trainyard: Command, tmp_path: Path) -> None:
     compiled(tmp_path, trainyard, spec())
     older = f"{RELEASE.components['karpenter'].supported[0]}.0"
     write(tmp_path, spec(components=components(karpenter=older)))
     lines = (tmp_path / "spec.yaml").read_text().splitlines()
     line = lines.index(f"      version: {older}") + 1
     out = trainyard("check", "spec.yaml", cwd=tmp_path).out
-    _, _, reported = out.partition(
-        f"karpenter {RELEASE.version('karpenter')} → {older} asks"
-    )
+    _, _, reported = out.partition(f"karpenter {RELEASE.version('karpenter')} → {older} asks")
     assert reported.splitlines()[1].strip().startswith(f"--> spec.yaml:{line}:")
 
 
-def test_a_step_that_nobody_assessed_is_a_warning(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_a_step_that_nobody_assessed_is_a_warning(trainyard: Command, tmp_path: Path) -> None:
     older = PAIR.version.rpartition(".")[0]
     compiled(tmp_path, trainyard, spec(jobs=[]))
     edit = spec(jobs=[], components=components(kueue=f"{older}.0", trainer=OLD_TRAINER))
@@ -127,9 +108,7 @@ def test_a_step_that_nobody_assessed_is_a_warning(
     assert "this downgrade" in done.out
 
 
-def test_the_report_has_a_section_of_upgrades(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_the_report_has_a_section_of_upgrades(trainyard: Command, tmp_path: Path) -> None:
     compiled(tmp_path, trainyard, spec(release=OLDER))
     assert "## Upgrades" not in trainyard("report", "spec.yaml", cwd=tmp_path).out
     (tmp_path / "spec.yaml").write_text(
@@ -152,10 +131,7 @@ def test_what_is_added_is_no_upgrade(trainyard: Command, tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("field", "component", "before"),
-    [
-        ('version: "{}"', "kubernetes", "1.34"),
-        ("version: {}", "coredns", "v1.13.1-eksbuild.1"),
-    ],
+    [('version: "{}"', "kubernetes", "1.34"), ("version: {}", "coredns", "v1.13.1-eksbuild.1")],
 )
 def test_what_eksctl_upgrades_is_compared_too(
     field: str, component: str, before: str, trainyard: Command, tmp_path: Path
@@ -186,11 +162,7 @@ def test_every_version_of_a_cluster_is_compared() -> None:
     addons = {addon.name for addon in cluster.addons}
     apart = {"eksctl", "flux", "node-problem-detector"}
     listed = listed_versions(plan)
-    assert found.keys() == {
-        *(listed.keys() - apart),
-        *addons,
-        "karpenter-crd",
-    }
+    assert found.keys() == {*(listed.keys() - apart), *addons, "karpenter-crd"}
 
 
 @pytest.mark.parametrize(

@@ -45,15 +45,10 @@ def queue(text: str) -> ClusterQueue:
             "{namespaceSelector: {matchExpressions: [{key: team, operator: In, values: [a, b]}]}}",
             {"team": ("a", "b")},
         ),
-        (
-            "{namespaceSelector: {matchExpressions: [{key: team, operator: Exists}]}}",
-            {"team": ()},
-        ),
+        ("{namespaceSelector: {matchExpressions: [{key: team, operator: Exists}]}}", {"team": ()}),
     ],
 )
-def test_a_queue_that_selects_nothing_everything_or_something(
-    text: str, selector: Any
-) -> None:
+def test_a_queue_that_selects_nothing_everything_or_something(text: str, selector: Any) -> None:
     assert queue(text).namespace_selector == selector
 
 
@@ -131,12 +126,7 @@ def test_patches_of_both_forms_and_several_jobs_of_one() -> None:
     ]
     assert job.patches[1].pod.tolerations[0].operator == "Exists"
     assert job.patches[0].pod.grace_seconds == 5
-    assert (job.queue, job.labels, job.suspend, job.processes) == (
-        "q",
-        {"team": "a"},
-        True,
-        "auto",
-    )
+    assert (job.queue, job.labels, job.suspend, job.processes) == ("q", {"team": "a"}, True, "auto")
     assert job.runtime_kind == "ClusterTrainingRuntime"
     assert job.asks("nvidia.com/gpu") == Quantity.of(8)
     assert job.prune
@@ -151,12 +141,11 @@ def test_a_job_without_trainer_says_so() -> None:
 def test_a_runtime_without_failure_policy_never_restarts() -> None:
     head = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainingRuntime\nmetadata: {name: r, namespace: n}\n"
     (none,) = read(
-        head
-        + "spec: {mlPolicy: {mpi: {}}, template: {spec: {replicatedJobs: [{name: x}]}}}"
+        head + "spec: {mlPolicy: {mpi: {}}, template: {spec: {replicatedJobs: [{name: x}]}}}"
     ).of(Runtime)
-    (silent,) = read(
-        head + "spec: {template: {spec: {failurePolicy: {}, replicatedJobs: []}}}"
-    ).of(Runtime)
+    (silent,) = read(head + "spec: {template: {spec: {failurePolicy: {}, replicatedJobs: []}}}").of(
+        Runtime
+    )
     assert (none.max_restarts, none.framework, none.namespace, none.trainer()) == (
         None,
         "mpi",
@@ -192,8 +181,7 @@ managedNodeGroups:
         group.capacity_block,
     ) == (("p5.48xlarge",), True, "g", "cr-1", True)
     assert (
-        str(group.where("instance_types"))
-        == "@ClusterConfig/c.managedNodeGroups[0].instanceType"
+        str(group.where("instance_types")) == "@ClusterConfig/c.managedNodeGroups[0].instanceType"
     )
     assert cluster.network.subnets[0].zone == "us-west-2a"
     assert cluster.addons[0].values == {}
@@ -263,9 +251,9 @@ subjects: [{kind: Group, name: g}]
 
 
 def test_kinds_that_nobody_reads_are_passed_over() -> None:
-    assert read(
-        "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: b}\n"
-    ) == Plan(closed=False)
+    assert read("apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: b}\n") == Plan(
+        closed=False
+    )
     assert "karpenter.sh/NodePool" in kinds()
     assert "/Secret" not in kinds()
 
@@ -336,11 +324,7 @@ def test_the_pods_of_a_ray_job_are_one_gang() -> None:
 def test_what_kuberay_makes_of_a_pod() -> None:
     """The head runs the entrypoint, and Ray's containers get shared memory (kuberay v1.6.2, common/pod.go)."""
     head, worker = (part.pod for part in ray_job().pods)
-    assert head.containers[0].command == (
-        "/bin/sh",
-        "-c",
-        "python train.py --epochs 3",
-    )
+    assert head.containers[0].command == ("/bin/sh", "-c", "python train.py --epochs 3")
     ray, logs = worker.containers
     assert ray.command == ()
     assert [mount.path for mount in ray.mounts] == ["/dev/shm"]

@@ -46,33 +46,21 @@ class Fault:
 
 def faults(folder: Path) -> Iterator[Fault]:
     for part in re.split(
-        r"^=== ",
-        (folder / "faults.txt").read_text(encoding="utf-8"),
-        flags=re.MULTILINE,
+        r"^=== ", (folder / "faults.txt").read_text(encoding="utf-8"), flags=re.MULTILINE
     )[1:]:
         title, _, body = part.partition("\n")
         yield Fault(folder, title, list(changes(body)))
 
 
 def changes(body: str) -> Iterator[Change]:
-    for found in re.finditer(
-        r"((?:^- .*\n)+)((?:^\+.*\n)*)|^@ (.*)\n", body, re.MULTILINE
-    ):
+    for found in re.finditer(r"((?:^- .*\n)+)((?:^\+.*\n)*)|^@ (.*)\n", body, re.MULTILINE):
         old, new, place = found.groups()
-        text = (place or "\n".join(each[2:] for each in new.splitlines())).replace(
-            "⏎", "\n"
-        )
+        text = (place or "\n".join(each[2:] for each in new.splitlines())).replace("⏎", "\n")
         lines = text.split("\n")
-        marks = [
-            (index, mark)
-            for index, line in enumerate(lines)
-            if (mark := MARK.search(line))
-        ]
+        marks = [(index, mark) for index, line in enumerate(lines) if (mark := MARK.search(line))]
         clean = "\n".join(MARK.sub("", line) for line in lines)
         plain = (
-            clean
-            if place
-            else "\n".join(each[2:] for each in old.splitlines()).replace("⏎", "\n")
+            clean if place else "\n".join(each[2:] for each in old.splitlines()).replace("⏎", "\n")
         )
         first = marks[0] if marks else None
         # a mark after several lines of an unchanged place is for its first
@@ -115,9 +103,7 @@ def replaced(text: str, old: str, new: str) -> str:
 
 
 def file_with(files: dict[str, str], text: str) -> str:
-    places = [
-        name for name, content in files.items() for _ in range(content.count(text))
-    ]
+    places = [name for name, content in files.items() for _ in range(content.count(text))]
     assert len(places) == 1, f"{text!r} is in {places}"
     return places[0]
 
@@ -146,9 +132,7 @@ def test_a_set_without_fault(folder: Path) -> None:
     assert shown(found, folder) == [], [each.message for each in found]
 
 
-@pytest.mark.parametrize(
-    "fault", FAULTS, ids=lambda each: f"{each.folder.name}: {each.title}"
-)
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda each: f"{each.folder.name}: {each.title}")
 def test_one_fault_is_one_finding(fault: Fault, tmp_path: Path) -> None:
     files, expected = applied(fault)
     assert expected, "no line is marked"
@@ -197,11 +181,8 @@ def test_what_is_elsewhere_is_unknown(folder: Path, tmp_path: Path) -> None:
         for name, text in files.items():
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             (place / name).write_text(text, encoding="utf-8")
-        allowed = {
-            "NodePool": {"QUE002", "PLC005", "PLC010"},
-            "HelmRelease": {"QUE001"},
-        }.get(kind, set())
-        found = [
-            each for each in reported(place) if each.code not in {"YML019", *allowed}
-        ]
+        allowed = {"NodePool": {"QUE002", "PLC005", "PLC010"}, "HelmRelease": {"QUE001"}}.get(
+            kind, set()
+        )
+        found = [each for each in reported(place) if each.code not in {"YML019", *allowed}]
         assert found == [], (kind, [(each.code, each.message) for each in found])

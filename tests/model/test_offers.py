@@ -16,9 +16,7 @@ GPUS = "karpenter.k8s.aws/instance-gpu-count"
 
 def pool(key: str, *values: str, operator: Any = "In") -> NodePool:
     return NodePool(
-        name="pool",
-        node_class="pool",
-        requirements=(Requirement(key, operator, values),),
+        name="pool", node_class="pool", requirements=(Requirement(key, operator, values),)
     )
 
 

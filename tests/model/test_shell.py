@@ -20,10 +20,7 @@ from compiler.model.shell import is_pip_install, option_values, read_commands
         ),
         (
             ("sh", "-c", "set -e\nA=1 aws s3 sync \\\n  --delete a s3://b\ngit pull"),
-            [
-                (2, ("aws", "s3", "sync", "--delete", "a", "s3://b")),
-                (2, ("git", "pull")),
-            ],
+            [(2, ("aws", "s3", "sync", "--delete", "a", "s3://b")), (2, ("git", "pull"))],
         ),
         (("sh", "-c", "python3.12 -m pip install a"), [(2, ("pip", "install", "a"))]),
         (("sh", "-c", "if true; then git pull; fi"), [(2, ("git", "pull"))]),
@@ -54,10 +51,7 @@ def test_installs_and_options() -> None:
         ("mpirun -x NCCL_PROTO=simple a", {"NCCL_PROTO": "simple"}),
         ("export NCCL_SOCKET_IFNAME=$IFACE; a", {"NCCL_SOCKET_IFNAME": None}),
         ("CUDA_VISIBLE_DEVICES=0 python a.py", {}),
-        (
-            "export CUDA_VISIBLE_DEVICES=0,1 && python a.py",
-            {"CUDA_VISIBLE_DEVICES": "0,1"},
-        ),
+        ("export CUDA_VISIBLE_DEVICES=0,1 && python a.py", {"CUDA_VISIBLE_DEVICES": "0,1"}),
         ("export NCCL_ALGO=Ring; a; export NCCL_ALGO=Tree; b", {"NCCL_ALGO": None}),
         ("python a.py --set MY_NCCL_DEBUG=1", {}),
     ],

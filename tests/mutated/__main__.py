@@ -24,25 +24,15 @@ def main() -> int:
     arguments = argparse.ArgumentParser(prog="python -m tests.mutated", usage=__doc__)
     arguments.add_argument("--inputs", type=int, default=300_000)
     arguments.add_argument("--seed", type=int, default=1)
-    arguments.add_argument(
-        "--first", type=int, default=0, help="the number of the first input"
-    )
-    arguments.add_argument(
-        "--specs", type=float, default=0.2, help="the share of specs"
-    )
+    arguments.add_argument("--first", type=int, default=0, help="the number of the first input")
+    arguments.add_argument("--specs", type=float, default=0.2, help="the share of specs")
     arguments.add_argument("--manifests", type=Path, nargs="*", default=())
     found_in = Path(tempfile.gettempdir()) / "trainyard-mutated"
-    arguments.add_argument(
-        "--found", type=Path, default=found_in, help="where failures are kept"
-    )
+    arguments.add_argument("--found", type=Path, default=found_in, help="where failures are kept")
     options = arguments.parse_args()
     options.found.mkdir(parents=True, exist_ok=True)
     seeds = all_seeds(options.manifests)
-    print(
-        ", ".join(
-            f"{len(found)} seeds for {command}" for command, found in seeds.items()
-        )
-    )
+    print(", ".join(f"{len(found)} seeds for {command}" for command, found in seeds.items()))
     gc.freeze()  # what seeds hold is never given back
     problems: Counter[str] = Counter()
     slowest = 0.0
@@ -56,24 +46,18 @@ def main() -> int:
             took = time.process_time() - began
             slowest = max(slowest, took)
             if took > SLOW:
-                print(
-                    f"{options.seed}-{number}-{seed.command}: {took:.1f} s", flush=True
-                )
+                print(f"{options.seed}-{number}-{seed.command}: {took:.1f} s", flush=True)
             if problem is not None:
                 problems[problem.about] += 1
                 if problems[problem.about] == 1:
                     name = f"{options.seed}-{number}-{seed.command}"
                     (options.found / f"{name}.yaml").write_bytes(data)
-                    (options.found / f"{name}.txt").write_text(
-                        f"{seed.name}\n{problem.text}"
-                    )
+                    (options.found / f"{name}.txt").write_text(f"{seed.name}\n{problem.text}")
                     print(f"{name}: {problem.about}", flush=True)
             done = number - options.first + 1
             if done % REPORTED == 0:
                 _report(done, problems, slowest, time.monotonic() - start)
-    print(
-        f"{options.inputs:,} inputs, {problems.total()} failed, slowest {slowest:.1f} s of CPU"
-    )
+    print(f"{options.inputs:,} inputs, {problems.total()} failed, slowest {slowest:.1f} s of CPU")
     for about, count in problems.most_common():
         print(f"{count:7,}  {about}")
     return 1 if problems else 0

@@ -47,9 +47,7 @@ class _LateError(BaseException):
 class Judge:
     """Passes inputs through the compiler. ``folder`` holds the input while it is judged."""
 
-    def __init__(
-        self, folder: Path, formats: tuple[str, ...] = ("text", "json")
-    ) -> None:
+    def __init__(self, folder: Path, formats: tuple[str, ...] = ("text", "json")) -> None:
         sys.set_int_max_str_digits(MOST_DIGITS)  # as the command line does
         self._folder = folder
         self._formats = formats
@@ -65,9 +63,7 @@ class Judge:
                 return self._judged(seed, data)
         except _LateError as fault:
             where = _where(fault)
-            return Problem(
-                f"slow at {where}", "".join(traceback.format_exception(fault))
-            )
+            return Problem(f"slow at {where}", "".join(traceback.format_exception(fault)))
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as fault:
@@ -158,9 +154,7 @@ def _where(fault: BaseException) -> str:
     """The last line of ours that a fault came through."""
     frames = traceback.extract_tb(fault.__traceback__)
     own = [
-        frame
-        for frame in frames
-        if str(ROOT) in frame.filename and ".venv" not in frame.filename
+        frame for frame in frames if str(ROOT) in frame.filename and ".venv" not in frame.filename
     ]
     last = (own or list(frames))[-1]
     return f"{Path(last.filename).name}:{last.name}"

@@ -36,59 +36,12 @@ KEYS: list[Any] = [
     *(1, 0.5, None, True, "9" * 100, "labels", "requests", "items", "template"),
 ]
 TOKENS = [
-    *(
-        "---\n",
-        "...\n",
-        "%YAML 1.2\n---\n",
-        "%TAG ! x\n",
-        "&a ",
-        "*a",
-        "<<: *a\n",
-        "? ",
-    ),
+    *("---\n", "...\n", "%YAML 1.2\n---\n", "%TAG ! x\n", "&a ", "*a", "<<: *a\n", "? "),
     *("!!binary ", "!!set ", "!!omap ", "!!timestamp ", "!Ref ", "!Sub ", "!!float "),
-    *(
-        "!!python/object:os.x ",
-        "|",
-        ">",
-        "|2-\n",
-        "'",
-        '"',
-        "\\",
-        "\t",
-        "#",
-        ": ",
-        "- ",
-    ),
-    *(
-        "[",
-        "]",
-        "{",
-        "}",
-        ",",
-        "\r",
-        "\r\n",
-        "\x00",
-        "\ufeff",
-        "\u2028",
-        "\x85",
-        "\ud7ff",
-    ),
+    *("!!python/object:os.x ", "|", ">", "|2-\n", "'", '"', "\\", "\t", "#", ": ", "- "),
+    *("[", "]", "{", "}", ",", "\r", "\r\n", "\x00", "\ufeff", "\u2028", "\x85", "\ud7ff"),
     *("{{", "}}", "${", "}", "$(", "{{- if x }}\n", "9" * 50, "[" * 300, "{a: " * 200),
-    *(
-        "- " * 300,
-        "\U0001f600",
-        "null",
-        "~",
-        "\n",
-        "\n\n  ",
-        " ",
-        "  ",
-        "@",
-        "`",
-        "e",
-        "_",
-    ),
+    *("- " * 300, "\U0001f600", "null", "~", "\n", "\n\n  ", " ", "  ", "@", "`", "e", "_"),
 ]
 
 
@@ -187,13 +140,7 @@ def _rename(random: Random, place: Place, other: Place) -> None:
     if isinstance(place.owner, list):
         return
     key = place.key
-    others = [
-        random.choice(KEYS),
-        f"{key}s",
-        str(key).upper(),
-        str(key)[:-1],
-        other.key,
-    ]
+    others = [random.choice(KEYS), f"{key}s", str(key).upper(), str(key)[:-1], other.key]
     entries = list(place.owner.items())
     new = random.choice(others)
     place.owner.clear()
@@ -241,11 +188,7 @@ def _retype(random: Random, place: Place, other: Place) -> None:
         place.value = {str(index): item for index, item in enumerate(value)}
     elif isinstance(value, dict):
         place.value = random.choice(
-            (
-                list(value.values()),
-                list(map(str, value)),
-                [{k: v} for k, v in value.items()],
-            )
+            (list(value.values()), list(map(str, value)), [{k: v} for k, v in value.items()])
         )
     elif isinstance(value, str):
         digits = re.search(r"-?\d+", value)
@@ -264,9 +207,7 @@ def _edit_text(random: Random, place: Place, other: Place) -> None:
 def _scale(random: Random, place: Place, other: Place) -> None:
     value = place.value
     if isinstance(value, int):
-        place.value = random.choice(
-            (-value, value * 10, value + 1, value - 1, value * 1.5)
-        )
+        place.value = random.choice((-value, value * 10, value + 1, value - 1, value * 1.5))
     elif isinstance(value, str):
         factor = random.choice(("0", "00000", ".5", "-", "9" * 30))
         place.value = re.sub(r"\d+", lambda match: match[0] + factor, value, count=1)
@@ -342,15 +283,4 @@ def _copied(random: Random, data: bytes) -> bytes:
     return data[:at] + piece + data[at:]
 
 
-_OF_TEXT = (
-    _flip,
-    _any_byte,
-    _token,
-    _token,
-    _cut,
-    _end,
-    _lines,
-    _lines,
-    _digits,
-    _copied,
-)
+_OF_TEXT = (_flip, _any_byte, _token, _token, _cut, _end, _lines, _lines, _digits, _copied)

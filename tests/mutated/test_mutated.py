@@ -25,9 +25,7 @@ def test_mutated_inputs_are_judged_without_a_crash(seed: int, tmp_path: Path) ->
     assert problems == []
 
 
-@pytest.mark.parametrize(
-    "file", KEPT, ids=lambda file: f"{file.parent.name}-{file.stem}"
-)
+@pytest.mark.parametrize("file", KEPT, ids=lambda file: f"{file.parent.name}-{file.stem}")
 def test_what_failed_once_does_not_fail_again(file: Path, tmp_path: Path) -> None:
     seed = Seed(file.parent.name, file.name, "")
     assert Judge(tmp_path).problem(seed, file.read_bytes()) is None

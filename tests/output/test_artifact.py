@@ -12,14 +12,7 @@ from builders import ROOT, SPECS, example, plan_of, spec
 from compiler.manifest import Manifest
 from compiler.output import Artifact, UnjudgedError
 from compiler.output import formats as registry
-from compiler.output.formats import (
-    checked,
-    format_of,
-    formats,
-    objects,
-    recognised,
-    written,
-)
+from compiler.output.formats import checked, format_of, formats, objects, recognised, written
 from compiler.plan import Plan
 from compiler.subjects import parts
 from compiler.targets import lower
@@ -45,9 +38,7 @@ def test_a_format_that_lacks_a_part_is_none(monkeypatch: pytest.MonkeyPatch) -> 
             checked("sagemaker", module)
 
 
-def test_a_spec_with_an_unjudged_output_cannot_be_built(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_spec_with_an_unjudged_output_cannot_be_built(monkeypatch: pytest.MonkeyPatch) -> None:
     """A target that writes what nobody judges fails at its first artifact, not on somebody's cluster."""
 
     def unjudged(plan: Plan) -> Iterator[Artifact]:
@@ -84,9 +75,7 @@ def test_everything_in_a_folder_is_an_artifact(name: str) -> None:
     assert len({each.id for each in found}) == len(found)
     assert len({each.path for each in found}) == len(found)
     assert all(each.path and written(each) for each in found)
-    assert [each.ref.kind for each in found if each.format == "eksctl"] == [
-        "ClusterConfig"
-    ]
+    assert [each.ref.kind for each in found if each.format == "eksctl"] == ["ClusterConfig"]
     assert all(isinstance(each, Manifest) for each in objects(found))
 
 

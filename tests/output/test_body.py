@@ -11,10 +11,7 @@ from compiler.output.body import at, follow, items, texts, walk_values
 BODY: dict[str, Any] = {
     "spec": {
         "containers": [
-            {
-                "name": "a",
-                "env": [{"name": "X", "valueFrom": {"key": "k"}}, {"name": "Y"}],
-            },
+            {"name": "a", "env": [{"name": "X", "valueFrom": {"key": "k"}}, {"name": "Y"}]},
             {"name": "b", "command": ["run", 1, "fast"]},
             "no container",
         ],
@@ -74,7 +71,5 @@ def test_every_value_parents_first() -> None:
 
 def test_what_a_value_holds_that_stops_the_walk_is_left_out() -> None:
     body = {"a": {"Ref": "X"}, "b": [{"Ref": "Y"}]}
-    visited = [
-        value for _, value in walk_values(body, stop=lambda value: "Ref" in value)
-    ]
+    visited = [value for _, value in walk_values(body, stop=lambda value: "Ref" in value)]
     assert visited == [body, {"Ref": "X"}, [{"Ref": "Y"}], {"Ref": "Y"}]

@@ -15,12 +15,7 @@ from compiler.output.formats import Setting, lifted, verified
 from compiler.output.formats.cloudformation.derive import converted
 from compiler.output.formats.cloudformation.functions import TAGS, is_call
 from compiler.output.formats.cloudformation.structure import structure, types
-from compiler.output.formats.cloudformation.template import (
-    BY_FILE,
-    BY_S3,
-    faults,
-    is_template,
-)
+from compiler.output.formats.cloudformation.template import BY_FILE, BY_S3, faults, is_template
 from compiler.source import SourceFile
 from compiler.source.manifests import parse_manifests
 from compiler.subjects.cloud.plan import (
@@ -106,11 +101,7 @@ def test_a_template_without_fault() -> None:
         ("Resorces: {}", "SCH001", "Resorces"),
         ("Resources: {Queue: {Propertys: {}}}", "SCH001", "Resources/Queue/Propertys"),
         ("Resources: {Queue: {Type: null}}", "SCH003", "Resources/Queue/Type"),
-        (
-            "Resources: {Queue: {DeletionPolicy: Keep}}",
-            "SCH004",
-            "Resources/Queue/DeletionPolicy",
-        ),
+        ("Resources: {Queue: {DeletionPolicy: Keep}}", "SCH004", "Resources/Queue/DeletionPolicy"),
         ("Resources: {my-queue: {Type: A::B::C}}", "NAM001", "Resources/my-queue"),
         ("Parameters: {Other: {Default: a}}", "SCH003", "Parameters/Other/Type"),
         ("Outputs: {Arn: {Value: null}}", "SCH003", "Outputs/Arn/Value"),
@@ -121,11 +112,7 @@ def test_a_template_without_fault() -> None:
             "SCH001",
             "Resources/Queue/Properties/MesageRetentionPeriod",
         ),
-        (
-            resource("Queue", "{QueueUrl: a}"),
-            "SCH001",
-            "Resources/Queue/Properties/QueueUrl",
-        ),
+        (resource("Queue", "{QueueUrl: a}"), "SCH001", "Resources/Queue/Properties/QueueUrl"),
         (
             resource("Queue", "{MessageRetentionPeriod: 30}"),
             "SCH005",
@@ -141,11 +128,7 @@ def test_a_template_without_fault() -> None:
             "SCH005",
             "Resources/Role/Properties/RoleName",
         ),
-        (
-            resource("Role", "{RoleName: a b}"),
-            "SCH006",
-            "Resources/Role/Properties/RoleName",
-        ),
+        (resource("Role", "{RoleName: a b}"), "SCH006", "Resources/Role/Properties/RoleName"),
         (
             resource("Role", "{AssumeRolePolicyDocument: null}"),
             "SCH003",
@@ -164,24 +147,20 @@ def test_a_template_without_fault() -> None:
         ),
         (
             resource(
-                "Policy",
-                "{PolicyDocument: {Statement: [{Effect: Alow, Action: a, Resource: b}]}}",
+                "Policy", "{PolicyDocument: {Statement: [{Effect: Alow, Action: a, Resource: b}]}}"
             ),
             "SCH004",
             "Resources/Policy/Properties/PolicyDocument/Statement/0/Effect",
         ),
         (
             resource(
-                "Policy",
-                "{PolicyDocument: {Statement: [{Efect: Allow, Action: a, Resource: b}]}}",
+                "Policy", "{PolicyDocument: {Statement: [{Efect: Allow, Action: a, Resource: b}]}}"
             ),
             "SCH001",
             "Resources/Policy/Properties/PolicyDocument/Statement/0/Efect",
         ),
         (
-            resource(
-                "Policy", "{PolicyDocument: {Statement: {Effect: Allow, Action: a}}}"
-            ),
+            resource("Policy", "{PolicyDocument: {Statement: {Effect: Allow, Action: a}}}"),
             "SCH003",
             "Resources/Policy/Properties/PolicyDocument/Statement/Resource",
         ),
@@ -217,11 +196,7 @@ def test_a_template_without_fault() -> None:
             "REF001",
             "Resources/Queue/Properties/QueueName/Fn::Sub",
         ),
-        (
-            "Outputs: {Arn: {Value: !GetAtt Queu.Arn}}",
-            "REF001",
-            "Outputs/Arn/Value/Fn::GetAtt",
-        ),
+        ("Outputs: {Arn: {Value: !GetAtt Queu.Arn}}", "REF001", "Outputs/Arn/Value/Fn::GetAtt"),
         (
             "Outputs: {Arn: {Value: {Fn::GetAtt: [Queue, Urn]}}}",
             "REF001",
@@ -234,11 +209,7 @@ def test_a_template_without_fault() -> None:
             "REF001",
             "Outputs/Nodes/Value/Fn::FindInMap/0",
         ),
-        (
-            "Outputs: {Arn: {Value: !If [Namd, a, b]}}",
-            "REF001",
-            "Outputs/Arn/Value/Fn::If/0",
-        ),
+        ("Outputs: {Arn: {Value: !If [Namd, a, b]}}", "REF001", "Outputs/Arn/Value/Fn::If/0"),
         ("Resources: {Queue: {DependsOn: Role}}", "REF003", "Resources/Queue"),
     ],
 )
@@ -250,20 +221,14 @@ def test_what_is_refused(change: str, code: str, path: str) -> None:
     "change",
     [
         # scalars that CloudFormation converts
-        resource(
-            "Queue", '{MessageRetentionPeriod: "300", SqsManagedSseEnabled: "true"}'
-        ),
+        resource("Queue", '{MessageRetentionPeriod: "300", SqsManagedSseEnabled: "true"}'),
         resource("Queue", "{QueueName: 12}"),
         # what a function fills in is unknown
         resource("Queue", "{MessageRetentionPeriod: !Ref Cluster}"),
-        resource(
-            "Queue", "{Tags: !If [Named, [{Key: a, Value: b}], !Ref AWS::NoValue]}"
-        ),
+        resource("Queue", "{Tags: !If [Named, [{Key: a, Value: b}], !Ref AWS::NoValue]}"),
         resource("Role", "{ManagedPolicyArns: !Split [',', !Ref Cluster]}"),
         resource("Role", "{AssumeRolePolicyDocument: !Ref Cluster}"),
-        resource(
-            "Role", "{Policies: [!If [Named, {PolicyName: a}, !Ref AWS::NoValue]]}"
-        ),
+        resource("Role", "{Policies: [!If [Named, {PolicyName: a}, !Ref AWS::NoValue]]}"),
         # names that `Fn::Sub` has itself, or that are no names
         resource("Queue", '{QueueName: !Sub ["${a}-${Cluster}", {a: b}]}'),
         resource("Queue", '{QueueName: !Sub "${!Literal}-$x"}'),
@@ -366,20 +331,12 @@ def test_resources_are_read_with_their_places() -> None:
         300,
     )
     where = queue.where("managed_encryption")
-    assert (
-        str(where) == "@Template/t.yaml.Resources.Queue.Properties.SqsManagedSseEnabled"
-    )
-    assert role.managed == (
-        "arn:${AWS::Partition}:iam::aws:policy/AmazonEKS_CNI_Policy",
-        "Policy",
-    )
+    assert str(where) == "@Template/t.yaml.Resources.Queue.Properties.SqsManagedSseEnabled"
+    assert role.managed == ("arn:${AWS::Partition}:iam::aws:policy/AmazonEKS_CNI_Policy", "Policy")
     (statement,) = role.trust.statements
     assert dict(statement.principals) == {"Service": ("ec2.amazonaws.com",)}
     policy = found[AccessPolicy]
-    assert (policy.what, policy.statements[0].actions) == (
-        "managed",
-        ("sqs:SendMessage",),
-    )
+    assert (policy.what, policy.statements[0].actions) == ("managed", ("sqs:SendMessage",))
     assert policy.statements[0].resources == ("",)  # a function gives it
     assert "resources" in policy.statements[0].unread
 
@@ -485,15 +442,7 @@ JUNK = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                [
-                    "Ref",
-                    "Fn::Sub",
-                    "Fn::GetAtt",
-                    "Fn::If",
-                    "Type",
-                    "Statement",
-                    "Effect",
-                ]
+                ["Ref", "Fn::Sub", "Fn::GetAtt", "Fn::If", "Type", "Statement", "Effect"]
             )
             | st.text(max_size=5),
             inner,

@@ -16,9 +16,7 @@ from compiler.output.formats import Setting, unjudged, verified
 from compiler.subjects.bootstrap import target as bootstrap
 from compiler.targets import lower
 
-STACK = Artifact(
-    {"Resources": {}}, "bootstrap/stacks/bucket-raw.yaml", format="cloudformation"
-)
+STACK = Artifact({"Resources": {}}, "bootstrap/stacks/bucket-raw.yaml", format="cloudformation")
 
 
 def found_in(text: str) -> list[tuple[str, str]]:
@@ -99,15 +97,11 @@ def test_a_page_with_a_fault_is_not_written(
     """The page is the template's; the finding stands in the spec, and nothing of the folder is written."""
 
     def page(plan: Any, boot: Any) -> str:
-        return (
-            "```sh\neksctl create cluster -f generated/lab/bootstrap/eksctl.yml\n```\n"
-        )
+        return "```sh\neksctl create cluster -f generated/lab/bootstrap/eksctl.yml\n```\n"
 
     monkeypatch.setattr(bootstrap, "_readme", page)
     (tmp_path / "specs").mkdir()
-    (tmp_path / "specs" / "lab.yaml").write_text(
-        yaml.safe_dump(spec(name="lab"), sort_keys=False)
-    )
+    (tmp_path / "specs" / "lab.yaml").write_text(yaml.safe_dump(spec(name="lab"), sort_keys=False))
     assert trainyard("check", "specs", cwd=tmp_path).code == 0
     done = trainyard("compile", "specs", cwd=tmp_path)
     assert done.code == 1

@@ -24,8 +24,7 @@ def test_policies_find_what_their_examples_show() -> None:
 
 
 @pytest.mark.skipif(
-    contents(ROOT / "specs") != contents(EXAMPLE / "specs"),
-    reason="specs/ holds a team's own",
+    contents(ROOT / "specs") != contents(EXAMPLE / "specs"), reason="specs/ holds a team's own"
 )
 def test_no_example_was_ever_submitted(tmp_path: Path) -> None:
     """So nothing is kept as it was. After a change that was meant: `make compile ARGS="--replace '*'"`, and look."""

@@ -76,9 +76,7 @@ def test_requirements_of_one_key_leave_what_all_of_them_allow() -> None:
 
 def test_places_take_no_part_in_equality_and_fields_fall_back_to_their_node() -> None:
     here = Route(("spec", "nodePools", 0))
-    pool = NodePool(
-        at=here, name="p", node_class="p", origins={"limits": here / "nodes"}
-    )
+    pool = NodePool(at=here, name="p", node_class="p", origins={"limits": here / "nodes"})
     assert pool == NodePool(name="p", node_class="p")
     assert pool.where("limits") == here / "nodes"
     assert pool.where("taints") == here
@@ -115,15 +113,9 @@ BASE = Pod(
     volumes=(Volume("shm", "emptyDir"),),
     grace_seconds=60,
 )
-RUNTIME = Runtime(
-    name="r", jobs=(ReplicatedJob(name="node", step="trainer", pod=BASE),)
-)
+RUNTIME = Runtime(name="r", jobs=(ReplicatedJob(name="node", step="trainer", pod=BASE),))
 JOB = TrainJob(
-    name="j",
-    namespace="n",
-    runtime="r",
-    env=(EnvVar("B", "2"),),
-    limits={"cpu": Quantity.of(8)},
+    name="j", namespace="n", runtime="r", env=(EnvVar("B", "2"),), limits={"cpu": Quantity.of(8)}
 )
 
 
@@ -153,9 +145,7 @@ def test_patches_replace_tolerations_and_merge_the_rest() -> None:
         volumes=(Volume("data", "hostPath", "/d"),),
     )
     elsewhere = Patch(job="launcher", pod=Pod(node_selector={"c": "3"}))
-    pod = effective_pod(
-        replace(JOB, patches=(Patch(job="node", pod=change), elsewhere)), RUNTIME
-    )
+    pod = effective_pod(replace(JOB, patches=(Patch(job="node", pod=change), elsewhere)), RUNTIME)
     assert pod is not None
     assert pod.tolerations == (Toleration("y"),)
     assert pod.node_selector == {"a": "1", "b": "2"}
@@ -167,8 +157,7 @@ def test_patches_replace_tolerations_and_merge_the_rest() -> None:
 def test_a_runtime_without_trainer_makes_no_pod() -> None:
     assert (
         effective_pod(
-            JOB,
-            Runtime(name="r", jobs=(ReplicatedJob(name="node", step=None, pod=BASE),)),
+            JOB, Runtime(name="r", jobs=(ReplicatedJob(name="node", step=None, pod=BASE),))
         )
         is None
     )
@@ -187,6 +176,4 @@ def test_the_pod_of_a_compiled_job_is_whole() -> None:
     assert pod is not None
     assert untolerated(plan.of(NodePool)[0].taints, pod.tolerations) == ()
     assert {each.path for each in pod.containers[0].mounts} == {"/dev/shm", "/data"}
-    assert {each.name for each in pod.volumes} == {
-        each.volume for each in pod.containers[0].mounts
-    }
+    assert {each.name for each in pod.volumes} == {each.volume for each in pod.containers[0].mounts}

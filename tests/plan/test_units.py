@@ -36,29 +36,13 @@ from compiler.plan import Duration, Quantity
         ("1Ei", 1024**6 * 1000),
     ],
 )
-def test_quantities_are_read_as_the_api_server_reads_them(
-    text: str | int, milli: int
-) -> None:
+def test_quantities_are_read_as_the_api_server_reads_them(text: str | int, milli: int) -> None:
     assert Quantity.parse(text).milli == milli
 
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        "Gi",
-        "1 Gi",
-        "1GiB",
-        "1gi",
-        "1e",
-        "e3",
-        "1e99",
-        "--1",
-        "1.2.3",
-        "٣",
-        "0x10",
-        "1_000",
-    ],
+    ["", "Gi", "1 Gi", "1GiB", "1gi", "1e", "e3", "1e99", "--1", "1.2.3", "٣", "0x10", "1_000"],
 )
 def test_what_is_no_quantity_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not a quantity|is out of range"):
@@ -95,17 +79,14 @@ def test_quantities_count_and_compare() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "seconds"),
-    [("20m", 1200), ("1h30m", 5400), ("45s", 45), ("0s", 0), ("36h", 129600)],
+    ("text", "seconds"), [("20m", 1200), ("1h30m", 5400), ("45s", 45), ("0s", 0), ("36h", 129600)]
 )
 def test_durations(text: str, seconds: int) -> None:
     assert Duration.parse(text) == Duration(seconds)
     assert str(Duration.parse(text)) == text
 
 
-@pytest.mark.parametrize(
-    "text", ["", "20", "2d", "m20", "1m1h", "1.5h", "-1s", "1 h", "٣s"]
-)
+@pytest.mark.parametrize("text", ["", "20", "2d", "m20", "1m1h", "1.5h", "-1s", "1 h", "٣s"])
 def test_what_is_no_duration_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is not a duration"):
         Duration.parse(text)

@@ -65,9 +65,7 @@ def test_without_help_the_keys_that_there_are_are_listed(missing: str) -> None:
     subjects = tuple(name for name in EKS.subjects if name != missing)
     key = {"namespaces": "namespaces", "delivery": "flux"}[missing]
     given = {"namespaces": [{"name": "a"}], "flux": {"branch": "prod"}}[key]
-    faults = load(
-        document(spec(**{key: given})), Platform("other", subjects, EKS.node_share)
-    )[1]
+    faults = load(document(spec(**{key: given})), Platform("other", subjects, EKS.node_share))[1]
     assert [fault.code for fault in faults] == ["SPC006"]
     assert "`nodePools`" in faults[0].help
 

@@ -52,9 +52,7 @@ def policy(**spec: Any) -> str:
 
 
 def validation(expression: str) -> str:
-    return policy(
-        matchConditions=[], variables=[], validations=[{"expression": expression}]
-    )
+    return policy(matchConditions=[], variables=[], validations=[{"expression": expression}])
 
 
 def found(tmp_path: Path, text: str, timeout: str = "48h") -> list[Any]:
@@ -79,9 +77,7 @@ def test_a_policy_of_a_cluster_judges_what_is_compiled(tmp_path: Path) -> None:
 
 def test_a_condition_that_does_not_hold_leaves_the_object_alone(tmp_path: Path) -> None:
     text = policy(
-        matchConditions=[
-            {"name": "x", "expression": "object.spec.trainer.numNodes > 64"}
-        ]
+        matchConditions=[{"name": "x", "expression": "object.spec.trainer.numNodes > 64"}]
     )
     assert found(tmp_path, text) == []
 
@@ -95,9 +91,7 @@ def test_the_place_is_the_line_of_the_spec(tmp_path: Path) -> None:
     assert str(fault.at) == "spec.jobs[0].nodes"
 
 
-def test_an_expression_that_fails_is_a_finding_as_it_is_in_a_cluster(
-    tmp_path: Path,
-) -> None:
+def test_an_expression_that_fails_is_a_finding_as_it_is_in_a_cluster(tmp_path: Path) -> None:
     (fault,) = found(tmp_path, validation("object.spec.nothing.here == 1"))
     assert "fails on TrainJob/" in fault.message
 
@@ -116,10 +110,7 @@ def test_and_is_none_where_failures_are_ignored(tmp_path: Path) -> None:
     ("changed", "words"),
     [
         ({"validations": [{"expression": "object.spec."}]}, "it is no CEL"),
-        (
-            {"validations": [{"expression": "quantity('1Gi') == 1"}]},
-            "`quantity` is not known",
-        ),
+        ({"validations": [{"expression": "quantity('1Gi') == 1"}]}, "`quantity` is not known"),
         (
             {"validations": [{"expression": "request.userInfo.username == 'a'"}]},
             "the API server alone",
@@ -135,11 +126,7 @@ def test_and_is_none_where_failures_are_ignored(tmp_path: Path) -> None:
             {
                 "matchConstraints": {
                     "resourceRules": [
-                        {
-                            "apiGroups": ["apps"],
-                            "apiVersions": ["v1"],
-                            "resources": ["deployment"],
-                        }
+                        {"apiGroups": ["apps"], "apiVersions": ["v1"], "resources": ["deployment"]}
                     ]
                 }
             },
@@ -149,11 +136,7 @@ def test_and_is_none_where_failures_are_ignored(tmp_path: Path) -> None:
             {
                 "matchConstraints": {
                     "resourceRules": [
-                        {
-                            "apiGroups": [""],
-                            "apiVersions": ["v1"],
-                            "resources": ["pods/exec"],
-                        }
+                        {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods/exec"]}
                     ]
                 }
             },
@@ -163,9 +146,7 @@ def test_and_is_none_where_failures_are_ignored(tmp_path: Path) -> None:
         (
             {
                 "validations": [
-                    {
-                        "expression": "[1].all(a, [1].all(b, [1].all(c, [1].all(d, d == 1))))"
-                    }
+                    {"expression": "[1].all(a, [1].all(b, [1].all(c, [1].all(d, d == 1))))"}
                 ]
             },
             "more than 3 macros",
@@ -200,9 +181,7 @@ def test_a_policy_without_a_code_says_where_one_is_written(tmp_path: Path) -> No
         {"validations": [1]},
     ],
 )
-def test_what_the_api_server_refuses_is_refused(
-    changed: dict[str, Any], tmp_path: Path
-) -> None:
+def test_what_the_api_server_refuses_is_refused(changed: dict[str, Any], tmp_path: Path) -> None:
     faults = found(tmp_path, policy(**changed))
     assert {each.code for each in faults} == {"POL013"}
     assert all(each.help and each.span for each in faults)
@@ -229,18 +208,8 @@ def test_sections_that_are_null_are_empty(tmp_path: Path) -> None:
 HOSTILE = [
     "object.metadata.name.matches('^(a+)+$')",
     "'" + "a" * 3000 + "'.matches('(a|a)*b')",
-    "['"
-    + "','".join("a" * 900)
-    + "'].all(x, ['"
-    + "','".join("b" * 900)
-    + "'].all(y, x != y))",
-    "'"
-    + "a" * 900
-    + "'.replace('a', '"
-    + "b" * 900
-    + "').replace('b', '"
-    + "c" * 900
-    + "') != ''",
+    "['" + "','".join("a" * 900) + "'].all(x, ['" + "','".join("b" * 900) + "'].all(y, x != y))",
+    "'" + "a" * 900 + "'.replace('a', '" + "b" * 900 + "').replace('b', '" + "c" * 900 + "') != ''",
 ]
 
 
@@ -254,10 +223,7 @@ def test_a_hostile_rule_ends(expression: str, tmp_path: Path) -> None:
 def test_variables_that_double_themselves_end(tmp_path: Path) -> None:
     variables = [{"name": "v0", "expression": "'" + "a" * 100 + "'"}]
     variables += [
-        {
-            "name": f"v{index}",
-            "expression": f"variables.v{index - 1} + variables.v{index - 1}",
-        }
+        {"name": f"v{index}", "expression": f"variables.v{index - 1} + variables.v{index - 1}"}
         for index in range(1, 40)
     ]
     text = policy(

@@ -17,15 +17,12 @@ from compiler.policy.engine import run
 from tests.policy.harness import SPEC, TODAY, builtin_rules, from_spec, merged
 
 
-def every_placement(
-    blocks: Sequence[int], gangs: Sequence[int]
-) -> list[tuple[int, ...]]:
+def every_placement(blocks: Sequence[int], gangs: Sequence[int]) -> list[tuple[int, ...]]:
     return [
         chosen
         for chosen in product(range(len(blocks)), repeat=len(gangs))
         if all(
-            sum(gang for gang, at in zip(gangs, chosen, strict=True) if at == block)
-            <= room
+            sum(gang for gang, at in zip(gangs, chosen, strict=True) if at == block) <= room
             for block, room in enumerate(blocks)
         )
     ]
@@ -39,10 +36,7 @@ def always(blocks: Sequence[int], gangs: Sequence[int]) -> bool:
             return True
         roomy = [index for index, room in enumerate(free) if room >= left[0]]
         return bool(roomy) and all(
-            go(
-                [room - left[0] * (index == taken) for index, room in enumerate(free)],
-                left[1:],
-            )
+            go([room - left[0] * (index == taken) for index, room in enumerate(free)], left[1:])
             for taken in roomy
         )
 
@@ -65,9 +59,7 @@ def test_a_witness_is_found_where_there_is_one(
 
 @pytest.mark.parametrize("blocks", BLOCKS)
 @pytest.mark.parametrize("gangs", GANGS)
-def test_every_order_is_every_order(
-    blocks: tuple[int, ...], gangs: tuple[int, ...]
-) -> None:
+def test_every_order_is_every_order(blocks: tuple[int, ...], gangs: tuple[int, ...]) -> None:
     assert always_fit(blocks, gangs) is always(blocks, gangs)
 
 
@@ -85,9 +77,7 @@ def test_many_gangs_take_no_time() -> None:
     assert placement((64, 64, 64, 64), [11] * 20) is not None
     assert countable((64, 64, 64), [11] * 15 + [20])
     assert not always_fit((64, 64, 64), [11] * 15 + [20])
-    assert not countable(
-        (64, 64), list(range(1, 25))
-    )  # of 24 sizes: too many ways to look at
+    assert not countable((64, 64), list(range(1, 25)))  # of 24 sizes: too many ways to look at
 
 
 def test_a_gang_that_requires_a_block_is_never_admitted_where_it_only_prefers_one_it_is_spread() -> (
@@ -95,10 +85,7 @@ def test_a_gang_that_requires_a_block_is_never_admitted_where_it_only_prefers_on
 ):
     blocks = {
         "block": {
-            "reservations": [
-                {"id": "cr-0a100000", "nodes": 3},
-                {"id": "cr-0b200000", "nodes": 3},
-            ]
+            "reservations": [{"id": "cr-0a100000", "nodes": 3}, {"id": "cr-0b200000", "nodes": 3}]
         }
     }
     part = {
@@ -106,10 +93,7 @@ def test_a_gang_that_requires_a_block_is_never_admitted_where_it_only_prefers_on
         "queues": [{"name": "research", "quota": [{"pool": "gpu", "nodes": 6}]}],
     }
     plan, manifests = from_spec(yaml.safe_dump(merged(SPEC, {"spec": part})))
-    for word, severity in (
-        ("preferred", Severity.WARNING),
-        ("required", Severity.ERROR),
-    ):
+    for word, severity in (("preferred", Severity.WARNING), ("required", Severity.ERROR)):
         text = yaml.safe_dump([each.body for each in manifests])
         bodies = yaml.safe_load(
             text.replace("podset-preferred-topology", f"podset-{word}-topology")
@@ -117,6 +101,6 @@ def test_a_gang_that_requires_a_block_is_never_admitted_where_it_only_prefers_on
         changed = [Manifest(body) for body in bodies]
         lifted = reread(changed, plan)
         found = run(lifted, load_catalog(), builtin_rules(), TODAY, changed)
-        assert [
-            (each.severity, each.message) for each in found if each.code == "QUE022"
-        ] == [(severity, "job `llama` has 4 nodes, and the largest block 3")]
+        assert [(each.severity, each.message) for each in found if each.code == "QUE022"] == [
+            (severity, "job `llama` has 4 nodes, and the largest block 3")
+        ]

@@ -42,26 +42,16 @@ def config(
         ("EFA001", "false", []),
     ],
 )
-def test_levels(
-    tmp_path: Path, key: str, level: str, want: list[tuple[str, Severity]]
-) -> None:
+def test_levels(tmp_path: Path, key: str, level: str, want: list[tuple[str, Severity]]) -> None:
     found, faults = config(tmp_path, policy=f"levels: {{{key}: {level}}}\n")
     assert faults == []
-    assert [
-        (each.code, each.severity) for each in findings_for(FAULTY, config=found)
-    ] == want
+    assert [(each.code, each.severity) for each in findings_for(FAULTY, config=found)] == want
 
 
-@pytest.mark.parametrize(
-    "order", [("EFA: note", "EFA001: error"), ("EFA001: error", "EFA: note")]
-)
-def test_a_code_is_stronger_than_its_area(
-    tmp_path: Path, order: tuple[str, str]
-) -> None:
+@pytest.mark.parametrize("order", [("EFA: note", "EFA001: error"), ("EFA001: error", "EFA: note")])
+def test_a_code_is_stronger_than_its_area(tmp_path: Path, order: tuple[str, str]) -> None:
     found, _ = config(tmp_path, policy="levels:\n  " + "\n  ".join(order) + "\n")
-    assert [each.severity for each in findings_for(FAULTY, config=found)] == [
-        Severity.ERROR
-    ]
+    assert [each.severity for each in findings_for(FAULTY, config=found)] == [Severity.ERROR]
 
 
 def test_a_level_wins_over_a_findings_own_severity(tmp_path: Path) -> None:
@@ -72,15 +62,11 @@ spec: {managedBy: kueue.x-k8s.io/multikueue}
 """
     assert [each.severity for each in findings_for(text)] == [Severity.WARNING]
     found, _ = config(tmp_path, policy="levels: {RUN003: error}\n")
-    assert [each.severity for each in findings_for(text, config=found)] == [
-        Severity.ERROR
-    ]
+    assert [each.severity for each in findings_for(text, config=found)] == [Severity.ERROR]
 
 
 @pytest.mark.parametrize("level", ["", "levels: {PLC035: note}\n"])
-def test_an_exception_for_a_rule_that_is_off_by_default(
-    tmp_path: Path, level: str
-) -> None:
+def test_an_exception_for_a_rule_that_is_off_by_default(tmp_path: Path, level: str) -> None:
     """It is unused only where the rule has run."""
     item = "- {code: PLC035, object: 'NodePool/*', reason: a, until: 2027-01-31}\n"
     found, faults = config(tmp_path, policy=level, exceptions=item)
@@ -133,9 +119,7 @@ def test_params(tmp_path: Path) -> None:
         ("", []),
     ],
 )
-def test_faults_of_the_settings(
-    tmp_path: Path, policy: str, want: list[tuple[str, int]]
-) -> None:
+def test_faults_of_the_settings(tmp_path: Path, policy: str, want: list[tuple[str, int]]) -> None:
     _, faults = config(tmp_path, policy=policy)
     assert [line for _, line in faults] == [line for _, line in want]
     assert [code for code, _ in faults if code != "YML002"] == [
@@ -153,26 +137,14 @@ def test_did_you_mean(tmp_path: Path) -> None:
     ("item", "want"),
     [
         ("{code: EFA001, object: 'TrainJob/*', until: 2027-01-31}", ["POL004"]),
-        (
-            "{code: EFA001, object: 'TrainJob/*', reason: ' ', until: 2027-01-31}",
-            ["POL004"],
-        ),
+        ("{code: EFA001, object: 'TrainJob/*', reason: ' ', until: 2027-01-31}", ["POL004"]),
         ("{code: EFA001, object: 'TrainJob/*', reason: test, until: soon}", ["POL005"]),
         ("{code: EFA001, object: 'TrainJob/*', reason: test}", ["POL005"]),
         ("{code: EFA001, reason: test, until: 2027-01-31}", ["POL014"]),
         ("{object: 'TrainJob/*', reason: test, until: 2027-01-31}", ["POL014"]),
-        (
-            "{code: EFA01, object: 'TrainJob/*', reason: test, until: 2027-01-31}",
-            ["POL003"],
-        ),
-        (
-            "{code: NAM001, object: 'TrainJob/*', reason: test, until: 2027-01-31}",
-            ["POL006"],
-        ),
-        (
-            "{code: EFA001, objects: a, object: 'T*', reason: test, until: 2027-01-31}",
-            ["POL014"],
-        ),
+        ("{code: EFA01, object: 'TrainJob/*', reason: test, until: 2027-01-31}", ["POL003"]),
+        ("{code: NAM001, object: 'TrainJob/*', reason: test, until: 2027-01-31}", ["POL006"]),
+        ("{code: EFA001, objects: a, object: 'T*', reason: test, until: 2027-01-31}", ["POL014"]),
     ],
 )
 def test_faults_of_exceptions(tmp_path: Path, item: str, want: list[str]) -> None:
@@ -186,9 +158,7 @@ def judged(tmp_path: Path, exceptions: str) -> tuple[list[tuple[str, Severity]],
     found, faults = config(tmp_path, exceptions=exceptions)
     assert faults == []
     plan, manifests = lifted(FAULTY)
-    findings = traced(
-        run(plan, load_catalog(), builtin_rules(), found, manifests), manifests
-    )
+    findings = traced(run(plan, load_catalog(), builtin_rules(), found, manifests), manifests)
     kept, excused = found.excuse(findings)
     return [(each.code, each.severity) for each in kept], len(excused)
 
@@ -208,15 +178,10 @@ def test_an_exception_excuses(tmp_path: Path, where: str) -> None:
 
 def test_an_exception_for_another_object_is_unused(tmp_path: Path) -> None:
     item = "- {code: EFA001, object: TrainJob/team-b/*, reason: test bed, until: 2027-01-31}\n"
-    assert judged(tmp_path, item) == (
-        [("EFA001", Severity.ERROR), ("POL001", Severity.WARNING)],
-        0,
-    )
+    assert judged(tmp_path, item) == ([("EFA001", Severity.ERROR), ("POL001", Severity.WARNING)], 0)
 
 
-ELSEWHERE = (
-    "- {code: EFA001, object: TrainJob/team-b/*, reason: test bed, until: 2027-01-31}\n"
-)
+ELSEWHERE = "- {code: EFA001, object: TrainJob/team-b/*, reason: test bed, until: 2027-01-31}\n"
 
 
 def test_an_exception_is_unused_only_where_its_rule_has_run(tmp_path: Path) -> None:
@@ -255,25 +220,14 @@ def test_no_exception_is_unused_where_policies_did_not_run(
 
 
 def test_an_expired_exception_excuses_nothing(tmp_path: Path) -> None:
-    item = (
-        "- {code: EFA001, object: 'TrainJob/*', reason: test bed, until: 2026-11-20}\n"
-    )
-    assert judged(tmp_path, item) == (
-        [("EFA001", Severity.ERROR), ("POL002", Severity.ERROR)],
-        0,
-    )
+    item = "- {code: EFA001, object: 'TrainJob/*', reason: test bed, until: 2026-11-20}\n"
+    assert judged(tmp_path, item) == ([("EFA001", Severity.ERROR), ("POL002", Severity.ERROR)], 0)
 
 
-def test_an_exception_that_has_ended_is_as_grave_as_what_it_excused(
-    tmp_path: Path,
-) -> None:
-    item = (
-        "- {code: EFA001, object: 'TrainJob/*', reason: test bed, until: 2026-11-20}\n"
-    )
+def test_an_exception_that_has_ended_is_as_grave_as_what_it_excused(tmp_path: Path) -> None:
+    item = "- {code: EFA001, object: 'TrainJob/*', reason: test bed, until: 2026-11-20}\n"
     found, _ = config(tmp_path, exceptions=item)
-    finding = Diagnostic(
-        "EFA001", Severity.WARNING, "no EFA", object="TrainJob/team-a/llama"
-    )
+    finding = Diagnostic("EFA001", Severity.WARNING, "no EFA", object="TrainJob/team-a/llama")
     kept, excused = found.excuse([finding])
     assert [each.severity for each in kept] == [Severity.WARNING, Severity.WARNING]
     assert excused == []

@@ -17,16 +17,12 @@ def judged(command: str, folder: Path, trainyard: Command) -> list[dict[str, Any
     """What is reported of the scenario with other options in its command."""
     (folder / "spec.yaml").write_text(SPEC.replace(SAID, command), "utf-8")
     done = trainyard("check", "spec.yaml", "--format=json", cwd=folder)
-    return [
-        item for item in json.loads(done.out)["diagnostics"] if item["code"] == "RUN096"
-    ]
+    return [item for item in json.loads(done.out)["diagnostics"] if item["code"] == "RUN096"]
 
 
 def test_command_and_model_are_both_shown(tmp_path: Path, trainyard: Command) -> None:
     (found,) = judged(
-        "--tensor_model_parallel_size, '8', --pipeline-model-parallel-size=4",
-        tmp_path,
-        trainyard,
+        "--tensor_model_parallel_size, '8', --pipeline-model-parallel-size=4", tmp_path, trainyard
     )
     lines = (tmp_path / "spec.yaml").read_text("utf-8").splitlines()
     place, (related,) = found["place"], found["related"]

@@ -78,11 +78,7 @@ def shared_and_own(work: Work, world: World) -> Iterator[Finding]:
 def reported(*functions: object, config: Config | None = None) -> list[tuple[str, str]]:
     plan, manifests = lifted("jobs: [{name: llama}]")
     found = run(
-        plan,
-        load_catalog(),
-        [made(each) for each in functions],
-        config or Config(),
-        manifests,
+        plan, load_catalog(), [made(each) for each in functions], config or Config(), manifests
     )
     return [(each.code, each.message) for each in found]
 
@@ -102,16 +98,13 @@ def test_the_annotation_chooses_the_subject() -> None:
 def test_parameters_reach_their_rule_only() -> None:
     config = Config(params={"TST003": {"word": "given"}})
     assert [
-        text.partition(" ")[2]
-        for _, text in reported(each_pool, each_work, config=config)
+        text.partition(" ")[2] for _, text in reported(each_pool, each_work, config=config)
     ] == ["", "given"]
 
 
 def test_what_jobs_share_is_reported_once_and_hides_nothing_after_it() -> None:
     rest = "image: 'repo:1.0', command: [train]"
-    plan, manifests = lifted(
-        f"jobs: [{{name: llama}}, {{name: b, {rest}}}, {{name: c, {rest}}}]"
-    )
+    plan, manifests = lifted(f"jobs: [{{name: llama}}, {{name: b, {rest}}}, {{name: c, {rest}}}]")
     found = run(plan, load_catalog(), [made(shared_and_own)], manifests=manifests)
     shared, *own = found
     assert "uses a small pool" in shared.message
@@ -121,9 +114,7 @@ def test_what_jobs_share_is_reported_once_and_hides_nothing_after_it() -> None:
 
 def test_a_broken_rule_is_reported_and_hides_nothing() -> None:
     plan, manifests = lifted("jobs: [{name: llama}]")
-    found = run(
-        plan, load_catalog(), [made(breaks), made(whole_plan)], manifests=manifests
-    )
+    found = run(plan, load_catalog(), [made(breaks), made(whole_plan)], manifests=manifests)
     assert [each.code for each in found] == ["TST007", "POL015", "TST001"]
     broken = found[1]
     assert "TST007" in broken.message
@@ -186,7 +177,9 @@ def test_options() -> None:
 
 
 def test_same_result_twice() -> None:
-    text = "nodePools: [{name: gpu, capacity: {spot: {}}}]\njobs: [{name: llama, resources: {efa: 0}}]"
+    text = (
+        "nodePools: [{name: gpu, capacity: {spot: {}}}]\njobs: [{name: llama, resources: {efa: 0}}]"
+    )
     assert findings_for(text) == findings_for(text)
     assert len(findings_for(text)) > 1
 
@@ -194,20 +187,11 @@ def test_same_result_twice() -> None:
 @pytest.mark.parametrize(
     ("verdict", "words"),
     [
-        (
-            Finding(None, Route()),
-            "TypeError: `message` of its finding is `None`, not text",
-        ),  # type: ignore[arg-type]
+        (Finding(None, Route()), "TypeError: `message` of its finding is `None`, not text"),  # type: ignore[arg-type]
         (Finding(" ", Route()), "TypeError: its finding has no message"),
         (Finding("a", None), "TypeError: `at` of its finding is `None`, not a `Route`"),  # type: ignore[arg-type]
-        (
-            Finding("a", ("b",)),
-            "TypeError: `at` of its finding is `tuple`, not a `Route`",
-        ),  # type: ignore[arg-type]
-        (
-            Finding("a", Route(), help=3),
-            "TypeError: `help` of its finding is `int`, not text",
-        ),  # type: ignore[arg-type]
+        (Finding("a", ("b",)), "TypeError: `at` of its finding is `tuple`, not a `Route`"),  # type: ignore[arg-type]
+        (Finding("a", Route(), help=3), "TypeError: `help` of its finding is `int`, not text"),  # type: ignore[arg-type]
         (
             Finding("a", Route(), notes="b"),  # type: ignore[arg-type]
             "TypeError: `notes` of its finding is not a tuple of texts",
@@ -226,9 +210,7 @@ def test_same_result_twice() -> None:
         (RecursionError("a\nb"), "RecursionError: a b"),
     ],
 )
-def test_whatever_a_rule_yields_or_raises_is_a_finding(
-    verdict: object, words: str
-) -> None:
+def test_whatever_a_rule_yields_or_raises_is_a_finding(verdict: object, words: str) -> None:
     """It ends neither the run nor what other rules find."""
 
     @rule("TST020")
@@ -244,9 +226,7 @@ def test_whatever_a_rule_yields_or_raises_is_a_finding(
 
 
 @pytest.mark.parametrize(("closed", "helped"), [(True, "nodes"), (False, "replicas")])
-def test_a_help_speaks_of_the_spec_where_there_is_one(
-    closed: bool, helped: str
-) -> None:
+def test_a_help_speaks_of_the_spec_where_there_is_one(closed: bool, helped: str) -> None:
     """And of the object where that is somebody's own."""
 
     @rule("TST022")

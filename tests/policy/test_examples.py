@@ -32,13 +32,9 @@ def too_many_nodes(work: Work) -> Iterator[Finding]:
 SMALL, LARGE = "jobs: [{name: llama, nodes: 1}]", "jobs: [{name: llama, nodes: 3}]"
 
 
-def rehearsed(
-    trainyard: Command, folder: Path, fails: str, passes: str
-) -> tuple[int, str, str]:
+def rehearsed(trainyard: Command, folder: Path, fails: str, passes: str) -> tuple[int, str, str]:
     (folder / "policies").mkdir()
-    (folder / "policies" / "org001.py").write_text(
-        RULE.format(fails=fails, passes=passes)
-    )
+    (folder / "policies" / "org001.py").write_text(RULE.format(fails=fails, passes=passes))
     done = trainyard("test", cwd=folder)
     return done.code, done.out, done.err
 

@@ -37,9 +37,7 @@ def expected(path: Path) -> list[Reported]:
 def reported(trainyard: Command, verb: str, path: Path) -> list[Reported]:
     done = trainyard(verb, "--format", "json", path.name, cwd=path.parent)
     found = json.loads(done.out)["diagnostics"]
-    return sorted(
-        (fault["place"]["line"], fault["severity"], fault["code"]) for fault in found
-    )
+    return sorted((fault["place"]["line"], fault["severity"], fault["code"]) for fault in found)
 
 
 @pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: path.stem)

@@ -35,11 +35,7 @@ def test_the_examples_are_there() -> None:
 @pytest.mark.parametrize(("rule", "example"), EXAMPLES)
 def test_a_help_speaks_of_the_spec(rule: Rule, example: str) -> None:
     config = config_for(rule, example, TODAY)
-    found = [
-        fault
-        for fault in findings_for(example, config=config)
-        if fault.code == rule.code
-    ]
+    found = [fault for fault in findings_for(example, config=config) if fault.code == rule.code]
     assert found
     for fault in found:
         assert not RENDERED.search(fault.help), fault.help
@@ -58,15 +54,11 @@ def keys_in(help: str) -> set[str]:
 
 
 def test_keys_are_read_out_of_a_help() -> None:
-    help = (
-        "write `resources: {efa: 4}`, `a.b`, or `nodes:`; run `aws x: y`, `p5.48xlarge`"
-    )
+    help = "write `resources: {efa: 4}`, `a.b`, or `nodes:`; run `aws x: y`, `p5.48xlarge`"
     assert keys_in(help) == {"resources", "efa", "a", "b", "nodes"}
 
 
-@pytest.mark.parametrize(
-    "resource", ["cpu", "memory", EFA, GPU, NEURON, HUGEPAGES, EPHEMERAL]
-)
+@pytest.mark.parametrize("resource", ["cpu", "memory", EFA, GPU, NEURON, HUGEPAGES, EPHEMERAL])
 def test_a_resource_has_a_key_of_a_job(resource: str) -> None:
     fields = JobResources.model_fields.items()
     assert spec_key(resource) in {field.alias or name for name, field in fields}

@@ -99,9 +99,7 @@ def test_rules_are_loaded_anew_where_a_class_has_moved(
     rules_of(folder)
     stamp = module._stamp
     monkeypatch.setattr(
-        module,
-        "_stamp",
-        lambda path: (1, 1) if path.endswith("plan/plan.py") else stamp(path),
+        module, "_stamp", lambda path: (1, 1) if path.endswith("plan/plan.py") else stamp(path)
     )
     assert not hasattr(rules_of(folder)[0].check, "loaded")
 
@@ -124,9 +122,7 @@ def test_where_nothing_may_be_kept_nothing_is(
     assert not (folder / "__pycache__").exists()
 
 
-def test_a_rule_whose_parameters_cannot_be_kept_is_loaded_each_time(
-    folder: Path,
-) -> None:
+def test_a_rule_whose_parameters_cannot_be_kept_is_loaded_each_time(folder: Path) -> None:
     path = folder / "area" / "one.py"
     path.write_text(path.read_text().replace('"most": 3', '"most": object()'))
     for _ in range(2):

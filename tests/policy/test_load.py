@@ -72,9 +72,7 @@ def loaded(folder: Path, files: dict[str, str]) -> tuple[list[Rule], list[Diagno
 
 
 def test_a_python_rule(tmp_path: Path) -> None:
-    rules, faults = loaded(
-        tmp_path, {"org/deep/names.py": PYTHON.format(code="ORG001")}
-    )
+    rules, faults = loaded(tmp_path, {"org/deep/names.py": PYTHON.format(code="ORG001")})
     assert faults == []
     plan, manifests = lifted("jobs: [{name: llama}]")
     found = run(plan, load_catalog(), rules, manifests=manifests)
@@ -134,41 +132,25 @@ message: Secret in git
         ),
         ("a.py", PYTHON.format(code="EFA900"), "POL009", 8),
         ("a.py", PYTHON.format(code="SCH900"), "POL009", 8),
-        (
-            "a.py",
-            PYTHON.format(code="ORG001").replace("## Passes", "Passes"),
-            "POL011",
-            8,
-        ),
+        ("a.py", PYTHON.format(code="ORG001").replace("## Passes", "Passes"), "POL011", 8),
         ("a.yaml", SCHEMA.replace("ORG001", "org1"), "POL013", 2),
         ("a.yaml", SCHEMA.replace("slug: job", "slug: Job"), "POL013", 3),
         ("a.yaml", SCHEMA.replace("severity: warning", "severity: fatal"), "POL013", 4),
         ("a.yaml", SCHEMA.replace(", kind: TrainJob", ""), "POL013", 5),
-        (
-            "a.yaml",
-            SCHEMA.replace("required: [labels]", "required: labels"),
-            "POL013",
-            6,
-        ),
+        ("a.yaml", SCHEMA.replace("required: [labels]", "required: labels"), "POL013", 6),
         ("a.yaml", SCHEMA.replace("message:", "mesage:"), "POL013", 2),
         ("a.yaml", "- a\n", "POL013", 1),
         (
             "a.yaml",
             SCHEMA.replace(
-                "match: {apiVersion: trainer.kubeflow.org/v1alpha1, kind: TrainJob}",
-                "match:",
+                "match: {apiVersion: trainer.kubeflow.org/v1alpha1, kind: TrainJob}", "match:"
             ),
             "POL013",
             5,
         ),
         ("a.yaml", SCHEMA.replace("kind: TrainJob", "kind: null"), "POL013", 5),
         ("a.yaml", SCHEMA.replace("kind: TrainJob", "kind: [a]"), "POL013", 5),
-        (
-            "a.yaml",
-            SCHEMA.replace("severity: warning", "severity: [error]"),
-            "POL013",
-            4,
-        ),
+        ("a.yaml", SCHEMA.replace("severity: warning", "severity: [error]"), "POL013", 4),
         ("a.yaml", SCHEMA.replace("severity: warning", "description: 4"), "POL013", 4),
         ("a.yaml", SCHEMA.replace("help: add the label", "help: [a]"), "POL013", 8),
         ("a.yaml", SCHEMA.replace("required: [labels]", "pattern: '('"), "POL013", 6),
@@ -177,41 +159,31 @@ message: Secret in git
         ("a.py", PYTHON.format(code="org1"), "POL010", 8),
         (
             "a.py",
-            PYTHON.format(code="ORG001").replace(
-                '("ORG001"', '("ORG001", severity="error"'
-            ),
+            PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", severity="error"'),
             "POL010",
             8,
         ),
         (
             "a.py",
-            PYTHON.format(code="ORG001").replace(
-                '("ORG001"', '("ORG001", kinds="/Pod"'
-            ),
+            PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kinds="/Pod"'),
             "POL010",
             8,
         ),
         (
             "a.py",
-            PYTHON.format(code="ORG001").replace(
-                '("ORG001"', '("ORG001", kinds=("Pod",)'
-            ),
+            PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kinds=("Pod",)'),
             "POL016",
             8,
         ),
         (
             "a.py",
-            PYTHON.format(code="ORG001").replace(
-                '("ORG001"', '("ORG001", kinds=("/Pods",)'
-            ),
+            PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kinds=("/Pods",)'),
             "POL016",
             8,
         ),
         (
             "a.py",
-            PYTHON.format(code="ORG001").replace(
-                '("ORG001"', '("ORG001", kinds=("batch/Jobb",)'
-            ),
+            PYTHON.format(code="ORG001").replace('("ORG001"', '("ORG001", kinds=("batch/Jobb",)'),
             "POL016",
             8,
         ),
@@ -242,19 +214,13 @@ def test_a_fault_is_reported_at_its_line(
 
 
 def test_a_rule_that_could_not_be_loaded_is_not_unknown_too(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text(
-        PYTHON.format(code="ORG001").replace("## Passes", "Passes")
-    )
+    (tmp_path / "a.py").write_text(PYTHON.format(code="ORG001").replace("## Passes", "Passes"))
     (tmp_path / "policy.yaml").write_text('levels: {ORG001: "off"}\n')
-    assert [each.code for each in load_policies(tmp_path, today=date.min)[1]] == [
-        "POL011"
-    ]
+    assert [each.code for each in load_policies(tmp_path, today=date.min)[1]] == ["POL011"]
 
 
 def test_a_code_is_given_once(tmp_path: Path) -> None:
-    rules, faults = loaded(
-        tmp_path, {"a.py": PYTHON.format(code="ORG001"), "b.yaml": SCHEMA}
-    )
+    rules, faults = loaded(tmp_path, {"a.py": PYTHON.format(code="ORG001"), "b.yaml": SCHEMA})
     assert [each.slug for each in rules] == ["pool-called-gpu"]
     assert [each.code for each in faults] == ["POL012"]
 
@@ -321,11 +287,7 @@ def test_an_own_rule_in_a_builtin_folder_of_the_template(tmp_path: Path) -> None
 def test_a_new_folder_is_built_in_by_being_there(tmp_path: Path) -> None:
     """The adopter's folder and files at the top are theirs: a reserved area is refused in them."""
     base = tmp_path / "policies"
-    for path, code in (
-        ("new/a.py", "EFA900"),
-        ("org/b.py", "EFA901"),
-        ("c.py", "RUN900"),
-    ):
+    for path, code in (("new/a.py", "EFA900"), ("org/b.py", "EFA901"), ("c.py", "RUN900")):
         (base / path).parent.mkdir(parents=True, exist_ok=True)
         (base / path).write_text(PYTHON.format(code=code))
     rules, faults = load_rules(base, builtin=base)
@@ -343,9 +305,7 @@ def test_a_code_of_two_files_of_the_template(tmp_path: Path) -> None:
     assert [fault.code for fault in faults] == ["POL009"]
 
 
-def test_own_rules_of_the_template_are_not_those_of_another_folder(
-    tmp_path: Path,
-) -> None:
+def test_own_rules_of_the_template_are_not_those_of_another_folder(tmp_path: Path) -> None:
     base = tmp_path / "policies"
     (base / "jobs").mkdir(parents=True)
     (base / "jobs" / "own.py").write_text(PYTHON.format(code="ORG001"))
@@ -368,9 +328,7 @@ def test_a_rule_of_the_template_that_raises(
     folder = tmp_path / "policies"
     builtin_copy(folder)
     monkeypatch.setattr("compiler.policy.load.builtin_folder", lambda: folder)
-    text = PYTHON.format(code=code).replace(
-        "    if pool", "    raise KeyError\n    if pool"
-    )
+    text = PYTHON.format(code=code).replace("    if pool", "    raise KeyError\n    if pool")
     (folder / path).parent.mkdir(exist_ok=True)
     (folder / path).write_text(text)
     rules, faults = load_rules(folder)
@@ -416,8 +374,7 @@ def test_no_folder(tmp_path: Path) -> None:
 def test_a_rule_on_kinds_that_nobody_knows_here_is_taken(tmp_path: Path) -> None:
     """It may be for resources of another product."""
     text = SCHEMA.replace(
-        "trainer.kubeflow.org/v1alpha1, kind: TrainJob",
-        "argoproj.io/v1alpha1, kind: Application",
+        "trainer.kubeflow.org/v1alpha1, kind: TrainJob", "argoproj.io/v1alpha1, kind: Application"
     )
     kinds = PYTHON.format(code="ORG002").replace(
         '("ORG002"', '("ORG002", kinds=("argoproj.io/Application", "/Pod")'
@@ -430,9 +387,7 @@ def test_what_a_rule_prints_does_not_mix_with_the_findings(
     trainyard: Command, tmp_path: Path
 ) -> None:
     """Neither as it is loaded nor as it runs."""
-    rule = PYTHON.format(code="ORG001").replace(
-        "    if ", "    print('running')\n    if ", 1
-    )
+    rule = PYTHON.format(code="ORG001").replace("    if ", "    print('running')\n    if ", 1)
     (tmp_path / "policies").mkdir()
     (tmp_path / "policies" / "a.py").write_text(f"print('loaded')\n{rule}")
     shutil.copy(SPECS / "starter.yaml", tmp_path / "spec.yaml")

@@ -18,9 +18,7 @@ OPTIONS = Options(today=date(2026, 11, 22))
 
 def _found(labels: int, tmp_path: Path) -> list[Any]:
     data = spec()
-    data["spec"]["jobs"][0]["labels"] = {
-        f"label-{index}": "v" for index in range(labels)
-    }
+    data["spec"]["jobs"][0]["labels"] = {f"label-{index}": "v" for index in range(labels)}
     file = tmp_path / "spec.yaml"
     file.write_text(yaml.safe_dump(data))
     return [each for each in check([file], OPTIONS).all() if each.code == "LIM041"]

@@ -10,7 +10,9 @@ import pytest
 from compiler.diagnostics import Severity
 from tests.policy.harness import findings_for
 
-NO_RUNTIME = "{apiVersion: trainer.kubeflow.org/v1alpha1, kind: ClusterTrainingRuntime, $patch: delete}"
+NO_RUNTIME = (
+    "{apiVersion: trainer.kubeflow.org/v1alpha1, kind: ClusterTrainingRuntime, $patch: delete}"
+)
 JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
 POOL = "apiVersion: karpenter.sh/v1\nkind: NodePool\n"
 QUEUE = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\n"
@@ -107,9 +109,9 @@ FAULTS = {
 def test_one_fault_is_one_finding(name: str, runtime: bool) -> None:
     text, code, place = FAULTS[name]
     found = findings_for(text if runtime else f"{text}\n---\n{NO_RUNTIME}")
-    assert [
-        (each.code, str((each.at or ("",))[0]).partition("/")[0]) for each in found
-    ] == [(code, place)], found
+    assert [(each.code, str((each.at or ("",))[0]).partition("/")[0]) for each in found] == [
+        (code, place)
+    ], found
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,7 @@ from compiler.plan import Plan
 from compiler.policy.params import refusal_of
 from compiler.policy.rule import Rule
 
-DEFAULTS: dict[str, Any] = {
-    "count": 2,
-    "ratio": 0.5,
-    "strict": True,
-    "word": "none",
-    "names": [],
-}
+DEFAULTS: dict[str, Any] = {"count": 2, "ratio": 0.5, "strict": True, "word": "none", "names": []}
 RULE = Rule(
     code="TST001",
     slug="test",

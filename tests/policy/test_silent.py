@@ -43,9 +43,7 @@ def asking(**amounts: str) -> str:
 
 def env(**variables: str) -> str:
     """A job with environment variables."""
-    listed = ", ".join(
-        f"{{name: {name}, value: '{value}'}}" for name, value in variables.items()
-    )
+    listed = ", ".join(f"{{name: {name}, value: '{value}'}}" for name, value in variables.items())
     return f"{JOB}spec: {{trainer: {{env: [{listed}]}}}}"
 
 
@@ -124,9 +122,7 @@ SETS = {
         f"{JOB}spec: {{trainer: {{resourcesPerNode: {{claims: [{{name: efa}}]}}}}}}",
         asking(**{"vpc.amazonaws.com/efa": "null", "hugepages-2Mi": "null"}),
     ],
-    "a provider that Flux fills in": [
-        env(FI_PROVIDER="${PROVIDER}", NCCL_NET="${NET}")
-    ],
+    "a provider that Flux fills in": [env(FI_PROVIDER="${PROVIDER}", NCCL_NET="${NET}")],
     "threads for sockets, without EFA": [
         env(NCCL_SOCKET_NTHREADS="4"),
         f"{JOB}spec: {{trainer: {{numNodes: 1}}}}",
@@ -242,9 +238,7 @@ SETS = {
     ],
     "images by a template": [f"{JOB}spec: {{trainer: {{image: $(IMAGE)}}}}"],
     "names that Flux may know": [
-        STAGE.format(
-            "jobs", "postBuild: {substituteFrom: [{kind: ConfigMap, name: cluster}]}"
-        ),
+        STAGE.format("jobs", "postBuild: {substituteFrom: [{kind: ConfigMap, name: cluster}]}"),
         f"{JOB}metadata: {{annotations: {{kustomize.toolkit.fluxcd.io/prune: disabled}}}}\n"
         "spec: {trainer: {command: [bash, -c, 'torchrun train.py --bucket=${BUCKET}']}}",
         f"{RUNTIME}metadata: {{annotations: {{kustomize.toolkit.fluxcd.io/prune: disabled}}}}",
@@ -317,12 +311,8 @@ data: {{gpu-xid.json: {}}}"""
 @pytest.mark.parametrize("pattern", [*GO, *OTHERS])
 def test_patterns_of_go(pattern: str) -> None:
     rules = [{"type": "temporary", "reason": "A", "pattern": pattern}]
-    monitor = json.dumps(
-        {"plugin": "kmsg", "source": "a", "conditions": [], "rules": rules}
-    )
-    reported = [
-        each.code for each in findings_for(DETECTOR.format(json.dumps(monitor)))
-    ]
+    monitor = json.dumps({"plugin": "kmsg", "source": "a", "conditions": [], "rules": rules})
+    reported = [each.code for each in findings_for(DETECTOR.format(json.dumps(monitor)))]
     assert reported == (["HLT008"] if pattern in OTHERS else [])
 
 
@@ -365,6 +355,4 @@ def test_jobs_of_other_amounts_reach_other_pools() -> None:
     """40 nodes of one GPU have room on the small nodes, which the job of 8 GPUs before them cannot use."""
     assert [each.message for each in findings_for(SMALL) if each.code == "LIM003"] == []
     lower = SMALL.replace("nvidia.com/gpu: 64", "nvidia.com/gpu: 4")
-    assert [each.code for each in findings_for(lower) if each.code == "LIM003"] == [
-        "LIM003"
-    ]
+    assert [each.code for each in findings_for(lower) if each.code == "LIM003"] == ["LIM003"]

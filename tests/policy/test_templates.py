@@ -38,15 +38,11 @@ def codes(text: str) -> list[str]:
         statement('{Effect: !Ref Effect, Action: "*", Resource: "*"}'),
         statement('{Effect: Allow, Action: !Ref Actions, Resource: "*"}'),
         statement('{Effect: Allow, Action: "ec2:RunInstances", Resource: !Ref Arns}'),
-        statement(
-            '{Effect: Allow, Action: "ec2:RunInstances", Resource: !Sub "${A}*"}'
-        ),
+        statement('{Effect: Allow, Action: "ec2:RunInstances", Resource: !Sub "${A}*"}'),
         statement('{Effect: Allow, Action: ["ec2:Describe*"], Resource: "*"}'),
         statement('{Effect: Allow, Action: ["pricing:*Products"], Resource: "*"}'),
         statement('{Effect: Allow, Action: "other:DeleteAll", Resource: "*"}'),
-        statement(
-            '{Effect: Allow, Action: "ec2:DeleteVpc", Resource: "*", Condition: !Ref C}'
-        ),
+        statement('{Effect: Allow, Action: "ec2:DeleteVpc", Resource: "*", Condition: !Ref C}'),
         trust('{Effect: Allow, Principal: !Ref Who, Action: "sts:AssumeRole"}'),
         trust(
             '{Effect: Allow, Principal: {AWS: !Sub "arn:${AWS::Partition}:iam::1:root"}, Action: "sts:AssumeRole"}'
@@ -74,24 +70,13 @@ def test_what_is_left_alone(text: str) -> None:
             """'{"Statement": {"Effect": "Allow", "Action": "*", "Resource": "*"}}'}}}""",
             ["ACC006"],
         ),
+        (statement('{Effect: Allow, Action: ["s3:*", "ec2:*"], Resource: "*"}'), ["ACC006"] * 2),
         (
-            statement('{Effect: Allow, Action: ["s3:*", "ec2:*"], Resource: "*"}'),
-            ["ACC006"] * 2,
-        ),
-        (
-            statement(
-                '{Effect: Allow, Action: "EC2:terminateinstances", Resource: ["*"]}'
-            ),
+            statement('{Effect: Allow, Action: "EC2:terminateinstances", Resource: ["*"]}'),
             ["ACC007"],
         ),
-        (
-            statement('{Effect: Allow, Action: "ec2:Delete?pc", Resource: "*"}'),
-            ["ACC007"],
-        ),
-        (
-            trust('{Effect: Allow, Principal: "*", Action: "sts:AssumeRole"}'),
-            ["ACC008"],
-        ),
+        (statement('{Effect: Allow, Action: "ec2:Delete?pc", Resource: "*"}'), ["ACC007"]),
+        (trust('{Effect: Allow, Principal: "*", Action: "sts:AssumeRole"}'), ["ACC008"]),
         (
             trust(
                 '{Effect: Allow, Principal: {AWS: [a, "*"]}, Action: "sts:AssumeRole", '
@@ -132,9 +117,7 @@ def test_the_longest_policy_that_iam_takes(quota: str) -> None:
             f'{{Effect: Allow, Principal: {{Service: "{text}"}}, Action: "sts:AssumeRole"}}'
         ),
     }[quota]
-    rest = len(
-        '{"Statement":[{"Effect":"Allow","Action":"s3:GetObject","Resource":""}]}'
-    )
+    rest = len('{"Statement":[{"Effect":"Allow","Action":"s3:GetObject","Resource":""}]}')
     if quota == "trust":
         rest = len(
             '{"Statement":[{"Effect":"Allow","Principal":{"Service":""},"Action":"sts:AssumeRole"}]}'

@@ -37,9 +37,7 @@ def part(text: str, title: str) -> str:
 def rows(text: str, title: str) -> list[list[str]]:
     """The cells of a section's table, without its header."""
     lines = [line for line in part(text, title).splitlines() if line.startswith("| ")]
-    return [
-        line.removeprefix("| ").removesuffix(" |").split(" | ") for line in lines[2:]
-    ]
+    return [line.removeprefix("| ").removesuffix(" |").split(" | ") for line in lines[2:]]
 
 
 def test_every_module_of_a_section_is_in_the_report() -> None:
@@ -58,34 +56,13 @@ def test_cost_by_pool_and_in_all(trainyard: Command, tmp_path: Path) -> None:
     write(tmp_path, region="us-east-1", pool={"zones": ["us-east-1b"]})
     text = trainyard("report", "lab.yaml", cwd=tmp_path).out
     system, pool, *others = rows(text, "Cost")
-    assert system == [
-        "system",
-        "m7i.2xlarge",
-        "2 to 3",
-        "0.40",
-        "0.81",
-        "1.21",
-        "on demand",
-    ]
-    assert pool == [
-        "gpu",
-        "p4d.24xlarge",
-        "0 to 4",
-        "21.96",
-        "0.00",
-        "87.83",
-        "on demand",
-    ]
+    assert system == ["system", "m7i.2xlarge", "2 to 3", "0.40", "0.81", "1.21", "on demand"]
+    assert pool == ["gpu", "p4d.24xlarge", "0 to 4", "21.96", "0.00", "87.83", "on demand"]
     by_name = {row[0]: row for row in others}
     assert by_name["control plane"][2:6] == ["1", "73.00", "73.00", "0.10"]
     assert by_name["NAT gateways"][2:6] == ["2", "32.85", "65.70", "0.09"]
     assert by_name["public IPv4 addresses"][2:6] == ["2", "3.65", "7.30", "0.01"]
-    assert by_name["root volumes of system"][2:6] == [
-        "2 to 3",
-        "8.00",
-        "16.00",
-        "0.03",
-    ]
+    assert by_name["root volumes of system"][2:6] == ["2 to 3", "8.00", "16.00", "0.03"]
     # 0.8064 + 0.10 + 0.09 + 0.01 + 16 / 730; and 1.2096 + 87.8306 + 0.2 + 24 / 730 + 4 × 8 / 730
     assert part(text, "Cost").startswith(
         "**$1.03 an hour whatever runs ($751 a month), $89.32 at most while jobs run**.\n"
@@ -130,25 +107,19 @@ def test_checkpoints_by_job(trainyard: Command, tmp_path: Path) -> None:
     ]
 
 
-def test_without_a_model_there_is_no_table_of_checkpoints(
-    trainyard: Command, folder: Path
-) -> None:
+def test_without_a_model_there_is_no_table_of_checkpoints(trainyard: Command, folder: Path) -> None:
     done = trainyard("report", "specs/jakarta", cwd=folder)
     assert done.code == 0
     assert "## Checkpoints" not in done.out
 
 
-def test_a_price_of_another_region_is_marked(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_a_price_of_another_region_is_marked(trainyard: Command, tmp_path: Path) -> None:
     """Of us-west-2 the nodes' prices are known, what is beside them is not."""
     write(tmp_path)
     text = part(trainyard("report", "lab.yaml", cwd=tmp_path).out, "Cost")
     assert text.startswith("**≈ $1.03 an hour whatever runs")
     assert "no price of us-west-2 is known, so it is that of us-east-1" in text
-    system, pool, _, _, *others = rows(
-        trainyard("report", "lab.yaml", cwd=tmp_path).out, "Cost"
-    )
+    system, pool, _, _, *others = rows(trainyard("report", "lab.yaml", cwd=tmp_path).out, "Cost")
     assert "≈" not in system[3] + pool[3]
     assert {row[3].partition(" ")[0] for row in others} <= {"≈", "?"}
 
@@ -164,15 +135,11 @@ def test_every_price_names_source_and_date(trainyard: Command, tmp_path: Path) -
         assert re.match(r"- 20\d\d-\d\d-\d\d: .+ \(.+, .+\)$", line), line
 
 
-def test_capacity_that_is_paid_whatever_runs(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_capacity_that_is_paid_whatever_runs(trainyard: Command, tmp_path: Path) -> None:
     """A reservation by the hour, used or not; a block once, when it is bought."""
     write(
         tmp_path,
-        pool={
-            "capacity": {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60713"}]}}
-        },
+        pool={"capacity": {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60713"}]}}},
     )
     assert rows(trainyard("report", "lab.yaml", cwd=tmp_path).out, "Cost")[1][4:6] == [
         "87.83",
@@ -197,9 +164,7 @@ def test_capacity_blocks_have_their_own_price(trainyard: Command, folder: Path) 
     assert "how long it lasts `starts` and `ends` do not say" in part(text, "Cost")
 
 
-def test_storage_has_its_price_or_is_named_as_without(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_storage_has_its_price_or_is_named_as_without(trainyard: Command, tmp_path: Path) -> None:
     """A GiB of the slowest SSD is 0.145 USD a month in us-east-1; of PERSISTENT_1 no price is known."""
     made = {"size": "1200Gi", "throughputPerTiB": 125, "zone": "us-east-1b"}
     old = {**made, "deployment": "PERSISTENT_1", "throughputPerTiB": 50}
@@ -207,10 +172,7 @@ def test_storage_has_its_price_or_is_named_as_without(
         {"name": "data", "fsxLustre": {"create": made}},
         {"name": "old", "fsxLustre": {"create": old}},
         {"name": "bucket", "s3": {"create": {}}},
-        {
-            "name": "each",
-            "ebs": {"create": {"each": "pod", "size": "500Gi", "iops": 4000}},
-        },
+        {"name": "each", "ebs": {"create": {"each": "pod", "size": "500Gi", "iops": 4000}}},
     ]
     mounts = [{"storage": "each", "path": "/each"}]
     write(
@@ -249,9 +211,7 @@ def test_what_an_edit_changes_of_the_cost(trainyard: Command, folder: Path) -> N
     ) in part(done.out, "Cost")
     (base / "specs" / "starter.yaml").unlink()
     text = part(trainyard(*command, cwd=folder).out, "Cost")
-    assert (
-        "Before and after: not known, since `specs/starter.yaml` is not beside" in text
-    )
+    assert "Before and after: not known, since `specs/starter.yaml` is not beside" in text
     shutil.rmtree(base / "generated" / "starter")
     text = part(trainyard(*command, cwd=folder).out, "Cost")
     assert "the cluster is not in `base/generated`, so it is new" in text
@@ -266,9 +226,7 @@ def test_a_folder_to_compare_with_that_is_not_there_is_wrong_usage(
     assert "`--against nowhere` is not a folder" in done.err
 
 
-def test_a_limit_shows_changed_clusters_first_and_whole(
-    trainyard: Command, folder: Path
-) -> None:
+def test_a_limit_shows_changed_clusters_first_and_whole(trainyard: Command, folder: Path) -> None:
     assert trainyard("compile", "specs", cwd=folder).code == 0
     path = folder / "specs" / "two-teams.yaml"
     path.write_text(path.read_text().replace("max: 12", "max: 16"))
@@ -276,8 +234,7 @@ def test_a_limit_shows_changed_clusters_first_and_whole(
     limit = 20_000
     assert len(whole.encode()) > limit
     done = trainyard(
-        *("report", "specs", "--limit", str(limit), "--link", "https://ci.example/7"),
-        cwd=folder,
+        *("report", "specs", "--limit", str(limit), "--link", "https://ci.example/7"), cwd=folder
     )
     assert done.code == 0
     assert len(done.out.encode()) <= limit
@@ -286,9 +243,7 @@ def test_a_limit_shows_changed_clusters_first_and_whole(
     one = trainyard("report", "specs/two-teams.yaml", cwd=folder).out
     assert done.out.startswith(one)
     names = re.findall("^# (.+)$", whole, re.MULTILINE)
-    listed = re.findall(
-        r"^- \*\*(.+)\*\*: (?:unchanged|\d+ findings?)$", done.out, re.MULTILINE
-    )
+    listed = re.findall(r"^- \*\*(.+)\*\*: (?:unchanged|\d+ findings?)$", done.out, re.MULTILINE)
     assert sorted([*titles[:-1], *listed]) == sorted(names)
     assert done.out.endswith("[the whole report](https://ci.example/7).\n")
     assert done.out.count("<details>") == done.out.count("</details>")
@@ -313,9 +268,7 @@ def test_a_report_that_is_too_long_alone_is_left_out_by_sections(
     assert done.out.count("<details>") == done.out.count("</details>")
 
 
-def test_queues_in_nodes_against_what_jobs_ask(
-    trainyard: Command, folder: Path
-) -> None:
+def test_queues_in_nodes_against_what_jobs_ask(trainyard: Command, folder: Path) -> None:
     text = trainyard("report", "specs/two-teams.yaml", cwd=folder).out
     assert rows(text, "Queues") == [
         ["team-a", "h100", "8", "4", "8", "8", ""],
@@ -345,9 +298,7 @@ def test_jobs_that_wait_for_each_other(trainyard: Command, folder: Path) -> None
         .replace("finetune", "evaluate")
         .replace("nodes: 2", "nodes: 12")
     )  # type: ignore[index]
-    team_b = rows(
-        trainyard("report", "specs/two-teams.yaml", cwd=folder).out, "Queues"
-    )[1]
+    team_b = rows(trainyard("report", "specs/two-teams.yaml", cwd=folder).out, "Queues")[1]
     assert team_b == ["team-b", "h100", "4", "8", "14", "12", "2 wait"]
 
 
@@ -389,18 +340,14 @@ def test_an_edit_against_what_is_committed(trainyard: Command, folder: Path) -> 
     (run,) = rows(text, "Earlier runs")
     assert run[1:4] == ["timor", "14", "h200"]
     assert re.fullmatch(r"`kubectl delete trainjob timor-\w{5} -n models`", run[4])
-    assert re.search(
-        r"^- - `jobs/models\.trainjob-timor-\w{5}\.yaml`$", text, re.MULTILINE
-    )
+    assert re.search(r"^- - `jobs/models\.trainjob-timor-\w{5}\.yaml`$", text, re.MULTILINE)
 
 
 def test_findings_have_their_line(trainyard: Command, tmp_path: Path) -> None:
     """Of a spec with a plan, and of one without; the exit code is that of a check."""
     write(tmp_path, job={"checkpoint": {"path": "/local"}, "mounts": []})
     done = trainyard("report", "lab.yaml", cwd=tmp_path)
-    assert re.search(
-        r"^\| \w+ \| [A-Z]{3}\d{3} \| `lab.yaml:\d+` \| ", done.out, re.MULTILINE
-    )
+    assert re.search(r"^\| \w+ \| [A-Z]{3}\d{3} \| `lab.yaml:\d+` \| ", done.out, re.MULTILINE)
     write(tmp_path, pool={"instanceTypes": ["p9.huge"]})
     done = trainyard("report", "lab.yaml", cwd=tmp_path)
     assert "| error | RES005 | `lab.yaml:" in done.out
@@ -429,9 +376,7 @@ def test_a_table_keeps_its_columns() -> None:
     ]
 
 
-def test_the_images_of_init_containers_must_exist(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_the_images_of_init_containers_must_exist(trainyard: Command, tmp_path: Path) -> None:
     before = [{"name": "fetch", "image": "r.test/fetch:2", "command": ["x"]}]
     data = spec(job={"initContainers": before, "imagePullSecrets": ["login"]})
     (tmp_path / "spec.yaml").write_text(yaml.safe_dump(data))
@@ -470,11 +415,7 @@ def test_a_timeout_that_is_too_short(trainyard: Command, tmp_path: Path) -> None
 _LUSTRE = {
     "name": "data",
     "fsxLustre": {
-        "existing": {
-            "id": "fs-0a1b2c3d4e5f60718",
-            "mountName": "abcdefgh",
-            "size": "4800Gi",
-        }
+        "existing": {"id": "fs-0a1b2c3d4e5f60718", "mountName": "abcdefgh", "size": "4800Gi"}
     },
 }
 
@@ -492,38 +433,25 @@ def _saving(jobs: list[dict[str, object]]) -> list[dict[str, object]]:
     ]
 
 
-def test_what_security_groups_must_let_through(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_what_security_groups_must_let_through(trainyard: Command, tmp_path: Path) -> None:
     """Nothing is known of a group but its id; that it takes EFA and Lustre is for those who made it."""
     group = "sg-0a1b2c3d4e5f60718"
     subnets = [
         {"id": f"subnet-0a1b2c3d4e5f6071{index}", "zone": f"us-west-2{zone}"}
         for index, zone in enumerate("ab")
     ]
-    network = {
-        "vpc": "vpc-0a1b2c3d4e5f60718",
-        "subnets": subnets,
-        "securityGroups": [group],
-    }
+    network = {"vpc": "vpc-0a1b2c3d4e5f60718", "subnets": subnets, "securityGroups": [group]}
     lustre = [{"name": "data", "fsxLustre": {"existing": FSX}}]
-    for storage, words in (
-        ([], "for EFA"),
-        (lustre, "for EFA, and TCP 988 and 1018 to 1023"),
-    ):
+    for storage, words in (([], "for EFA"), (lustre, "for EFA, and TCP 988 and 1018 to 1023")):
         data = spec(network={"existing": network}, storage=storage)
         (tmp_path / "spec.yaml").write_text(yaml.safe_dump(data))
         done = trainyard("report", "spec.yaml", cwd=tmp_path)
-        (line,) = (
-            line for line in part(done.out, "Must exist").splitlines() if group in line
-        )
+        (line,) = (line for line in part(done.out, "Must exist").splitlines() if group in line)
         assert words in line
         assert ("988" in line) == bool(storage)
 
 
-def test_the_way_back_after_a_failure_and_its_sum(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_the_way_back_after_a_failure_and_its_sum(trainyard: Command, tmp_path: Path) -> None:
     """980 GB at 4.7 GB/s: 210 s to read; 510 s to save; 10m until NCCL gives up, 25m for a node, 10m for its image."""
     fast = {**FSX, "version": "2.15", "size": "38400Gi", "throughputPerTiB": 125}
     write(
@@ -547,9 +475,7 @@ def test_the_way_back_after_a_failure_and_its_sum(
     assert lost == "15m, on average"
 
 
-def test_hung_pods_stop_sooner_where_a_hook_asks_them(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_hung_pods_stop_sooner_where_a_hook_asks_them(trainyard: Command, tmp_path: Path) -> None:
     """Of five minutes the hook has 255 seconds, and waits 60 for an answer; then 45 for SIGTERM."""
     saves = {"path": "/data/run", "signalFile": "/tmp/save"}
     write(
@@ -572,9 +498,7 @@ def test_hung_pods_stop_sooner_where_a_hook_asks_them(
         (
             {
                 "nodes": 12,
-                "managedNodeGroup": {
-                    "nodeRepairConfig": {"maxUnhealthyNodeThresholdCount": 5}
-                },
+                "managedNodeGroup": {"nodeRepairConfig": {"maxUnhealthyNodeThresholdCount": 5}},
             },
             "5",
         ),
@@ -615,9 +539,7 @@ BINDING = {
 }
 
 
-def test_what_changes_hands_is_named_with_what_is_new(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_what_changes_hands_is_named_with_what_is_new(trainyard: Command, tmp_path: Path) -> None:
     for name in ("before", "after"):
         (tmp_path / name).mkdir()
     write(tmp_path / "before", patches=[SUSPENDED])
@@ -625,24 +547,12 @@ def test_what_changes_hands_is_named_with_what_is_new(
     (tmp_path / "after" / "extra.yaml").write_text(yaml.safe_dump(BINDING))
     write(tmp_path / "after", include=["extra.yaml"])
     done = trainyard(
-        "report",
-        "lab.yaml",
-        "--against",
-        "../before/generated",
-        cwd=tmp_path / "after",
+        "report", "lab.yaml", "--against", "../before/generated", cwd=tmp_path / "after"
     )
     found = rows(done.out, "Who gets in, what changes hands")
-    assert [
-        "included",
-        "`ClusterRoleBinding/ci` of `extra.yaml`",
-        "new",
-    ] in found
+    assert ["included", "`ClusterRoleBinding/ci` of `extra.yaml`", "new"] in found
     assert ["patched", "`HelmRelease`: `/spec/suspend`", "gone"] in found
-    assert [
-        "warning ACC040",
-        "`ci` may do everything in the cluster",
-        "`extra.yaml:10`",
-    ] in found
+    assert ["warning ACC040", "`ci` may do everything in the cluster", "`extra.yaml:10`"] in found
 
 
 SUSPENDED = {"target": {"kind": "HelmRelease"}, "patch": {"spec": {"suspend": True}}}

@@ -70,13 +70,7 @@ def _one_volume() -> dict[str, Any]:
         storage=disks,
         namespaces=[{"name": "a"}, {"name": "a-b"}],
         jobs=jobs,
-        queues=[
-            {
-                "name": "q",
-                "namespaces": ["a", "a-b"],
-                "quota": [{"pool": "gpu", "nodes": 4}],
-            }
-        ],
+        queues=[{"name": "q", "namespaces": ["a", "a-b"], "quota": [{"pool": "gpu", "nodes": 4}]}],
     )
 
 
@@ -149,11 +143,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "`m7i.2xlarge`",
     ),
     (
-        spec(
-            platform={
-                "eks": {"systemNodes": {"instanceType": "c7g.medium", "nodes": 20}}
-            }
-        ),
+        spec(platform={"eks": {"systemNodes": {"instanceType": "c7g.medium", "nodes": 20}}}),
         "RES042",
         "spec.platform.eks.systemNodes.instanceType",
         "a node of `c7g.medium` has 940m CPU",
@@ -171,9 +161,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
             namespaces=[
                 {
                     "name": "a",
-                    "principals": [
-                        "arn:aws:iam::111122223333:role/KarpenterNodeRole-lab"
-                    ],
+                    "principals": ["arn:aws:iam::111122223333:role/KarpenterNodeRole-lab"],
                 }
             ]
         ),
@@ -272,9 +260,7 @@ DOUBTED: list[tuple[dict[str, Any], str, str, str, str]] = [
         "every: 28m",
     ),
     (
-        saving(
-            "10m", 70e9, deployment="PERSISTENT_1", throughputPerTiB=40, size="1800Gi"
-        ),
+        saving("10m", 70e9, deployment="PERSISTENT_1", throughputPerTiB=40, size="1800Gi"),
         "RES046",
         "spec.jobs[0].checkpoint.every",
         "at 264 MB/s, the most that the disks of",
@@ -316,10 +302,7 @@ GOOD: list[dict[str, Any]] = [
     stored({}, {}),
     stored({"deployment": "SCRATCH_1", "mountName": "fsx", "size": "3600Gi"}),
     spec(pool={"capacity": BLOCK}, job={"timeout": "23h20m"}),
-    spec(
-        pool={"capacity": {"block": {"reservations": [{"id": ID}]}}},
-        job={"timeout": "9999h"},
-    ),
+    spec(pool={"capacity": {"block": {"reservations": [{"id": ID}]}}}, job={"timeout": "9999h"}),
     saving("30m", 70e9),
     saving("1m", 1e9),
     spec(
@@ -349,9 +332,7 @@ def test_the_most_that_the_help_offers_is_taken() -> None:
 
 def test_no_address_opens_no_endpoint() -> None:
     """An empty list is nobody, not everybody."""
-    network = plan_of(spec(platform={"eks": {"apiServer": {"public": []}}})).one(
-        Cluster
-    )
+    network = plan_of(spec(platform={"eks": {"apiServer": {"public": []}}})).one(Cluster)
     assert network is not None
     assert network.network.public_endpoint is False
     assert network.network.public_cidrs == ()
@@ -366,8 +347,7 @@ def test_the_default_system_has_room_with_every_option() -> None:
 
 
 @pytest.mark.parametrize(
-    ("precision", "optimizer", "each"),
-    [("bf16", None, 14), ("fp32", None, 12), ("fp8", 0, 1)],
+    ("precision", "optimizer", "each"), [("bf16", None, 14), ("fp32", None, 12), ("fp8", 0, 1)]
 )
 def test_a_checkpoint_has_weights_and_optimizer(
     precision: str, optimizer: int | None, each: int
@@ -401,7 +381,5 @@ def test_every_gpu_of_the_catalog_has_a_generation() -> None:
         "Trainium2",
     }
     assert {
-        each.accelerator
-        for each in load_catalog().instance_types.values()
-        if each.accelerator
+        each.accelerator for each in load_catalog().instance_types.values() if each.accelerator
     } <= known

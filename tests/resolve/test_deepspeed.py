@@ -60,10 +60,7 @@ def test_sizes_that_make_no_batch(said: Batch, field: str, help: str) -> None:
 
 
 def test_the_job_says_stage_offloading_precision_and_batch() -> None:
-    data = job(
-        model=MODEL,
-        deepspeed={"trainBatchSize": 256, "microBatchSize": 4},
-    )
+    data = job(model=MODEL, deepspeed={"trainBatchSize": 256, "microBatchSize": 4})
     ranks = 16
     assert configuration(data) == {
         "bf16": {"enabled": True},
@@ -79,8 +76,7 @@ def test_the_job_says_stage_offloading_precision_and_batch() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sharding", "stage"),
-    [("none", 0), ("optimizer", 1), ("gradients", 2), ("full", 3)],
+    ("sharding", "stage"), [("none", 0), ("optimizer", 1), ("gradients", 2), ("full", 3)]
 )
 def test_sharding_is_the_stage_of_zero(sharding: str, stage: int) -> None:
     model = {"parameters": 1e9, "sharding": sharding, "precision": "fp16"}
@@ -117,9 +113,7 @@ def test_the_file_is_mounted_where_the_command_reads_it() -> None:
     runtime = body_of(manifests, "ClusterTrainingRuntime")
     (replicated,) = runtime["spec"]["template"]["spec"]["replicatedJobs"]
     pod = replicated["template"]["spec"]["template"]["spec"]
-    mounts = {
-        mount["mountPath"]: mount for mount in pod["containers"][0]["volumeMounts"]
-    }
+    mounts = {mount["mountPath"]: mount for mount in pod["containers"][0]["volumeMounts"]}
     assert mounts[PATH]["readOnly"] is True
     files = next(
         manifest.body
@@ -132,9 +126,9 @@ def test_the_file_is_mounted_where_the_command_reads_it() -> None:
 def test_another_batch_is_another_run() -> None:
     """A TrainJob is never changed: its name carries what it runs with."""
     names = {
-        body_of(manifests_of(job(deepspeed={"microBatchSize": size})), "TrainJob")[
-            "metadata"
-        ]["name"]
+        body_of(manifests_of(job(deepspeed={"microBatchSize": size})), "TrainJob")["metadata"][
+            "name"
+        ]
         for size in (1, 2)
     }
     assert len(names) == 2
@@ -151,9 +145,7 @@ def test_mpirun_starts_it_too() -> None:
 
 def test_jax_does_not_heed_it() -> None:
     data = job(
-        launcher={"jax": {}},
-        command=["python", "train.py", PATH],
-        deepspeed={"microBatchSize": 4},
+        launcher={"jax": {}}, command=["python", "train.py", PATH], deepspeed={"microBatchSize": 4}
     )
     assert "RES130" in [fault.code for fault in resolved(data)[1]]
 

@@ -84,9 +84,7 @@ def reasons(plan: Plan, target: str) -> dict[str, str]:
 def test_several_nodes_talk_over_all_efa_devices_and_one_over_none(
     instance: str, zone: str, nodes: int, efa: int
 ) -> None:
-    job = job_of(
-        spec(pool={"instanceTypes": [instance], "zones": [zone]}, job={"nodes": nodes})
-    )
+    job = job_of(spec(pool={"instanceTypes": [instance], "zones": [zone]}, job={"nodes": nodes}))
     assert job.requests.get(EFA, Quantity(0)).value == efa
     assert (HUGEPAGES in job.requests) is (efa > 0)
 
@@ -119,9 +117,7 @@ def test_what_is_written_wins() -> None:
         "hugePages": "2Gi",
         "ephemeralStorage": "100Gi",
     }
-    plan = plan_of(
-        spec(job={"resources": own, "sharedMemory": "64Gi", "processesPerNode": 3})
-    )
+    plan = plan_of(spec(job={"resources": own, "sharedMemory": "64Gi", "processesPerNode": 3}))
     (job,) = plan.of(TrainJob)
     assert {name: str(amount) for name, amount in job.requests.items()} == {
         "cpu": "90",
@@ -140,9 +136,7 @@ def test_what_is_written_wins() -> None:
         ("processesPerNode", "3"),
     ):
         at = Route(("spec", "jobs", 0, *field.split(".")))
-        assert derived[field] == Derived(
-            "job/train", field, value, "set by the spec", at=at
-        )
+        assert derived[field] == Derived("job/train", field, value, "set by the spec", at=at)
 
 
 @pytest.mark.parametrize("memory", [None, "1Gi", "2Gi", "100Gi"])
@@ -168,12 +162,7 @@ def test_shared_memory_lies_inside_the_memory_limit(memory: str | None) -> None:
         ("trn1.32xlarge", "us-west-2d", {}, 32),
         ("trn2.48xlarge", "us-east-2a", {}, 64),
         ("trn2.48xlarge", "us-east-2a", {"resources": {"accelerators": 4}}, 16),
-        (
-            "trn2.48xlarge",
-            "us-east-2a",
-            {"env": {"NEURON_LOGICAL_NC_CONFIG": "1"}},
-            128,
-        ),
+        ("trn2.48xlarge", "us-east-2a", {"env": {"NEURON_LOGICAL_NC_CONFIG": "1"}}, 128),
     ],
 )
 def test_one_process_an_accelerator(
@@ -210,24 +199,15 @@ def test_one_process_an_accelerator(
 def test_what_the_spec_sets_is_told_with_its_place(
     job: dict[str, Any], field: str, value: str
 ) -> None:
-    before = {
-        each.field: each
-        for each in plan_of(spec()).derived
-        if each.object == "job/train"
-    }
+    before = {each.field: each for each in plan_of(spec()).derived if each.object == "job/train"}
     plan = plan_of(spec(job=job))
     (derived,) = [
-        each
-        for each in plan.derived
-        if each.object == "job/train" and each.field == field
+        each for each in plan.derived if each.object == "job/train" and each.field == field
     ]
     assert (derived.value, derived.reason) == (value, "set by the spec")
     assert derived.at is not None
     assert before[field].at is None
-    assert (
-        len([each for each in plan.of(TrainJob)[0].env if f"env.{each.name}" == field])
-        <= 1
-    )
+    assert len([each for each in plan.of(TrainJob)[0].env if f"env.{each.name}" == field]) <= 1
 
 
 def test_pods_run_as_the_account_that_the_job_names_and_have_its_time_to_save() -> None:
@@ -294,9 +274,7 @@ def test_ranks_wait_for_each_other_as_long_as_kueue_waits_for_their_pods() -> No
     assert {"join_timeout", "read_timeout"} <= waits.keys()
     assert plan.one(QueueManager) is not None
     assert plan.one(QueueManager).recovery is not None
-    assert {int(each) for each in waits.values()} == {
-        plan.one(QueueManager).recovery.seconds
-    }
+    assert {int(each) for each in waits.values()} == {plan.one(QueueManager).recovery.seconds}
 
 
 def test_a_variable_of_the_spec_is_never_set_twice() -> None:
@@ -321,15 +299,11 @@ def test_a_variable_of_the_spec_is_never_set_twice() -> None:
 def test_nccl_is_tied_to_the_efa_plugin_only_where_gpus_talk_over_efa(
     pool: dict[str, Any], nodes: int, expected: bool
 ) -> None:
-    assert (
-        "NCCL_NET" in env(job_of(spec(pool=pool, job={"nodes": nodes})))
-    ) is expected
+    assert ("NCCL_NET" in env(job_of(spec(pool=pool, job={"nodes": nodes})))) is expected
 
 
 def test_secrets_become_references_and_are_expected_to_exist() -> None:
-    plan = plan_of(
-        spec(job={"secrets": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}]})
-    )
+    plan = plan_of(spec(job={"secrets": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}]}))
     (variable,) = [each for each in plan.of(TrainJob)[0].env if each.secret]
     assert (variable.name, variable.value, variable.secret, variable.key) == (
         "HF_TOKEN",
@@ -346,11 +320,7 @@ def test_secrets_become_references_and_are_expected_to_exist() -> None:
 def test_failures_pass_to_jobset_which_makes_all_pods_anew() -> None:
     (runtime,) = plan_of(spec(job={"retries": {"process": 1, "job": 7}})).of(Runtime)
     (node,) = runtime.jobs
-    assert (runtime.max_restarts, node.backoff_limit, node.pod.restart_policy) == (
-        7,
-        0,
-        "Never",
-    )
+    assert (runtime.max_restarts, node.backoff_limit, node.pod.restart_policy) == (7, 0, "Never")
     assert node.step == "trainer"
 
 
@@ -368,8 +338,7 @@ def test_tolerations_are_the_pools_taints(name: str) -> None:
         pools = [
             each
             for each in plan.of(NodePool)
-            if pod.node_selector.items()
-            <= {**each.labels, NODEPOOL_LABEL: each.name}.items()
+            if pod.node_selector.items() <= {**each.labels, NODEPOOL_LABEL: each.name}.items()
         ]
         assert pools
         for pool in pools:
@@ -379,9 +348,7 @@ def test_tolerations_are_the_pools_taints(name: str) -> None:
 
 def test_equal_jobs_share_a_runtime_and_its_name_follows_its_content() -> None:
     first = {"name": "a", "nodes": 2, "image": "a:1", "command": ["torchrun", "t.py"]}
-    plan = plan_of(
-        spec(jobs=[first, {**first, "name": "b", "nodes": 1, "image": "b:1"}])
-    )
+    plan = plan_of(spec(jobs=[first, {**first, "name": "b", "nodes": 1, "image": "b:1"}]))
     assert len(plan.of(Runtime)) == 1
     assert {each.runtime for each in plan.of(TrainJob)} == {plan.of(Runtime)[0].name}
     other = plan_of(spec(jobs=[first, {**first, "name": "b", "sharedMemory": "1Gi"}]))
@@ -434,8 +401,7 @@ def roomy(job: dict[str, Any]) -> dict[str, Any]:
         nodePools=[pool, {**pool, "name": "second"}],
         storage=[{"name": "d", "fsxLustre": {"existing": FSX}}],
         queues=[
-            {"name": name, "namespaces": ["a", "b"], "quota": quota}
-            for name in ("one", "two")
+            {"name": name, "namespaces": ["a", "b"], "quota": quota} for name in ("one", "two")
         ],
         priorities=[{"name": "high", "value": 1}],
         job={"queue": "one", "namespace": "a", "pool": "gpu", **job},
@@ -443,9 +409,7 @@ def roomy(job: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("change", HASHED, ids=lambda each: next(iter(each)))
-def test_the_name_changes_with_what_a_trainjob_cannot_change(
-    change: dict[str, Any],
-) -> None:
+def test_the_name_changes_with_what_a_trainjob_cannot_change(change: dict[str, Any]) -> None:
     assert job_of(roomy(change)).name != job_of(roomy({})).name
 
 
@@ -457,16 +421,12 @@ def test_the_name_stays_where_nothing_immutable_changes(change: dict[str, Any]) 
 def test_the_name_does_not_depend_on_neighbours() -> None:
     alone = roomy({})
     crowd = roomy({})
-    crowd["spec"]["jobs"].append(
-        {**crowd["spec"]["jobs"][0], "name": "other", "image": "o:1"}
-    )
+    crowd["spec"]["jobs"].append({**crowd["spec"]["jobs"][0], "name": "other", "image": "o:1"})
     assert plan_of(crowd).of(TrainJob)[0].name == job_of(alone).name
 
 
 def test_labels_of_the_cluster_stand_on_every_job() -> None:
-    job = job_of(
-        spec(labels={"org": "research", "team": "x"}, job={"labels": {"team": "z"}})
-    )
+    job = job_of(spec(labels={"org": "research", "team": "x"}, job={"labels": {"team": "z"}}))
     assert {
         "org": "research",
         "team": "z",
@@ -486,36 +446,22 @@ def test_a_pool_is_of_one_type_in_one_zone_with_limits_in_gpus() -> None:
         ("on-demand",),
     )
     assert pool.limits == {GPU: Quantity.of(32)}
-    assert (pool.replicas, pool.consolidation, pool.expire_after) == (
-        None,
-        "WhenEmpty",
-        "Never",
-    )
+    assert (pool.replicas, pool.consolidation, pool.expire_after) == (None, "WhenEmpty", "Never")
     assert [str(each) for each in pool.taints] == ["nvidia.com/gpu=present:NoSchedule"]
 
 
 def test_a_static_pool_keeps_its_nodes() -> None:
     (pool,) = plan_of(spec(pool={"nodes": 4})).of(NodePool)
-    assert (pool.replicas, pool.consolidation, pool.limits) == (
-        4,
-        None,
-        {"nodes": Quantity.of(4)},
-    )
+    assert (pool.replicas, pool.consolidation, pool.limits) == (4, None, {"nodes": Quantity.of(4)})
     # At its limit it has no room for a successor (karpenter v1.14.1, static drift), and its end is nobody's plan.
-    assert [(each.nodes, each.reasons) for each in pool.budgets] == [
-        ("0", ("Drifted",))
-    ]
+    assert [(each.nodes, each.reasons) for each in pool.budgets] == [("0", ("Drifted",))]
     assert pool.termination_grace is None
 
 
 def test_a_cpu_pool_has_a_taint_of_its_own_and_limits_in_cpus() -> None:
-    plan = plan_of(
-        spec(pool={"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]})
-    )
+    plan = plan_of(spec(pool={"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]}))
     (pool,), (job,) = plan.of(NodePool), plan.of(TrainJob)
-    assert [str(each) for each in pool.taints] == [
-        "trainyard.dev/training=present:NoSchedule"
-    ]
+    assert [str(each) for each in pool.taints] == ["trainyard.dev/training=present:NoSchedule"]
     assert pool.limits == {"cpu": Quantity.of(256)}
     assert job.requests.keys() == {"cpu", "memory"}
     assert env(job).keys() >= RENDEZVOUS  # torchrun without GPUs: Gloo
@@ -533,8 +479,7 @@ def interfaces(instance: str, zone: str) -> tuple[NetworkInterface, ...]:
 
 def test_the_first_card_carries_ip_and_every_other_interface_only_efa() -> None:
     assert [
-        (each.card, each.device, each.type)
-        for each in interfaces("p4d.24xlarge", "us-west-2b")
+        (each.card, each.device, each.type) for each in interfaces("p4d.24xlarge", "us-west-2b")
     ] == [
         (0, 0, "interface"),
         (0, 1, "efa-only"),
@@ -551,9 +496,7 @@ def test_p6_b300_has_its_efa_on_cards_1_to_16() -> None:
 
 
 def test_trainium_has_neuron_devices_and_eight_efa() -> None:
-    plan = plan_of(
-        spec(pool={"instanceTypes": ["trn1.32xlarge"], "zones": ["us-west-2d"]})
-    )
+    plan = plan_of(spec(pool={"instanceTypes": ["trn1.32xlarge"], "zones": ["us-west-2d"]}))
     assert plan.of(NodeClass)[0].efa == 8
     assert plan.of(TrainJob)[0].requests[NEURON].value == 16
     assert [str(each) for each in plan.of(NodePool)[0].taints] == [
@@ -603,28 +546,17 @@ def test_a_placement_group_that_exists_is_taken_and_none_is_made() -> None:
 
 
 def test_a_capacity_block_is_bought_as_reserved_and_tells_its_end() -> None:
-    capacity = {
-        "block": {
-            "reservations": [{"id": "cr-00000001"}],
-            "ends": "2026-12-15T11:30:00Z",
-        }
-    }
+    capacity = {"block": {"reservations": [{"id": "cr-00000001"}], "ends": "2026-12-15T11:30:00Z"}}
     plan = plan_of(spec(pool={"capacity": capacity}))
     (pool,), (node_class,) = plan.of(NodePool), plan.of(NodeClass)
     assert pool.capacity_types == ("reserved",)
-    assert pool.values("karpenter.k8s.aws/capacity-reservation-type") == (
-        "capacity-block",
-    )
+    assert pool.values("karpenter.k8s.aws/capacity-reservation-type") == ("capacity-block",)
     assert [each.id for each in node_class.reservations] == ["cr-00000001"]
-    assert node_class.annotations == {
-        "trainyard.dev/capacity-block-ends": "2026-12-15T11:30:00Z"
-    }
+    assert node_class.annotations == {"trainyard.dev/capacity-block-ends": "2026-12-15T11:30:00Z"}
     # Karpenter drains 40 minutes before the end, EC2 takes the node 30 minutes before it; pods that say do-not-disrupt
     # are told to stop only for a deadline.
     assert pool.termination_grace == "8m"
-    assert "8m" in {
-        each.value for each in plan.derived if each.field == "terminationGracePeriod"
-    }
+    assert "8m" in {each.value for each in plan.derived if each.field == "terminationGracePeriod"}
 
 
 def test_the_only_zone_of_the_network_that_offers_a_type_is_derived() -> None:
@@ -707,11 +639,7 @@ def test_quota_is_whole_nodes_of_all_that_a_pool_offers() -> None:
     queues = [{"name": "q", "namespaces": ["a"], "cohort": "all", "quota": quota}]
     plan = plan_of(spec(queues=queues, job={"nodes": 2, "resources": own}))
     (flavor,) = plan.of(ClusterQueue)[0].flavors()
-    (node,) = [
-        each
-        for each in plan.derived
-        if (each.object, each.field) == ("pool/gpu", "efa")
-    ]
+    (node,) = [each for each in plan.derived if (each.object, each.field) == ("pool/gpu", "efa")]
     assert node.value == "4"
     for resource, per_node in ((GPU, 8), (EFA, 4), (HUGEPAGES, 21122 * 1024**2)):
         found = flavor.of(resource)
@@ -724,9 +652,7 @@ def test_quota_is_whole_nodes_of_all_that_a_pool_offers() -> None:
     assert flavor.of(EPHEMERAL) is None
     assert plan.one(QueueManager) is not None
     assert plan.one(QueueManager).excluded_prefixes == (EPHEMERAL,)
-    assert plan_of(spec(queues=queues, jobs=None)).of(ClusterQueue) == plan.of(
-        ClusterQueue
-    )
+    assert plan_of(spec(queues=queues, jobs=None)).of(ClusterQueue) == plan.of(ClusterQueue)
 
 
 def test_pools_of_other_kinds_share_a_group_with_nothing_of_each_others() -> None:
@@ -746,9 +672,7 @@ def test_pools_of_other_kinds_share_a_group_with_nothing_of_each_others() -> Non
     ]
     quota = [{"pool": each["name"], "nodes": 1} for each in pools]
     queues = [{"name": "q", "namespaces": ["a"], "quota": quota}]
-    plan = plan_of(
-        spec(nodePools=pools, queues=queues, job={"pool": "cpu", "nodes": 1})
-    )
+    plan = plan_of(spec(nodePools=pools, queues=queues, job={"pool": "cpu", "nodes": 1}))
     (group,) = plan.of(ClusterQueue)[0].groups
     for flavor in group.flavors:
         assert tuple(each.resource for each in flavor.quotas) == group.covered
@@ -807,11 +731,7 @@ def test_fair_sharing_is_on_where_something_has_a_weight(
     }
     cohort = {"name": "team", "parentName": "all", **parts.get("cohorts", {})}
     plan = plan_of(
-        spec(
-            queues=[queue],
-            cohorts=[{"name": "all"}, cohort],
-            kueue=parts.get("kueue"),
-        )
+        spec(queues=[queue], cohorts=[{"name": "all"}, cohort], kueue=parts.get("kueue"))
     )
     manager = plan.one(QueueManager)
     assert manager is not None
@@ -822,19 +742,14 @@ def test_fair_sharing_is_on_where_something_has_a_weight(
 
 
 def test_pods_have_longer_to_be_ready_than_nodes_and_images_take() -> None:
-    dynamic, static = (
-        plan_of(spec()),
-        plan_of(spec(pool={"nodes": 4})),
-    )
+    dynamic, static = (plan_of(spec()), plan_of(spec(pool={"nodes": 4})))
     assert dynamic.one(QueueManager) is not None
     assert static.one(QueueManager) is not None
     assert dynamic.one(QueueManager).pods_ready == Duration.minutes(30)
     assert static.one(QueueManager).pods_ready == Duration.minutes(30)
     assert dynamic.one(QueueManager).recovery is not None
     assert dynamic.one(QueueManager).recovery >= Duration.minutes(35)
-    given = plan_of(spec(kueue={"waitForPodsReady": {"timeout": "1h"}})).one(
-        QueueManager
-    )
+    given = plan_of(spec(kueue={"waitForPodsReady": {"timeout": "1h"}})).one(QueueManager)
     assert given is not None
     assert given.pods_ready == Duration(3600)
     assert given.recovery == Duration(3600)
@@ -849,10 +764,7 @@ def test_a_network_topology_is_asked_only_by_gangs_of_pools_that_have_one() -> N
     pool = {"topology": "network", "nodes": {"min": 4, "max": 4}}
     plan = plan_of(spec(pool=pool))
     assert [each.name for each in plan.of(Topology)] == [plan.of(Flavor)[0].topology]
-    assert (
-        "kueue.x-k8s.io/podset-preferred-topology"
-        in plan.of(Runtime)[0].jobs[0].pod.annotations
-    )
+    assert "kueue.x-k8s.io/podset-preferred-topology" in plan.of(Runtime)[0].jobs[0].pod.annotations
     alone = plan_of(spec(pool=pool, job={"nodes": 1}))
     assert (
         "kueue.x-k8s.io/podset-preferred-topology"
@@ -866,48 +778,25 @@ def test_a_network_topology_is_asked_only_by_gangs_of_pools_that_have_one() -> N
 
 def test_each_namespace_that_mounts_a_storage_has_a_volume_of_its_own() -> None:
     mount = {"mounts": [{"storage": "data", "path": "/data"}]}
-    first = {
-        "name": "a",
-        "nodes": 1,
-        "image": "a:1",
-        "command": ["x"],
-        "namespace": "one",
-        **mount,
-    }
+    first = {"name": "a", "nodes": 1, "image": "a:1", "command": ["x"], "namespace": "one", **mount}
     plan = plan_of(
         spec(
             storage=[
-                {
-                    "name": "data",
-                    "fsxLustre": {"existing": {**FSX, "zone": "us-west-2b"}},
-                },
+                {"name": "data", "fsxLustre": {"existing": {**FSX, "zone": "us-west-2b"}}},
                 {"name": "unused", "s3": {"existing": {"bucket": "abc"}}},
             ],
             queues=[
-                {
-                    "name": "q",
-                    "namespaces": ["one", "two"],
-                    "quota": [{"pool": "gpu", "nodes": 4}],
-                }
+                {"name": "q", "namespaces": ["one", "two"], "quota": [{"pool": "gpu", "nodes": 4}]}
             ],
-            jobs=[
-                first,
-                {**first, "name": "b", "namespace": "two"},
-                {**first, "name": "c"},
-            ],
+            jobs=[first, {**first, "name": "b", "namespace": "two"}, {**first, "name": "c"}],
         )
     )
-    assert [
-        (each.name, each.claim_namespace, each.zone)
-        for each in plan.of(PersistentVolume)
-    ] == [
+    assert [(each.name, each.claim_namespace, each.zone) for each in plan.of(PersistentVolume)] == [
         ("one-data", "one", "us-west-2b"),
         ("two-data", "two", "us-west-2b"),
     ]
     assert len({each.handle for each in plan.of(PersistentVolume)}) == 2
-    assert [
-        (each.namespace, each.name, each.volume) for each in plan.of(VolumeClaim)
-    ] == [
+    assert [(each.namespace, each.name, each.volume) for each in plan.of(VolumeClaim)] == [
         ("one", "data", "one-data"),
         ("two", "data", "two-data"),
     ]
@@ -919,10 +808,7 @@ def test_a_storage_may_be_mounted_twice_and_have_any_name() -> None:
         {"storage": "dshm", "path": "/out"},
     ]
     plan = plan_of(
-        spec(
-            storage=[{"name": "dshm", "fsxLustre": {"existing": FSX}}],
-            job={"mounts": mounts},
-        )
+        spec(storage=[{"name": "dshm", "fsxLustre": {"existing": FSX}}], job={"mounts": mounts})
     )
     (patch,) = plan.of(TrainJob)[0].patches
     assert {each.name: each.source for each in patch.pod.volumes} == {
@@ -940,30 +826,15 @@ def test_a_storage_may_be_mounted_twice_and_have_any_name() -> None:
     [
         ({"nodes": {"max": 4}}, {HUGEPAGES: "21122Mi"}),
         (
-            {
-                "instanceTypes": ["p5.4xlarge"],
-                "zones": ["us-west-2a"],
-                "nodes": {"max": 4},
-            },
+            {"instanceTypes": ["p5.4xlarge"], "zones": ["us-west-2a"], "nodes": {"max": 4}},
             {HUGEPAGES: "3522Mi"},
         ),
         (
-            {
-                "instanceTypes": ["c7i.48xlarge"],
-                "zones": ["us-west-2a"],
-                "nodes": {"max": 4},
-            },
+            {"instanceTypes": ["c7i.48xlarge"], "zones": ["us-west-2a"], "nodes": {"max": 4}},
             {HUGEPAGES: "42242Mi"},
         ),
         ({"nodes": {"min": 4, "max": 4}}, None),
-        (
-            {
-                "instanceTypes": ["g6.xlarge"],
-                "zones": ["us-west-2a"],
-                "nodes": {"max": 4},
-            },
-            None,
-        ),
+        ({"instanceTypes": ["g6.xlarge"], "zones": ["us-west-2a"], "nodes": {"max": 4}}, None),
     ],
 )
 def test_karpenter_is_told_of_huge_pages_where_pods_call_nodes_up(
@@ -971,10 +842,7 @@ def test_karpenter_is_told_of_huge_pages_where_pods_call_nodes_up(
 ) -> None:
     plan = plan_of(spec(pool=pool))
     summary = [
-        (
-            each.requirements,
-            {name: str(amount) for name, amount in each.capacity.items()},
-        )
+        (each.requirements, {name: str(amount) for name, amount in each.capacity.items()})
         for each in plan.of(NodeOverlay)
     ]
     name = plan.of(NodePool)[0].name
@@ -995,12 +863,9 @@ def test_karpenter_is_told_of_huge_pages_where_pods_call_nodes_up(
 
 
 @pytest.mark.parametrize(
-    "instance",
-    ["p5.4xlarge", "c7i.48xlarge", "p5.48xlarge", "p4d.24xlarge", "g6.8xlarge"],
+    "instance", ["p5.4xlarge", "c7i.48xlarge", "p5.48xlarge", "p4d.24xlarge", "g6.8xlarge"]
 )
-def test_what_a_job_asks_by_itself_is_on_the_node_that_is_launched_for_it(
-    instance: str,
-) -> None:
+def test_what_a_job_asks_by_itself_is_on_the_node_that_is_launched_for_it(instance: str) -> None:
     """Or Karpenter launches node after node: held against a node whose memory is 3 % short of the nominal."""
     kind = load_catalog().instance(instance)
     assert kind is not None
@@ -1017,9 +882,7 @@ def test_what_a_job_asks_by_itself_is_on_the_node_that_is_launched_for_it(
     )
     assert asks["memory"] <= Quantity.mib(left.memory_mib)
     assert Quantity(0) < asks[HUGEPAGES] <= Quantity.mib(huge_pages_mib(kind))
-    assert plan.of(NodeOverlay)[0].capacity[HUGEPAGES] == Quantity.mib(
-        huge_pages_mib(kind)
-    )
+    assert plan.of(NodeOverlay)[0].capacity[HUGEPAGES] == Quantity.mib(huge_pages_mib(kind))
 
 
 def test_a_job_without_a_priority_comes_after_those_with_one() -> None:
@@ -1031,15 +894,11 @@ def test_a_job_without_a_priority_comes_after_those_with_one() -> None:
 
 def test_the_host_engine_whose_end_makes_a_node_sick_has_no_limit() -> None:
     values = {each.name: each.values for each in plan_of(spec()).of(HelmRelease)}
-    assert values["eks-node-monitoring-agent"]["dcgmAgent"]["resources"].keys() == {
-        "requests"
-    }
+    assert values["eks-node-monitoring-agent"]["dcgmAgent"]["resources"].keys() == {"requests"}
 
 
 def test_agents_tolerate_every_taint() -> None:
-    plan = plan_of(
-        spec(pool={"taints": [{"key": "team", "value": "a", "effect": "NoExecute"}]})
-    )
+    plan = plan_of(spec(pool={"taints": [{"key": "team", "value": "a", "effect": "NoExecute"}]}))
     values = {each.name: each.values for each in plan.of(HelmRelease)}
     for reach in (
         values["nvidia-device-plugin"]["tolerations"],
@@ -1062,9 +921,7 @@ def test_the_fleet_folder_is_the_specs_or_named_after_the_cluster() -> None:
 
 def test_versions_of_the_spec_win_over_the_releases() -> None:
     karpenter = f"{RELEASE.components['karpenter'].supported[0]}.0"
-    plan = plan_of(
-        spec(components=components(karpenter=karpenter, trainer=OLD_TRAINER))
-    )
+    plan = plan_of(spec(components=components(karpenter=karpenter, trainer=OLD_TRAINER)))
     versions = {each.name: each.version for each in plan.of(HelmRelease)}
     assert (versions["karpenter"], versions["karpenter-crd"], versions["trainer"]) == (
         karpenter,
@@ -1092,16 +949,9 @@ def test_kueue_is_of_a_version_that_starts_the_jobs_of_this_trainer(
 ) -> None:
     plan = plan_of(spec(components=components(**versions)))
     assert chart_version(plan, "kueue") == kueue
-    assert {each.version for each in plan.of(HelmRelease) if each.name == "kueue"} == {
-        kueue
-    }
-    (derived,) = [
-        each for each in plan.derived if each.field == "components.kueue.version"
-    ]
-    assert (derived.value, derived.reason == "set by the spec") == (
-        kueue,
-        "kueue" in versions,
-    )
+    assert {each.version for each in plan.of(HelmRelease) if each.name == "kueue"} == {kueue}
+    (derived,) = [each for each in plan.derived if each.field == "components.kueue.version"]
+    assert (derived.value, derived.reason == "set by the spec") == (kueue, "kueue" in versions)
 
 
 @pytest.mark.parametrize("name", SPECS)
@@ -1123,13 +973,9 @@ def test_every_derived_value_says_why(name: str) -> None:
 
 
 def test_each_device_has_the_plugin_that_advertises_it() -> None:
-    neuron = plan_of(
-        spec(pool={"instanceTypes": ["trn1.32xlarge"], "zones": ["us-west-2d"]})
-    )
+    neuron = plan_of(spec(pool={"instanceTypes": ["trn1.32xlarge"], "zones": ["us-west-2d"]}))
     names = {each.name: each.values for each in neuron.of(HelmRelease)}
     assert "neuron-helm-chart" in names
     assert "nvidia-device-plugin" not in names
     assert "aws-efa-k8s-device-plugin" in names
-    assert "neuron-helm-chart" not in {
-        each.name for each in plan_of(spec()).of(HelmRelease)
-    }
+    assert "neuron-helm-chart" not in {each.name for each in plan_of(spec()).of(HelmRelease)}

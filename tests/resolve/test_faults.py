@@ -98,10 +98,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "write one of `1.33`, `1.34`, `1.35`, `1.36`,",
     ),
     (
-        spec(
-            platform={"eks": {"version": "1.36"}},
-            components=components(karpenter="1.11.1"),
-        ),
+        spec(platform={"eks": {"version": "1.36"}}, components=components(karpenter="1.11.1")),
         "RES235",
         "spec.components.karpenter.version",
         "karpenter `1.11.1` does not take Kubernetes 1.36, which wants 1.13",
@@ -188,9 +185,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "add `zones:` with one of `us-west-2a`",
     ),
     (
-        spec(
-            pool={"instanceTypes": ["g5g.metal"], "zones": ["us-west-2a"], "efa": True}
-        ),
+        spec(pool={"instanceTypes": ["g5g.metal"], "zones": ["us-west-2a"], "efa": True}),
         "RES007",
         "spec.nodePools[0].efa",
         "`g5g.metal` has no EFA",
@@ -232,8 +227,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     ),
     (
         spec(
-            region="eu-north-1",
-            pool={"instanceTypes": ["p5e.48xlarge"], "zones": ["eu-north-1b"]},
+            region="eu-north-1", pool={"instanceTypes": ["p5e.48xlarge"], "zones": ["eu-north-1b"]}
         ),
         "RES008",
         "spec.nodePools[0].zones[0]",
@@ -296,13 +290,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "priority `p`",
         "rename",
     ),
-    (
-        spec(storage=lustre() * 2),
-        "RES009",
-        "spec.storage[1].name",
-        "storage `data`",
-        "rename",
-    ),
+    (spec(storage=lustre() * 2), "RES009", "spec.storage[1].name", "storage `data`", "rename"),
     (
         spec(namespaces=[{"name": "a"}] * 2, queues=[queue()]),
         "RES009",
@@ -310,13 +298,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "namespace `a`",
         "rename",
     ),
-    (
-        spec(cohorts=[{"name": "c"}] * 2),
-        "RES009",
-        "spec.cohorts[1].name",
-        "cohort `c`",
-        "rename",
-    ),
+    (spec(cohorts=[{"name": "c"}] * 2), "RES009", "spec.cohorts[1].name", "cohort `c`", "rename"),
     (
         spec(network={"create": {"zones": ["us-west-2a", "us-west-2c"]}}),
         "RES010",
@@ -486,11 +468,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "`3600Gi` or `7200Gi`",
     ),
     (
-        spec(
-            storage=lustre(
-                deployment="PERSISTENT_1", throughputPerTiB=12, size="1200Gi"
-            )
-        ),
+        spec(storage=lustre(deployment="PERSISTENT_1", throughputPerTiB=12, size="1200Gi")),
         "RES022",
         "spec.storage[0].fsxLustre.existing.size",
         "no PERSISTENT_1",
@@ -542,9 +520,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "more often than every 2h",
     ),
     (
-        spec(
-            storage=lustre(), job={"mounts": [{"storage": "data", "path": "/dev/shm/"}]}
-        ),
+        spec(storage=lustre(), job={"mounts": [{"storage": "data", "path": "/dev/shm/"}]}),
         "RES031",
         "spec.jobs[0].mounts[0].path",
         "`data` at `/dev/shm/`, where the shared memory",
@@ -553,12 +529,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(
             storage=lustre(),
-            job={
-                "mounts": [
-                    {"storage": "data", "path": "/a"},
-                    {"storage": "data", "path": "/a/"},
-                ]
-            },
+            job={"mounts": [{"storage": "data", "path": "/a"}, {"storage": "data", "path": "/a/"}]},
         ),
         "RES031",
         "spec.jobs[0].mounts[1].path",
@@ -603,9 +574,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "ask for at most 95130m",
     ),
     (
-        spec(
-            components=components(trainer=OLD_TRAINER, kueue=RELEASE.version("kueue"))
-        ),
+        spec(components=components(trainer=OLD_TRAINER, kueue=RELEASE.version("kueue"))),
         "RES034",
         "spec.components.kueue.version",
         f"kueue `{RELEASE.version('kueue')}` does not work with trainer `{OLD_TRAINER}`",
@@ -633,12 +602,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "a larger size of t3",
     ),
     (
-        spec(
-            job={
-                "env": {"A": "x"},
-                "secrets": [{"env": "A", "secret": "s", "key": "k"}],
-            }
-        ),
+        spec(job={"env": {"A": "x"}, "secrets": [{"env": "A", "secret": "s", "key": "k"}]}),
         "RES009",
         "spec.jobs[0].secrets[0].env",
         "variable `A` of job `train` is declared twice",
@@ -711,9 +675,7 @@ def test_all_faults_are_told_at_once_each_on_its_line() -> None:
     model, faults = load(source)
     assert model is not None, faults
     found = [each.locate(source) for each in resolve(model, load_catalog())[1]]
-    assert sorted(
-        (each.code, each.span.line, each.span.column) for each in found if each.span
-    ) == [
+    assert sorted((each.code, each.span.line, each.span.column) for each in found if each.span) == [
         ("RES008", 10, 15),
         ("RES011", 16, 18),
         ("RES015", 21, 17),
@@ -723,9 +685,7 @@ def test_all_faults_are_told_at_once_each_on_its_line() -> None:
 
 def test_a_pool_that_has_a_fault_of_its_own_makes_no_second_one() -> None:
     data = spec(
-        pool={"instanceTypes": ["p4d.24xlrge"]},
-        queues=[queue()],
-        job={"pool": "gpu", "queue": "q"},
+        pool={"instanceTypes": ["p4d.24xlrge"]}, queues=[queue()], job={"pool": "gpu", "queue": "q"}
     )
     assert [each.code for each in faults_of(data)] == ["RES005"]
 
@@ -734,10 +694,7 @@ def test_a_pool_that_has_a_fault_of_its_own_makes_no_second_one() -> None:
 
 
 def test_a_type_that_a_region_lacks_is_told_once_for_all_zones() -> None:
-    data = spec(
-        region="af-south-1",
-        pool={"zones": ["af-south-1a", "af-south-1b"]},
-    )
+    data = spec(region="af-south-1", pool={"zones": ["af-south-1a", "af-south-1b"]})
     assert [each.code for each in faults_of(data)] == ["RES008"]
 
 
@@ -757,18 +714,12 @@ def test_a_region_that_nobody_knows_is_told_without_its_zones() -> None:
         ("PERSISTENT_2", (1200, 2400, 14400, 38400)),
     ],
 )
-def test_sizes_that_a_file_system_can_have(
-    deployment: str, sizes: tuple[int, ...]
-) -> None:
+def test_sizes_that_a_file_system_can_have(deployment: str, sizes: tuple[int, ...]) -> None:
     for size in sizes:
         mount = "fsx" if deployment == "SCRATCH_1" else "abcdefgh"
         assert (
             faults_of(
-                spec(
-                    storage=lustre(
-                        deployment=deployment, size=f"{size}Gi", mountName=mount
-                    )
-                )
+                spec(storage=lustre(deployment=deployment, size=f"{size}Gi", mountName=mount))
             )
             == []
         )
@@ -786,9 +737,7 @@ def test_sizes_that_a_file_system_can_have(
 def test_throughputs_that_a_file_system_can_have(
     deployment: str, throughput: int, size: int
 ) -> None:
-    storage = lustre(
-        deployment=deployment, throughputPerTiB=throughput, size=f"{size}Gi"
-    )
+    storage = lustre(deployment=deployment, throughputPerTiB=throughput, size=f"{size}Gi")
     assert faults_of(spec(storage=storage)) == []
 
 
@@ -805,9 +754,7 @@ def test_a_new_subnet_has_an_address_for_each_node_and_its_pod(
     cidr: str | None, nodes: int, fits: bool
 ) -> None:
     network = {"create": {"cidr": cidr}} if cidr else {}
-    found = faults_of(
-        spec(network=network, pool={"nodes": {"max": nodes}}, job={"nodes": 4})
-    )
+    found = faults_of(spec(network=network, pool={"nodes": {"max": nodes}}, job={"nodes": 4}))
     errors = [each.code for each in found if each.severity is Severity.ERROR]
     assert errors == ([] if fits else ["RES026"])
 
@@ -820,19 +767,14 @@ def test_an_imported_network_is_not_measured() -> None:
 
 def test_an_imported_network_with_blocks_is_measured() -> None:
     subnets = [
-        {**subnet, "cidr": f"10.0.{index}.0/24"}
-        for index, subnet in enumerate(VPC["subnets"])
+        {**subnet, "cidr": f"10.0.{index}.0/24"} for index, subnet in enumerate(VPC["subnets"])
     ]
     existing = {**VPC, "subnets": subnets}
-    (found,) = faults_of(
-        spec(network={"existing": existing}, pool={"nodes": {"max": 126}})
-    )
+    (found,) = faults_of(spec(network={"existing": existing}, pool={"nodes": {"max": 126}}))
     assert found.code == "RES026"
     assert str(found.at) == "spec.network.existing.subnets[1].cidr"
     assert "`us-west-2b` have 251 addresses; 126 nodes" in found.message
-    (found,) = faults_of(
-        spec(network={"existing": existing}, pool={"nodes": {"max": 125}})
-    )
+    (found,) = faults_of(spec(network={"existing": existing}, pool={"nodes": {"max": 125}}))
     assert (found.code, found.severity) == ("RES151", Severity.WARNING)
 
 
@@ -861,14 +803,8 @@ def test_several_types_and_capacities_make_one_pool_without_efa() -> None:
     ("pool", "message"),
     [
         ({"instanceTypes": ["g6e.12xlarge", "g6e.48xlarge"]}, "4 and 8 accelerators"),
-        (
-            {"instanceTypes": ["g6e.12xlarge", "g6.12xlarge"]},
-            "accelerators `L40S` and `L4`",
-        ),
-        (
-            {"instanceTypes": ["g5g.metal", "g5.48xlarge"]},
-            "architectures `arm64` and `amd64`",
-        ),
+        ({"instanceTypes": ["g6e.12xlarge", "g6.12xlarge"]}, "accelerators `L40S` and `L4`"),
+        ({"instanceTypes": ["g5g.metal", "g5.48xlarge"]}, "architectures `arm64` and `amd64`"),
         (
             {
                 "instanceTypes": ["g6e.48xlarge"],
@@ -879,9 +815,7 @@ def test_several_types_and_capacities_make_one_pool_without_efa() -> None:
         ),
     ],
 )
-def test_nodes_that_cannot_stand_for_each_other(
-    pool: dict[str, Any], message: str
-) -> None:
+def test_nodes_that_cannot_stand_for_each_other(pool: dict[str, Any], message: str) -> None:
     found = faults_of(spec(pool={"zones": ["us-west-2a"], **pool}, job={"nodes": 1}))
     assert [fault.code for fault in found] == ["RES051"]
     assert message in found[0].message
@@ -895,16 +829,12 @@ def test_facts_that_a_refresh_brought_lift_the_fault_of_unknown_cards() -> None:
     assert {"network_cards", "efa_interfaces"} <= known.unknown
 
 
-def test_cards_that_no_source_states_are_not_guessed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_cards_that_no_source_states_are_not_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The only type of the catalog without them is refused for more than that."""
     monkeypatch.setattr("compiler.subjects.pools.pools.ULTRASERVERS", ())
     (fault,) = faults_of(spec(pool={"instanceTypes": ["p6e-gb200.36xlarge"]}))
     assert fault.code == "RES019"
-    assert (
-        "the EFA interfaces and network cards of `p6e-gb200.36xlarge`" in fault.message
-    )
+    assert "the EFA interfaces and network cards of `p6e-gb200.36xlarge`" in fault.message
     assert "trainyard catalog refresh" in fault.help
 
 
@@ -930,10 +860,7 @@ def test_a_zone_of_which_nobody_knows_where_it_is_gets_a_warning() -> None:
 def test_a_zone_with_its_id_is_taken_for_what_it_is(zone_id: str) -> None:
     """One that has the type in the catalog, and one that the catalog does not know."""
     plan, found = resolved(
-        spec(
-            pool={"instanceTypes": ["p5e.48xlarge"]},
-            network={"zoneIds": {"us-west-2b": zone_id}},
-        )
+        spec(pool={"instanceTypes": ["p5e.48xlarge"]}, network={"zoneIds": {"us-west-2b": zone_id}})
     )
     assert plan is not None
     assert found == []
@@ -941,11 +868,7 @@ def test_a_zone_with_its_id_is_taken_for_what_it_is(zone_id: str) -> None:
 
 @pytest.mark.parametrize(
     ("account", "severity"),
-    [
-        ("111122223333", Severity.ERROR),
-        ("", Severity.ERROR),
-        ("999988887777", Severity.WARNING),
-    ],
+    [("111122223333", Severity.ERROR), ("", Severity.ERROR), ("999988887777", Severity.WARNING)],
 )
 def test_names_of_a_refreshed_region_are_those_of_the_account_that_was_asked(
     account: str, severity: Severity, tmp_path: Path
@@ -958,10 +881,7 @@ def test_names_of_a_refreshed_region_are_those_of_the_account_that_was_asked(
         "regions": {"us-west-2": "abcd"},
         "zone_ids": {"us-west-2": {"a": "usw2-az3", "b": "usw2-az1"}},
         "instances": {
-            "p5e.48xlarge": {
-                **facts["instances"]["p5e.48xlarge"],
-                "zones": "us-west-2:a",
-            }
+            "p5e.48xlarge": {**facts["instances"]["p5e.48xlarge"], "zones": "us-west-2:a"}
         },
     }
     (tmp_path / "catalog.json").write_text(json.dumps(overlay))
@@ -977,9 +897,7 @@ def test_a_network_that_is_derived_leaves_zones_without_eks_out() -> None:
     """As far as their ids are known."""
     ids = {"us-east-1a": "use1-az3", "us-east-1b": "use1-az1", "us-east-1c": "use1-az2"}
     plan, found = resolved(
-        spec(
-            region="us-east-1", pool={"zones": ["us-east-1b"]}, network={"zoneIds": ids}
-        )
+        spec(region="us-east-1", pool={"zones": ["us-east-1b"]}, network={"zoneIds": ids})
     )
     assert plan is not None, found
     assert plan.one(Cluster) is not None
@@ -989,17 +907,10 @@ def test_a_network_that_is_derived_leaves_zones_without_eks_out() -> None:
 def test_a_name_that_the_account_may_not_have_gets_a_warning() -> None:
     """In us-west-2 each account has names of its own; elsewhere an unknown one is an error."""
     _, found = resolved(spec(pool={"zones": ["us-west-2z"]}))
-    assert [(each.code, each.severity) for each in found] == [
-        ("RES004", Severity.WARNING)
-    ]
+    assert [(each.code, each.severity) for each in found] == [("RES004", Severity.WARNING)]
     _, found = resolved(
-        spec(
-            pool={"zones": ["us-west-2z"]},
-            network={"zoneIds": {"us-west-2z": "usw2-az1"}},
-        )
+        spec(pool={"zones": ["us-west-2z"]}, network={"zoneIds": {"us-west-2z": "usw2-az1"}})
     )
     assert found == []
     _, found = resolved(spec(region="us-east-2", pool={"zones": ["us-east-2z"]}))
-    assert [(each.code, each.severity) for each in found] == [
-        ("RES004", Severity.ERROR)
-    ]
+    assert [(each.code, each.severity) for each in found] == [("RES004", Severity.ERROR)]

@@ -38,9 +38,7 @@ def whole(**job: Any) -> dict[str, Any]:
 
 def replicated(data: dict[str, Any]) -> dict[str, dict[str, Any]]:
     body = body_of(manifests_of(data), "ClusterTrainingRuntime")
-    return {
-        job["name"]: job for job in body["spec"]["template"]["spec"]["replicatedJobs"]
-    }
+    return {job["name"]: job for job in body["spec"]["template"]["spec"]["replicatedJobs"]}
 
 
 @pytest.mark.parametrize("launcher", [{}, MPI], ids=["torchrun", "mpi"])
@@ -86,10 +84,7 @@ def test_the_job_says_what_is_downloaded() -> None:
             "storageUri": "s3://team-data/alpaca",
             "env": [{"name": "REGION", "value": "us-west-2"}],
         },
-        "model": {
-            "storageUri": "hf://meta-llama/Llama-3.2-1B",
-            "secretRef": {"name": "hf-token"},
-        },
+        "model": {"storageUri": "hf://meta-llama/Llama-3.2-1B", "secretRef": {"name": "hf-token"}},
     }
 
 
@@ -116,27 +111,13 @@ def test_another_download_is_another_run() -> None:
     [
         ({"mounts": []}, "RES165", "initializer"),
         ({"mounts": [{**MOUNTS[0], "readOnly": True}]}, "RES165", "initializer"),
-        (
-            {"mounts": [{"storage": "bucket", "path": "/data"}]},
-            "RES165",
-            "initializer",
-        ),
-        (
-            {"initializer": {"model": MODEL, "storage": "bucket"}},
-            "RES165",
-            "initializer.storage",
-        ),
+        ({"mounts": [{"storage": "bucket", "path": "/data"}]}, "RES165", "initializer"),
+        ({"initializer": {"model": MODEL, "storage": "bucket"}}, "RES165", "initializer.storage"),
         ({"apiGroup": "kubeflow.org"}, "RES166", "initializer"),
-        (
-            {"mounts": [{"storage": "scratch", "path": "/workspace/"}]},
-            "RES031",
-            "mounts[0].path",
-        ),
+        ({"mounts": [{"storage": "scratch", "path": "/workspace/"}]}, "RES031", "mounts[0].path"),
     ],
 )
-def test_a_download_that_nobody_reads_is_an_error(
-    job: dict[str, Any], code: str, at: str
-) -> None:
+def test_a_download_that_nobody_reads_is_an_error(job: dict[str, Any], code: str, at: str) -> None:
     faults = [fault for fault in resolved(whole(**job))[1] if fault.code == code]
     assert [str(fault.at) for fault in faults] == [f"spec.jobs[0].{at}"]
 

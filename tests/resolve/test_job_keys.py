@@ -5,15 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from builders import (
-    body_of,
-    job_of,
-    manifests_of,
-    plan_of,
-    resolved,
-    shape_faults,
-    spec,
-)
+from builders import body_of, job_of, manifests_of, plan_of, resolved, shape_faults, spec
 
 from compiler.lift import lift
 from compiler.output.formats import objects
@@ -29,9 +21,9 @@ FLUX = "kustomize.toolkit.fluxcd.io/"
 
 def runtime_pod(data: dict[str, Any]) -> dict[str, Any]:
     """The pod template of the only runtime."""
-    (job,) = body_of(manifests_of(data), "ClusterTrainingRuntime")["spec"]["template"][
-        "spec"
-    ]["replicatedJobs"]
+    (job,) = body_of(manifests_of(data), "ClusterTrainingRuntime")["spec"]["template"]["spec"][
+        "replicatedJobs"
+    ]
     template: dict[str, Any] = job["template"]["spec"]["template"]
     return template
 
@@ -64,13 +56,7 @@ WITH_ALL = spec(
 @pytest.mark.parametrize("version", ["2.3.0", "2.1.0"])
 def test_what_is_written_reads_back(version: str) -> None:
     plan = plan_of(
-        {
-            **WITH_ALL,
-            "spec": {
-                **WITH_ALL["spec"],
-                "components": {"trainer": {"version": version}},
-            },
-        }
+        {**WITH_ALL, "spec": {**WITH_ALL["spec"], "components": {"trainer": {"version": version}}}}
     )
     read = lift(objects(lower(plan)), closed=True)
     assert read.of(Runtime) == plan.of(Runtime)
@@ -92,9 +78,7 @@ def test_annotations_are_on_the_job_and_on_its_pods() -> None:
     [{"annotations": {"a": "${B}"}}, {"workingDir": "/${B}"}],
     ids=lambda job: next(iter(job)),
 )
-def test_flux_substitutes_nothing_in_a_runtime_that_says_so(
-    job: dict[str, Any],
-) -> None:
+def test_flux_substitutes_nothing_in_a_runtime_that_says_so(job: dict[str, Any]) -> None:
     made = manifests_of(spec(job=job))
     runtime = body_of(made, "ClusterTrainingRuntime")
     assert runtime["metadata"]["annotations"][f"{FLUX}substitute"] == "disabled"
@@ -125,11 +109,7 @@ def test_excluded_nodes_are_required_affinity() -> None:
             "nodeSelectorTerms": [
                 {
                     "matchExpressions": [
-                        {
-                            "key": "kubernetes.io/hostname",
-                            "operator": "NotIn",
-                            "values": [HOST],
-                        }
+                        {"key": "kubernetes.io/hostname", "operator": "NotIn", "values": [HOST]}
                     ]
                 }
             ]
@@ -156,9 +136,7 @@ def test_karpenter_launches_nothing_for_a_pod_that_names_hosts() -> None:
 def test_a_level_is_an_annotation_of_the_pods(
     topology: dict[str, str] | None, annotation: tuple[str, str]
 ) -> None:
-    given = runtime_pod(spec(pool=PLACED, job={"topology": topology}))["metadata"][
-        "annotations"
-    ]
+    given = runtime_pod(spec(pool=PLACED, job={"topology": topology}))["metadata"]["annotations"]
     named = {key: value for key, value in given.items() if "podset" in key}
     mode, level = annotation
     assert named == {f"kueue.x-k8s.io/podset-{mode}-topology": level}
@@ -184,10 +162,7 @@ def test_no_huge_pages_are_asked_for_where_the_job_wants_none() -> None:
     asked = job_of(spec(job={"resources": {"hugePages": 0}})).requests
     assert HUGEPAGES not in asked
     assert asked[EFA].value == 4
-    assert (
-        HUGEPAGES
-        not in job_of(spec(job={"nodes": 1, "resources": {"hugePages": 0}})).requests
-    )
+    assert HUGEPAGES not in job_of(spec(job={"nodes": 1, "resources": {"hugePages": 0}})).requests
     assert HUGEPAGES in job_of(spec()).requests
 
 
@@ -213,34 +188,21 @@ def test_whatever_changes_the_pods_makes_another_run(job: dict[str, Any]) -> Non
 @pytest.mark.parametrize(
     ("job", "code", "at"),
     [
-        (
-            {"annotations": {"karpenter.sh/do-not-disrupt": "false"}},
-            "SPC005",
-            "annotations",
-        ),
+        ({"annotations": {"karpenter.sh/do-not-disrupt": "false"}}, "SPC005", "annotations"),
         ({"annotations": {"kueue.x-k8s.io/queue-name": "a"}}, "SPC005", "annotations"),
         ({"annotations": {"a": "x" * 300_000}}, "SPC005", "annotations"),
         ({"imagePullSecrets": ["a", "a"]}, "SPC005", "imagePullSecrets"),
         ({"workingDir": "work"}, "SPC005", "workingDir"),
         ({"excludeNodes": ["Node_1"]}, "SPC005", "excludeNodes[0]"),
         ({"topology": {}}, "SPC005", "topology"),
-        (
-            {"topology": {"required": "hostname", "preferred": "hostname"}},
-            "SPC005",
-            "topology",
-        ),
+        ({"topology": {"required": "hostname", "preferred": "hostname"}}, "SPC005", "topology"),
         ({"topology": {"required": "rack"}}, "SPC004", "topology.required"),
         ({"resources": {"hugePages": 3}}, "SPC005", "resources.hugePages"),
     ],
 )
-def test_a_value_out_of_bounds_is_refused(
-    job: dict[str, Any], code: str, at: str
-) -> None:
+def test_a_value_out_of_bounds_is_refused(job: dict[str, Any], code: str, at: str) -> None:
     (found,) = shape_faults(spec(job=job))
-    assert (found.code, str(found.at).partition('["')[0]) == (
-        code,
-        f"spec.jobs[0].{at}",
-    )
+    assert (found.code, str(found.at).partition('["')[0]) == (code, f"spec.jobs[0].{at}")
     assert found.help
 
 

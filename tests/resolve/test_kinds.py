@@ -9,15 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import (
-    FSX,
-    body_of,
-    manifests_of,
-    objects_of,
-    plan_of,
-    resolved,
-    spec,
-)
+from builders import FSX, body_of, manifests_of, objects_of, plan_of, resolved, spec
 from history.folder import write
 from running import Command
 
@@ -46,28 +38,15 @@ RAY: dict[str, Any] = {
     "checkpoint": {"path": "/data/out", "every": "30m"},
 }
 ROLES: dict[str, Any] = {
-    "roles": [
-        {
-            "name": "rollout",
-            "nodes": 2,
-            "command": ["python", "r.py"],
-            "env": {"R": "1"},
-        }
-    ]
+    "roles": [{"name": "rollout", "nodes": 2, "command": ["python", "r.py"], "env": {"R": "1"}}]
 }
 EVERYTHING: dict[str, Any] = {
     "mounts": [{"storage": "data", "path": "/data"}],
-    "checkpoint": {
-        "path": "/data/out",
-        "every": "30m",
-        "signalFile": "/tmp/save-now",
-    },
+    "checkpoint": {"path": "/data/out", "every": "30m", "signalFile": "/tmp/save-now"},
     "files": {"/etc/train.yaml": "epochs: ${EPOCHS}"},
     "env": {"TOKENIZERS_PARALLELISM": "false"},
     "secrets": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}],
-    "volumes": [
-        {"name": "scratch", "path": "/scratch", "emptyDir": {"sizeLimit": "1Gi"}}
-    ],
+    "volumes": [{"name": "scratch", "path": "/scratch", "emptyDir": {"sizeLimit": "1Gi"}}],
     "initContainers": [{"name": "prepare", "command": ["prepare"]}],
     "labels": {"project": "llama"},
     "annotations": {"example.com/owner": "research"},
@@ -119,9 +98,7 @@ class TestEveryKind:
         data["spec"]["jobs"][0].pop("checkpoint", None)
         (node,) = plan_of(data).of(TrainJob)
         metadata = body_of(manifests_of(data), node.kind, node.name)["metadata"]
-        assert (
-            metadata["annotations"]["kustomize.toolkit.fluxcd.io/prune"] == "disabled"
-        )
+        assert metadata["annotations"]["kustomize.toolkit.fluxcd.io/prune"] == "disabled"
         key = "kustomize.toolkit.fluxcd.io/substitute"
         assert metadata["annotations"][key] == "disabled"
 
@@ -158,14 +135,8 @@ class TestPyTorchJob:
     def test_retries_count_pods(self) -> None:
         """Ten gangs of four pods (training-operator v1.9.4, PastBackoffLimit)."""
         body = body_of(manifests_of(spec(job=V1)), "PyTorchJob")
-        assert body["spec"]["runPolicy"] == {
-            "cleanPodPolicy": "Running",
-            "backoffLimit": 40,
-        }
-        policies = {
-            part["restartPolicy"]
-            for part in body["spec"]["pytorchReplicaSpecs"].values()
-        }
+        assert body["spec"]["runPolicy"] == {"cleanPodPolicy": "Running", "backoffLimit": 40}
+        policies = {part["restartPolicy"] for part in body["spec"]["pytorchReplicaSpecs"].values()}
         assert policies == {"OnFailure"}
 
     def test_without_retries_a_failure_ends_it(self) -> None:
@@ -180,9 +151,7 @@ class TestPyTorchJob:
         pool = {"nodes": 8, "topology": "network"}
         body = body_of(manifests_of(spec(pool=pool, job=V1)), "PyTorchJob")
         groups = {
-            part["template"]["metadata"]["annotations"][
-                "kueue.x-k8s.io/podset-group-name"
-            ]
+            part["template"]["metadata"]["annotations"]["kueue.x-k8s.io/podset-group-name"]
             for part in body["spec"]["pytorchReplicaSpecs"].values()
         }
         assert groups == {"nodes"}
@@ -205,10 +174,7 @@ class TestMpiJob:
         for part in body["spec"]["mpiReplicaSpecs"].values():
             (copies,) = part["template"]["spec"]["initContainers"]
             assert copies["volumeMounts"][0]["name"] == "ssh-auth"
-            assert (
-                copies["volumeMounts"][0]["mountPath"]
-                == body["spec"]["sshAuthMountPath"]
-            )
+            assert copies["volumeMounts"][0]["mountPath"] == body["spec"]["sshAuthMountPath"]
 
 
 class TestJobSet:
@@ -350,9 +316,7 @@ class TestRayJob:
         pool = {"nodes": 8, "topology": "network"}
         data = spec(pool=pool, job={**SHARDS, "apiGroup": "ray.io"})
         body = body_of(manifests_of(data), "RayJob")["spec"]
-        head, worker = (
-            group["template"]["metadata"]["annotations"] for group in groups_of(body)
-        )
+        head, worker = (group["template"]["metadata"]["annotations"] for group in groups_of(body))
         assert head["kueue.x-k8s.io/podset-unconstrained-topology"] == "true"
         assert "kueue.x-k8s.io/podset-preferred-topology" in worker
         assert "kueue.x-k8s.io/podset-preferred-topology" not in head
@@ -402,9 +366,7 @@ class TestRayJob:
             ({"processesPerNode": 4}, "RES130"),
         ],
     )
-    def test_what_it_cannot_carry_is_an_error(
-        self, job: dict[str, Any], code: str
-    ) -> None:
+    def test_what_it_cannot_carry_is_an_error(self, job: dict[str, Any], code: str) -> None:
         assert codes(spec(job={**SHARDS, "apiGroup": "ray.io", **job})) == [code]
 
 
@@ -459,8 +421,7 @@ class TestOperators:
 
     def test_teams_may_end_their_runs(self) -> None:
         data = spec(
-            namespaces=[{"name": "team-a", "group": "team-a"}],
-            job={**V1, "namespace": "team-a"},
+            namespaces=[{"name": "team-a", "group": "team-a"}], job={**V1, "namespace": "team-a"}
         )
         role = body_of(manifests_of(data), "Role", "training-users")
         rules = {tuple(rule["resources"]): rule["verbs"] for rule in role["rules"]}
@@ -495,18 +456,14 @@ class TestMigration:
         assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
         return tmp_path
 
-    def test_a_run_never_becomes_another_kind(
-        self, folder: Path, trainyard: Command
-    ) -> None:
+    def test_a_run_never_becomes_another_kind(self, folder: Path, trainyard: Command) -> None:
         write(folder, spec())
         done = trainyard("check", "spec.yaml", cwd=folder)
         assert done.code == 1
         assert "error[CHG026]: job `train` was submitted as PyTorchJob" in done.out
         assert "kubectl delete pytorchjob train-" in done.out
 
-    def test_its_operator_stays_as_long_as_it_runs(
-        self, folder: Path, trainyard: Command
-    ) -> None:
+    def test_its_operator_stays_as_long_as_it_runs(self, folder: Path, trainyard: Command) -> None:
         write(folder, spec(job={"rerun": 1}))
         done = trainyard("check", "spec.yaml", cwd=folder)
         assert "error[CHG001]: operator `training-operator` leaves" in done.out
@@ -519,13 +476,9 @@ class TestMigration:
         write(folder, spec(job={"rerun": 1}, endedRuns=[name]))
         assert trainyard("compile", "spec.yaml", cwd=folder).code == 0
         jobs = folder / "generated/lab/jobs"
-        assert [path.name.split("-")[0] for path in jobs.glob("*job-*")] == [
-            "training.trainjob"
-        ]
+        assert [path.name.split("-")[0] for path in jobs.glob("*job-*")] == ["training.trainjob"]
 
-    def test_a_finished_run_is_not_started_again(
-        self, folder: Path, trainyard: Command
-    ) -> None:
+    def test_a_finished_run_is_not_started_again(self, folder: Path, trainyard: Command) -> None:
         write(folder, spec(jobDefaults=V1, job={"done": True}))
         assert trainyard("compile", "spec.yaml", cwd=folder).code == 0
         write(folder, spec(job={"done": True}))

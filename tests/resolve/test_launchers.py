@@ -239,12 +239,7 @@ class TestJax:
             assert list(read.of(kind)) == list(plan.of(kind))
 
 
-NCCL: dict[str, Any] = {
-    "nodes": 2,
-    "image": None,
-    "command": None,
-    "launcher": {"ncclTest": {}},
-}
+NCCL: dict[str, Any] = {"nodes": 2, "image": None, "command": None, "launcher": {"ncclTest": {}}}
 H100 = {"instanceTypes": ["p5.48xlarge"]}
 ROW = "{:>12} {:>12} float sum -1 100.0 1.0 {:>8} 0 100.0 1.0 {:>8} 0"
 
@@ -328,18 +323,13 @@ class TestNcclTest:
 
     def test_other_jobs_still_need_image_and_command(self) -> None:
         faults = shape_faults(spec(job={**MPI, "image": None, "command": None}))
-        assert [fault.message for fault in faults] == [
-            "`image` is missing",
-            "`command` is missing",
-        ]
+        assert [fault.message for fault in faults] == ["`image` is missing", "`command` is missing"]
 
     def test_the_job_ends_well_at_what_is_asked(self, tmp_path: Path) -> None:
         code, out = run_test(tmp_path, "365.4")
         assert code == 0
         assert "EFA: 1 interfaces" in out
-        assert out.endswith(
-            "bus bandwidth 365.4 GB/s, expected 487.09, at least 365.317\n"
-        )
+        assert out.endswith("bus bandwidth 365.4 GB/s, expected 487.09, at least 365.317\n")
 
     def test_the_job_fails_below_it(self, tmp_path: Path) -> None:
         """The bus bandwidth of the largest message counts, out of place."""

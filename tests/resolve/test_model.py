@@ -50,9 +50,7 @@ def reported(data: dict[str, Any]) -> list[str]:
         ({"precision": "fp32", "optimizerBytes": 0}, (4, 4, 0)),
     ],
 )
-def test_bytes_a_parameter(
-    fields: dict[str, Any], bytes_each: tuple[int, int, int]
-) -> None:
+def test_bytes_a_parameter(fields: dict[str, Any], bytes_each: tuple[int, int, int]) -> None:
     found = state_of(Model.model_validate(model(parameters=1e9, **fields)))
     assert found.parts == tuple(size * 10**9 for size in bytes_each)
 
@@ -155,9 +153,7 @@ def test_state_that_does_not_fit_is_a_finding(
         ({"parameters": 42e9, "precision": "fp8"}, True),
     ],
 )
-def test_weights_that_fit_nowhere_are_an_error(
-    fields: dict[str, Any], fits: bool
-) -> None:
+def test_weights_that_fit_nowhere_are_an_error(fields: dict[str, Any], fits: bool) -> None:
     pool = {"instanceTypes": ["p4d.24xlarge"]}
     given = {key: value for key, value in fields.items() if key != "precision"}
     if "precision" in fields:
@@ -216,19 +212,12 @@ def test_data_is_what_is_left(parallel: dict[str, int], data: int) -> None:
 @pytest.mark.parametrize(
     ("parallel", "at", "said", "help"),
     [
-        (
-            {"tensor": 8, "pipeline": 3},
-            "",
-            "tensor 8 × pipeline 3 × context 1 is 24",
-            "divides 32",
-        ),
+        ({"tensor": 8, "pipeline": 3}, "", "tensor 8 × pipeline 3 × context 1 is 24", "divides 32"),
         ({"tensor": 64}, "", "tensor 64 × pipeline 1 × context 1 is 64", "divides 32"),
         ({"tensor": 8, "data": 8}, ".data", "× data 8 is 64", "write `data: 4`"),
     ],
 )
-def test_degrees_are_all_ranks(
-    parallel: dict[str, int], at: str, said: str, help: str
-) -> None:
+def test_degrees_are_all_ranks(parallel: dict[str, int], at: str, said: str, help: str) -> None:
     fields = {"parameters": 1e9, "parallel": parallel}
     (found,) = faults_of(spec(job={"model": fields}))
     assert (found.code, str(found.at)) == ("RES064", f"spec.jobs[0].model.parallel{at}")

@@ -7,16 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from builders import (
-    FSX,
-    body_of,
-    job_of,
-    manifests_of,
-    objects_of,
-    plan_of,
-    resolved,
-    spec,
-)
+from builders import FSX, body_of, job_of, manifests_of, objects_of, plan_of, resolved, spec
 from history.folder import write
 from running import Command
 
@@ -32,9 +23,7 @@ from compiler.verify import verify
 STORAGE = [{"name": "data", "fsxLustre": {"existing": {**FSX, "version": "2.15"}}}]
 IMAGE = "registry.test/train:1.0"
 NAMES = sorted(
-    name
-    for choice in get_args(Job.model_fields["runtime"].annotation)
-    for name in get_args(choice)
+    name for choice in get_args(Job.model_fields["runtime"].annotation) for name in get_args(choice)
 )
 
 
@@ -80,11 +69,7 @@ class TestEveryOne:
         assert work.claims == {"data"}
         assert [pool.name for pool in work.pools] == ["gpu"]
         assert work.main is not None
-        assert [mount.path for mount in work.main.mounts] == [
-            "/dev/shm",
-            "/scratch",
-            "/data",
-        ]
+        assert [mount.path for mount in work.main.mounts] == ["/dev/shm", "/scratch", "/data"]
         assert work.pod is not None
         assert work.pod.service_account == "training"
         assert work.pod.pull_secrets == ("registry",)
@@ -135,9 +120,7 @@ def test_what_the_patch_says_is_part_of_the_jobs_name() -> None:
         ({"apiGroup": "kubeflow.org"}, "RES207"),
     ],
 )
-def test_what_a_train_job_cannot_say_is_an_error(
-    job: dict[str, Any], code: str
-) -> None:
+def test_what_a_train_job_cannot_say_is_an_error(job: dict[str, Any], code: str) -> None:
     assert [fault.code for fault in resolved(stock(**job))[1]] == [code]
 
 

@@ -22,10 +22,7 @@ from compiler.subjects.queues.topology import NETWORK_LAYERS
 
 BLOCKS = {
     "block": {
-        "reservations": [
-            {"id": "cr-0a100000", "nodes": 3},
-            {"id": "cr-0b200000", "nodes": 1},
-        ]
+        "reservations": [{"id": "cr-0a100000", "nodes": 3}, {"id": "cr-0b200000", "nodes": 1}]
     }
 }
 LEVEL = "kueue.x-k8s.io/podset-preferred-topology"
@@ -36,16 +33,11 @@ def pool(**more: Any) -> dict[str, Any]:
 
 
 def test_each_reservation_is_a_node_pool_with_its_class_and_as_many_nodes() -> None:
-    plan = plan_of(
-        spec(pool=pool(labels={"team.example.com/cost": "a"}), job={"nodes": 2})
-    )
+    plan = plan_of(spec(pool=pool(labels={"team.example.com/cost": "a"}), job={"nodes": 2}))
     assert [
-        (each.name, each.replicas, each.limits["nodes"].value)
-        for each in plan.of(NodePool)
+        (each.name, each.replicas, each.limits["nodes"].value) for each in plan.of(NodePool)
     ] == [("gpu-cr-0a100000", 3, 3), ("gpu-cr-0b200000", 1, 1)]
-    for each, reservation in zip(
-        plan.of(NodePool), ("cr-0a100000", "cr-0b200000"), strict=True
-    ):
+    for each, reservation in zip(plan.of(NodePool), ("cr-0a100000", "cr-0b200000"), strict=True):
         assert each.labels[POOL_LABEL] == "gpu"
         assert each.labels[RESERVATION_LABEL] == reservation
         assert each.labels["team.example.com/cost"] == "a"
@@ -55,13 +47,7 @@ def test_each_reservation_is_a_node_pool_with_its_class_and_as_many_nodes() -> N
         assert not each.prune
     assert (
         plan.of(NodePool)[1].where("replicas")
-        == plan.of(Flavor)[0].at
-        / "capacity"
-        / 0
-        / "block"
-        / "reservations"
-        / 1
-        / "nodes"
+        == plan.of(Flavor)[0].at / "capacity" / 0 / "block" / "reservations" / 1 / "nodes"
     )
 
 
@@ -98,10 +84,7 @@ def test_a_job_of_one_node_is_left_where_it_lands() -> None:
 def test_a_pool_that_starts_from_nothing_has_no_topology() -> None:
     plan = plan_of(spec(pool=pool(nodes={"max": 4})))
     assert plan.of(Topology) == ()
-    assert [each.limits["nvidia.com/gpu"].value for each in plan.of(NodePool)] == [
-        24,
-        8,
-    ]
+    assert [each.limits["nvidia.com/gpu"].value for each in plan.of(NodePool)] == [24, 8]
     (overlay,) = plan.of(NodeOverlay)
     assert overlay.requirements == (
         Requirement(NODEPOOL_LABEL, "In", ("gpu-cr-0a100000", "gpu-cr-0b200000")),
@@ -113,9 +96,7 @@ def test_a_list_of_one_has_the_names_that_it_has_with_more() -> None:
     """So that a block that ends leaves the NodePools, the flavor and the topology of the others as they are."""
     both = plan_of(spec(pool=pool()))
     one = {"block": {"reservations": [{"id": "cr-0a100000", "nodes": 3}]}}
-    left = plan_of(
-        spec(pool=pool(capacity=one, nodes={"min": 3, "max": 3}), job={"nodes": 2})
-    )
+    left = plan_of(spec(pool=pool(capacity=one, nodes={"min": 3, "max": 3}), job={"nodes": 2}))
     assert [each.name for each in left.of(NodePool)] == ["gpu-cr-0a100000"]
     assert left.of(NodePool)[0].labels == both.of(NodePool)[0].labels
     assert left.of(Flavor) == both.of(Flavor)

@@ -21,12 +21,7 @@ LLAMA_70B = {"parameters": 70e9, "sharding": "full"}
 
 
 def lustre(**facts: Any) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": "data",
-            "fsxLustre": {"existing": {**FSX, "version": "2.15", **facts}},
-        }
-    ]
+    return [{"name": "data", "fsxLustre": {"existing": {**FSX, "version": "2.15", **facts}}}]
 
 
 def schedule(
@@ -57,11 +52,7 @@ def schedule(
         ({"size": "38400Gi", "throughputPerTiB": 125}, 24, 24),
         ({"size": "1200Gi", "deployment": "SCRATCH_2"}, 959, 480),
         ({"size": "1200Gi", "deployment": "SCRATCH_1", "mountName": "fsx"}, 480, 480),
-        (
-            {"size": "6000Gi", "deployment": "PERSISTENT_1", "throughputPerTiB": 12},
-            1599,
-            1599,
-        ),
+        ({"size": "6000Gi", "deployment": "PERSISTENT_1", "throughputPerTiB": 12}, 1599, 1599),
     ],
 )
 def test_a_checkpoint_takes_what_the_disks_write_all_the_time(
@@ -81,9 +72,7 @@ def test_sharding_does_not_change_the_size() -> None:
     storage = lustre(size="24000Gi", throughputPerTiB=125)
     sharded = schedule(storage, LLAMA_70B, nodes=8)
     divided = schedule(
-        storage,
-        {"parameters": 70e9, "parallel": {"tensor": 8}, "sharding": "optimizer"},
-        nodes=8,
+        storage, {"parameters": 70e9, "parallel": {"tensor": 8}, "sharding": "optimizer"}, nodes=8
     )
     assert sharded.size == divided.size == 980_000_000_000
     assert sharded.write_speed is not None
@@ -125,9 +114,7 @@ def test_a_failure_of_any_gpu_stops_all() -> None:
     assert isclose(GPU_HOURS / 16384, 54 * 24 / 419)
     found = schedule(lustre(throughputPerTiB=125), LLAMA_8B)
     assert found.mtbf == int(GPU_HOURS * 3600 / 32)
-    said = schedule(
-        lustre(throughputPerTiB=125), LLAMA_8B, {"meanTimeBetweenFailures": "400h"}
-    )
+    said = schedule(lustre(throughputPerTiB=125), LLAMA_8B, {"meanTimeBetweenFailures": "400h"})
     assert said.mtbf == 100 * 3600
 
 
@@ -186,9 +173,7 @@ def test_a_save_in_the_background_stops_nobody() -> None:
 
 
 def test_a_failure_costs_half_an_interval_and_the_way_back() -> None:
-    found = schedule(
-        lustre(size="38400Gi", throughputPerTiB=125), LLAMA_8B, every="30m"
-    )
+    found = schedule(lustre(size="38400Gi", throughputPerTiB=125), LLAMA_8B, every="30m")
     assert found.read is not None
     assert found.repeated(1800) == 900 + found.read
 
@@ -199,9 +184,7 @@ def test_the_program_learns_how_many_are_kept_where_the_spec_says_it() -> None:
     variables = {each.name for each in job_of(spec(storage=lustre(), job=job)).env}
     assert "CHECKPOINT_KEEP" not in variables
     saves["keep"] = 3  # type: ignore[assignment]
-    said = {
-        each.name: each.value for each in job_of(spec(storage=lustre(), job=job)).env
-    }
+    said = {each.name: each.value for each in job_of(spec(storage=lustre(), job=job)).env}
     assert said["CHECKPOINT_KEEP"] == "3"
     assert schedule(lustre(), LLAMA_8B).keep == KEPT == 10
 
@@ -217,11 +200,7 @@ def test_each_figure_is_explained() -> None:
             "model": LLAMA_8B,
         },
     )
-    values = {
-        each.field: each
-        for each in plan_of(data).derived
-        if "checkpoint." in each.field
-    }
+    values = {each.field: each for each in plan_of(data).derived if "checkpoint." in each.field}
     assert {name: each.value for name, each in values.items()} == {
         "checkpoint.size": "104.7 GiB",
         "checkpoint.keep": "10",

@@ -27,9 +27,7 @@ BLOCK: dict[str, Any] = {
 }
 
 
-def shutdown_seconds(
-    job: dict[str, Any], pool: dict[str, Any] | None = None
-) -> str | None:
+def shutdown_seconds(job: dict[str, Any], pool: dict[str, Any] | None = None) -> str | None:
     found = {
         each.name: each.value
         for each in job_of(spec(storage=STORAGE, pool=pool, job={**SAVES, **job})).env
@@ -80,20 +78,8 @@ def test_the_tag_of_known_images_says_their_torch(
         ({"image": "pytorch/pytorch:2.12.0-cuda13.0-cudnn9-runtime"}, "285"),
         ({"image": "pytorch/pytorch:2.8.0-cuda12.8-cudnn9-runtime"}, None),
         ({"torch": "2.12", "command": ["python", "train.py"]}, None),
-        (
-            {
-                "torch": "2.12",
-                "command": ["torchrun", "--shutdown-timeout=90", "train.py"],
-            },
-            None,
-        ),
-        (
-            {
-                "torch": "2.12",
-                "command": ["torchrun", "--shutdown_timeout", "90", "train.py"],
-            },
-            None,
-        ),
+        ({"torch": "2.12", "command": ["torchrun", "--shutdown-timeout=90", "train.py"]}, None),
+        ({"torch": "2.12", "command": ["torchrun", "--shutdown_timeout", "90", "train.py"]}, None),
         ({"torch": "2.12", "env": {"TORCH_ELASTIC_SHUTDOWN_TIMEOUT": "90"}}, "90"),
     ],
 )
@@ -124,9 +110,7 @@ def test_the_time_to_save_follows_from_the_time_that_a_checkpoint_takes() -> Non
 def test_a_block_leaves_eight_minutes() -> None:
     # Karpenter: at 40 minutes before the end, once a minute; EC2: at 30 minutes (karpenter-provider-aws v1.14.1).
     size = {"size": "38400Gi", "throughputPerTiB": 125}
-    storage = [
-        {"name": "data", "fsxLustre": {"existing": {**FSX, "version": "2.15", **size}}}
-    ]
+    storage = [{"name": "data", "fsxLustre": {"existing": {**FSX, "version": "2.15", **size}}}]
     job = {**SAVES, "model": LARGE, "torch": "2.12"}
     plan = plan_of(spec(storage=storage, pool=BLOCK, job=job))
     said = {each.name: each.value for each in plan.of(TrainJob)[0].env}
@@ -148,9 +132,7 @@ def test_a_signal_file_is_made_by_a_hook_in_the_runtime() -> None:
     ] == "/tmp/save it"
     # A patch of the job would be taken back by Kueue: none has it.
     assert not any(
-        each.pre_stop
-        for patch in plan.of(TrainJob)[0].patches
-        for each in patch.pod.containers
+        each.pre_stop for patch in plan.of(TrainJob)[0].patches for each in patch.pod.containers
     )
 
 

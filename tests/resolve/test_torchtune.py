@@ -35,9 +35,7 @@ def test_the_runtimes_are_those_of_the_catalog() -> None:
     assert sorted(named) == sorted(released)
 
 
-@pytest.mark.parametrize(
-    "runtime", get_args(Torchtune.model_fields["runtime"].annotation)
-)
+@pytest.mark.parametrize("runtime", get_args(Torchtune.model_fields["runtime"].annotation))
 def test_every_one_makes_a_sound_job(runtime: str) -> None:
     plan = plan_of(tuned(runtime))
     objects = objects_of(plan)
@@ -53,11 +51,7 @@ def test_it_brings_image_command_model_and_dataset() -> None:
     version = released_runtimes()[LLAMA].version
     assert job.image == f"ghcr.io/kubeflow/trainer/torchtune-trainer:v{version}"
     assert job.command[:3] == ("tune", "run", "--rdzv_backend=c10d")
-    assert job.command[3:6] == (
-        "full_finetune_distributed",
-        "--config",
-        "llama3_2/1B_full",
-    )
+    assert job.command[3:6] == ("full_finetune_distributed", "--config", "llama3_2/1B_full")
     uris = {source.name: source.uri for source in job.initializers}
     assert uris == {
         "dataset": "hf://tatsu-lab/alpaca",
@@ -88,9 +82,7 @@ def test_a_job_says_itself_what_it_wants_otherwise() -> None:
     assert [source.uri for source in job.initializers] == ["s3://models/llama"]
 
 
-def test_its_own_image_has_no_plugin_for_efa(
-    tmp_path: Path, trainyard: Command
-) -> None:
+def test_its_own_image_has_no_plugin_for_efa(tmp_path: Path, trainyard: Command) -> None:
     """Reported where the runtime is named, unless the job brings an image."""
     path = tmp_path / "spec.yaml"
     path.write_text(json.dumps(tuned(nodes=2)), encoding="utf-8")

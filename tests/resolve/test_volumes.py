@@ -6,16 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from builders import (
-    FSX,
-    body_of,
-    job_of,
-    manifests_of,
-    plan_of,
-    resolved,
-    shape_faults,
-    spec,
-)
+from builders import FSX, body_of, job_of, manifests_of, plan_of, resolved, shape_faults, spec
 
 from compiler.lift import lift
 from compiler.manifest import ObjectRef
@@ -36,17 +27,9 @@ VOLUMES = [
     {"name": "tokens", "path": "/tokens", "configMap": {"name": "tokenizer"}},
     {"name": "wandb", "path": "/wandb", "secret": {"secretName": "wandb"}},
     {"name": "disk", "path": "/disk", "emptyDir": {"sizeLimit": "100Gi"}},
-    {
-        "name": "ram",
-        "path": "/ram",
-        "emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"},
-    },
+    {"name": "ram", "path": "/ram", "emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"}},
     {"name": "nvme", "path": "/nvme", "nodeLocal": {"size": "2Ti"}},
-    {
-        "name": "tools",
-        "path": "/tools",
-        "hostPath": {"path": "/opt/tools", "type": "Directory"},
-    },
+    {"name": "tools", "path": "/tools", "hostPath": {"path": "/opt/tools", "type": "Directory"}},
 ]
 FILES = {"/workspace/train.yaml": "epochs: 3\n", "/etc/a b.conf": "x\n"}
 BEFORE = [{"name": "prepare", "command": ["python", "prepare.py"], "env": {"A": "b"}}]
@@ -108,9 +91,7 @@ def test_each_kind_of_volume_is_one_of_kubernetes() -> None:
         "nvme": {"emptyDir": {"sizeLimit": "2Ti"}},
         "tools": {"hostPath": {"path": "/opt/tools", "type": "Directory"}},
     }
-    assert (
-        files == body_of(manifests_of(whole()), "ConfigMap", files)["metadata"]["name"]
-    )
+    assert files == body_of(manifests_of(whole()), "ConfigMap", files)["metadata"]["name"]
 
 
 def test_what_others_make_must_exist() -> None:
@@ -150,17 +131,10 @@ def test_files_are_an_immutable_config_map_that_flux_leaves_alone() -> None:
     }
     (mount,) = [
         each
-        for each in pod_spec(spec(job={"files": {"/a/b.sh": "x"}}))["containers"][0][
-            "volumeMounts"
-        ]
+        for each in pod_spec(spec(job={"files": {"/a/b.sh": "x"}}))["containers"][0]["volumeMounts"]
         if each["name"] == "files"
     ]
-    assert mount == {
-        "name": "files",
-        "mountPath": "/a/b.sh",
-        "subPath": "a.b.sh",
-        "readOnly": True,
-    }
+    assert mount == {"name": "files", "mountPath": "/a/b.sh", "subPath": "a.b.sh", "readOnly": True}
 
 
 def test_another_text_is_another_name_and_another_run() -> None:
@@ -173,9 +147,7 @@ def test_another_text_is_another_name_and_another_run() -> None:
 
 def test_the_same_files_of_two_jobs_are_one_object() -> None:
     data = whole()
-    data["spec"]["jobs"].append(
-        {**data["spec"]["jobs"][0], "name": "second", "env": {"A": "b"}}
-    )
+    data["spec"]["jobs"].append({**data["spec"]["jobs"][0], "name": "second", "env": {"A": "b"}})
     plan = plan_of(data)
     assert len(plan.of(TrainJob)) == 2
     assert len(plan.of(FileSet)) == 1
@@ -207,9 +179,9 @@ def test_init_containers_have_the_mounts_of_the_job_and_ask_for_no_more() -> Non
     assert pod is not None
     (before,), (main,) = pod.init_containers, pod.containers
     assert before.image == job.image
-    assert {mount.path for mount in main.mounts} - {
-        mount.path for mount in before.mounts
-    } == {"/dev/shm"}
+    assert {mount.path for mount in main.mounts} - {mount.path for mount in before.mounts} == {
+        "/dev/shm"
+    }
     assert "/data" in {mount.path for mount in before.mounts}
     assert (
         before.requests
@@ -231,25 +203,17 @@ def test_an_init_container_may_have_an_image_of_its_own() -> None:
 @pytest.mark.parametrize("volume", VOLUMES, ids=lambda each: str(each["name"]))
 def test_a_volume_makes_another_run(volume: dict[str, Any]) -> None:
     plain = spec(namespaces=PRIVILEGED)
-    assert (
-        job_of(spec(namespaces=PRIVILEGED, job={"volumes": [volume]})).name
-        != job_of(plain).name
-    )
+    assert job_of(spec(namespaces=PRIVILEGED, job={"volumes": [volume]})).name != job_of(plain).name
 
 
 def test_volumes_of_storage_and_of_the_job_have_names_of_their_own() -> None:
-    volumes = [
-        {"name": name, "path": f"/{name}s", "emptyDir": {}}
-        for name in ("files", "data")
-    ]
+    volumes = [{"name": name, "path": f"/{name}s", "emptyDir": {}} for name in ("files", "data")]
     job = {"mounts": MOUNTS * 1, "volumes": volumes, "files": {"/x": "z"}}
     data = spec(storage=[{**STORAGE[0]}], job=job)
     names = [each["name"] for each in pod_spec(data)["volumes"]]
     assert names == ["dshm", "files", "data", "files-2"]
     (patch,) = job_of(data).patches
-    assert [(each.name, each.source) for each in patch.pod.volumes] == [
-        ("data-2", "data")
-    ]
+    assert [(each.name, each.source) for each in patch.pod.volumes] == [("data-2", "data")]
 
 
 LARGE = [
@@ -269,25 +233,15 @@ NO_DISKS = {"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]}
             "spec.jobs[0].volumes[0].nodeLocal",
         ),
         (
-            spec(
-                pool={"localStorage": "none"}, job={"volumes": [VOLUMES[3], VOLUMES[5]]}
-            ),
+            spec(pool={"localStorage": "none"}, job={"volumes": [VOLUMES[3], VOLUMES[5]]}),
             "RES060",
             "spec.jobs[0].volumes[1].nodeLocal",
         ),
-        (
-            spec(job={"volumes": [VOLUMES[6]]}),
-            "RES065",
-            "spec.jobs[0].volumes[0].hostPath",
-        ),
+        (spec(job={"volumes": [VOLUMES[6]]}), "RES065", "spec.jobs[0].volumes[0].hostPath"),
         (
             spec(
                 storage=STORAGE,
-                job={
-                    "volumes": [
-                        {**VOLUMES[0], "persistentVolumeClaim": {"claimName": "data"}}
-                    ]
-                },
+                job={"volumes": [{**VOLUMES[0], "persistentVolumeClaim": {"claimName": "data"}}]},
             ),
             "RES066",
             "spec.jobs[0].volumes[0].persistentVolumeClaim.claimName",
@@ -297,11 +251,7 @@ NO_DISKS = {"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]}
             "RES048",
             "spec.jobs[0].volumes[0]",
         ),
-        (
-            spec(job={"volumes": LARGE}),
-            "RES048",
-            "spec.jobs[0].volumes[1]",
-        ),
+        (spec(job={"volumes": LARGE}), "RES048", "spec.jobs[0].volumes[1]"),
         (
             spec(job={"volumes": [VOLUMES[3], {**VOLUMES[4], "name": "disk"}]}),
             "RES009",
@@ -345,11 +295,7 @@ NO_DISKS = {"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]}
             "RES031",
             'spec.jobs[0].files["/disk/a"]',
         ),
-        (
-            spec(job={"files": {"/a": "x", "/a/b": "x"}}),
-            "RES031",
-            'spec.jobs[0].files["/a/b"]',
-        ),
+        (spec(job={"files": {"/a": "x", "/a/b": "x"}}), "RES031", 'spec.jobs[0].files["/a/b"]'),
         (
             spec(job={"volumes": [VOLUMES[1]], "checkpoint": {"path": "/tokens/a"}}),
             "RES035",
@@ -362,9 +308,7 @@ NO_DISKS = {"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]}
         ),
     ],
 )
-def test_each_contradiction_stands_at_its_place(
-    data: dict[str, Any], code: str, at: str
-) -> None:
+def test_each_contradiction_stands_at_its_place(data: dict[str, Any], code: str, at: str) -> None:
     assert summaries(data) == [(code, at)]
 
 
@@ -385,11 +329,7 @@ def test_a_file_beside_a_folder_of_like_name_is_sound() -> None:
         ),
         ({"files": {"/a": "x" * (1024**2 + 1)}}, "files", "1048577 bytes"),
         ({"files": {"/a": "x" * 1024**2, "/b": "z"}}, "files", "1048577 bytes"),
-        (
-            {"files": {"a": "x"}},
-            'files["a"]'.partition("[")[0] + ".a",
-            "not an absolute path",
-        ),
+        ({"files": {"a": "x"}}, 'files["a"]'.partition("[")[0] + ".a", "not an absolute path"),
         ({"files": {"/a/": "x"}}, 'files["/a/"]', "is a folder"),
         ({"files": {"/etc": "x"}}, 'files["/etc"]', "is a folder"),
         ({"files": {"/proc/x": "z"}}, 'files["/proc/x"]', "the kernel's"),
@@ -401,13 +341,9 @@ def test_a_file_beside_a_folder_of_like_name_is_sound() -> None:
         ),
     ],
 )
-def test_a_value_out_of_bounds_is_refused(
-    job: dict[str, Any], at: str, said: str
-) -> None:
+def test_a_value_out_of_bounds_is_refused(job: dict[str, Any], at: str, said: str) -> None:
     found = shape_faults(spec(job=job))
-    assert [(each.code, str(each.at)) for each in found] == [
-        ("SPC005", f"spec.jobs[0].{at}")
-    ]
+    assert [(each.code, str(each.at)) for each in found] == [("SPC005", f"spec.jobs[0].{at}")]
     assert said in found[0].message
 
 
@@ -419,7 +355,5 @@ def test_a_namespace_enforces_baseline_unless_it_says_so() -> None:
     made = manifests_of(spec(namespaces=[*PRIVILEGED], job={}))
     labels = body_of(made, "Namespace", "training")["metadata"]["labels"]
     assert labels["pod-security.kubernetes.io/enforce"] == "privileged"
-    labels = body_of(manifests_of(spec()), "Namespace", "training")["metadata"][
-        "labels"
-    ]
+    labels = body_of(manifests_of(spec()), "Namespace", "training")["metadata"]["labels"]
     assert labels["pod-security.kubernetes.io/enforce"] == "baseline"

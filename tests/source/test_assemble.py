@@ -16,10 +16,7 @@ from compiler.spec.documents import documents, lists
 from compiler.spec.reference import all_keys
 
 V = "apiVersion: trainyard.dev/v1alpha1\n"
-CLUSTER = (
-    V
-    + "kind: TrainingCluster\nmetadata: {name: seoul}\nspec:\n  region: ap-northeast-2\n"
-)
+CLUSTER = V + "kind: TrainingCluster\nmetadata: {name: seoul}\nspec:\n  region: ap-northeast-2\n"
 
 
 def part(kind: str, name: str, spec: str = "{nodes: 4}", metadata: str = "") -> str:
@@ -45,9 +42,7 @@ def write_files(**files: str) -> None:
 
 
 def reported(*paths: str) -> list[tuple[str, str]]:
-    return [
-        (item.code, str(item.span) if item.span else "") for item in assemble(paths)[1]
-    ]
+    return [(item.code, str(item.span) if item.span else "") for item in assemble(paths)[1]]
 
 
 def only(*paths: str) -> SpecSource:
@@ -61,9 +56,7 @@ def test_every_item_of_a_list_may_have_a_document(folder: Path) -> None:
     """Whatever kind a subject declares: it becomes an item of its list, with its name and its place."""
     assert len(documents()) >= 7
     kinds = {kind: part(kind, f"n{i}", "{x: 1}") for i, kind in enumerate(documents())}
-    write_files(
-        s__a=CLUSTER, **{f"s__{kind.lower()}": text for kind, text in kinds.items()}
-    )
+    write_files(s__a=CLUSTER, **{f"s__{kind.lower()}": text for kind, text in kinds.items()})
     spec = only("s")
     body = spec.document.root.to_python()["spec"]
     for i, (kind, (section, _)) in enumerate(documents().items()):
@@ -99,12 +92,7 @@ def test_one_file_is_a_spec(folder: Path) -> None:
         "a.yaml",
         ["a.yaml"],
     )
-    assert list(spec.document.root.to_python()) == [
-        "apiVersion",
-        "kind",
-        "metadata",
-        "spec",
-    ]
+    assert list(spec.document.root.to_python()) == ["apiVersion", "kind", "metadata", "spec"]
 
 
 def test_parts_of_a_folder_join_its_cluster_and_keep_their_places(folder: Path) -> None:
@@ -117,26 +105,13 @@ def test_parts_of_a_folder_join_its_cluster_and_keep_their_places(folder: Path) 
     spec = only("s")
     assert spec.document.root.to_python()["spec"] == {
         "region": "ap-northeast-2",
-        "jobs": [
-            {"name": "zero"},
-            {"name": "one", "nodes": 4},
-            {"name": "two", "nodes": 4},
-        ],
+        "jobs": [{"name": "zero"}, {"name": "one", "nodes": 4}, {"name": "two", "nodes": 4}],
         "queues": [{"name": "q", "nodes": 4}],
         "nodePools": [{"name": "p", "nodes": 4}],
     }
-    assert (
-        str(spec.document.span(Route(("spec", "jobs", 1, "nodes"))))
-        == "s/jobs/a.yaml:4:15"
-    )
-    assert (
-        str(spec.document.span(Route(("spec", "jobs", 1, "name"))))
-        == "s/jobs/a.yaml:3:18"
-    )
-    assert (
-        str(spec.document.span(Route(("spec", "jobs", 1, "missing"))))
-        == "s/jobs/a.yaml:4:1"
-    )
+    assert str(spec.document.span(Route(("spec", "jobs", 1, "nodes")))) == "s/jobs/a.yaml:4:15"
+    assert str(spec.document.span(Route(("spec", "jobs", 1, "name")))) == "s/jobs/a.yaml:3:18"
+    assert str(spec.document.span(Route(("spec", "jobs", 1, "missing")))) == "s/jobs/a.yaml:4:1"
     lists_at = {
         key: str(spec.document.span(Route(("spec", key))))
         for key in ("jobs", "queues", "nodePools")
@@ -156,67 +131,46 @@ def test_parts_of_a_folder_join_its_cluster_and_keep_their_places(folder: Path) 
 
 def test_the_order_and_repetition_of_paths_do_not_matter(folder: Path) -> None:
     write_files(
-        s__cluster=CLUSTER,
-        s__a=part("TrainingJob", "one"),
-        s__b=part("TrainingJob", "two"),
+        s__cluster=CLUSTER, s__a=part("TrainingJob", "one"), s__b=part("TrainingJob", "two")
     )
     first = only("s").document.root.to_python()
-    assert (
-        only("s/b.yaml", "./s/a.yaml", "s/cluster.yaml", "s").document.root.to_python()
-        == first
-    )
+    assert only("s/b.yaml", "./s/a.yaml", "s/cluster.yaml", "s").document.root.to_python() == first
 
 
 def test_a_stream_holds_a_cluster_and_its_jobs(folder: Path) -> None:
     write_files(
-        a=CLUSTER + "---\n" + part("TrainingJob", "one"),
-        b=CLUSTER.replace("seoul", "busan"),
+        a=CLUSTER + "---\n" + part("TrainingJob", "one"), b=CLUSTER.replace("seoul", "busan")
     )
     specs, found = assemble(["."])
     assert found == []
     assert {
-        spec.name: len(spec.document.root.to_python()["spec"].get("jobs", []))
-        for spec in specs
-    } == {
-        "seoul": 1,
-        "busan": 0,
-    }
+        spec.name: len(spec.document.root.to_python()["spec"].get("jobs", [])) for spec in specs
+    } == {"seoul": 1, "busan": 0}
 
 
 def test_with_several_clusters_a_part_must_name_its_own(folder: Path) -> None:
-    write_files(
-        a=CLUSTER, b=CLUSTER.replace("seoul", "busan"), j=part("TrainingJob", "one")
-    )
+    write_files(a=CLUSTER, b=CLUSTER.replace("seoul", "busan"), j=part("TrainingJob", "one"))
     found = assemble(["."])[1]
-    assert [(item.code, str(item.span)) for item in found] == [
-        ("YML042", "j.yaml:3:18")
-    ]
+    assert [(item.code, str(item.span)) for item in found] == [("YML042", "j.yaml:3:18")]
     assert [str(span) for span, _ in found[0].related] == ["a.yaml:3:18", "b.yaml:3:18"]
     write_files(j=part("TrainingJob", "one", metadata=", cluster: busn"))
     found = assemble(["."])[1]
-    assert [(item.code, item.help) for item in found] == [
-        ("YML043", "did you mean `busan`?")
-    ]
+    assert [(item.code, item.help) for item in found] == [("YML043", "did you mean `busan`?")]
     write_files(j=part("TrainingJob", "one", metadata=", cluster: busan"))
     specs, found = assemble(["."])
     assert found == []
-    assert ["jobs" in spec.document.root.to_python()["spec"] for spec in specs] == [
-        False,
-        True,
-    ]
+    assert ["jobs" in spec.document.root.to_python()["spec"] for spec in specs] == [False, True]
 
 
 def test_the_nearest_folder_above_wins(folder: Path) -> None:
     write_files(
-        a=CLUSTER,
-        x__b=CLUSTER.replace("seoul", "busan"),
-        x__y__z__j=part("TrainingJob", "one"),
+        a=CLUSTER, x__b=CLUSTER.replace("seoul", "busan"), x__y__z__j=part("TrainingJob", "one")
     )
     specs, found = assemble(["."])
     assert found == []
-    assert [
-        spec.name for spec in specs if "jobs" in spec.document.root.to_python()["spec"]
-    ] == ["busan"]
+    assert [spec.name for spec in specs if "jobs" in spec.document.root.to_python()["spec"]] == [
+        "busan"
+    ]
 
 
 def test_a_part_without_a_cluster_is_reported(folder: Path) -> None:
@@ -236,9 +190,7 @@ def test_a_document_that_names_itself_twice_shows_the_first(folder: Path) -> Non
     nameless = V + "kind: TrainingJob\nspec: {name: b}\n"
     named = part("TrainingJob", "a", "{name: b}")
     write_files(c=CLUSTER, a=named, b=nameless)
-    firsts = [
-        str(item.related[0][0]) for item in assemble(["."])[1] if item.code == "YML035"
-    ]
+    firsts = [str(item.related[0][0]) for item in assemble(["."])[1] if item.code == "YML035"]
     assert firsts == ["a.yaml:3:18", "b.yaml:1:1"]
 
 
@@ -257,15 +209,10 @@ def test_a_document_that_names_itself_twice_shows_the_first(folder: Path) -> Non
         (V + "kind: TrainingJob\nmetadata: {name: a}\n", [("YML034", "f.yaml:1:1")]),
         (part("TrainingJob", "a", "{name: b}"), [("YML035", "f.yaml:4:8")]),
         (part("TrainingJob", "a") + "extends: x.yaml\n", [("YML036", "f.yaml:5:1")]),
-        (
-            part("TrainingJob", "a", metadata=", labels: {}"),
-            [("YML036", "f.yaml:3:21")],
-        ),
+        (part("TrainingJob", "a", metadata=", labels: {}"), [("YML036", "f.yaml:3:21")]),
     ],
 )
-def test_headers_are_checked(
-    folder: Path, text: str, want: list[tuple[str, str]]
-) -> None:
+def test_headers_are_checked(folder: Path, text: str, want: list[tuple[str, str]]) -> None:
     write_files(c=CLUSTER, f=text)
     found = assemble(["."])[1]
     assert [(item.code, str(item.span)) for item in found] == want
@@ -274,8 +221,7 @@ def test_headers_are_checked(
 
 def test_keys_of_the_headers_of_kubernetes_are_sent_to_the_spec(folder: Path) -> None:
     write_files(
-        c=CLUSTER,
-        f=part("TrainingJob", "a", metadata=", namespace: x, labels: {}, cluser: b"),
+        c=CLUSTER, f=part("TrainingJob", "a", metadata=", namespace: x, labels: {}, cluser: b")
     )
     assert [each.help.partition(",")[0] for each in assemble(["."])[1]] == [
         "write it under `spec`",
@@ -306,13 +252,9 @@ def test_hidden_files_and_folders_are_passed_over(folder: Path) -> None:
 def test_output_and_policies_among_the_specs_are_passed_over(folder: Path) -> None:
     """`trainyard compile .` finds what it wrote the last time; somebody else's manifest hides nothing."""
     write_files(
-        cluster=CLUSTER,
-        generated__seoul__flux__source="a: 1\n",
-        policies__policy="levels: {}\n",
+        cluster=CLUSTER, generated__seoul__flux__source="a: 1\n", policies__policy="levels: {}\n"
     )
-    Path("generated/seoul/.manifest.json").write_text(
-        '{\n "trainyard": "0.1.0",\n "files": {}}'
-    )
+    Path("generated/seoul/.manifest.json").write_text('{\n "trainyard": "0.1.0",\n "files": {}}')
     assert only(".").path == "cluster.yaml"
     Path("generated/seoul/.manifest.json").write_text(
         '<<<<<<< a\n{\n "trainyard.dev/file": ".manifest.json",\n'
@@ -352,13 +294,8 @@ def test_extends_merges_maps_and_named_lists_and_null_removes(folder: Path) -> N
             ],
         },
     }
-    assert (
-        str(spec.document.span(Route(("spec", "network", "cidr"))))
-        == "bases/all.yaml:7:19"
-    )
-    assert (
-        str(spec.document.span(Route(("spec", "jobs", 0, "env", "B")))) == "a.yaml:9:46"
-    )
+    assert str(spec.document.span(Route(("spec", "network", "cidr")))) == "bases/all.yaml:7:19"
+    assert str(spec.document.span(Route(("spec", "jobs", 0, "env", "B")))) == "a.yaml:9:46"
     assert [file.name for file in spec.files] == ["a.yaml", "bases/all.yaml"]
 
 
@@ -424,10 +361,7 @@ def test_faults_of_bases_are_reported_at_their_places(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "want"),
     [
-        (
-            "sepc: {region: r}\nspec: {}\n",
-            [("YML036", "base.yaml:3:1", "did you mean `spec`?")],
-        ),
+        ("sepc: {region: r}\nspec: {}\n", [("YML036", "base.yaml:3:1", "did you mean `spec`?")]),
         (
             "metadata: {name: a, labels: {}}\nspec: {}\n",
             [("YML036", "base.yaml:3:21", "remove the key")],
@@ -462,9 +396,7 @@ def test_nothing_in_a_base_is_lost_without_a_word(
         c=CLUSTER.replace("metadata", "extends: base.yaml\nmetadata"),
     )
     for paths in (["c.yaml"], ["."]):
-        assert [
-            (each.code, str(each.span), each.help) for each in assemble(paths)[1]
-        ] == want
+        assert [(each.code, str(each.span), each.help) for each in assemble(paths)[1]] == want
 
 
 def test_a_base_that_only_has_bases(folder: Path) -> None:

@@ -95,9 +95,7 @@ def test_a_chain_wins_over_the_defaults_and_the_nearest_wins() -> None:
 
 @pytest.mark.parametrize("key", ["name", "rerun", "done", "extends"])
 def test_what_is_of_one_job_alone_is_never_inherited(key: str) -> None:
-    first = {"name": "name: a", "extends": "name: a, extends: c"}.get(
-        key, f"name: a, {key}: true"
-    )
+    first = {"name": "name: a", "extends": "name: a, extends: c"}.get(key, f"name: a, {key}: true")
     found = jobs(f"""
   jobs:
     - {{{first}}}
@@ -197,12 +195,7 @@ def test_each_value_keeps_its_line() -> None:
             4,
             "`extends` goes in a circle: b → c → b",
         ),
-        (
-            "    - {name: x, extends: jobs}\n",
-            "YML060",
-            1,
-            "pool `jobs` is not declared",
-        ),
+        ("    - {name: x, extends: jobs}\n", "YML060", 1, "pool `jobs` is not declared"),
     ],
 )
 def test_a_name_that_leads_nowhere_is_reported_once(
@@ -241,8 +234,7 @@ def test_what_jobs_inherit_is_refused_once_where_it_stands() -> None:
     start = HEAD.count("\n")
     found = load(whole)[1]
     reported = [
-        (each.code, whole.span(each.at or Route(), key=each.key).line - start)
-        for each in found
+        (each.code, whole.span(each.at or Route(), key=each.key).line - start) for each in found
     ]
     assert sorted(reported) == [("SPC002", 5), ("SPC004", 5), ("SPC005", 3)]
 

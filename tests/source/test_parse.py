@@ -21,9 +21,7 @@ from compiler.source.tree import MappingNode, Node, ScalarNode, SequenceNode, So
 def _reported(text: str, *, pure: bool = False) -> list[tuple[str, int, int]]:
     _, found = parse(SourceFile("spec.yaml", text), pure=pure)
     assert all(item.span is not None and item.help for item in found)
-    return [
-        (item.code, item.span.line, item.span.column) for item in found if item.span
-    ]
+    return [(item.code, item.span.line, item.span.column) for item in found if item.span]
 
 
 @pytest.mark.parametrize("pure", [False, True], ids=["libyaml", "pure"])
@@ -31,10 +29,7 @@ def _reported(text: str, *, pure: bool = False) -> list[tuple[str, int, int]]:
     ("text", "want"),
     [
         ("a: 1\nb: 2\na: 3\n", [("YML001", 3, 1)]),
-        (
-            "a: {b: 1, b: 2}\nc: [{d: 1, d: 2}]\n",
-            [("YML001", 1, 11), ("YML001", 2, 12)],
-        ),
+        ("a: {b: 1, b: 2}\nc: [{d: 1, d: 2}]\n", [("YML001", 1, 11), ("YML001", 2, 12)]),
         ("a: b: c\n", [("YML002", 1, 5)]),
         ('a: "x\nb: 2\n\n\n', [("YML002", 2, 5)]),
         ("a:\n  b: 1\n c: 2\n", [("YML002", 3, 2)]),
@@ -51,10 +46,7 @@ def _reported(text: str, *, pure: bool = False) -> list[tuple[str, int, int]]:
         ("a:\n  \tb: 1\n", [("YML003", 2, 3)]),
         ("a: *x\n", [("YML004", 1, 4)]),
         ("a: &x [*x]\n", [("YML006", 1, 8)]),
-        (
-            "a: " + "[" * 65 + "]" * 65 + "\n---\nb: no\n",
-            [("YML007", 1, 67), ("YML008", 3, 4)],
-        ),
+        ("a: " + "[" * 65 + "]" * 65 + "\n---\nb: no\n", [("YML007", 1, 67), ("YML008", 3, 4)]),
         (
             "a: no\nb: [on, y, N]\n",
             [("YML008", 1, 4), ("YML008", 2, 5), ("YML008", 2, 9), ("YML008", 2, 12)],
@@ -64,14 +56,8 @@ def _reported(text: str, *, pure: bool = False) -> list[tuple[str, int, int]]:
             "a: 010\nb: 0o10\nc: 12:30:45\nd: 1_000\ne: 08\nf: 0b1\n",
             [("YML009", n, 4) for n in range(1, 7)],
         ),
-        (
-            "a: .inf\nb: -.INF\nc: .NaN\nd: 1e999\n",
-            [("YML010", n, 4) for n in range(1, 5)],
-        ),
-        (
-            "a: 18446744073709551616\nb: " + "9" * 5000,
-            [("YML011", 1, 4), ("YML011", 2, 4)],
-        ),
+        ("a: .inf\nb: -.INF\nc: .NaN\nd: 1e999\n", [("YML010", n, 4) for n in range(1, 5)]),
+        ("a: 18446744073709551616\nb: " + "9" * 5000, [("YML011", 1, 4), ("YML011", 2, 4)]),
         ("1: a\ntrue: b\n2.5: c\n~: d\n", [("YML012", n, 1) for n in range(1, 5)]),
         ("? [a]\n: b\n", [("YML013", 1, 3)]),
         ("a: {{ .Values.x }}\n", [("YML013", 1, 5)]),
@@ -121,17 +107,12 @@ def test_what_is_reported_of_line_ends_and_octals_is_true() -> None:
         "character U+0001 cannot stand in a YAML file",
     ]
     assert facts[2][1] == 'write `2` for the number, or `"02"` for the text'
-    assert (
-        facts[3][1]
-        == 'write `10` or (octal) `8` for the number, or `"010"` for the text'
-    )
+    assert facts[3][1] == 'write `10` or (octal) `8` for the number, or `"010"` for the text'
 
 
 def test_a_duplicate_key_shows_the_first_one_too() -> None:
     _, found = parse(SourceFile("f", "a: 1\na: 2\n"))
-    assert [(str(span), label) for span, label in found[0].related] == [
-        ("f:1:1", "first set here")
-    ]
+    assert [(str(span), label) for span, label in found[0].related] == [("f:1:1", "first set here")]
 
 
 def test_an_alias_bomb_is_reported_once_and_costs_nothing() -> None:
@@ -143,12 +124,8 @@ def test_an_alias_bomb_is_reported_once_and_costs_nothing() -> None:
     assert _reported("\n".join(rows)) == [("YML005", 4, 29)]
 
 
-@pytest.mark.parametrize(
-    "text", ["a: [" + "1," * 60 + "]", "- 1\n" * 60, "a: 1\n---\n" * 60]
-)
-def test_the_number_of_values_is_bounded(
-    text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("text", ["a: [" + "1," * 60 + "]", "- 1\n" * 60, "a: 1\n---\n" * 60])
+def test_the_number_of_values_is_bounded(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Over all documents; reported once, where it is too much."""
     monkeypatch.setattr("compiler.source.compose.MAX_NODES", 50)
     (found,) = parse(SourceFile("f", text))[1]
@@ -164,17 +141,10 @@ def test_chained_anchors_cannot_nest_without_bound() -> None:
 
 
 def test_an_alias_stands_where_it_is_written() -> None:
-    documents, found = parse(
-        SourceFile("f", "a: &x {k: v}\nb: *x\nc: &y 5\nd: *y\n*y : 1\n")
-    )
+    documents, found = parse(SourceFile("f", "a: &x {k: v}\nb: *x\nc: &y 5\nd: *y\n*y : 1\n"))
     assert [item.code for item in found] == ["YML013"]
     document = documents[0]
-    assert document.root.to_python() == {
-        "a": {"k": "v"},
-        "b": {"k": "v"},
-        "c": 5,
-        "d": 5,
-    }
+    assert document.root.to_python() == {"a": {"k": "v"}, "b": {"k": "v"}, "c": 5, "d": 5}
     assert str(document.span(Route(("b",)))) == "f:2:4"
     assert str(document.span(Route(("b", "k")))) == "f:1:11"
     assert str(document.span(Route(("d",)))) == "f:4:4"
@@ -218,40 +188,24 @@ def test_values_follow_the_yaml_1_2_core_schema() -> None:
 
 
 def test_places_are_one_based_in_characters_and_end_after_the_last() -> None:
-    text = "é: 'ü😀'\nlist:\n  - name: x\n    deep: {a: 1}\nempty:\nblock: |\n  one\n  two\nlast: 1\n"
+    text = (
+        "é: 'ü😀'\nlist:\n  - name: x\n    deep: {a: 1}\nempty:\nblock: |\n  one\n  two\nlast: 1\n"
+    )
     document = parse(SourceFile("f", text))[0][0]
     span = document.span(Route(("é",)))
     assert (span.line, span.column, span.end_line, span.end_column) == (1, 4, 1, 8)
     assert str(document.span(Route(("list", 0, "deep", "a")))) == "f:4:15"
     whole = document.node(Route(("list", 0)))[0].span
     assert (whole.line, whole.column, whole.end_line, whole.end_column) == (3, 5, 4, 17)
-    assert (
-        str(document.span(Route(("empty",)))) == "f:5:1"
-    )  # nothing is written: its key
+    assert str(document.span(Route(("empty",)))) == "f:5:1"  # nothing is written: its key
     assert str(document.span(Route(("block",)))) == "f:6:1"  # several lines: its key
     assert str(document.span(Route(("list", 0, "missing")))) == "f:3:5"
-    assert (
-        str(
-            document.span(
-                Route(
-                    ("list", 0, "deep"),
-                ),
-                key=True,
-            )
-        )
-        == "f:4:5"
-    )
+    assert str(document.span(Route(("list", 0, "deep")), key=True)) == "f:4:5"
 
 
 def test_every_document_of_a_stream_is_read_and_empty_ones_are_left_out() -> None:
-    documents, found = parse(
-        SourceFile("f", "---\na: 1\n---\n# none\n---\n- b\n...\n---\nc\n")
-    )
-    assert [document.root.to_python() for document in documents] == [
-        {"a": 1},
-        ["b"],
-        "c",
-    ]
+    documents, found = parse(SourceFile("f", "---\na: 1\n---\n# none\n---\n- b\n...\n---\nc\n"))
+    assert [document.root.to_python() for document in documents] == [{"a": 1}, ["b"], "c"]
     assert found == []
 
 
@@ -295,9 +249,7 @@ def test_files_that_cannot_be_read_are_reported(
 ) -> None:
     (tmp_path / "file").write_bytes(b"a: 1\n")
     assert [item.code for item in read(tmp_path / "none.yaml")[1]] == ["YML020"]
-    assert [item.code for item in read(tmp_path / "file" / "none.yaml")[1]] == [
-        "YML020"
-    ]
+    assert [item.code for item in read(tmp_path / "file" / "none.yaml")[1]] == ["YML020"]
     assert [item.code for item in read(tmp_path)[1]] == ["YML021"]
     assert [item.code for item in read("a\0b")[1]] == ["YML022"]
     (tmp_path / "loop").symlink_to("loop")
@@ -322,14 +274,10 @@ def test_a_file_without_permission_is_reported(
 
 
 @given(
-    st.from_regex(
-        r"[-+]?[0-9._:xob]{1,12}([eE][-+]?[0-9]{1,3})?|[A-Za-z~]{1,5}", fullmatch=True
-    )
+    st.from_regex(r"[-+]?[0-9._:xob]{1,12}([eE][-+]?[0-9]{1,3})?|[A-Za-z~]{1,5}", fullmatch=True)
 )
 @settings(max_examples=400, deadline=None)
-def test_what_we_accept_as_text_or_number_means_the_same_to_a_1_1_reader(
-    text: str,
-) -> None:
+def test_what_we_accept_as_text_or_number_means_the_same_to_a_1_1_reader(text: str) -> None:
     """The exceptions are known: an exponent without a sign or point, and timestamps."""
     value = resolve(text)
     if isinstance(value, Refusal):
@@ -390,9 +338,7 @@ PIECES = [
 
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
 @settings(max_examples=500, deadline=None)
-def test_no_text_makes_the_parser_fail_and_every_place_is_in_the_file(
-    text: str,
-) -> None:
+def test_no_text_makes_the_parser_fail_and_every_place_is_in_the_file(text: str) -> None:
     documents, found = parse(SourceFile("f", text))
     lines = text.count("\n") + 1
     assert documents or found
@@ -409,9 +355,7 @@ def test_no_text_makes_the_parser_fail_and_every_place_is_in_the_file(
 def test_a_clean_text_has_the_same_values_with_both_parsers(text: str) -> None:
     fast, slow = parse(SourceFile("f", text)), parse(SourceFile("f", text), pure=True)
     if not fast[1] and not slow[1]:
-        assert [d.root.to_python() for d in fast[0]] == [
-            d.root.to_python() for d in slow[0]
-        ]
+        assert [d.root.to_python() for d in fast[0]] == [d.root.to_python() for d in slow[0]]
 
 
 def test_a_plain_scalar_keeps_its_text() -> None:
@@ -441,11 +385,7 @@ def test_forbidden_characters_are_reported_once_a_line() -> None:
     found = [item for item in parse(SourceFile("f", text))[1] if item.code == "YML018"]
     assert len(found) == MAX_LINES
     assert [str(item.span) for item in found[:3]] == ["f:1:5", "f:2:4", "f:3:1"]
-    assert [item.notes for item in found[:3]] == [
-        (),
-        ("199999 more of them on this line",),
-        (),
-    ]
+    assert [item.notes for item in found[:3]] == [(), ("199999 more of them on this line",), ()]
     assert found[-1].notes == ("402 more lines have such characters",)
 
 

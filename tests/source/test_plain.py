@@ -70,15 +70,8 @@ def test_what_is_odd_is_left_to_the_composer(text: str) -> None:
 
 
 def test_manifests_of_the_repository_are_plain() -> None:
-    files = [
-        *(ROOT / "generated").rglob("*.yaml"),
-        *(ROOT / "tests" / "lint_sets").rglob("*.yaml"),
-    ]
-    plain = [
-        path
-        for path in files
-        if plain_values(path.read_text(encoding="utf-8")) is not None
-    ]
+    files = [*(ROOT / "generated").rglob("*.yaml"), *(ROOT / "tests" / "lint_sets").rglob("*.yaml")]
+    plain = [path for path in files if plain_values(path.read_text(encoding="utf-8")) is not None]
     assert len(plain) > len(files) // 2
     for path in plain:
         text = path.read_text(encoding="utf-8")

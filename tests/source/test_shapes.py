@@ -29,9 +29,7 @@ spec:
     resourcesPerNode: {{}}
 """
 SCALARS = st.one_of(
-    st.from_regex(
-        r"[A-Za-z0-9][A-Za-z0-9_./@=+-]{0,6}(:[A-Za-z0-9_./@=+-]{1,3})?", fullmatch=True
-    ),
+    st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_./@=+-]{0,6}(:[A-Za-z0-9_./@=+-]{1,3})?", fullmatch=True),
     st.sampled_from(
         [
             "true",
@@ -50,23 +48,10 @@ SCALARS = st.one_of(
     ),
 )
 QUOTED = st.sampled_from(
-    [
-        '"--seed=1"',
-        "'a b: c # d'",
-        '"1"',
-        "'yes'",
-        '""',
-        '"a\\tb"',
-        "'it''s'",
-        '"{x: [y]}"',
-    ]
+    ['"--seed=1"', "'a b: c # d'", '"1"', "'yes'", '""', '"a\\tb"', "'it''s'", '"{x: [y]}"']
 )
 DOCUMENTS = st.builds(
-    lambda **values: JOB.format(**values),
-    name=SCALARS,
-    flag=SCALARS,
-    number=SCALARS,
-    quoted=QUOTED,
+    lambda **values: JOB.format(**values), name=SCALARS, flag=SCALARS, number=SCALARS, quoted=QUOTED
 )
 
 
@@ -116,8 +101,7 @@ PARTS = [
 
 
 @given(
-    st.lists(st.sampled_from(PARTS), max_size=14).map("".join),
-    st.sampled_from(["z", "2", "true"]),
+    st.lists(st.sampled_from(PARTS), max_size=14).map("".join), st.sampled_from(["z", "2", "true"])
 )
 def test_whatever_the_text(text: str, other: str) -> None:
     """Read three times, with another scalar at the last: by the parser, as a template, by the template."""
@@ -164,8 +148,7 @@ def test_numbers_texts_and_flags_stay_apart() -> None:
     """`1`, `1.0`, `true` and `"1"` are equal, or nearly so, to Python."""
     reader = PlainReader()
     texts = [
-        f"a:\n  b: {scalar}\n"
-        for scalar in ("x", "x", "1", "1.0", "true", '"1"', "1", "true")
+        f"a:\n  b: {scalar}\n" for scalar in ("x", "x", "1", "1.0", "true", '"1"', "1", "true")
     ]
     assert [typed((reader.values(text) or [])[0]["a"]["b"]) for text in texts] == [
         "'x'",
@@ -189,8 +172,7 @@ def test_a_fault_of_a_shared_part_is_found_in_every_object(
         (folder / f"{number}.yaml").write_text(  # type: ignore[operator]
             text.replace(
                 "    resourcesPerNode: {}",
-                "    resourcesPerNode:\n      limits:\n        cpu: 1 core\n"
-                "      requets: a",
+                "    resourcesPerNode:\n      limits:\n        cpu: 1 core\n      requets: a",
             )
         )
     done = trainyard("lint", folder)

@@ -26,10 +26,7 @@ def read(text: str) -> tuple[Document, list[tuple[str, int, str]]]:
         ("a: !Ref yes", {"a": {"Ref": "yes"}}),
         ('a: !Sub "${b}"', {"a": {"Fn::Sub": "${b}"}}),
         ("a: !Sub [x, {b: 1}]", {"a": {"Fn::Sub": ["x", {"b": 1}]}}),
-        (
-            "a: !If [c, !Ref b, !Ref d]",
-            {"a": {"Fn::If": ["c", {"Ref": "b"}, {"Ref": "d"}]}},
-        ),
+        ("a: !If [c, !Ref b, !Ref d]", {"a": {"Fn::If": ["c", {"Ref": "b"}, {"Ref": "d"}]}}),
         ("- !Ref a\n- !If\n  - b\n  - c", [{"Ref": "a"}, {"Fn::If": ["b", "c"]}]),
         ("a: &x !Ref b\nc: *x", {"a": {"Ref": "b"}, "c": {"Ref": "b"}}),
         ("a: !If &x [b]\nc: *x", {"a": {"Fn::If": ["b"]}, "c": {"Fn::If": ["b"]}}),

@@ -32,9 +32,7 @@ def rows() -> dict[str, list[str]]:
     return found
 
 
-def leaves(
-    model: type[BaseModel], above: str = ""
-) -> Iterator[tuple[str, FieldInfo, Any]]:
+def leaves(model: type[BaseModel], above: str = "") -> Iterator[tuple[str, FieldInfo, Any]]:
     """Each value of the language by its key, with its field and the type that it was declared with."""
     hints = get_type_hints(model, include_extras=True)
     for name, field in model.model_fields.items():
@@ -60,9 +58,7 @@ def within(declared: Any) -> Iterator[Any]:
 
 def bounded(field: FieldInfo, declared: Any) -> bool:
     """Whether a model itself bounds a value: by a choice, a number, or a length."""
-    choices = any(
-        get_origin(each) is Literal or each is bool for each in within(declared)
-    )
+    choices = any(get_origin(each) is Literal or each is bool for each in within(declared))
     return choices or any(
         hasattr(each, name)
         for each in field.metadata
@@ -87,9 +83,7 @@ def test_a_row_says_bound_source_and_what_holds_it(key: str) -> None:
         if holder == "model":
             assert bounded(field, declared), f"nothing in the model bounds {key}"
         elif holder == "Distinct":
-            assert any(
-                types.Distinct in getattr(each, "__metadata__", ()) for each in parts
-            ), key
+            assert any(types.Distinct in getattr(each, "__metadata__", ()) for each in parts), key
         else:
             assert getattr(types, holder) in parts, f"{key} is not of type {holder}"
 

@@ -153,9 +153,7 @@ def test_a_part_may_have_less_and_its_values_keep_their_form() -> None:
         "jobs": [{"name": "a", "command": []}],
         "nodePools": [{"name": "a", "capacity": {}}],
     }
-    assert [
-        fault.message for fault in checker.iter_errors({**head, "spec": some})
-    ] == []
+    assert [fault.message for fault in checker.iter_errors({**head, "spec": some})] == []
     assert not checker.is_valid({**head, "spec": {"region": "us-west-2a"}})
 
 
@@ -206,7 +204,4 @@ def test_a_check_may_say_nothing() -> None:
 
     assert shape_of(check) == {}
     assert shape_of(None) == {}
-    assert shape_of(shaped("x", maxLength=1)(check)) == {
-        "pattern": "^(?:x)$",
-        "maxLength": 1,
-    }
+    assert shape_of(shaped("x", maxLength=1)(check)) == {"pattern": "^(?:x)$", "maxLength": 1}

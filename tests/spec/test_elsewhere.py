@@ -61,9 +61,7 @@ def test_no_word_is_a_key_of_its_mapping_or_stands_twice(section: str) -> None:
         ("nodeSelector", "here it is `pool`, like"),
     ],
 )
-def test_a_word_of_a_job(
-    job: str, help: str, tmp_path: Path, trainyard: Command
-) -> None:
+def test_a_word_of_a_job(job: str, help: str, tmp_path: Path, trainyard: Command) -> None:
     write(tmp_path, spec(job={job: "8"}))
     done = trainyard("check", "spec.yaml", "--format", "json", cwd=tmp_path)
     (found,) = json.loads(done.out)["diagnostics"]
@@ -97,9 +95,7 @@ def test_a_word_of_another_section(
     data = spec()
     if section == "queues":
         quota = [{"pool": "gpu", "nodes": 1}]
-        data["spec"]["queues"] = [
-            {"name": "q", "namespaces": ["team-a"], "quota": quota}
-        ]
+        data["spec"]["queues"] = [{"name": "q", "namespaces": ["team-a"], "quota": quota}]
     data["spec"][section][0][word] = 3
     write(tmp_path, data)
     done = trainyard("check", "spec.yaml", cwd=tmp_path)

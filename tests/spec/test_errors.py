@@ -26,9 +26,7 @@ from compiler.subjects.pools.spec import NodePool
         (("spec", "nope", "deeper"), None),
     ],
 )
-def test_the_model_of_a_route(
-    route: tuple[str | int, ...], model: type[BaseModel] | None
-) -> None:
+def test_the_model_of_a_route(route: tuple[str | int, ...], model: type[BaseModel] | None) -> None:
     assert model_at(language(), Route(route)) is model
 
 

@@ -5,15 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from builders import (
-    FSX,
-    OLD_TRAINER,
-    RELEASE,
-    document,
-    loaded,
-    shape_faults,
-    spec,
-)
+from builders import FSX, OLD_TRAINER, RELEASE, document, loaded, shape_faults, spec
 
 from compiler.source import Route
 from compiler.spec.load import load
@@ -29,14 +21,7 @@ VPC: dict[str, Any] = {
 
 
 def queue(**more: Any) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": "q",
-            "namespaces": ["a"],
-            "quota": [{"pool": "gpu", "nodes": 4}],
-            **more,
-        }
-    ]
+    return [{"name": "q", "namespaces": ["a"], "quota": [{"pool": "gpu", "nodes": 4}], **more}]
 
 
 GOOD: list[dict[str, Any]] = [
@@ -46,11 +31,7 @@ GOOD: list[dict[str, Any]] = [
     spec(pool={"zones": ["us-west-2a", "us-west-2b"]}),
     spec(pool={"nodes": 4}),
     spec(pool={"capacity": {"spot": {}}}),
-    spec(
-        pool={
-            "capacity": {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}}
-        }
-    ),
+    spec(pool={"capacity": {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}}}),
     spec(
         pool={
             "capacity": {
@@ -72,24 +53,12 @@ GOOD: list[dict[str, Any]] = [
     ),
     spec(pool={"consolidateAfter": "0s"}),
     spec(pool={"placement": {"group": "research a100"}}),
-    spec(
-        network={
-            "create": {"cidr": "10.0.0.0/24", "zones": ["us-west-2a", "us-west-2b"]}
-        }
-    ),
+    spec(network={"create": {"cidr": "10.0.0.0/24", "zones": ["us-west-2a", "us-west-2b"]}}),
     spec(network={}, platform={"eks": {"apiServer": {}}}),
-    spec(
-        platform={
-            "eks": {"apiServer": {"public": ["203.0.113.0/24", "198.51.100.7/32"]}}
-        }
-    ),
+    spec(platform={"eks": {"apiServer": {"public": ["203.0.113.0/24", "198.51.100.7/32"]}}}),
     spec(
         namespaces=[
-            {
-                "name": "a",
-                "group": "Research:a",
-                "principals": ["arn:aws:iam::111122223333:role/a"],
-            }
+            {"name": "a", "group": "Research:a", "principals": ["arn:aws:iam::111122223333:role/a"]}
         ]
     ),
     spec(job={"image": f"registry.test:5000/a/b@sha256:{HEX64}"}),
@@ -120,22 +89,13 @@ GOOD: list[dict[str, Any]] = [
     spec(
         storage=[
             {"name": "a", "fsxLustre": {"existing": FSX}},
-            {
-                "name": "b",
-                "s3": {"existing": {"bucket": "my.bucket-1"}, "prefix": "x/"},
-            },
+            {"name": "b", "s3": {"existing": {"bucket": "my.bucket-1"}, "prefix": "x/"}},
         ]
     ),
-    spec(
-        storage=[
-            {"name": "a", "fsxLustre": {"existing": {**FSX, "mountName": "A_b-9"}}}
-        ]
-    ),
+    spec(storage=[{"name": "a", "fsxLustre": {"existing": {**FSX, "mountName": "A_b-9"}}}]),
     spec(
         queues=queue(
-            cohort="all",
-            queueingStrategy="StrictFIFO",
-            preemption={"withinClusterQueue": "Never"},
+            cohort="all", queueingStrategy="StrictFIFO", preemption={"withinClusterQueue": "Never"}
         )
     ),
     spec(priorities=[{"name": "low", "value": -1}]),
@@ -156,12 +116,7 @@ GOOD: list[dict[str, Any]] = [
         }
     ),
     spec(
-        platform={
-            "eks": {
-                "version": RELEASE.version("kubernetes"),
-                "ami": RELEASE.version("ami"),
-            }
-        },
+        platform={"eks": {"version": RELEASE.version("kubernetes"), "ami": RELEASE.version("ami")}},
         components={
             "trainer": {"version": OLD_TRAINER},
             "vpc-cni": {"version": "v1.23.0-eksbuild.2"},
@@ -184,13 +139,7 @@ def test_a_good_spec_is_taken(data: dict[str, Any]) -> None:
 # What is wrong; code; route; words of the message; words of the help.
 BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     # Names
-    (
-        spec(name="x"),
-        "SPC005",
-        "metadata.name",
-        "`x` is not a cluster's name",
-        "`seoul-llm`",
-    ),
+    (spec(name="x"), "SPC005", "metadata.name", "`x` is not a cluster's name", "`seoul-llm`"),
     (spec(name="a" * 41), "SPC005", "metadata.name", "has 41 characters", "shorten it"),
     (
         spec(pool={"name": "A100"}),
@@ -314,13 +263,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
             f"no host can have an address of `{cidr}`",
             "write a private block",
         )
-        for cidr in (
-            "0.1.0.0/16",
-            "127.0.0.0/16",
-            "169.254.0.0/16",
-            "224.0.0.0/16",
-            "240.0.0.0/16",
-        )
+        for cidr in ("0.1.0.0/16", "127.0.0.0/16", "169.254.0.0/16", "224.0.0.0/16", "240.0.0.0/16")
     ),
     (
         spec(job={"resources": {"memory": "1500m"}}),
@@ -400,10 +343,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
             network={
                 "existing": {
                     **VPC,
-                    "subnets": [
-                        VPC["subnets"][0],
-                        {**VPC["subnets"][1], "public": True},
-                    ],
+                    "subnets": [VPC["subnets"][0], {**VPC["subnets"][1], "public": True}],
                 }
             }
         ),
@@ -420,11 +360,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "an IPv4 block",
     ),
     (
-        spec(
-            storage=[
-                {"name": "d", "fsxLustre": {"existing": {**FSX, "address": "10.0.1"}}}
-            ]
-        ),
+        spec(storage=[{"name": "d", "fsxLustre": {"existing": {**FSX, "address": "10.0.1"}}}]),
         "SPC005",
         "spec.storage[0].fsxLustre.existing.address",
         "`10.0.1` is not an IPv4 address",
@@ -440,10 +376,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     (
         spec(
             namespaces=[
-                {
-                    "name": "a",
-                    "principals": ["arn:aws:sts::111122223333:assumed-role/a/me"],
-                }
+                {"name": "a", "principals": ["arn:aws:sts::111122223333:assumed-role/a/me"]}
             ]
         ),
         "SPC005",
@@ -482,12 +415,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ),
     (
         spec(
-            pool={
-                "capacity": [
-                    {"block": {"reservations": [{"id": "cr-00000001"}]}},
-                    {"spot": {}},
-                ]
-            }
+            pool={"capacity": [{"block": {"reservations": [{"id": "cr-00000001"}]}}, {"spot": {}}]}
         ),
         "SPC005",
         "spec.nodePools[0].capacity",
@@ -526,9 +454,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(
             pool={
                 "capacity": {
-                    "reserved": {
-                        "reservations": [{"id": "cr-00000001"}, {"id": "cr-00000002"}],
-                    }
+                    "reserved": {"reservations": [{"id": "cr-00000001"}, {"id": "cr-00000002"}]}
                 }
             }
         ),
@@ -541,9 +467,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(
             pool={
                 "capacity": {
-                    "reserved": {
-                        "reservations": [{"id": "cr-00000001"}, {"id": "cr-00000001"}],
-                    }
+                    "reserved": {"reservations": [{"id": "cr-00000001"}, {"id": "cr-00000001"}]}
                 }
             }
         ),
@@ -589,13 +513,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "write `3` nodes",
     ),
     (
-        spec(
-            pool={
-                "capacity": {
-                    "block": {"reservations": [{"id": "cr-00000001", "nodes": 0}]}
-                }
-            }
-        ),
+        spec(pool={"capacity": {"block": {"reservations": [{"id": "cr-00000001", "nodes": 0}]}}}),
         "SPC004",
         "spec.nodePools[0].capacity[0].block.reservations[0].nodes",
         "0",
@@ -638,10 +556,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(
             pool={
                 "capacity": {
-                    "block": {
-                        "reservations": [{"id": "cr-00000001"}],
-                        "ends": "2026-12-01",
-                    }
+                    "block": {"reservations": [{"id": "cr-00000001"}], "ends": "2026-12-01"}
                 }
             }
         ),
@@ -684,11 +599,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ),
     (
         spec(
-            pool={
-                "capacity": {
-                    "block": {"reservations": [{"id": "cr-00000001"}], "ends": "soon"}
-                }
-            }
+            pool={"capacity": {"block": {"reservations": [{"id": "cr-00000001"}], "ends": "soon"}}}
         ),
         "SPC005",
         "spec.nodePools[0].capacity[0].block.ends",
@@ -921,9 +832,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
                 "capacity": {
                     "reserved": {
                         "reservations": [
-                            {
-                                "id": "arn:aws:ec2:us-west-2:1:capacity-reservation/cr-0a1b0000"
-                            }
+                            {"id": "arn:aws:ec2:us-west-2:1:capacity-reservation/cr-0a1b0000"}
                         ]
                     }
                 }
@@ -935,11 +844,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "write `cr-0a1b0000`",
     ),
     (
-        spec(
-            platform={
-                "eks": {"admins": ["arn:aws:sts::111122223333:assumed-role/Admin/me"]}
-            }
-        ),
+        spec(platform={"eks": {"admins": ["arn:aws:sts::111122223333:assumed-role/Admin/me"]}}),
         "SPC005",
         "spec.platform.eks.admins[0]",
         "is not the ARN of an IAM role",
@@ -1040,10 +945,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(
             pool={
                 "capacity": {
-                    "block": {
-                        "reservations": [{"id": "cr-00000001"}],
-                        "ends": "2026-12-15 11:30",
-                    }
+                    "block": {"reservations": [{"id": "cr-00000001"}], "ends": "2026-12-15 11:30"}
                 }
             }
         ),
@@ -1138,13 +1040,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "the number `2.5`, not a whole number",
         "a whole number",
     ),
-    (
-        spec(job={"nodes": 0}),
-        "SPC004",
-        "spec.jobs[0].nodes",
-        "below the minimum of 1",
-        "1 or more",
-    ),
+    (spec(job={"nodes": 0}), "SPC004", "spec.jobs[0].nodes", "below the minimum of 1", "1 or more"),
     (
         spec(job={"retries": {"job": 1001}}),
         "SPC004",
@@ -1245,23 +1141,14 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "-1",
     ),
     (
-        spec(
-            storage=[{"name": "a", "fsxLustre": {"existing": {**FSX, "id": "fsx-1"}}}]
-        ),
+        spec(storage=[{"name": "a", "fsxLustre": {"existing": {**FSX, "id": "fsx-1"}}}]),
         "SPC005",
         "spec.storage[0].fsxLustre.existing.id",
         "`fsx-1` is not an FSx file system id",
         "`fs-0a1b",
     ),
     (
-        spec(
-            storage=[
-                {
-                    "name": "a",
-                    "fsxLustre": {"existing": {**FSX, "mountName": "nine-long"}},
-                }
-            ]
-        ),
+        spec(storage=[{"name": "a", "fsxLustre": {"existing": {**FSX, "mountName": "nine-long"}}}]),
         "SPC005",
         "spec.storage[0].fsxLustre.existing.mountName",
         "`nine-long` is not the MountName",
@@ -1289,11 +1176,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "1000000000 or less",
     ),
     (
-        spec(
-            queues=queue(
-                cohort="c", quota=[{"pool": "gpu", "nodes": 2, "lendingLimit": 3}]
-            )
-        ),
+        spec(queues=queue(cohort="c", quota=[{"pool": "gpu", "nodes": 2, "lendingLimit": 3}])),
         "SPC005",
         "spec.queues[0].quota[0].lendingLimit",
         "a quota of 2 nodes that lends 3",
@@ -1315,9 +1198,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "`reclaimWithinCohort: LowerPriority`",
     ),
     (
-        spec(
-            queues=queue(preemption={"borrowWithinCohort": {"policy": "LowerPriority"}})
-        ),
+        spec(queues=queue(preemption={"borrowWithinCohort": {"policy": "LowerPriority"}})),
         "SPC005",
         "spec.queues[0].preemption",
         "stops jobs to borrow, and is in no cohort",
@@ -1376,10 +1257,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(
             kueue={
                 "fairSharing": {
-                    "preemptionStrategies": [
-                        "LessThanInitialShare",
-                        "LessThanOrEqualToFinalShare",
-                    ]
+                    "preemptionStrategies": ["LessThanInitialShare", "LessThanOrEqualToFinalShare"]
                 }
             }
         ),
@@ -1424,13 +1302,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "text, not the number `111122223333`",
         'quote it: `"111122223333"`',
     ),
-    (
-        spec(account="١" * 12),
-        "SPC005",
-        "spec.account",
-        "is not an AWS account id",
-        "12",
-    ),
+    (spec(account="١" * 12), "SPC005", "spec.account", "is not an AWS account id", "12"),
     (
         {**spec(), "spec": None},
         "SPC003",
@@ -1456,9 +1328,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "write it as text, like `arn:",
     ),
     (
-        spec(
-            platform={"eks": {"admins": ["arn:aws:iam::111122223333:role/Two Words"]}}
-        ),
+        spec(platform={"eks": {"admins": ["arn:aws:iam::111122223333:role/Two Words"]}}),
         "SPC005",
         "spec.platform.eks.admins[0]",
         "is not the ARN",
@@ -1666,9 +1536,7 @@ spec:
 def test_faults_stand_at_their_line_and_column() -> None:
     source = document(TEXT)
     found = [each.locate(source) for each in load(source)[1]]
-    assert sorted(
-        (each.code, each.span.line, each.span.column) for each in found if each.span
-    ) == [
+    assert sorted((each.code, each.span.line, each.span.column) for each in found if each.span) == [
         ("SPC001", 17, 7),  # `command` is missing from the job that begins here
         ("SPC002", 14, 7),
         ("SPC003", 15, 7),
@@ -1680,14 +1548,12 @@ def test_faults_stand_at_their_line_and_column() -> None:
 def test_a_number_for_a_text_is_told_as_it_is_written(number: str) -> None:
     """What it was read as, like 1.3, would be another text."""
     source = document(
-        TEXT.replace("cost: research", f"cost: {number}")
-        + f"      env: {{A: {number}}}\n"
+        TEXT.replace("cost: research", f"cost: {number}") + f"      env: {{A: {number}}}\n"
     )
     found = [
         each
         for each in load(source)[1]
-        if each.at
-        in (Route(("spec", "tags", "cost")), Route(("spec", "jobs", 0, "env", "A")))
+        if each.at in (Route(("spec", "tags", "cost")), Route(("spec", "jobs", 0, "env", "A")))
     ]
     assert [each.code for each in found] == ["SPC005", "SPC003"]
     for each in found:

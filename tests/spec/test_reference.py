@@ -37,9 +37,9 @@ def test_the_keys_are_those_of_the_models() -> None:
         "spec.nodePools[].capacity[].reserved.reservations[].id",
         "metadata.name",
     } <= {*paths}
-    assert {
-        id(field) for model in models() for field in model.model_fields.values()
-    } == {id(key.field) for key in KEYS}
+    assert {id(field) for model in models() for field in model.model_fields.values()} == {
+        id(key.field) for key in KEYS
+    }
 
 
 @pytest.mark.parametrize("key", KEYS, ids=lambda key: key.path)
@@ -104,9 +104,7 @@ def properties(part: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]
         return
     for key, value in part.items():
         if key == "properties":
-            yield from (
-                (f"{path}/{name}", each) for name, each in value.items() if each
-            )
+            yield from ((f"{path}/{name}", each) for name, each in value.items() if each)
         if key not in ("examples", "default"):
             yield from properties(value, f"{path}/{key}")
 
@@ -123,9 +121,7 @@ def test_editors_show_a_sentence_and_an_example(kind: str) -> None:
         assert sentence(part["description"]), path
         checker = Draft202012Validator({"$defs": whole.get("$defs", {}), **part})
         assert [
-            each.message
-            for example in part["examples"]
-            for each in checker.iter_errors(example)
+            each.message for example in part["examples"] for each in checker.iter_errors(example)
         ] == [], path
 
 

@@ -41,13 +41,7 @@ SOUND = [
     spec(job={"launcher": {"ncclTest": {}}, "image": None, "command": None}),
     spec(job={"launcher": {"ncclTest": {"busBandwidth": 20.5}}, "image": "r.test/a:1"}),
     spec(job={"volumes": [VOLUME]}),
-    spec(
-        job={
-            "volumes": [
-                {**VOLUME, "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}}
-            ]
-        }
-    ),
+    spec(job={"volumes": [{**VOLUME, "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}}]}),
     spec(job={"files": {"/a/b.yaml": "x", "/etc/a b": ""}}),
     spec(job={"initContainers": [{"name": "a", "command": ["x"]}]}),
     spec(job={"annotations": {"example.com/a": "x"}, "imagePullSecrets": ["a.b"]}),
@@ -58,15 +52,9 @@ SOUND = [
     spec(job={"model": {"parameters": 1e9, "parallel": {"tensor": 8, "data": 4}}}),
     spec(jobs=[JOB, {"name": "b", "extends": "train"}]),
     spec(jobs=[{"name": "a"}, {"name": "b"}], jobDefaults=MINIMAL),
-    spec(
-        jobDefaults={"checkpoint": {"every": "1h"}}, job={"checkpoint": {"path": "/a"}}
-    ),
+    spec(jobDefaults={"checkpoint": {"every": "1h"}}, job={"checkpoint": {"path": "/a"}}),
     spec(nodePools=[POOL, {"name": "b", "extends": "gpu"}], job={"pool": "gpu"}),
-    spec(
-        namespaces=[
-            {"name": "a", "podSecurity": "privileged", "quota": {"accelerators": 8}}
-        ]
-    ),
+    spec(namespaces=[{"name": "a", "podSecurity": "privileged", "quota": {"accelerators": 8}}]),
 ]
 BROKEN = [
     spec(job={"launcher": {}}),
@@ -78,13 +66,7 @@ BROKEN = [
     spec(job={"volumes": [{**VOLUME, "secret": {"secretName": "a"}}]}),
     spec(job={"volumes": [{**VOLUME, "emptyDir": {"medium": "HugePages"}}]}),
     spec(job={"volumes": [{"name": "a", "path": "/a", "nodeLocal": {}}]}),
-    spec(
-        job={
-            "volumes": [
-                {"name": "a", "path": "/a", "hostPath": {"path": "/a", "type": "Dir"}}
-            ]
-        }
-    ),
+    spec(job={"volumes": [{"name": "a", "path": "/a", "hostPath": {"path": "/a", "type": "Dir"}}]}),
     spec(job={"files": {"a": "x"}}),
     spec(job={"files": {"/a/": "x"}}),
     spec(job={"files": {"/proc/a": "x"}}),

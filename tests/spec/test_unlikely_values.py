@@ -66,21 +66,12 @@ JOB = [
     ("RUN144", 'image: "localhost:5000/train:1.0"'),
     ("RUN145", 'image: "alpine:3.20"'),
     ("RUN146", "retries: {process: 1000}"),
-    (
-        "RES198",
-        "deepspeed: {microBatchSize: 1, config: {zero_optimisation: {stage: 3}}}",
-    ),
-    (
-        "RUN131",
-        'initContainers: [{name: w, image: "busybox:1.36", command: [sleep, infinity]}]',
-    ),
+    ("RES198", "deepspeed: {microBatchSize: 1, config: {zero_optimisation: {stage: 3}}}"),
+    ("RUN131", 'initContainers: [{name: w, image: "busybox:1.36", command: [sleep, infinity]}]'),
     ("SPC005", f'image: "registry.test/train@sha256:{"0" * 64}"'),
     ("SPC005", "files: {/bin/bash: text}"),
     ("SPC005", "files: {/etc/resolv.conf: text}"),
-    (
-        "RUN133",
-        "volumes: [{name: v, path: /usr/local/cuda, emptyDir: {sizeLimit: 10Gi}}]",
-    ),
+    ("RUN133", "volumes: [{name: v, path: /usr/local/cuda, emptyDir: {sizeLimit: 10Gi}}]"),
     ("RUN133", "volumes: [{name: v, path: /opt/amazon, emptyDir: {sizeLimit: 10Gi}}]"),
     ("SPC005", "mounts: [{storage: scratch, path: /var/run/secrets}]"),
 ]
@@ -103,10 +94,7 @@ SPEC = [
     ("RUN137", "{components: {karpenter: {values: {replicas: 0}}}}"),
     ("RUN137", "{components: {trainer: {values: {manager: {replicas: 0}}}}}"),
     ("RUN137", "{platform: {eks: {addons: {coredns: {values: {replicaCount: 0}}}}}}"),
-    (
-        "RUN135",
-        "{components: {karpenter: {values: {settings: {batchMaxDuratoin: 20s}}}}}",
-    ),
+    ("RUN135", "{components: {karpenter: {values: {settings: {batchMaxDuratoin: 20s}}}}}"),
     ("RUN135", "{components: {nvidia-device-plugin: {values: {tolerationz: []}}}}"),
     ("QUE024", "{kueue: {waitForPodsReady: {recoveryTimeout: 1s}}}"),
     ("QUE025", "{kueue: {waitForPodsReady: {timeout: 240h}}}"),
@@ -196,10 +184,7 @@ def test_a_cache_that_is_larger_than_the_disks(tmp_path: Path) -> None:
     spec["spec"]["storage"].append(
         {
             "name": "data",
-            "s3": {
-                "existing": {"bucket": "data-111122223333"},
-                "cache": {"size": "40Ti"},
-            },
+            "s3": {"existing": {"bucket": "data-111122223333"}, "cache": {"size": "40Ti"}},
         }
     )
     spec["spec"]["jobs"][0]["mounts"].append({"storage": "data", "path": "/bucket"})

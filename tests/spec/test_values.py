@@ -18,9 +18,7 @@ BLOCK = {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}
 
 
 def stored(bucket: str = "runs", **more: Any) -> dict[str, Any]:
-    return spec(
-        storage=[{"name": "data", "s3": {"existing": {"bucket": bucket}, **more}}]
-    )
+    return spec(storage=[{"name": "data", "s3": {"existing": {"bucket": bucket}, **more}}])
 
 
 def vpc(*subnets: tuple[str, str]) -> dict[str, Any]:
@@ -58,11 +56,7 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
             help,
         )
         for block, what, help in (
-            (
-                "10.0.0.0/8",
-                "private addresses",
-                "the address that your network has outside",
-            ),
+            ("10.0.0.0/8", "private addresses", "the address that your network has outside"),
             ("172.31.0.0/16", "private addresses", "its NAT's"),
             ("192.168.1.0/24", "private addresses", "VPN"),
             ("100.64.0.0/10", "addresses shared", "outside"),
@@ -73,14 +67,7 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
         )
     ),
     (
-        spec(
-            storage=[
-                {
-                    "name": "d",
-                    "fsxLustre": {"existing": {**FSX, "address": "127.0.0.1"}},
-                }
-            ]
-        ),
+        spec(storage=[{"name": "d", "fsxLustre": {"existing": {**FSX, "address": "127.0.0.1"}}}]),
         "storage[0].fsxLustre.existing.address",
         "no host can have the address `127.0.0.1`",
         "10.0.1.20",
@@ -128,9 +115,7 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
         "StartDate and EndDate",
     ),
     (
-        spec(
-            pool={"capacity": {"block": {**BLOCK, "ends": "2026-12-15T11:30:00+09:00"}}}
-        ),
+        spec(pool={"capacity": {"block": {**BLOCK, "ends": "2026-12-15T11:30:00+09:00"}}}),
         "nodePools[0].capacity[0].block.ends",
         "ends at 2026-12-15T02:30:00Z, and every Capacity Block ends at 11:30 UTC",
         "write `2026-12-15T11:30:00Z`",
@@ -153,12 +138,7 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
             "karpenter.k8s.aws/instance-gpu-name",
         )
     ),
-    (
-        spec(pool={"labels": {"a..b/c": "x"}}),
-        "nodePools[0].labels",
-        "is not a label key",
-        "",
-    ),
+    (spec(pool={"labels": {"a..b/c": "x"}}), "nodePools[0].labels", "is not a label key", ""),
     (
         spec(pool={"labels": {f"a/{'b' * 64}": "x"}}),
         "nodePools[0].labels",
@@ -183,19 +163,9 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
         "`&` in `42 & more` stands in no value of an IAM tag",
         "letters",
     ),
-    (
-        spec(tags={"who?": "me"}),
-        "tags",
-        "`?` in `who?` stands in no key",
-        "letters, digits",
-    ),
+    (spec(tags={"who?": "me"}), "tags", "`?` in `who?` stands in no key", "letters, digits"),
     (spec(tags={"AWS:cost": "me"}), "tags", "no tag that you may set", "of your own"),
-    (
-        spec(tags={f"t{number}": "" for number in range(41)}),
-        "tags",
-        "has 41 items",
-        "at most 40",
-    ),
+    (spec(tags={f"t{number}": "" for number in range(41)}), "tags", "has 41 items", "at most 40"),
     # S3
     *(
         (
@@ -218,30 +188,10 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
         "names a bucket too",
         "`prefix: llama`",
     ),
-    (
-        stored(prefix="/llama"),
-        "storage[0].s3.prefix",
-        "a part of it is empty",
-        "write `llama/`",
-    ),
-    (
-        stored(prefix="a//b"),
-        "storage[0].s3.prefix",
-        "a part of it is empty",
-        "write `a/b/`",
-    ),
-    (
-        stored(prefix="../a"),
-        "storage[0].s3.prefix",
-        "is empty, `.` or `..`",
-        "write `a/`",
-    ),
-    (
-        stored(prefix="/"),
-        "storage[0].s3.prefix",
-        "a part of it is empty",
-        "the whole bucket",
-    ),
+    (stored(prefix="/llama"), "storage[0].s3.prefix", "a part of it is empty", "write `llama/`"),
+    (stored(prefix="a//b"), "storage[0].s3.prefix", "a part of it is empty", "write `a/b/`"),
+    (stored(prefix="../a"), "storage[0].s3.prefix", "is empty, `.` or `..`", "write `a/`"),
+    (stored(prefix="/"), "storage[0].s3.prefix", "a part of it is empty", "the whole bucket"),
     (stored(prefix="a b"), "storage[0].s3.prefix", "a space", "runs/llama"),
     (stored(prefix="a" * 1025), "storage[0].s3.prefix", "has 1025 bytes", "shorter"),
     # Mounts
@@ -295,18 +245,8 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
         "begins with a variable, `A=b`",
         "under `env:`",
     ),
-    (
-        spec(job={"command": ["cd", "/app"]}),
-        "jobs[0].command",
-        "a word of the shell",
-        "[bash, -c,",
-    ),
-    (
-        spec(job={"command": ["python", "a\0b"]}),
-        "jobs[0].command[1]",
-        "a zero byte",
-        "remove",
-    ),
+    (spec(job={"command": ["cd", "/app"]}), "jobs[0].command", "a word of the shell", "[bash, -c,"),
+    (spec(job={"command": ["python", "a\0b"]}), "jobs[0].command[1]", "a zero byte", "remove"),
     (spec(job={"args": ["\0"]}), "jobs[0].args[0]", "a zero byte", "remove"),
     (spec(job={"env": {"A": "x\0"}}), "jobs[0].env.A", "a zero byte", "remove"),
     (
@@ -390,11 +330,7 @@ GOOD: list[dict[str, Any]] = [
     spec(
         pool={
             "capacity": {
-                "block": {
-                    **BLOCK,
-                    "starts": "2026-06-01T12:00:00Z",
-                    "ends": "2026-11-30T11:30:00Z",
-                }
+                "block": {**BLOCK, "starts": "2026-06-01T12:00:00Z", "ends": "2026-11-30T11:30:00Z"}
             }
         }
     ),
@@ -443,9 +379,7 @@ def test_a_password_is_never_shown() -> None:
     made = document(spec(flux={"url": "https://me:hunter22@github.com/org/fleet"}))
     found = [
         each.locate(made)
-        for each in shape_faults(
-            spec(flux={"url": "https://me:hunter22@github.com/org/fleet"})
-        )
+        for each in shape_faults(spec(flux={"url": "https://me:hunter22@github.com/org/fleet"}))
     ]
     text = render("text", found, tool_version="0")
     assert "https://***********@github.com" in text

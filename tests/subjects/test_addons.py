@@ -62,12 +62,7 @@ CPU = spec(
 def context_of(data: dict[str, Any]) -> Context:
     read = language().model_validate(data)
     return Context(
-        read.metadata.name,
-        read.spec,
-        load_catalog(),
-        RELEASE,
-        "generated",
-        PLATFORMS["eks"],
+        read.metadata.name, read.spec, load_catalog(), RELEASE, "generated", PLATFORMS["eks"]
     )
 
 
@@ -78,9 +73,7 @@ def setting_of(data: dict[str, Any]) -> Setting:
 
 @pytest.mark.parametrize("addon", ADD_ONS, ids=lambda addon: addon.component)
 @pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
-def test_every_release_has_what_an_add_on_is_installed_from(
-    addon: AddOn, release: Any
-) -> None:
+def test_every_release_has_what_an_add_on_is_installed_from(addon: AddOn, release: Any) -> None:
     component = release.components[addon.component]
     needed = {
         HELM: component.chart,
@@ -93,9 +86,7 @@ def test_every_release_has_what_an_add_on_is_installed_from(
 
 
 @pytest.mark.parametrize(
-    "addon",
-    [addon for addon in ADD_ONS if addon.reach],
-    ids=lambda addon: addon.component,
+    "addon", [addon for addon in ADD_ONS if addon.reach], ids=lambda addon: addon.component
 )
 def test_agents_reach_every_pool(addon: AddOn) -> None:
     values: Any = addon.values(setting_of(EVERYTHING))
@@ -136,14 +127,7 @@ def test_no_version_of_what_a_cluster_does_not_use_is_listed() -> None:
     ):
         assert RELEASE.components[absent].version
         assert absent not in listed
-    assert {
-        "kubernetes",
-        "eksctl",
-        "ami",
-        "flux",
-        "karpenter",
-        "kueue",
-    } <= listed.keys()
+    assert {"kubernetes", "eksctl", "ami", "flux", "karpenter", "kueue"} <= listed.keys()
 
 
 def test_versions_of_what_a_cluster_uses_are_listed() -> None:
@@ -168,11 +152,7 @@ _BUILT_IN = (
     "eksctl.io/",
 )
 # By `flux bootstrap`: installed before anything that we write.
-_OF_FLUX = (
-    "source.toolkit.fluxcd.io/",
-    "helm.toolkit.fluxcd.io/",
-    "kustomize.toolkit.fluxcd.io/",
-)
+_OF_FLUX = ("source.toolkit.fluxcd.io/", "helm.toolkit.fluxcd.io/", "kustomize.toolkit.fluxcd.io/")
 
 
 @pytest.mark.parametrize("name", SPECS)
@@ -194,9 +174,7 @@ def test_every_custom_kind_is_brought_by_a_component_that_is_used(name: str) -> 
 
 
 def test_the_namespace_of_a_chart_is_the_systems_where_it_is_used() -> None:
-    queues = [
-        {**QUEUE, "namespaces": [RELEASE.chart("nvidia-device-plugin").namespace]}
-    ]
+    queues = [{**QUEUE, "namespaces": [RELEASE.chart("nvidia-device-plugin").namespace]}]
     (fault,) = faults_of(spec(queues=queues))
     assert fault.code == "RES021"
     assert faults_of({**CPU, "spec": {**CPU["spec"], "queues": queues}}) == []
@@ -249,9 +227,7 @@ def dropped_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cata
     shutil.copytree(DATA / "releases", tmp_path / "releases")
     facts = tmp_path / "releases" / RELEASE.name / "gpu-exporter.json"
     facts.write_text(json.dumps(_FACTS))
-    monkeypatch.setattr(
-        addons, "__path__", [*addons.__path__, str(tmp_path / "addons")]
-    )
+    monkeypatch.setattr(addons, "__path__", [*addons.__path__, str(tmp_path / "addons")])
     addons.addons.cache_clear()
     catalog = Catalog(json.loads((DATA / "instances.json").read_bytes()))
     catalog.__dict__["releases"] = Releases(tmp_path / "releases")
@@ -272,9 +248,7 @@ def _bodies(manifests: list[Manifest]) -> Mapping[str, Any]:
 
 _BEFORE = _bodies(manifests_of(spec()))
 _CPU_BEFORE = _bodies(manifests_of(CPU))
-_SHARE_BEFORE = [
-    each.value for each in plan_of(spec()).derived if each.field == "share"
-]
+_SHARE_BEFORE = [each.value for each in plan_of(spec()).derived if each.field == "share"]
 
 
 def test_an_add_on_that_is_dropped_in_is_installed(dropped_in: Catalog) -> None:
@@ -289,19 +263,13 @@ def test_an_add_on_that_is_dropped_in_is_installed(dropped_in: Catalog) -> None:
     assert "controllers/helmrepository-charts-example-com-exporter.yaml" in after
 
 
-def test_an_add_on_that_is_dropped_in_changes_no_cluster_without_it(
-    dropped_in: Catalog,
-) -> None:
+def test_an_add_on_that_is_dropped_in_changes_no_cluster_without_it(dropped_in: Catalog) -> None:
     after = objects(_resolved(CPU, dropped_in))
     assert _bodies(after) == _CPU_BEFORE
 
 
 def _version_listed(plan: Plan, component: str) -> str:
-    (value,) = [
-        value
-        for value in plan.derived
-        if value.field == f"components.{component}.version"
-    ]
+    (value,) = [value for value in plan.derived if value.field == f"components.{component}.version"]
     return value.value
 
 
@@ -313,13 +281,8 @@ def test_an_add_on_that_is_dropped_in_takes_its_share(dropped_in: Catalog) -> No
     assert _version_listed(plan, "gpu-exporter") == _FACTS["version"]
 
 
-def test_add_ons_that_wait_for_each_other_are_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    one, two = (
-        AddOn(component="one", after=("two",)),
-        AddOn(component="two", after=("one",)),
-    )
+def test_add_ons_that_wait_for_each_other_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = (AddOn(component="one", after=("two",)), AddOn(component="two", after=("one",)))
     with pytest.raises(ValueError, match="one, two"):
         addons._in_order([one, two])
 

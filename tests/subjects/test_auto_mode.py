@@ -31,13 +31,7 @@ from compiler.plan import Plan
 from compiler.subjects.cluster.plan import Cluster
 from compiler.subjects.delivery.plan import HelmRelease, Stage
 from compiler.subjects.health.plan import ProblemDetector
-from compiler.subjects.pools.plan import (
-    AutoNodeClass,
-    NodeClass,
-    NodeOverlay,
-    NodePool,
-    NodeShare,
-)
+from compiler.subjects.pools.plan import AutoNodeClass, NodeClass, NodeOverlay, NodePool, NodeShare
 from compiler.targets import lower
 from compiler.verify import validate_body
 from compiler.verify.documented import NODE_CLASS
@@ -49,9 +43,7 @@ BLOCK = {"block": {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}}
 
 
 def auto(
-    mode: dict[str, Any] | None = None,
-    eks: dict[str, Any] | None = None,
-    **parts: Any,
+    mode: dict[str, Any] | None = None, eks: dict[str, Any] | None = None, **parts: Any
 ) -> dict[str, Any]:
     """A spec of a cluster with Auto Mode."""
     platform = {"eks": {"autoMode": mode or {}, **(eks or {})}}
@@ -80,17 +72,12 @@ def test_a_pool_is_a_node_pool_with_a_node_class_of_auto_mode() -> None:
     assert node_class["spec"]["placementGroupSelector"] == {"name": "lab-gpu"}
     assert node_class["spec"]["ephemeralStorage"] == {"size": "100Gi"}
     interfaces = node_class["spec"]["advancedNetworking"]["networkInterfaces"]
-    assert [entry["interfaceType"] for entry in interfaces] == [
-        "interface",
-        *["efa-only"] * 4,
-    ]
+    assert [entry["interfaceType"] for entry in interfaces] == ["interface", *["efa-only"] * 4]
     assert interfaces[0]["secondaryIPv4PrefixCount"] == 2
     assert not any("secondaryIPv4PrefixCount" in entry for entry in interfaces[1:])
 
 
-def test_no_tag_of_the_spec_is_on_nodes_that_the_clusters_role_could_not_launch() -> (
-    None
-):
+def test_no_tag_of_the_spec_is_on_nodes_that_the_clusters_role_could_not_launch() -> None:
     """EKS user guide, auto-learn-iam: the managed policies permit no tags of one's own."""
     manifests = manifests_of(auto(tags={"team": "research"}))
     assert "tags" not in body_of(manifests, "NodeClass")["spec"]
@@ -217,9 +204,7 @@ def test_what_is_written_is_read_back(pool: dict[str, Any]) -> None:
 
 
 def test_what_is_written_has_the_documented_shape() -> None:
-    for manifest in manifests_of(
-        auto(pool={"nodes": 4, "rootVolume": {"size": "1Ti"}})
-    ):
+    for manifest in manifests_of(auto(pool={"nodes": 4, "rootVolume": {"size": "1Ti"}})):
         assert validate_body(manifest.body) == [], manifest.path
 
 
@@ -259,12 +244,7 @@ def test_the_pages_name_no_system_node_and_no_queue() -> None:
     assert "general-purpose" in readme
     assert "nodeclasses.eks.amazonaws.com" in written["bootstrap/down.sh"]
     assert "ec2nodeclasses" not in written["bootstrap/down.sh"]
-    for word in (
-        "start-session",
-        "interruption queue",
-        "ec2nodeclasses",
-        "upgrade nodegroup",
-    ):
+    for word in ("start-session", "interruption queue", "ec2nodeclasses", "upgrade nodegroup"):
         assert word not in readme
     assert "EKS makes none" in written["bootstrap/pools/gpu.md"]
 
@@ -286,10 +266,7 @@ def test_terraform_makes_the_role_of_the_nodes_as_cloudformation_does() -> None:
         policy["policy_arn"].rpartition("/")[2]
         for policy in made["aws_iam_role_policy_attachment"].values()
     ]
-    assert policies == [
-        "AmazonEKSWorkerNodeMinimalPolicy",
-        "AmazonEC2ContainerRegistryPullOnly",
-    ]
+    assert policies == ["AmazonEKSWorkerNodeMinimalPolicy", "AmazonEC2ContainerRegistryPullOnly"]
 
 
 def test_autos_families_are_those_of_the_guide() -> None:
@@ -336,16 +313,8 @@ PRIMARY = interface(0, 0, "interface", secondaryIPv4PrefixCount=1)
         ({"snatPolicy": "Never"}, "SCH004", "spec/snatPolicy"),
         ({"ephemeralStorage": {"iops": 2000}}, "SCH005", "spec/ephemeralStorage/iops"),
         ({"instanceProfile": "p"}, "SCH011", "spec/instanceProfile"),
-        (
-            {"podSubnetSelectorTerms": [{"id": "s"}]},
-            "SCH011",
-            "spec/podSubnetSelectorTerms",
-        ),
-        (
-            {"tags": {"karpenter.sh/nodepool": "a"}},
-            "SCH011",
-            "spec/tags/karpenter.sh|nodepool",
-        ),
+        ({"podSubnetSelectorTerms": [{"id": "s"}]}, "SCH011", "spec/podSubnetSelectorTerms"),
+        ({"tags": {"karpenter.sh/nodepool": "a"}}, "SCH011", "spec/tags/karpenter.sh|nodepool"),
         (
             interfaces(interface(1, 0, "efa-only")),
             "SCH011",
@@ -367,17 +336,13 @@ PRIMARY = interface(0, 0, "interface", secondaryIPv4PrefixCount=1)
             "spec/advancedNetworking/networkInterfaces/0/secondaryIPv4PrefixCount",
         ),
         (
-            interfaces(
-                PRIMARY, interface(0, 1, "efa-only"), associatePublicIPAddress=True
-            ),
+            interfaces(PRIMARY, interface(0, 1, "efa-only"), associatePublicIPAddress=True),
             "SCH011",
             "spec/advancedNetworking/associatePublicIPAddress",
         ),
     ],
 )
-def test_what_a_node_class_refuses(
-    fields: dict[str, Any], code: str, place: str
-) -> None:
+def test_what_a_node_class_refuses(fields: dict[str, Any], code: str, place: str) -> None:
     (fault,) = validate_body(edited(**fields))
     path = "/".join(str(key).replace("/", "|") for key in fault.path)
     assert (fault.code, path) == (code, place)
@@ -400,9 +365,7 @@ def test_a_sound_node_class_has_no_fault() -> None:
         ("300h", "205h", True),
     ],
 )
-def test_the_life_of_a_node_of_auto_mode(
-    age: str | None, grace: str | None, refused: bool
-) -> None:
+def test_the_life_of_a_node_of_auto_mode(age: str | None, grace: str | None, refused: bool) -> None:
     spans = {"expireAfter": age, "terminationGracePeriod": grace}
     given = {key: span for key, span in spans.items() if span is not None}
     zone = {"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["a"]}
@@ -421,10 +384,7 @@ def test_the_life_of_a_node_of_auto_mode(
     ("config", "place"),
     [
         ({"enabled": True, "nodePools": ["gpu"]}, ("autoModeConfig", "nodePools", 0)),
-        (
-            {"enabled": True, "nodePools": ["system", "system"]},
-            ("autoModeConfig", "nodePools", 1),
-        ),
+        ({"enabled": True, "nodePools": ["system", "system"]}, ("autoModeConfig", "nodePools", 1)),
         (
             {"enabled": True, "nodePools": [], "nodeRoleARN": "arn:a"},
             ("autoModeConfig", "nodeRoleARN"),
@@ -432,9 +392,7 @@ def test_the_life_of_a_node_of_auto_mode(
         ({"enabled": False, "nodePools": ["system"]}, ("autoModeConfig", "nodePools")),
     ],
 )
-def test_what_eksctl_refuses_of_auto_mode(
-    config: dict[str, Any], place: tuple[Any, ...]
-) -> None:
+def test_what_eksctl_refuses_of_auto_mode(config: dict[str, Any], place: tuple[Any, ...]) -> None:
     (fault,) = validate_body(cluster(autoModeConfig=config))
     assert fault.path == place
 
@@ -488,10 +446,6 @@ def test_a_spec_without_it_imports_nothing_of_it() -> None:
         "print(*(name for name in sys.modules if name.startswith('compiler.subjects') and 'auto' in name))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=ROOT,
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, encoding="utf-8", check=True
     )
     assert done.stdout.split() == []

@@ -35,14 +35,8 @@ def made(**keys: Any) -> list[dict[str, Any]]:
         ({"pool": {"instanceTypes": ["c7i.4xlarge"]}, "job": {"nodes": 1}}, Boot()),
         ({"pool": {"instanceTypes": ["c7i.24xlarge"]}}, Boot(lustre_settings=True)),
         ({"pool": LARGE}, Boot(locked_memory=True, lustre_settings=True)),
-        (
-            {"pool": LARGE, "storage": EXISTING},
-            Boot(locked_memory=True, lustre_settings=True),
-        ),
-        (
-            {"pool": {"instanceTypes": ["c7i.xlarge"]}, "storage": EXISTING},
-            Boot(),
-        ),
+        ({"pool": LARGE, "storage": EXISTING}, Boot(locked_memory=True, lustre_settings=True)),
+        ({"pool": {"instanceTypes": ["c7i.xlarge"]}, "storage": EXISTING}, Boot()),
         (
             {"pool": LARGE, "storage": made()},
             Boot(locked_memory=True, lustre_settings=True, lustre_efa=True),
@@ -73,9 +67,7 @@ def test_nodes_of_a_managed_group_do_the_same() -> None:
 
 
 def test_nothing_that_flux_would_substitute() -> None:
-    every = Boot(
-        mig=("1g.10gb",), locked_memory=True, lustre_settings=True, lustre_efa=True
-    )
+    every = Boot(mig=("1g.10gb",), locked_memory=True, lustre_settings=True, lustre_efa=True)
     script = boot_script(every)
     assert "${" not in script
     done = subprocess.run(["bash", "-n"], input=script, text=True, check=False)
@@ -97,14 +89,8 @@ def test_nothing_that_flux_would_substitute() -> None:
         ),
     ],
 )
-def test_a_file_system_with_efa_that_no_node_reaches_so(
-    parts: dict[str, Any], fact: str
-) -> None:
-    found = [
-        fault
-        for fault in faults_of(spec(storage=made(), **parts))
-        if fault.code == "RES220"
-    ]
+def test_a_file_system_with_efa_that_no_node_reaches_so(parts: dict[str, Any], fact: str) -> None:
+    found = [fault for fault in faults_of(spec(storage=made(), **parts)) if fault.code == "RES220"]
     assert [fact in fault.message for fault in found] == [True]
 
 
@@ -136,9 +122,7 @@ def test_settings_are_written_once_for_each_mounted_file_system(
     memory = tmp_path / "meminfo"
     memory.write_text("MemTotal: 1073741824 kB\n")
     text = inner("lustre-settings")
-    text = text.replace("/sys/fs/lustre", str(lustre)).replace(
-        "/proc/meminfo", str(memory)
-    )
+    text = text.replace("/sys/fs/lustre", str(lustre)).replace("/proc/meminfo", str(memory))
     text = text.replace("/run/lustre-settings", str(tmp_path / "run"))
     path = stand_ins(tmp_path / "bin", {"nproc": f"#!/bin/sh\necho {cpus}\n"})
     first = lustre / "osc/a-OST0000-osc-ffff/max_rpcs_in_flight"
@@ -175,9 +159,7 @@ def test_a_node_becomes_a_client_over_so_many_interfaces(
     assert len(added) == used
     assert added[0] == "net add --net efa --if rdmap00 --peer-credits 32"
     assert "modprobe kefalnd ipif_name=ens32" in lines
-    assert lines.index("udsp add --src efa --priority 0") < lines.index(
-        "modprobe lustre"
-    )
+    assert lines.index("udsp add --src efa --priority 0") < lines.index("modprobe lustre")
 
 
 def test_the_place_of_the_user_data_is_the_type() -> None:

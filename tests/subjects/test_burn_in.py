@@ -20,14 +20,7 @@ from compiler.subjects.health.plan import BurnIn
 from compiler.subjects.pools.plan import NodePool, Taint
 from compiler.subjects.queues.plan import Flavor, QueueManager
 
-SCRIPT = (
-    Path(__file__).parents[2]
-    / "compiler"
-    / "subjects"
-    / "health"
-    / "scripts"
-    / "burn_in.py"
-)
+SCRIPT = Path(__file__).parents[2] / "compiler" / "subjects" / "health" / "scripts" / "burn_in.py"
 TAINT = {"key": "trainyard.dev/burn-in", "effect": "NoSchedule"}
 OTHER = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
 
@@ -129,15 +122,9 @@ def test_a_node_passes_by_the_result_of_dcgmi(
 
 @pytest.mark.parametrize(
     ("burn_in", "minutes"),
-    [
-        ({}, 30),
-        ({"diagnostics": {"level": 2}}, 32),
-        ({"diagnostics": {"level": 3}}, 45),
-    ],
+    [({}, 30), ({"diagnostics": {"level": 2}}, 32), ({"diagnostics": {"level": 3}}, 45)],
 )
-def test_kueue_waits_for_the_diagnostics_as_well(
-    burn_in: dict[str, Any], minutes: int
-) -> None:
+def test_kueue_waits_for_the_diagnostics_as_well(burn_in: dict[str, Any], minutes: int) -> None:
     (manager,) = plan_of(with_test(burnIn=burn_in)).of(QueueManager)
     assert manager.pods_ready is not None
     assert manager.pods_ready.seconds == minutes * 60
@@ -228,9 +215,7 @@ def step(name: str, api: str, file: Path) -> None:
     )
 
 
-def test_a_node_that_passed_loses_the_taint_and_no_other(
-    api: str, tmp_path: Path
-) -> None:
+def test_a_node_that_passed_loses_the_taint_and_no_other(api: str, tmp_path: Path) -> None:
     file = tmp_path / "needed"
     step("needed", api, file)
     assert file.exists()
@@ -249,9 +234,7 @@ def test_a_node_that_restarts_is_not_tested_again(api: str, tmp_path: Path) -> N
     assert Api.patches == []
 
 
-def test_a_node_that_restarts_after_its_test_is_not_tested_again(
-    api: str, tmp_path: Path
-) -> None:
+def test_a_node_that_restarts_after_its_test_is_not_tested_again(api: str, tmp_path: Path) -> None:
     """The pod is the same one, with the file that its first start left; a job may be back on the node."""
     file = tmp_path / "needed"
     step("needed", api, file)

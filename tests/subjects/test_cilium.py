@@ -50,9 +50,7 @@ def test_pods_are_named_since_a_block_holds_none(plan: Plan) -> None:
     assert policy.egress is not None
     peers = [peer for rule in policy.egress for peer in rule.peers]
     assert any(peer.namespaces == {} and peer.cidr is None for peer in peers)
-    bodies = [
-        each.body for each in objects_of(plan) if each.ref.kind == "NetworkPolicy"
-    ]
+    bodies = [each.body for each in objects_of(plan) if each.ref.kind == "NetworkPolicy"]
     assert {"to": [{"namespaceSelector": {}}]} in bodies[0]["spec"]["egress"]
     (before,) = plan_of(spec()).of(NetworkPolicy)
     assert before.egress == policy.egress[:2]

@@ -7,16 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from builders import (
-    RELEASE,
-    body_of,
-    components,
-    document,
-    faults_of,
-    manifests_of,
-    plan_of,
-    spec,
-)
+from builders import RELEASE, body_of, components, document, faults_of, manifests_of, plan_of, spec
 from running import Command
 
 from compiler.driver import check
@@ -83,9 +74,7 @@ def test_null_removes_what_trainyard_sets() -> None:
 
 
 def test_values_of_one_cluster_reach_no_other() -> None:
-    values_of(
-        "kueue", {"controllerManager": {"podDisruptionBudget": {"enabled": False}}}
-    )
+    values_of("kueue", {"controllerManager": {"podDisruptionBudget": {"enabled": False}}})
     again = plan_of(spec()).of(HelmRelease)
     assert {release.name: release.values for release in again} == OURS
 
@@ -124,15 +113,11 @@ def test_the_version_of_a_chart_has_its_place() -> None:
     kueue, efa = RELEASE.version("kueue"), RELEASE.version(EFA)
     data = spec(components={**components(kueue=kueue), EFA: {"version": efa}})
     manifests = manifests_of(data)
-    found = {
-        each.ref.name: each for each in manifests if each.ref.kind == "OCIRepository"
-    }
+    found = {each.ref.name: each for each in manifests if each.ref.kind == "OCIRepository"}
     tag = found["kueue"].origin(("spec", "ref", "tag"))
     assert tag == ("spec", "components", "kueue", "version")
     (release,) = [
-        each
-        for each in manifests
-        if each.ref.kind == "HelmRelease" and each.ref.name == EFA
+        each for each in manifests if each.ref.kind == "HelmRelease" and each.ref.name == EFA
     ]
     version = release.origin(("spec", "chart", "spec", "version"))
     assert version == ("spec", "components", EFA, "version")
@@ -160,9 +145,7 @@ def test_the_digest_of_a_chart_is_what_flux_takes() -> None:
         ("eksctl", {"digest": DIGEST}),
     ],
 )
-def test_a_digest_that_no_chart_can_be_taken_by(
-    component: str, written: dict[str, Any]
-) -> None:
+def test_a_digest_that_no_chart_can_be_taken_by(component: str, written: dict[str, Any]) -> None:
     found = faults_of(spec(components={component: written}))
     (fault,) = [each for each in found if each.code == "RES238"]
     assert str(fault.at) == f"spec.components.{component}.digest"
@@ -308,9 +291,7 @@ def findings_of(folder: Path, parts: dict[str, Any]) -> list[tuple[str, str]]:
     """Code and line of each finding on a spec."""
     text = yaml.safe_dump(spec(**parts), sort_keys=False)
     (folder / "spec.yaml").write_text(text)
-    (done,) = check(
-        [folder / "spec.yaml"], Options(output=folder / "generated")
-    ).compilations
+    (done,) = check([folder / "spec.yaml"], Options(output=folder / "generated")).compilations
     lines = text.splitlines()
     return [
         (each.code, lines[each.span.line - 1].strip())
@@ -319,16 +300,12 @@ def findings_of(folder: Path, parts: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def test_a_configuration_that_admits_no_job_is_found_at_its_line(
-    tmp_path: Path,
-) -> None:
+def test_a_configuration_that_admits_no_job_is_found_at_its_line(tmp_path: Path) -> None:
     before = findings_of(tmp_path, {})
     found = findings_of(tmp_path, yaml.safe_load(CONFIG))
     added = [each for each in found if each not in before]
     assert added
-    assert {line.partition(":")[0] for _, line in added} == {
-        "controllerManagerConfigYaml"
-    }
+    assert {line.partition(":")[0] for _, line in added} == {"controllerManagerConfigYaml"}
 
 
 def test_explain_shows_the_line_of_a_value(tmp_path: Path, trainyard: Command) -> None:
@@ -337,7 +314,5 @@ def test_explain_shows_the_line_of_a_value(tmp_path: Path, trainyard: Command) -
     text = yaml.safe_dump(data, sort_keys=False)
     (tmp_path / "spec.yaml").write_text(text)
     line = text.splitlines().index("          replicas: 3") + 1
-    done = trainyard(
-        "explain", "HelmRelease/flux-system/kueue", "--in", "spec.yaml", cwd=tmp_path
-    )
+    done = trainyard("explain", "HelmRelease/flux-system/kueue", "--in", "spec.yaml", cwd=tmp_path)
     assert f"spec.values.controllerManager.replicas: spec.yaml:{line}:" in done.out

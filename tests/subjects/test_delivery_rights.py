@@ -32,9 +32,7 @@ def rights_of(rules: list[Body]) -> set[Right]:
     }
 
 
-def granted(
-    manifests: list[Manifest], account: str, namespace: str | None
-) -> set[Right]:
+def granted(manifests: list[Manifest], account: str, namespace: str | None) -> set[Right]:
     """What an account may do in a namespace, or with what is in none."""
     roles = {
         (each.ref.kind, each.ref.namespace, each.ref.name): each.body["rules"]
@@ -123,9 +121,7 @@ def test_each_account_may_make_all_that_is_in_its_folder(name: str) -> None:
             continue
         assert stage.account, stage.name
         for each in held:
-            missing = needed(each) - granted(
-                manifests, stage.account, each.ref.namespace
-            )
+            missing = needed(each) - granted(manifests, stage.account, each.ref.namespace)
             assert not missing, f"{stage.account} makes {each.path}"
 
 
@@ -145,11 +141,7 @@ def test_no_account_may_hand_out_more_than_it_has(name: str) -> None:
 
 def test_accounts_stay_when_what_they_make_leaves_git() -> None:
     """Flux deletes by the account of a stage, and skips what it may not delete (kustomize-controller, finalize)."""
-    names = {
-        each.ref.name
-        for each in compiled("plain")[1]
-        if each.ref.kind == "ServiceAccount"
-    }
+    names = {each.ref.name for each in compiled("plain")[1] if each.ref.kind == "ServiceAccount"}
     for name in SPECS:
         for stage, _ in folders(name):
             assert not stage.account or stage.account in names
@@ -161,9 +153,7 @@ def test_jobs_and_secrets_touch_nothing_outside_the_namespaces_of_teams() -> Non
         assert granted(manifests, account, "training")
         for namespace in ("", "kube-system", "flux-system"):
             assert not granted(manifests, account, namespace)
-        resources = {
-            resource for _, resource, _ in granted(manifests, account, "training")
-        }
+        resources = {resource for _, resource, _ in granted(manifests, account, "training")}
         assert not resources & {"secrets", "pods", "roles", "rolebindings", "*"}
 
 
@@ -196,16 +186,12 @@ def test_what_a_team_looks_at_it_may_read() -> None:
         for each in made
         if each.ref.name == "training-users-a" and each.ref.kind == "ClusterRole"
     )
-    resources = {
-        resource for rule in role.body["rules"] for resource in rule["resources"]
-    }
+    resources = {resource for rule in role.body["rules"] for resource in rule["resources"]}
     assert resources >= {"clusterqueues", "nodeclaims", "nodes"}
     verbs = {verb for rule in role.body["rules"] for verb in rule["verbs"]}
     assert verbs == {"get", "list", "watch"}
     (own,) = (
-        each
-        for each in made
-        if each.ref.name == "training-users" and each.ref.kind == "Role"
+        each for each in made if each.ref.name == "training-users" and each.ref.kind == "Role"
     )
     rules = {
         (resource, verb)
@@ -225,9 +211,7 @@ def test_pod_security_is_that_of_the_clusters_version(kubernetes: str) -> None:
         labels = body["metadata"]["labels"]
         for mode in ("enforce", "warn", "audit"):
             assert labels[f"pod-security.kubernetes.io/{mode}"] == "baseline"
-            assert (
-                labels[f"pod-security.kubernetes.io/{mode}-version"] == f"v{kubernetes}"
-            )
+            assert labels[f"pod-security.kubernetes.io/{mode}-version"] == f"v{kubernetes}"
 
 
 def test_the_codeowners_of_the_docs_name_what_is_written() -> None:

@@ -91,11 +91,7 @@ def test_a_volume_of_each_pod_is_made_and_goes_with_it(plan: Plan) -> None:
     job = plan.of(TrainJob)[0]
     volumes = {volume.name: volume for volume in job.patches[0].pod.volumes}
     own = volumes["scratch"]
-    assert (own.type, own.source, str(own.size)) == (
-        "ephemeral",
-        "ebs-scratch",
-        "500Gi",
-    )
+    assert (own.type, own.source, str(own.size)) == ("ephemeral", "ebs-scratch", "500Gi")
     assert volumes["datasets"].type == "persistentVolumeClaim"
 
 
@@ -120,9 +116,7 @@ def test_cfn_lint_finds_nothing_above_information(tmp_path: Path) -> None:
         if artifact.path.startswith("bootstrap/stacks/")
     ]
     types = {
-        resource["Type"]
-        for artifact in stacks
-        for resource in artifact.body["Resources"].values()
+        resource["Type"] for artifact in stacks for resource in artifact.body["Resources"].values()
     }
     assert "AWS::DLM::LifecyclePolicy" in types
     for artifact in stacks:
@@ -174,19 +168,12 @@ def test_a_volume_that_exists_is_mounted_by_its_id_in_its_zone() -> None:
     assert affinity == [
         {
             "matchExpressions": [
-                {
-                    "key": "topology.kubernetes.io/zone",
-                    "operator": "In",
-                    "values": ["us-west-2b"],
-                }
+                {"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["us-west-2b"]}
             ]
         }
     ]
     (claim,) = plan.of(VolumeClaim)
-    assert (claim.volume, claim.access_modes) == (
-        volume["metadata"]["name"],
-        ("ReadWriteOnce",),
-    )
+    assert (claim.volume, claim.access_modes) == (volume["metadata"]["name"], ("ReadWriteOnce",))
     assert plan.of(VolumeClass) == ()
     again = lifted(list(lower(plan)), closed=True)
     assert again.of(PersistentVolume) == plan.of(PersistentVolume)
@@ -199,9 +186,7 @@ def test_the_driver_comes_with_a_volume_that_exists_and_may_use_its_key() -> Non
     assert driver.rights
 
 
-def test_a_volume_that_exists_compiles_and_stays(
-    tmp_path: Path, trainyard: Command
-) -> None:
+def test_a_volume_that_exists_compiles_and_stays(tmp_path: Path, trainyard: Command) -> None:
     (tmp_path / "spec.yaml").write_text(yaml.safe_dump(existing(), sort_keys=False))
     done = trainyard("compile", "spec.yaml", cwd=tmp_path)
     assert (done.code, done.out) == (0, "")
@@ -237,9 +222,7 @@ def test_the_driver_may_use_just_the_keys_of_the_spec(plan: Plan) -> None:
     assert all(statement["Resource"] == [KEY] for statement in driver.rights)
     without = plan_of(spec(storage=[OWN])).of(Cluster)[0].addons
     assert [each.rights for each in without if each.name == driver.name] == [()]
-    assert "ebs" not in json.dumps(
-        [each.name for each in plan_of(spec()).of(Cluster)[0].addons]
-    )
+    assert "ebs" not in json.dumps([each.name for each in plan_of(spec()).of(Cluster)[0].addons])
 
 
 def test_snapshots_are_of_the_volumes_of_the_storage(plan: Plan) -> None:
@@ -265,9 +248,7 @@ def test_snapshots_are_of_the_volumes_of_the_storage(plan: Plan) -> None:
         ),
     ],
 )
-def test_the_cache_of_a_bucket(
-    cache: dict[str, str], attributes: dict[str, str]
-) -> None:
+def test_the_cache_of_a_bucket(cache: dict[str, str], attributes: dict[str, str]) -> None:
     data = disks()
     data["spec"]["storage"][2] = {
         "name": "datasets",
@@ -290,8 +271,6 @@ def test_the_cache_of_a_bucket(
         (500, 3000, 751, "throughput"),
     ],
 )
-def test_what_ebs_refuses(
-    size: int, iops: int | None, throughput: int | None, field: str
-) -> None:
+def test_what_ebs_refuses(size: int, iops: int | None, throughput: int | None, field: str) -> None:
     fields = [refusal.field for refusal in refusals(size, iops, throughput)]
     assert fields == ([field] if field else [])

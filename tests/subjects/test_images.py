@@ -19,13 +19,7 @@ from builders import spec
 from running import Command, stand_ins
 from test_guards import astray
 
-from compiler.catalog.efa import (
-    arch_of,
-    bundled,
-    known_since,
-    least_nccl,
-    versions_of,
-)
+from compiler.catalog.efa import arch_of, bundled, known_since, least_nccl, versions_of
 from compiler.driver import check
 from compiler.outcome import Compilation, Options
 from compiler.output import Artifact
@@ -194,14 +188,10 @@ def test_a_job_that_waits_is_checked(tmp_path: Path) -> None:
     job = {"image": "train", "nodes": 5, "env": {"HF_TOKEN": "hf_" + "a" * 30}}
     found = compiled(repository(tmp_path / "other", with_images(job=job)))
     assert {code for code, _ in codes(found)} > {"RES141", "RUN024"}
-    assert "jobs" not in {
-        manifest.path.partition("/")[0] for manifest in found.manifests
-    }
+    assert "jobs" not in {manifest.path.partition("/")[0] for manifest in found.manifests}
 
 
-def test_a_job_that_waits_is_checked_beside_one_of_the_same_pool(
-    tmp_path: Path,
-) -> None:
+def test_a_job_that_waits_is_checked_beside_one_of_the_same_pool(tmp_path: Path) -> None:
     """Each has a runtime of its own: the name of a runtime carries what is in it."""
     spec = with_images(job={"image": "train", "files": {"/etc/a.yaml": "a: 1"}})
     written = {**spec["spec"]["jobs"][0], "name": "other", "image": "train:1.0"}
@@ -285,9 +275,7 @@ def test_folders_of_several_words_are_copied(tmp_path: Path) -> None:
     folder = repository(tmp_path / "fleet", with_images(images=IMAGES[:1]))
     (folder / "specs").rename(folder / "our specs")
     (folder / "our specs/requirements.txt").write_text(LOCKED)
-    text = yaml.safe_dump(
-        with_images(images=[{**IMAGES[0], "requirements": "requirements.txt"}])
-    )
+    text = yaml.safe_dump(with_images(images=[{**IMAGES[0], "requirements": "requirements.txt"}]))
     (folder / "our specs/lab.yaml").write_text(text)
     outcome = check([folder / "our specs"], Options(output=folder / "generated"))
     (found,) = outcome.compilations
@@ -346,20 +334,14 @@ def test_a_spec_without_images_needs_a_tag(tmp_path: Path) -> None:
 def test_a_requirement_that_is_not_locked_is_reported_at_its_line(
     tmp_path: Path, line: str, code: str
 ) -> None:
-    folder = repository(
-        tmp_path / "fleet", with_images(images=IMAGES[:1]), LOCKED + line + "\n"
-    )
+    folder = repository(tmp_path / "fleet", with_images(images=IMAGES[:1]), LOCKED + line + "\n")
     found = [pair for pair in codes(compiled(folder)) if pair[0] != "RES141"]
     assert found == ([(code, "requirements.txt:5")] if code else [])
 
 
-def test_the_password_of_an_index_is_not_printed(
-    tmp_path: Path, trainyard: Command
-) -> None:
+def test_the_password_of_an_index_is_not_printed(tmp_path: Path, trainyard: Command) -> None:
     line = "--index-url https://me:hunter22@pypi.example.com/simple\n"
-    folder = repository(
-        tmp_path / "fleet", with_images(images=IMAGES[:1]), LOCKED + line
-    )
+    folder = repository(tmp_path / "fleet", with_images(images=IMAGES[:1]), LOCKED + line)
     done = trainyard("check", "specs", cwd=folder)
     assert done.code == 1
     assert "RES237" in done.out
@@ -473,15 +455,11 @@ def stack(compilation: Compilation, name: str) -> dict[str, Any]:
 
 
 def properties(compilation: Compilation, name: str, resource: str) -> dict[str, Any]:
-    found: dict[str, Any] = stack(compilation, name)["Resources"][resource][
-        "Properties"
-    ]
+    found: dict[str, Any] = stack(compilation, name)["Resources"][resource]["Properties"]
     return found
 
 
-def test_a_repository_is_kept_scanned_and_never_moves_a_tag(
-    compilation: Compilation,
-) -> None:
+def test_a_repository_is_kept_scanned_and_never_moves_a_tag(compilation: Compilation) -> None:
     resource = stack(compilation, "tools")["Resources"]["Repository"]
     assert resource["DeletionPolicy"] == resource["UpdateReplacePolicy"] == "Retain"
     assert resource["Properties"]["ImageTagMutability"] == "IMMUTABLE"
@@ -503,10 +481,7 @@ def test_a_project_builds_for_the_architecture_and_may_do_just_that(
     assert len(commands["pre_build"]["commands"]) == 2, "the registry of the base too"
     role = properties(compilation, "plain", "Role")["Policies"][0]["PolicyDocument"]
     arns = [one["Resource"] for one in role["Statement"]]
-    assert (
-        arns[-1]
-        == "arn:aws:ecr:us-west-2:763104351884:repository/pytorch-training-arm64"
-    )
+    assert arns[-1] == "arn:aws:ecr:us-west-2:763104351884:repository/pytorch-training-arm64"
     tools = properties(compilation, "tools", "Role")["Policies"][0]["PolicyDocument"]
     actions = tools["Statement"][-1]["Action"]
     assert actions[0] == "codeconnections:GetConnection"
@@ -576,9 +551,7 @@ def test_the_script_builds_a_commit_and_writes_its_digest(
     assert not (folder / "specs/images/lab/train.lock").exists()
     done = run("build", "train")
     assert done.returncode == 0, done.stderr
-    head = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=folder, capture_output=True, text=True
-    )
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=folder, capture_output=True, text=True)
     assert f"--source-version {head.stdout.strip()}" in calls.read_text()
     after = compiled(folder)
     assert codes(after) == [], "what the script wrote is the lock of this recipe"
@@ -597,21 +570,13 @@ def test_a_base_is_pulled_through_its_cache(tmp_path: Path) -> None:
         {"registry": "public.ecr.aws"},
         {"registry": "docker.io", "prefix": "mirror/hub", "secret": SECRET},
     ]
-    images = [
-        IMAGES[0],
-        {**IMAGES[1], "base": f"python:3.12@sha256:{TWO}"},
-        IMAGES[2],
-    ]
+    images = [IMAGES[0], {**IMAGES[1], "base": f"python:3.12@sha256:{TWO}"}, IMAGES[2]]
     data = with_images(images=images, imageCaches=caches)
     found = compiled(repository(tmp_path / "fleet", data))
     own = "111122223333.dkr.ecr.us-west-2.amazonaws.com"
     path = DLC.removeprefix("public.ecr.aws/")
-    assert f"FROM {own}/lab/ecr-public/{path}@sha256:{ONE}" in dockerfile(
-        found, "train"
-    )
-    assert f"FROM {own}/mirror/hub/library/python:3.12@sha256:{TWO}" in dockerfile(
-        found, "tools"
-    )
+    assert f"FROM {own}/lab/ecr-public/{path}@sha256:{ONE}" in dockerfile(found, "train")
+    assert f"FROM {own}/mirror/hub/library/python:3.12@sha256:{TWO}" in dockerfile(found, "tools")
     assert f"FROM {IMAGES[2]['base']}" in dockerfile(found, "hub")
     (rule,) = (
         one.body["Resources"]["Rule"]["Properties"]
@@ -835,8 +800,7 @@ def test_what_tags_say() -> None:
     assert (hub.torch, hub.cuda) == ("2.9.1", "13.0")
     assert versions_of("nvcr.io/nvidia/pytorch:24.12-py3").torch is None
     assert (
-        arch_of("763104351884.dkr.ecr.us-west-2.amazonaws.com/pytorch-training-arm64:2")
-        == "arm64"
+        arch_of("763104351884.dkr.ecr.us-west-2.amazonaws.com/pytorch-training-arm64:2") == "arm64"
     )
     assert arch_of(f"registry.test/a@sha256:{'a' * 64}") is None
     assert bundled("1.42.0") == "1.15.0"

@@ -79,9 +79,7 @@ def places(found: list[Diagnostic]) -> list[tuple[str, str, int]]:
 
 
 def written(done: Compilation) -> dict[str, Manifest]:
-    return {
-        each.path: each for each in done.manifests if each.path.startswith("include")
-    }
+    return {each.path: each for each in done.manifests if each.path.startswith("include")}
 
 
 def stages(done: Compilation) -> dict[str, Any]:
@@ -113,9 +111,7 @@ def test_nothing_included_changes_nothing(tmp_path: Path) -> None:
     assert {path: after[path] for path in paths} == paths
 
 
-def test_they_come_after_the_controllers_and_nothing_waits_for_them(
-    tmp_path: Path,
-) -> None:
+def test_they_come_after_the_controllers_and_nothing_waits_for_them(tmp_path: Path) -> None:
     found = stages(done_of(tmp_path, {"a.yaml": NAMESPACE}))
     own = found["trainyard-include"]
     assert own["dependsOn"] == [{"name": "trainyard-controllers"}]
@@ -134,9 +130,8 @@ def test_kinds_that_a_chart_brings_come_after_the_chart(tmp_path: Path) -> None:
     custom = found["trainyard-include-custom"]
     assert custom["dependsOn"] == [{"name": "trainyard-include"}]
     assert found["trainyard-include"]["wait"] is True
-    assert (
-        "include-custom/monitoring.servicemonitor.monitoring.coreos.com-grafana.yaml"
-        in written(done)
+    assert "include-custom/monitoring.servicemonitor.monitoring.coreos.com-grafana.yaml" in written(
+        done
     )
     assert places(done.diagnostics) == [("SCH014", "b.yaml", 2)]
 
@@ -157,9 +152,7 @@ def definition(schema: Any) -> str:
             "group": "monitoring.coreos.com",
             "names": names,
             "scope": "Namespaced",
-            "versions": [
-                {"name": "v1", "served": True, "storage": True, "schema": schema}
-            ],
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
         },
     }
     return yaml.safe_dump(body)
@@ -171,9 +164,7 @@ STRICT = {
         "properties": {
             "spec": {
                 "type": "object",
-                "properties": {
-                    "endpoints": {"type": "array", "items": {"type": "object"}}
-                },
+                "properties": {"endpoints": {"type": "array", "items": {"type": "object"}}},
             }
         },
     }
@@ -217,12 +208,7 @@ def test_objects_of_a_definition_that_cannot_be_read_are_not_verified(
 def test_a_finding_points_at_the_file_and_line(tmp_path: Path) -> None:
     wrong = DEPLOYMENT.replace("matchLabels", "matchLabel")
     done = done_of(tmp_path, {"a.yaml": NAMESPACE, "b.yaml": f"{MAP}---\n{wrong}"})
-    line = (
-        f"{MAP}---\n{wrong}".splitlines().index(
-            "  selector: {matchLabel: {app: grafana}}"
-        )
-        + 1
-    )
+    line = f"{MAP}---\n{wrong}".splitlines().index("  selector: {matchLabel: {app: grafana}}") + 1
     assert ("SCH001", "b.yaml", line) in places(done.diagnostics)
 
 
@@ -261,17 +247,16 @@ def test_pod_security_is_asked_of_their_pods(tmp_path: Path) -> None:
 
 def test_references_among_all_are_followed(tmp_path: Path) -> None:
     done = done_of(tmp_path, {"a.yaml": NAMESPACE, "c.yaml": DEPLOYMENT})
-    line = (
-        DEPLOYMENT.splitlines().index("            - configMapRef: {name: dashboards}")
-        + 1
-    )
+    line = DEPLOYMENT.splitlines().index("            - configMapRef: {name: dashboards}") + 1
     assert places(done.diagnostics) == [("REF001", "c.yaml", line)]
     alone = done_of(tmp_path, {"a.yaml": MAP, "c.yaml": MAP.replace("dashboards", "x")})
     assert ("REF002", "a.yaml", 5) in places(alone.diagnostics)
 
 
 def test_an_object_that_trainyard_writes_too_is_refused(tmp_path: Path) -> None:
-    queue = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: gpu}\nspec: {}\n"
+    queue = (
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: gpu}\nspec: {}\n"
+    )
     done = done_of(tmp_path, {"a.yaml": queue})
     faults = [each for each in done.diagnostics if each.code == "NAM005"]
     assert [place[:2] for place in places(faults)] == [("NAM005", "a.yaml")]
@@ -283,17 +268,12 @@ def test_flux_fills_in_nothing(tmp_path: Path) -> None:
     text = MAP.replace("a: b", "a: ${HOME}")
     done = done_of(tmp_path, {"a.yaml": NAMESPACE, "b.yaml": text})
     body = written(done)["include/monitoring.configmap-dashboards.yaml"].body
-    assert body["metadata"]["annotations"] == {
-        "kustomize.toolkit.fluxcd.io/substitute": "disabled"
-    }
+    assert body["metadata"]["annotations"] == {"kustomize.toolkit.fluxcd.io/substitute": "disabled"}
     assert body["data"] == {"a": "${HOME}"}
 
 
 def test_patches_reach_them(tmp_path: Path) -> None:
-    patch = {
-        "target": {"kind": "ConfigMap", "name": "dashboards"},
-        "patch": {"data": {"a": "c"}},
-    }
+    patch = {"target": {"kind": "ConfigMap", "name": "dashboards"}, "patch": {"data": {"a": "c"}}}
     done = done_of(tmp_path, {"a.yaml": NAMESPACE, "b.yaml": MAP}, patches=[patch])
     manifest = written(done)["include/monitoring.configmap-dashboards.yaml"]
     assert manifest.body["data"] == {"a": "c"}
@@ -369,9 +349,7 @@ def test_paths_that_lead_to_nothing_or_out_of_the_repository(
 
 
 def test_an_absolute_path_is_refused(tmp_path: Path) -> None:
-    found = outcome(
-        tmp_path, {"a.yaml": NAMESPACE}, include=[str(tmp_path / "specs" / "own")]
-    )
+    found = outcome(tmp_path, {"a.yaml": NAMESPACE}, include=[str(tmp_path / "specs" / "own")])
     assert ("YML047", "cluster.yaml") in refused(found)
 
 
@@ -399,9 +377,7 @@ def test_an_absolute_path_is_refused(tmp_path: Path) -> None:
         ("a: 1\na: 2\n", "YML001"),
     ],
 )
-def test_what_is_no_object_is_refused_at_its_place(
-    tmp_path: Path, text: str, code: str
-) -> None:
+def test_what_is_no_object_is_refused_at_its_place(tmp_path: Path, text: str, code: str) -> None:
     found = outcome(tmp_path, {"a.yaml": text})
     assert (code, "a.yaml") in refused(found)
 
@@ -412,9 +388,7 @@ def test_a_pipe_is_not_opened(tmp_path: Path) -> None:
     assert "YML022" in {code for code, _ in refused(outcome(tmp_path, {}))}
 
 
-def test_a_manifest_beside_specs_that_nobody_includes_is_no_spec(
-    tmp_path: Path,
-) -> None:
+def test_a_manifest_beside_specs_that_nobody_includes_is_no_spec(tmp_path: Path) -> None:
     found = outcome(tmp_path, {"a.yaml": NAMESPACE}, include=None)
     assert ("YML031", "a.yaml") in refused(found)
 

@@ -78,9 +78,7 @@ STORAGE: list[dict[str, Any]] = [
         },
     },
 ]
-MOUNTS = [
-    {"storage": each["name"], "path": f"/data/{each['name']}"} for each in STORAGE
-]
+MOUNTS = [{"storage": each["name"], "path": f"/data/{each['name']}"} for each in STORAGE]
 VOLUME = "persistentvolume-training-scratch.yaml"
 VPC = {
     "vpc": "vpc-0a1b2c3d4e5f60718",
@@ -126,10 +124,7 @@ def test_no_template_has_a_fault(plan: Plan) -> None:
 
 def test_cfn_lint_finds_nothing_above_information(plan: Plan, tmp_path: Path) -> None:
     """By somebody else's judge (cfn-lint, of the development requirements)."""
-    for name, source in (
-        ("eksctl", plan),
-        ("own", plan_of(made(network={"existing": VPC}))),
-    ):
+    for name, source in (("eksctl", plan), ("own", plan_of(made(network={"existing": VPC})))):
         for each in lower(source):
             if each.path.startswith("bootstrap/stacks/"):
                 file = tmp_path / name / Path(each.path).name
@@ -142,9 +137,7 @@ def test_cfn_lint_finds_nothing_above_information(plan: Plan, tmp_path: Path) ->
 def test_what_holds_data_is_kept_whatever_happens_to_its_stack(plan: Plan) -> None:
     for each in STORAGE:
         for name, resource in stack(plan, each["name"])["Resources"].items():
-            kept = {
-                resource.get(f"{key}Policy") for key in ("Deletion", "UpdateReplace")
-            }
+            kept = {resource.get(f"{key}Policy") for key in ("Deletion", "UpdateReplace")}
             if resource["Type"] in ("AWS::S3::Bucket", "AWS::FSx::FileSystem"):
                 assert kept == {"Retain"}, name
             if name.endswith(("FromNodes", "ToNodes", "NodesFrom", "NodesTo")):
@@ -162,9 +155,7 @@ def test_a_bucket_is_closed_and_versioned(plan: Plan) -> None:
         "KMSMasterKeyID": KEY,
     }
     rules = {each["Id"]: each for each in bucket["LifecycleConfiguration"]["Rules"]}
-    assert rules["noncurrent-versions"]["NoncurrentVersionExpiration"] == {
-        "NoncurrentDays": 90
-    }
+    assert rules["noncurrent-versions"]["NoncurrentVersionExpiration"] == {"NoncurrentDays": 90}
     assert rules["incomplete-uploads"]["AbortIncompleteMultipartUpload"] == {
         "DaysAfterInitiation": 7
     }
@@ -251,9 +242,7 @@ def test_ports_of_lustre_are_open_both_ways_and_efa_wholly(plan: Plan) -> None:
             if rule["IpProtocol"] == "tcp"
         }
         ways = [(own, own), (own, nodes), (nodes, own)]
-        assert open_ == {
-            (str(a), str(b), port) for a, b in ways for port in (988, 1018)
-        }
+        assert open_ == {(str(a), str(b), port) for a, b in ways for port in (988, 1018)}
         everything = [
             each["Type"].removeprefix("AWS::EC2::SecurityGroup")
             for each in body.values()
@@ -308,29 +297,19 @@ def test_flux_fills_in_volumes_of_made_file_systems_alone(plan: Plan) -> None:
             csi = each.body["spec"]["csi"]
             name = each.body["metadata"]["name"]
             assert csi["volumeHandle"] == f"${{fsx_id}}--{name}"
-            assert csi["volumeAttributes"] == {
-                "dnsname": "${fsx_dns}",
-                "mountname": "${fsx_mount}",
-            }
+            assert csi["volumeAttributes"] == {"dnsname": "${fsx_dns}", "mountname": "${fsx_mount}"}
             assert text.count("${") == 3
         elif "${" in text:
-            assert (
-                NO_SUBSTITUTION.items() <= each.body["metadata"]["annotations"].items()
-            )
+            assert NO_SUBSTITUTION.items() <= each.body["metadata"]["annotations"].items()
     volumes = {
-        each.path.split("/")[1]
-        for each in objects_of(plan)
-        if each.path.startswith("volumes/")
+        each.path.split("/")[1] for each in objects_of(plan) if each.path.startswith("volumes/")
     }
     assert volumes == {"scratch", "fast-disk", "cheap"}
 
 
 def test_each_file_system_waits_for_its_own_values_and_jobs_for_all(plan: Plan) -> None:
     stages = {each.name: each for each in plan.of(Stage)}
-    assert stages["trainyard-jobs"].depends_on == (
-        "trainyard-queues",
-        "trainyard-storage",
-    )
+    assert stages["trainyard-jobs"].depends_on == ("trainyard-queues", "trainyard-storage")
     assert stages["trainyard-storage"].depends_on == ("trainyard-platform",)
     assert stages["trainyard-storage"].wait
     assert {name for name, each in stages.items() if each.values} == {
@@ -354,11 +333,7 @@ def test_a_bucket_that_is_made_waits_for_nothing() -> None:
     stages = {each.name: each for each in only.of(Stage)}
     assert "trainyard-storage" not in stages
     assert stages["trainyard-jobs"].depends_on == ("trainyard-queues",)
-    (volume,) = (
-        each.body
-        for each in objects_of(only)
-        if each.body["kind"] == "PersistentVolume"
-    )
+    (volume,) = (each.body for each in objects_of(only) if each.body["kind"] == "PersistentVolume")
     assert volume["spec"]["csi"]["volumeAttributes"] == {
         "bucketName": "lab-raw-111122223333-us-west-2"
     }
@@ -379,9 +354,7 @@ def test_another_made_storage_changes_no_file_of_the_others() -> None:
     assert {path: four[path] for path in three} == three
 
 
-def test_a_patched_volume_is_still_filled_in(
-    tmp_path: Path, trainyard: Command
-) -> None:
+def test_a_patched_volume_is_still_filled_in(tmp_path: Path, trainyard: Command) -> None:
     patch = {
         "target": {"kind": "PersistentVolume", "name": "training-scratch"},
         "patch": {"metadata": {"labels": {"cost": "a"}}},
@@ -414,9 +387,7 @@ def test_volumes_stay_for_a_run_that_goes_on_without_its_job(
     assert (stacks / "storage-scratch.yaml").exists()
 
 
-def _compiled_twice(
-    folder: Path, trainyard: Command, storage: list[dict[str, Any]]
-) -> Run:
+def _compiled_twice(folder: Path, trainyard: Command, storage: list[dict[str, Any]]) -> Run:
     """A spec with made storage, then with another one instead."""
     for declared in (STORAGE, storage):
         data = spec(storage=declared, job={"mounts": MOUNTS})
@@ -437,11 +408,7 @@ def _compiled_twice(
     ],
 )
 def test_what_would_be_another_bucket_or_file_system_is_refused(
-    index: int,
-    change: dict[str, Any],
-    field: str | None,
-    tmp_path: Path,
-    trainyard: Command,
+    index: int, change: dict[str, Any], field: str | None, tmp_path: Path, trainyard: Command
 ) -> None:
     storage = json.loads(json.dumps(STORAGE))
     (kind,) = storage[index].keys() & {"s3", "fsxLustre"}
@@ -452,9 +419,7 @@ def test_what_would_be_another_bucket_or_file_system_is_refused(
         assert f"`{field}` of `bootstrap/stacks/storage-" in done.out
 
 
-def test_capacity_is_raised_and_never_lowered(
-    tmp_path: Path, trainyard: Command
-) -> None:
+def test_capacity_is_raised_and_never_lowered(tmp_path: Path, trainyard: Command) -> None:
     storage = json.loads(json.dumps(STORAGE))
     storage[3]["fsxLustre"]["create"]["size"] = "12000Gi"
     assert _compiled_twice(tmp_path, trainyard, storage).code == 0
@@ -464,9 +429,7 @@ def test_capacity_is_raised_and_never_lowered(
     assert "`StorageCapacity` of `bootstrap/stacks/storage-cheap" in lowered.out
 
 
-def test_a_made_file_system_can_be_named_instead(
-    tmp_path: Path, trainyard: Command
-) -> None:
+def test_a_made_file_system_can_be_named_instead(tmp_path: Path, trainyard: Command) -> None:
     """Flux filled its id in, so the volume stays what it was; the other way would be another file system."""
     named = json.loads(json.dumps(STORAGE))
     named[1]["fsxLustre"] = {
@@ -498,9 +461,7 @@ def test_checkpoints_are_held_against_a_made_file_system() -> None:
     assert any("`scratch`" in each for each in found), found
 
 
-def test_a_file_system_in_another_zone_than_its_jobs_is_a_finding(
-    tmp_path: Path,
-) -> None:
+def test_a_file_system_in_another_zone_than_its_jobs_is_a_finding(tmp_path: Path) -> None:
     data = made()
     data["spec"]["storage"][1]["fsxLustre"]["create"]["zone"] = "us-west-2a"
     data["spec"]["network"] = {"existing": VPC}
@@ -577,15 +538,11 @@ def calls(folder: Path) -> list[str]:
     return (folder / "log").read_text().splitlines()
 
 
-def test_the_script_makes_buckets_first_and_keeps_what_aws_gave(
-    plan: Plan, tmp_path: Path
-) -> None:
+def test_the_script_makes_buckets_first_and_keeps_what_aws_gave(plan: Plan, tmp_path: Path) -> None:
     done = run(plan, tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     deployed = [
-        line.split("--stack-name ")[1].split()[0]
-        for line in calls(tmp_path)
-        if " deploy " in line
+        line.split("--stack-name ")[1].split()[0] for line in calls(tmp_path) if " deploy " in line
     ]
     assert deployed[0] == "trainyard-lab-storage-raw"
     assert sorted(deployed[1:]) == [
@@ -593,9 +550,7 @@ def test_the_script_makes_buckets_first_and_keeps_what_aws_gave(
     ]
     assert sum("Subnet=subnet-1" in line for line in calls(tmp_path)) == 3
     (kept,) = (
-        line
-        for line in calls(tmp_path)
-        if "create configmap trainyard-storage-fast-disk" in line
+        line for line in calls(tmp_path) if "create configmap trainyard-storage-fast-disk" in line
     )
     assert "--namespace=flux-system" in kept
     stack_name = "trainyard-lab-storage-fast-disk"
@@ -632,9 +587,7 @@ def test_the_script_needs_the_cluster(plan: Plan, tmp_path: Path) -> None:
     done = run(plan, tmp_path, VPC="")
     assert done.returncode == 1
     assert "make the cluster first" in done.stderr
-    assert not any(
-        "storage-scratch" in line for line in calls(tmp_path) if "deploy" in line
-    )
+    assert not any("storage-scratch" in line for line in calls(tmp_path) if "deploy" in line)
 
 
 def test_specs_without_made_storage_have_no_script() -> None:

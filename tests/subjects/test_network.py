@@ -29,11 +29,7 @@ FSX = [
     {
         "name": "data",
         "fsxLustre": {
-            "existing": {
-                "id": "fs-0a1b2c3d4e5f60718",
-                "mountName": "abcdefgh",
-                "size": "1200Gi",
-            }
+            "existing": {"id": "fs-0a1b2c3d4e5f60718", "mountName": "abcdefgh", "size": "1200Gi"}
         },
     }
 ]
@@ -104,8 +100,7 @@ BY_PREFIX = [
 
 
 @pytest.mark.parametrize(
-    ("name", "interfaces", "free", "least", "pods", "attached", "secondary"),
-    BY_INTERFACE,
+    ("name", "interfaces", "free", "least", "pods", "attached", "secondary"), BY_INTERFACE
 )
 def test_a_node_takes_the_addresses_of_the_table(
     name: str,
@@ -153,18 +148,13 @@ def test_an_efa_only_interface_takes_a_place_and_no_address() -> None:
     [
         ({}, Warm()),
         ({"WARM_ENI_TARGET": "0"}, Warm(interfaces=0)),
-        (
-            {"WARM_IP_TARGET": "2", "MINIMUM_IP_TARGET": 12},
-            Warm(addresses=2, minimum=12),
-        ),
+        ({"WARM_IP_TARGET": "2", "MINIMUM_IP_TARGET": 12}, Warm(addresses=2, minimum=12)),
         ({"ENABLE_PREFIX_DELEGATION": "true"}, Warm(by_prefix=True)),
         ({"AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "true"}, None),
         ({"WARM_IP_TARGET": "many"}, Warm()),
     ],
 )
-def test_what_is_kept_warm_is_read_from_the_add_on(
-    env: dict[str, Any], kept: Warm | None
-) -> None:
+def test_what_is_kept_warm_is_read_from_the_add_on(env: dict[str, Any], kept: Warm | None) -> None:
     assert warm({"env": env}) == kept
 
 
@@ -186,15 +176,10 @@ def test_a_zone_and_a_pool_that_come_move_no_subnet() -> None:
     data["spec"]["nodePools"][0]["nodes"]["max"] = 64
     three = of_type(plan_of(data), "Subnet")
     assert {name: three[name] for name in two} == two
-    assert set(three) - set(two) == {
-        "PrivateSubnetUsWest2a",
-        "PublicSubnetUsWest2a",
-    }
+    assert set(three) - set(two) == {"PrivateSubnetUsWest2a", "PublicSubnetUsWest2a"}
 
 
-@pytest.mark.parametrize(
-    ("nat", "gateways"), [("perZone", 2), ("single", 1), ("none", 0)]
-)
+@pytest.mark.parametrize(("nat", "gateways"), [("perZone", 2), ("single", 1), ("none", 0)])
 def test_private_subnets_go_out_by_their_gateway(nat: str, gateways: int) -> None:
     plan = plan_of(made(nat))
     found = of_type(plan, "NatGateway")
@@ -211,11 +196,7 @@ def test_private_subnets_go_out_by_their_gateway(nat: str, gateways: int) -> Non
         zone = name.removeprefix("PrivateRoute")
         if nat == "perZone":
             assert gateway == f"NatGateway{zone}"
-    public = [
-        each
-        for each in of_type(plan, "Subnet").values()
-        if each.get("MapPublicIpOnLaunch")
-    ]
+    public = [each for each in of_type(plan, "Subnet").values() if each.get("MapPublicIpOnLaunch")]
     assert len(public) == (2 if gateways else 0)
     assert bool(of_type(plan, "InternetGateway")) == bool(gateways)
     for each in found.values():
@@ -246,18 +227,13 @@ def test_endpoints_are_those_that_are_needed() -> None:
     }
     assert endpoints(plan_of(made("none"))) == needed
     assert endpoints(plan_of(made("single"))) == set()
-    assert endpoints(plan_of(made("single", endpoints=["ecr.api", "kms"]))) == {
-        "ecr.api",
-        "kms",
-    }
+    assert endpoints(plan_of(made("single", endpoints=["ecr.api", "kms"]))) == {"ecr.api", "kms"}
     assert endpoints(plan_of(made("none", endpoints=["kms"]))) == {*needed, "kms"}
     with_files = made("none")
     with_files["spec"]["storage"] = FSX
     assert endpoints(plan_of(with_files)) == {*needed, "fsx"}
     watched = made("none")
-    watched["spec"]["platform"] = {
-        "eks": {"addons": {"amazon-cloudwatch-observability": {}}}
-    }
+    watched["spec"]["platform"] = {"eks": {"addons": {"amazon-cloudwatch-observability": {}}}}
     assert endpoints(plan_of(watched)) == {*needed, "logs", "monitoring"}
 
 
@@ -265,11 +241,7 @@ def test_endpoints_answer_the_vpc_by_their_public_names() -> None:
     plan = plan_of(made("none"))
     group = of_type(plan, "SecurityGroup")["EndpointsSecurityGroup"]
     (rule,) = group["SecurityGroupIngress"]
-    assert (rule["FromPort"], rule["ToPort"], rule["CidrIp"]) == (
-        443,
-        443,
-        "10.0.0.0/16",
-    )
+    assert (rule["FromPort"], rule["ToPort"], rule["CidrIp"]) == (443, 443, "10.0.0.0/16")
     for each in of_type(plan, "VPCEndpoint").values():
         if each["VpcEndpointType"] == "Interface":
             assert each["PrivateDnsEnabled"] is True
@@ -283,11 +255,7 @@ def test_nodes_reach_each_other_both_ways_and_lustre_reaches_them() -> None:
     (into,) = of_type(plan, "SecurityGroupIngress").values()
     (out,) = of_type(plan, "SecurityGroupEgress").values()
     assert into == {"GroupId": own, "IpProtocol": "-1", "SourceSecurityGroupId": own}
-    assert out == {
-        "GroupId": own,
-        "IpProtocol": "-1",
-        "DestinationSecurityGroupId": own,
-    }
+    assert out == {"GroupId": own, "IpProtocol": "-1", "DestinationSecurityGroupId": own}
     group = of_type(plan, "SecurityGroup")["NodesSecurityGroup"]
     ports = [
         (each["IpProtocol"], each["FromPort"], each["ToPort"])
@@ -295,24 +263,19 @@ def test_nodes_reach_each_other_both_ways_and_lustre_reaches_them() -> None:
     ]
     assert ports == [("tcp", 988, 988), ("tcp", 1018, 1023)]
     tags = {each["Key"]: each["Value"] for each in group["Tags"]}
-    (node_class,) = (
-        each.body for each in objects_of(plan) if each.body["kind"] == "EC2NodeClass"
-    )
+    (node_class,) = (each.body for each in objects_of(plan) if each.body["kind"] == "EC2NodeClass")
     terms = node_class["spec"]["securityGroupSelectorTerms"]
     assert any(term["tags"].items() <= tags.items() for term in terms)
 
 
 def test_karpenter_finds_the_private_subnets_by_their_tags() -> None:
     plan = plan_of(made())
-    (node_class,) = (
-        each.body for each in objects_of(plan) if each.body["kind"] == "EC2NodeClass"
-    )
+    (node_class,) = (each.body for each in objects_of(plan) if each.body["kind"] == "EC2NodeClass")
     (term,) = node_class["spec"]["subnetSelectorTerms"]
     selected = [
         name
         for name, subnet in of_type(plan, "Subnet").items()
-        if term["tags"].items()
-        <= {each["Key"]: each["Value"] for each in subnet["Tags"]}.items()
+        if term["tags"].items() <= {each["Key"]: each["Value"] for each in subnet["Tags"]}.items()
     ]
     assert selected == ["PrivateSubnetUsWest2a", "PrivateSubnetUsWest2b"]
 
@@ -377,10 +340,7 @@ def template_of(data: dict[str, Any]) -> str:
 
 def _targets(table: dict[str, Any]) -> set[str]:
     """The kinds of what the routes of a table lead to, by the beginnings of their ids."""
-    ids = [
-        route.get("NatGatewayId") or route.get("GatewayId") or ""
-        for route in table["Routes"]
-    ]
+    ids = [route.get("NatGatewayId") or route.get("GatewayId") or "" for route in table["Routes"]]
     return {id.partition("-")[0] for id in ids}
 
 
@@ -398,9 +358,7 @@ def test_eksctl_takes_the_subnets_by_their_blocks(nat: str) -> None:
     assert vpc["id"] == "${TRAINYARD_VPC}"
     assert "nat" not in vpc
     assert "availabilityZones" not in config.body
-    blocks = {
-        each["cidr"] for side in vpc["subnets"].values() for each in side.values()
-    }
+    blocks = {each["cidr"] for side in vpc["subnets"].values() for each in side.values()}
     assert blocks == {each["CidrBlock"] for each in of_type(plan, "Subnet").values()}
     assert verified([config], Setting()) == []
     (read,) = lifted(artifacts, closed=True).of(Cluster)
@@ -440,9 +398,7 @@ def test_what_the_stack_makes_does_not_wait_for_a_second_compile() -> None:
 
 def test_without_nat_karpenter_calls_no_iam() -> None:
     plan = plan_of(made("none"))
-    bodies = {
-        (each.body["kind"], each.ref.name): each.body for each in objects_of(plan)
-    }
+    bodies = {(each.body["kind"], each.ref.name): each.body for each in objects_of(plan)}
     release = bodies["HelmRelease", "karpenter"]
     assert release["spec"]["values"]["settings"]["isolatedVPC"] is True
     node_class = bodies["EC2NodeClass", "gpu"]["spec"]
@@ -484,9 +440,7 @@ def test_without_nat_karpenter_calls_no_iam() -> None:
         ),
     ],
 )
-def test_blocks_that_ec2_refuses(
-    create: dict[str, Any], code: str, place: str, words: str
-) -> None:
+def test_blocks_that_ec2_refuses(create: dict[str, Any], code: str, place: str, words: str) -> None:
     found = faults_of(spec(network={"create": create}))
     assert found
     assert {each.code for each in found} == {code}
@@ -508,9 +462,7 @@ def test_china_has_other_names_of_endpoints() -> None:
 
 
 @pytest.mark.parametrize(("nodes", "fits"), [(163, True), (164, False)])
-def test_the_addresses_of_nodes_are_compared_with_the_subnet(
-    nodes: int, fits: bool
-) -> None:
+def test_the_addresses_of_nodes_are_compared_with_the_subnet(nodes: int, fits: bool) -> None:
     """163 × 50 and 16 are within the 8187 of a /19."""
     pool = {"instanceTypes": ["p5.48xlarge"], "nodes": {"max": nodes}}
     for network in ({"create": {"nat": "single"}}, {}):
@@ -525,9 +477,7 @@ def test_the_addresses_of_nodes_are_compared_with_the_subnet(
 
 
 @pytest.mark.parametrize(("nodes", "fits"), [(333, True), (334, False)])
-def test_nodes_of_several_zones_are_compared_with_all_of_them(
-    nodes: int, fits: bool
-) -> None:
+def test_nodes_of_several_zones_are_compared_with_all_of_them(nodes: int, fits: bool) -> None:
     """Where each of them will be is Karpenter's to say: only the two subnets together can be too small."""
     pool = {
         "instanceTypes": ["m7i.48xlarge"],
@@ -543,9 +493,7 @@ def test_nodes_of_several_zones_are_compared_with_all_of_them(
     assert (49 * nodes + 32 <= 2 * 8187) == fits
     assert [each.code for each in found] == ([] if fits else ["RES151"])
     for each in found:
-        assert (
-            f"`us-west-2a`, `us-west-2b` have 16374 addresses; {nodes} " in each.message
-        )
+        assert f"`us-west-2a`, `us-west-2b` have 16374 addresses; {nodes} " in each.message
 
 
 def test_endpoints_have_an_address_in_each_zone() -> None:
@@ -560,9 +508,7 @@ def test_endpoints_have_an_address_in_each_zone() -> None:
         assert [each.code for each in found] == codes
 
 
-@pytest.mark.parametrize(
-    ("free", "codes"), [(4091, []), (200, ["RES151"]), (7, ["RES026"])]
-)
+@pytest.mark.parametrize(("free", "codes"), [(4091, []), (200, ["RES151"]), (7, ["RES026"])])
 def test_free_addresses_of_a_subnet_that_exists(free: int, codes: list[str]) -> None:
     subnets = [
         {"id": "subnet-0a1b2c3d4e5f60718", "zone": "us-west-2a"},
@@ -654,11 +600,7 @@ def compiled(folder: Path, trainyard: Command, network: dict[str, Any]) -> str:
     ],
 )
 def test_a_cluster_stays_in_its_network(
-    before: dict[str, Any],
-    after: dict[str, Any],
-    words: str,
-    tmp_path: Path,
-    trainyard: Command,
+    before: dict[str, Any], after: dict[str, Any], words: str, tmp_path: Path, trainyard: Command
 ) -> None:
     assert "CHG025" not in compiled(tmp_path, trainyard, before)
     found = compiled(tmp_path, trainyard, after)

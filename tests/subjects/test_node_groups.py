@@ -84,11 +84,7 @@ def test_each_block_is_a_group_of_its_own_launched_by_its_reservation() -> None:
         {"instanceTypes": ["p5.48xlarge"], "capacity": BLOCK},
         {"capacity": {"spot": {}}},
         {"localStorage": "none", "rootVolume": {"size": "400Gi", "throughput": 500}},
-        {
-            "managedNodeGroup": {
-                "nodeRepairConfig": {"maxParallelNodesRepairedCount": 1}
-            }
-        },
+        {"managedNodeGroup": {"nodeRepairConfig": {"maxParallelNodesRepairedCount": 1}}},
     ],
 )
 def test_what_is_written_is_read_back_and_eksctl_takes_it(pool: dict[str, Any]) -> None:
@@ -129,14 +125,8 @@ def test_a_job_may_name_it_beside_a_pool_of_karpenter() -> None:
         for term in runtime.jobs[0].pod.pools
     ]
     assert terms == [
-        [
-            ("trainyard.dev/pool", "In", ("gpu",)),
-            ("karpenter.sh/nodepool", "DoesNotExist", ()),
-        ],
-        [
-            ("karpenter.sh/nodepool", "In", ("more",)),
-            ("trainyard.dev/pool", "DoesNotExist", ()),
-        ],
+        [("trainyard.dev/pool", "In", ("gpu",)), ("karpenter.sh/nodepool", "DoesNotExist", ())],
+        [("karpenter.sh/nodepool", "In", ("more",)), ("trainyard.dev/pool", "DoesNotExist", ())],
     ]
     read = lift(objects_of(plan), closed=True)
     assert read.of(Runtime)[0].jobs[0].pod.pools == runtime.jobs[0].pod.pools
@@ -179,10 +169,7 @@ def test_the_group_is_made_after_storage_and_flux() -> None:
 
 
 def test_a_threshold_is_a_count_or_a_percentage() -> None:
-    config = {
-        "maxUnhealthyNodeThresholdCount": 2,
-        "maxUnhealthyNodeThresholdPercentage": 20,
-    }
+    config = {"maxUnhealthyNodeThresholdCount": 2, "maxUnhealthyNodeThresholdPercentage": 20}
     data = grouped(managedNodeGroup={"nodeRepairConfig": config})
     (fault,) = shape_faults(data)
     assert fault.code == "SPC005"
@@ -210,9 +197,7 @@ def test_the_detector_comes_to_nodes_that_karpenter_did_not_launch() -> None:
 
 def test_nodes_of_a_group_find_how_their_gpus_are_shared() -> None:
     sharing = {"timeSlicing": {"replicas": 2}}
-    data = spec(
-        pool={"nodes": 4, "managedNodeGroup": {}, "sharing": sharing}, job={"nodes": 1}
-    )
+    data = spec(pool={"nodes": 4, "managedNodeGroup": {}, "sharing": sharing}, job={"nodes": 1})
     (group,) = plan_of(data).of(NodeGroup)
     assert group.labels["nvidia.com/device-plugin.config"] == "time-slicing-2"
     assert not group.efa

@@ -14,41 +14,21 @@ from running import stand_ins
 from compiler.lift import lift
 from compiler.plan import Plan
 from compiler.subjects.jobs.plan import Pod, Runtime
-from subjects.test_images import (
-    IMAGES,
-    built,
-    codes,
-    compiled,
-    recipe_of,
-    repository,
-    with_images,
-)
+from subjects.test_images import IMAGES, built, codes, compiled, recipe_of, repository, with_images
 from subjects.test_images import plan_of as plan_of_compilation
 
-EXISTING: dict[str, Any] = {
-    "name": "data",
-    "fsxLustre": {"existing": {**FSX, "version": "2.15"}},
-}
+EXISTING: dict[str, Any] = {"name": "data", "fsxLustre": {"existing": {**FSX, "version": "2.15"}}}
 NEW: dict[str, Any] = {
     "name": "data",
-    "fsxLustre": {
-        "create": {"size": "1200Gi", "deployment": "SCRATCH_2", "zone": "us-west-2b"}
-    },
+    "fsxLustre": {"create": {"size": "1200Gi", "deployment": "SCRATCH_2", "zone": "us-west-2b"}},
 }
-DISK: dict[str, Any] = {
-    "name": "data",
-    "ebs": {"create": {"each": "pod", "size": "500Gi"}},
-}
+DISK: dict[str, Any] = {"name": "data", "ebs": {"create": {"each": "pod", "size": "500Gi"}}}
 
 
 def plan_with(folder: Path, storage: dict[str, Any], **job: Any) -> Plan:
     data = with_images(
         storage=[storage],
-        job={
-            "image": "train",
-            "mounts": [{"storage": "data", "path": "/data"}],
-            **job,
-        },
+        job={"image": "train", "mounts": [{"storage": "data", "path": "/data"}], **job},
     )
     fleet = repository(folder / "fleet", data)
     built(fleet, "train", recipe_of(compiled(fleet), "train"))
@@ -96,10 +76,7 @@ def test_what_belongs_to_another_user_stays_as_it_is(tmp_path: Path) -> None:
     folder = tmp_path / "data" / "run"
     script = owner.command[-1].replace("/data/run", str(folder))
     said = tmp_path / "said"
-    programs = {
-        "chown": f'#!/bin/sh\necho "$@" >> {said}\n',
-        "stat": "#!/bin/sh\necho 1000\n",
-    }
+    programs = {"chown": f'#!/bin/sh\necho "$@" >> {said}\n', "stat": "#!/bin/sh\necho 1000\n"}
     path = stand_ins(tmp_path / "bin", programs)
     subprocess.run(["sh", "-c", script], env={**os.environ, "PATH": path}, check=True)
     assert folder.is_dir()
@@ -116,9 +93,7 @@ def test_nothing_is_given_away_where_root_writes_or_nobody(tmp_path: Path) -> No
     reading = [{"storage": "data", "path": "/data", "readOnly": True}]
     plan = plan_with(tmp_path / "b", EXISTING, mounts=reading)
     assert pod_of(plan).init_containers == ()
-    elsewhere = spec(
-        storage=[NEW], job={"mounts": [{"storage": "data", "path": "/data"}]}
-    )
+    elsewhere = spec(storage=[NEW], job={"mounts": [{"storage": "data", "path": "/data"}]})
     assert pod_of(plan_of(elsewhere)).init_containers == ()
 
 

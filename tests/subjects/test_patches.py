@@ -29,15 +29,11 @@ IMAGE = "registry.test/train:2.0"
 
 def done_of(folder: Path, data: dict[str, Any]) -> Compilation:
     (folder / "spec.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
-    (done,) = check(
-        [folder / "spec.yaml"], Options(output=folder / "generated")
-    ).compilations
+    (done,) = check([folder / "spec.yaml"], Options(output=folder / "generated")).compilations
     return done
 
 
-def patched(
-    folder: Path, target: dict[str, Any], patch: Any, **parts: Any
-) -> Compilation:
+def patched(folder: Path, target: dict[str, Any], patch: Any, **parts: Any) -> Compilation:
     return done_of(folder, spec(patches=[{"target": target, "patch": patch}], **parts))
 
 
@@ -58,22 +54,14 @@ def summaries(done: Compilation) -> list[tuple[str, int]]:
 # --- JSON patches, by RFC 6902 and its appendix A
 
 RFC: list[tuple[Any, list[Operation], Any]] = [
-    (
-        {"foo": "bar"},
-        [Operation("add", "/baz", value="qux")],
-        {"foo": "bar", "baz": "qux"},
-    ),
+    ({"foo": "bar"}, [Operation("add", "/baz", value="qux")], {"foo": "bar", "baz": "qux"}),
     (
         {"foo": ["bar", "baz"]},
         [Operation("add", "/foo/1", value="qux")],
         {"foo": ["bar", "qux", "baz"]},
     ),
     ({"baz": "qux", "foo": "bar"}, [Operation("remove", "/baz")], {"foo": "bar"}),
-    (
-        {"foo": ["bar", "qux", "baz"]},
-        [Operation("remove", "/foo/1")],
-        {"foo": ["bar", "baz"]},
-    ),
+    ({"foo": ["bar", "qux", "baz"]}, [Operation("remove", "/foo/1")], {"foo": ["bar", "baz"]}),
     ({"baz": "qux"}, [Operation("replace", "/baz", value="boo")], {"baz": "boo"}),
     (
         {"foo": {"bar": "baz", "waldo": "fred"}, "qux": {"corge": "grault"}},
@@ -119,9 +107,7 @@ MISSING: list[tuple[Any, Operation, str]] = [
 
 
 @pytest.mark.parametrize(("body", "operation", "help"), MISSING)
-def test_a_path_that_is_not_there_is_a_fault(
-    body: Any, operation: Operation, help: str
-) -> None:
+def test_a_path_that_is_not_there_is_a_fault(body: Any, operation: Operation, help: str) -> None:
     with pytest.raises(PatchError) as problem:
         operate(Draft(body, {}), operation, AT / 0)
     assert problem.value.code == "RES086"
@@ -154,9 +140,7 @@ PODS = {"containers": [{"name": "a", "image": "a:1"}, {"name": "b", "image": "b:
 
 
 def test_lists_of_built_in_kinds_merge_by_key() -> None:
-    patch = {
-        "containers": [{"name": "b", "image": "b:2"}, {"name": "c", "image": "c:1"}]
-    }
+    patch = {"containers": [{"name": "b", "image": "b:2"}, {"name": "c", "image": "c:1"}]}
     found = merged(PODS, patch)["containers"]
     assert [(each["name"], each["image"]) for each in found] == [
         ("c", "c:1"),
@@ -171,21 +155,15 @@ def test_lists_of_other_kinds_replace() -> None:
 
 
 def test_lists_without_a_key_replace() -> None:
-    assert merged({"tolerations": [{"key": "a"}]}, {"tolerations": []}) == {
-        "tolerations": []
-    }
+    assert merged({"tolerations": [{"key": "a"}]}, {"tolerations": []}) == {"tolerations": []}
 
 
 def test_null_and_directives_remove() -> None:
     assert merged({"a": 1, "b": 2}, {"a": None}) == {"b": 2}
     assert merged({"a": {"b": 1}}, {"a": {"$patch": "delete"}}) == {}
-    assert merged({"a": {"b": 1}}, {"a": {"$patch": "replace", "c": 2}}) == {
-        "a": {"c": 2}
-    }
+    assert merged({"a": {"b": 1}}, {"a": {"$patch": "replace", "c": 2}}) == {"a": {"c": 2}}
     item = {"name": "a", "$patch": "delete"}
-    assert merged(PODS, {"containers": [item]}) == {
-        "containers": PODS["containers"][1:]
-    }
+    assert merged(PODS, {"containers": [item]}) == {"containers": PODS["containers"][1:]}
 
 
 @pytest.mark.parametrize(
@@ -243,16 +221,11 @@ def test_a_target_selects(tmp_path: Path, target: dict[str, Any]) -> None:
         ({"kind": "ClusterQueue", "name": "x"}, "there is `gpu`"),
         ({"kind": "ClusterQueue", "name": "gp"}, "`gpu`"),
         ({"kind": "TrainJob", "namespace": "nowhere"}, "there is `TrainJob/"),
-        (
-            {"kind": "TrainJob", "labelSelector": "trainyard.dev/job!=train"},
-            "there is `TrainJob/",
-        ),
+        ({"kind": "TrainJob", "labelSelector": "trainyard.dev/job!=train"}, "there is `TrainJob/"),
         ({"kind": "TrainJob", "group": ""}, "there is `TrainJob/"),
     ],
 )
-def test_a_patch_of_nothing_is_a_fault(
-    tmp_path: Path, target: dict[str, Any], help: str
-) -> None:
+def test_a_patch_of_nothing_is_a_fault(tmp_path: Path, target: dict[str, Any], help: str) -> None:
     done = patched(tmp_path, target, {"metadata": {"labels": {"a": "b"}}})
     (fault,) = [each for each in done.diagnostics if each.severity.name == "ERROR"]
     assert (fault.code, str(fault.at)) == ("RES085", "spec.patches[0].target")
@@ -268,37 +241,21 @@ def test_a_patch_of_nothing_is_a_fault(
         (JOB, {"metadata": {"name": "other"}}, "metadata.name"),
         (JOB, {"metadata": {"namespace": "other"}}, "metadata.namespace"),
         (JOB, {"kind": "PyTorchJob"}, "kind"),
-        (
-            JOB,
-            {"metadata": {"labels": {"trainyard.dev/job": "x"}}},
-            'labels["trainyard.dev/job"]',
-        ),
+        (JOB, {"metadata": {"labels": {"trainyard.dev/job": "x"}}}, 'labels["trainyard.dev/job"]'),
         (JOB, {"metadata": {"labels": None}}, "labels"),
         (JOB, {"spec": {"suspend": True}}, "spec.suspend"),
         (JOB, {"spec": {"managedBy": "x/y"}}, "spec.managedBy"),
         (JOB, {"spec": {"runtimeRef": {"name": "other"}}}, "spec.runtimeRef"),
+        (JOB, [{"op": "replace", "path": "/metadata/name", "value": "x"}], "metadata.name"),
         (
             JOB,
-            [{"op": "replace", "path": "/metadata/name", "value": "x"}],
-            "metadata.name",
-        ),
-        (
-            JOB,
-            {
-                "metadata": {
-                    "annotations": {"kustomize.toolkit.fluxcd.io/prune": "enabled"}
-                }
-            },
+            {"metadata": {"annotations": {"kustomize.toolkit.fluxcd.io/prune": "enabled"}}},
             "prune",
         ),
         (JOB, [{"op": "remove", "path": "/metadata/annotations"}], "prune"),
         (
             {"kind": "ClusterTrainingRuntime"},
-            {
-                "metadata": {
-                    "annotations": {"kustomize.toolkit.fluxcd.io/force": "enabled"}
-                }
-            },
+            {"metadata": {"annotations": {"kustomize.toolkit.fluxcd.io/force": "enabled"}}},
             "force",
         ),
     ],
@@ -313,9 +270,7 @@ def test_a_patch_changes_no_identity_and_no_run_once(
     assert at in fault.message
     assert fault.at is not None
     assert fault.at[:4] == ("spec", "patches", 0, "patch")
-    assert [each.body for each in done.manifests] == [
-        each.body for each in before.manifests
-    ]
+    assert [each.body for each in done.manifests] == [each.body for each in before.manifests]
 
 
 # --- runs
@@ -339,9 +294,7 @@ def test_a_job_that_runs_otherwise_has_another_name(tmp_path: Path) -> None:
     assert old.ref.name not in names
 
 
-def test_a_runtime_that_differs_has_another_name_and_so_has_its_job(
-    tmp_path: Path,
-) -> None:
+def test_a_runtime_that_differs_has_another_name_and_so_has_its_job(tmp_path: Path) -> None:
     before = done_of(tmp_path, spec())
     patch = {"spec": {"template": {"spec": {"failurePolicy": {"maxRestarts": 9}}}}}
     done = patched(tmp_path, {"kind": "ClusterTrainingRuntime"}, patch)
@@ -354,11 +307,7 @@ def test_a_runtime_that_differs_has_another_name_and_so_has_its_job(
 
 
 @pytest.mark.parametrize(
-    "patch",
-    [
-        {"metadata": {"labels": {"team": "speech"}}},
-        {"spec": {"trainer": {"numNodes": 4}}},
-    ],
+    "patch", [{"metadata": {"labels": {"team": "speech"}}}, {"spec": {"trainer": {"numNodes": 4}}}]
 )
 def test_a_job_that_runs_the_same_keeps_its_name(tmp_path: Path, patch: Any) -> None:
     done = patched(tmp_path, JOB, patch)
@@ -381,9 +330,7 @@ def with_patch(image: str, **job: Any) -> dict[str, Any]:
     return spec(patches=[patch], job=job)
 
 
-def test_a_patch_of_a_submitted_job_asks_for_a_rerun(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_a_patch_of_a_submitted_job_asks_for_a_rerun(trainyard: Command, tmp_path: Path) -> None:
     compiled(tmp_path, trainyard, spec())
     first = only_object(tmp_path, "train")
     write(tmp_path, with_patch(IMAGE))
@@ -399,9 +346,7 @@ def test_a_patch_of_a_submitted_job_asks_for_a_rerun(
     assert list(states.values()) == ["submitted"]
 
 
-def test_a_submitted_job_with_a_patch_stays_as_it_is(
-    trainyard: Command, tmp_path: Path
-) -> None:
+def test_a_submitted_job_with_a_patch_stays_as_it_is(trainyard: Command, tmp_path: Path) -> None:
     assert compiled(tmp_path, trainyard, with_patch(IMAGE)).code == 0
     first = only_object(tmp_path, "train")
     done = compiled(tmp_path, trainyard, with_patch(IMAGE))
@@ -428,9 +373,7 @@ def test_a_patch_that_breaks_the_schema_is_found_at_its_line(tmp_path: Path) -> 
     done = patched(tmp_path, JOB, patch)
     lines = (tmp_path / "spec.yaml").read_text().splitlines()
     line = next(n for n, text in enumerate(lines, 1) if "value: 2" in text)
-    assert [place for code, place in summaries(done) if code.startswith("SCH")] == [
-        line
-    ]
+    assert [place for code, place in summaries(done) if code.startswith("SCH")] == [line]
 
 
 def test_flux_substitutes_nothing_that_a_patch_brings(tmp_path: Path) -> None:
@@ -477,10 +420,7 @@ def test_patches_apply_in_order_and_after_values(tmp_path: Path) -> None:
     again = {**test, "value": 4}
     data = spec(
         components={"kueue": {"values": {"controllerManager": {"replicas": 3}}}},
-        patches=[
-            {"target": kueue, "patch": [test, change]},
-            {"target": kueue, "patch": [again]},
-        ],
+        patches=[{"target": kueue, "patch": [test, change]}, {"target": kueue, "patch": [again]}],
     )
     assert summaries(done_of(tmp_path, data)) == []
 
@@ -491,11 +431,7 @@ def test_patches_apply_in_order_and_after_values(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("patch", "code", "words"),
     [
-        (
-            {"target": {"kind": "Job"}, "patch": "spec: {}"},
-            "SPC005",
-            "a mapping, or a list",
-        ),
+        ({"target": {"kind": "Job"}, "patch": "spec: {}"}, "SPC005", "a mapping, or a list"),
         ({"target": {"kind": "Job"}, "patch": {}}, "SPC005", "a mapping, or a list"),
         ({"target": {}, "patch": {"a": 1}}, "SPC001", "`kind` is missing"),
         ({"target": {"kind": "job"}, "patch": {"a": 1}}, "SPC005", "`job`"),
@@ -509,11 +445,7 @@ def test_patches_apply_in_order_and_after_values(tmp_path: Path) -> None:
             "SPC005",
             "label selector",
         ),
-        (
-            {"target": {"kind": "Job"}, "patch": [{"op": "put", "path": "/a"}]},
-            "SPC004",
-            "`put`",
-        ),
+        ({"target": {"kind": "Job"}, "patch": [{"op": "put", "path": "/a"}]}, "SPC004", "`put`"),
         (
             {"target": {"kind": "Job"}, "patch": [{"op": "remove", "path": "a"}]},
             "SPC005",
@@ -525,10 +457,7 @@ def test_patches_apply_in_order_and_after_values(tmp_path: Path) -> None:
             "`add` has no `value`",
         ),
         (
-            {
-                "target": {"kind": "Job"},
-                "patch": [{"op": "remove", "path": "/a", "value": 1}],
-            },
+            {"target": {"kind": "Job"}, "patch": [{"op": "remove", "path": "/a", "value": 1}]},
             "SPC005",
             "takes no `value`",
         ),
@@ -539,9 +468,7 @@ def test_patches_apply_in_order_and_after_values(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_patch_of_another_form_is_refused(
-    patch: dict[str, Any], code: str, words: str
-) -> None:
+def test_a_patch_of_another_form_is_refused(patch: dict[str, Any], code: str, words: str) -> None:
     (fault,) = shape_faults(spec(patches=[patch]))
     assert fault.code == code
     assert words in fault.message
@@ -551,8 +478,6 @@ def test_a_patch_of_another_form_is_refused(
 
 def test_add_may_set_null(tmp_path: Path) -> None:
     data = spec(
-        patches=[
-            {"target": JOB, "patch": [{"op": "add", "path": "/spec/x", "value": None}]}
-        ]
+        patches=[{"target": JOB, "patch": [{"op": "add", "path": "/spec/x", "value": None}]}]
     )
     assert shape_faults(data) == []

@@ -61,9 +61,9 @@ def test_pods_may_land_on_each_pool_and_on_no_other() -> None:
     assert pod.node_selector == {}
     assert len(pod.pools) == 2
     written = body_of(objects_of(plan), "ClusterTrainingRuntime")
-    pod_spec = written["spec"]["template"]["spec"]["replicatedJobs"][0]["template"][
-        "spec"
-    ]["template"]["spec"]
+    pod_spec = written["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"][
+        "template"
+    ]["spec"]
     required = pod_spec["affinity"]["nodeAffinity"][
         "requiredDuringSchedulingIgnoredDuringExecution"
     ]
@@ -82,8 +82,7 @@ def test_pods_may_land_on_each_pool_and_on_no_other() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pool", "others"),
-    [("reserved", ["demand", "small"]), ("demand", ["reserved", "small"])],
+    ("pool", "others"), [("reserved", ["demand", "small"]), ("demand", ["reserved", "small"])]
 )
 def test_kueue_takes_no_flavor_of_another_pool(pool: str, others: list[str]) -> None:
     """Kueue 0.19.2 looks at the keys of one flavor alone, and these differ between pools of one queue."""
@@ -118,9 +117,7 @@ def test_a_taint_of_one_pool_is_tolerated_by_its_flavor_alone() -> None:
 
 
 def test_the_least_of_cpu_and_memory_is_asked_for() -> None:
-    alone = {
-        name: job_of(plan_of(several(name, nodes=1))) for name in ("demand", "small")
-    }
+    alone = {name: job_of(plan_of(several(name, nodes=1))) for name in ("demand", "small")}
     both = job_of(plan_of(several("demand", "small", nodes=1)))
     for resource in ("cpu", "memory"):
         amounts = [job.requests[resource] for job in alone.values()]
@@ -150,10 +147,7 @@ def test_a_host_is_excluded_on_each_pool() -> None:
     written = body_of(objects_of(plan_of(data)), "ClusterTrainingRuntime")
     text = str(written)
     assert text.count("'NotIn'") == 1
-    assert (
-        "{'key': 'trainyard.dev/pool', 'operator': 'In', 'values': ['reserved', 'b']}"
-        in text
-    )
+    assert "{'key': 'trainyard.dev/pool', 'operator': 'In', 'values': ['reserved', 'b']}" in text
 
 
 @pytest.mark.parametrize(
@@ -163,11 +157,7 @@ def test_a_host_is_excluded_on_each_pool() -> None:
         (("demand", "small"), {"resources": {"efa": 1}}, None),
         (("demand", "small"), {"nodes": 1}, None),
         (("demand", "reserved"), {}, "RES171"),
-        (
-            ("reserved", "demand"),
-            {"launcher": {"mpi": {}}, "command": ["mpirun", "t"]},
-            "RES171",
-        ),
+        (("reserved", "demand"), {"launcher": {"mpi": {}}, "command": ["mpirun", "t"]}, "RES171"),
     ],
 )
 def test_what_differs_is_a_fault_of_the_job(
@@ -216,7 +206,5 @@ def test_preference_of_a_queue_is_written_and_read_back() -> None:
 def test_a_run_remembers_where_else_it_may_be_only_if_there_is_such_a_pool() -> None:
     run = Run("train", "team-a", "train-12345", pool="reserved")
     assert b"fallbacks" not in run.to_bytes()
-    several_pools = Run(
-        "train", "team-a", "train-12345", pool="reserved", fallbacks=("demand",)
-    )
+    several_pools = Run("train", "team-a", "train-12345", pool="reserved", fallbacks=("demand",))
     assert b'"fallbacks": [\n  "demand"\n ]' in several_pools.to_bytes()

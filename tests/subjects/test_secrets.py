@@ -48,11 +48,7 @@ JOB: dict[str, Any] = {
     "imagePullSecrets": ["login"],
 }
 QUEUES = [
-    {
-        "name": "research",
-        "namespaces": ["team-a", "team-b"],
-        "quota": [{"pool": "gpu", "nodes": 4}],
-    }
+    {"name": "research", "namespaces": ["team-a", "team-b"], "quota": [{"pool": "gpu", "nodes": 4}]}
 ]
 
 
@@ -97,9 +93,7 @@ def test_the_objects_fit_their_definitions_and_each_other() -> None:
     setting = setting_of(plan, artifacts)
     assert verify(objects(artifacts), external=setting.external) == []
     body = body_of(objects(artifacts), "ExternalSecret", "login")
-    assert body["spec"]["target"]["template"] == {
-        "type": "kubernetes.io/dockerconfigjson"
-    }
+    assert body["spec"]["target"]["template"] == {"type": "kubernetes.io/dockerconfigjson"}
     assert body["spec"]["data"] == [
         {"secretKey": ".dockerconfigjson", "remoteRef": {"key": "registry"}}
     ]
@@ -123,22 +117,13 @@ def test_the_role_may_read_these_secrets_and_nothing_else() -> None:
         for name, body in found.items()
         if name.startswith("secret-")
     }
-    statements = {
-        name: policy["PolicyDocument"]["Statement"] for name, policy in policies.items()
-    }
+    statements = {name: policy["PolicyDocument"]["Statement"] for name, policy in policies.items()}
     prefix = "arn:aws:secretsmanager:us-west-2:111122223333:secret:"
     read = ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"]
-    of_token = {
-        "Effect": "Allow",
-        "Action": read,
-        "Resource": f"{prefix}team-a/hf-token-??????",
-    }
+    of_token = {"Effect": "Allow", "Action": read, "Resource": f"{prefix}team-a/hf-token-??????"}
     of_login = {**of_token, "Resource": f"{prefix}registry-??????"}
     decrypt = {"Effect": "Allow", "Action": ["kms:Decrypt"], "Resource": KEY}
-    assert statements == {
-        "secret-hf-token": [of_token],
-        "secret-login": [of_login, decrypt],
-    }
+    assert statements == {"secret-hf-token": [of_token], "secret-login": [of_login, decrypt]}
     role = found["external-secrets"]["Resources"]["Role"]["Properties"]
     assert "ManagedPolicyArns" not in role
     names = {policy["RoleName"] for policy in policies.values()}

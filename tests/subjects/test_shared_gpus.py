@@ -86,9 +86,7 @@ def test_gpus_are_cut_before_the_kubelet_starts() -> None:
 
 def test_nodes_of_a_managed_node_group_are_cut_by_the_same_commands() -> None:
     plan = plan_of(
-        spec(
-            pool={"sharing": MIG, "nodes": 2, "managedNodeGroup": {}}, job={"nodes": 1}
-        )
+        spec(pool={"sharing": MIG, "nodes": 2, "managedNodeGroup": {}}, job={"nodes": 1})
     )
     (group,) = (group for group in plan.of(NodeGroup) if group.boot.mig)
     assert group.boot.mig == ("1g.5gb",) * 7
@@ -115,22 +113,14 @@ def test_nodes_of_a_managed_node_group_are_cut_by_the_same_commands() -> None:
 
 def test_commands_of_others_still_hide_what_a_node_of_a_group_has() -> None:
     plan = plan_of(
-        spec(
-            pool={"sharing": MIG, "nodes": 2, "managedNodeGroup": {}}, job={"nodes": 1}
-        )
+        spec(pool={"sharing": MIG, "nodes": 2, "managedNodeGroup": {}}, job={"nodes": 1})
     )
     manifests = objects_of(plan)
     (body,) = (
-        manifest.body
-        for manifest in manifests
-        if manifest.path.startswith("bootstrap/nodegroups/")
+        manifest.body for manifest in manifests if manifest.path.startswith("bootstrap/nodegroups/")
     )
     body["managedNodeGroups"][0]["preBootstrapCommands"].append("kubelet --max-pods=8")
-    (read,) = (
-        node
-        for node in lift(manifests, closed=True).of(NodeGroup)
-        if node.name == "gpu"
-    )
+    (read,) = (node for node in lift(manifests, closed=True).of(NodeGroup) if node.name == "gpu")
     assert read.boot.mig == ()
     assert read.own_kubelet
 

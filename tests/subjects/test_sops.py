@@ -139,7 +139,5 @@ def test_the_configuration_encrypts_all_values_and_no_name() -> None:
 def test_specs_without_it_have_none_of_it() -> None:
     plan = plan_of(spec())
     assert "bootstrap/sops.yaml" not in files(plan)
-    bodies = [
-        each.body for each in objects_of(plan) if each.ref.kind == "Kustomization"
-    ]
+    bodies = [each.body for each in objects_of(plan) if each.ref.kind == "Kustomization"]
     assert not any("decryption" in body["spec"] for body in bodies)

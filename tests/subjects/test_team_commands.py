@@ -102,9 +102,7 @@ def wanted(command: Printed) -> tuple[str, str]:
 
 
 def is_of_the_platform(command: Printed) -> bool:
-    return (command.verb, command.what.removesuffix("s")) in PLATFORM or (
-        command.verb == "apply"
-    )
+    return (command.verb, command.what.removesuffix("s")) in PLATFORM or (command.verb == "apply")
 
 
 @pytest.mark.parametrize("command", printed(), ids=lambda command: command.place)

@@ -55,10 +55,7 @@ STORAGE: list[dict[str, Any]] = [
             }
         },
     },
-    {
-        "name": "notes",
-        "ebs": {"create": {"each": "namespace", "size": "100Gi", "snapshots": {}}},
-    },
+    {"name": "notes", "ebs": {"create": {"each": "namespace", "size": "100Gi", "snapshots": {}}}},
 ]
 SECRET = {
     "name": "token",
@@ -73,13 +70,7 @@ NETWORK = {
         "endpoints": ["ecr.api"],
     }
 }
-ISOLATED = {
-    "create": {
-        "cidr": "10.0.0.0/16",
-        "zones": ["us-west-2a", "us-west-2b"],
-        "nat": "none",
-    }
-}
+ISOLATED = {"create": {"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"], "nat": "none"}}
 STATE = {"tool": "terraform", "state": {"bucket": "state-111122223333"}}
 ADMIN = {"eks": {"admins": ["arn:aws:iam::111122223333:role/platform"]}}
 
@@ -129,20 +120,14 @@ def test_the_whole_of_it_is_clean(tmp_path: Path, trainyard: Command) -> None:
     assert linted.code == 0, linted.out
 
 
-def test_each_stack_is_a_module_without_faults(
-    pair: tuple[list[Artifact], list[Artifact]],
-) -> None:
+def test_each_stack_is_a_module_without_faults(pair: tuple[list[Artifact], list[Artifact]]) -> None:
     stacks, modules = pair
     assert len(stacks) == len(modules) > 0
     assert verified(modules, Setting()) == []
 
 
 def test_every_type_that_is_made_has_a_row_and_a_structure() -> None:
-    read_alone = {
-        "AWS::EC2::PlacementGroup",
-        "AWS::EKS::Nodegroup",
-        "AWS::IAM::Policy",
-    }
+    read_alone = {"AWS::EC2::PlacementGroup", "AWS::EKS::Nodegroup", "AWS::IAM::Policy"}
     assert set(TYPES) == set(STACKED) - read_alone
     assert {name for name, _ in TYPES.values()} <= types()
 
@@ -161,19 +146,11 @@ def names_of(nodes: list[CloudResource]) -> Counter[str]:
     return Counter(type(node).__name__ for node in nodes)
 
 
-def test_both_are_read_into_the_same_resources(
-    pair: tuple[list[Artifact], list[Artifact]],
-) -> None:
+def test_both_are_read_into_the_same_resources(pair: tuple[list[Artifact], list[Artifact]]) -> None:
     """By two readers that share nothing of what made them."""
     for stack, module in zip(*pair, strict=True):
-        ours = [
-            node for kind in RESOURCES for node in lifted([stack], closed=True).of(kind)
-        ]
-        theirs = [
-            node
-            for kind in RESOURCES
-            for node in lifted([module], closed=True).of(kind)
-        ]
+        ours = [node for kind in RESOURCES for node in lifted([stack], closed=True).of(kind)]
+        theirs = [node for kind in RESOURCES for node in lifted([module], closed=True).of(kind)]
         assert names_of(ours) == names_of(theirs), stack.path
         for kind in (Bucket, FileSystemStack):
             one = [known(node) for node in ours if isinstance(node, kind)]
@@ -205,9 +182,7 @@ def statements(plan: Plan) -> list[str]:
     return sorted(re.sub(r"at=[^)]*\)(, )?|\$\{[^}]*\}", "", text) for text in texts)
 
 
-def test_security_groups_let_the_same_through(
-    pair: tuple[list[Artifact], list[Artifact]],
-) -> None:
+def test_security_groups_let_the_same_through(pair: tuple[list[Artifact], list[Artifact]]) -> None:
     for stack, module in zip(*pair, strict=True):
         ours, theirs = lifted([stack], closed=True), lifted([module], closed=True)
         rules = [
@@ -275,9 +250,7 @@ def test_what_means_itself_is_no_expression() -> None:
         (("resource", "aws_s3_bucket", "bucket", "lifecycle"), {"prevent_destroys": True}, "SCH001"),
     ],
 )  # fmt: skip
-def test_what_the_provider_would_refuse(
-    path: tuple[str, ...], value: Any, code: str
-) -> None:
+def test_what_the_provider_would_refuse(path: tuple[str, ...], value: Any, code: str) -> None:
     modules = of_format(plan_of(by_terraform(clusters())), "terraform")
     (module,) = (each for each in modules if "/storage-raw/" in each.path)
     body = copy.deepcopy(module.body)
@@ -296,9 +269,7 @@ def test_structures_have_no_prose_and_say_their_source() -> None:
         assert "id" in known_type.attributes
 
 
-def test_a_fault_is_reported_at_the_line_of_the_spec(
-    tmp_path: Path, trainyard: Command
-) -> None:
+def test_a_fault_is_reported_at_the_line_of_the_spec(tmp_path: Path, trainyard: Command) -> None:
     data = by_terraform(clusters())
     (tmp_path / "spec.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
     rule = tmp_path / "policies" / "org"
@@ -321,9 +292,7 @@ def test_a_fault_is_reported_at_the_line_of_the_spec(
     assert done.code == 1
     line = next(
         number
-        for number, text in enumerate(
-            (tmp_path / "spec.yaml").read_text().splitlines(), 1
-        )
+        for number, text in enumerate((tmp_path / "spec.yaml").read_text().splitlines(), 1)
         if "38400Gi" in text
     )
     assert f"spec.yaml:{line}:" in done.out
@@ -340,15 +309,11 @@ def test_another_tool_for_a_committed_cluster_is_refused(
     done = trainyard("check", "spec.yaml", cwd=tmp_path)
     assert done.code == 1
     assert "CHG028" in done.out
-    (
-        tmp_path / "generated" / data["metadata"]["name"] / "bootstrap" / "stack.yaml"
-    ).unlink()
+    (tmp_path / "generated" / data["metadata"]["name"] / "bootstrap" / "stack.yaml").unlink()
     assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
 
 
-def test_the_block_of_a_committed_network_cannot_change(
-    tmp_path: Path, trainyard: Command
-) -> None:
+def test_the_block_of_a_committed_network_cannot_change(tmp_path: Path, trainyard: Command) -> None:
     data = by_terraform(clusters(network=NETWORK))
     (tmp_path / "spec.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
     assert trainyard("compile", "spec.yaml", cwd=tmp_path).code == 0
@@ -361,15 +326,10 @@ def test_the_block_of_a_committed_network_cannot_change(
 THIRD_PARTY = (Path(__file__).parent / "modules" / "main.tf.json").read_text()
 
 
-def test_modules_of_third_parties_are_judged(
-    tmp_path: Path, trainyard: Command
-) -> None:
+def test_modules_of_third_parties_are_judged(tmp_path: Path, trainyard: Command) -> None:
     (tmp_path / "main.tf.json").write_text(THIRD_PARTY)
     done = trainyard("lint", "--format=json", "main.tf.json", cwd=tmp_path)
-    found = {
-        each["code"]: each["place"]["line"]
-        for each in json.loads(done.out)["diagnostics"]
-    }
+    found = {each["code"]: each["place"]["line"] for each in json.loads(done.out)["diagnostics"]}
     lines = THIRD_PARTY.splitlines()
     where = {code: lines[line - 1] for code, line in found.items()}
     assert "sts:AssumeRole" in where["ACC008"]
@@ -381,9 +341,7 @@ def test_modules_of_third_parties_are_judged(
     assert "desired_size" in where["SCH002"]
 
 
-def test_a_module_with_expressions_is_left_alone(
-    tmp_path: Path, trainyard: Command
-) -> None:
+def test_a_module_with_expressions_is_left_alone(tmp_path: Path, trainyard: Command) -> None:
     text = """{"resource": {
       "aws_s3_bucket_policy": {"a": {"bucket": "${var.bucket}", "policy": "${jsonencode(local.policy)}"}},
       "aws_security_group": {"a": {"vpc_id": "${var.vpc}", "dynamic": {"ingress": {"for_each": "${var.ports}"}}}},
@@ -458,9 +416,7 @@ def applied(calls: list[str]) -> list[str]:
     ]
 
 
-def test_the_script_makes_buckets_before_file_systems_and_keeps_ids(
-    tmp_path: Path,
-) -> None:
+def test_the_script_makes_buckets_before_file_systems_and_keeps_ids(tmp_path: Path) -> None:
     calls = run(tmp_path, "storage.sh")
     assert applied(calls) == ["storage-raw", "storage-fast"]
     (kept,) = (call for call in calls if "create configmap" in call)
@@ -488,9 +444,7 @@ def test_to_delete_a_module_forgets_what_holds_data(tmp_path: Path) -> None:
     assert not any("override" in call for call in calls)
 
 
-def test_a_state_that_is_locked_is_waited_for_and_then_explained(
-    tmp_path: Path,
-) -> None:
+def test_a_state_that_is_locked_is_waited_for_and_then_explained(tmp_path: Path) -> None:
     done, calls = tried(tmp_path, "terraform.sh", "apply", "cluster", LOCKED="1")
     assert done.returncode == 1
     assert "force-unlock ID" in done.stderr

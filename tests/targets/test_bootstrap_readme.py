@@ -39,10 +39,7 @@ DISK = [{"name": "data", "fsxLustre": {"existing": FSX}}]
 MOUNT = {"mounts": [{"storage": "data", "path": "/data"}]}
 MADE = [
     {"name": "raw", "s3": {"create": {}}},
-    {
-        "name": "data",
-        "fsxLustre": {"create": {"size": "4800Gi", "throughputPerTiB": 250}},
-    },
+    {"name": "data", "fsxLustre": {"create": {"size": "4800Gi", "throughputPerTiB": 250}}},
 ]
 DIGEST = "sha256:" + "0a" * 32
 OPEN = {"public": ["203.0.113.0/24"]}
@@ -50,9 +47,7 @@ CASES = {
     "private": spec(),
     "public": spec(platform={"eks": {"apiServer": OPEN}}),
     "imported, private": spec(network={"existing": VPC}, storage=DISK, job=MOUNT),
-    "imported, public": spec(
-        network={"existing": VPC}, platform={"eks": {"apiServer": OPEN}}
-    ),
+    "imported, public": spec(network={"existing": VPC}, platform={"eks": {"apiServer": OPEN}}),
     "block": spec(pool=BLOCK),
     "spot": spec(pool={"capacity": {"spot": {}}}),
     "reserved": spec(
@@ -72,22 +67,13 @@ CASES = {
     "made storage, imported": spec(network={"existing": VPC}, storage=MADE, job=MOUNT),
     "ssh": spec(flux={"url": "ssh://git@github.com/org/fleet", "branch": "prod"}),
     "https": spec(flux={"url": "https://github.com/org/fleet", "source": "fleet"}),
-    "https with a token": spec(
-        flux={"url": "https://github.com/org/fleet", "secret": "fleet"}
-    ),
+    "https with a token": spec(flux={"url": "https://github.com/org/fleet", "secret": "fleet"}),
     "a source of others": spec(flux={"source": "fleet"}),
     "a path of our own": spec(flux={"path": "clusters/lab"}),
-    "ecr": spec(
-        job={"image": f"444455556666.dkr.ecr.eu-west-1.amazonaws.com/a/b@{DIGEST}"}
-    ),
+    "ecr": spec(job={"image": f"444455556666.dkr.ecr.eu-west-1.amazonaws.com/a/b@{DIGEST}"}),
     "admins": spec(
         platform={"eks": {"admins": ["arn:aws:iam::111122223333:role/ops"]}},
-        namespaces=[
-            {
-                "name": "training",
-                "principals": ["arn:aws:iam::111122223333:role/ml"],
-            },
-        ],
+        namespaces=[{"name": "training", "principals": ["arn:aws:iam::111122223333:role/ml"]}],
     ),
     "secrets": spec(job={"secrets": [{"env": "T", "secret": "hf", "key": "t"}]}),
     "no jobs": spec(jobs=None),
@@ -122,10 +108,7 @@ def blocks(name: str) -> list[str]:
 
 def tree(name: str) -> dict[str, str]:
     """The cluster's folder as it is on the disk."""
-    return {
-        each.path: marked(each.path, written(each)).decode()
-        for each in lower(plan(name))
-    }
+    return {each.path: marked(each.path, written(each)).decode() for each in lower(plan(name))}
 
 
 STUB = """#!/bin/sh
@@ -222,13 +205,6 @@ def test_pages_belong_to_one_pool_or_storage() -> None:
         job={**MOUNT, "pool": "gpu"},
     )
     made["spec"]["nodePools"].append({**made["spec"]["nodePools"][0], "name": "second"})
-    more = {
-        path: text
-        for path, text in files(plan_of(made)).items()
-        if path.endswith(".md")
-    }
+    more = {path: text for path, text in files(plan_of(made)).items() if path.endswith(".md")}
     assert {path: more[path] for path in one} == one
-    assert set(more) - set(one) == {
-        "bootstrap/pools/second.md",
-        "bootstrap/storage/raw.md",
-    }
+    assert set(more) - set(one) == {"bootstrap/pools/second.md", "bootstrap/storage/raw.md"}

@@ -17,9 +17,7 @@ import pytest
 
 import compiler.subjects.health
 
-SCRIPT = (
-    Path(compiler.subjects.health.__file__).parent / "scripts" / "condition_tainter.py"
-)
+SCRIPT = Path(compiler.subjects.health.__file__).parent / "scripts" / "condition_tainter.py"
 KEY = "trainyard.dev/gpu-xid-fatal"
 OURS = {"key": KEY, "value": "GpuXidFatal", "effect": "NoSchedule"}
 THEIRS = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
@@ -52,11 +50,7 @@ class Api:
                 "metadata": {
                     "name": name,
                     "resourceVersion": f"7{len(self.nodes)}",
-                    **(
-                        {"annotations": {KEY: mark, "other": "x"}}
-                        if mark is not None
-                        else {}
-                    ),
+                    **({"annotations": {KEY: mark, "other": "x"}} if mark is not None else {}),
                 },
                 "spec": {"taints": taints} if taints is not None else {},
                 "status": {
@@ -72,14 +66,9 @@ class Api:
     def take(self, name: str, patch: dict[str, Any]) -> None:
         """A merge patch, as the API server would lay it over a node."""
         self.patches[name] = patch
-        node = next(
-            (each for each in self.nodes if each["metadata"]["name"] == name), None
-        )
+        node = next((each for each in self.nodes if each["metadata"]["name"] == name), None)
         if node is not None:
-            notes = {
-                **node["metadata"].get("annotations", {}),
-                **patch["metadata"]["annotations"],
-            }
+            notes = {**node["metadata"].get("annotations", {}), **patch["metadata"]["annotations"]}
             node["metadata"]["annotations"] = {
                 key: value for key, value in notes.items() if value is not None
             }
@@ -108,9 +97,7 @@ def api() -> Iterator[tuple[Api, str]]:
 
     class Handler(BaseHTTPRequestHandler):
         def _send(self, code: int, body: Any) -> None:
-            data = (
-                state.broken if state.broken is not None else json.dumps(body).encode()
-            )
+            data = state.broken if state.broken is not None else json.dumps(body).encode()
             self.send_response(code)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
@@ -118,9 +105,7 @@ def api() -> Iterator[tuple[Api, str]]:
 
         def do_GET(self) -> None:
             url = urlsplit(self.path)
-            self._send(
-                state.answer.get(url.path, 200), state.listed(parse_qs(url.query))
-            )
+            self._send(state.answer.get(url.path, 200), state.listed(parse_qs(url.query)))
 
         def do_PATCH(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -167,9 +152,7 @@ def sweep(address: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_sick_node_is_tainted_and_keeps_its_other_taints(
-    api: tuple[Api, str],
-) -> None:
+def test_a_sick_node_is_tainted_and_keeps_its_other_taints(api: tuple[Api, str]) -> None:
     state, address = api
     state.add("sick", taints=[THEIRS], Ready="True", GpuXidFatal="True")
     state.add("bare", Other="True")
@@ -194,13 +177,11 @@ def test_a_sick_node_is_tainted_and_keeps_its_other_taints(
 def condition(state: Api, name: str, status: str, since: str) -> None:
     """What a detector reports of a node from now on."""
     state.node(name)["status"]["conditions"] = [
-        {"type": "GpuXidFatal", "status": status, "lastTransitionTime": since},
+        {"type": "GpuXidFatal", "status": status, "lastTransitionTime": since}
     ]
 
 
-def test_a_detector_that_starts_anew_and_has_forgotten_lifts_nothing(
-    api: tuple[Api, str],
-) -> None:
+def test_a_detector_that_starts_anew_and_has_forgotten_lifts_nothing(api: tuple[Api, str]) -> None:
     # node-problem-detector v1.35.1, initializeStatus: every start of its pod reports False.
     state, address = api
     state.add("sick", taints=[THEIRS], GpuXidFatal="True")
@@ -223,9 +204,7 @@ def test_a_reboot_lifts_just_our_taint_once_the_detector_reports_no_fault(
     sweep(address)
     state.node("sick")["status"]["nodeInfo"]["bootID"] = "b2"
     sweep(address)
-    assert KEY in state.keys(
-        "sick"
-    )  # the condition is still the one of the boot before
+    assert KEY in state.keys("sick")  # the condition is still the one of the boot before
     condition(state, "sick", "False", "t2")
     sweep(address)
     assert state.keys("sick") == [THEIRS["key"]]
@@ -235,9 +214,7 @@ def test_a_reboot_lifts_just_our_taint_once_the_detector_reports_no_fault(
     assert KEY in state.keys("sick")
 
 
-def test_what_a_person_takes_away_comes_back_for_the_next_fault_alone(
-    api: tuple[Api, str],
-) -> None:
+def test_what_a_person_takes_away_comes_back_for_the_next_fault_alone(api: tuple[Api, str]) -> None:
     state, address = api
     state.add("sick", GpuXidFatal="True")
     sweep(address)
@@ -249,17 +226,15 @@ def test_what_a_person_takes_away_comes_back_for_the_next_fault_alone(
     assert state.keys("sick") == [KEY]
 
 
-def test_a_taint_that_is_there_without_a_mark_stays_until_a_reboot(
-    api: tuple[Api, str],
-) -> None:
+def test_a_taint_that_is_there_without_a_mark_stays_until_a_reboot(api: tuple[Api, str]) -> None:
     state, address = api
     state.add("tainted", taints=[OURS], GpuXidFatal="False")
     sweep(address)
     sweep(address)
-    assert (
-        state.keys("tainted"),
-        state.node("tainted")["metadata"]["annotations"],
-    ) == ([KEY], {KEY: "b1 "})
+    assert (state.keys("tainted"), state.node("tainted")["metadata"]["annotations"]) == (
+        [KEY],
+        {KEY: "b1 "},
+    )
     state.node("tainted")["status"]["nodeInfo"]["bootID"] = "b2"
     sweep(address)
     assert state.keys("tainted") == []

@@ -66,19 +66,13 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "plain": spec(),
     "no jobs": spec(jobs=[]),
     "trainer 2.1": spec(
-        components=components(trainer=OLD_TRAINER),
-        storage=STORAGE,
-        job={"mounts": MOUNTS},
+        components=components(trainer=OLD_TRAINER), storage=STORAGE, job={"mounts": MOUNTS}
     ),
     "imported vpc": spec(network={"existing": VPC}),
-    "public endpoint": spec(
-        platform={"eks": {"apiServer": {"public": ["203.0.113.0/24"]}}}
-    ),
+    "public endpoint": spec(platform={"eks": {"apiServer": {"public": ["203.0.113.0/24"]}}}),
     "spot": spec(pool={"capacity": {"spot": {}}}),
     "reserved": spec(
-        pool={
-            "capacity": {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}}
-        }
+        pool={"capacity": {"reserved": {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}}}
     ),
     "block": spec(
         pool={
@@ -92,25 +86,14 @@ VARIANTS: dict[str, dict[str, Any]] = {
     ),
     "static": spec(pool={"nodes": 4, "topology": "network"}),
     "several zones": spec(
-        pool={"zones": ["us-west-2a", "us-west-2b"], "efa": False},
-        job={"nodes": 1},
+        pool={"zones": ["us-west-2a", "us-west-2b"], "efa": False}, job={"nodes": 1}
     ),
-    "storage": spec(
-        storage=STORAGE, job={"mounts": MOUNTS, "checkpoint": {"path": "/data/c"}}
-    ),
-    "no health": spec(
-        health={"monitoringAgent": False, "problemDetector": False, "repair": False}
-    ),
+    "storage": spec(storage=STORAGE, job={"mounts": MOUNTS, "checkpoint": {"path": "/data/c"}}),
+    "no health": spec(health={"monitoringAgent": False, "problemDetector": False, "repair": False}),
     "own repository": spec(
-        flux={
-            "url": "ssh://git@github.com/org/fleet",
-            "path": "clusters/lab",
-            "branch": "prod",
-        }
+        flux={"url": "ssh://git@github.com/org/fleet", "path": "clusters/lab", "branch": "prod"}
     ),
-    "public repository": spec(
-        flux={"url": "https://github.com/org/fleet", "source": "fleet"}
-    ),
+    "public repository": spec(flux={"url": "https://github.com/org/fleet", "source": "fleet"}),
     "cohort": spec(
         queues=QUEUES,
         cohorts=[{"name": "top"}, {"name": "all", "parentName": "top"}],
@@ -140,10 +123,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
                 "preemption": {
                     "withinClusterQueue": "LowerOrNewerEqualPriority",
                     "reclaimWithinCohort": "LowerPriority",
-                    "borrowWithinCohort": {
-                        "policy": "LowerPriority",
-                        "maxPriorityThreshold": 0,
-                    },
+                    "borrowWithinCohort": {"policy": "LowerPriority", "maxPriorityThreshold": 0},
                 },
             }
         ],
@@ -151,11 +131,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     ),
     "namespaces": spec(
         namespaces=[
-            {
-                "name": "a",
-                "group": "team",
-                "quota": {"cpu": 0, "pods": 9, "accelerators": 8},
-            },
+            {"name": "a", "group": "team", "quota": {"cpu": 0, "pods": 9, "accelerators": 8}},
             {"name": "b", "principals": ["arn:aws:iam::111122223333:role/b"]},
         ],
         queues=QUEUES,
@@ -179,16 +155,10 @@ VARIANTS: dict[str, dict[str, Any]] = {
         }
     ),
     "taints": spec(
-        pool={
-            "taints": [{"key": "team", "effect": "NoExecute"}],
-            "labels": {"team": "a"},
-        }
+        pool={"taints": [{"key": "team", "effect": "NoExecute"}], "labels": {"team": "a"}}
     ),
     "dollars": spec(
-        job={
-            "command": ["bash", "-c", "echo ${HOME} $(hostname) {{ x }}"],
-            "env": {"A": "${B}"},
-        }
+        job={"command": ["bash", "-c", "echo ${HOME} $(hostname) {{ x }}"], "env": {"A": "${B}"}}
     ),
     "many": spec(
         jobs=[
@@ -201,9 +171,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 def errors(plan: Plan, manifests: list[Manifest]) -> list[Diagnostic]:
     found = verify(
-        manifests,
-        closed=True,
-        external=frozenset(ObjectRef(*each) for each in plan.external),
+        manifests, closed=True, external=frozenset(ObjectRef(*each) for each in plan.external)
     )
     return [each for each in found if each.severity is Severity.ERROR]
 
@@ -212,8 +180,7 @@ def errors(plan: Plan, manifests: list[Manifest]) -> list[Diagnostic]:
 def test_every_object_of_a_variant_passes_verification(name: str) -> None:
     plan = plan_of(VARIANTS[name])
     assert [
-        (each.object, str(each.at), each.message)
-        for each in errors(plan, objects_of(plan))
+        (each.object, str(each.at), each.message) for each in errors(plan, objects_of(plan))
     ] == []
 
 
@@ -221,8 +188,7 @@ def test_every_object_of_a_variant_passes_verification(name: str) -> None:
 def test_every_object_of_the_real_specs_passes_verification(name: str) -> None:
     _, plan = example(name)
     assert [
-        (each.object, str(each.at), each.message)
-        for each in errors(plan, objects_of(plan))
+        (each.object, str(each.at), each.message) for each in errors(plan, objects_of(plan))
     ] == []
 
 
@@ -266,10 +232,7 @@ def test_trainer_2_1_gets_overrides_and_later_ones_patches() -> None:
     new = body_of(manifests_of(data), "TrainJob")["spec"]
     old = body_of(
         manifests_of(
-            {
-                **data,
-                "spec": {**data["spec"], "components": components(trainer=OLD_TRAINER)},
-            }
+            {**data, "spec": {**data["spec"], "components": components(trainer=OLD_TRAINER)}}
         ),
         "TrainJob",
     )["spec"]
@@ -286,26 +249,16 @@ def test_trainer_2_1_gets_overrides_and_later_ones_patches() -> None:
 
 
 def test_a_train_job_says_everything_once() -> None:
-    manifests = manifests_of(
-        spec(storage=STORAGE, job={"mounts": MOUNTS, "timeout": "2h"})
-    )
-    job, runtime = (
-        body_of(manifests, "TrainJob"),
-        body_of(manifests, "ClusterTrainingRuntime"),
-    )
+    manifests = manifests_of(spec(storage=STORAGE, job={"mounts": MOUNTS, "timeout": "2h"}))
+    job, runtime = (body_of(manifests, "TrainJob"), body_of(manifests, "ClusterTrainingRuntime"))
     assert job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "gpu"
     assert job["spec"]["runtimeRef"]["name"] == runtime["metadata"]["name"]
     assert job["spec"]["activeDeadlineSeconds"] == 7200
     resources = job["spec"]["trainer"]["resourcesPerNode"]
     assert resources["limits"] == resources["requests"]
     for body in (job, runtime):
-        assert (
-            body["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/prune"]
-            == "disabled"
-        )
-    pods = runtime["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"][
-        "template"
-    ]
+        assert body["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/prune"] == "disabled"
+    pods = runtime["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]
     (container,) = pods["spec"]["containers"]
     assert set(container) == {
         "name",
@@ -315,8 +268,7 @@ def test_a_train_job_says_everything_once() -> None:
 
 def test_dollars_in_a_command_are_kept_from_flux() -> None:
     plain, shell = (
-        body_of(manifests_of(VARIANTS[name]), "TrainJob")
-        for name in ("plain", "dollars")
+        body_of(manifests_of(VARIANTS[name]), "TrainJob") for name in ("plain", "dollars")
     )
     key = "kustomize.toolkit.fluxcd.io/substitute"
     assert key not in plain["metadata"]["annotations"]
@@ -329,9 +281,7 @@ def test_config_maps_and_kustomizations_substitute_nothing(name: str) -> None:
     for each in manifests_of(VARIANTS[name]):
         if each.body["kind"] == "ConfigMap":
             assert (
-                each.body["metadata"]["annotations"][
-                    "kustomize.toolkit.fluxcd.io/substitute"
-                ]
+                each.body["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/substitute"]
                 == "disabled"
             )
         if each.body["kind"] == "Kustomization":
@@ -352,24 +302,17 @@ def test_config_maps_and_kustomizations_substitute_nothing(name: str) -> None:
 )
 def test_capacity_types(name: str, values: list[str]) -> None:
     manifests = manifests_of(VARIANTS[name])
-    requirements = body_of(manifests, "NodePool")["spec"]["template"]["spec"][
-        "requirements"
-    ]
+    requirements = body_of(manifests, "NodePool")["spec"]["template"]["spec"]["requirements"]
     assert {each["key"]: each["values"] for each in requirements}[
         "karpenter.sh/capacity-type"
     ] == values
-    terms = body_of(manifests, "EC2NodeClass")["spec"].get(
-        "capacityReservationSelectorTerms"
-    )
-    assert terms == (
-        [{"id": "cr-0a1b2c3d4e5f60718"}] if values == ["reserved"] else None
-    )
+    terms = body_of(manifests, "EC2NodeClass")["spec"].get("capacityReservationSelectorTerms")
+    assert terms == ([{"id": "cr-0a1b2c3d4e5f60718"}] if values == ["reserved"] else None)
 
 
 def test_a_static_pool_has_replicas_and_a_dynamic_one_consolidation() -> None:
     static, dynamic = (
-        body_of(manifests_of(VARIANTS[name]), "NodePool")["spec"]
-        for name in ("static", "plain")
+        body_of(manifests_of(VARIANTS[name]), "NodePool")["spec"] for name in ("static", "plain")
     )
     assert (static["replicas"], static["limits"]) == (4, {"nodes": "4"})
     assert "consolidationPolicy" not in static["disruption"]
@@ -380,15 +323,12 @@ def test_a_static_pool_has_replicas_and_a_dynamic_one_consolidation() -> None:
 
 def test_a_new_vpc_has_zones_and_an_imported_one_subnets() -> None:
     new, imported = (
-        body_of(manifests_of(VARIANTS[name]), "ClusterConfig")
-        for name in ("plain", "imported vpc")
+        body_of(manifests_of(VARIANTS[name]), "ClusterConfig") for name in ("plain", "imported vpc")
     )
     assert new["vpc"]["nat"] == {"gateway": "HighlyAvailable"}
     assert len(new["availabilityZones"]) == 2
     assert "availabilityZones" not in imported
-    assert imported["vpc"]["subnets"]["public"]["us-west-2a"] == {
-        "id": "subnet-2a1b2c3d"
-    }
+    assert imported["vpc"]["subnets"]["public"]["us-west-2a"] == {"id": "subnet-2a1b2c3d"}
     assert "nat" not in imported["vpc"]
     for body in (new, imported):
         assert "karpenter" not in body
@@ -398,11 +338,7 @@ def test_a_new_vpc_has_zones_and_an_imported_one_subnets() -> None:
 def test_several_subnets_of_a_zone_and_groups_of_an_existing_network() -> None:
     more = {"id": "subnet-4a1b2c3d", "zone": "us-west-2b"}
     network = {
-        "existing": {
-            **VPC,
-            "subnets": [*VPC["subnets"], more],
-            "securityGroups": ["sg-0a1b2c3d"],
-        }
+        "existing": {**VPC, "subnets": [*VPC["subnets"], more], "securityGroups": ["sg-0a1b2c3d"]}
     }
     manifests = manifests_of(spec(network=network))
     vpc = body_of(manifests, "ClusterConfig")["vpc"]
@@ -419,12 +355,8 @@ def test_several_subnets_of_a_zone_and_groups_of_an_existing_network() -> None:
     assert {"id": "sg-0a1b2c3d"} in node_class["securityGroupSelectorTerms"]
 
 
-@pytest.mark.parametrize(
-    ("name", "public"), [("plain", False), ("public endpoint", True)]
-)
-def test_the_api_is_reached_from_outside_by_those_that_are_named(
-    name: str, public: bool
-) -> None:
+@pytest.mark.parametrize(("name", "public"), [("plain", False), ("public endpoint", True)])
+def test_the_api_is_reached_from_outside_by_those_that_are_named(name: str, public: bool) -> None:
     vpc = body_of(manifests_of(VARIANTS[name]), "ClusterConfig")["vpc"]
     assert vpc["clusterEndpoints"] == {"publicAccess": public, "privateAccess": True}
     assert vpc.get("publicAccessCIDRs") == (["203.0.113.0/24"] if public else None)
@@ -440,9 +372,9 @@ def test_system_nodes_boot_a_known_image_from_an_encrypted_volume() -> None:
         (min(ami.images), older[minor]),
         ("bottlerocket@v1.44.0", tested[minor]),  # whose system nodes are AL2023
     ):
-        (group,) = body_of(
-            manifests_of(spec(platform={"eks": {"ami": alias}})), "ClusterConfig"
-        )["managedNodeGroups"]
+        (group,) = body_of(manifests_of(spec(platform={"eks": {"ami": alias}})), "ClusterConfig")[
+            "managedNodeGroups"
+        ]
         assert group["volumeEncrypted"] is True
         assert group["releaseVersion"] == build
 
@@ -472,28 +404,20 @@ def test_a_teams_principals_get_access_entries_with_its_group() -> None:
             ],
         )
     )
-    (node,) = body_of(objects_of(made), "ClusterConfig")["accessConfig"][
-        "accessEntries"
-    ]
+    (node,) = body_of(objects_of(made), "ClusterConfig")["accessConfig"]["accessEntries"]
     assert node["type"] == "EC2_LINUX"
     found = {
         path: stack
         for path, stack in files(made).items()
         if path.startswith("bootstrap/stacks/principal-")
     }
-    lead, ml = (
-        stack["Resources"]["Entry"]["Properties"] for _, stack in sorted(found.items())
-    )
+    lead, ml = (stack["Resources"]["Entry"]["Properties"] for _, stack in sorted(found.items()))
     assert lead["PrincipalArn"] == ROLE.format("lead")
-    assert lead["AccessPolicies"][0]["PolicyArn"].endswith(
-        "/AmazonEKSClusterAdminPolicy"
-    )
+    assert lead["AccessPolicies"][0]["PolicyArn"].endswith("/AmazonEKSClusterAdminPolicy")
     assert "AccessPolicies" not in ml
     own = {
         each["PrincipalArn"]: [
-            group
-            for group in each["KubernetesGroups"]
-            if group.startswith("trainyard:")
+            group for group in each["KubernetesGroups"] if group.startswith("trainyard:")
         ]
         for each in (lead, ml)
     }
@@ -566,9 +490,7 @@ def test_a_spec_adds_addons_and_changes_ours() -> None:
         "coredns": {"version": "v1.14.3-eksbuild.9"},
         "amazon-cloudwatch-observability": {"values": {"agent": {"on": True}}},
     }
-    config = body_of(
-        manifests_of(spec(platform={"eks": {"addons": own}})), "ClusterConfig"
-    )
+    config = body_of(manifests_of(spec(platform={"eks": {"addons": own}})), "ClusterConfig")
     found = {addon["name"]: addon for addon in config["addons"]}
     assert json.loads(found["vpc-cni"]["configurationValues"]) == {
         "enableNetworkPolicy": "true",
@@ -601,11 +523,7 @@ def test_a_spec_adds_addons_and_changes_ours() -> None:
     ("settings", "account", "policies"),
     [
         ({}, None, None),
-        (
-            {"role": {"namespace": "dns", "serviceAccount": "dns", "policies": []}},
-            None,
-            None,
-        ),
+        ({"role": {"namespace": "dns", "serviceAccount": "dns", "policies": []}}, None, None),
         (
             {
                 "role": {
@@ -670,21 +588,10 @@ def test_queues_say_what_kueue_calls_it() -> None:
 
 def test_health_is_there_or_not() -> None:
     names = {each.body["metadata"]["name"] for each in manifests_of(VARIANTS["plain"])}
-    assert {
-        "node-problem-detector",
-        "node-condition-tainter",
-        "eks-node-monitoring-agent",
-    } <= names
-    none = {
-        each.body["metadata"]["name"] for each in manifests_of(VARIANTS["no health"])
-    }
+    assert {"node-problem-detector", "node-condition-tainter", "eks-node-monitoring-agent"} <= names
+    none = {each.body["metadata"]["name"] for each in manifests_of(VARIANTS["no health"])}
     assert (
-        not {
-            "node-problem-detector",
-            "node-condition-tainter",
-            "eks-node-monitoring-agent",
-        }
-        & none
+        not {"node-problem-detector", "node-condition-tainter", "eks-node-monitoring-agent"} & none
     )
 
 
@@ -697,8 +604,7 @@ def test_the_detector_restarts_when_its_configuration_changes() -> None:
     (monitor,) = detector.monitors
     other = replace(detector, monitors=(replace(monitor, source="another"),))
     first, second = (
-        detector_bodies(each)[-1]["spec"]["template"]["metadata"]
-        for each in (detector, other)
+        detector_bodies(each)[-1]["spec"]["template"]["metadata"] for each in (detector, other)
     )
     assert first["annotations"] != second["annotations"]
     data = detector_bodies(detector)[0]["data"]["gpu-xid.json"]
@@ -707,9 +613,7 @@ def test_the_detector_restarts_when_its_configuration_changes() -> None:
 
 def test_a_repository_is_written_only_where_the_spec_names_it() -> None:
     assert not [
-        each
-        for each in manifests_of(VARIANTS["plain"])
-        if each.body["kind"] == "GitRepository"
+        each for each in manifests_of(VARIANTS["plain"]) if each.body["kind"] == "GitRepository"
     ]
     own = body_of(manifests_of(VARIANTS["own repository"]), "GitRepository")
     assert own["spec"] == {
@@ -720,9 +624,7 @@ def test_a_repository_is_written_only_where_the_spec_names_it() -> None:
     }
     assert (
         "secretRef"
-        not in body_of(manifests_of(VARIANTS["public repository"]), "GitRepository")[
-            "spec"
-        ]
+        not in body_of(manifests_of(VARIANTS["public repository"]), "GitRepository")["spec"]
     )
 
 
@@ -732,10 +634,7 @@ def test_stages_depend_on_each_other_in_order() -> None:
         for each in manifests_of(spec())
         if each.body["kind"] == "Kustomization"
     }
-    chain = [
-        f"trainyard-{each}"
-        for each in ("crds", "controllers", "platform", "queues", "jobs")
-    ]
+    chain = [f"trainyard-{each}" for each in ("crds", "controllers", "platform", "queues", "jobs")]
     for before, after in pairwise(chain):
         assert stages[after]["dependsOn"] == [{"name": before}]
     assert stages["trainyard-jobs"]["wait"] is False
@@ -746,17 +645,11 @@ def test_a_node_that_is_not_ready_holds_up_no_stage() -> None:
     """Flux takes a DaemonSet for healthy when it is on every node, so nothing may wait for one."""
     made = manifests_of(spec())
     stages = [each.body for each in made if each.body["kind"] == "Kustomization"]
-    waited = {
-        after["name"] for each in stages for after in each["spec"].get("dependsOn", ())
-    }
-    folders = {
-        each.path.partition("/")[0] for each in made if each.body["kind"] == "DaemonSet"
-    }
+    waited = {after["name"] for each in stages for after in each["spec"].get("dependsOn", ())}
+    folders = {each.path.partition("/")[0] for each in made if each.body["kind"] == "DaemonSet"}
     assert folders == {"health"}
     assert "trainyard-health" in {each["metadata"]["name"] for each in stages} - waited
-    cpu = manifests_of(
-        spec(pool={"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]})
-    )
+    cpu = manifests_of(spec(pool={"instanceTypes": ["m7i.16xlarge"], "zones": ["us-west-2a"]}))
     assert not any(
         each.body["metadata"]["name"] == "trainyard-health"
         for each in cpu
@@ -786,17 +679,11 @@ def test_volumes_are_bound_to_their_claims_and_never_pruned() -> None:
 def test_every_placement_group_is_named_by_the_page_of_its_pool() -> None:
     names = ("a-1", "a1", "a--1")
     found = files(
-        plan_of(
-            spec(
-                nodePools=[{**POOL, "name": name} for name in names], job={"pool": "a1"}
-            )
-        )
+        plan_of(spec(nodePools=[{**POOL, "name": name} for name in names], job={"pool": "a1"}))
     )
     for name in names:
         page = str(found[f"bootstrap/pools/{name}.md"])
-        assert re.findall(r"^placement-group (.+)$", page, re.MULTILINE) == [
-            f"lab-{name} cluster"
-        ]
+        assert re.findall(r"^placement-group (.+)$", page, re.MULTILINE) == [f"lab-{name} cluster"]
 
 
 @pytest.mark.parametrize(
@@ -824,24 +711,16 @@ def test_the_stack_has_what_the_cluster_names() -> None:
         for each in stack.values()
         if each["Type"] == "AWS::IAM::Role"
     }
-    assert roles == {
-        "KarpenterNodeRole-lab",
-        "KarpenterController-lab",
-        "MountpointS3-lab",
-    }
+    assert roles == {"KarpenterNodeRole-lab", "KarpenterController-lab", "MountpointS3-lab"}
     assert plan.of(NodeClass)[0].role in roles
     (bucket,) = [
-        body
-        for path, body in found.items()
-        if path.startswith("bootstrap/stacks/bucket-")
+        body for path, body in found.items() if path.startswith("bootstrap/stacks/bucket-")
     ]
     policy = bucket["Resources"]["Policy"]["Properties"]
     assert policy["RoleName"] == "MountpointS3-lab"
     assert "arn:aws:s3:::raw-1/*" in json.dumps(policy)
     driver = found["bootstrap/stacks/fsx-csi-controller-sa.yaml"]["Resources"]
-    assert driver["Association"]["Properties"]["RoleArn"] == {
-        "Fn::GetAtt": ["Role", "Arn"]
-    }
+    assert driver["Association"]["Properties"]["RoleArn"] == {"Fn::GetAtt": ["Role", "Arn"]}
 
 
 @pytest.mark.parametrize("name", [*VARIANTS])
@@ -864,17 +743,12 @@ def test_a_given_file_system_gets_the_ports_that_it_needs_to_be_mounted() -> Non
 
 def test_a_file_system_of_another_vpc_is_mounted_by_its_address() -> None:
     # Its name has no address there: kubernetes-sigs/aws-fsx-csi-driver issue 357.
-    disks = [
-        {"name": "data", "fsxLustre": {"existing": {**FSX, "address": "10.8.1.20"}}}
-    ]
+    disks = [{"name": "data", "fsxLustre": {"existing": {**FSX, "address": "10.8.1.20"}}}]
     written = manifests_of(
         spec(storage=disks, job={"mounts": [{"storage": "data", "path": "/data"}]})
     )
     csi = body_of(written, "PersistentVolume")["spec"]["csi"]
-    assert csi["volumeAttributes"] == {
-        "dnsname": "10.8.1.20",
-        "mountname": FSX["mountName"],
-    }
+    assert csi["volumeAttributes"] == {"dnsname": "10.8.1.20", "mountname": FSX["mountName"]}
     assert csi["volumeHandle"].startswith(FSX["id"])
 
 
@@ -886,7 +760,4 @@ def test_the_readme_tells_when_a_block_may_be_pushed_and_what_stays_after_it() -
     text = files(plan_of(spec(pool=block)))["bootstrap/pools/gpu.md"]
     assert "when the block has started" in text
     assert "kubectl delete nodepool" in text
-    assert (
-        "kubectl delete nodepool "
-        not in files(plan_of(spec()))["bootstrap/pools/gpu.md"]
-    )
+    assert "kubectl delete nodepool " not in files(plan_of(spec()))["bootstrap/pools/gpu.md"]

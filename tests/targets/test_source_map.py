@@ -57,14 +57,13 @@ def value_at(body: Any, path: tuple[Key, ...]) -> Any:
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_origins_are_of_fields_that_exist_or_are_known_to_be_optional(
-    name: str,
-) -> None:
+def test_origins_are_of_fields_that_exist_or_are_known_to_be_optional(name: str) -> None:
     for manifest in lower(example(name)[1]):
         for path in manifest.origins:
-            assert (
-                value_at(manifest.body, path) is not KeyError or path[-1] in OPTIONAL
-            ), (manifest.ref, path)
+            assert value_at(manifest.body, path) is not KeyError or path[-1] in OPTIONAL, (
+                manifest.ref,
+                path,
+            )
 
 
 @pytest.mark.parametrize("name", SPECS)
@@ -112,13 +111,8 @@ def test_a_template_comes_from_the_line_of_what_it_is_for() -> None:
     }
     assert shown == {"stack.yaml": "name: lab", "stacks/bucket": "- name: raw"}
     assert {
-        span.file.line(span.line).strip()
-        for path, span in found.items()
-        if "principal" in path
-    } == {
-        "- arn:aws:iam::111122223333:role/ops",
-        "- arn:aws:iam::111122223333:role/ml",
-    }
+        span.file.line(span.line).strip() for path, span in found.items() if "principal" in path
+    } == {"- arn:aws:iam::111122223333:role/ops", "- arn:aws:iam::111122223333:role/ml"}
 
 
 def line_of(source: Document, manifest: Manifest, *path: Key) -> str:
@@ -147,24 +141,14 @@ LINES: list[tuple[str, str, tuple[Key, ...], str]] = [
         "zones: [ap-northeast-2b]",
     ),
     ("NodePool", "a100", ("spec", "template", "spec", "taints", 0), "- name: a100"),
-    (
-        "EC2NodeClass",
-        "a100",
-        ("spec", "placementGroupSelector", "name"),
-        "placement: cluster",
-    ),
+    ("EC2NodeClass", "a100", ("spec", "placementGroupSelector", "name"), "placement: cluster"),
     (
         "EC2NodeClass",
         "a100",
         ("spec", "blockDeviceMappings", 0, "ebs"),
         "rootVolume: {size: 500Gi}",
     ),
-    (
-        "EC2NodeClass",
-        "a100",
-        ("spec", "networkInterfaces", 3),
-        "instanceTypes: [p4d.24xlarge]",
-    ),
+    ("EC2NodeClass", "a100", ("spec", "networkInterfaces", 3), "instanceTypes: [p4d.24xlarge]"),
     (
         "ClusterQueue",
         "research",
@@ -204,12 +188,7 @@ LINES: list[tuple[str, str, tuple[Key, ...], str]] = [
         ("metadata", "labels", "kueue.x-k8s.io/priority-class"),
         "priority: production",
     ),
-    (
-        "TrainJob",
-        "",
-        ("metadata", "labels", "kueue.x-k8s.io/queue-name"),
-        "queue: research",
-    ),
+    ("TrainJob", "", ("metadata", "labels", "kueue.x-k8s.io/queue-name"), "queue: research"),
     (
         "TrainJob",
         "",
@@ -246,9 +225,7 @@ def test_in_a_folder_each_job_points_at_its_own_file() -> None:
     source, plan = example("jakarta")
     jobs = [each for each in objects_of(plan) if each.body["kind"] == "TrainJob"]
     files = {
-        source.span(each.origin(("spec", "trainer", "numNodes"))).file.name.rpartition(
-            "/"
-        )[2]
+        source.span(each.origin(("spec", "trainer", "numNodes"))).file.name.rpartition("/")[2]
         for each in jobs
     }
     assert files == {
@@ -259,9 +236,7 @@ def test_in_a_folder_each_job_points_at_its_own_file() -> None:
 
 def test_a_field_without_origin_takes_that_of_its_nearest_ancestor() -> None:
     manifest = Manifest(
-        {},
-        at=(root := example("starter")[1].of(NodePool)[0].at),
-        origins={("a", 0): root / "x"},
+        {}, at=(root := example("starter")[1].of(NodePool)[0].at), origins={("a", 0): root / "x"}
     )
     assert manifest.origin(("a", 0, "b", "c")) == root / "x"
     assert manifest.origin(("a", 1)) == root

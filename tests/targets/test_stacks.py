@@ -39,19 +39,14 @@ CASES = {
         storage=ALL_STORAGE,
         platform={"eks": {"admins": [ARN.format("ops"), ARN.format("path/lead")]}},
         namespaces=[
-            {
-                "name": "training",
-                "group": "ml",
-                "principals": [ARN.format("ml"), ARN.format("ops")],
-            }
+            {"name": "training", "group": "ml", "principals": [ARN.format("ml"), ARN.format("ops")]}
         ],
         job={
             "mounts": [
-                {"storage": each["name"], "path": f"/{each['name']}"}
-                for each in ALL_STORAGE
+                {"storage": each["name"], "path": f"/{each['name']}"} for each in ALL_STORAGE
             ]
         },
-    ),
+    )
 }
 
 
@@ -101,8 +96,7 @@ def test_what_templates_make_reads_back_as_what_was_planned(name: str) -> None:
     assert list(controller.managed) == [each.logical for each in managed]
     planned = [document["Statement"] for document in boot.controller_policies.values()]
     assert [
-        [(s.actions, s.resources, dict(s.conditions)) for s in each.statements]
-        for each in managed
+        [(s.actions, s.resources, dict(s.conditions)) for s in each.statements] for each in managed
     ] == [[said(statement) for statement in several] for several in planned]
     (queue,) = (each for each in cloud if isinstance(each, MessageQueue))
     assert (queue.name, queue.managed_encryption, queue.retention) == (
@@ -143,26 +137,15 @@ def several(value: Any) -> tuple[str, ...]:
     ("changed", "code"),
     [
         ({"NodeRole": {"Type": "AWS::IAM::Role", "Properties": {}}}, "SCH003"),
+        ({"Queue": {"Type": "AWS::SQS::Queue", "Properties": {"Name": "a"}}}, "SCH001"),
         (
-            {"Queue": {"Type": "AWS::SQS::Queue", "Properties": {"Name": "a"}}},
-            "SCH001",
-        ),
-        (
-            {
-                "Queue": {
-                    "Type": "AWS::SQS::Queue",
-                    "Properties": {"SqsManagedSseEnabled": False},
-                }
-            },
+            {"Queue": {"Type": "AWS::SQS::Queue", "Properties": {"SqsManagedSseEnabled": False}}},
             "ACC009",
         ),
     ],
 )
 def test_a_fault_of_our_own_template_is_reported_in_the_spec(
-    changed: dict[str, Any],
-    code: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    changed: dict[str, Any], code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bootstrap, "stack", lambda boot: template("faulty", changed))
     file = tmp_path / "spec.yaml"
@@ -191,28 +174,19 @@ def test_stacks_are_small_enough_to_be_given_as_files(name: str) -> None:
             if each["Type"] == "AWS::IAM::Role"
         ]
         assert all(len(each["ManagedPolicyArns"]) <= 10 for each in roles)
-        assert path == "bootstrap/stack.yaml" or not any(
-            "RoleName" in each for each in roles
-        )
+        assert path == "bootstrap/stack.yaml" or not any("RoleName" in each for each in roles)
 
 
 def test_a_principal_of_two_namespaces_has_one_entry() -> None:
     """EKS takes one entry for each principal (EKS API, CreateAccessEntry)."""
-    both = [
-        {"name": name, "group": name, "principals": [ARN.format("ml")]}
-        for name in ("a", "b")
-    ]
+    both = [{"name": name, "group": name, "principals": [ARN.format("ml")]} for name in ("a", "b")]
     made = plan_of(
         spec(
             platform={"eks": {"admins": [ARN.format("ml")]}},
             namespaces=both,
             job={"namespace": "a"},
             queues=[
-                {
-                    "name": "q",
-                    "namespaces": ["a", "b"],
-                    "quota": [{"pool": "gpu", "nodes": 4}],
-                },
+                {"name": "q", "namespaces": ["a", "b"], "quota": [{"pool": "gpu", "nodes": 4}]}
             ],
         )
     )
@@ -229,9 +203,9 @@ def test_a_principal_of_two_namespaces_has_one_entry() -> None:
 
 def test_a_directory_bucket_gives_sessions() -> None:
     """Mountpoint for Amazon S3, doc/CONFIGURATION.md, directory buckets."""
-    found = stacks(plan("everything"))["bootstrap/stacks/bucket-fast.yaml"][
-        "Resources"
-    ]["Policy"]["Properties"]
+    found = stacks(plan("everything"))["bootstrap/stacks/bucket-fast.yaml"]["Resources"]["Policy"][
+        "Properties"
+    ]
     (statement,) = found["PolicyDocument"]["Statement"]
     assert statement["Action"] == ["s3express:CreateSession"]
     assert (

@@ -38,9 +38,7 @@ def full(crds: list[dict[str, Any]]) -> Schemas:
 
 @pytest.fixture(scope="session")
 def cases() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(
-        upstream("cases", "crd-cases.json").read_text()
-    )
+    found: list[dict[str, Any]] = json.loads(upstream("cases", "crd-cases.json").read_text())
     return found
 
 
@@ -64,7 +62,7 @@ NODE_POOL: dict[str, Any] = {
                     }
                 ],
             }
-        },
+        }
     },
 }
 POD: dict[str, Any] = {
@@ -73,9 +71,7 @@ POD: dict[str, Any] = {
     "metadata": {"name": "p", "namespace": "team-a"},
     "spec": {
         "restartPolicy": "Never",
-        "volumes": [
-            {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"}}
-        ],
+        "volumes": [{"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"}}],
         "containers": [
             {
                 "name": "node",
@@ -104,16 +100,12 @@ RUNTIME: dict[str, Any] = {
                         "name": "node",
                         "template": {
                             "metadata": {
-                                "labels": {
-                                    "trainer.kubeflow.org/trainjob-ancestor-step": "trainer"
-                                }
+                                "labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
                             },
                             "spec": {
                                 "template": {
                                     "spec": {
-                                        "containers": [
-                                            {"name": "node", "image": "train:1"}
-                                        ],
+                                        "containers": [{"name": "node", "image": "train:1"}],
                                         "volumes": [{"name": "shm", "emptyDir": {}}],
                                     }
                                 }
@@ -206,10 +198,7 @@ JOB: dict[str, Any] = {
     "metadata": {"name": "smoke", "namespace": "team-a"},
     "spec": {
         "template": {
-            "spec": {
-                "restartPolicy": "Never",
-                "containers": [{"name": "c", "image": "i"}],
-            }
+            "spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}
         }
     },
 }
@@ -248,8 +237,7 @@ def edited(body: dict[str, Any], *edits: tuple[str, Any]) -> dict[str, Any]:
     out = copy.deepcopy(body)
     for path, value in edits:
         *parents, last = [
-            int(key) if key.isdigit() else key.replace("|", "/")
-            for key in path.split("/")
+            int(key) if key.isdigit() else key.replace("|", "/") for key in path.split("/")
         ]
         here: Any = out
         for key in parents:

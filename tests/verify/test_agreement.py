@@ -69,10 +69,7 @@ def translated(schema: dict[str, Any]) -> dict[str, Any]:
     }
     if "pattern" in out:
         out["pattern"] = compile_re2(out["pattern"]).pattern
-    for name, holder in (
-        ("syntax", out),
-        ("keySyntax", out.setdefault("propertyNames", {})),
-    ):
+    for name, holder in (("syntax", out), ("keySyntax", out.setdefault("propertyNames", {}))):
         if name in schema and (pattern := SYNTAXES[schema[name]].pattern):
             holder["pattern"] = rf"\A(?:{pattern})\Z"
             holder["maxLength"] = SYNTAXES[schema[name]].longest
@@ -85,9 +82,7 @@ def translated(schema: dict[str, Any]) -> dict[str, Any]:
         if key in out:
             out[key] = translated(out[key])
     if "properties" in out:
-        out["properties"] = {
-            name: translated(child) for name, child in out["properties"].items()
-        }
+        out["properties"] = {name: translated(child) for name, child in out["properties"].items()}
     return out
 
 
@@ -98,9 +93,7 @@ def agrees(body: dict[str, Any]) -> None:
         for fault in walk(root, body)
         if fault.code in COMPARED and not UNTRANSLATED.search(fault.message)
     ]
-    theirs = list(
-        oracle(body["apiVersion"], body["kind"]).iter_errors(defaulted(root, body))
-    )
+    theirs = list(oracle(body["apiVersion"], body["kind"]).iter_errors(defaulted(root, body)))
     assert bool(ours) == bool(theirs), (
         [fault.message for fault in ours],
         [error.message for error in theirs],

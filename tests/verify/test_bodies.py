@@ -92,22 +92,14 @@ JOB_SET: dict[str, Any] = {
                 "name": "a",
                 "replicas": 1,
                 "template": {
-                    "spec": {
-                        "template": {
-                            "spec": {"containers": [{"name": "c", "image": "i"}]}
-                        }
-                    }
+                    "spec": {"template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}
                 },
             },
             {
                 "name": "b",
                 "replicas": 1,
                 "template": {
-                    "spec": {
-                        "template": {
-                            "spec": {"containers": [{"name": "c", "image": "i"}]}
-                        }
-                    }
+                    "spec": {"template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}
                 },
             },
         ]
@@ -117,9 +109,7 @@ CLUSTER_CONFIG: dict[str, Any] = {
     "apiVersion": "eksctl.io/v1alpha5",
     "kind": "ClusterConfig",
     "metadata": {"name": "seoul", "region": "ap-northeast-2", "version": "1.35"},
-    "managedNodeGroups": [
-        {"name": "system", "instanceType": "m7i.large", "desiredCapacity": 2}
-    ],
+    "managedNodeGroups": [{"name": "system", "instanceType": "m7i.large", "desiredCapacity": 2}],
 }
 COHORT: dict[str, Any] = {
     "apiVersion": "kueue.x-k8s.io/v1beta2",
@@ -271,12 +261,7 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     ),
     (
         "PyTorchJob",
-        [
-            (
-                "spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/name",
-                "main",
-            )
-        ],
+        [("spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/name", "main")],
         "SCH011",
         "spec.pytorchReplicaSpecs.Worker.template.spec.containers",
     ),
@@ -287,12 +272,7 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
         "SCH011",
         "spec.mpiReplicaSpecs.Launcher.replicas",
     ),
-    (
-        "MPIJob",
-        [("spec/mpiReplicaSpecs/Launcher", None)],
-        "SCH011",
-        "spec.mpiReplicaSpecs",
-    ),
+    ("MPIJob", [("spec/mpiReplicaSpecs/Launcher", None)], "SCH011", "spec.mpiReplicaSpecs"),
     # what KubeRay's operator does not run, and Kueue's webhook refuses
     (
         "RayJob",
@@ -308,10 +288,7 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     ),
     (
         "RayJob",
-        [
-            ("spec/clusterSelector", {"ray.io/cluster": "shared"}),
-            ("spec/backoffLimit", 0),
-        ],
+        [("spec/clusterSelector", {"ray.io/cluster": "shared"}), ("spec/backoffLimit", 0)],
         "SCH011",
         "spec.clusterSelector",
     ),
@@ -338,46 +315,26 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
         "SCH011",
         "spec.rayClusterSpec.workerGroupSpecs[0].minReplicas",
     ),
-    (
-        "RayJob",
-        [("spec/submissionMode", "InteractiveMode")],
-        "SCH011",
-        "spec.backoffLimit",
-    ),
+    ("RayJob", [("spec/submissionMode", "InteractiveMode")], "SCH011", "spec.backoffLimit"),
     (
         "RayJob",
         [("spec/submissionMode", "SidecarMode"), ("spec/submitterConfig", {})],
         "SCH011",
         "spec.submitterConfig",
     ),
-    (
-        "RayJob",
-        [("spec/activeDeadlineSeconds", 0)],
-        "SCH011",
-        "spec.activeDeadlineSeconds",
-    ),
+    ("RayJob", [("spec/activeDeadlineSeconds", 0)], "SCH011", "spec.activeDeadlineSeconds"),
     ("RayJob", [("metadata/name", "1-train")], "NAM001", "metadata.name"),
     ("RayJob", [("metadata/name", "a" * 48)], "NAM002", "metadata.name"),
     # what eksctl refuses
     ("ClusterConfig", [("availabilityZones", ["a"])], "SCH011", "availabilityZones"),
-    (
-        "ClusterConfig",
-        [("autoModeConfig", {"enabled": True})],
-        "SCH011",
-        "managedNodeGroups",
-    ),
+    ("ClusterConfig", [("autoModeConfig", {"enabled": True})], "SCH011", "managedNodeGroups"),
     (
         "ClusterConfig",
         [("iam", {"serviceAccounts": [{"metadata": {"name": "a"}}]})],
         "SCH011",
         "iam.serviceAccounts",
     ),
-    (
-        "ClusterConfig",
-        [("nodeGroups", [{"name": "system"}])],
-        "SCH011",
-        "nodeGroups[0].name",
-    ),
+    ("ClusterConfig", [("nodeGroups", [{"name": "system"}])], "SCH011", "nodeGroups[0].name"),
     (
         "ClusterConfig",
         [("managedNodeGroups/0/instanceTypes", ["m7i.large"])],
@@ -398,12 +355,7 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     ),
     (
         "ClusterConfig",
-        [
-            (
-                "managedNodeGroups/0/capacityReservation",
-                {"capacityReservationPreference": "all"},
-            )
-        ],
+        [("managedNodeGroups/0/capacityReservation", {"capacityReservationPreference": "all"})],
         "SCH011",
         "managedNodeGroups[0].capacityReservation.capacityReservationPreference",
     ),
@@ -433,21 +385,11 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
         "SCH008",
         "spec.tolerations[0].tolerationSeconds",
     ),
-    (
-        "GitRepository",
-        [("spec/serviceAccountName", "reader")],
-        "SCH008",
-        "spec.serviceAccountName",
-    ),
+    ("GitRepository", [("spec/serviceAccountName", "reader")], "SCH008", "spec.serviceAccountName"),
     ("OCIRepository", [("spec/url", None)], "SCH008", "spec.url"),
     (
         "HelmRelease",
-        [
-            (
-                "spec/upgrade",
-                {"strategy": {"name": "RemediateOnFailure", "retryInterval": "5m"}},
-            )
-        ],
+        [("spec/upgrade", {"strategy": {"name": "RemediateOnFailure", "retryInterval": "5m"}})],
         "SCH008",
         "spec.upgrade.strategy.retryInterval",
     ),
@@ -456,11 +398,7 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
         [
             (
                 "spec/mlPolicy/torch",
-                {
-                    "envInjection": {
-                        "targets": [{"jobName": "node", "containerNames": ["node"]}]
-                    }
-                },
+                {"envInjection": {"targets": [{"jobName": "node", "containerNames": ["node"]}]}},
             )
         ],
         "SCH008",
@@ -501,12 +439,7 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     ),
     # what core definitions leave open
     ("Pod", [("spec/restartPolicy", "never")], "SCH004", "spec.restartPolicy"),
-    (
-        "Pod",
-        [(f"{C}/imagePullPolicy", "Allways")],
-        "SCH004",
-        "spec.containers[0].imagePullPolicy",
-    ),
+    ("Pod", [(f"{C}/imagePullPolicy", "Allways")], "SCH004", "spec.containers[0].imagePullPolicy"),
     (
         "Pod",
         [(f"{C}/ports/0/containerPort", 99999)],
@@ -522,12 +455,7 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     ("Pod", [(f"{C}/name", "Node")], "NAM001", "spec.containers[0].name"),
     ("Pod", [(f"{C}/env/0/name", "A=B")], "NAM001", "spec.containers[0].env[0].name"),
     ("Pod", [(f"{C}/image", None)], "SCH003", "spec.containers[0].image"),
-    (
-        "Pod",
-        [("spec/nodeSelector", {"pool": "a b"})],
-        "NAM003",
-        "spec.nodeSelector.pool",
-    ),
+    ("Pod", [("spec/nodeSelector", {"pool": "a b"})], "NAM003", "spec.nodeSelector.pool"),
     (
         "Pod",
         [("spec/tolerations", [{"key": "k", "operator": "Is"}])],
@@ -548,39 +476,19 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     ),
     (
         "Pod",
-        [
-            (
-                f"{C}/ports",
-                [{"containerPort": 1}, {"containerPort": 1, "protocol": "TCP"}],
-            )
-        ],
+        [(f"{C}/ports", [{"containerPort": 1}, {"containerPort": 1, "protocol": "TCP"}])],
         "SCH007",
         "spec.containers[0].ports[1]",
     ),
-    (
-        "PersistentVolume",
-        [("spec/accessModes", ["ReadWriteAll"])],
-        "SCH004",
-        "spec.accessModes[0]",
-    ),
+    ("PersistentVolume", [("spec/accessModes", ["ReadWriteAll"])], "SCH004", "spec.accessModes[0]"),
     ("CronJob", [("spec/schedule", "nightly")], "SCH006", "spec.schedule"),
     # names
     ("Pod", [("metadata/name", "A")], "NAM001", "metadata.name"),
     ("Pod", [("metadata/name", None)], "NAM006", "metadata.name"),
     ("Pod", [("metadata/name", "a" * 254)], "NAM002", "metadata.name"),
     ("Pod", [("metadata/namespace", "a.b")], "NAM001", "metadata.namespace"),
-    (
-        "Pod",
-        [("metadata/labels", {"team": "research & infra"})],
-        "NAM003",
-        "metadata.labels.team",
-    ),
-    (
-        "Pod",
-        [("metadata/labels", {"a/b/c": "x"})],
-        "NAM003",
-        'metadata.labels["a/b/c"]',
-    ),
+    ("Pod", [("metadata/labels", {"team": "research & infra"})], "NAM003", "metadata.labels.team"),
+    ("Pod", [("metadata/labels", {"a/b/c": "x"})], "NAM003", 'metadata.labels["a/b/c"]'),
     (
         "Pod",
         [("metadata/annotations", {"cost centre": "x"})],
@@ -662,12 +570,7 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
         "spec.template.spec.restartPolicy",
     ),
     ("Job", [("spec/completionMode", "Indexed")], "SCH011", "spec.completions"),
-    (
-        "CronJob",
-        [("spec/schedule", "CRON_TZ=UTC 0 3 * * *")],
-        "SCH006",
-        "spec.schedule",
-    ),
+    ("CronJob", [("spec/schedule", "CRON_TZ=UTC 0 3 * * *")], "SCH006", "spec.schedule"),
     (
         "Deployment",
         [("spec/template/metadata/labels/app", "e")],
@@ -694,12 +597,7 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     ),
     (
         "EC2NodeClass",
-        [
-            (
-                "spec/capacityReservationSelectorTerms",
-                [{"ownerID": "111122223333"}, {"id": "cr-2"}],
-            )
-        ],
+        [("spec/capacityReservationSelectorTerms", [{"ownerID": "111122223333"}, {"id": "cr-2"}])],
         "SCH011",
         "spec.capacityReservationSelectorTerms[0]",
     ),
@@ -727,12 +625,7 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
         "SCH011",
         "spec.template.spec.taints[1]",
     ),
-    (
-        "NodeClass",
-        [("spec/instanceProfile", "nodes")],
-        "SCH011",
-        "spec.instanceProfile",
-    ),
+    ("NodeClass", [("spec/instanceProfile", "nodes")], "SCH011", "spec.instanceProfile"),
     # Kueue
     (
         "ClusterQueue",
@@ -758,19 +651,9 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
         "SCH011",
         "spec.resourceGroups[0].flavors[0].resources[0].lendingLimit",
     ),
-    (
-        "ClusterQueue",
-        [("spec/namespaceSelector", None)],
-        "SCH012",
-        "spec.namespaceSelector",
-    ),
+    ("ClusterQueue", [("spec/namespaceSelector", None)], "SCH012", "spec.namespaceSelector"),
     ("Cohort", [("spec/parentName", "all")], "SCH011", "spec.parentName"),
-    (
-        "Topology",
-        [("spec/levels/0/nodeLabel", "a b")],
-        "SCH006",
-        "spec.levels[0].nodeLabel",
-    ),
+    ("Topology", [("spec/levels/0/nodeLabel", "a b")], "SCH006", "spec.levels[0].nodeLabel"),
     # Trainer
     (
         "ClusterTrainingRuntime",
@@ -853,12 +736,7 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
         [
             (
                 "spec/chart",
-                {
-                    "spec": {
-                        "chart": "k",
-                        "sourceRef": {"kind": "HelmRepository", "name": "k"},
-                    }
-                },
+                {"spec": {"chart": "k", "sourceRef": {"kind": "HelmRepository", "name": "k"}}},
             )
         ],
         "SCH011",
@@ -878,12 +756,7 @@ CASES: list[tuple[str, list[Edit], str, str]] = [
     ),
     ("HelmRelease", [("spec/releaseName", "r" * 54)], "SCH005", "spec.releaseName"),
     # storage and data
-    (
-        "PersistentVolume",
-        [("spec/nfs", {"server": "s", "path": "/"})],
-        "SCH011",
-        "spec",
-    ),
+    ("PersistentVolume", [("spec/nfs", {"server": "s", "path": "/"})], "SCH011", "spec"),
     (
         "PersistentVolumeClaim",
         [("spec/resources/requests", {})],
@@ -944,14 +817,8 @@ def test_an_unquoted_number_is_reported_with_the_way_to_write_it() -> None:
 
 
 def test_all_faults_are_reported_at_once() -> None:
-    body = edited(
-        POD, ("spec/restartPolicy", "never"), (f"{C}/imag", "x"), ("metadata/name", "A")
-    )
-    assert sorted(fault.code for fault in validate_body(body)) == [
-        "NAM001",
-        "SCH001",
-        "SCH004",
-    ]
+    body = edited(POD, ("spec/restartPolicy", "never"), (f"{C}/imag", "x"), ("metadata/name", "A"))
+    assert sorted(fault.code for fault in validate_body(body)) == ["NAM001", "SCH001", "SCH004"]
 
 
 def test_nulls_are_absent_as_they_are_for_the_server() -> None:
@@ -972,12 +839,7 @@ def test_a_secrets_value_is_never_shown() -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [
-        {},
-        {"kind": "Pod"},
-        {"apiVersion": 1, "kind": "Pod"},
-        {"apiVersion": "v1", "kind": ["x"]},
-    ],
+    [{}, {"kind": "Pod"}, {"apiVersion": 1, "kind": "Pod"}, {"apiVersion": "v1", "kind": ["x"]}],
 )
 def test_a_body_without_a_kind(body: dict[str, Any]) -> None:
     assert [fault.code for fault in validate_body(body)] == ["SCH003"]
@@ -991,16 +853,9 @@ def test_odd_metadata(metadata: Any) -> None:
 
 
 def test_a_kind_without_schema() -> None:
-    body = {
-        "apiVersion": "kueue.x-k8s.io/v1",
-        "kind": "ClusterQueue",
-        "metadata": {"name": "a"},
-    }
+    body = {"apiVersion": "kueue.x-k8s.io/v1", "kind": "ClusterQueue", "metadata": {"name": "a"}}
     (fault,) = validate_body(body)
-    assert (fault.code, fault.help) == (
-        "SCH010",
-        "did you mean `kueue.x-k8s.io/v1beta2`?",
-    )
+    assert (fault.code, fault.help) == ("SCH010", "did you mean `kueue.x-k8s.io/v1beta2`?")
     assert validate_body(body, closed=False) == []
 
 
@@ -1027,8 +882,7 @@ def test_annotations_have_256_kib_together() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "most"),
-    [("stringData", "x" * 1000, 1048), ("data", "eHh4" * 250, 1398)],
+    ("field", "value", "most"), [("stringData", "x" * 1000, 1048), ("data", "eHh4" * 250, 1398)]
 )
 def test_a_secret_holds_1_mib(field: str, value: str, most: int) -> None:
     body: dict[str, Any] = {

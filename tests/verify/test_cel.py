@@ -45,11 +45,7 @@ def test_update_rules_see_the_old_value_by_list_key() -> None:
         "rules": ["self.v == oldSelf.v"],
         "properties": {"k": {"type": "string"}, "v": {"type": "integer"}},
     }
-    schema = node(
-        properties={
-            "l": {"type": "array", "list": "map", "keys": ["k"], "items": items}
-        }
-    )
+    schema = node(properties={"l": {"type": "array", "list": "map", "keys": ["k"], "items": items}})
     old = {"l": [{"k": "a", "v": 1}, {"k": "b", "v": 2}]}
     new = {"l": [{"k": "c", "v": 3}, {"k": "b", "v": 3}, {"k": "a", "v": 1}]}
     assert [(fault.code, fault.path) for fault in cel.evaluate(schema, new, old)] == [
@@ -60,8 +56,7 @@ def test_update_rules_see_the_old_value_by_list_key() -> None:
 @needs_cel
 def test_defaults_are_there_when_rules_run() -> None:
     schema = node(
-        "self.mode == 'Never'",
-        properties={"mode": {"type": "string", "default": "Never"}},
+        "self.mode == 'Never'", properties={"mode": {"type": "string", "default": "Never"}}
     )
     assert cel.evaluate(schema, {}) == []
     assert cel.evaluate(schema, {"mode": None}) == []

@@ -28,10 +28,7 @@ def volume(**spec: Any) -> Body:
         "spec": {
             "capacity": {"storage": "1200Gi"},
             "accessModes": ["ReadWriteMany"],
-            "csi": {
-                "driver": "fsx.csi.aws.com",
-                "volumeHandle": "fs-0a1b2c3d4e5f60718",
-            },
+            "csi": {"driver": "fsx.csi.aws.com", "volumeHandle": "fs-0a1b2c3d4e5f60718"},
             **spec,
         },
     }
@@ -77,12 +74,7 @@ def test_what_the_default_is_may_not_be_known() -> None:
     assert reported(volume(), claim()) == []
     assert reported(storage_class("gp3", "false"), volume(), claim()) == []
     assert (
-        reported(
-            storage_class("gp3", "true"),
-            storage_class("gp2", "true"),
-            volume(),
-            claim(),
-        )
+        reported(storage_class("gp3", "true"), storage_class("gp2", "true"), volume(), claim())
         == []
     )
     assert reported(storage_class("gp3", "true"), claim()) == []

@@ -14,10 +14,7 @@ from compiler.verify.walk import walk
 
 
 def layers(schema: Schema, case: dict[str, Any]) -> set[str]:
-    faults = [
-        *walk(schema.root, case["obj"]),
-        *evaluate(schema.root, case["obj"], case["old"]),
-    ]
+    faults = [*walk(schema.root, case["obj"]), *evaluate(schema.root, case["obj"], case["old"])]
     return {fault.layer for fault in faults}
 
 
@@ -37,9 +34,7 @@ def test_each_case_is_rejected_by_the_listed_layers(
     assert len(cases) == 138
 
 
-def test_without_cel_the_other_layers_stay_the_same(
-    cases: list[dict[str, Any]],
-) -> None:
+def test_without_cel_the_other_layers_stay_the_same(cases: list[dict[str, Any]]) -> None:
     for case in cases:
         schema = BUILTIN.find(case["obj"]["apiVersion"], case["obj"]["kind"])[0]
         assert {fault.layer for fault in walk(schema.root, case["obj"])} == set(
@@ -67,9 +62,7 @@ LEFT = {
 }
 
 
-def test_without_cel_the_same_objects_are_refused_in_words(
-    cases: list[dict[str, Any]],
-) -> None:
+def test_without_cel_the_same_objects_are_refused_in_words(cases: list[dict[str, Any]]) -> None:
     wrong = set()
     for case in cases:
         if case["old"] is None:

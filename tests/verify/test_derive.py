@@ -69,9 +69,7 @@ def test_the_committed_files_are_what_the_script_derives(tmp_path: Any) -> None:
 _OF_RAY = ("v1", "v1alpha1")
 
 
-def test_the_script_runs_as_a_command(
-    tmp_path: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_script_runs_as_a_command(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(upstream("crds").parent), "--into", str(tmp_path)]) == 0
     assert f"{len(list(tmp_path.iterdir()))} schemas" in capsys.readouterr().out
 
@@ -121,8 +119,7 @@ def test_a_folder_of_a_users_own_comes_first(tmp_path: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [("../v1", "Pod"), ("v1", "../Pod"), ("a/b/v1", "Pod"), ("v1", "*"), ("", "Pod")],
+    "name", [("../v1", "Pod"), ("v1", "../Pod"), ("a/b/v1", "Pod"), ("v1", "*"), ("", "Pod")]
 )
 def test_odd_names_find_nothing(name: tuple[str, str]) -> None:
     assert BUILTIN.find(*name) == ()
@@ -137,29 +134,19 @@ def test_trainer_2_1_has_its_own_form() -> None:
             "runtimeRef": {"name": "torch"},
             "trainer": {"numProcPerNode": "auto"},
             "podTemplateOverrides": [
-                {
-                    "targetJobs": [{"name": "node"}],
-                    "spec": {"nodeSelector": {"pool": "a100"}},
-                }
+                {"targetJobs": [{"name": "node"}], "spec": {"nodeSelector": {"pool": "a100"}}}
             ],
         },
     }
     assert validate_body(old) == []  # nothing pinned: the release that it fits
-    assert (
-        validate_body(old, schemas=Schemas(pinned={"trainer.kubeflow.org": "2.1"}))
-        == []
-    )
+    assert validate_body(old, schemas=Schemas(pinned={"trainer.kubeflow.org": "2.1"})) == []
     newest = validate_body(old, schemas=Schemas(pinned={"trainer.kubeflow.org": "2.3"}))
     assert {(fault.code, fault.path[-1]) for fault in newest} == {
         ("SCH001", "podTemplateOverrides"),
         ("SCH002", "numProcPerNode"),
     }
-    new = validate_body(
-        TRAIN_JOB, schemas=Schemas(pinned={"trainer.kubeflow.org": "2.1"})
-    )
-    assert {(fault.code, fault.path[-1]) for fault in new} == {
-        ("SCH001", "runtimePatches")
-    }
+    new = validate_body(TRAIN_JOB, schemas=Schemas(pinned={"trainer.kubeflow.org": "2.1"}))
+    assert {(fault.code, fault.path[-1]) for fault in new} == {("SCH001", "runtimePatches")}
 
 
 def test_a_bound_of_the_newest_form_does_not_make_a_body_one_of_an_older() -> None:

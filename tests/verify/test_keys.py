@@ -50,20 +50,15 @@ def job(part: str, entry: Body) -> Body:
     body = copy.deepcopy(TRAIN_JOB)
     body["metadata"]["namespace"] = "team-a"
     body["spec"].setdefault(part, {})
-    (
-        body["spec"][part]
-        if part == "trainer"
-        else body["spec"][part].setdefault("dataset", {})
-    )["env"] = [entry]
+    (body["spec"][part] if part == "trainer" else body["spec"][part].setdefault("dataset", {}))[
+        "env"
+    ] = [entry]
     return body
 
 
 def reported(*bodies: Body) -> list[tuple[str, str, str, str]]:
     found = verify([Manifest(each) for each in bodies], closed=False)
-    return [
-        (each.code, "/".join(map(str, each.at[2:])), each.message, each.help)
-        for each in found
-    ]
+    return [(each.code, "/".join(map(str, each.at[2:])), each.message, each.help) for each in found]
 
 
 ITEMS = {"items": [{"key": "model.yml", "path": "m"}]}
@@ -73,9 +68,7 @@ WRONG = [
         "template/spec/volumes/0/configMap/items/0/key",
     ),
     (
-        volume(
-            {"projected": {"sources": [{"configMap": {"name": "settings", **ITEMS}}]}}
-        ),
+        volume({"projected": {"sources": [{"configMap": {"name": "settings", **ITEMS}}]}}),
         "template/spec/volumes/0/projected/sources/0/configMap/items/0/key",
     ),
     (
@@ -102,22 +95,14 @@ def test_a_key_that_the_object_of_the_set_does_not_have(body: Body, place: str) 
     assert reported(body) == []
     assert reported(body, {**SETTINGS, "data": {"model.yml": ""}}) == []
     assert (
-        reported(
-            body, {**SETTINGS, "metadata": {"name": "settings", "namespace": "team-b"}}
-        )
-        == []
+        reported(body, {**SETTINGS, "metadata": {"name": "settings", "namespace": "team-b"}}) == []
     )
 
 
 def test_keys_of_secrets() -> None:
     for entry in ("hf", "wandb"):
-        assert (
-            reported(job("trainer", variable("secretKeyRef", "token", entry)), TOKEN)
-            == []
-        )
-    assert reported(
-        job("initializer", variable("secretKeyRef", "token", "HF_TOKEN")), TOKEN
-    ) == [
+        assert reported(job("trainer", variable("secretKeyRef", "token", entry)), TOKEN) == []
+    assert reported(job("initializer", variable("secretKeyRef", "token", "HF_TOKEN")), TOKEN) == [
         (
             "REF001",
             "initializer/dataset/env/0/valueFrom/secretKeyRef/key",
@@ -126,28 +111,17 @@ def test_keys_of_secrets() -> None:
         )
     ]
     assert [
-        code
-        for code, *_ in reported(
-            volume({"secret": {"secretName": "token", **ITEMS}}), TOKEN
-        )
+        code for code, *_ in reported(volume({"secret": {"secretName": "token", **ITEMS}}), TOKEN)
     ] == ["REF001"]
 
 
 def test_what_need_not_be_there_or_comes_later() -> None:
     assert (
-        reported(
-            job("trainer", variable("secretKeyRef", "token", "none", optional=True)),
-            TOKEN,
-        )
+        reported(job("trainer", variable("secretKeyRef", "token", "none", optional=True)), TOKEN)
         == []
     )
     assert (
-        reported(
-            volume({"configMap": {"name": "settings", "optional": True, **ITEMS}}),
-            SETTINGS,
-        )
+        reported(volume({"configMap": {"name": "settings", "optional": True, **ITEMS}}), SETTINGS)
         == []
     )
-    assert (
-        reported(volume({"configMap": {"name": "bundle", **ITEMS}}), FILLED_LATER) == []
-    )
+    assert reported(volume({"configMap": {"name": "bundle", **ITEMS}}), FILLED_LATER) == []

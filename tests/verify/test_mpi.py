@@ -15,10 +15,7 @@ def replicated(name: str, volume: str) -> dict[str, Any]:
         "image": "r.test/a:1",
         "volumeMounts": [{"name": volume, "mountPath": "/tmp/mpi"}],
     }
-    pod = {
-        "containers": [{"name": "node", "image": "r.test/a:1"}],
-        "initContainers": [copies],
-    }
+    pod = {"containers": [{"name": "node", "image": "r.test/a:1"}], "initContainers": [copies]}
     return {"name": name, "template": {"spec": {"template": {"spec": pod}}}}
 
 
@@ -30,10 +27,7 @@ def unknown(policy: dict[str, Any], *jobs: dict[str, Any]) -> list[str]:
         "apiVersion": "trainer.kubeflow.org/v1alpha1",
         "kind": "ClusterTrainingRuntime",
         "metadata": {"name": "mpi"},
-        "spec": {
-            "mlPolicy": policy,
-            "template": {"spec": {"replicatedJobs": list(jobs)}},
-        },
+        "spec": {"mlPolicy": policy, "template": {"spec": {"replicatedJobs": list(jobs)}}},
     }
     faults = verify([Manifest(body)])
     return [fault.message for fault in faults if "volume" in fault.message]
@@ -46,13 +40,9 @@ def test_the_volumes_that_trainer_adds_are_known() -> None:
 
 def test_nodes_get_no_hosts() -> None:
     jobs = replicated("node", "mpi-hostfile"), replicated("launcher", "mpi-ssh-auth")
-    assert unknown({"mpi": {}}, *jobs) == [
-        "volume `mpi-hostfile` is not one of this pod"
-    ]
+    assert unknown({"mpi": {}}, *jobs) == ["volume `mpi-hostfile` is not one of this pod"]
 
 
 def test_another_policy_adds_none() -> None:
     job = replicated("node", "mpi-ssh-auth")
-    assert unknown({"torch": {}}, job) == [
-        "volume `mpi-ssh-auth` is not one of this pod"
-    ]
+    assert unknown({"torch": {}}, job) == ["volume `mpi-ssh-auth` is not one of this pod"]

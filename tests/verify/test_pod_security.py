@@ -20,11 +20,7 @@ HARD = {
 def namespace_with(level: str | None, name: str = "a") -> Manifest:
     labels = {"pod-security.kubernetes.io/enforce": level} if level else {}
     return Manifest(
-        {
-            "apiVersion": "v1",
-            "kind": "Namespace",
-            "metadata": {"name": name, "labels": labels},
-        }
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
     )
 
 
@@ -45,10 +41,7 @@ def pod(spec: dict[str, Any], security: dict[str, Any] | None = None) -> Manifes
 
 
 def reported(*manifests: Manifest) -> list[tuple[str, str]]:
-    return [
-        (each.code, str(each.at).partition(".")[2])
-        for each in verify(manifests, closed=False)
-    ]
+    return [(each.code, str(each.at).partition(".")[2]) for each in verify(manifests, closed=False)]
 
 
 @pytest.mark.parametrize(
@@ -57,11 +50,7 @@ def reported(*manifests: Manifest) -> list[tuple[str, str]]:
         ({}, None, ""),
         ({"hostIPC": True}, None, "spec.hostIPC"),
         ({"hostNetwork": True}, None, "spec.hostNetwork"),
-        (
-            {"volumes": [{"name": "a", "hostPath": {"path": "/"}}]},
-            None,
-            "spec.volumes[0].hostPath",
-        ),
+        ({"volumes": [{"name": "a", "hostPath": {"path": "/"}}]}, None, "spec.volumes[0].hostPath"),
         ({"volumes": [{"name": "a", "emptyDir": {}}]}, None, ""),
         ({}, {"privileged": True}, "spec.containers[0].securityContext.privileged"),
         (
@@ -100,22 +89,14 @@ def test_baseline(
     ],
 )
 def test_restricted(change: dict[str, Any], place: str) -> None:
-    security = {
-        key: value for key, value in {**HARD, **change}.items() if value is not None
-    }
-    expected = (
-        [("SCH011", f"spec.containers[0].securityContext.{place}")] if place else []
-    )
+    security = {key: value for key, value in {**HARD, **change}.items() if value is not None}
+    expected = [("SCH011", f"spec.containers[0].securityContext.{place}")] if place else []
     assert reported(namespace_with("restricted"), pod({}, security)) == expected
 
 
 def test_what_the_pod_says_holds_for_its_containers() -> None:
     security = {key: HARD[key] for key in ("allowPrivilegeEscalation", "capabilities")}
-    beside = {
-        "securityContext": {
-            key: HARD[key] for key in ("runAsNonRoot", "seccompProfile")
-        }
-    }
+    beside = {"securityContext": {key: HARD[key] for key in ("runAsNonRoot", "seccompProfile")}}
     assert reported(namespace_with("restricted"), pod(beside, security)) == []
 
 
@@ -136,22 +117,14 @@ def test_what_makes_pods_is_let_through_and_never_works() -> None:
         "spec": {"selector": {"matchLabels": {"a": "a"}}, "template": template},
     }
     assert reported(namespace_with("restricted"), Manifest(body)) == [
-        (
-            "SCH012",
-            "spec.template.spec.containers[0].securityContext.allowPrivilegeEscalation",
-        )
+        ("SCH012", "spec.template.spec.containers[0].securityContext.allowPrivilegeEscalation")
     ]
 
 
 @pytest.mark.parametrize(
     ("patch", "found"),
     [
-        (
-            [],
-            [
-                "spec.template.spec.replicatedJobs[0].template.spec.template.spec.hostIPC"
-            ],
-        ),
+        ([], ["spec.template.spec.replicatedJobs[0].template.spec.template.spec.hostIPC"]),
         (
             [
                 {
@@ -165,11 +138,7 @@ def test_what_makes_pods_is_let_through_and_never_works() -> None:
                                         "template": {
                                             "spec": {
                                                 "template": {
-                                                    "spec": {
-                                                        "securityContext": {
-                                                            "runAsUser": 1
-                                                        }
-                                                    }
+                                                    "spec": {"securityContext": {"runAsUser": 1}}
                                                 }
                                             }
                                         },
@@ -184,15 +153,11 @@ def test_what_makes_pods_is_let_through_and_never_works() -> None:
         ),
     ],
 )
-def test_the_pods_of_a_job_are_those_of_its_runtime(
-    patch: list[Any], found: list[str]
-) -> None:
+def test_the_pods_of_a_job_are_those_of_its_runtime(patch: list[Any], found: list[str]) -> None:
     node = {
         "name": "node",
         "template": {
-            "metadata": {
-                "labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
-            },
+            "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
             "spec": {
                 "template": {
                     "spec": {
@@ -207,10 +172,7 @@ def test_the_pods_of_a_job_are_those_of_its_runtime(
         "apiVersion": "trainer.kubeflow.org/v1alpha1",
         "kind": "ClusterTrainingRuntime",
         "metadata": {"name": "torch-1"},
-        "spec": {
-            "mlPolicy": {"torch": {}},
-            "template": {"spec": {"replicatedJobs": [node]}},
-        },
+        "spec": {"mlPolicy": {"torch": {}}, "template": {"spec": {"replicatedJobs": [node]}}},
     }
     job = {
         "apiVersion": "trainer.kubeflow.org/v1alpha1",

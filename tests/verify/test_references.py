@@ -25,9 +25,7 @@ from verify.conftest import (
 Body = dict[str, Any]
 
 
-def body_of(
-    api_version: str, kind: str, name: str, namespace: str = "", **rest: Any
-) -> Body:
+def body_of(api_version: str, kind: str, name: str, namespace: str = "", **rest: Any) -> Body:
     return {
         "apiVersion": api_version,
         "kind": kind,
@@ -50,11 +48,7 @@ NODE_CLASS = body_of(
 NAMESPACE = body_of("v1", "Namespace", "team-a")
 FLAVOR = body_of("kueue.x-k8s.io/v1beta2", "ResourceFlavor", "a100")
 LOCAL_QUEUE = body_of(
-    "kueue.x-k8s.io/v1beta2",
-    "LocalQueue",
-    "research",
-    "team-a",
-    spec={"clusterQueue": "research"},
+    "kueue.x-k8s.io/v1beta2", "LocalQueue", "research", "team-a", spec={"clusterQueue": "research"}
 )
 OCI = body_of(
     "source.toolkit.fluxcd.io/v1",
@@ -101,10 +95,7 @@ def test_a_whole_set_has_no_fault() -> None:
         (NODE_CLASS, "@NodePool/gpu.spec.template.spec.nodeClassRef.name"),
         (FLAVOR, "@ClusterQueue/research.spec.resourceGroups[0].flavors[0].name"),
         (CLUSTER_QUEUE, "@LocalQueue/team-a/research.spec.clusterQueue"),
-        (
-            LOCAL_QUEUE,
-            '@TrainJob/team-a/llama.metadata.labels["kueue.x-k8s.io/queue-name"]',
-        ),
+        (LOCAL_QUEUE, '@TrainJob/team-a/llama.metadata.labels["kueue.x-k8s.io/queue-name"]'),
         (RUNTIME, "@TrainJob/team-a/llama.spec.runtimeRef.name"),
         (GIT, "@Kustomization/flux-system/queues.spec.sourceRef.name"),
         (OCI, "@HelmRelease/flux-system/kueue.spec.chartRef.name"),
@@ -129,9 +120,7 @@ def test_a_missing_namespace_is_reported_for_each_object_in_it() -> None:
         ("spec/install", {"createNamespace": True}),
         ("spec/targetNamespace", "team-a"),
     )
-    assert (
-        reported([*(body for body in rest if body is not HELM_RELEASE), creating]) == []
-    )
+    assert reported([*(body for body in rest if body is not HELM_RELEASE), creating]) == []
 
 
 def test_references_of_a_cluster_are_to_kinds_without_a_namespace() -> None:
@@ -149,30 +138,20 @@ def test_references_of_a_cluster_are_to_kinds_without_a_namespace() -> None:
             target = (reference.target_group, reference.target_kind)
             if target in scopes and not reference.typed:
                 seen.add(target)
-                assert reference.cluster == (scopes[target] == "Cluster"), (
-                    origin,
-                    target,
-                )
-    assert {
-        ("kueue.x-k8s.io", "ResourceFlavor"),
-        ("kueue.x-k8s.io", "LocalQueue"),
-    } <= seen
+                assert reference.cluster == (scopes[target] == "Cluster"), (origin, target)
+    assert {("kueue.x-k8s.io", "ResourceFlavor"), ("kueue.x-k8s.io", "LocalQueue")} <= seen
 
 
 def test_a_queue_of_another_namespace_is_pointed_out() -> None:
     moved = edited(LOCAL_QUEUE, ("metadata/namespace", "default"))
     found = verify([Manifest(moved if body is LOCAL_QUEUE else body) for body in SET])
-    assert [(one.code, one.help) for one in found] == [
-        ("REF001", "it is in namespace `default`")
-    ]
+    assert [(one.code, one.help) for one in found] == [("REF001", "it is in namespace `default`")]
 
 
 def test_a_misspelled_name_is_answered_with_the_nearest() -> None:
     wrong = edited(LOCAL_QUEUE, ("spec/clusterQueue", "reserch"))
     found = verify([Manifest(wrong if body is LOCAL_QUEUE else body) for body in SET])
-    assert [(one.code, one.help) for one in found] == [
-        ("REF001", "did you mean `research`?")
-    ]
+    assert [(one.code, one.help) for one in found] == [("REF001", "did you mean `research`?")]
 
 
 POD = "spec/template/spec"
@@ -182,10 +161,7 @@ POD = "spec/template/spec"
     ("edit", "target"),
     [
         (
-            (
-                f"{POD}/volumes",
-                [{"name": "v", "persistentVolumeClaim": {"claimName": "x"}}],
-            ),
+            (f"{POD}/volumes", [{"name": "v", "persistentVolumeClaim": {"claimName": "x"}}]),
             "PersistentVolumeClaim",
         ),
         ((f"{POD}/volumes", [{"name": "v", "configMap": {"name": "x"}}]), "ConfigMap"),
@@ -196,19 +172,11 @@ POD = "spec/template/spec"
         (
             (
                 f"{POD}/containers/0/env",
-                [
-                    {
-                        "name": "A",
-                        "valueFrom": {"secretKeyRef": {"name": "x", "key": "k"}},
-                    }
-                ],
+                [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "x", "key": "k"}}}],
             ),
             "Secret",
         ),
-        (
-            (f"{POD}/containers/0/envFrom", [{"configMapRef": {"name": "x"}}]),
-            "ConfigMap",
-        ),
+        ((f"{POD}/containers/0/envFrom", [{"configMapRef": {"name": "x"}}]), "ConfigMap"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -222,10 +190,7 @@ def test_references_of_pods(edit: tuple[str, Any], target: str) -> None:
 def test_optional_references_and_what_every_cluster_has_are_no_faults() -> None:
     job = edited(
         JOB,
-        (
-            f"{POD}/volumes",
-            [{"name": "v", "secret": {"secretName": "x", "optional": True}}],
-        ),
+        (f"{POD}/volumes", [{"name": "v", "secret": {"secretName": "x", "optional": True}}]),
         (f"{POD}/serviceAccountName", "default"),
         (f"{POD}/priorityClassName", "system-node-critical"),
     )
@@ -234,14 +199,8 @@ def test_optional_references_and_what_every_cluster_has_are_no_faults() -> None:
         "RoleBinding",
         "v",
         "team-a",
-        roleRef={
-            "apiGroup": "rbac.authorization.k8s.io",
-            "kind": "ClusterRole",
-            "name": "view",
-        },
-        subjects=[
-            {"kind": "Group", "name": "ml", "apiGroup": "rbac.authorization.k8s.io"}
-        ],
+        roleRef={"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
+        subjects=[{"kind": "Group", "name": "ml", "apiGroup": "rbac.authorization.k8s.io"}],
     )
     assert reported([NAMESPACE, job, binding]) == []
 
@@ -260,8 +219,7 @@ def chain(*names: str, last: str | None = None) -> list[Body]:
 @pytest.mark.parametrize("closed", [True, False])
 def test_a_cycle_is_reported_once(closed: bool) -> None:
     found = verify(
-        [Manifest(body) for body in [GIT, *chain("a", "b", "c", last="c")]],
-        closed=closed,
+        [Manifest(body) for body in [GIT, *chain("a", "b", "c", last="c")]], closed=closed
     )
     assert [(one.code, str(one.at)) for one in found] == [
         ("REF003", "@Kustomization/flux-system/a.spec.dependsOn[0].name")

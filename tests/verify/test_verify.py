@@ -44,9 +44,7 @@ BODIES = [
 
 
 def test_a_diagnostic_names_object_and_route() -> None:
-    (found,) = verify(
-        [Manifest(edited(POD, ("spec/restartPolicy", "never")))], closed=False
-    )
+    (found,) = verify([Manifest(edited(POD, ("spec/restartPolicy", "never")))], closed=False)
     assert (found.code, found.severity, str(found.at)) == (
         "SCH004",
         Severity.ERROR,
@@ -58,10 +56,7 @@ def test_a_diagnostic_names_object_and_route() -> None:
 
 def test_duplicates_name_both_places() -> None:
     (found,) = verify(
-        [
-            Manifest(NODE_POOL, "a/pool.yaml"),
-            Manifest(copy.deepcopy(NODE_POOL), "b/pool.yaml"),
-        ],
+        [Manifest(NODE_POOL, "a/pool.yaml"), Manifest(copy.deepcopy(NODE_POOL), "b/pool.yaml")],
         closed=False,
     )
     assert found.code == "NAM005"
@@ -78,22 +73,14 @@ def test_same_name_in_another_namespace_or_group_is_no_duplicate() -> None:
     ("edit", "path"),
     [
         ((f"{PATCH}/name", "nodes"), "name"),
+        ((f"{PATCH}/template/spec/template/spec/containers/0/name", "main"), "containers[0].name"),
         (
-            (f"{PATCH}/template/spec/template/spec/containers/0/name", "main"),
-            "containers[0].name",
-        ),
-        (
-            (
-                f"{PATCH}/template/spec/template/spec/containers/0/volumeMounts/0/name",
-                "data",
-            ),
+            (f"{PATCH}/template/spec/template/spec/containers/0/volumeMounts/0/name", "data"),
             "volumeMounts[0].name",
         ),
     ],
 )
-def test_a_patch_is_checked_against_its_runtime(
-    edit: tuple[str, Any], path: str
-) -> None:
+def test_a_patch_is_checked_against_its_runtime(edit: tuple[str, Any], path: str) -> None:
     job = edited(TRAIN_JOB, edit)
     (found,) = verify([Manifest(RUNTIME), Manifest(job)], closed=False)
     assert found.code == "SCH012"
@@ -108,26 +95,17 @@ def initializing(name: str, container: str, mount: str) -> dict[str, Any]:
     """The runtime with one more job, for an initializer."""
     pod = {
         "containers": [
-            {
-                "name": container,
-                "image": "i",
-                "volumeMounts": [{"name": mount, "mountPath": "/d"}],
-            }
+            {"name": container, "image": "i", "volumeMounts": [{"name": mount, "mountPath": "/d"}]}
         ]
     }
     job = {
         "name": name,
         "template": {
-            "spec": {
-                "template": {
-                    "spec": {**pod, "volumes": [{"name": mount, "emptyDir": {}}]}
-                }
-            }
+            "spec": {"template": {"spec": {**pod, "volumes": [{"name": mount, "emptyDir": {}}]}}}
         },
     }
     return edited(
-        RUNTIME,
-        (REPLICATED, [job, *RUNTIME["spec"]["template"]["spec"]["replicatedJobs"]]),
+        RUNTIME, (REPLICATED, [job, *RUNTIME["spec"]["template"]["spec"]["replicatedJobs"]])
     )
 
 
@@ -144,9 +122,7 @@ def test_an_initializer_needs_its_job_container_and_mount(
     runtime: dict[str, Any], codes: list[str]
 ) -> None:
     job = edited(TRAIN_JOB, ("spec/initializer", {"model": {"storageUri": "s3://b/m"}}))
-    assert [
-        one.code for one in verify([Manifest(runtime), Manifest(job)], closed=False)
-    ] == codes
+    assert [one.code for one in verify([Manifest(runtime), Manifest(job)], closed=False)] == codes
     assert verify([Manifest(job)], closed=False) == []
 
 
@@ -163,12 +139,8 @@ def test_names_that_trainer_sets_depend_on_the_runtime() -> None:
 
 
 @pytest.mark.parametrize(("namespace", "codes"), [("team-a", ["SCH011"]), ("b", [])])
-def test_a_runtime_of_a_namespace_is_that_of_its_jobs(
-    namespace: str, codes: list[str]
-) -> None:
-    runtime = edited(
-        RUNTIME, ("kind", "TrainingRuntime"), ("metadata/namespace", namespace)
-    )
+def test_a_runtime_of_a_namespace_is_that_of_its_jobs(namespace: str, codes: list[str]) -> None:
+    runtime = edited(RUNTIME, ("kind", "TrainingRuntime"), ("metadata/namespace", namespace))
     job = edited(
         TRAIN_JOB,
         ("spec/runtimeRef/kind", "TrainingRuntime"),
@@ -190,9 +162,7 @@ def test_the_limit_of_a_jobs_name_follows_its_pods() -> None:
         (45, None, []),
         (46, None, ["NAM002"]),
     ):
-        job = edited(
-            TRAIN_JOB, ("metadata/name", "a" * length), ("spec/trainer/numNodes", nodes)
-        )
+        job = edited(TRAIN_JOB, ("metadata/name", "a" * length), ("spec/trainer/numNodes", nodes))
         found = verify([Manifest(runtime), Manifest(job)], closed=False)
         assert [one.code for one in found] == code, (length, nodes)
 
@@ -218,14 +188,9 @@ def test_an_update_is_judged_by_the_rules_with_the_old_object() -> None:
 
 
 JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False)
-    | st.text(max_size=8),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
     lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
     ),
     max_leaves=6,
 )
@@ -239,15 +204,9 @@ def test_no_shape_of_a_body_is_raised_at_the_user(data: st.DataObject) -> None:
     while True:
         keys = list(here) if isinstance(here, dict) else list(range(len(here)))
         key = data.draw(
-            st.sampled_from(
-                [key for key in keys if key not in ("apiVersion", "kind")] or keys
-            )
+            st.sampled_from([key for key in keys if key not in ("apiVersion", "kind")] or keys)
         )
-        if (
-            isinstance(here[key], (dict, list))
-            and here[key]
-            and data.draw(st.integers(0, 3))
-        ):
+        if isinstance(here[key], (dict, list)) and here[key] and data.draw(st.integers(0, 3)):
             here = here[key]
             continue
         here[key] = data.draw(JSON)

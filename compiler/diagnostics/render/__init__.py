@@ -35,12 +35,7 @@ def render(
     """
     module = import_module(f"{__name__}.{format}")
     shown = [_without_secrets(item) for item in sort(diagnostics)]
-    text: str = module.render(
-        shown,
-        tool_version=tool_version,
-        color=color,
-        **more,
-    )
+    text: str = module.render(shown, tool_version=tool_version, color=color, **more)
     return text
 
 
@@ -48,16 +43,7 @@ def _without_secrets(item: Diagnostic) -> Diagnostic:
     message = masked(item.message)
     help = masked(item.help)
     notes = tuple(map(masked, item.notes))
-    shown = (
-        item.message,
-        item.help,
-        item.notes,
-    )
+    shown = (item.message, item.help, item.notes)
     if (message, help, notes) == shown:
         return item
-    return replace(
-        item,
-        message=message,
-        help=help,
-        notes=notes,
-    )
+    return replace(item, message=message, help=help, notes=notes)

@@ -10,16 +10,10 @@ from collections.abc import Sequence
 from compiler.diagnostics.diagnostic import Diagnostic, Severity
 from compiler.diagnostics.render.text import details, printable
 
-_COMMANDS = {
-    Severity.ERROR: "error",
-    Severity.WARNING: "warning",
-    Severity.NOTE: "notice",
-}
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
-def render(
-    diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False
-) -> str:
+def render(diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False) -> str:
     """``::error file=…,line=…,col=…,title=CODE::fact``; an annotation shows fact, label, notes and help."""
     commands = map(_command, diagnostics)
     return "".join(f"{command}\n" for command in commands)

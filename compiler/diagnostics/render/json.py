@@ -16,9 +16,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, Severity
 from compiler.source import Span
 
 
-def render(
-    diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False
-) -> str:
+def render(diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False) -> str:
     """One JSON object, indented by two."""
     counts = Counter(item.severity for item in diagnostics)
     levels = reversed(Severity)

@@ -9,14 +9,10 @@ from compiler.diagnostics.diagnostic import Diagnostic, Severity
 from compiler.diagnostics.render.text import details
 from compiler.regex import regex
 
-_ILLEGAL = regex(
-    "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-)  # XML 1.0, section 2.2
+_ILLEGAL = regex("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, section 2.2
 
 
-def render(
-    diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False
-) -> str:
+def render(diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False) -> str:
     """One suite; a run without findings has one case that passes, since servers take an empty suite for a fault.
 
     Whatever is not ASCII is a character reference, so that the text is what its first line says in every encoding.

@@ -12,9 +12,7 @@ _ICONS = {Severity.ERROR: "❌", Severity.WARNING: "⚠️", Severity.NOTE: "ℹ
 _MAX_ROWS = 200  # GitHub refuses comments over 65,536 characters
 
 
-def render(
-    diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False
-) -> str:
+def render(diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False) -> str:
     """A heading with the counts, then one row a diagnostic."""
     if not diagnostics:
         return "**Trainyard**: no findings\n"

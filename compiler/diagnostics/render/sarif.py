@@ -18,7 +18,9 @@ from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.diagnostics.pages import Page, load_pages
 from compiler.source import Span
 
-SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
 
 MAX_RESULTS = 25_000
 """Most results of a run: GitHub refuses a file with more (docs.github.com, "SARIF support for code scanning")."""
@@ -45,27 +47,18 @@ def render(
         "rules": [_rule(code, known.get(code)) for code in codes],
     }
     seen: Counter[str] = Counter()
-    run: dict[str, Any] = {
-        "tool": {"driver": driver},
-        "columnKind": "unicodeCodePoints",
-    }
+    run: dict[str, Any] = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints"}
     more = len(diagnostics) - len(worst)
     if more:
         text = f"{more} more findings are not in this file: it has the {MAX_RESULTS} that GitHub takes, errors first"
         notes = [{"level": "warning", "message": {"text": text}}]
-        run["invocations"] = [
-            {"executionSuccessful": True, "toolExecutionNotifications": notes}
-        ]
+        run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": notes}]
     results = []
     for item in worst:
         index = indices[item.code]
         results.append(_result(item, index, seen))
     run["results"] = results
-    log = {
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [run],
-    }
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(log, indent=2) + "\n"
 
 
@@ -73,19 +66,12 @@ def _worst(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
     """As many as a run may have, errors before warnings before notes, in the order of their places."""
     if len(diagnostics) <= MAX_RESULTS:
         return diagnostics
-    worst_first = sorted(
-        diagnostics,
-        key=lambda item: item.severity,
-        reverse=True,
-    )
+    worst_first = sorted(diagnostics, key=lambda item: item.severity, reverse=True)
     chosen = set(map(id, worst_first[:MAX_RESULTS]))
     return [item for item in diagnostics if id(item) in chosen]
 
 
-def _rule(
-    code: str,
-    page: Page | None,
-) -> dict[str, Any]:
+def _rule(code: str, page: Page | None) -> dict[str, Any]:
     if page is None:
         return {"id": code, "shortDescription": {"text": code}}
     words = page.slug.split("-")
@@ -99,11 +85,7 @@ def _rule(
     }
 
 
-def _result(
-    item: Diagnostic,
-    rule: int,
-    seen: Counter[str],
-) -> dict[str, Any]:
+def _result(item: Diagnostic, rule: int, seen: Counter[str]) -> dict[str, Any]:
     if item.object:
         inside = f"in {item.object}"
     else:
@@ -155,20 +137,12 @@ def _physical(span: Span) -> dict[str, Any]:
         "endColumn": span.end_column,
     }
     return {
-        "artifactLocation": {
-            "uri": quote(
-                os.fsencode(span.file.name),
-                safe="/~",
-            )
-        },
+        "artifactLocation": {"uri": quote(os.fsencode(span.file.name), safe="/~")},
         "region": region,
     }
 
 
-def _fingerprint(
-    item: Diagnostic,
-    seen: Counter[str],
-) -> str:
+def _fingerprint(item: Diagnostic, seen: Counter[str]) -> str:
     """Hex; equal findings on equal lines are numbered in the order of the file."""
     file = ""
     line = ""
@@ -178,15 +152,7 @@ def _fingerprint(
         start = source.line(item.span.line)[:_LINE]
         words = start.split()
         line = " ".join(words)
-    text = "\0".join(
-        [
-            item.code,
-            file,
-            line,
-            item.message,
-            item.object,
-        ]
-    )
+    text = "\0".join([item.code, file, line, item.message, item.object])
     data = text.encode("utf-8", "surrogatepass")
     digest = sha256(data).hexdigest()[:32]
     seen[digest] += 1

@@ -31,9 +31,7 @@ _STYLES = {
 Paint = Callable[[str, str], str]
 
 
-def render(
-    diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False
-) -> str:
+def render(diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False) -> str:
     """One block a diagnostic, an empty line between two."""
     paint = _colored if color else _plain
     blocks = [_block(item, paint) for item in diagnostics]
@@ -64,10 +62,7 @@ def _colored(text: str, style: str) -> str:
     return ""
 
 
-def _block(
-    item: Diagnostic,
-    paint: Paint,
-) -> Iterator[str]:
+def _block(item: Diagnostic, paint: Paint) -> Iterator[str]:
     severity = str(item.severity)
     head = paint(f"{severity}[{item.code}]", severity)
     fact = printable(item.message)
@@ -75,24 +70,10 @@ def _block(
     related = [span for span, _ in item.related]
     places = [item.span, *related]
     lines = [span.line for span in places if span is not None]
-    gutter = len(
-        str(
-            max(
-                lines,
-                default=1,
-            )
-        )
-    )
+    gutter = len(str(max(lines, default=1)))
     if item.span is not None:
         yield from _excerpt(
-            item.span,
-            item.label,
-            gutter,
-            "-->",
-            "^",
-            severity,
-            paint,
-            secret=item.secret,
+            item.span, item.label, gutter, "-->", "^", severity, paint, secret=item.secret
         )
     elif item.at is not None or item.object:
         where = f"{item.object} {item.at or ''}".strip()
@@ -108,12 +89,7 @@ def _block(
         yield _tail("help", item.help, gutter, paint)
 
 
-def _tail(
-    kind: str,
-    text: str,
-    gutter: int,
-    paint: Paint,
-) -> str:
+def _tail(kind: str, text: str, gutter: int, paint: Paint) -> str:
     blank = " " * gutter
     sign = paint("=", "frame")
     lines = text.split("\n")
@@ -171,10 +147,7 @@ def _hidden(line: str, span: Span) -> str:
     return line[:first] + stars + line[last:]
 
 
-def _measure(
-    line: str,
-    span: Span,
-) -> tuple[str, int, int]:
+def _measure(line: str, span: Span) -> tuple[str, int, int]:
     """The line as a terminal shows it, and the column and width of the span in it."""
     first = min(span.column - 1, len(line))
     last = len(line)
@@ -191,11 +164,7 @@ def _measure(
     return shown, start, max(1, width)
 
 
-def _cut(
-    line: str,
-    start: int,
-    width: int,
-) -> tuple[str, int, int]:
+def _cut(line: str, start: int, width: int) -> tuple[str, int, int]:
     """A window of ``WIDTH`` columns around the mark, with ``...`` where something was left out."""
     if columns(line) <= WIDTH:
         return line, start, width
@@ -214,10 +183,7 @@ def _cut(
     return f"{head}{shown}{tail}", start, max(1, width)
 
 
-def _window(
-    line: str,
-    left: int,
-) -> tuple[str, int]:
+def _window(line: str, left: int) -> tuple[str, int]:
     """The characters from column ``left`` on that fit, and the columns before them."""
     at, skipped = 0, 0
     while at < len(line) and skipped < left:

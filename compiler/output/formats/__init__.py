@@ -60,10 +60,7 @@ class Setting:
     external: frozenset[ObjectRef] = frozenset()
     near: Near = beside
     collide: Near = everywhere
-    others: Sequence[Artifact] = field(
-        default=(),
-        repr=False,
-    )
+    others: Sequence[Artifact] = field(default=(), repr=False)
     folder: str = ""
 
 
@@ -74,14 +71,10 @@ class Format(Protocol):
     LATE: bool
     TAGS: Mapping[str, str]
 
-    def verified(
-        self, artifacts: Sequence[Artifact], setting: Setting
-    ) -> list[Diagnostic]:
+    def verified(self, artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
         """All faults of artifacts of this format; their routes begin with the artifact's id."""
 
-    def lifted(
-        self, artifacts: Sequence[Artifact], *, closed: bool
-    ) -> Iterable[PlanNode]:
+    def lifted(self, artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
         """The plan nodes that artifacts of this format carry; what cannot be read is unknown."""
 
     def hinted(self, text: str) -> bool:
@@ -97,17 +90,7 @@ class Format(Protocol):
         """The bytes of an artifact's file."""
 
 
-_PARTS = (
-    "KIND",
-    "LATE",
-    "TAGS",
-    "verified",
-    "lifted",
-    "hinted",
-    "recognised",
-    "parts",
-    "written",
-)
+_PARTS = ("KIND", "LATE", "TAGS", "verified", "lifted", "hinted", "recognised", "parts", "written")
 
 
 @cache
@@ -161,25 +144,17 @@ def recognised(body: Any) -> str:
     return ""
 
 
-def verified(
-    artifacts: Sequence[Artifact],
-    setting: Setting,
-) -> list[Diagnostic]:
+def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
     """All faults of artifacts, in their order. What is judged when it is written is left for then."""
     return _faults(artifacts, setting, late=False)
 
 
-def unjudged(
-    artifacts: Sequence[Artifact],
-    setting: Setting,
-) -> list[Diagnostic]:
+def unjudged(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
     """All faults of what ``verified`` leaves for when it is written."""
     return _faults(artifacts, setting, late=True)
 
 
-def _faults(
-    artifacts: Sequence[Artifact], setting: Setting, *, late: bool
-) -> list[Diagnostic]:
+def _faults(artifacts: Sequence[Artifact], setting: Setting, *, late: bool) -> list[Diagnostic]:
     faults: list[Diagnostic] = []
     for name, of_format in _by_format(artifacts).items():
         judge = format_of(name)
@@ -188,33 +163,17 @@ def _faults(
     return faults
 
 
-def lifted(
-    artifacts: Sequence[Artifact],
-    *,
-    closed: bool,
-) -> Plan:
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Plan:
     """The plan that artifacts of all formats carry. ``closed``: nothing exists beside them."""
     nodes: list[PlanNode] = []
     for name, of_format in _by_format(artifacts).items():
-        nodes += format_of(name).lifted(
-            of_format,
-            closed=closed,
-        )
+        nodes += format_of(name).lifted(of_format, closed=closed)
     return assembled(nodes, closed=closed)
 
 
-def reread(
-    artifacts: Sequence[Artifact],
-    plan: Plan,
-) -> Plan:
+def reread(artifacts: Sequence[Artifact], plan: Plan) -> Plan:
     """The plan that our own artifacts carry, with what none does, from the plan that they were lowered from."""
-    return carried(
-        lifted(
-            artifacts,
-            closed=True,
-        ),
-        plan,
-    )
+    return carried(lifted(artifacts, closed=True), plan)
 
 
 def written(artifact: Artifact) -> bytes:

@@ -19,22 +19,12 @@ TAGS: Mapping[str, str] = {}
 _API = "eksctl.io/"
 
 
-def verified(
-    artifacts: Sequence[Artifact],
-    setting: Setting,
-) -> list[Diagnostic]:
+def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
     """Everything that eksctl would refuse, by ``verify/webhooks/clusterconfig.py`` and the schema of its release."""
-    return verify(
-        objects(artifacts),
-        closed=setting.closed,
-    )
+    return verify(objects(artifacts), closed=setting.closed)
 
 
-def lifted(
-    artifacts: Sequence[Artifact],
-    *,
-    closed: bool,
-) -> Iterable[PlanNode]:
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
     """The cluster that a ClusterConfig describes."""
     return read(objects(artifacts), closed=closed)
 

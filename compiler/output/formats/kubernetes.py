@@ -24,10 +24,7 @@ _KEY = r"""["']?\b(?:apiVersion|kind)["']?\s*:"""
 _OBJECT = regex(rf"^(?:--- *)?(?:{_KEY}|[{{[][\s\S]*{_KEY})", re.MULTILINE)
 
 
-def verified(
-    artifacts: Sequence[Artifact],
-    setting: Setting,
-) -> list[Diagnostic]:
+def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
     """Everything that the cluster would refuse or never run."""
     return verify(
         objects(artifacts),
@@ -38,11 +35,7 @@ def verified(
     )
 
 
-def lifted(
-    artifacts: Sequence[Artifact],
-    *,
-    closed: bool,
-) -> Iterable[PlanNode]:
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
     """The nodes that objects carry, by who reads their kind."""
     return read(objects(artifacts), closed=closed)
 

@@ -36,10 +36,7 @@ _RESOURCE = regex(r"\A[a-z0-9-]+\.([a-z0-9.-]+\.[a-z]{2,})\Z")
 _UNKNOWN = regex(r"[$*?]|\bNAME\b")
 
 
-def verified(
-    artifacts: Sequence[Artifact],
-    setting: Setting,
-) -> list[Diagnostic]:
+def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
     """What a page names and is not there, and shell that does not end."""
     whole = (*setting.others, *artifacts)
     files = {artifact.path for artifact in whole}
@@ -48,50 +45,28 @@ def verified(
     for page in artifacts:
         at = Route((page.id,))
         name = str(page.ref)
-        faults = _faults(
-            page,
-            files | folders,
-            setting.folder,
-        )
+        faults = _faults(page, files | folders, setting.folder)
         for fault in faults:
-            placed = replace(
-                fault,
-                at=at,
-                object=name,
-            )
+            placed = replace(fault, at=at, object=name)
             diagnostics.append(placed)
     return diagnostics
 
 
-def _faults(
-    page: Artifact,
-    written: set[str],
-    folder: str,
-) -> Iterator[Diagnostic]:
+def _faults(page: Artifact, written: set[str], folder: str) -> Iterator[Diagnostic]:
     text = page.content
     yield from _links(page.path, text, written)
     parts = _FENCE.split(text)  # prose, language, block, "", prose, …
     if len(parts) % 4 != 1:
         yield error(
-            "SCH012",
-            f"a block of `{page.path}` does not end",
-            help="close it with three backticks",
+            "SCH012", f"a block of `{page.path}` does not end", help="close it with three backticks"
         )
-    blocks = zip(
-        parts[1::4],
-        parts[2::4],
-        strict=False,
-    )
+    blocks = zip(parts[1::4], parts[2::4], strict=False)
     for language, block in blocks:
         if language in ("sh", "bash"):
             yield from shell_faults(page.path, block, written, folder)
 
 
-def _links(
-    path: str,
-    text: str,
-    written: set[str],
-) -> Iterator[Diagnostic]:
+def _links(path: str, text: str, written: set[str]) -> Iterator[Diagnostic]:
     for target in _LINK.findall(text):
         if _URL.match(target):
             continue
@@ -104,9 +79,7 @@ def _links(
             yield _absent(path, what, place, written)
 
 
-def shell_faults(
-    path: str, block: str, written: set[str], folder: str
-) -> Iterator[Diagnostic]:
+def shell_faults(path: str, block: str, written: set[str], folder: str) -> Iterator[Diagnostic]:
     """What is wrong with shell of a page or script at ``path``; ``written``: every file and folder of the cluster's
     folder, which the repository has at ``folder``."""
     try:
@@ -139,9 +112,7 @@ def _is_asked_of_kubectl(block: str, word: str) -> bool:
     return any(f" {word}" in line for line in of_kubectl)
 
 
-def _files(
-    path: str, word: str, written: set[str], folder: str
-) -> Iterator[Diagnostic]:
+def _files(path: str, word: str, written: set[str], folder: str) -> Iterator[Diagnostic]:
     """The files of the cluster's folder that a word names."""
     root = f"{folder}/"
     if not folder or root not in word:
@@ -158,12 +129,7 @@ def _files(
         yield _absent(path, what, place, written)
 
 
-def _absent(
-    path: str,
-    what: str,
-    place: str,
-    written: set[str],
-) -> Diagnostic:
+def _absent(path: str, what: str, place: str, written: set[str]) -> Diagnostic:
     return error(
         "REF001",
         f"{what}, and no such file is written",
@@ -186,11 +152,7 @@ def _groups() -> set[str]:
     return groups
 
 
-def lifted(
-    artifacts: Sequence[Artifact],
-    *,
-    closed: bool,
-) -> Iterable[PlanNode]:
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
     """A page, or a script (``shell``), carries nothing of the plan."""
     return ()
 

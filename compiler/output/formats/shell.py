@@ -23,27 +23,14 @@ from compiler.output.formats.markdown import (
 )
 from compiler.source import Route
 
-__all__ = [
-    "KIND",
-    "LATE",
-    "TAGS",
-    "hinted",
-    "lifted",
-    "parts",
-    "recognised",
-    "verified",
-    "written",
-]
+__all__ = ["KIND", "LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified", "written"]
 
 KIND = "Script"
 LATE = True
 TAGS: Mapping[str, str] = {}
 
 
-def verified(
-    artifacts: Sequence[Artifact],
-    setting: Setting,
-) -> list[Diagnostic]:
+def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
     """What a script names and is not there, and shell that does not end."""
     whole = (*setting.others, *artifacts)
     files = {artifact.path for artifact in whole}
@@ -51,17 +38,8 @@ def verified(
     for script in artifacts:
         at = Route((script.id,))
         name = str(script.ref)
-        faults = shell_faults(
-            script.path,
-            script.content,
-            files,
-            setting.folder,
-        )
+        faults = shell_faults(script.path, script.content, files, setting.folder)
         for fault in faults:
-            placed = replace(
-                fault,
-                at=at,
-                object=name,
-            )
+            placed = replace(fault, at=at, object=name)
             diagnostics.append(placed)
     return diagnostics

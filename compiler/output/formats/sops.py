@@ -20,17 +20,7 @@ from compiler.verify.verifier import diagnostic
 from compiler.verify.walk import walk
 
 # Those of third parties are not read, as pages are not: they encrypt by what they like.
-__all__ = [
-    "KIND",
-    "LATE",
-    "TAGS",
-    "hinted",
-    "lifted",
-    "parts",
-    "recognised",
-    "verified",
-    "written",
-]
+__all__ = ["KIND", "LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified", "written"]
 
 KIND = "SopsConfig"
 LATE = False
@@ -41,19 +31,14 @@ _RULE: Raw = {
     "required": ["kms", "encrypted_regex"],
     "properties": {
         "encrypted_regex": {"type": "string", "minLength": 1},
-        "kms": {
-            "type": "string",
-            "pattern": r"^arn:aws[\w-]*:kms:(.+):[0-9]+:(key|alias)/.+$",
-        },
+        "kms": {"type": "string", "pattern": r"^arn:aws[\w-]*:kms:(.+):[0-9]+:(key|alias)/.+$"},
         "path_regex": {"type": "string"},
     },
 }
 _CONFIGURATION: Raw = {
     "type": "object",
     "required": ["creation_rules"],
-    "properties": {
-        "creation_rules": {"type": "array", "items": _RULE, "minItems": 1},
-    },
+    "properties": {"creation_rules": {"type": "array", "items": _RULE, "minItems": 1}},
 }
 
 
@@ -62,10 +47,7 @@ def _node() -> Node:
     return NodeTable([]).node(_CONFIGURATION)
 
 
-def verified(
-    artifacts: Sequence[Artifact],
-    setting: Setting,
-) -> list[Diagnostic]:
+def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
     """What SOPS would not understand."""
     return list(_faults(artifacts))
 

@@ -27,17 +27,7 @@ from compiler.verify.verifier import diagnostic
 from compiler.verify.walk import walk
 
 # Those of third parties are not read, as pages are not: ours use a part of the grammar.
-__all__ = [
-    "KIND",
-    "LATE",
-    "TAGS",
-    "hinted",
-    "lifted",
-    "parts",
-    "recognised",
-    "verified",
-    "written",
-]
+__all__ = ["KIND", "LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified", "written"]
 
 KIND = "Workflow"
 LATE = False
@@ -89,10 +79,7 @@ _WORKFLOW: Raw = {
         "concurrency": {
             "type": "object",
             "required": ["group"],
-            "properties": {
-                "group": {"type": "string"},
-                "cancel-in-progress": {"type": "boolean"},
-            },
+            "properties": {"group": {"type": "string"}, "cancel-in-progress": {"type": "boolean"}},
         },
         "jobs": {"type": "object", "additionalProperties": _JOB, "minProperties": 1},
         "name": {"type": "string"},
@@ -113,10 +100,7 @@ def _node() -> Node:
     return NodeTable([]).node(_WORKFLOW)
 
 
-def verified(
-    artifacts: Sequence[Artifact],
-    setting: Setting,
-) -> list[Diagnostic]:
+def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
     """Everything that GitHub would refuse, or run otherwise than it was reviewed."""
     diagnostics = []
     for artifact in artifacts:
@@ -150,15 +134,10 @@ def _faults(body: dict[str, Any]) -> Iterator[Fault]:
             yield from _command(runs, (*path, "run"))
 
 
-def _command(
-    text: str,
-    path: Path,
-) -> Iterator[Fault]:
+def _command(text: str, path: Path) -> Iterator[Fault]:
     bare = _EXPRESSION.sub("", text)
     if "${{" in bare:
-        yield Fault(
-            SCHEMA, "SCH012", path, "an expression does not end", "close it with `}}`"
-        )
+        yield Fault(SCHEMA, "SCH012", path, "an expression does not end", "close it with `}}`")
     if bare != text:
         # GitHub documentation, security hardening: script injections.
         yield Fault(
@@ -185,11 +164,7 @@ def _steps(body: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
     if not isinstance(jobs, dict):
         return
     for name, job in jobs.items():
-        steps = follow(
-            job,
-            ("steps", "*"),
-            ("jobs", name),
-        )
+        steps = follow(job, ("steps", "*"), ("jobs", name))
         for path, step in steps:
             if isinstance(step, dict):
                 yield path, step

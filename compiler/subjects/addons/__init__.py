@@ -42,20 +42,14 @@ def _in_order(addons: list[AddOn]) -> dict[str, AddOn]:
     return ordered
 
 
-def _first_ready(
-    waiting: Mapping[str, AddOn],
-    ordered: Mapping[str, AddOn],
-) -> AddOn:
+def _first_ready(waiting: Mapping[str, AddOn], ordered: Mapping[str, AddOn]) -> AddOn:
     for addon in waiting.values():
         if ordered.keys() >= set(addon.after):
             return addon
     raise ValueError(f"add-ons wait for each other: {', '.join(waiting)}")
 
 
-def wanted(
-    context: Context,
-    by: str,
-) -> Iterator[AddOn]:
+def wanted(context: Context, by: str) -> Iterator[AddOn]:
     """The add-ons of a cluster that are installed in one way, in order."""
     for addon in addons().values():
         if addon.by == by and addon.runs(context):

@@ -9,14 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from compiler.resolve.context import SPEC, Context
-from compiler.subjects.addons.addon import (
-    EVERYWHERE,
-    OURS,
-    AddOn,
-    Controller,
-    Daemon,
-    Setting,
-)
+from compiler.subjects.addons.addon import EVERYWHERE, OURS, AddOn, Controller, Daemon, Setting
 from compiler.subjects.addons.placing import REPLICAS
 from compiler.subjects.network.spec import NetworkSection
 
@@ -51,10 +44,7 @@ def values(setting: Setting) -> dict[str, Any]:
     }
 
 
-def _requests(
-    cpu: int,
-    memory: int,
-) -> dict[str, Any]:
+def _requests(cpu: int, memory: int) -> dict[str, Any]:
     return {
         "requests": {"cpu": f"{cpu}m", "memory": f"{memory}Mi"},
         "limits": {"memory": f"{4 * memory}Mi"},
@@ -67,23 +57,8 @@ ADD_ON = AddOn(
     values=values,
     at=SPEC / "network" / "cilium",
     reach=("tolerations",),
-    daemons=(
-        Daemon(
-            "cilium",
-            _CPU,
-            _MEMORY,
-            OURS,
-            kept=False,
-        ),
-    ),
+    daemons=(Daemon("cilium", _CPU, _MEMORY, OURS, kept=False),),
     controllers=(
-        Controller(
-            "cilium-operator",
-            REPLICAS,
-            _OPERATOR_CPU,
-            _OPERATOR_MEMORY,
-            OURS,
-            apart=True,
-        ),
+        Controller("cilium-operator", REPLICAS, _OPERATOR_CPU, _OPERATOR_MEMORY, OURS, apart=True),
     ),
 )

@@ -29,11 +29,7 @@ def rights(context: Context) -> Sequence[dict[str, object]]:
         return ()
     resources = sorted(set(keys))
     actions = ["kms:Decrypt", "kms:GenerateDataKeyWithoutPlaintext"]
-    use: dict[str, object] = {
-        "Effect": "Allow",
-        "Action": actions,
-        "Resource": resources,
-    }
+    use: dict[str, object] = {"Effect": "Allow", "Action": actions, "Resource": resources}
     grant: dict[str, object] = {
         "Effect": "Allow",
         "Action": ["kms:CreateGrant"],
@@ -52,13 +48,7 @@ ADD_ON = AddOn(
     after=("eks-pod-identity-agent",),
     # Its agents tolerate every taint (v1.63.1, charts/aws-ebs-csi-driver/values.yaml: node.tolerateAllTaints).
     daemons=(
-        Daemon(
-            "ebs-csi-node",
-            10,
-            40,
-            "aws-ebs-csi-driver v1.63.1 chart values",
-            kept=False,
-        ),
+        Daemon("ebs-csi-node", 10, 40, "aws-ebs-csi-driver v1.63.1 chart values", kept=False),
     ),
     role=Role(
         "kube-system",

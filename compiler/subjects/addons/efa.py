@@ -49,10 +49,7 @@ def values(setting: Setting) -> dict[str, Any]:
     return {
         **own_name,
         "tolerations": EVERYWHERE,
-        "resources": {
-            "requests": _REQUESTS,
-            "limits": {"memory": _REQUESTS["memory"]},
-        },
+        "resources": {"requests": _REQUESTS, "limits": {"memory": _REQUESTS["memory"]}},
     }
 
 
@@ -62,13 +59,5 @@ ADD_ON = AddOn(
     wanted=wanted,
     values=values,
     reach=("tolerations",),
-    daemons=(
-        Daemon(
-            "aws-efa-k8s-device-plugin",
-            50,
-            128,
-            OURS,
-            on=_has_efa,
-        ),
-    ),
+    daemons=(Daemon("aws-efa-k8s-device-plugin", 50, 128, OURS, on=_has_efa),),
 )

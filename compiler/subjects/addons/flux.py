@@ -14,25 +14,13 @@ ADD_ON = AddOn(
     by=BOOTSTRAP,
     at=SPEC / "flux",
     controllers=(
+        Controller("source-controller", 1, 50, 64, f"source-controller v1.9.1 {_DEPLOYMENT}"),
         Controller(
-            "source-controller", 1, 50, 64, f"source-controller v1.9.1 {_DEPLOYMENT}"
+            "kustomize-controller", 1, 100, 64, f"kustomize-controller v1.9.4 {_DEPLOYMENT}"
         ),
+        Controller("helm-controller", 1, 100, 64, f"helm-controller v1.6.3 {_DEPLOYMENT}"),
         Controller(
-            "kustomize-controller",
-            1,
-            100,
-            64,
-            f"kustomize-controller v1.9.4 {_DEPLOYMENT}",
-        ),
-        Controller(
-            "helm-controller", 1, 100, 64, f"helm-controller v1.6.3 {_DEPLOYMENT}"
-        ),
-        Controller(
-            "notification-controller",
-            1,
-            100,
-            64,
-            f"notification-controller v1.9.3 {_DEPLOYMENT}",
+            "notification-controller", 1, 100, 64, f"notification-controller v1.9.3 {_DEPLOYMENT}"
         ),
     ),
 )

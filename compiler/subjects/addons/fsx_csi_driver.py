@@ -11,9 +11,7 @@ from compiler.subjects.storage.spec import StorageSection
 
 def wanted(context: Context) -> bool:
     """Where the spec has a Lustre file system."""
-    return any(
-        storage.fsx_lustre for storage in StorageSection.of(context.spec).storage
-    )
+    return any(storage.fsx_lustre for storage in StorageSection.of(context.spec).storage)
 
 
 def values(setting: Setting) -> dict[str, Any]:
@@ -28,9 +26,7 @@ ADD_ON = AddOn(
     at=SPEC / "storage",
     reach=("node", "tolerateAllTaints"),
     # One container of 10m, 40Mi (node) and two of 10m, 32Mi (sidecars).
-    daemons=(
-        Daemon("fsx-csi-node", 30, 104, "aws-fsx-csi-driver 1.17.0 chart values"),
-    ),
+    daemons=(Daemon("fsx-csi-node", 30, 104, "aws-fsx-csi-driver 1.17.0 chart values"),),
     role=Role(
         "kube-system",
         "fsx-csi-controller-sa",

@@ -5,9 +5,4 @@ They come before the pools, in a Kustomization that prunes nothing: Flux would d
 
 from compiler.subjects.addons.addon import CRDS, AddOn
 
-ADD_ON = AddOn(
-    component="karpenter-crd",
-    stage=CRDS,
-    stays=True,
-    in_auto_mode=True,
-)
+ADD_ON = AddOn(component="karpenter-crd", stage=CRDS, stays=True, in_auto_mode=True)

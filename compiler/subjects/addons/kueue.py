@@ -27,10 +27,7 @@ def configuration(manager: QueueManager) -> dict[str, Any]:
         "health": {"healthProbeBindAddress": ":8081"},
         "metrics": {"bindAddress": ":8443", "enableClusterQueueResources": True},
         "webhook": {"port": 9443},
-        "leaderElection": {
-            "leaderElect": True,
-            "resourceName": "c1f6bfd2.kueue.x-k8s.io",
-        },
+        "leaderElection": {"leaderElect": True, "resourceName": "c1f6bfd2.kueue.x-k8s.io"},
         "controller": {
             "groupKindConcurrency": {
                 "Job.batch": 5,
@@ -92,9 +89,7 @@ def _yaml(config: str) -> str:
     """YAML of a value in JSON: the clusters of a fleet share theirs."""
     import yaml
 
-    text: str = yaml.safe_dump(
-        json.loads(config), sort_keys=False, default_flow_style=False
-    )
+    text: str = yaml.safe_dump(json.loads(config), sort_keys=False, default_flow_style=False)
     return text
 
 
@@ -105,8 +100,6 @@ ADD_ON = AddOn(
     # After the kinds that it is to watch: an integration whose CRD is missing at the start may stay off.
     after=("jobset", "trainer"),
     controllers=(
-        Controller(
-            "kueue", REPLICAS, 500, 512, "kueue v0.19.2 charts/kueue/values.yaml"
-        ),
+        Controller("kueue", REPLICAS, 500, 512, "kueue v0.19.2 charts/kueue/values.yaml"),
     ),
 )

@@ -11,9 +11,7 @@ from compiler.subjects.jobs.plan import NEURON
 
 def wanted(context: Context) -> bool:
     """Where a pool has Neuron devices."""
-    return any(
-        instance.accelerator_resource == NEURON for _, instance in context.pool_types
-    )
+    return any(instance.accelerator_resource == NEURON for _, instance in context.pool_types)
 
 
 def values(setting: Setting) -> dict[str, Any]:

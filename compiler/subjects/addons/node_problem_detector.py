@@ -22,13 +22,5 @@ ADD_ON = AddOn(
     by=MANIFESTS,
     wanted=wanted,
     at=SPEC / "health" / "problemDetector",
-    daemons=(
-        Daemon(
-            "node-problem-detector",
-            50,
-            128,
-            OURS,
-            on=on_gpus,
-        ),
-    ),
+    daemons=(Daemon("node-problem-detector", 50, 128, OURS, on=on_gpus),),
 )

@@ -5,14 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from compiler.resolve.context import Context
-from compiler.subjects.addons.addon import (
-    EVERYWHERE,
-    OURS,
-    AddOn,
-    Daemon,
-    Setting,
-    on_gpus,
-)
+from compiler.subjects.addons.addon import EVERYWHERE, OURS, AddOn, Daemon, Setting, on_gpus
 from compiler.subjects.pools.pools import GPU_PRESENT
 
 _REQUESTS = {"cpu": "50m", "memory": "128Mi"}
@@ -25,11 +18,7 @@ def wanted(context: Context) -> bool:
 
 def values(setting: Setting) -> dict[str, Any]:
     """nvidia-device-plugin 0.20.0 chart values. MOFED mounts would fight the EFA plugin for /dev/infiniband."""
-    present = {
-        "key": GPU_PRESENT,
-        "operator": "In",
-        "values": ["true"],
-    }
+    present = {"key": GPU_PRESENT, "operator": "In", "values": ["true"]}
     return {
         **_sharing(setting.context),
         "gfd": {"enabled": False},
@@ -42,10 +31,7 @@ def values(setting: Setting) -> dict[str, Any]:
                 }
             }
         },
-        "resources": {
-            "requests": _REQUESTS,
-            "limits": {"memory": _REQUESTS["memory"]},
-        },
+        "resources": {"requests": _REQUESTS, "limits": {"memory": _REQUESTS["memory"]}},
     }
 
 
@@ -68,13 +54,5 @@ ADD_ON = AddOn(
     wanted=wanted,
     values=values,
     reach=("tolerations",),
-    daemons=(
-        Daemon(
-            "nvidia-device-plugin",
-            50,
-            128,
-            OURS,
-            on=on_gpus,
-        ),
-    ),
+    daemons=(Daemon("nvidia-device-plugin", 50, 128, OURS, on=on_gpus),),
 )

@@ -16,17 +16,9 @@ APART = (ZONE, HOSTNAME)
 BUDGET = {"enabled": True, "minAvailable": 1}
 
 
-def labels(
-    chart: str,
-    release: str,
-    **more: str,
-) -> dict[str, str]:
+def labels(chart: str, release: str, **more: str) -> dict[str, str]:
     """What a chart's Deployment selects its pods by."""
-    return {
-        "app.kubernetes.io/name": chart,
-        "app.kubernetes.io/instance": release,
-        **more,
-    }
+    return {"app.kubernetes.io/name": chart, "app.kubernetes.io/instance": release, **more}
 
 
 def apart(pods: Mapping[str, str]) -> dict[str, Any]:
@@ -34,13 +26,8 @@ def apart(pods: Mapping[str, str]) -> dict[str, Any]:
     terms = [
         {
             "weight": 100,
-            "podAffinityTerm": {
-                "topologyKey": key,
-                "labelSelector": {"matchLabels": dict(pods)},
-            },
+            "podAffinityTerm": {"topologyKey": key, "labelSelector": {"matchLabels": dict(pods)}},
         }
         for key in APART
     ]
-    return {
-        "podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}
-    }
+    return {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}}

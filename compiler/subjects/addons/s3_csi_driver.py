@@ -27,11 +27,7 @@ ADD_ON = AddOn(
     at=SPEC / "storage",
     reach=("node", "tolerateAllTaints"),
     # Three containers of 10m, 40Mi; Mountpoint's own pods ask for nothing (pkg/podmounter/mppod, v2.7.0).
-    daemons=(
-        Daemon(
-            "s3-csi-node", 30, 120, "aws-mountpoint-s3-csi-driver 2.7.0 chart values"
-        ),
-    ),
+    daemons=(Daemon("s3-csi-node", 30, 120, "aws-mountpoint-s3-csi-driver 2.7.0 chart values"),),
     # It may do nothing until a bucket's own stack lets it.
     role=Role("kube-system", "s3-csi-driver-sa", own="MountpointS3-{}"),
 )

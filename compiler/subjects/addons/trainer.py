@@ -11,10 +11,7 @@ from compiler.subjects.addons.placing import REPLICAS, apart, labels
 _PODS = labels(
     "kubeflow-trainer",
     "trainer",
-    **{
-        "app.kubernetes.io/part-of": "kubeflow",
-        "app.kubernetes.io/component": "manager",
-    },
+    **{"app.kubernetes.io/part-of": "kubeflow", "app.kubernetes.io/component": "manager"},
 )
 
 
@@ -37,13 +34,7 @@ ADD_ON = AddOn(
     values=values,
     after=("jobset",),
     controllers=(
-        Controller(
-            "trainer",
-            REPLICAS,
-            0,
-            0,
-            "trainer v2.3.0 charts/kubeflow-trainer/values.yaml",
-        ),
+        Controller("trainer", REPLICAS, 0, 0, "trainer v2.3.0 charts/kubeflow-trainer/values.yaml"),
     ),
     budget=_PODS,
 )

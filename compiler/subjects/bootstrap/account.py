@@ -77,11 +77,7 @@ class StorageNeeds:
     disk: str = ""
     volume: str = ""
     quotas: tuple[ServiceQuota, ...] = ()
-    at: Route = field(
-        default=ROOT,
-        compare=False,
-        repr=False,
-    )
+    at: Route = field(default=ROOT, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,11 +25,7 @@ from compiler.subjects.storage.plan import MadeBucket, MadeFileSystem
 from compiler.subjects.storage.resolve import Storage, resolve_storage
 
 
-def account(
-    context: Context,
-    pools: dict[str, Pool],
-    cluster: Cluster,
-) -> Account:
+def account(context: Context, pools: dict[str, Pool], cluster: Cluster) -> Account:
     """What the account must have: by pool, by storage, and for the cluster itself.
 
     There are no totals, so that no pool changes the page of another one.
@@ -46,23 +42,11 @@ def account(
 def _of_storage(storage: Storage) -> StorageNeeds:
     spec, at = storage.spec, storage.at
     if spec.existing_lustre is not None:
-        return StorageNeeds(
-            spec.name,
-            file_system=spec.existing_lustre.id,
-            at=at,
-        )
+        return StorageNeeds(spec.name, file_system=spec.existing_lustre.id, at=at)
     if spec.disk is not None:
-        return StorageNeeds(
-            spec.name,
-            disk=spec.disk.each,
-            at=at,
-        )
+        return StorageNeeds(spec.name, disk=spec.disk.each, at=at)
     if spec.existing_disk is not None:
-        return StorageNeeds(
-            spec.name,
-            volume=spec.existing_disk.id,
-            at=at,
-        )
+        return StorageNeeds(spec.name, volume=spec.existing_disk.id, at=at)
     key = None
     if storage.made is not None:
         key = storage.made.key
@@ -89,10 +73,7 @@ def _of_made(made: MadeBucket | MadeFileSystem | None) -> tuple[ServiceQuota, ..
     )
 
 
-def _of_cluster(
-    context: Context,
-    cluster: Cluster,
-) -> tuple[ServiceQuota, ...]:
+def _of_cluster(context: Context, cluster: Cluster) -> tuple[ServiceQuota, ...]:
     quotas: list[ServiceQuota] = []
     for group in cluster.node_groups:
         quotas += _of_group(context, group)
@@ -101,10 +82,7 @@ def _of_cluster(
     return tuple(quotas)
 
 
-def _of_group(
-    context: Context,
-    group: NodeGroup,
-) -> list[ServiceQuota]:
+def _of_group(context: Context, group: NodeGroup) -> list[ServiceQuota]:
     type_name = group.instance_types[0]
     nodes = group.max_size or 0
     instance = context.catalog.instance(type_name)
@@ -133,11 +111,7 @@ def _of_pool(context: Context, pool: Pool) -> PoolNeeds:
         nodes=pool.nodes,
         static=pool.static,
         block=pool.block,
-        quotas=(
-            *_vcpus(context, pool),
-            _disks(_root_gib(pool)),
-            interfaces,
-        ),
+        quotas=(*_vcpus(context, pool), _disks(_root_gib(pool)), interfaces),
         devices=_devices(pool),
         purchase=_purchase(pool) if spec.reservations else None,
         managed=pool.managed,
@@ -145,10 +119,7 @@ def _of_pool(context: Context, pool: Pool) -> PoolNeeds:
     )
 
 
-def _vcpus(
-    context: Context,
-    pool: Pool,
-) -> list[ServiceQuota]:
+def _vcpus(context: Context, pool: Pool) -> list[ServiceQuota]:
     """The vCPUs of a node by quota, for each way in which it may be bought: those of the largest type of a family."""
     names = [pool.instance.name, *pool.spec.instance_types]
     found = [context.catalog.instance(name) for name in names]
@@ -160,8 +131,7 @@ def _vcpus(
             quota = vcpu_quota(instance.name, bought)
             largest[quota] = max(instance.vcpus, largest.get(quota, 0))
     return [
-        ServiceQuota("ec2", code, name, vcpus, "vCPUs")
-        for (code, name), vcpus in largest.items()
+        ServiceQuota("ec2", code, name, vcpus, "vCPUs") for (code, name), vcpus in largest.items()
     ]
 
 
@@ -200,8 +170,7 @@ def _purchase(pool: Pool) -> Purchase:
 def _sizes(pool: Pool) -> tuple[tuple[str, int], ...]:
     """Each reservation of a pool and its nodes."""
     return tuple(
-        (reservation.id, reservation.nodes or pool.nodes)
-        for reservation in pool.spec.reservations
+        (reservation.id, reservation.nodes or pool.nodes) for reservation in pool.spec.reservations
     )
 
 
@@ -217,10 +186,7 @@ def _devices(pool: Pool) -> tuple[tuple[str, str], ...]:
     return tuple(devices)
 
 
-def _hours(
-    starts: str | None,
-    ends: str | None,
-) -> int | None:
+def _hours(starts: str | None, ends: str | None) -> int | None:
     """How long a block lasts; blocks are sold by whole days (EC2 API, CapacityDurationHours)."""
     if starts is None or ends is None:
         return None

@@ -14,23 +14,13 @@ from compiler.subjects.bootstrap.account import Account
 from compiler.subjects.bootstrap.needs import account
 from compiler.subjects.bootstrap.spec import BootstrapSection
 from compiler.subjects.cluster.plan import Bootstrap, PlacementGroup, TerraformState
-from compiler.subjects.cluster.resolve import (
-    cluster,
-    drivers,
-    role_name,
-)
+from compiler.subjects.cluster.resolve import cluster, drivers, role_name
 from compiler.subjects.cluster.spec import ClusterSection
-from compiler.subjects.delivery.resolve import (
-    flux_folder,
-    git_secret,
-)
+from compiler.subjects.delivery.resolve import flux_folder, git_secret
 from compiler.subjects.delivery.spec import DeliverySection
 from compiler.subjects.delivery.stages import folder
 from compiler.subjects.namespaces.people import access_entries
-from compiler.subjects.pools.karpenter import (
-    instance_profile,
-    node_role,
-)
+from compiler.subjects.pools.karpenter import instance_profile, node_role
 from compiler.subjects.pools.pools import Pool, placement_group, resolve_pools
 from compiler.subjects.storage.plan import MadeBucket
 from compiler.subjects.storage.resolve import resolve_storage
@@ -43,11 +33,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     yield bootstrap(context, pools, needs)
 
 
-def bootstrap(
-    context: Context,
-    pools: dict[str, Pool],
-    needs: Account,
-) -> Bootstrap:
+def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Bootstrap:
     """Everything that must exist before Flux can work."""
     spec = context.spec
     flux = DeliverySection.of(context.spec).flux
@@ -72,12 +58,7 @@ def bootstrap(
         controller_trust=_trust(context, "karpenter"),
         bucket_trust=_trust(context, "aws-mountpoint-s3-csi-driver"),
         controller_policies=iam.karpenter_policies(
-            partition,
-            region,
-            account_id,
-            context.name,
-            queue,
-            node_role=node_role(context),
+            partition, region, account_id, context.name, queue, node_role=node_role(context)
         ),
         node_policies=tuple(iam.node_role_policies(partition, owner)),
         interruption_rules=iam.interruption_rules(),
@@ -127,36 +108,20 @@ def _terraform(context: Context) -> TerraformState | None:
     return TerraformState(chosen.state.bucket, region)
 
 
-def _placement_groups(
-    context: Context, pools: dict[str, Pool]
-) -> tuple[PlacementGroup, ...]:
+def _placement_groups(context: Context, pools: dict[str, Pool]) -> tuple[PlacementGroup, ...]:
     groups = []
     for pool in pools.values():
         name = placement_group(context.name, pool)
         if pool.placement and name:
             at = pool.at / "placement"
             strategy = pool.placement
-            groups.append(
-                PlacementGroup(
-                    at=at,
-                    name=name,
-                    pool=pool.name,
-                    strategy=strategy,
-                )
-            )
+            groups.append(PlacementGroup(at=at, name=name, pool=pool.name, strategy=strategy))
     return tuple(groups)
 
 
-def _trust(
-    context: Context,
-    component: str,
-) -> dict[str, object]:
+def _trust(context: Context, component: str) -> dict[str, object]:
     """Who takes on the role of an add-on: its own service account."""
     role = addons.addons()[component].role
     if role is None:
         return {}
-    return iam.pod_identity_trust(
-        context.cluster_arn,
-        role.namespace,
-        role.service_account,
-    )
+    return iam.pod_identity_trust(context.cluster_arn, role.namespace, role.service_account)

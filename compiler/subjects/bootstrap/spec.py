@@ -19,9 +19,7 @@ class BootstrapSection(Section):
     bootstrap: BootstrapTool | None = Field(
         None,
         description="The tool that makes what AWS must have; unset: CloudFormation.",
-        examples=[
-            {"tool": "terraform", "state": {"bucket": "terraform-state-111122223333"}}
-        ],
+        examples=[{"tool": "terraform", "state": {"bucket": "terraform-state-111122223333"}}],
     )
 
 

@@ -10,12 +10,7 @@ from compiler.output import Artifact
 from compiler.plan import Plan
 from compiler.source import Route
 from compiler.subjects.bootstrap.account import PoolNeeds, StorageNeeds
-from compiler.subjects.cluster.plan import (
-    AccessEntry,
-    Bootstrap,
-    Cluster,
-    PodIdentity,
-)
+from compiler.subjects.cluster.plan import AccessEntry, Bootstrap, Cluster, PodIdentity
 from compiler.subjects.images.plan import MadeImage
 from compiler.subjects.jobs.plan import JOB_RESOURCES
 from compiler.subjects.namespaces.people import short_name
@@ -37,49 +32,24 @@ def lower(plan: Plan) -> Iterator[Artifact]:
         return
     yield _page("README.md", lambda: _readme(plan, boot), boot)
     at = boot.where("cluster")
-    yield Artifact(
-        stack(boot),
-        f"{FOLDER}/stack.yaml",
-        at,
-        format="cloudformation",
-    )
+    yield Artifact(stack(boot), f"{FOLDER}/stack.yaml", at, format="cloudformation")
     yield from stacks(boot)
     network = plan.one(MadeNetwork)
     yield from way_up_and_down(plan, boot)
     if boot.terraform is not None:
-        yield _script(
-            "terraform",
-            boot.where("terraform"),
-            boot=boot,
-        )
+        yield _script("terraform", boot.where("terraform"), boot=boot)
     if _made(boot):
-        yield _script(
-            "storage",
-            boot.where("drivers"),
-            boot=boot,
-        )
+        yield _script("storage", boot.where("drivers"), boot=boot)
     if network is not None:
-        yield _script(
-            "network",
-            network.at,
-            boot=boot,
-            network=network,
-        )
+        yield _script("network", network.at, boot=boot, network=network)
     for pool in boot.needs.pools:
-        yield _page(
-            f"pools/{pool.pool}.md",
-            _pool_page(plan, boot, pool),
-            boot,
-        )
+        yield _page(f"pools/{pool.pool}.md", _pool_page(plan, boot, pool), boot)
     for storage in boot.needs.storage:
         page = _storage_page(boot, storage)
         yield _page(f"storage/{storage.name}.md", page, boot)
 
 
-def way_up_and_down(
-    plan: Plan,
-    boot: Bootstrap,
-) -> Iterator[Artifact]:
+def way_up_and_down(plan: Plan, boot: Bootstrap) -> Iterator[Artifact]:
     """``up.sh`` and ``down.sh``. No job, pool or storage stands in them, so that they are the same in every branch."""
     for name in ("up", "down"):
         yield Artifact(
@@ -90,11 +60,7 @@ def way_up_and_down(
         )
 
 
-def _text(
-    plan: Plan,
-    boot: Bootstrap,
-    name: str,
-) -> Callable[[], str]:
+def _text(plan: Plan, boot: Bootstrap, name: str) -> Callable[[], str]:
     def text() -> str:
         return _rendered(
             f"{name}.sh.j2",
@@ -107,18 +73,9 @@ def _text(
     return text
 
 
-def _page(
-    name: str,
-    text: Callable[[], str],
-    boot: Bootstrap,
-) -> Artifact:
+def _page(name: str, text: Callable[[], str], boot: Bootstrap) -> Artifact:
     """A page. Its text is made when it is written: Jinja takes a tenth of the time of a check."""
-    return Artifact(
-        path=f"{FOLDER}/{name}",
-        at=boot.at,
-        text=text,
-        format="markdown",
-    )
+    return Artifact(path=f"{FOLDER}/{name}", at=boot.at, text=text, format="markdown")
 
 
 def _readme(plan: Plan, boot: Bootstrap) -> str:
@@ -142,11 +99,7 @@ def _made(boot: Bootstrap) -> bool:
     return any(storage is not None for storage in made)
 
 
-def _script(
-    name: str,
-    at: Route,
-    **values: Any,
-) -> Artifact:
+def _script(name: str, at: Route, **values: Any) -> Artifact:
     """A script, whose text is made when it is written, as that of a page is."""
     return Artifact(
         path=f"{FOLDER}/{name}.sh",
@@ -156,11 +109,7 @@ def _script(
     )
 
 
-def _pool_page(
-    plan: Plan,
-    boot: Bootstrap,
-    pool: PoolNeeds,
-) -> Callable[[], str]:
+def _pool_page(plan: Plan, boot: Bootstrap, pool: PoolNeeds) -> Callable[[], str]:
     groups = {group.pool: group for group in boot.placement_groups}
     return lambda: _rendered(
         "pool.md.j2",
@@ -172,17 +121,11 @@ def _pool_page(
     )
 
 
-def _storage_page(
-    boot: Bootstrap,
-    storage: StorageNeeds,
-) -> Callable[[], str]:
+def _storage_page(boot: Bootstrap, storage: StorageNeeds) -> Callable[[], str]:
     return lambda: _rendered("storage.md.j2", boot=boot, storage=storage)
 
 
-def _node_pools(
-    plan: Plan,
-    pool: str,
-) -> list[str]:
+def _node_pools(plan: Plan, pool: str) -> list[str]:
     """The NodePools of a pool of the spec."""
     return [
         node_pool.name
@@ -191,16 +134,9 @@ def _node_pools(
     ]
 
 
-def _node_groups(
-    plan: Plan,
-    pool: str,
-) -> list[str]:
+def _node_groups(plan: Plan, pool: str) -> list[str]:
     """The managed node groups of a pool of the spec."""
-    return [
-        group.name
-        for group in plan.of(NodeGroup)
-        if group.labels.get(POOL_LABEL) == pool
-    ]
+    return [group.name for group in plan.of(NodeGroup) if group.labels.get(POOL_LABEL) == pool]
 
 
 def _rendered(name: str, **values: Any) -> str:
@@ -213,33 +149,17 @@ def stack(boot: Bootstrap) -> dict[str, Any]:
     description = f"What cluster {boot.cluster} needs before it exists"
     node_trust = _trust("ec2.amazonaws.com")
     # What the policy of buckets is follows with each bucket, see ``_bucket``.
-    bucket_role = _role(
-        boot.bucket_role,
-        boot.bucket_trust,
-        [],
-    )
+    bucket_role = _role(boot.bucket_role, boot.bucket_trust, [])
     if boot.auto_mode:
-        nodes = _role(
-            boot.node_role,
-            node_trust,
-            list(boot.node_policies),
-        )
+        nodes = _role(boot.node_role, node_trust, list(boot.node_policies))
         return template(description, {"NodeRole": nodes, "BucketRole": bucket_role})
     names = boot.controller_policies
     policies = [{"Ref": f"{_logical(name)}Policy"} for name in names]
     queue = dict(boot.queue)
     queue_policy = queue.pop("policy")
     resources: dict[str, Any] = {
-        "NodeRole": _role(
-            boot.node_role,
-            node_trust,
-            list(boot.node_policies),
-        ),
-        "ControllerRole": _role(
-            boot.controller_role,
-            boot.controller_trust,
-            policies,
-        ),
+        "NodeRole": _role(boot.node_role, node_trust, list(boot.node_policies)),
+        "ControllerRole": _role(boot.controller_role, boot.controller_trust, policies),
         "InterruptionQueue": {
             "Type": "AWS::SQS::Queue",
             "Properties": {"QueueName": boot.interruption_queue, **queue},
@@ -295,17 +215,10 @@ def stacks(boot: Bootstrap) -> Iterator[Artifact]:
     for entry in boot.access:
         name = short_name(entry.principal)
         resources = {"Entry": _entry(boot, entry)}
-        yield _part(
-            f"principal-{name}", "Who may enter the cluster", resources, entry.at
-        )
+        yield _part(f"principal-{name}", "Who may enter the cluster", resources, entry.at)
 
 
-def _part(
-    name: str,
-    description: str,
-    resources: Mapping[str, Any],
-    at: Route,
-) -> Artifact:
+def _part(name: str, description: str, resources: Mapping[str, Any], at: Route) -> Artifact:
     path = f"{STACKS}/{name}.yaml"
     body = template(description, resources)
     return Artifact(body, path, at, format="cloudformation")
@@ -321,19 +234,11 @@ def _logical(name: str) -> str:
 
 
 def _trust(service: str) -> dict[str, Any]:
-    statement = {
-        "Effect": "Allow",
-        "Principal": {"Service": service},
-        "Action": "sts:AssumeRole",
-    }
+    statement = {"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}
     return {"Version": "2012-10-17", "Statement": [statement]}
 
 
-def _role(
-    name: str,
-    trust: Any,
-    policies: list[Any],
-) -> dict[str, Any]:
+def _role(name: str, trust: Any, policies: list[Any]) -> dict[str, Any]:
     return {
         "Type": "AWS::IAM::Role",
         "Properties": {
@@ -344,40 +249,22 @@ def _role(
     }
 
 
-def _bucket(
-    boot: Bootstrap,
-    storage: StorageNeeds,
-) -> dict[str, Any]:
+def _bucket(boot: Bootstrap, storage: StorageNeeds) -> dict[str, Any]:
     rights = _rights(boot, storage.bucket or "")
     if storage.key is not None:
         # Mountpoint for Amazon S3 1.22, doc/CONFIGURATION.md: buckets encrypted with a KMS key.
         actions = ["kms:GenerateDataKey", "kms:Decrypt"]
-        rights += [
-            {
-                "Effect": "Allow",
-                "Action": actions,
-                "Resource": storage.key,
-            }
-        ]
-    return role_policy(
-        f"bucket-{storage.name}",
-        boot.bucket_role,
-        rights,
-    )
+        rights += [{"Effect": "Allow", "Action": actions, "Resource": storage.key}]
+    return role_policy(f"bucket-{storage.name}", boot.bucket_role, rights)
 
 
-def _rights(
-    boot: Bootstrap,
-    bucket: str,
-) -> list[dict[str, Any]]:
+def _rights(boot: Bootstrap, bucket: str) -> list[dict[str, Any]]:
     """What Mountpoint does in a bucket (Mountpoint for Amazon S3 1.22, doc/CONFIGURATION.md, IAM permissions). Of a
     directory bucket it asks for a session, and no action of S3 counts."""
     if bucket.endswith("--x-s3"):
         owner = f"arn:{boot.partition}:s3express:{boot.region}:{boot.account}"
         arn = f"{owner}:bucket/{bucket}"
-        return [
-            {"Effect": "Allow", "Action": ["s3express:CreateSession"], "Resource": arn}
-        ]
+        return [{"Effect": "Allow", "Action": ["s3express:CreateSession"], "Resource": arn}]
     arn = f"arn:{boot.partition}:s3:::{bucket}"
     return [
         {"Effect": "Allow", "Action": ["s3:ListBucket"], "Resource": arn},
@@ -394,10 +281,7 @@ def _rights(
     ]
 
 
-def _driver(
-    boot: Bootstrap,
-    driver: PodIdentity,
-) -> dict[str, Any]:
+def _driver(boot: Bootstrap, driver: PodIdentity) -> dict[str, Any]:
     """A role with its association, or the association with a role that another stack makes."""
     if driver.role_arn is not None:
         association = {
@@ -406,10 +290,7 @@ def _driver(
             "ServiceAccount": driver.service_account,
             "RoleArn": driver.role_arn,
         }
-        resource = {
-            "Type": "AWS::EKS::PodIdentityAssociation",
-            "Properties": association,
-        }
+        resource = {"Type": "AWS::EKS::PodIdentityAssociation", "Properties": association}
         return {"Association": resource}
     cluster = iam.cluster_arn(boot.partition, boot.region, boot.account, boot.cluster)
     account = (driver.namespace, driver.service_account)
@@ -417,18 +298,10 @@ def _driver(
         "AssumeRolePolicyDocument": iam.pod_identity_trust(cluster, *account),
         "ManagedPolicyArns": list(driver.policy_arns),
     }
-    return pod_identity(
-        role,
-        boot.cluster,
-        driver.namespace,
-        driver.service_account,
-    )
+    return pod_identity(role, boot.cluster, driver.namespace, driver.service_account)
 
 
-def _entry(
-    boot: Bootstrap,
-    entry: AccessEntry,
-) -> dict[str, Any]:
+def _entry(boot: Bootstrap, entry: AccessEntry) -> dict[str, Any]:
     # AWS::EKS::AccessEntry (CloudFormation template reference).
     if entry.policy:
         policies = [{"PolicyArn": entry.policy, "AccessScope": {"Type": "cluster"}}]

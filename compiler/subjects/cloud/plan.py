@@ -175,11 +175,7 @@ class SecurityRule:
     first: int | None
     last: int | None
     peer: str | None
-    at: Route = field(
-        default=ROOT,
-        compare=False,
-        repr=False,
-    )
+    at: Route = field(default=ROOT, compare=False, repr=False)
 
     def lets(self, port: int) -> bool:
         """Whether it lets TCP to a port through."""

@@ -28,9 +28,7 @@ def check_auto_mode(context: Context) -> None:
     """Settings of the cluster that EKS Auto Mode has no place for."""
     refused = (*_of_the_platform(context), *_of_others(context))
     for at, fact, help, source in refused:
-        context.fault(
-            "RES191", f"with EKS Auto Mode {fact}", at, help, source=source, key=True
-        )
+        context.fault("RES191", f"with EKS Auto Mode {fact}", at, help, source=source, key=True)
     context.derive(
         "cluster",
         "autoMode.nodePools",
@@ -80,10 +78,7 @@ def _of_others(context: Context) -> Iterator[_Refused]:
             "EKS user guide, auto-networking",
         )
     health = HealthSection.of(context.spec).health
-    for key, wanted in (
-        ("monitoringAgent", health.monitoring_agent),
-        ("repair", health.repair),
-    ):
+    for key, wanted in (("monitoringAgent", health.monitoring_agent), ("repair", health.repair)):
         if not wanted:
             yield (
                 SPEC / "health" / key,

@@ -11,14 +11,7 @@ from compiler.output.artifact import part_of
 from compiler.plan.base import PlanNode
 from compiler.regex import regex
 from compiler.source import Route
-from compiler.subjects.cluster.plan import (
-    AccessEntry,
-    Addon,
-    Cluster,
-    Network,
-    PodIdentity,
-    Subnet,
-)
+from compiler.subjects.cluster.plan import AccessEntry, Addon, Cluster, Network, PodIdentity, Subnet
 from compiler.subjects.pools.lift import boot_of
 from compiler.subjects.pools.plan import Boot, NodeGroup, Taint
 
@@ -73,20 +66,14 @@ def cluster_config(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-def _groups(
-    body: Reader,
-    zones: Mapping[str, str],
-) -> Iterator[NodeGroup]:
+def _groups(body: Reader, zones: Mapping[str, str]) -> Iterator[NodeGroup]:
     for group in (body / "managedNodeGroups").items():
         yield _group(group, zones, managed=True)
     for group in (body / "nodeGroups").items():
         yield _group(group, zones, managed=False)
 
 
-def _network(
-    body: Reader,
-    subnets: tuple[Subnet, ...],
-) -> Network:
+def _network(body: Reader, subnets: tuple[Subnet, ...]) -> Network:
     vpc = body / "vpc"
     endpoints = vpc / "clusterEndpoints"
     return Network(
@@ -186,12 +173,7 @@ def _entry(body: Reader) -> AccessEntry:
     )
 
 
-def _group(
-    body: Reader,
-    subnets: Mapping[str, str],
-    *,
-    managed: bool,
-) -> NodeGroup:
+def _group(body: Reader, subnets: Mapping[str, str], *, managed: bool) -> NodeGroup:
     """``subnets`` are zones by the key or id of their subnet."""
     zones = (body / "availabilityZones").texts()
     zones_at = body / "availabilityZones"

@@ -73,11 +73,7 @@ class AccessEntry:
     type: str = "STANDARD"
     policy: str | None = None
     groups: tuple[str, ...] = ()
-    at: Route = field(
-        default=ROOT,
-        compare=False,
-        repr=False,
-    )
+    at: Route = field(default=ROOT, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,9 +140,7 @@ class Bootstrap(PlanNode):
     controller_role: str = ""
     controller_trust: Mapping[str, object] = field(default_factory=dict)
     bucket_trust: Mapping[str, object] = field(default_factory=dict)
-    controller_policies: Mapping[str, Mapping[str, object]] = field(
-        default_factory=dict
-    )
+    controller_policies: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     node_policies: tuple[str, ...] = ()
     interruption_rules: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     bucket_role: str = ""

@@ -12,17 +12,8 @@ from compiler.plan import PlanNode
 from compiler.resolve.context import SPEC, Context
 from compiler.subjects import addons
 from compiler.subjects.addons.addon import EKS, HELM, MANIFESTS, AddOn, Setting
-from compiler.subjects.cluster.plan import (
-    AccessEntry,
-    Addon,
-    Cluster,
-    PodIdentity,
-)
-from compiler.subjects.cluster.principals import (
-    AT_EKS,
-    check_principals,
-    node_role_arn,
-)
+from compiler.subjects.cluster.plan import AccessEntry, Addon, Cluster, PodIdentity
+from compiler.subjects.cluster.principals import AT_EKS, check_principals, node_role_arn
 from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.delivery.resolve import setting
 from compiler.subjects.network.resolve import network
@@ -83,12 +74,7 @@ def _with_auto_mode(context: Context, whole: Cluster) -> Cluster:
     user guide, create-node-class: considerations), and all other nodes have that role as well."""
     from compiler.subjects.cluster.auto_mode import POOLS
 
-    return replace(
-        whole,
-        auto_mode=True,
-        auto_pools=POOLS,
-        auto_node_role=node_role_arn(context),
-    )
+    return replace(whole, auto_mode=True, auto_pools=POOLS, auto_node_role=node_role_arn(context))
 
 
 def _addons(setting: Setting) -> tuple[Addon, ...]:
@@ -126,17 +112,9 @@ def _addons(setting: Setting) -> tuple[Addon, ...]:
     return tuple(installed)
 
 
-def _own_addon(
-    context: Context,
-    name: str,
-    settings: AddonSettings,
-) -> Addon:
+def _own_addon(context: Context, name: str, settings: AddonSettings) -> Addon:
     """An add-on that only this cluster has. With EKS Auto Mode eksctl binds no roles of add-ons (see ``drivers``)."""
-    addon = Addon(
-        name,
-        context.build(name),
-        settings.values,
-    )
+    addon = Addon(name, context.build(name), settings.values)
     identity = context.once(own_identities).get(name)
     if identity is None or ClusterSection.of(context.spec).auto_mode is not None:
         return addon
@@ -166,28 +144,16 @@ def _documented(context: Context, addon: AddOn) -> PodIdentity | None:
     role = addon.role
     if addon.runs(context) or role is None or not role.managed:
         return None
-    return PodIdentity(
-        role.namespace,
-        role.service_account,
-        role.policy_arns(context.partition),
-    )
+    return PodIdentity(role.namespace, role.service_account, role.policy_arns(context.partition))
 
 
-def _own_identity(
-    context: Context,
-    name: str,
-    settings: AddonSettings,
-) -> PodIdentity | None:
+def _own_identity(context: Context, name: str, settings: AddonSettings) -> PodIdentity | None:
     """The role of an add-on that only this cluster has: as the spec says it, or as AWS documents it."""
     own = settings.role
     if own is not None:
         if not own.policies:
             return None
-        return PodIdentity(
-            own.namespace,
-            own.service_account,
-            tuple(own.policies),
-        )
+        return PodIdentity(own.namespace, own.service_account, tuple(own.policies))
     if not roles.is_known(name):
         context.doubt(
             "RES222",
@@ -209,21 +175,11 @@ def _own_identity(
         roles.source(),
         follows=AT_EKS / "addons" / name,
     )
-    arns = (
-        f"arn:{context.partition}:iam::aws:policy/{policy}" for policy in role.policies
-    )
-    return PodIdentity(
-        role.namespace,
-        role.service_account,
-        tuple(arns),
-    )
+    arns = (f"arn:{context.partition}:iam::aws:policy/{policy}" for policy in role.policies)
+    return PodIdentity(role.namespace, role.service_account, tuple(arns))
 
 
-def _addon(
-    setting: Setting,
-    addon: AddOn,
-    own: Mapping[str, Any],
-) -> Addon:
+def _addon(setting: Setting, addon: AddOn, own: Mapping[str, Any]) -> Addon:
     context, name = setting.context, addon.component
     at = AT_EKS / "addons" / name / "values"
     build = context.build(name)
@@ -248,19 +204,8 @@ def _identities(context: Context) -> tuple[PodIdentity, ...]:
             continue
         if addon.is_ours(context):
             arn = prefix + role.named(context.name)
-            identities.append(
-                PodIdentity(
-                    role.namespace,
-                    role.service_account,
-                    role_arn=arn,
-                )
-            )
-    return tuple(
-        sorted(
-            identities,
-            key=attrgetter("namespace", "service_account"),
-        )
-    )
+            identities.append(PodIdentity(role.namespace, role.service_account, role_arn=arn))
+    return tuple(sorted(identities, key=attrgetter("namespace", "service_account")))
 
 
 def drivers(context: Context) -> tuple[PodIdentity, ...]:
@@ -274,13 +219,7 @@ def drivers(context: Context) -> tuple[PodIdentity, ...]:
         role = addon.role
         if role is not None and role.managed:
             arns = role.policy_arns(context.partition)
-            identities.append(
-                PodIdentity(
-                    role.namespace,
-                    role.service_account,
-                    arns,
-                )
-            )
+            identities.append(PodIdentity(role.namespace, role.service_account, arns))
     return tuple(identities)
 
 
@@ -293,10 +232,7 @@ def role_name(context: Context, component: str) -> str:
 
 
 def _system(context: Context) -> NodeGroup:
-    at, system = (
-        AT_EKS / "systemNodes",
-        ClusterSection.of(context.spec).eks.system_nodes,
-    )
+    at, system = (AT_EKS / "systemNodes", ClusterSection.of(context.spec).eks.system_nodes)
     instance = context.instance(system.instance_type, at / "instanceType")
     if instance is not None and instance.accelerators:
         context.fault(

@@ -82,9 +82,7 @@ class Eks(SpecModel):
     )
     api_server: Annotated[
         ApiServer,
-        BeforeValidator(
-            _as_access, json_schema_input_type=Literal["private"] | ApiServer
-        ),
+        BeforeValidator(_as_access, json_schema_input_type=Literal["private"] | ApiServer),
     ] = Field(
         ApiServer.model_construct(),
         description="Who reaches the Kubernetes API from outside the VPC: `private` is nobody, which is derived.",
@@ -111,9 +109,7 @@ class Eks(SpecModel):
     addons: dict[AddonName, AddonSettings] = Field(
         {},
         description="EKS add-ons beside those of every cluster, and what is changed of those, by name.",
-        examples=[
-            {"amazon-cloudwatch-observability": {"version": "v4.3.1-eksbuild.1"}}
-        ],
+        examples=[{"amazon-cloudwatch-observability": {"version": "v4.3.1-eksbuild.1"}}],
     )
 
 

@@ -147,11 +147,7 @@ def _auto_mode(cluster: Cluster) -> Body | None:
         named = {}
     else:
         named = {"nodePools": list(pools)}
-    return {
-        "enabled": cluster.auto_mode,
-        **named,
-        **given(nodeRoleARN=cluster.auto_node_role),
-    }
+    return {"enabled": cluster.auto_mode, **named, **given(nodeRoleARN=cluster.auto_node_role)}
 
 
 def _enabled(flag: bool | None) -> Body | None:
@@ -162,17 +158,11 @@ def _enabled(flag: bool | None) -> Body | None:
 
 
 def _vpc(network: Network) -> Body:
-    endpoints = {
-        "publicAccess": network.public_endpoint,
-        "privateAccess": network.private_endpoint,
-    }
+    endpoints = {"publicAccess": network.public_endpoint, "privateAccess": network.private_endpoint}
     subnets: Body = {}
     for subnet in network.subnets:
         side = subnets.setdefault("public" if subnet.public else "private", {})
-        named = given(
-            id=subnet.id or None,
-            cidr=subnet.cidr,
-        )
+        named = given(id=subnet.id or None, cidr=subnet.cidr)
         if subnet.zone in side:
             # eksctl v0.230.0, pkg/vpc: any key, where `az` says the zone
             side[subnet.id] = {"az": subnet.zone, **named}
@@ -234,10 +224,7 @@ def _addon(addon: Addon) -> Body:
         )
     values = None
     if addon.values:
-        values = json.dumps(
-            dict(addon.values),
-            sort_keys=True,
-        )
+        values = json.dumps(dict(addon.values), sort_keys=True)
     return given(
         name=addon.name,
         version=addon.version,

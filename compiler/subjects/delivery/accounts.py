@@ -15,12 +15,7 @@ from compiler.plan.base import PlanNode
 from compiler.resolve.context import SPEC
 from compiler.source import Route
 from compiler.subjects.delivery.stages import FLUX, account_of
-from compiler.subjects.namespaces.plan import (
-    Access,
-    PolicyRule,
-    ServiceAccount,
-    Subject,
-)
+from compiler.subjects.namespaces.plan import Access, PolicyRule, ServiceAccount, Subject
 
 _FOLDER = "flux"  # applied before the stages that need them
 READ = ("get", "list", "watch")
@@ -37,18 +32,9 @@ def reads(group: str, *resources: str) -> PolicyRule:
     return PolicyRule((group,), resources, READ)
 
 
-def deliverer(
-    name: str,
-    *rules: PolicyRule,
-    namespace: str = "",
-) -> Iterator[PlanNode]:
+def deliverer(name: str, *rules: PolicyRule, namespace: str = "") -> Iterator[PlanNode]:
     """The account of a stage with its rights, of the whole cluster or of one namespace that is always there."""
-    yield ServiceAccount(
-        at=SPEC / "flux",
-        name=account_of(name),
-        namespace=FLUX,
-        folder=_FOLDER,
-    )
+    yield ServiceAccount(at=SPEC / "flux", name=account_of(name), namespace=FLUX, folder=_FOLDER)
     yield Access(
         at=SPEC / "flux",
         name=account_of(name),
@@ -60,9 +46,7 @@ def deliverer(
 
 
 def deliverer_in(
-    namespaces: Mapping[str, Route],
-    name: str,
-    *rules: PolicyRule,
+    namespaces: Mapping[str, Route], name: str, *rules: PolicyRule
 ) -> Iterator[PlanNode]:
     """The account of a stage that has rights in namespaces of teams and nowhere else."""
     yield ServiceAccount(at=SPEC / "flux", name=account_of(name), namespace=FLUX)

@@ -110,10 +110,7 @@ def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
     return joined
 
 
-def _pinned(
-    release: HelmRelease,
-    sources: Mapping[tuple[str, str], HelmSource],
-) -> HelmRelease:
+def _pinned(release: HelmRelease, sources: Mapping[tuple[str, str], HelmSource]) -> HelmRelease:
     source = sources.get((release.namespace, release.source))
     if source is None:
         return release
@@ -148,8 +145,7 @@ def kustomization(body: Reader) -> Iterator[PlanNode]:
     listed = (spec / "patches").items()
     patches = [(item / "patch").word() for item in listed]
     images = {
-        (image / "name").word(): (image / "newTag").word()
-        for image in (spec / "images").items()
+        (image / "name").word(): (image / "newTag").word() for image in (spec / "images").items()
     }
     yield Stage(
         at=body.at,

@@ -49,9 +49,7 @@ class HelmRelease(PlanNode):
     timeout: Duration = Duration(600)
     stage: str = field(default="controllers", compare=False)
     stays: bool = field(default=False, compare=False)
-    places: Mapping[tuple[Key, ...], Route] = field(
-        default_factory=dict, compare=False, repr=False
-    )
+    places: Mapping[tuple[Key, ...], Route] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,10 +111,7 @@ class Stage(PlanNode):
     folder: str = field(default="flux", compare=False)
 
 
-def chart_version(
-    plan: Plan,
-    chart: str,
-) -> str | None:
+def chart_version(plan: Plan, chart: str) -> str | None:
     """The version of a chart that is installed, where the plan says it."""
     for release in plan.of(HelmRelease):
         if release.chart == chart and release.version:

@@ -15,12 +15,7 @@ from compiler.source import Route
 from compiler.subjects import addons
 from compiler.subjects.addons.addon import CRDS, HELM, KUSTOMIZE, AddOn, Setting
 from compiler.subjects.delivery.accounts import deliverer, makes
-from compiler.subjects.delivery.plan import (
-    GitSource,
-    HelmRelease,
-    HelmSource,
-    Stage,
-)
+from compiler.subjects.delivery.plan import GitSource, HelmRelease, HelmSource, Stage
 from compiler.subjects.delivery.spec import DeliverySection
 from compiler.subjects.delivery.stages import FLUX, folder, root_stage, stage
 from compiler.subjects.namespaces.plan import DisruptionBudget
@@ -41,21 +36,13 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     yield from disruption_budgets(context)
     flux = DeliverySection.of(context.spec).flux
     if flux.url is None:
-        context.external.add(
-            ("source.toolkit.fluxcd.io/v1", "GitRepository", FLUX, flux.source)
-        )
+        context.external.add(("source.toolkit.fluxcd.io/v1", "GitRepository", FLUX, flux.source))
     yield root_stage(context)
     before = None
     if _has_crds(context, charts):
         before = CRDS
         yield stage(context, before, account=_CHARTS, prune=False)
-    yield stage(
-        context,
-        "controllers",
-        before,
-        account=_CHARTS,
-        timeout=Duration.minutes(15),
-    )
+    yield stage(context, "controllers", before, account=_CHARTS, timeout=Duration.minutes(15))
     yield from deliverer(_CHARTS, *_RIGHTS, namespace=FLUX)
 
 
@@ -63,19 +50,11 @@ _CHARTS = "controllers"
 _RIGHTS = (
     makes("helm.toolkit.fluxcd.io", "helmreleases"),
     makes("kustomize.toolkit.fluxcd.io", "kustomizations"),
-    makes(
-        "source.toolkit.fluxcd.io",
-        "gitrepositories",
-        "helmrepositories",
-        "ocirepositories",
-    ),
+    makes("source.toolkit.fluxcd.io", "gitrepositories", "helmrepositories", "ocirepositories"),
 )
 
 
-def _has_crds(
-    context: Context,
-    charts: Iterable[AddOn],
-) -> bool:
+def _has_crds(context: Context, charts: Iterable[AddOn]) -> bool:
     """Whether anything is installed before the controllers: EKS Auto Mode has the CRDs of Karpenter by itself."""
     in_charts = any(addon.stage == CRDS for addon in charts)
     return in_charts or any(addons.wanted(context, KUSTOMIZE))
@@ -89,11 +68,7 @@ def setting(context: Context) -> Setting:
 def _release(setting: Setting, addon: AddOn) -> HelmRelease:
     context = setting.context
     chart = context.release.chart(addon.component)
-    values, places = chart_values(
-        context,
-        addon.component,
-        addon.values(setting),
-    )
+    values, places = chart_values(context, addon.component, addon.values(setting))
     return HelmRelease(
         at=addon.at,
         name=addon.component,
@@ -141,10 +116,7 @@ def _upstream_folders(context: Context) -> Iterator[PlanNode]:
         )
 
 
-def _origins(
-    context: Context,
-    component: str,
-) -> dict[str, Route]:
+def _origins(context: Context, component: str) -> dict[str, Route]:
     """Where the version comes from, if the spec says it."""
     follows = context.release.components[component].version_of or component
     if follows in own_versions(context.spec):
@@ -166,10 +138,7 @@ def _source_name(addon: AddOn, chart: Chart) -> str:
     return address.replace("/", "-").replace(".", "-")
 
 
-def _sources(
-    context: Context,
-    charts: Iterable[AddOn],
-) -> tuple[HelmSource, ...]:
+def _sources(context: Context, charts: Iterable[AddOn]) -> tuple[HelmSource, ...]:
     sources: dict[str, HelmSource] = {}
     for addon in charts:
         chart = context.release.chart(addon.component)

@@ -25,9 +25,7 @@ class Flux(SpecModel):
         examples=["clusters-read"],
     )
     branch: Branch = Field(
-        "main",
-        description="The branch that Flux applies; used only with `url`.",
-        examples=["main"],
+        "main", description="The branch that Flux applies; used only with `url`.", examples=["main"]
     )
     path: RepositoryPath | None = Field(
         None,

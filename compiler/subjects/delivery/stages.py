@@ -26,12 +26,7 @@ def folder(context: Context) -> str:
 
 
 def stage(
-    context: Context,
-    name: str,
-    *after: str | None,
-    account: str,
-    inside: str = "",
-    **more: Any,
+    context: Context, name: str, *after: str | None, account: str, inside: str = "", **more: Any
 ) -> Stage:
     """The Kustomization of a folder of the cluster's, which is called like it but for ``inside``; it is applied after
     other ones, by the rights of ``account``: the name of a stage, or empty for all rights that there are."""

@@ -23,45 +23,19 @@ def lower(plan: Plan) -> Iterator[Manifest]:
     """Charts in the folder of their stage; Kustomizations and git sources in ``flux/``."""
     for source in plan.of(HelmSource):
         body = helm_source(source)
-        file = path(
-            source.stage,
-            body,
-            flat=True,
-        )
-        yield Manifest(
-            body,
-            file,
-            source.at,
-            _source_origins(source),
-        )
+        file = path(source.stage, body, flat=True)
+        yield Manifest(body, file, source.at, _source_origins(source))
     for release in plan.of(HelmRelease):
         body = helm_release(release)
-        file = path(
-            release.stage,
-            body,
-            flat=True,
-        )
-        yield Manifest(
-            body,
-            file,
-            release.at,
-            _release_origins(release),
-        )
+        file = path(release.stage, body, flat=True)
+        yield Manifest(body, file, release.at, _release_origins(release))
     for git in plan.of(GitSource):
         body = git_source(git)
-        yield Manifest(
-            body,
-            path(git.folder, body, flat=True),
-            git.at,
-        )
+        yield Manifest(body, path(git.folder, body, flat=True), git.at)
     for stage in plan.of(Stage):
         body = kustomization(stage)
         folder = "bootstrap/flux" if stage.root else stage.folder
-        yield Manifest(
-            body,
-            path(folder, body, flat=True),
-            stage.at,
-        )
+        yield Manifest(body, path(folder, body, flat=True), stage.at)
 
 
 def _source_origins(source: HelmSource) -> Places:
@@ -91,15 +65,7 @@ def helm_source(source: HelmSource) -> Body:
             "mediaType": "application/vnd.cncf.helm.chart.content.v1.tar+gzip",
             "operation": "copy",
         }
-    return {
-        **head(
-            SOURCE,
-            kind,
-            source.name,
-            source.namespace,
-        ),
-        "spec": spec,
-    }
+    return {**head(SOURCE, kind, source.name, source.namespace), "spec": spec}
 
 
 # Again and again, and nothing is taken back: after its last retry a release would stall until somebody looks, and to
@@ -136,11 +102,7 @@ def _chart(release: HelmRelease) -> Body:
     if release.oci:
         return {"chartRef": {"kind": "OCIRepository", "name": release.source}}
     source = {"kind": "HelmRepository", "name": release.source}
-    spec = {
-        "chart": release.chart,
-        "version": release.version,
-        "sourceRef": source,
-    }
+    spec = {"chart": release.chart, "version": release.version, "sourceRef": source}
     return {"chart": {"spec": spec}}
 
 
@@ -151,19 +113,11 @@ def _names(names: Iterable[str]) -> list[Body]:
 def git_source(source: GitSource) -> Body:
     """GitRepository."""
     return {
-        **head(
-            SOURCE,
-            "GitRepository",
-            source.name,
-            source.namespace,
-        ),
+        **head(SOURCE, "GitRepository", source.name, source.namespace),
         "spec": given(
             interval=str(source.interval),
             url=source.url,
-            ref=given(
-                branch=source.branch,
-                commit=source.commit,
-            ),
+            ref=given(branch=source.branch, commit=source.commit),
             secretRef={"name": source.secret} if source.secret else None,
         ),
     }
@@ -171,12 +125,7 @@ def git_source(source: GitSource) -> Body:
 
 def kustomization(stage: Stage) -> Body:
     """Kustomization. Without ``values`` no ``postBuild``, so that ``${…}`` in scripts stays as it is."""
-    metadata = head(
-        "kustomize.toolkit.fluxcd.io/v1",
-        "Kustomization",
-        stage.name,
-        stage.namespace,
-    )
+    metadata = head("kustomize.toolkit.fluxcd.io/v1", "Kustomization", stage.name, stage.namespace)
     tags = stage.images.items()
     images = [{"name": name, "newTag": tag} for name, tag in tags]
     # Without a Secret: by the rights of the controller's pod (kustomize-controller v1.10, decryption).

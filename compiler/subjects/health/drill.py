@@ -24,11 +24,7 @@ class NoDrillError(Exception):
     """Nothing would come of it; the message says why, and what to write instead."""
 
 
-def drill(
-    plan: Plan,
-    node: str,
-    xid: int = XID,
-) -> Manifest:
+def drill(plan: Plan, node: str, xid: int = XID) -> Manifest:
     """The Job that writes one line to the kernel's log of a node.
 
     Raises ``NoDrillError`` where no detector reads it, or none acts on this Xid.
@@ -48,11 +44,7 @@ def drill(
     return _job(tainter, node, message)
 
 
-def _job(
-    tainter: ConditionTainter,
-    node: str,
-    message: str,
-) -> Manifest:
+def _job(tainter: ConditionTainter, node: str, message: str) -> Manifest:
     """It runs on the node whatever its taints are, and is gone ten minutes later."""
     name = f"drill-{node.partition('.')[0]}"
     body = head("batch/v1", "Job", name, tainter.namespace)
@@ -61,10 +53,7 @@ def _job(
         "name": "kernel-log",
         "image": tainter.image,
         "command": ["python", "-c", write],
-        "resources": {
-            "requests": {"cpu": "10m", "memory": "32Mi"},
-            "limits": {"memory": "64Mi"},
-        },
+        "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": "64Mi"}},
         "securityContext": {"privileged": True, "runAsUser": 0},
     }
     pod = {
@@ -103,10 +92,7 @@ def _patterns(plan: Plan) -> list[str]:
     return patterns
 
 
-def steps(
-    plan: Plan,
-    node: str,
-) -> list[str]:
+def steps(plan: Plan, node: str) -> list[str]:
     """What must follow, each with the command that shows it."""
     tainter = plan.one(ConditionTainter)
     if tainter is None:

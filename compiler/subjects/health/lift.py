@@ -57,10 +57,7 @@ def config_map(body: Reader) -> Iterator[PlanNode]:
     monitors = _monitors(body / "data")
     if monitors:
         yield MonitorFiles(
-            at=body.at,
-            name=name_of(body),
-            namespace=namespace_of(body),
-            monitors=monitors,
+            at=body.at, name=name_of(body), namespace=namespace_of(body), monitors=monitors
         )
 
 
@@ -74,13 +71,7 @@ def _monitors(data: Reader) -> tuple[ProblemMonitor, ...]:
             continue
         if "plugin" in parsed and "rules" in parsed:
             body = Reader(parsed, Route())
-            monitors.append(
-                _monitor(
-                    key.removesuffix(".json"),
-                    body,
-                    entry.at,
-                )
-            )
+            monitors.append(_monitor(key.removesuffix(".json"), body, entry.at))
     return tuple(monitors)
 
 
@@ -91,11 +82,7 @@ def _json(text: str) -> Any:
         return None
 
 
-def _monitor(
-    name: str,
-    body: Reader,
-    at: Route,
-) -> ProblemMonitor:
+def _monitor(name: str, body: Reader, at: Route) -> ProblemMonitor:
     skips = body.follow("pluginConfig", "skip_initial_status").flag()
     rules = [_rule(rule) for rule in (body / "rules").items()]
     listed = (body / "conditions").items()
@@ -113,11 +100,7 @@ def _monitor(
 
 def _condition(body: Reader) -> tuple[str, str, str]:
     """Its type, reason and message."""
-    return (
-        (body / "type").word(),
-        (body / "reason").word(),
-        (body / "message").word(),
-    )
+    return ((body / "type").word(), (body / "reason").word(), (body / "message").word())
 
 
 def _rule(body: Reader) -> MonitorRule:
@@ -132,16 +115,11 @@ def _rule(body: Reader) -> MonitorRule:
 def daemon_set(body: Reader) -> Iterator[PlanNode]:
     """The detector's DaemonSet."""
     spec = body.follow("spec", "template", "spec")
-    images = [
-        (container / "image").word() for container in (spec / "containers").items()
-    ]
+    images = [(container / "image").word() for container in (spec / "containers").items()]
     of_detector = [image for image in images if _DETECTOR in image]
     if not of_detector:
         return
-    maps = [
-        volume.follow("configMap", "name").text()
-        for volume in (spec / "volumes").items()
-    ]
+    maps = [volume.follow("configMap", "name").text() for volume in (spec / "volumes").items()]
     yield DetectorPods(
         config_maps=tuple(name for name in maps if name),
         detector=ProblemDetector(
@@ -175,10 +153,7 @@ def deployment(body: Reader) -> Iterator[PlanNode]:
             )
 
 
-def _values(
-    options: Sequence[str],
-    wanted: str,
-) -> tuple[str, ...]:
+def _values(options: Sequence[str], wanted: str) -> tuple[str, ...]:
     """The values of an option of a command, in order."""
     values = []
     for option in options:
@@ -224,17 +199,13 @@ def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
 
 
 def _with_monitors(
-    pods: DetectorPods,
-    files: Mapping[tuple[str, str], tuple[ProblemMonitor, ...]],
+    pods: DetectorPods, files: Mapping[tuple[str, str], tuple[ProblemMonitor, ...]]
 ) -> ProblemDetector:
     monitors: list[ProblemMonitor] = []
     for name in pods.config_maps:
         key = (pods.detector.namespace, name)
         monitors += files.get(key, ())
-    return replace(
-        pods.detector,
-        monitors=tuple(monitors),
-    )
+    return replace(pods.detector, monitors=tuple(monitors))
 
 
 def _from_chart(release: HelmRelease) -> ProblemDetector:
@@ -250,8 +221,4 @@ def _from_chart(release: HelmRelease) -> ProblemDetector:
     )
 
 
-KINDS = {
-    "/ConfigMap": config_map,
-    "apps/DaemonSet": daemon_set,
-    "apps/Deployment": deployment,
-}
+KINDS = {"/ConfigMap": config_map, "apps/DaemonSet": daemon_set, "apps/Deployment": deployment}

@@ -23,12 +23,7 @@ from compiler.subjects.health.plan import (
 )
 from compiler.subjects.health.spec import HealthSection
 from compiler.subjects.pools.plan import Toleration
-from compiler.subjects.pools.pools import (
-    BURN_IN_TAINT,
-    GPU_PRESENT,
-    Pool,
-    resolve_pools,
-)
+from compiler.subjects.pools.pools import BURN_IN_TAINT, GPU_PRESENT, Pool, resolve_pools
 
 CONDITION = "GpuXidFatal"
 # NVIDIA/gpu-operator a22dbf6, deployments/gpu-operator/values.yaml (after v26.7.0).
@@ -69,10 +64,7 @@ _RIGHTS = (
 )
 
 
-def burn_ins(
-    context: Context,
-    pools: dict[str, Pool],
-) -> Iterator[BurnIn]:
+def burn_ins(context: Context, pools: dict[str, Pool]) -> Iterator[BurnIn]:
     """The tests of new nodes, of the pools that ask for them."""
     for pool in pools.values():
         wanted = pool.spec.burn_in
@@ -142,10 +134,7 @@ def _check_image(context: Context, pool: Pool, image: str) -> None:
     )
 
 
-def _diagnostics(
-    context: Context,
-    pool: Pool,
-) -> tuple[int, str]:
+def _diagnostics(context: Context, pool: Pool) -> tuple[int, str]:
     """The level of DCGM's diagnostics in the test of a pool's nodes, and their image; 0 and none without them."""
     wanted = pool.spec.burn_in
     if wanted is None or wanted.diagnostics is None:
@@ -163,10 +152,7 @@ def _diagnostics(
     return given.level, image
 
 
-def detectors(
-    context: Context,
-    pools: dict[str, Pool],
-) -> tuple[ProblemDetector, ...]:
+def detectors(context: Context, pools: dict[str, Pool]) -> tuple[ProblemDetector, ...]:
     """The node-problem-detector over the kernel log of GPU nodes, for fatal Xids only."""
     wanted = HealthSection.of(context.spec).health.problem_detector
     has_gpus = any(pool.instance.gpus for pool in pools.values())
@@ -228,10 +214,7 @@ def tainters(
 ) -> tuple[ConditionTainter, ...]:
     """What consumes the detector's conditions: a taint at once, while Karpenter's repair waits ten minutes."""
     conditions = tuple(
-        name
-        for detector in running
-        for monitor in detector.monitors
-        for name in monitor.sets()
+        name for detector in running for monitor in detector.monitors for name in monitor.sets()
     )
     if not conditions:
         return ()

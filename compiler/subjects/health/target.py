@@ -34,25 +34,13 @@ def lower(plan: Plan) -> Iterator[Manifest]:
     """ConfigMap, DaemonSet and RBAC of each detector and each tainter."""
     for detector in plan.of(ProblemDetector):
         for body in detector_bodies(detector):
-            yield Manifest(
-                body,
-                path(FOLDER, body),
-                detector.at,
-            )
+            yield Manifest(body, path(FOLDER, body), detector.at)
     for burn_in in plan.of(BurnIn):
         for body in burn_in_bodies(burn_in):
-            yield Manifest(
-                body,
-                path(FOLDER, body),
-                burn_in.at,
-            )
+            yield Manifest(body, path(FOLDER, body), burn_in.at)
     for tainter in plan.of(ConditionTainter):
         for body in tainter_bodies(tainter):
-            yield Manifest(
-                body,
-                path(FOLDER, body),
-                tainter.at,
-            )
+            yield Manifest(body, path(FOLDER, body), tainter.at)
 
 
 def detector_bodies(detector: ProblemDetector) -> list[Body]:
@@ -60,10 +48,7 @@ def detector_bodies(detector: ProblemDetector) -> list[Body]:
     name, namespace = detector.name, detector.namespace
     data = {}
     for node in detector.monitors:
-        text = json.dumps(
-            monitor(node),
-            indent=2,
-        )
+        text = json.dumps(monitor(node), indent=2)
         data[f"{node.name}.json"] = f"{text}\n"
     access = Access(
         at=detector.at,
@@ -76,21 +61,14 @@ def detector_bodies(detector: ProblemDetector) -> list[Body]:
     return [*_around(data, access), *_own_node_only(name, namespace), daemon_set]
 
 
-def _around(
-    data: dict[str, str],
-    access: Access,
-) -> list[Body]:
+def _around(data: dict[str, str], access: Access) -> list[Body]:
     """What the pods of a workload read, and as whom they may do what."""
     account = access.subjects[0]
     name, namespace = account.name, account.namespace
     config_map = head("v1", "ConfigMap", name, namespace, annotations=NO_SUBSTITUTION)
     config_map["data"] = data
     service_account = head("v1", "ServiceAccount", name, namespace)
-    return [
-        config_map,
-        service_account,
-        *access_bodies(access),
-    ]
+    return [config_map, service_account, *access_bodies(access)]
 
 
 _NODE_KEY = "authentication.kubernetes.io/node-name"
@@ -116,16 +94,10 @@ def _own_node_only(name: str, namespace: str) -> tuple[Body, Body]:
         "failurePolicy": "Fail",
         "matchConstraints": {"resourceRules": [rule]},
         "matchConditions": [
-            {
-                "name": "by-these-pods",
-                "expression": f"request.userInfo.username == '{user}'",
-            }
+            {"name": "by-these-pods", "expression": f"request.userInfo.username == '{user}'"}
         ],
         "validations": [
-            {
-                "expression": own,
-                "message": f"{name} may change the node of its own pod only",
-            }
+            {"expression": own, "message": f"{name} may change the node of its own pod only"}
         ],
     }
     binding = {"policyName": name, "validationActions": ["Deny"]}
@@ -158,12 +130,7 @@ def monitor(node: ProblemMonitor) -> Body:
             "pluginConfig": {"skip_initial_status": node.skip_initial_status},
         }
     else:
-        body = {
-            "plugin": node.plugin,
-            "logPath": "/dev/kmsg",
-            "lookback": "5m",
-            "bufferSize": 10,
-        }
+        body = {"plugin": node.plugin, "logPath": "/dev/kmsg", "lookback": "5m", "bufferSize": 10}
     return {
         **body,
         "source": node.source,
@@ -191,10 +158,7 @@ def _daemon_set(detector: ProblemDetector, digest: str) -> Body:
         "command": _command(detector),
         "env": [{"name": "NODE_NAME", "valueFrom": node_name}],
         "ports": [{"name": "exporter", "containerPort": 20257}],
-        "resources": {
-            "requests": dict(REQUESTS),
-            "limits": {"memory": REQUESTS["memory"]},
-        },
+        "resources": {"requests": dict(REQUESTS), "limits": {"memory": REQUESTS["memory"]}},
         # /dev/kmsg cannot be read otherwise (node-problem-detector deployment manifests).
         "securityContext": {"privileged": True},
         "volumeMounts": [
@@ -217,20 +181,12 @@ def _daemon_set(detector: ProblemDetector, digest: str) -> Body:
     return {**whole, "spec": _daemon(selector, digest, "25%", spec)}
 
 
-def _daemon(
-    selector: dict[str, str],
-    digest: str,
-    at_once: str,
-    pod: Mapping[str, Any],
-) -> Body:
+def _daemon(selector: dict[str, str], digest: str, at_once: str, pod: Mapping[str, Any]) -> Body:
     """apps/v1 DaemonSetSpec. A new configuration, which ``digest`` stands for, makes new pods, so many ``at_once``."""
     metadata = {"labels": selector, "annotations": {"trainyard.dev/config": digest}}
     return {
         "selector": {"matchLabels": selector},
-        "updateStrategy": {
-            "type": "RollingUpdate",
-            "rollingUpdate": {"maxUnavailable": at_once},
-        },
+        "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": at_once}},
         "template": {"metadata": metadata, "spec": pod},
     }
 
@@ -274,10 +230,7 @@ def _deployment(tainter: ConditionTainter, digest: str) -> Body:
         "image": tainter.image,
         "command": ["python", "-u", "/app/condition_tainter.py"],
         "args": options,
-        "resources": {
-            "requests": {"cpu": "20m", "memory": "64Mi"},
-            "limits": {"memory": "128Mi"},
-        },
+        "resources": {"requests": {"cpu": "20m", "memory": "64Mi"}, "limits": {"memory": "128Mi"}},
         "securityContext": {
             "allowPrivilegeEscalation": False,
             "readOnlyRootFilesystem": True,
@@ -367,11 +320,7 @@ def _burn_in_set(node: BurnIn, digest: str) -> Body:
         "priorityClassName": "system-node-critical",
         "nodeSelector": dict(node.node_selector),
         "tolerations": [{"operator": "Exists"}],
-        "initContainers": [
-            _step(node, "needed"),
-            *_diagnose(node),
-            _test(node),
-        ],
+        "initContainers": [_step(node, "needed"), *_diagnose(node), _test(node)],
         "containers": [_step(node, "passed")],
         "volumes": [
             {"name": "app", "configMap": {"name": node.name}},
@@ -383,10 +332,7 @@ def _burn_in_set(node: BurnIn, digest: str) -> Body:
     return {**whole, "spec": _daemon(selector, digest, "100%", spec)}
 
 
-def _step(
-    node: BurnIn,
-    step: str,
-) -> dict[str, Any]:
+def _step(node: BurnIn, step: str) -> dict[str, Any]:
     node_name = {"fieldRef": {"fieldPath": "spec.nodeName"}}
     return {
         "name": step,
@@ -416,21 +362,14 @@ def _diagnose(node: BurnIn) -> Iterator[dict[str, Any]]:
 
 
 def _test(node: BurnIn) -> dict[str, Any]:
-    variables = {
-        "GPUS": str(node.gpus),
-        "EFA": str(node.efa),
-        "LD_LIBRARY_PATH": _LIBRARIES,
-    }
+    variables = {"GPUS": str(node.gpus), "EFA": str(node.efa), "LD_LIBRARY_PATH": _LIBRARIES}
     container = _with_devices("test", node.image, _TEST, variables)
     container["volumeMounts"].append({"name": "shm", "mountPath": "/dev/shm"})
     return container
 
 
 def _with_devices(
-    name: str,
-    image: str,
-    script: str,
-    variables: Mapping[str, str],
+    name: str, image: str, script: str, variables: Mapping[str, str]
 ) -> dict[str, Any]:
     """A container with all devices of the node, without asking the device plugins for them: jobs do, and must find
     them free."""

@@ -19,11 +19,7 @@ _UPSTREAMS = {
     "quay.io": ("quay", "quay.io", "quay"),
     "docker.io": ("docker-hub", "registry-1.docker.io", "docker-hub"),
     "ghcr.io": ("github-container-registry", "ghcr.io", "ghcr"),
-    "registry.gitlab.com": (
-        "gitlab-container-registry",
-        "registry.gitlab.com",
-        "gitlab",
-    ),
+    "registry.gitlab.com": ("gitlab-container-registry", "registry.gitlab.com", "gitlab"),
 }
 _LONGEST_PREFIX = 30
 
@@ -33,13 +29,7 @@ def resolve_caches(context: Context) -> Mapping[str, MadeCache]:
     declared = ImagesSection.of(context.spec).image_caches
     at = SPEC / "imageCaches"
     names = (cache.registry for cache in declared)
-    unique(
-        context,
-        "image cache",
-        names,
-        at,
-        key="registry",
-    )
+    unique(context, "image cache", names, at, key="registry")
     caches: dict[str, MadeCache] = {}
     for index, cache in enumerate(declared):
         here = at / index

@@ -38,11 +38,7 @@ class Lines:
                 self.fields[len(self.lines)] = field
             self.lines.append(line)
 
-    def run(
-        self,
-        commands: list[str],
-        field: str,
-    ) -> None:
+    def run(self, commands: list[str], field: str) -> None:
         """Commands: after a RUN they join it, since each is a layer."""
         for command in commands:
             self.fields[len(self.lines)] = field
@@ -115,10 +111,7 @@ def _copied(origin: str, target: str) -> str:
     reference, COPY)."""
     if re.fullmatch(r"[A-Za-z0-9._@+/-]+", origin):
         return f"{origin} {target}"
-    return json.dumps(
-        [origin, target],
-        ensure_ascii=False,
-    )
+    return json.dumps([origin, target], ensure_ascii=False)
 
 
 def quoted(value: str) -> str:
@@ -142,10 +135,7 @@ def _efa(installer: Installer) -> Iterator[str]:
     yield f"rm -rf {_EFA} /var/lib/apt/lists/*"
 
 
-def origins(
-    recipe: Recipe,
-    made: Lines,
-) -> Places:
+def origins(recipe: Recipe, made: Lines) -> Places:
     """The place in the spec of each line, by its number from 0."""
     places: Places = {}
     for number, field in made.fields.items():

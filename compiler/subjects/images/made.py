@@ -16,13 +16,7 @@ from compiler.subjects.delivery.spec import DeliverySection
 from compiler.subjects.delivery.stages import folder
 from compiler.subjects.images.caches import registry_and_path, resolve_caches
 from compiler.subjects.images.lock import locked
-from compiler.subjects.images.plan import (
-    Installer,
-    MadeImage,
-    Project,
-    Recipe,
-    Workflow,
-)
+from compiler.subjects.images.plan import Installer, MadeImage, Project, Recipe, Workflow
 from compiler.subjects.images.requirements import check_requirements
 from compiler.subjects.images.versions import check_versions
 from compiler.subjects.storage.made import check_key
@@ -41,18 +35,12 @@ _PRIVATE = regex(
 )
 
 
-def made_image(
-    context: Context, spec: forms.Image, at: Route
-) -> tuple[Recipe, MadeImage]:
+def made_image(context: Context, spec: forms.Image, at: Route) -> tuple[Recipe, MadeImage]:
     """The recipe of an image, and what the bootstrap makes for it."""
     arch = _arch(context, spec, at)
     check_requirements(context, spec, at)
     check_versions(context, spec, at)
-    check_key(
-        context,
-        spec.repository.kms_key,
-        at / "repository",
-    )
+    check_key(context, spec.repository.kms_key, at / "repository")
     recipe = _recipe(context, spec, at)
     digest, built = locked(context, spec, at)
     repository = context.settle(
@@ -65,14 +53,7 @@ def made_image(
     )
     project = _build(context, spec, at, arch)
     if digest is not None and built != recipe.digest:
-        _built_of_another(
-            context,
-            project,
-            spec,
-            at,
-            f"{built}",
-            recipe.digest,
-        )
+        _built_of_another(context, project, spec, at, f"{built}", recipe.digest)
     made = MadeImage(
         at=at,
         name=spec.name,
@@ -90,10 +71,7 @@ def made_image(
         project=project,
         key=spec.repository.kms_key,
         digest=digest,
-        tags={
-            **context.spec.tags,
-            "trainyard-image": f"{context.name}.{spec.name}",
-        },
+        tags={**context.spec.tags, "trainyard-image": f"{context.name}.{spec.name}"},
         origins={
             "repository": at / "repository" / "name",
             "keep": at / "repository" / "keep",
@@ -105,11 +83,7 @@ def made_image(
     return recipe, made
 
 
-def _arch(
-    context: Context,
-    spec: forms.Image,
-    at: Route,
-) -> str:
+def _arch(context: Context, spec: forms.Image, at: Route) -> str:
     said = arch_of(spec.base)
     why = "the name of the base says so"
     if said is None:
@@ -145,11 +119,7 @@ def _built_of_another(
     )
 
 
-def lock_path(
-    context: Context,
-    spec: forms.Image,
-    at: Route,
-) -> str:
+def lock_path(context: Context, spec: forms.Image, at: Route) -> str:
     """The file that keeps the digest, from the root of the repository."""
     text = context.texts.get(at / "lock")
     if text:
@@ -157,11 +127,7 @@ def lock_path(
     return f"images/{context.name}/{spec.name}.lock"
 
 
-def _recipe(
-    context: Context,
-    spec: forms.Image,
-    at: Route,
-) -> Recipe:
+def _recipe(context: Context, spec: forms.Image, at: Route) -> Recipe:
     requirements = context.texts.get(at / "requirements")
     copies = []
     for index, source in enumerate(spec.sources):
@@ -184,9 +150,7 @@ def _recipe(
     installer = spec.efa_installer
     efa = None
     if installer is not None:
-        efa = Installer(
-            at=at / "efaInstaller", version=installer.version, sha256=installer.sha256
-        )
+        efa = Installer(at=at / "efaInstaller", version=installer.version, sha256=installer.sha256)
     recipe = Recipe(
         at=at,
         path=f"bootstrap/images/{spec.name}/Dockerfile",
@@ -226,11 +190,7 @@ def _registry(context: Context) -> str:
     return f"{account}.dkr.ecr.{region}.amazonaws.com{suffix}"
 
 
-def _base(
-    context: Context,
-    spec: forms.Image,
-    at: Route,
-) -> str:
+def _base(context: Context, spec: forms.Image, at: Route) -> str:
     """The base as it is pulled: where its registry has a cache, from there. A digest is the same in both."""
     host, path = registry_and_path(spec.base)
     cache = context.once(resolve_caches).get(host)
@@ -248,9 +208,7 @@ def _base(
     return base
 
 
-def _build(
-    context: Context, spec: forms.Image, at: Route, arch: str
-) -> Project | Workflow:
+def _build(context: Context, spec: forms.Image, at: Route, arch: str) -> Project | Workflow:
     of_base, _ = registry_and_path(spec.base)
     cache = context.once(resolve_caches).get(of_base)
     pulled, registry = _pulled(context, spec.base)
@@ -313,12 +271,7 @@ def _build(
     )
 
 
-def _no_source(
-    context: Context,
-    spec: forms.Image,
-    what: str,
-    at: Route,
-) -> None:
+def _no_source(context: Context, spec: forms.Image, what: str, at: Route) -> None:
     url = DeliverySection.of(context.spec).flux.url
     fact = "the spec does not say which it is"
     if url is not None:
@@ -334,10 +287,7 @@ def _no_source(
     )
 
 
-def _pulled(
-    context: Context,
-    base: str,
-) -> tuple[str | None, str | None]:
+def _pulled(context: Context, base: str) -> tuple[str | None, str | None]:
     """The ARN of the repository of a base, and the host of its registry, where that is a private one of ECR."""
     private = _PRIVATE.match(base)
     if private is None:

@@ -24,9 +24,7 @@ _SOURCE = "pip documentation, secure installs: hash-checking mode"
 _PINNED = regex(
     r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?\s*==\s*(?P<version>[A-Za-z0-9.!+_-]+)(?=\s|;|$)"
 )
-_HASH = regex(
-    r"--hash=(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128})(?=\s|$)"
-)
+_HASH = regex(r"--hash=(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128})(?=\s|$)")
 _OPTIONS = (
     "--index-url",
     "-i",
@@ -67,11 +65,7 @@ def requirements(lines: Sequence[str]) -> Iterator[Requirement]:
         parts = []
 
 
-def check_requirements(
-    context: Context,
-    spec: forms.Image,
-    at: Route,
-) -> None:
+def check_requirements(context: Context, spec: forms.Image, at: Route) -> None:
     """Every requirement of an image's file is pinned and has a hash; none replaces PyTorch or NCCL of the base."""
     file = context.texts.get(at / "requirements")
     if file is None or not file.there:
@@ -83,8 +77,7 @@ def check_requirements(
         if why:
             context.fault(
                 "RES143",
-                f"requirement `{requirement.text.split()[0]}` "
-                f"of image `{spec.name}` {why}",
+                f"requirement `{requirement.text.split()[0]}` of image `{spec.name}` {why}",
                 here,
                 "lock the file: `uv pip compile --generate-hashes requirements.in -o requirements.txt`",
                 source=_SOURCE,
@@ -96,12 +89,7 @@ def check_requirements(
             _replaces(context, spec, pinned, torch, here)
 
 
-def _index(
-    context: Context,
-    spec: forms.Image,
-    text: str,
-    at: Route,
-) -> None:
+def _index(context: Context, spec: forms.Image, text: str, at: Route) -> None:
     """The index that packages come from, where few know it; the hashes hold what comes from it all the same."""
     option, address = _option(text)
     if option not in _INDEX:
@@ -134,11 +122,7 @@ def _unlocked(text: str) -> str:
     """Why pip would not install a requirement, or install what nobody has seen; empty where it is locked."""
     if text.startswith("-"):
         option = text.split()[0].partition("=")[0]
-        return (
-            ""
-            if option in _OPTIONS
-            else "is an option that leads to other files or places"
-        )
+        return "" if option in _OPTIONS else "is an option that leads to other files or places"
     if not _PINNED.match(text):
         return "is not pinned with `==`"
     if "--hash=" not in text:
@@ -149,11 +133,7 @@ def _unlocked(text: str) -> str:
 
 
 def _replaces(
-    context: Context,
-    spec: forms.Image,
-    pinned: re.Match[str],
-    torch: str,
-    at: Route,
+    context: Context, spec: forms.Image, pinned: re.Match[str], torch: str, at: Route
 ) -> None:
     name = re.sub(r"[-_.]+", "-", pinned["name"]).lower()
     version = pinned["version"].partition("+")[0]

@@ -21,11 +21,7 @@ _ENVIRONMENTS = {
     "amd64": ("LINUX_CONTAINER", "aws/codebuild/amazonlinux-x86_64-standard:5.0"),
     "arm64": ("ARM_CONTAINER", "aws/codebuild/amazonlinux-aarch64-standard:3.0"),
 }
-_PULL = (
-    "ecr:BatchCheckLayerAvailability",
-    "ecr:BatchGetImage",
-    "ecr:GetDownloadUrlForLayer",
-)
+_PULL = ("ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer")
 _PUSH = (
     *_PULL,
     "ecr:CompleteLayerUpload",
@@ -41,11 +37,7 @@ _GITHUB = "token.actions.githubusercontent.com"
 def image_stack(made: MadeImage) -> Artifact:
     """A repository whose tags never move, and what builds into it."""
     resources: dict[str, Any] = {
-        "Repository": {
-            "Type": "AWS::ECR::Repository",
-            **KEPT,
-            "Properties": _repository(made),
-        },
+        "Repository": {"Type": "AWS::ECR::Repository", **KEPT, "Properties": _repository(made)},
         "Role": {"Type": "AWS::IAM::Role", "Properties": _role(made)},
     }
     build = made.project
@@ -76,20 +68,10 @@ def image_stack(made: MadeImage) -> Artifact:
         (*repository, "LifecyclePolicy"): made.where("keep"),
         (*repository, "EncryptionConfiguration"): made.where("key"),
         project: made.where("project"),
-        (
-            *project,
-            "Environment",
-            "Type",
-        ): made.where("arch"),
+        (*project, "Environment", "Type"): made.where("arch"),
     }
     path = f"{STACKS}/{made.stack}.yaml"
-    return Artifact(
-        body,
-        path,
-        made.at,
-        origins,
-        format="cloudformation",
-    )
+    return Artifact(body, path, made.at, origins, format="cloudformation")
 
 
 def cache_stack(made: MadeCache) -> Artifact:
@@ -101,9 +83,7 @@ def cache_stack(made: MadeCache) -> Artifact:
         CredentialArn=made.secret,
     )
     resources = {"Rule": {"Type": "AWS::ECR::PullThroughCacheRule", "Properties": rule}}
-    body = template(
-        f"What cluster {made.cluster} keeps of {made.url} in ECR", resources
-    )
+    body = template(f"What cluster {made.cluster} keeps of {made.url} in ECR", resources)
     at = ("Resources", "Rule", "Properties")
     origins: Places = {
         (*at, "EcrRepositoryPrefix"): made.where("prefix"),
@@ -111,13 +91,7 @@ def cache_stack(made: MadeCache) -> Artifact:
         (*at, "CredentialArn"): made.where("secret"),
     }
     path = f"{STACKS}/cache-{made.name}.yaml"
-    return Artifact(
-        body,
-        path,
-        made.at,
-        origins,
-        format="cloudformation",
-    )
+    return Artifact(body, path, made.at, origins, format="cloudformation")
 
 
 def _repository(made: MadeImage) -> dict[str, Any]:
@@ -152,20 +126,14 @@ def _lifecycle(made: MadeImage) -> str:
 def _role(made: MadeImage) -> dict[str, Any]:
     policy = {
         "PolicyName": "build",
-        "PolicyDocument": {
-            "Version": "2012-10-17",
-            "Statement": list(_statements(made)),
-        },
+        "PolicyDocument": {"Version": "2012-10-17", "Statement": list(_statements(made))},
     }
     name = None
     if isinstance(made.project, Workflow):
         name = made.project.role.rpartition("/")[2]  # which the workflow has
     return given(
         RoleName=name,
-        AssumeRolePolicyDocument={
-            "Version": "2012-10-17",
-            "Statement": [_trust(made)],
-        },
+        AssumeRolePolicyDocument={"Version": "2012-10-17", "Statement": [_trust(made)]},
         Policies=[policy],
         Tags=tag_list(made.tags),
     )
@@ -189,9 +157,7 @@ def _trust(made: MadeImage) -> dict[str, Any]:
         "Action": "sts:AssumeRoleWithWebIdentity",
         "Condition": {
             "StringEquals": {f"{_GITHUB}:aud": "sts.amazonaws.com"},
-            "StringLike": {
-                f"{_GITHUB}:sub": f"repo:{build.repository}:ref:refs/heads/*"
-            },
+            "StringLike": {f"{_GITHUB}:sub": f"repo:{build.repository}:ref:refs/heads/*"},
         },
     }
 
@@ -218,21 +184,11 @@ def _statements(made: MadeImage) -> Iterator[dict[str, Any]]:
         yield _allow(allowed, project.connection)
 
 
-def _allow(
-    actions: tuple[str, ...],
-    resource: Any,
-) -> dict[str, Any]:
-    return {
-        "Effect": "Allow",
-        "Action": list(actions),
-        "Resource": resource,
-    }
+def _allow(actions: tuple[str, ...], resource: Any) -> dict[str, Any]:
+    return {"Effect": "Allow", "Action": list(actions), "Resource": resource}
 
 
-def _project(
-    made: MadeImage,
-    project: Project,
-) -> dict[str, Any]:
+def _project(made: MadeImage, project: Project) -> dict[str, Any]:
     # AWS::CodeBuild::Project.
     kind, image = _ENVIRONMENTS[made.arch]
     auth = None
@@ -256,9 +212,7 @@ def _project(
             "Image": image,
             "PrivilegedMode": True,  # builds with Docker need it
         },
-        LogsConfig={
-            "CloudWatchLogs": {"Status": "ENABLED", "GroupName": {"Ref": "Logs"}}
-        },
+        LogsConfig={"CloudWatchLogs": {"Status": "ENABLED", "GroupName": {"Ref": "Logs"}}},
         TimeoutInMinutes=project.minutes,
         Tags=tag_list(made.tags),
     )
@@ -282,9 +236,7 @@ def _buildspec(made: MadeImage, project: Project) -> str:
         "version": 0.2,
         "phases": {
             "pre_build": {"commands": logins},
-            "build": {
-                "commands": [f"{there} || {{ {build} && docker push {tag}; }}"],
-            },
+            "build": {"commands": [f"{there} || {{ {build} && docker push {tag}; }}"]},
         },
     }
     return json.dumps(spec, indent=1)  # which is YAML too

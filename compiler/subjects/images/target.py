@@ -43,11 +43,7 @@ def lower(plan: Plan) -> Iterator[Artifact]:
         if isinstance(image.project, Workflow):
             from compiler.subjects.images.workflow import workflow
 
-            yield workflow(
-                image,
-                recipes[image.name],
-                image.project,
-            )
+            yield workflow(image, recipes[image.name], image.project)
         yield _page(image, by_terraform)
     for first in images[:1]:
         yield Artifact(
@@ -67,17 +63,9 @@ def _page(image: MadeImage, by_terraform: bool) -> Artifact:
     )
 
 
-def _rendered(
-    name: str,
-    made: MadeImage,
-    by_terraform: bool,
-) -> str:
+def _rendered(name: str, made: MadeImage, by_terraform: bool) -> str:
     """A page or script; ``by_terraform``: what AWS must have is made by Terraform."""
     by_workflow = isinstance(made.project, Workflow)
     return rendered(
-        "compiler.subjects.images",
-        name,
-        made=made,
-        by_workflow=by_workflow,
-        terraform=by_terraform,
+        "compiler.subjects.images", name, made=made, by_workflow=by_workflow, terraform=by_terraform
     )

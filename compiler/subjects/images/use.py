@@ -33,23 +33,14 @@ class Use(NamedTuple):
     user: int | None = None
 
 
-def with_images(
-    context: Context,
-    job: Job,
-    pool: Pool,
-    at: Route,
-) -> Use:
+def with_images(context: Context, job: Job, pool: Pool, at: Route) -> Use:
     """What a job runs of the images of the spec.
 
     A name of no image is a fault, and so is an image for another architecture than the pool's.
     """
     used: list[Image] = []
     changes: dict[str, object] = {}
-    image = _named(
-        context,
-        job.image,
-        at / "image",
-    )
+    image = _named(context, job.image, at / "image")
     if image is not None:
         used.append(image)
         changes["image"] = _reference(image)
@@ -70,19 +61,10 @@ def with_images(
         _waits(context, job, name, at / "image")
     if not changes:
         return Use(job)
-    return Use(
-        job.model_copy(update=changes),
-        bool(waits),
-        _torch(image),
-        _user(image),
-    )
+    return Use(job.model_copy(update=changes), bool(waits), _torch(image), _user(image))
 
 
-def _named(
-    context: Context,
-    name: str,
-    at: Route,
-) -> Image | None:
+def _named(context: Context, name: str, at: Route) -> Image | None:
     """The image of a name; ``None`` for a reference, and for a name of none, which is a fault."""
     if not is_name(name):
         return None
@@ -135,12 +117,7 @@ def _torch(image: Image | None) -> str | None:
     return spec.contents.torch or versions_of(spec.base).torch
 
 
-def _waits(
-    context: Context,
-    job: Job,
-    image: str,
-    at: Route,
-) -> None:
+def _waits(context: Context, job: Job, image: str, at: Route) -> None:
     """A job whose image was never built is not written at all: pods without an image hold nodes that are paid for."""
     made = context.once(resolve_images)[image].made
     script = f"{folder(context)}/bootstrap/images.sh"
@@ -157,9 +134,7 @@ def _waits(
     )
 
 
-def _check_nodes(
-    context: Context, job: Job, pool: Pool, image: Image, at: Route
-) -> None:
+def _check_nodes(context: Context, job: Job, pool: Pool, image: Image, at: Route) -> None:
     _check_arch(context, job, pool.instances, image, at)
     if job.nodes < 2 or not pool.efa:
         return
@@ -187,11 +162,7 @@ def _check_nodes(
 
 
 def _check_arch(
-    context: Context,
-    job: Job,
-    instances: Sequence[InstanceType],
-    image: Image,
-    at: Route,
+    context: Context, job: Job, instances: Sequence[InstanceType], image: Image, at: Route
 ) -> None:
     for instance in instances:
         if instance.arch != image.arch:

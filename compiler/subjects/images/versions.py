@@ -38,11 +38,7 @@ def plugin_of(spec: forms.Image) -> str | None:
     return None
 
 
-def check_versions(
-    context: Context,
-    spec: forms.Image,
-    at: Route,
-) -> None:
+def check_versions(context: Context, spec: forms.Image, at: Route) -> None:
     """Versions that never work together; each derived one has its reason."""
     said = versions_of(spec.base)
     contents = spec.contents
@@ -56,11 +52,7 @@ def check_versions(
             context.given(target, key, given, "set by the spec", place)
         elif from_tag is not None:
             context.derive(
-                target,
-                key,
-                from_tag,
-                "the tag of the base says so",
-                follows=at / "base",
+                target, key, from_tag, "the tag of the base says so", follows=at / "base"
             )
         if given is not None and from_tag is not None and given != from_tag:
             _contradict(
@@ -78,13 +70,7 @@ def check_versions(
     if contents.aws_ofi_nccl is None or spec.efa_installer is not None:
         installer = "efaInstaller" if spec.efa_installer else "contents"
         place = at / installer
-        context.derive(
-            target,
-            "awsOfiNccl",
-            plugin,
-            "the EFA installer brings it",
-            CHANGELOG,
-        )
+        context.derive(target, "awsOfiNccl", plugin, "the EFA installer brings it", CHANGELOG)
     _check_nccl(context, contents.nccl, plugin, at)
     cuda = contents.cuda or said.cuda
     has_cuda_13 = cuda and numbers(cuda) >= (13,)
@@ -99,11 +85,7 @@ def check_versions(
         )
 
 
-def _check_installer(
-    context: Context,
-    spec: forms.Image,
-    at: Route,
-) -> None:
+def _check_installer(context: Context, spec: forms.Image, at: Route) -> None:
     wish = spec.efa_installer
     nccl = spec.contents.nccl
     installer = spec.contents.efa_installer
@@ -134,12 +116,7 @@ def _check_installer(
     )
 
 
-def _check_nccl(
-    context: Context,
-    nccl: str | None,
-    plugin: str,
-    at: Route,
-) -> None:
+def _check_nccl(context: Context, nccl: str | None, plugin: str, at: Route) -> None:
     if nccl is None:
         return
     least = least_nccl(plugin)
@@ -154,17 +131,5 @@ def _check_nccl(
         )
 
 
-def _contradict(
-    context: Context,
-    fact: str,
-    at: Route,
-    help: str,
-    source: str,
-) -> None:
-    context.fault(
-        "RES145",
-        fact,
-        at,
-        help,
-        source=source,
-    )
+def _contradict(context: Context, fact: str, at: Route, help: str, source: str) -> None:
+    context.fault("RES145", fact, at, help, source=source)

@@ -11,17 +11,11 @@ from compiler.subjects.images.plan import RECIPE_LABEL, MadeImage, Recipe, Workf
 
 CHECKOUT = "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1"
 """v7.0.1"""
-CREDENTIALS = (
-    "aws-actions/configure-aws-credentials@ececac1a45f3b08a01d2dd070d28d111c5fe6722"
-)
+CREDENTIALS = "aws-actions/configure-aws-credentials@ececac1a45f3b08a01d2dd070d28d111c5fe6722"
 """v4.1.0"""
 
 
-def workflow(
-    made: MadeImage,
-    recipe: Recipe,
-    build: Workflow,
-) -> Artifact:
+def workflow(made: MadeImage, recipe: Recipe, build: Workflow) -> Artifact:
     """GitHub documentation: OpenID Connect in Amazon Web Services; workflow syntax; a push with the token of a run
     starts no other run."""
     path = f"bootstrap/images/{made.name}/workflow.yaml"
@@ -29,10 +23,7 @@ def workflow(
         "name": f"image {made.name} of {made.cluster}",
         "on": {
             "workflow_dispatch": {},
-            "push": {
-                "branches-ignore": [build.branch],
-                "paths": _paths(made, recipe, build),
-            },
+            "push": {"branches-ignore": [build.branch], "paths": _paths(made, recipe, build)},
         },
         "permissions": {"contents": "write", "id-token": "write"},
         "concurrency": {
@@ -52,20 +43,10 @@ def workflow(
         (*job, "runs-on"): made.where("project"),
         (*job, "timeout-minutes"): made.where("project"),
     }
-    return Artifact(
-        body,
-        path,
-        made.at,
-        origins,
-        format="workflow",
-    )
+    return Artifact(body, path, made.at, origins, format="workflow")
 
 
-def _paths(
-    made: MadeImage,
-    recipe: Recipe,
-    build: Workflow,
-) -> list[str]:
+def _paths(made: MadeImage, recipe: Recipe, build: Workflow) -> list[str]:
     """What starts a build: the Dockerfile, and what is copied, as a file or as all in a folder."""
     paths = [made.dockerfile]
     if recipe.requirements is not None:
@@ -75,41 +56,24 @@ def _paths(
     return list(dict.fromkeys(paths))
 
 
-def _steps(
-    made: MadeImage,
-    build: Workflow,
-    path: str,
-) -> list[dict[str, Any]]:
+def _steps(made: MadeImage, build: Workflow, path: str) -> list[dict[str, Any]]:
     copy = f".github/workflows/{build.file}"
     compiled = f"{build.folder}/{path}"
     tagged = {"COMMIT": "${{ github.sha }}"}
     return [
         {"uses": CHECKOUT},
-        {
-            "name": "This file is the one that was compiled",
-            "run": f"diff {copy} {quote(compiled)}",
-        },
-        {
-            "uses": CREDENTIALS,
-            "with": {"role-to-assume": build.role, "aws-region": made.region},
-        },
+        {"name": "This file is the one that was compiled", "run": f"diff {copy} {quote(compiled)}"},
+        {"uses": CREDENTIALS, "with": {"role-to-assume": build.role, "aws-region": made.region}},
         {
             "name": "Build, unless the commit was built",
             "env": tagged,
             "run": "\n".join(_build(made, build)),
         },
-        {
-            "name": "Keep the digest",
-            "env": tagged,
-            "run": "\n".join(_keep(made)),
-        },
+        {"name": "Keep the digest", "env": tagged, "run": "\n".join(_keep(made))},
     ]
 
 
-def _build(
-    made: MadeImage,
-    build: Workflow,
-) -> list[str]:
+def _build(made: MadeImage, build: Workflow) -> list[str]:
     logins = [(made.region, made.registry)]
     registry = build.registry
     if registry is not None and registry != made.registry:

@@ -68,14 +68,7 @@ def bound_jobs(context: Context) -> list[Job]:
     for index, job in enumerate(declared):
         here = at / index
         if job.done:  # it names what may be gone by now
-            context.settle(
-                f"job/{job.name}",
-                "done",
-                True,
-                True,
-                "",
-                at=here / "done",
-            )
+            context.settle(f"job/{job.name}", "done", True, True, "", at=here / "done")
             continue
         _check_references(context, job, here)
         _check_mounts(context, job, here)
@@ -94,38 +87,20 @@ def bound_jobs(context: Context) -> list[Job]:
             for other in others:
                 with_images(context, job, other, here)
             bound = Job(
-                used.job,
-                here,
-                pool,
-                queue,
-                namespace,
-                used.waits,
-                used.torch,
-                used.user,
-                others,
+                used.job, here, pool, queue, namespace, used.waits, used.torch, used.user, others
             )
             _explain(context, bound)
             jobs.append(bound)
     return jobs
 
 
-def _check_references(
-    context: Context,
-    job: spec_jobs.Job,
-    at: Route,
-) -> None:
+def _check_references(context: Context, job: spec_jobs.Job, at: Route) -> None:
     """The priority and the storage that a job names are declared."""
     priorities = QueuesSection.of(context.spec).priorities
     known = {priority.name: priority for priority in priorities}
     storage = context.once(resolve_storage)
     if job.priority is not None:
-        context.find(
-            "RES015",
-            "priority",
-            job.priority,
-            known,
-            at / "priority",
-        )
+        context.find("RES015", "priority", job.priority, known, at / "priority")
     for index, mount in enumerate(job.mounts):
         place = at / "mounts" / index / "storage"
         context.find("RES012", "storage", mount.storage, storage, place)
@@ -136,15 +111,7 @@ def _explain(context: Context, job: Job) -> None:
     why_queue = "the only queue that could take it"
     if queue.implicit:
         why_queue = "the queue of its pool"
-    _settle(
-        context,
-        job,
-        "queue",
-        job.spec.queue,
-        queue.name,
-        why_queue,
-        follows=queue.at,
-    )
+    _settle(context, job, "queue", job.spec.queue, queue.name, why_queue, follows=queue.at)
     _settle(
         context,
         job,
@@ -166,32 +133,15 @@ def _explain(context: Context, job: Job) -> None:
 
 
 def _settle(
-    context: Context,
-    job: Job,
-    key: str,
-    given: str | None,
-    bound: str,
-    why: str,
-    *,
-    follows: Route,
+    context: Context, job: Job, key: str, given: str | None, bound: str, why: str, *, follows: Route
 ) -> None:
     has_queues = bool(QueuesSection.of(context.spec).queues)
     context.settle(
-        job.target,
-        key,
-        given,
-        bound,
-        why,
-        at=job.at / key,
-        follows=follows if has_queues else None,
+        job.target, key, given, bound, why, at=job.at / key, follows=follows if has_queues else None
     )
 
 
-def _check_variables(
-    context: Context,
-    job: spec_jobs.Job,
-    at: Route,
-) -> None:
+def _check_variables(context: Context, job: spec_jobs.Job, at: Route) -> None:
     known = set(job.env)
     for index, secret in enumerate(job.secrets):
         if secret.env in known:
@@ -204,11 +154,7 @@ def _check_variables(
         known.add(secret.env)
 
 
-def _check_names(
-    context: Context,
-    job: spec_jobs.Job,
-    at: Route,
-) -> None:
+def _check_names(context: Context, job: spec_jobs.Job, at: Route) -> None:
     """core/v1 PodSpec: the names of volumes are unique, and those of containers."""
     volumes = [volume.name for volume in job.volumes]
     _check_unique(context, job, "volume", volumes, "dshm", at / "volumes")
@@ -217,12 +163,7 @@ def _check_names(
 
 
 def _check_unique(
-    context: Context,
-    job: spec_jobs.Job,
-    what: str,
-    names: list[str],
-    reserved: str,
-    at: Route,
+    context: Context, job: spec_jobs.Job, what: str, names: list[str], reserved: str, at: Route
 ) -> None:
     """``reserved`` is the name of the one that every pod has."""
     known = {reserved}
@@ -240,11 +181,7 @@ def _check_unique(
         known.add(name)
 
 
-def _check_mounts(
-    context: Context,
-    job: spec_jobs.Job,
-    at: Route,
-) -> None:
+def _check_mounts(context: Context, job: spec_jobs.Job, at: Route) -> None:
     """The API server refuses a pod with two mounts at one path, long after it accepted the job."""
     known = {"/dev/shm": "the shared memory that every pod has"}
     for index, mount in enumerate(job.mounts):
@@ -261,11 +198,7 @@ def _check_mounts(
         known.setdefault(path, "another mount")
 
 
-def _check_checkpoint(
-    context: Context,
-    job: spec_jobs.Job,
-    at: Route,
-) -> None:
+def _check_checkpoint(context: Context, job: spec_jobs.Job, at: Route) -> None:
     """A job that cannot save, or is ended before it does for the first time, leaves nothing behind."""
     if job.checkpoint is None:
         return
@@ -273,9 +206,7 @@ def _check_checkpoint(
     if mount is not None and is_read_only(mount):
         help = "save elsewhere: nothing can be written there"
         if mount.read_only:
-            help = (
-                f"remove `readOnly` from the mount at `{mount.path}`, or save elsewhere"
-            )
+            help = f"remove `readOnly` from the mount at `{mount.path}`, or save elsewhere"
         context.fault(
             "RES035",
             f"job `{job.name}` saves to `{job.checkpoint.path}`, which is mounted read-only",
@@ -293,10 +224,7 @@ def _check_checkpoint(
         )
 
 
-def mount_of(
-    job: spec_jobs.Job,
-    path: str,
-) -> spec_jobs.Mount | JobVolume | None:
+def mount_of(job: spec_jobs.Job, path: str) -> spec_jobs.Mount | JobVolume | None:
     """The mount or volume that a path lies in, the innermost of several."""
     places: list[spec_jobs.Mount | JobVolume] = []
     places += job.mounts
@@ -324,19 +252,10 @@ def is_under(path: str, folder: str) -> bool:
 
 
 def _queue(
-    context: Context,
-    job: spec_jobs.Job,
-    queues: dict[str, Queue],
-    at: Route,
+    context: Context, job: spec_jobs.Job, queues: dict[str, Queue], at: Route
 ) -> Queue | None:
     if job.queue is not None:
-        return context.find(
-            "RES016",
-            "queue",
-            job.queue,
-            queues,
-            at / "queue",
-        )
+        return context.find("RES016", "queue", job.queue, queues, at / "queue")
     if not QueuesSection.of(context.spec).queues:
         # Each pool has its own queue: what the job lacks is the pool.
         if job.pool:
@@ -350,10 +269,7 @@ def _queue(
     return _only(context, job, "queue", fitting or queues, at)
 
 
-def _takes_pools(
-    queue: Queue,
-    pools: list[str] | None,
-) -> bool:
+def _takes_pools(queue: Queue, pools: list[str] | None) -> bool:
     if pools is None or not queue.quota:
         return True
     declared = [pool for pool, _, _ in queue.quota]
@@ -362,11 +278,7 @@ def _takes_pools(
 
 
 def _pools(
-    context: Context,
-    job: spec_jobs.Job,
-    pools: dict[str, Pool],
-    queue: Queue | None,
-    at: Route,
+    context: Context, job: spec_jobs.Job, pools: dict[str, Pool], queue: Queue | None, at: Route
 ) -> tuple[Pool, ...]:
     """The pools of a job in their order; () where one of them has a fault."""
     if job.pool is None:
@@ -378,20 +290,14 @@ def _pools(
             return ()
         return (only,)
     if len(job.pool) == 1:
-        pool = _pool(
-            context,
-            job.pool[0],
-            pools,
-            at / "pool",
-        )
+        pool = _pool(context, job.pool[0], pools, at / "pool")
         if pool is None:
             return ()
         return (pool,)
     from compiler.subjects.jobs.fallbacks import agreed
 
     named = [
-        _pool(context, name, pools, at / "pool" / index)
-        for index, name in enumerate(job.pool)
+        _pool(context, name, pools, at / "pool" / index) for index, name in enumerate(job.pool)
     ]
     known = tuple(pool for pool in named if pool is not None)
     if queue is None or len(known) < len(named):
@@ -399,12 +305,7 @@ def _pools(
     return agreed(context, job, known, queue, at)
 
 
-def _pool(
-    context: Context,
-    name: str,
-    pools: dict[str, Pool],
-    at: Route,
-) -> Pool | None:
+def _pool(context: Context, name: str, pools: dict[str, Pool], at: Route) -> Pool | None:
     node_pools = PoolsSection.of(context.spec).node_pools
     declared = {pool.name for pool in node_pools}
     if name in declared and name not in pools:
@@ -412,19 +313,10 @@ def _pool(
     return context.find("RES011", "pool", name, pools, at)
 
 
-def _namespace(
-    context: Context, job: spec_jobs.Job, queue: Queue, at: Route
-) -> str | None:
+def _namespace(context: Context, job: spec_jobs.Job, queue: Queue, at: Route) -> str | None:
     known = {name: name for name in queue.namespaces}
     if job.namespace is None:
-        return _only(
-            context,
-            job,
-            "namespace",
-            known,
-            at,
-            f"queue `{queue.name}` has",
-        )
+        return _only(context, job, "namespace", known, at, f"queue `{queue.name}` has")
     if job.namespace not in known:
         where = "`spec.namespaces`"
         if QueuesSection.of(context.spec).queues:

@@ -25,11 +25,7 @@ if TYPE_CHECKING:
     from compiler.subjects.pools.forms.reservations import Block
 
 
-def check_job(
-    context: Context,
-    job: Job,
-    stored: Mapping[str, Storage],
-) -> None:
+def check_job(context: Context, job: Job, stored: Mapping[str, Storage]) -> None:
     """A job against its pool and its storage."""
     _block(context, job)
     _life(context, job)
@@ -53,21 +49,11 @@ def _one_share(context: Context, job: Job) -> None:
     help = "write `1`, or take a pool of whole GPUs: ranks cannot talk to each other from shares"
     if nodes > 1:
         context.fault(
-            "RES174",
-            f"{what} and has {nodes} nodes",
-            job.at / "nodes",
-            help,
-            source=_MIG,
+            "RES174", f"{what} and has {nodes} nodes", job.at / "nodes", help, source=_MIG
         )
     if own is not None and own > 1:
         at = job.at / "resources" / "accelerators"
-        context.fault(
-            "RES174",
-            f"{what} and asks for {own}",
-            at,
-            help,
-            source=_MIG,
-        )
+        context.fault("RES174", f"{what} and asks for {own}", at, help, source=_MIG)
 
 
 _MIG = "NVIDIA MIG user guide, deployment considerations; NVIDIA/k8s-device-plugin v0.20.0, README"
@@ -130,11 +116,7 @@ def _seconds(block: Block | None) -> int | None:
 _STATE = "arXiv:1910.02054, section 3.1; FSx for Lustre user guide, ssd-storage"
 
 
-def _checkpoint(
-    context: Context,
-    job: Job,
-    stored: Mapping[str, Storage],
-) -> None:
+def _checkpoint(context: Context, job: Job, stored: Mapping[str, Storage]) -> None:
     """Whether a checkpoint of the model fits its file system, and is written before the next one is due."""
     model = job.spec.model
     saves = job.spec.checkpoint
@@ -182,11 +164,7 @@ def _checkpoint(
             return
 
 
-def _storage_of(
-    job: Job,
-    path: str,
-    stored: Mapping[str, Storage],
-) -> Storage | None:
+def _storage_of(job: Job, path: str, stored: Mapping[str, Storage]) -> Storage | None:
     """The storage that a path of the job's pods lies in."""
     mount = mount_of(job.spec, path)
     if isinstance(mount, Mount):
@@ -234,8 +212,7 @@ def _topology(context: Context, job: Job) -> None:
         )
     context.fault(
         "RES062",
-        f"job `{job.spec.name}` asks for level `{given.level}`, "
-        f"and pool `{pool.name}` {has}",
+        f"job `{job.spec.name}` asks for level `{given.level}`, and pool `{pool.name}` {has}",
         job.at / "topology" / given.chosen,
         help,
         source="kueue v0.19.2, topology-aware scheduling",
@@ -306,8 +283,7 @@ def _precision(context: Context, job: Job) -> None:
     elif model.precision == "bf16" and name in _BEFORE_AMPERE:
         context.doubt(
             "RES047",
-            f"`{instance.name}` has {name} GPUs, which have no bf16 and compute it in fp32, "
-            "slowly",
+            f"`{instance.name}` has {name} GPUs, which have no bf16 and compute it in fp32, slowly",
             at,
             "write `fp16`, or take a pool of A100 or newer",
             source=_TENSOR_CORES,
@@ -328,11 +304,7 @@ def _scratch(context: Context, job: Job) -> None:
     """core/v1: a pod that asks for more ephemeral storage than a node has is never placed."""
     asked = job.spec.resources.ephemeral_storage
     storage_gib = _storage_gib(job.pool)
-    left = allocatable(
-        job.pool.instance,
-        huge_pages=False,
-        storage_gib=storage_gib,
-    )
+    left = allocatable(job.pool.instance, huge_pages=False, storage_gib=storage_gib)
     most = Quantity.gib(left.ephemeral_gib)
     check_volumes(context, job, most)
     if asked is not None and asked > most:

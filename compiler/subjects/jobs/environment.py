@@ -56,21 +56,13 @@ def variable(
     return []
 
 
-def environment(
-    context: Context,
-    job: Job,
-) -> tuple[EnvVar, ...]:
+def environment(context: Context, job: Job) -> tuple[EnvVar, ...]:
     """All variables but those of the rendezvous, which carry the job's name."""
     spec = job.spec
     own = spec.env.items()
     variables = [EnvVar(name, value) for name, value in own]
     variables += [
-        EnvVar(
-            secret.env,
-            secret=secret.secret,
-            key=secret.key,
-        )
-        for secret in spec.secrets
+        EnvVar(secret.env, secret=secret.secret, key=secret.key) for secret in spec.secrets
     ]
     variables += _checkpoint(context, job)
     variables += launcher_of(spec).environment(context, job)
@@ -78,10 +70,7 @@ def environment(
     return tuple(variables)
 
 
-def _checkpoint(
-    context: Context,
-    job: Job,
-) -> list[EnvVar]:
+def _checkpoint(context: Context, job: Job) -> list[EnvVar]:
     checkpoint = job.spec.checkpoint
     if checkpoint is None:
         return []
@@ -124,10 +113,7 @@ def _checkpoint(
     return variables
 
 
-def _network(
-    context: Context,
-    job: Job,
-) -> list[EnvVar]:
+def _network(context: Context, job: Job) -> list[EnvVar]:
     """Only what the plugin does not choose itself: it sets provider, protocol, tuner and topology by instance type."""
     if not job.pool.efa or not has_peers(job.spec):
         return []

@@ -18,12 +18,7 @@ from compiler.source import Route
 from compiler.subjects.jobs import spec as spec_jobs
 from compiler.subjects.jobs.plan import BESIDE_NODES, NEURON, Runtime
 from compiler.subjects.pools.parts import parts
-from compiler.subjects.pools.plan import (
-    NODEPOOL_LABEL,
-    POOL_LABEL,
-    Requirement,
-    Toleration,
-)
+from compiler.subjects.pools.plan import NODEPOOL_LABEL, POOL_LABEL, Requirement, Toleration
 from compiler.subjects.pools.pools import Pool
 from compiler.subjects.pools.share import smallest
 from compiler.subjects.queues.resolve import Queue
@@ -33,11 +28,7 @@ _ASSIGNER = "kueue v0.19.2, pkg/scheduler/flavorassigner"
 
 
 def agreed(
-    context: Context,
-    job: spec_jobs.Job,
-    pools: tuple[Pool, ...],
-    queue: Queue,
-    at: Route,
+    context: Context, job: spec_jobs.Job, pools: tuple[Pool, ...], queue: Queue, at: Route
 ) -> tuple[Pool, ...]:
     """The pools of a job, the first with what jobs can get of a node of any of them; () where they do not agree."""
     place = at / "pool"
@@ -70,21 +61,11 @@ def agreed(
         _ASSIGNER,
         follows=at / "pool",
     )
-    return (
-        replace(
-            first,
-            share=share,
-        ),
-        *others,
-    )
+    return (replace(first, share=share), *others)
 
 
 def _in_order(
-    context: Context,
-    job: spec_jobs.Job,
-    pools: tuple[Pool, ...],
-    queue: Queue,
-    at: Route,
+    context: Context, job: spec_jobs.Job, pools: tuple[Pool, ...], queue: Queue, at: Route
 ) -> bool:
     """Whether the queue has all of the pools, and tries them in the same order."""
     names = [pool.name for pool in pools]
@@ -97,8 +78,7 @@ def _in_order(
             help = f"declare a queue under `queues:` with a quota of each of {listed(names)}"
         context.fault(
             "RES171",
-            f"queue `{queue.name}` of job `{job.name}` "
-            f"has no nodes of pool `{lacking[0]}`",
+            f"queue `{queue.name}` of job `{job.name}` has no nodes of pool `{lacking[0]}`",
             at / names.index(lacking[0]),
             help,
         )
@@ -117,64 +97,34 @@ def _in_order(
     return False
 
 
-def _unlike(
-    job: spec_jobs.Job, first: Pool, other: Pool
-) -> Iterator[tuple[str, object, object]]:
+def _unlike(job: spec_jobs.Job, first: Pool, other: Pool) -> Iterator[tuple[str, object, object]]:
     """What is derived of a pool, or checked by it, and differs between two: the field, and what each has."""
     one, two = first.instance, other.instance
     own = job.resources
     gang = job.nodes > 1
     fields: list[tuple[str, object, object]] = [
-        (
-            "the architecture",
-            f"`{one.arch}`",
-            f"`{two.arch}`",
-        ),
-        (
-            "`accelerators`",
-            _kind(first),
-            _kind(other),
-        ),
+        ("the architecture", f"`{one.arch}`", f"`{two.arch}`"),
+        ("`accelerators`", _kind(first), _kind(other)),
     ]
     if own.accelerators is None:
-        fields.append(
-            ("`accelerators`", first.share.accelerators, other.share.accelerators)
-        )
+        fields.append(("`accelerators`", first.share.accelerators, other.share.accelerators))
     if gang and own.efa is None:
-        devices = (
-            "`efa`",
-            first.share.efa,
-            other.share.efa,
-        )
+        devices = ("`efa`", first.share.efa, other.share.efa)
         fields.append(devices)
     if gang:
-        has_efa = (
-            "`efa`",
-            _has_efa(first),
-            _has_efa(other),
-        )
+        has_efa = ("`efa`", _has_efa(first), _has_efa(other))
         fields.append(has_efa)
     if job.topology is None:
-        topologies = (
-            "`topology`",
-            _topology(first),
-            _topology(other),
-        )
+        topologies = ("`topology`", _topology(first), _topology(other))
         fields.append(topologies)
     if first.share.resource == NEURON:
-        fields.append(
-            ("`processesPerNode`", _neuron_cores(first), _neuron_cores(other))
-        )
+        fields.append(("`processesPerNode`", _neuron_cores(first), _neuron_cores(other)))
     for field, of_first, of_other in fields:
         if of_first != of_other:
             yield field, of_first, of_other
 
 
-def _help(
-    field: str,
-    first: Pool,
-    other: Pool,
-) -> str:
+def _help(field: str, first: Pool, other: Pool) -> str:
     """What makes a job the same on both pools, where anything does."""
     if field == "`topology`":
         for pool in (first, other):
@@ -190,7 +140,9 @@ def _help(
     least = min(amounts.get(field, (0, 0)))
     if least:
         key = field.strip("`")
-        return f"write `resources: {{{key}: {least}}}`, which both have, or leave `{other.name}` out"
+        return (
+            f"write `resources: {{{key}: {least}}}`, which both have, or leave `{other.name}` out"
+        )
     return f"leave `{other.name}` out: it is for another job"
 
 
@@ -238,10 +190,7 @@ def pool_terms(pools: tuple[Pool, ...]) -> tuple[tuple[Requirement, ...], ...]:
         split_parts = chain.from_iterable(parts(pool) for pool in split)
         node_pools = tuple(part.name for part in split_parts)
         terms.append(
-            (
-                Requirement(POOL_LABEL, "In", names),
-                Requirement(NODEPOOL_LABEL, "In", node_pools),
-            )
+            (Requirement(POOL_LABEL, "In", names), Requirement(NODEPOOL_LABEL, "In", node_pools))
         )
     if managed:
         terms.append(
@@ -266,15 +215,11 @@ def all_tolerations(pools: tuple[Pool, ...]) -> tuple[Toleration, ...]:
     first, *others = pools
     common = list(first.tolerations)
     for other in others:
-        common = [
-            toleration for toleration in common if toleration in other.tolerations
-        ]
+        common = [toleration for toleration in common if toleration in other.tolerations]
     return tuple(common)
 
 
-def one_pod_set(
-    context: Context, job: spec_jobs.Job, runtime: Runtime, at: Route
-) -> None:
+def one_pod_set(context: Context, job: spec_jobs.Job, runtime: Runtime, at: Route) -> None:
     """A fault where a job of several pools has nodes in two PodSets: Kueue chooses a flavor for each by itself."""
     jobs = [part for part in runtime.jobs if part.step not in BESIDE_NODES]
     parts = [part.name for part in jobs]

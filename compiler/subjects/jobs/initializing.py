@@ -114,13 +114,7 @@ def check(context: Context, job: Job, kind: str) -> None:
     )
 
 
-def _taken(
-    context: Context,
-    job: Job,
-    path: str,
-    key: str,
-    index: int,
-) -> None:
+def _taken(context: Context, job: Job, path: str, key: str, index: int) -> None:
     context.fault(
         "RES031",
         f"job `{job.spec.name}` mounts something at `{path}`, where its initializers write",
@@ -132,19 +126,12 @@ def _taken(
 def _why_not(job: Job, storage: str) -> str:
     for mount in job.spec.mounts:
         if mount.storage == storage:
-            how = (
-                "read-only"
-                if mount.read_only
-                else "from a bucket, which renames no file"
-            )
+            how = "read-only" if mount.read_only else "from a bucket, which renames no file"
             return f"mounts `{storage}` {how}"
     return f"does not mount `{storage}`"
 
 
-def _fitting(
-    context: Context,
-    job: Job,
-) -> list[str]:
+def _fitting(context: Context, job: Job) -> list[str]:
     """The storages that the job mounts and that files can be downloaded to: hubs write beside a file and rename."""
     storages = context.once(resolve_storage)
     fitting = []
@@ -175,10 +162,7 @@ def _storage(context: Context, job: Job) -> str:
 
 
 def with_initializers(
-    context: Context,
-    job: Job,
-    replicated: tuple[ReplicatedJob, ...],
-    pod: Pod,
+    context: Context, job: Job, replicated: tuple[ReplicatedJob, ...], pod: Pod
 ) -> tuple[ReplicatedJob, ...]:
     """The replicated jobs of a job, after those that download for it. ``pod`` is that of its nodes."""
     given = job.spec.initializer
@@ -187,36 +171,17 @@ def with_initializers(
     at = job.at / "initializer"
     storage = _storage(context, job)
     volume = Volume(VOLUME, "persistentVolumeClaim", storage)
-    mount = Mount(
-        VOLUME,
-        WORKSPACE,
-        sub_path=f"initializer-{job.spec.name}",
-    )
+    mount = Mount(VOLUME, WORKSPACE, sub_path=f"initializer-{job.spec.name}")
     names = [f"{name}-initializer" for name in given.parts()]
     version = context.version("trainer")
     first = []
     for name in given.parts():
         image = _IMAGE.format(name, version)
-        part = _initializer(
-            job,
-            name,
-            image,
-            mount,
-            volume,
-            pod,
-        )
+        part = _initializer(job, name, image, mount, volume, pod)
         first.append(part)
     _explain(context, job, storage, version)
     mounting = Pod(
-        at=at,
-        containers=(
-            Container(
-                at=at,
-                name="node",
-                mounts=(mount,),
-            ),
-        ),
-        volumes=(volume,),
+        at=at, containers=(Container(at=at, name="node", mounts=(mount,)),), volumes=(volume,)
     )
     waits_for = tuple(names)
     nodes = [_after(part, waits_for, mounting) for part in replicated]
@@ -224,12 +189,7 @@ def with_initializers(
 
 
 def _initializer(
-    job: Job,
-    part: str,
-    image: str,
-    mount: Mount,
-    volume: Volume,
-    pod: Pod,
+    job: Job, part: str, image: str, mount: Mount, volume: Volume, pod: Pod
 ) -> ReplicatedJob:
     at = job.at / "initializer" / part
     name = f"{part}-initializer"
@@ -262,20 +222,10 @@ def _initializer(
         annotations=annotations,
         pull_secrets=pod.pull_secrets,
     )
-    return ReplicatedJob(
-        at=at,
-        name=name,
-        step=name,
-        pod=own,
-        backoff_limit=_RETRIES,
-    )
+    return ReplicatedJob(at=at, name=name, step=name, pod=own, backoff_limit=_RETRIES)
 
 
-def _after(
-    part: ReplicatedJob,
-    names: tuple[str, ...],
-    mounting: Pod,
-) -> ReplicatedJob:
+def _after(part: ReplicatedJob, names: tuple[str, ...], mounting: Pod) -> ReplicatedJob:
     """A part that mounts what was downloaded, and starts after it."""
     pod = patched(part.pod, mounting)
     places = {**pod.origins, f"volumes.{VOLUME}": mounting.at}
@@ -283,19 +233,10 @@ def _after(
         depends_on = part.depends_on
     else:
         depends_on = (*part.depends_on, *names)
-    return replace(
-        part,
-        pod=replace(pod, origins=places),
-        depends_on=depends_on,
-    )
+    return replace(part, pod=replace(pod, origins=places), depends_on=depends_on)
 
 
-def _explain(
-    context: Context,
-    job: Job,
-    storage: str,
-    version: str,
-) -> None:
+def _explain(context: Context, job: Job, storage: str, version: str) -> None:
     context.derive(
         job.target,
         "initializer.volume",

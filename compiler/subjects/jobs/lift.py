@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.lift.pods import as_meant, env, misspelt, pod
-from compiler.lift.reader import (
-    Reader,
-    labels_of,
-    name_of,
-    namespace_of,
-    pruned,
-    unread,
-)
+from compiler.lift.reader import Reader, labels_of, name_of, namespace_of, pruned, unread
 from compiler.plan.base import PlanNode
 from compiler.subjects.jobs.plan import (
     FileSet,
@@ -71,11 +64,7 @@ def _settings(policy: Reader) -> dict[str, str | int | bool]:
     if framework is None:
         return {}
     values = (policy / framework).mapping()
-    return {
-        key: value
-        for key, value in values.items()
-        if isinstance(value, str | int | bool)
-    }
+    return {key: value for key, value in values.items() if isinstance(value, str | int | bool)}
 
 
 def _framework(policy: Reader) -> str | None:
@@ -106,10 +95,7 @@ def _replicated(body: Reader) -> ReplicatedJob:
     )
 
 
-def _dependencies(
-    body: Reader,
-    status: str,
-) -> tuple[str, ...]:
+def _dependencies(body: Reader, status: str) -> tuple[str, ...]:
     """The replicated jobs of which a state is waited for."""
     names = [
         (item / "name").word()
@@ -145,9 +131,7 @@ def train_job(body: Reader) -> Iterator[PlanNode]:
         name=name_of(body),
         namespace=namespace_of(body),
         runtime=(ref / "name").word(),
-        unread=unread(
-            nodes=nodes, requests=requests, limits=limits, claims=resources / "claims"
-        ),
+        unread=unread(nodes=nodes, requests=requests, limits=limits, claims=resources / "claims"),
         origins={
             "nodes": nodes.at,
             "image": image.at,

@@ -91,10 +91,7 @@ def checkpoint_bytes(model: Model) -> int:
 
 
 def check_model(
-    context: Context,
-    job: Job,
-    asked: dict[str, Quantity],
-    processes: int,
+    context: Context, job: Job, asked: dict[str, Quantity], processes: int
 ) -> TrainingState | None:
     """What the job's model takes of each accelerator and of each node; ``None`` where that is not known.
 
@@ -129,19 +126,12 @@ def sharing(model: Model | None) -> int:
     if model is None or model.parallel is None:
         return 1
     parallel = model.parallel
-    degrees = (
-        parallel.tensor,
-        parallel.pipeline,
-        parallel.context,
-    )
+    degrees = (parallel.tensor, parallel.pipeline, parallel.context)
     return prod(degrees)
 
 
 def _held(
-    job: Job,
-    model: Model,
-    asked: dict[str, Quantity],
-    processes: int,
+    job: Job, model: Model, asked: dict[str, Quantity], processes: int
 ) -> TrainingState | None:
     pool = job.pool
     nodes = job.spec.nodes
@@ -222,12 +212,7 @@ def _held(
     )
 
 
-def _enough(
-    fixed: float,
-    divided: float,
-    memory: int,
-    count: int,
-) -> int | None:
+def _enough(fixed: float, divided: float, memory: int, count: int) -> int | None:
     """The fewest nodes that hold what is divided among them, beside what each of ``count`` memories of a node holds in
     any case."""
     left = memory - fixed
@@ -236,9 +221,7 @@ def _enough(
     return ceil(divided / (left * count))
 
 
-def _degrees_fit(
-    context: Context, job: Job, parallel: Parallel, processes: int
-) -> bool:
+def _degrees_fit(context: Context, job: Job, parallel: Parallel, processes: int) -> bool:
     """Whether the degrees make up all ranks; without `data` it is what is left."""
     ranks = job.spec.nodes * processes
     at = job.at / "model" / "parallel"

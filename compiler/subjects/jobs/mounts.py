@@ -12,10 +12,7 @@ from compiler.subjects.storage.resolve import check_volumes, resolve_storage, vo
 from compiler.subjects.storage.stages import VOLUMES, accounts, stages
 
 
-def mounted(
-    context: Context,
-    jobs: list[Job],
-) -> Iterator[PlanNode]:
+def mounted(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
     """A PersistentVolume and its claim for each storage that the jobs of a namespace mount; of made file systems the
     stages too that carry them."""
     yield from accounts()
@@ -32,13 +29,7 @@ def mounted(
                 from compiler.subjects.storage.disks import check_mount
 
                 at = job.at / "mounts" / index / "storage"
-                check_mount(
-                    context,
-                    storage,
-                    job.spec,
-                    job.pool,
-                    at,
-                )
+                check_mount(context, storage, job.spec, job.pool, at)
     check_volumes(context, storages, list(pairs))
     for name, storage in storages.items():
         if storage.spec.existing_disk is not None:

@@ -28,9 +28,7 @@ def group_of_volumes(context: Context, job: Job) -> int | None:
     """The group that volumes of EBS are given to; ``None`` where root writes, or none is mounted."""
     user = _user(job)
     disks = [
-        mount.storage
-        for mount, storage in _written(context, job)
-        if storage.spec.ebs is not None
+        mount.storage for mount, storage in _written(context, job) if storage.spec.ebs is not None
     ]
     if user is None or not disks:
         return None
@@ -46,10 +44,7 @@ def group_of_volumes(context: Context, job: Job) -> int | None:
 
 
 def owners(
-    context: Context,
-    job: Job,
-    mounts: tuple[Mount, ...],
-    share: dict[str, Quantity],
+    context: Context, job: Job, mounts: tuple[Mount, ...], share: dict[str, Quantity]
 ) -> Iterator[Container]:
     """The init container that gives the folders on Lustre to the image's user, where one is needed."""
     user = _user(job)
@@ -95,10 +90,7 @@ def _user(job: Job) -> int | None:
     return job.image_user or None
 
 
-def _written(
-    context: Context,
-    job: Job,
-) -> Iterator[tuple[spec_jobs.Mount, Storage]]:
+def _written(context: Context, job: Job) -> Iterator[tuple[spec_jobs.Mount, Storage]]:
     """The mounts that a job may write to, each with its storage."""
     storages = context.once(resolve_storage)
     for mount in job.spec.mounts:
@@ -107,11 +99,7 @@ def _written(
             yield mount, storage
 
 
-def _commands(
-    context: Context,
-    job: Job,
-    user: int,
-) -> Iterator[str]:
+def _commands(context: Context, job: Job, user: int) -> Iterator[str]:
     """What is done about a file system that was made for the cluster, and about the folder of checkpoints. What
     somebody has given to another user already stays as it is."""
     saves = job.spec.checkpoint
@@ -127,9 +115,6 @@ def _commands(
                 yield _if_of_root(saves.path, f"chown {user}:{user}")
 
 
-def _if_of_root(
-    folder: str,
-    command: str,
-) -> str:
+def _if_of_root(folder: str, command: str) -> str:
     quoted = shlex.quote(folder)
     return f'test "$(stat -c %u {quoted})" != 0 || {command} {quoted}'

@@ -117,10 +117,7 @@ class EnvVar:
     value: str | None = None
     secret: str | None = None
     key: str | None = None
-    pod_field: str | None = field(
-        default=None,
-        metadata=LATER,
-    )
+    pod_field: str | None = field(default=None, metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +127,7 @@ class Mount:
     volume: str
     path: str
     read_only: bool = False
-    sub_path: str = field(
-        default="",
-        metadata=LATER,
-    )
+    sub_path: str = field(default="", metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +144,7 @@ class Volume:
     source: str = ""
     medium: str = ""
     size: Quantity | None = None
-    host_type: str = field(
-        default="",
-        metadata=LATER,
-    )
+    host_type: str = field(default="", metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,18 +167,9 @@ class Container(PlanNode):
     capabilities: tuple[str, ...] = ()
     privileged: bool = False
     pre_stop: tuple[str, ...] = ()
-    working_dir: str = field(
-        default="",
-        metadata=LATER,
-    )
-    run_as_user: int | None = field(
-        default=None,
-        metadata=LATER,
-    )
-    misspelt: Misspelt = field(
-        default=(),
-        metadata=LATER,
-    )
+    working_dir: str = field(default="", metadata=LATER)
+    run_as_user: int | None = field(default=None, metadata=LATER)
+    misspelt: Misspelt = field(default=(), metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,23 +192,11 @@ class Pod(PlanNode):
     host_network: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
-    init_containers: tuple[Container, ...] = field(
-        default=(),
-        metadata=LATER,
-    )
-    excluded_nodes: tuple[str, ...] = field(
-        default=(),
-        metadata=LATER,
-    )
-    pull_secrets: tuple[str, ...] = field(
-        default=(),
-        metadata=LATER,
-    )
+    init_containers: tuple[Container, ...] = field(default=(), metadata=LATER)
+    excluded_nodes: tuple[str, ...] = field(default=(), metadata=LATER)
+    pull_secrets: tuple[str, ...] = field(default=(), metadata=LATER)
     pools: tuple[tuple[Requirement, ...], ...] = field(default=(), metadata=LATER)
-    fs_group: int | None = field(
-        default=None,
-        metadata=LATER,
-    )
+    fs_group: int | None = field(default=None, metadata=LATER)
 
     def container(self, name: str) -> Container | None:
         """The container of a name."""
@@ -250,14 +220,8 @@ class ReplicatedJob(PlanNode):
     replicas: int = 1
     backoff_limit: int | None = None
     depends_on: tuple[str, ...] = ()
-    ready_after: tuple[str, ...] = field(
-        default=(),
-        metadata=LATER,
-    )
-    nodes: int | None = field(
-        default=None,
-        metadata=LATER,
-    )
+    ready_after: tuple[str, ...] = field(default=(), metadata=LATER)
+    nodes: int | None = field(default=None, metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,26 +242,14 @@ class Runtime(PlanNode):
     max_restarts: int | None = None
     restart_strategy: str | None = None
     prune: bool = True
-    settings: Mapping[str, str | int | bool] = field(
-        default_factory=dict, metadata=LATER
-    )
-    decisive: tuple[str, ...] = field(
-        default=(),
-        metadata=LATER,
-    )
-    kind: str = field(
-        default="",
-        metadata=LATER,
-    )
+    settings: Mapping[str, str | int | bool] = field(default_factory=dict, metadata=LATER)
+    decisive: tuple[str, ...] = field(default=(), metadata=LATER)
+    kind: str = field(default="", metadata=LATER)
 
     @property
     def identity(self) -> Identity:
         """Without the hash of our own ones; several runtimes of one pool share it."""
-        return Identity(
-            "Runtime",
-            self.namespace,
-            _HASH.sub("", self.name),
-        )
+        return Identity("Runtime", self.namespace, _HASH.sub("", self.name))
 
     @property
     def main(self) -> str:
@@ -381,27 +333,17 @@ class TrainJob(PlanNode):
     initializers: tuple[InitializerSource, ...] = ()
     source_name: str = field(default="", compare=False)
     pool: str = field(default="", compare=False)
-    fallbacks: tuple[str, ...] = field(
-        default=(),
-        compare=False,
-    )
+    fallbacks: tuple[str, ...] = field(default=(), compare=False)
     rerun: int = field(default=0, compare=False)
     pods_a_node: int = field(default=1, compare=False)
     misspelt: Misspelt = field(default=(), compare=False)
-    patched: tuple[Route, ...] = field(
-        default=(),
-        compare=False,
-    )
+    patched: tuple[Route, ...] = field(default=(), compare=False)
 
     @property
     def identity(self) -> Identity:
         """By the name that the spec gives it: that of its object carries a hash of what it runs."""
         name = self.labels.get(SPEC_NAME, self.name)
-        return Identity(
-            self.kind,
-            self.namespace,
-            name,
-        )
+        return Identity(self.kind, self.namespace, name)
 
     @property
     def whole_nodes(self) -> int:
@@ -562,10 +504,7 @@ def _round(seconds: float) -> int:
     return units * unit
 
 
-def _seconds(
-    size: int | None,
-    speed: float | None,
-) -> float | None:
+def _seconds(size: int | None, speed: float | None) -> float | None:
     """How long so many bytes take at so many MB/s."""
     if size is None or speed is None:
         return None
@@ -587,19 +526,14 @@ class FileSet(PlanNode):
         return Identity("FileSet", self.namespace, "files")
 
 
-def runtime_of(
-    plan: Plan,
-    job: TrainJob,
-) -> Runtime | None:
+def runtime_of(plan: Plan, job: TrainJob) -> Runtime | None:
     """The runtime that a job refers to."""
     has_own = job.runtime_kind in ("TrainingRuntime", job.kind)
     namespace = job.namespace if has_own else ""
     return plan.named(Runtime, job.runtime, namespace)
 
 
-def effective_pod(
-    job: TrainJob, runtime: Runtime, *, merge_resources: bool = True
-) -> Pod | None:
+def effective_pod(job: TrainJob, runtime: Runtime, *, merge_resources: bool = True) -> Pod | None:
     """The pod of the ``trainer`` job as Trainer will make it: runtime, then trainer, then patches in order.
 
     ``None`` where the runtime has no job for the trainer. Rules as observed on Trainer 2.3.0 (env by name,
@@ -612,26 +546,14 @@ def effective_pod(
     pod = replicated.pod
     main = pod.container(runtime.main)
     if main is not None and job.trainer:
-        pod = _with_container(
-            pod,
-            _trained(
-                main,
-                job,
-                merge_resources=merge_resources,
-            ),
-        )
+        pod = _with_container(pod, _trained(main, job, merge_resources=merge_resources))
     for patch in job.patches:
         if patch.job == replicated.name:
             pod = patched(pod, patch.pod)
     return pod
 
 
-def _trained(
-    main: Container,
-    job: TrainJob,
-    *,
-    merge_resources: bool,
-) -> Container:
+def _trained(main: Container, job: TrainJob, *, merge_resources: bool) -> Container:
     requests, limits = job.requests, job.limits
     if merge_resources or not (requests or limits):
         requests = {**main.requests, **requests}
@@ -650,10 +572,7 @@ def _trained(
 T = TypeVar("T", EnvVar, Mount, Volume)
 
 
-def merged(
-    base: tuple[T, ...],
-    over: tuple[T, ...],
-) -> tuple[T, ...]:
+def merged(base: tuple[T, ...], over: tuple[T, ...]) -> tuple[T, ...]:
     """Items with others laid over them, by their names, or of mounts by their paths."""
     if not over:
         return base
@@ -704,10 +623,7 @@ def patched(pod: Pod, patch: Pod) -> Pod:
     )
 
 
-def _patched_init_containers(
-    pod: Pod,
-    patch: Pod,
-) -> tuple[Container, ...]:
+def _patched_init_containers(pod: Pod, patch: Pod) -> tuple[Container, ...]:
     changes = {change.name: change for change in patch.init_containers}
     containers = list(pod.init_containers)
     for index, container in enumerate(containers):

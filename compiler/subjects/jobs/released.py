@@ -16,13 +16,7 @@ from compiler.resolve.context import Context
 from compiler.source import Route
 from compiler.subjects.jobs.binding import Job
 from compiler.subjects.jobs.launchers.launcher import launcher_of
-from compiler.subjects.jobs.plan import (
-    TRAIN_JOB,
-    Container,
-    Pod,
-    ReplicatedJob,
-    Runtime,
-)
+from compiler.subjects.jobs.plan import TRAIN_JOB, Container, Pod, ReplicatedJob, Runtime
 
 _STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 _API = "trainer v2.3.0, pkg/apis/trainer/v1alpha1 PodSpecPatch and ContainerPatch"
@@ -39,8 +33,7 @@ def check(context: Context, job: Job, kind: str) -> None:
     if kind != TRAIN_JOB:
         context.fault(
             "RES207",
-            f"job `{job.spec.name}` is a {kind}, "
-            f"and `{name}` is a runtime of TrainJobs",
+            f"job `{job.spec.name}` is a {kind}, and `{name}` is a runtime of TrainJobs",
             job.at / "runtime",
             "remove it, or remove `apiGroup`",
             source="trainer.kubeflow.org/v1alpha1 runtimeRef",
@@ -66,10 +59,7 @@ def check(context: Context, job: Job, kind: str) -> None:
         )
 
 
-def _refused(
-    job: Job,
-    name: str,
-) -> Iterator[_Refused]:
+def _refused(job: Job, name: str) -> Iterator[_Refused]:
     spec = job.spec
     framework = _body(name)["metadata"]["labels"]["trainer.kubeflow.org/framework"]
     if launcher_of(spec).framework != framework:
@@ -111,11 +101,7 @@ def name_of(name: str) -> str:
     return f"{name}-{released_runtimes()[name].version}"
 
 
-def runtime(
-    context: Context,
-    job: Job,
-    name: str,
-) -> Runtime:
+def runtime(context: Context, job: Job, name: str) -> Runtime:
     """The released runtime. Each of those that a job may name has one replicated job, of one container."""
     at = job.at / "runtime"
     body = _body(name)
@@ -145,34 +131,21 @@ def _body(name: str) -> dict[str, Any]:
     return dict(released_runtimes()[name].body)
 
 
-def _replicated(
-    item: dict[str, Any],
-    at: Route,
-) -> ReplicatedJob:
+def _replicated(item: dict[str, Any], at: Route) -> ReplicatedJob:
     template = item["template"]
     containers = [
-        Container(
-            at=at,
-            name=container["name"],
-            image=container["image"],
-        )
+        Container(at=at, name=container["name"], image=container["image"])
         for container in template["spec"]["template"]["spec"]["containers"]
     ]
     return ReplicatedJob(
         at=at,
         name=item["name"],
         step=template["metadata"]["labels"][_STEP],
-        pod=Pod(
-            at=at,
-            containers=tuple(containers),
-        ),
+        pod=Pod(at=at, containers=tuple(containers)),
     )
 
 
-def patch(
-    pod: Pod,
-    mounting: Pod | None,
-) -> Pod:
+def patch(pod: Pod, mounting: Pod | None) -> Pod:
     """What a pod of the job has more than that of the runtime, as far as a TrainJob may say it. ``mounting``: what it
     has for the job's storage."""
     (main,) = pod.containers
@@ -184,11 +157,7 @@ def patch(
         volumes = (*volumes, *mounting.volumes)
         for volume in mounting.volumes:
             places[f"volumes.{volume.name}"] = mounting.at
-    container = Container(
-        at=main.at,
-        name=main.name,
-        mounts=mounts,
-    )
+    container = Container(at=main.at, name=main.name, mounts=mounts)
     return replace(
         pod,
         containers=(container,),

@@ -14,10 +14,7 @@ from compiler.subjects.jobs.plan import EFA, EPHEMERAL, HUGEPAGES, NEURON
 _EFA_PAGES = Quantity.mib(5120)
 
 
-def requests(
-    context: Context,
-    job: Job,
-) -> dict[str, Quantity]:
+def requests(context: Context, job: Job) -> dict[str, Quantity]:
     """What one node of the job asks for; requests and limits are the same."""
     own = job.spec.resources
     share = job.pool.share
@@ -51,24 +48,8 @@ def requests(
     memory = Quantity.gib(max(part_gib, 1))
     source = f"`trainyard explain pool/{job.pool.name} share`"
     asked = {}
-    asked["cpu"] = _settle(
-        context,
-        job,
-        "cpu",
-        own.cpu,
-        cpu,
-        part,
-        source,
-    )
-    asked["memory"] = _settle(
-        context,
-        job,
-        "memory",
-        own.memory,
-        memory,
-        part,
-        source,
-    )
+    asked["cpu"] = _settle(context, job, "cpu", own.cpu, cpu, part, source)
+    asked["memory"] = _settle(context, job, "memory", own.memory, memory, part, source)
     _check_agents(context, job)
     if share.resource and count:
         asked[share.resource] = Quantity.of(count)
@@ -122,15 +103,7 @@ def _settle(
     source: str = "",
 ) -> T:
     at = job.at / "resources" / name
-    return context.settle(
-        job.target,
-        f"resources.{name}",
-        given,
-        derived,
-        reason,
-        source,
-        at=at,
-    )
+    return context.settle(job.target, f"resources.{name}", given, derived, reason, source, at=at)
 
 
 def _accelerators(context: Context, job: Job) -> int:
@@ -182,10 +155,7 @@ def pods_a_node(job: Job, asked: Mapping[str, Quantity]) -> int:
     return max(min(rooms, default=1), 1)
 
 
-def _network(
-    context: Context,
-    job: Job,
-) -> dict[str, Quantity]:
+def _network(context: Context, job: Job) -> dict[str, Quantity]:
     """EFA devices, and the huge pages that come with them."""
     own = job.spec.resources.huge_pages
     efa = _efa(context, job)
@@ -231,9 +201,7 @@ def _efa(context: Context, job: Job) -> int:
     )
 
 
-def shared_memory(
-    context: Context, job: Job, memory: Quantity, processes: int
-) -> Quantity:
+def shared_memory(context: Context, job: Job, memory: Quantity, processes: int) -> Quantity:
     """The size of /dev/shm, which counts in the memory limit."""
     quarter_mib = memory.value // 1024**2 // 4
     derived = Quantity.mib(max(quarter_mib, 1))
@@ -250,11 +218,7 @@ def shared_memory(
     )
 
 
-def processes(
-    context: Context,
-    job: Job,
-    asked: dict[str, Quantity],
-) -> int:
+def processes(context: Context, job: Job, asked: dict[str, Quantity]) -> int:
     """Processes a node: one an accelerator, one a logical NeuronCore, or one."""
     resource = job.pool.share.resource
     count, reason, source = 1, "one process", ""

@@ -22,12 +22,7 @@ from compiler.subjects.jobs.environment import (
     CHECKPOINT_KEEP_ENV,
     environment,
 )
-from compiler.subjects.jobs.fallbacks import (
-    all_tolerations,
-    is_mixed,
-    one_pod_set,
-    pool_terms,
-)
+from compiler.subjects.jobs.fallbacks import all_tolerations, is_mixed, one_pod_set, pool_terms
 from compiler.subjects.jobs.kinds.kind import has_peers, kind_of
 from compiler.subjects.jobs.launchers.launcher import launcher_of
 from compiler.subjects.jobs.model import check_model
@@ -50,12 +45,7 @@ from compiler.subjects.jobs.plan import (
     Volume,
     patched,
 )
-from compiler.subjects.jobs.requests import (
-    pods_a_node,
-    processes,
-    requests,
-    shared_memory,
-)
+from compiler.subjects.jobs.requests import pods_a_node, processes, requests, shared_memory
 from compiler.subjects.jobs.saving import schedule
 from compiler.subjects.jobs.spec import JobsSection
 from compiler.subjects.jobs.stopping import SIGNAL_FILE_ENV, grace, pre_stop
@@ -104,23 +94,12 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         _judge_later(context, waiting)
 
 
-def check_others(
-    context: Context,
-    job: Job,
-    storages: Mapping[str, Storage],
-) -> None:
+def check_others(context: Context, job: Job, storages: Mapping[str, Storage]) -> None:
     """Each of the pools that are tried later, as if the job ran there; what was said of the first is not repeated."""
     reported = len(context.diagnostics)
     known = list(context.diagnostics)
     for other in job.others:
-        check_job(
-            context,
-            replace(
-                job,
-                pool=other,
-            ),
-            storages,
-        )
+        check_job(context, replace(job, pool=other), storages)
     added = context.diagnostics[reported:]
     fresh = [fault for fault in added if fault not in known]
     context.diagnostics[reported:] = fresh
@@ -130,21 +109,12 @@ def with_least_memory(job: Job) -> Job:
     """The job on that of its pools whose accelerators have the least memory: its state must fit on each."""
     if not job.others:
         return job
-    least = min(
-        job.pools,
-        key=lambda pool: pool.accelerator_memory_mib,
-    )
-    pool = replace(
-        least,
-        share=job.pool.share,
-    )
+    least = min(job.pools, key=lambda pool: pool.accelerator_memory_mib)
+    pool = replace(least, share=job.pool.share)
     return replace(job, pool=pool)
 
 
-def _judge_later(
-    context: Context,
-    jobs: list[Job],
-) -> None:
+def _judge_later(context: Context, jobs: list[Job]) -> None:
     """What jobs will be once their images are built: judged now, and written then. What it shares with jobs that are
     written is reported there; its names come with its images."""
     reported = len(context.diagnostics)
@@ -161,10 +131,7 @@ def _judge_later(
     context.diagnostics[reported:] = fresh
 
 
-def _nodes(
-    context: Context,
-    jobs: list[Job],
-) -> Iterator[PlanNode]:
+def _nodes(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:
     """The nodes of jobs, and of what they mount."""
     storages = context.once(resolve_storage)
     outputs = [train_job(context, job) for job in jobs]
@@ -195,21 +162,11 @@ def _nodes(
 def _needs_secrets(context: Context, job: TrainJob) -> None:
     for variable in job.env:
         if variable.secret:
-            secret = (
-                "v1",
-                "Secret",
-                job.namespace,
-                variable.secret,
-            )
+            secret = ("v1", "Secret", job.namespace, variable.secret)
             context.external.add(secret)
     for source in job.initializers:
         if source.secret:
-            secret = (
-                "v1",
-                "Secret",
-                job.namespace,
-                source.secret,
-            )
+            secret = ("v1", "Secret", job.namespace, source.secret)
             context.external.add(secret)
 
 
@@ -224,11 +181,7 @@ def _needs_others(context: Context, job: Job) -> None:
 
 
 def _pod(
-    context: Context,
-    job: Job,
-    shared: Quantity,
-    asked: dict[str, Quantity],
-    files: FileSet | None,
+    context: Context, job: Job, shared: Quantity, asked: dict[str, Quantity], files: FileSet | None
 ) -> Pod:
     """The pod of every node of a job, but for its program."""
     pool, spec = job.pool, job.spec
@@ -236,17 +189,8 @@ def _pod(
     if job.others or is_mixed(job.queue):
         terms = pool_terms(job.pools)
     placement = _topology(job)
-    annotations = {
-        "karpenter.sh/do-not-disrupt": "true",
-        **placement,
-        **spec.annotations,
-    }
-    shared_memory_volume = Volume(
-        _SHM,
-        "emptyDir",
-        medium="Memory",
-        size=shared,
-    )
+    annotations = {"karpenter.sh/do-not-disrupt": "true", **placement, **spec.annotations}
+    shared_memory_volume = Volume(_SHM, "emptyDir", medium="Memory", size=shared)
     return Pod(
         at=job.at,
         containers=(_container(context, job, files),),
@@ -279,12 +223,7 @@ def _pod(
     )
 
 
-def runtime(
-    context: Context,
-    job: Job,
-    pod: Pod,
-    asked: dict[str, Quantity],
-) -> Runtime:
+def runtime(context: Context, job: Job, pod: Pod, asked: dict[str, Quantity]) -> Runtime:
     """The versioned runtime of a job: its name carries a hash of its content, so it never changes under a job. Or that
     of Trainer's release which it names."""
     pool, spec = job.pool, job.spec
@@ -321,10 +260,7 @@ def runtime(
     whole = f"{launcher.framework}-{pool.name}"
     name = whole[:48].rstrip("-")
     digest = _digest(unnamed)
-    return replace(
-        unnamed,
-        name=f"{name}-{digest}",
-    )
+    return replace(unnamed, name=f"{name}-{digest}")
 
 
 def _initializers(job: Job) -> tuple[InitializerSource, ...]:
@@ -347,37 +283,20 @@ def _with_mounts(
     jobs = []
     for own in replicated:
         pod = patched(own.pod, mounting)
-        pod = replace(
-            pod,
-            origins={**pod.origins, **places},
-        )
-        jobs.append(
-            replace(
-                own,
-                pod=pod,
-            )
-        )
+        pod = replace(pod, origins={**pod.origins, **places})
+        jobs.append(replace(own, pod=pod))
     return tuple(jobs)
 
 
-def _annotation_places(
-    job: Job,
-    placement: dict[str, str],
-) -> dict[str, Route]:
-    places = {
-        f"annotations.{key}": job.at / "annotations" / key
-        for key in job.spec.annotations
-    }
+def _annotation_places(job: Job, placement: dict[str, str]) -> dict[str, Route]:
+    places = {f"annotations.{key}": job.at / "annotations" / key for key in job.spec.annotations}
     if job.spec.topology is not None:
         for key in placement:
             places[f"annotations.{key}"] = job.at / "topology"
     return places
 
 
-def _volume_places(
-    job: Job,
-    files: FileSet | None,
-) -> dict[str, Route]:
+def _volume_places(job: Job, files: FileSet | None) -> dict[str, Route]:
     places = {
         f"volumes.{volume.name}": job.at / "volumes" / index
         for index, volume in enumerate(job.spec.volumes)
@@ -389,10 +308,7 @@ def _volume_places(
 
 
 def _init_containers(
-    context: Context,
-    job: Job,
-    asked: dict[str, Quantity],
-    files: FileSet | None,
+    context: Context, job: Job, asked: dict[str, Quantity], files: FileSet | None
 ) -> tuple[Container, ...]:
     """The init containers of a pod.
 
@@ -435,11 +351,7 @@ def _init_containers(
     return tuple(containers)
 
 
-def _container(
-    context: Context,
-    job: Job,
-    files: FileSet | None,
-) -> Container:
+def _container(context: Context, job: Job, files: FileSet | None) -> Container:
     shared_memory = Mount(_SHM, "/dev/shm")
     return Container(
         at=job.at,
@@ -501,19 +413,9 @@ def train_job(context: Context, job: Job) -> JobOutput:
     released = None
     if spec.runtime is not None and patches:
         released = patches[0].pod
-    identity = _identity(
-        job,
-        asked,
-        count,
-        job_runtime,
-        env,
-        own,
-        released,
-    )
+    identity = _identity(job, asked, count, job_runtime, env, own, released)
     name = f"{spec.name}-{identity}"
-    context.derive(
-        job.target, "name", name, "carries a hash of all that would force a new run"
-    )
+    context.derive(job.target, "name", name, "carries a hash of all that would force a new run")
     if kind.name == TRAIN_JOB:
         context.derive(
             job.target,
@@ -522,11 +424,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
             "a runtime that changes under a job restarts it: named by content",
         )
     _explain(context, job)
-    labels = {
-        **JobsSection.of(context.spec).labels,
-        **spec.labels,
-        JOB_LABEL: spec.name,
-    }
+    labels = {**JobsSection.of(context.spec).labels, **spec.labels, JOB_LABEL: spec.name}
     refers_to, runtime_kind = name, kind.name  # to pods of its own
     if kind.name == TRAIN_JOB:
         refers_to, runtime_kind = job_runtime.name, "ClusterTrainingRuntime"
@@ -644,22 +542,9 @@ def _identity(
     """Five hex digits over everything that cannot change in a TrainJob that exists (CEL of Trainer 2.3.0). ``own``: the
     sizes of volumes that are each pod's. ``released``: what it lays over a released runtime."""
     spec = job.spec
-    variables = [
-        (
-            item.name,
-            item.value,
-            item.secret,
-            item.key,
-        )
-        for item in env
-    ]
+    variables = [(item.name, item.value, item.secret, item.key) for item in env]
     mounts: list[tuple[object, ...]] = [
-        (
-            mount.storage,
-            mount.path,
-            mount.read_only,
-        )
-        for mount in spec.mounts
+        (mount.storage, mount.path, mount.read_only) for mount in spec.mounts
     ]
     sizes = own.items()
     mounts += [(name, str(size)) for name, size in sizes]
@@ -707,13 +592,7 @@ def _explain(context: Context, job: Job) -> None:
         there = "each pool is in one of them"
     else:
         there = f"pool {pool.name} is there"
-    context.derive(
-        target,
-        "zone",
-        ", ".join(zones),
-        there,
-        follows=pool.at,
-    )
+    context.derive(target, "zone", ", ".join(zones), there, follows=pool.at)
     context.derive(
         target,
         "tolerations",
@@ -825,9 +704,7 @@ PREFERRED_TOPOLOGY = "kueue.x-k8s.io/podset-preferred-topology"
 UNCONSTRAINED_TOPOLOGY = "kueue.x-k8s.io/podset-unconstrained-topology"
 
 
-def _patches(
-    context: Context, job: Job, job_runtime: Runtime, own: Pod
-) -> tuple[Patch, ...]:
+def _patches(context: Context, job: Job, job_runtime: Runtime, own: Pod) -> tuple[Patch, ...]:
     """The patches by which a TrainJob mounts its storage into every container of its pods; of a released runtime by
     which it says all of its own pod."""
     spec = job.spec
@@ -849,12 +726,7 @@ def _patches(
     named = context.release.has("trainer.runtimePatches", context.version("trainer"))
     manager = MANAGER if named else ""
     return tuple(
-        Patch(
-            at=pod.at,
-            job=replicated.name,
-            pod=pod,
-            manager=manager,
-        )
+        Patch(at=pod.at, job=replicated.name, pod=pod, manager=manager)
         for replicated in job_runtime.jobs
         if replicated.step not in INITIALIZERS
     )
@@ -865,35 +737,15 @@ def _mounting(context: Context, job: Job) -> Pod:
     at = job.at / "mounts"
     storages = context.once(resolve_storage)
     mounts, volumes = [], []
-    named = zip(
-        _volume_names(job),
-        job.spec.mounts,
-        strict=True,
-    )
+    named = zip(_volume_names(job), job.spec.mounts, strict=True)
     for name, mount in named:
-        mounts.append(
-            Mount(
-                name,
-                mount.path,
-                mount.read_only,
-            )
-        )
+        mounts.append(Mount(name, mount.path, mount.read_only))
         volumes.append(_volume_of(storages, name, mount.storage))
     return Pod(
         at=at,
-        containers=(
-            Container(
-                at=at,
-                name="node",
-                mounts=tuple(mounts),
-            ),
-        ),
+        containers=(Container(at=at, name="node", mounts=tuple(mounts)),),
         init_containers=tuple(
-            Container(
-                at=at,
-                name=init.name,
-                mounts=tuple(mounts),
-            )
+            Container(at=at, name=init.name, mounts=tuple(mounts))
             for init in job.spec.init_containers
         ),
         volumes=tuple(volumes),
@@ -913,11 +765,7 @@ def _own_volumes(patched: Pod | None) -> dict[str, Quantity]:
     }
 
 
-def _volume_of(
-    storages: Mapping[str, Storage],
-    name: str,
-    storage: str,
-) -> Volume:
+def _volume_of(storages: Mapping[str, Storage], name: str, storage: str) -> Volume:
     """The volume of a mounted storage: its claim, or one that is made for the pod."""
     known = storages.get(storage)
     if known is not None:
@@ -925,12 +773,7 @@ def _volume_of(
     else:
         disk = None
     if disk is not None and disk.each == "pod":
-        return Volume(
-            name,
-            "ephemeral",
-            f"ebs-{storage}",
-            size=disk.size,
-        )
+        return Volume(name, "ephemeral", f"ebs-{storage}", size=disk.size)
     return Volume(name, "persistentVolumeClaim", storage)
 
 

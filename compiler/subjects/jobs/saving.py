@@ -75,11 +75,7 @@ def schedule(
         mtbf=_mtbf(job),
         **_place(storage),
         **_speeds(job, storage),
-        origins={
-            "path": at / "path",
-            "every": at / "every",
-            "keep": at / "keep",
-        },
+        origins={"path": at / "path", "every": at / "every", "keep": at / "keep"},
     )
     _explain(context, job, node)
     return node
@@ -129,10 +125,7 @@ def _place(storage: Storage | None) -> dict[str, Any]:
     return place
 
 
-def _speeds(
-    job: Job,
-    storage: Storage | None,
-) -> dict[str, Any]:
+def _speeds(job: Job, storage: Storage | None) -> dict[str, Any]:
     """How fast checkpoints are written and read, and what bounds that."""
     speeds: dict[str, Any] = {}
     rates = _rates(job, storage)
@@ -147,10 +140,7 @@ def _speeds(
     return speeds
 
 
-def _rates(
-    job: Job,
-    storage: Storage | None,
-) -> tuple[_Rate | None, _Rate | None]:
+def _rates(job: Job, storage: Storage | None) -> tuple[_Rate | None, _Rate | None]:
     """How fast all nodes of a job together write to a storage, and read from it."""
     if storage is None:
         return None, None
@@ -240,7 +230,9 @@ def _reason(node: CheckpointSchedule) -> str:
     write = lasting(node.write or 0)
     mtbf = lasting(node.mtbf or 0)
     if node.ends_first:
-        return "half of the timeout: fewer saves cost less, and a failure must not cost the whole job"
+        return (
+            "half of the timeout: fewer saves cost less, and a failure must not cost the whole job"
+        )
     if node.asynchronous:
         return f"training goes on while {write} are written: as often as the file system can, half of the time"
     return f"√(2 · {write} to write · {mtbf} between failures of {node.nodes} nodes): the least time is lost"

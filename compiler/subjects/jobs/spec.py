@@ -57,16 +57,11 @@ else:
 class Mount(SpecModel):
     """A storage, mounted into every pod of the job."""
 
-    storage: Name = Field(
-        description="The name of the storage.", examples=["checkpoints"]
-    )
+    storage: Name = Field(description="The name of the storage.", examples=["checkpoints"])
     path: MountPath = Field(
-        description="The folder of the container at which it appears.",
-        examples=["/data/fsx"],
+        description="The folder of the container at which it appears.", examples=["/data/fsx"]
     )
-    read_only: bool = Field(
-        False, description="Whether the job may only read it.", examples=[True]
-    )
+    read_only: bool = Field(False, description="Whether the job may only read it.", examples=[True])
 
 
 # core/v1 ConfigMap: validation of Kubernetes 1.35 counts the bytes of all values, MaxSecretSize.
@@ -88,15 +83,10 @@ def _of_one_config_map(files: dict[str, str]) -> dict[str, str]:
 class SecretEnv(SpecModel):
     """An environment variable from a Secret that exists in the job's namespace."""
 
-    env: EnvName = Field(
-        description="The name of the environment variable.", examples=["HF_TOKEN"]
-    )
-    secret: ObjectName = Field(
-        description="The name of the Secret.", examples=["hf-token"]
-    )
+    env: EnvName = Field(description="The name of the environment variable.", examples=["HF_TOKEN"])
+    secret: ObjectName = Field(description="The name of the Secret.", examples=["hf-token"])
     key: SecretKey = Field(
-        description="The key inside the Secret whose value the variable gets.",
-        examples=["token"],
+        description="The key inside the Secret whose value the variable gets.", examples=["token"]
     )
 
 
@@ -141,9 +131,7 @@ class Checkpoint(SpecModel):
 
     @model_validator(mode="after")
     def _names_a_file(self) -> Self:
-        if self.signal_file is not None and self.signal_file.endswith(
-            ("/", "/.", "/..")
-        ):
+        if self.signal_file is not None and self.signal_file.endswith(("/", "/.", "/..")):
             raise fault(
                 f"`{self.signal_file}` is a folder, and the signal is a file",
                 f"write `{self.signal_file.rstrip('/.')}/save-now`",
@@ -214,9 +202,7 @@ class JobResources(SpecModel):
     )
 
 
-_MOST_ANNOTATIONS = (
-    256 * 1024
-)  # apimachinery 0.35, validation.TotalAnnotationSizeLimitB
+_MOST_ANNOTATIONS = 256 * 1024  # apimachinery 0.35, validation.TotalAnnotationSizeLimitB
 
 
 def _of_bearable_size(annotations: dict[str, str]) -> dict[str, str]:
@@ -326,15 +312,7 @@ class Job(SpecModel):
     volumes: list[JobVolume] = Field(
         [],
         description="Volumes beside storage, and where they appear in every container of the job.",
-        examples=[
-            [
-                {
-                    "name": "cache",
-                    "path": "/cache",
-                    "nodeLocal": {"size": "2Ti"},
-                }
-            ]
-        ],
+        examples=[[{"name": "cache", "path": "/cache", "nodeLocal": {"size": "2Ti"}}]],
     )
     files: Annotated[dict[FilePath, Word], AfterValidator(_of_one_config_map)] = Field(
         {},
@@ -454,9 +432,7 @@ class Job(SpecModel):
         description="Kubernetes labels of the job's TrainJob; they win over `spec.labels`.",
         examples=[{"project": "llama"}],
     )
-    annotations: Annotated[
-        dict[JobAnnotationKey, Word], AfterValidator(_of_bearable_size)
-    ] = Field(
+    annotations: Annotated[dict[JobAnnotationKey, Word], AfterValidator(_of_bearable_size)] = Field(
         {},
         description="Kubernetes annotations of the job's TrainJob and of its pods.",
         examples=[{"example.com/owner": "research"}],
@@ -533,7 +509,7 @@ class JobsSection(Section):
                     "nodes": 4,
                     "image": "registry.example/train:1.4.2",
                     "command": ["torchrun", "train.py"],
-                },
+                }
             ]
         ],
     )

@@ -91,10 +91,7 @@ def time_to_save(context: Context, job: Job) -> Duration:
     return job.spec.grace_period or derived
 
 
-def _grace(
-    context: Context,
-    job: Job,
-) -> tuple[Duration, str, str]:
+def _grace(context: Context, job: Job) -> tuple[Duration, str, str]:
     """The time that is derived, why, and the source of that.
 
     Whoever hangs saves nothing, and JobSet starts a gang again only when all of its pods are gone (jobset v0.12.0,
@@ -107,11 +104,7 @@ def _grace(
         return _PLAIN, "nothing is saved at the end", ""
     time, why = _save(context, job)
     if any(pool.block for pool in job.pools) and time > BLOCK_DRAIN:
-        return (
-            BLOCK_DRAIN,
-            "time to save before EC2 takes the block's instances",
-            _BLOCKS,
-        )
+        return (BLOCK_DRAIN, "time to save before EC2 takes the block's instances", _BLOCKS)
     return time, why, ""
 
 
@@ -150,10 +143,7 @@ def longest_silence(hook: int) -> int:
     return max(_ANSWER, hook // 5)
 
 
-def pre_stop(
-    context: Context,
-    job: Job,
-) -> tuple[str, ...]:
+def pre_stop(context: Context, job: Job) -> tuple[str, ...]:
     """The hook that makes the signal file and waits until the program has removed it.
 
     It ends at once where nobody answers: where the file is still empty, and nothing in the checkpoint's folder is

@@ -59,13 +59,7 @@ ONCE = {"kustomize.toolkit.fluxcd.io/ssa": "IfNotPresent"}
 _ONE_LIST = ("RayJob",)
 _JOBS = ("spec", "template", "spec", "replicatedJobs")
 _POD = ("template", "spec", "template", "spec")
-_PATCHES = (
-    "spec",
-    "runtimePatches",
-    0,
-    "trainingRuntimeSpec",
-    *_JOBS[1:],
-)
+_PATCHES = ("spec", "runtimePatches", 0, "trainingRuntimeSpec", *_JOBS[1:])
 
 
 def lower(plan: Plan) -> Iterator[Manifest]:
@@ -75,35 +69,19 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         if runtime.kind:  # the pods of a job itself: ``compiler.subjects.own_pods``
             continue
         body = runtime_body(runtime)
-        yield Manifest(
-            body,
-            path(RUNTIMES, body),
-            runtime.at,
-            _runtime_origins(runtime),
-        )
+        yield Manifest(body, path(RUNTIMES, body), runtime.at, _runtime_origins(runtime))
     for files in plan.of(FileSet):
         body = files_body(files)
         places: Places = {}
         for key in files.files:
             origin = files.where(f"files.{key}")
             places["data", key] = origin
-        yield Manifest(
-            body,
-            path(JOBS, body),
-            files.at,
-            places,
-        )
+        yield Manifest(body, path(JOBS, body), files.at, places)
     for job in plan.of(TrainJob):
         if job.kind != TRAIN_JOB:
             continue
         body = job_body(job, overrides=old)
-        yield Manifest(
-            body,
-            path(JOBS, body),
-            job.at,
-            _job_origins(job, old),
-            _WORDS,
-        )
+        yield Manifest(body, path(JOBS, body), job.at, _job_origins(job, old), _WORDS)
 
 
 def runtime_body(runtime: Runtime) -> Body:
@@ -131,10 +109,7 @@ def runtime_spec(runtime: Runtime) -> Body:
     """The spec of a JobSet."""
     success = {}
     if runtime.decisive:
-        success = {
-            "operator": "All",
-            "targetReplicatedJobs": list(runtime.decisive),
-        }
+        success = {"operator": "All", "targetReplicatedJobs": list(runtime.decisive)}
     return given(
         successPolicy=success,
         failurePolicy=given(
@@ -193,10 +168,7 @@ def _replicated(job: ReplicatedJob) -> Body:
     dependencies += [{"name": name, "status": "Ready"} for name in ready]
     template = given(
         metadata=given(labels=given(**{STEP: job.step})),
-        spec=given(
-            backoffLimit=job.backoff_limit,
-            template=pod_template(job.pod),
-        ),
+        spec=given(backoffLimit=job.backoff_limit, template=pod_template(job.pod)),
     )
     return given(
         name=job.name,
@@ -209,10 +181,7 @@ def _replicated(job: ReplicatedJob) -> Body:
 def pod_template(pod: Pod) -> Body:
     """core/v1 PodTemplateSpec."""
     return given(
-        metadata=given(
-            labels=dict(pod.labels),
-            annotations=dict(pod.annotations),
-        ),
+        metadata=given(labels=dict(pod.labels), annotations=dict(pod.annotations)),
         spec=pod_spec(pod),
     )
 
@@ -253,9 +222,7 @@ def _containers(containers: Iterable[Container]) -> list[Body]:
 
 def _expression(requirement: Requirement) -> Body:
     return given(
-        key=requirement.key,
-        operator=requirement.operator,
-        values=list(requirement.values),
+        key=requirement.key, operator=requirement.operator, values=list(requirement.values)
     )
 
 
@@ -273,9 +240,7 @@ def _affinity(pod: Pod) -> Body:
     if not terms:
         return {}
     required = {"nodeSelectorTerms": [{"matchExpressions": term} for term in terms]}
-    return {
-        "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}
-    }
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
 
 
 def _container(container: Container) -> Body:
@@ -284,9 +249,7 @@ def _container(container: Container) -> Body:
         privileged=container.privileged or None,
         capabilities=given(add=list(container.capabilities)),
     )
-    resources = given(
-        requests=quantities(container.requests), limits=quantities(container.limits)
-    )
+    resources = given(requests=quantities(container.requests), limits=quantities(container.limits))
     lifecycle = None
     if container.pre_stop:
         lifecycle = {"preStop": {"exec": {"command": list(container.pre_stop)}}}
@@ -313,9 +276,7 @@ def env_body(variable: EnvVar) -> Body:
     if variable.secret is not None:
         return {
             "name": variable.name,
-            "valueFrom": {
-                "secretKeyRef": {"name": variable.secret, "key": variable.key}
-            },
+            "valueFrom": {"secretKeyRef": {"name": variable.secret, "key": variable.key}},
         }
     if variable.pod_field is not None:
         source = {"fieldRef": {"fieldPath": variable.pod_field}}
@@ -337,10 +298,7 @@ def _volume(volume: Volume) -> Body:
         size = None
         if volume.size is not None:
             size = str(volume.size)
-        source = given(
-            medium=volume.medium,
-            sizeLimit=size,
-        )
+        source = given(medium=volume.medium, sizeLimit=size)
         return {"name": volume.name, "emptyDir": source}
     if volume.type == "ephemeral":
         return {"name": volume.name, "ephemeral": _own_claim(volume)}
@@ -355,20 +313,12 @@ def _own_claim(volume: Volume) -> Body:
     requests = None
     if volume.size:
         requests = {"requests": {"storage": str(volume.size)}}
-    spec = given(
-        accessModes=["ReadWriteOnce"],
-        storageClassName=volume.source,
-        resources=requests,
-    )
+    spec = given(accessModes=["ReadWriteOnce"], storageClassName=volume.source, resources=requests)
     return {"volumeClaimTemplate": {"spec": spec}}
 
 
 # core/v1 Volume: the field of each type that names its source; of the others it is `name`.
-_SOURCES = {
-    "persistentVolumeClaim": "claimName",
-    "hostPath": "path",
-    "secret": "secretName",
-}
+_SOURCES = {"persistentVolumeClaim": "claimName", "hostPath": "path", "secret": "secretName"}
 
 
 def job_body(job: TrainJob, *, overrides: bool) -> Body:
@@ -396,11 +346,7 @@ def job_body(job: TrainJob, *, overrides: bool) -> Body:
     return {**metadata, "spec": spec}
 
 
-def job_head(
-    job: TrainJob,
-    api: str,
-    own: Runtime | None = None,
-) -> Body:
+def job_head(job: TrainJob, api: str, own: Runtime | None = None) -> Body:
     """apiVersion, kind and metadata of a job; ``own``: the pods that its object has itself."""
     labels = dict(job.labels)
     if job.queue:
@@ -426,10 +372,7 @@ def _source(source: InitializerSource) -> Body:
 
 
 def _trainer(job: TrainJob) -> Body:
-    resources = given(
-        requests=quantities(job.requests),
-        limits=quantities(job.limits),
-    )
+    resources = given(requests=quantities(job.requests), limits=quantities(job.limits))
     return given(
         numNodes=job.nodes,
         numProcPerNode=job.processes,
@@ -441,10 +384,7 @@ def _trainer(job: TrainJob) -> Body:
     )
 
 
-def _job_annotations(
-    job: TrainJob,
-    own: Runtime | None,
-) -> Body:
+def _job_annotations(job: TrainJob, own: Runtime | None) -> Body:
     annotations = dict(job.annotations)
     if not job.prune:
         annotations.update(NO_PRUNE)
@@ -456,12 +396,7 @@ def _job_annotations(
     for source in job.initializers:
         values.append(source.uri or "")
         values += [variable.value or "" for variable in source.env]
-    texts = [
-        *job.command,
-        *job.args,
-        *values,
-        *job.annotations.values(),
-    ]
+    texts = [*job.command, *job.args, *values, *job.annotations.values()]
     if own is not None:
         for part in own.jobs:
             texts += _texts(part.pod)
@@ -470,9 +405,7 @@ def _job_annotations(
 
 def _override(patch: Patch) -> Body:
     return given(
-        targetJobs=[{"name": patch.job}],
-        metadata=_metadata(patch.pod),
-        spec=pod_spec(patch.pod),
+        targetJobs=[{"name": patch.job}], metadata=_metadata(patch.pod), spec=pod_spec(patch.pod)
     )
 
 
@@ -481,27 +414,18 @@ def _patches(patches: Iterable[Patch]) -> list[Body]:
     jobs: dict[str, list[Body]] = {}
     for patch in patches:
         metadata = _metadata(patch.pod)
-        pod = given(
-            metadata=metadata,
-            spec=pod_spec(patch.pod),
-        )
+        pod = given(metadata=metadata, spec=pod_spec(patch.pod))
         job = {"name": patch.job, "template": {"spec": {"template": pod}}}
         jobs.setdefault(patch.manager, []).append(job)
     return [
-        {
-            "manager": manager,
-            "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": own}}},
-        }
+        {"manager": manager, "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": own}}}}
         for manager, own in jobs.items()
     ]
 
 
 def _metadata(pod: Pod) -> Body:
     labels = dict(pod.labels)
-    return given(
-        labels=labels,
-        annotations=dict(pod.annotations),
-    )
+    return given(labels=labels, annotations=dict(pod.annotations))
 
 
 def _runtime_origins(runtime: Runtime) -> Places:
@@ -509,23 +433,11 @@ def _runtime_origins(runtime: Runtime) -> Places:
     restarts = runtime.where("max_restarts")
     places: Places = {(*failure, "maxRestarts"): restarts}
     for index, job in enumerate(runtime.jobs):
-        places.update(
-            pod_origins(
-                (
-                    *_JOBS,
-                    index,
-                    *_POD,
-                ),
-                job.pod,
-            )
-        )
+        places.update(pod_origins((*_JOBS, index, *_POD), job.pod))
     return places
 
 
-def pod_origins(
-    spec: tuple[Key, ...],
-    pod: Pod,
-) -> Places:
+def pod_origins(spec: tuple[Key, ...], pod: Pod) -> Places:
     """Where the fields of a pod come from; ``spec`` is the path of its spec in the object."""
     places: Places = {
         (*spec, "tolerations"): pod.where("tolerations"),
@@ -542,12 +454,7 @@ def pod_origins(
         places[(*spec, "imagePullSecrets")] = pod.where("pull_secrets")
     for key in pod.annotations:
         if f"annotations.{key}" in pod.origins:
-            here = (
-                *spec[:-1],
-                "metadata",
-                "annotations",
-                key,
-            )
+            here = (*spec[:-1], "metadata", "annotations", key)
             places[here] = pod.where(f"annotations.{key}")
     for index, volume in enumerate(pod.volumes):
         if f"volumes.{volume.name}" in pod.origins:
@@ -557,10 +464,7 @@ def pod_origins(
     return places
 
 
-def _container_origins(
-    spec: tuple[Key, ...],
-    pod: Pod,
-) -> Places:
+def _container_origins(spec: tuple[Key, ...], pod: Pod) -> Places:
     places: Places = {}
     for index, container in enumerate(pod.containers):
         here = (*spec, "containers", index)
@@ -621,16 +525,7 @@ def _job_origins(job: TrainJob, old: bool) -> Places:
     places["spec", patches] = job.where("patches")
     for index, patch in enumerate(job.patches):
         if patch.pod.origins:  # all of the job's own pod, over a released runtime
-            places.update(
-                pod_origins(
-                    (
-                        *_PATCHES,
-                        index,
-                        *_POD,
-                    ),
-                    patch.pod,
-                )
-            )
+            places.update(pod_origins((*_PATCHES, index, *_POD), patch.pod))
     for source in job.initializers:
         places["spec", "initializer", source.name] = source.at
     return places
@@ -639,8 +534,7 @@ def _job_origins(job: TrainJob, old: bool) -> Places:
 def head_origins(job: TrainJob) -> Places:
     """Where the metadata of a job comes from."""
     places: Places = {
-        ("metadata", "annotations", key): job.where("annotations") / key
-        for key in job.annotations
+        ("metadata", "annotations", key): job.where("annotations") / key for key in job.annotations
     }
     if job.least_nodes is not None:
         places["metadata", "annotations", LEAST] = job.where("least_nodes")
@@ -652,10 +546,7 @@ def head_origins(job: TrainJob) -> Places:
     return places
 
 
-def program_origins(
-    container: tuple[Key, ...],
-    job: TrainJob,
-) -> Places:
+def program_origins(container: tuple[Key, ...], job: TrainJob) -> Places:
     """Where the program of a job comes from; ``container`` is the path of the one that runs it."""
     places: Places = {}
     for field in _OF_CONTAINER:
@@ -663,23 +554,11 @@ def program_origins(
         places[(*container, field)] = origin
     places[(*container, "resources")] = job.where("requests")
     places.update(_env_origins((*container, "env"), job))
-    places.update(
-        _limit_origins(
-            (
-                *container,
-                "resources",
-                "limits",
-            ),
-            job,
-        )
-    )
+    places.update(_limit_origins((*container, "resources", "limits"), job))
     return places
 
 
-def _env_origins(
-    env: tuple[Key, ...],
-    job: TrainJob,
-) -> Places:
+def _env_origins(env: tuple[Key, ...], job: TrainJob) -> Places:
     places: Places = {}
     for index, variable in enumerate(job.env):
         origin = f"env.{variable.name}"
@@ -689,10 +568,7 @@ def _env_origins(
     return places
 
 
-def _limit_origins(
-    limits: tuple[Key, ...],
-    job: TrainJob,
-) -> Places:
+def _limit_origins(limits: tuple[Key, ...], job: TrainJob) -> Places:
     places: Places = {}
     for resource in job.limits:
         if resource in _ASKED:

@@ -28,47 +28,21 @@ if TYPE_CHECKING:
 _LONGEST_KEY = 253  # apimachinery 0.35, IsConfigMapKey
 
 
-def volumes_of(
-    job: Job,
-    files: FileSet | None,
-    own: str,
-) -> tuple[Volume, ...]:
+def volumes_of(job: Job, files: FileSet | None, own: str) -> tuple[Volume, ...]:
     """The volumes of a job's pods, without storage and the one that is ``own`` to every pod."""
     volumes = [_volume(volume) for volume in job.spec.volumes]
     if files is not None:
-        volumes.append(
-            Volume(
-                files_volume(job, own),
-                "configMap",
-                files.name,
-            )
-        )
+        volumes.append(Volume(files_volume(job, own), "configMap", files.name))
     return tuple(volumes)
 
 
-def mounts_of(
-    job: Job,
-    files: FileSet | None,
-    own: str,
-) -> tuple[Mount, ...]:
+def mounts_of(job: Job, files: FileSet | None, own: str) -> tuple[Mount, ...]:
     """Where the volumes of :func:`volumes_of` appear in each container."""
-    mounts = [
-        Mount(
-            volume.name,
-            volume.path,
-            volume.read_only,
-        )
-        for volume in job.spec.volumes
-    ]
+    mounts = [Mount(volume.name, volume.path, volume.read_only) for volume in job.spec.volumes]
     if files is not None:
         volume = files_volume(job, own)
         for path, key in _keys(job.spec.files).items():
-            mount = Mount(
-                volume,
-                path,
-                read_only=True,
-                sub_path=key,
-            )
+            mount = Mount(volume, path, read_only=True, sub_path=key)
             mounts.append(mount)
     return tuple(mounts)
 
@@ -79,10 +53,7 @@ def files_volume(job: Job, own: str) -> str:
     return free("files", [own, *others])
 
 
-def free(
-    name: str,
-    used: Iterable[str],
-) -> str:
+def free(name: str, used: Iterable[str]) -> str:
     """A name of a volume that is not used yet, like the one wanted; 63 characters at most."""
     used = set(used)
     if name not in used:
@@ -104,25 +75,11 @@ def _volume(given: JobVolume) -> Volume:
     if given.empty_dir is not None:
         medium = given.empty_dir.medium or ""
         size = given.empty_dir.size_limit
-        return Volume(
-            name,
-            kind,
-            medium=medium,
-            size=size,
-        )
+        return Volume(name, kind, medium=medium, size=size)
     if given.node_local is not None:
-        return Volume(
-            name,
-            "emptyDir",
-            size=given.node_local.size,
-        )
+        return Volume(name, "emptyDir", size=given.node_local.size)
     assert given.host_path is not None, "exactly one of the keys is given"
-    return Volume(
-        name,
-        kind,
-        given.host_path.path,
-        host_type=given.host_path.type or "",
-    )
+    return Volume(name, kind, given.host_path.path, host_type=given.host_path.type or "")
 
 
 # --- files
@@ -185,12 +142,7 @@ def needs(context: Context, job: Job) -> None:
         source = _external_source(volume)
         if source is not None:
             kind, name = source
-            external = (
-                "v1",
-                kind,
-                job.namespace,
-                name,
-            )
+            external = ("v1", kind, job.namespace, name)
             context.external.add(external)
 
 
@@ -267,12 +219,7 @@ def _on_disk(volume: JobVolume) -> Quantity:
     return directory.size_limit
 
 
-def _no_disks(
-    context: Context,
-    job: Job,
-    volume: JobVolume,
-    at: Route,
-) -> None:
+def _no_disks(context: Context, job: Job, volume: JobVolume, at: Route) -> None:
     pool = job.pool
     if pool.instance.nvme_gb:
         why = f"pool `{pool.name}` does not use them"
@@ -282,20 +229,14 @@ def _no_disks(
         help = "write `emptyDir`, which is on the root volume, or take a type with NVMe disks"
     context.fault(
         "RES060",
-        f"volume `{volume.name}` of job `{job.spec.name}` "
-        f"is on the node's NVMe disks, and {why}",
+        f"volume `{volume.name}` of job `{job.spec.name}` is on the node's NVMe disks, and {why}",
         at / "nodeLocal",
         help,
         source="EC2 DescribeInstanceTypes InstanceStorageInfo; karpenter.k8s.aws/v1 instanceStorePolicy",
     )
 
 
-def _check_host(
-    context: Context,
-    job: Job,
-    volume: JobVolume,
-    at: Route,
-) -> None:
+def _check_host(context: Context, job: Job, volume: JobVolume, at: Route) -> None:
     """Pod Security refuses host paths at the level `baseline` (Kubernetes, Pod Security Standards)."""
     declared = NamespacesSection.of(context.spec).namespaces
     levels = {namespace.name: namespace.pod_security for namespace in declared}
@@ -324,14 +265,7 @@ def check_paths(context: Context, job: Job) -> None:
         known.setdefault(posixpath.normpath(mount.path), "another mount")
     for index, volume in enumerate(job.spec.volumes):
         at = job.at / "volumes" / index / "path"
-        _check_path(
-            context,
-            job,
-            f"volume `{volume.name}`",
-            volume.path,
-            at,
-            known,
-        )
+        _check_path(context, job, f"volume `{volume.name}`", volume.path, at, known)
         known.setdefault(posixpath.normpath(volume.path), "another volume")
     for path in sorted(job.spec.files):
         at = job.at / "files" / path
@@ -341,12 +275,7 @@ def check_paths(context: Context, job: Job) -> None:
 
 
 def _check_path(
-    context: Context,
-    job: Job,
-    what: str,
-    path: str,
-    at: Route,
-    known: dict[str, str],
+    context: Context, job: Job, what: str, path: str, at: Route, known: dict[str, str]
 ) -> None:
     """``known`` is what is mounted so far, by its path."""
     occupant = known.get(posixpath.normpath(path))
@@ -359,12 +288,7 @@ def _check_path(
         )
 
 
-def _check_folder(
-    context: Context,
-    job: Job,
-    path: str,
-    at: Route,
-) -> bool:
+def _check_folder(context: Context, job: Job, path: str, at: Route) -> bool:
     """Whether the folder of a file can be made.
 
     A file is mounted by itself, and the container runtime makes its folder. It cannot do that below another file, or in

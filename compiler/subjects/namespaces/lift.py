@@ -35,12 +35,7 @@ class Binding(PlanNode):
 
 def namespace(body: Reader) -> Iterator[PlanNode]:
     """Namespace."""
-    yield Namespace(
-        at=body.at,
-        name=name_of(body),
-        labels=labels_of(body),
-        prune=pruned(body),
-    )
+    yield Namespace(at=body.at, name=name_of(body), labels=labels_of(body), prune=pruned(body))
 
 
 def resource_quota(body: Reader) -> Iterator[PlanNode]:
@@ -92,9 +87,7 @@ def binding(body: Reader) -> Iterator[PlanNode]:
     """RoleBinding or ClusterRoleBinding."""
     subjects = tuple(
         Subject(
-            (subject / "kind").word(),
-            (subject / "name").word(),
-            (subject / "namespace").word(),
+            (subject / "kind").word(), (subject / "name").word(), (subject / "namespace").word()
         )
         for subject in (body / "subjects").items()
     )
@@ -120,10 +113,7 @@ def join(nodes: Sequence[PlanNode]) -> list[PlanNode]:
         if isinstance(node, Access):
             bound = bindings.get((node.namespace, node.name))
             if bound is not None:
-                node = replace(
-                    node,
-                    subjects=bound.subjects,
-                )
+                node = replace(node, subjects=bound.subjects)
         joined.append(node)
     return joined
 
@@ -139,18 +129,11 @@ def network_policy(body: Reader) -> Iterator[PlanNode]:
     if "Egress" in types:
         egress = _rules(spec / "egress", "to")
     yield NetworkPolicy(
-        at=body.at,
-        name=name_of(body),
-        namespace=namespace_of(body),
-        ingress=ingress,
-        egress=egress,
+        at=body.at, name=name_of(body), namespace=namespace_of(body), ingress=ingress, egress=egress
     )
 
 
-def _rules(
-    rules: Reader,
-    direction: str,
-) -> tuple[NetworkRule, ...]:
+def _rules(rules: Reader, direction: str) -> tuple[NetworkRule, ...]:
     return tuple(_rule(rule, direction) for rule in rules.items())
 
 
@@ -162,24 +145,15 @@ def _rule(body: Reader, direction: str) -> NetworkRule:
         ports.append((protocol, number))
     listed = (body / direction).items()
     peers = [_peer(peer) for peer in listed]
-    return NetworkRule(
-        peers=tuple(peers),
-        ports=tuple(ports),
-    )
+    return NetworkRule(peers=tuple(peers), ports=tuple(ports))
 
 
 def _peer(body: Reader) -> Peer:
     block = body / "ipBlock"
     if block:
         cidr = (block / "cidr").text()
-        return Peer(
-            cidr=cidr,
-            excluded=(block / "except").texts(),
-        )
-    return Peer(
-        namespaces=_labels(body / "namespaceSelector"),
-        pods=_labels(body / "podSelector"),
-    )
+        return Peer(cidr=cidr, excluded=(block / "except").texts())
+    return Peer(namespaces=_labels(body / "namespaceSelector"), pods=_labels(body / "podSelector"))
 
 
 def _labels(selector: Reader) -> dict[str, str] | None:

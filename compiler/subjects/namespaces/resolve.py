@@ -11,13 +11,7 @@ from compiler.resolve.context import SPEC, Context, unique
 from compiler.source import Route
 from compiler.subjects import addons
 from compiler.subjects.addons.addon import HELM
-from compiler.subjects.delivery.accounts import (
-    READ,
-    deliverer,
-    deliverer_in,
-    makes,
-    reads,
-)
+from compiler.subjects.delivery.accounts import READ, deliverer, deliverer_in, makes, reads
 from compiler.subjects.delivery.stages import stage
 from compiler.subjects.jobs.kinds.wanted import DASHBOARD, KUBERAY, runs
 from compiler.subjects.jobs.plan import GPU, NEURON
@@ -59,11 +53,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     yield from deliverer_in(routes, "jobs", *_JOBS_RIGHTS)
     yield from deliverer("platform", *_PLATFORM_RIGHTS)
     chained = NetworkSection.of(context.spec).network.cilium is not None
-    yield from network_policies(
-        routes,
-        chained=chained,
-        asking=_asking(context),
-    )
+    yield from network_policies(routes, chained=chained, asking=_asking(context))
     yield from pod_priorities()
     yield stage(context, "platform", "controllers", account="platform")
 
@@ -103,27 +93,17 @@ def _levels(context: Context) -> dict[str, str]:
 
 
 def namespaces(
-    routes: dict[str, Route],
-    levels: Mapping[str, str],
-    kubernetes: str,
+    routes: dict[str, Route], levels: Mapping[str, str], kubernetes: str
 ) -> Iterator[Namespace]:
     """The namespaces. Flux never prunes them: that would delete every job and claim in them."""
     for name, at in routes.items():
         # Training pods need nothing that the `baseline` Pod Security Standard forbids.
         level = levels.get(name, "baseline")
         labels = {TRAINING: "true", **_pod_security(level, kubernetes)}
-        yield Namespace(
-            at=at,
-            name=name,
-            labels=labels,
-            prune=False,
-        )
+        yield Namespace(at=at, name=name, labels=labels, prune=False)
 
 
-def _pod_security(
-    level: str,
-    kubernetes: str,
-) -> dict[str, str]:
+def _pod_security(level: str, kubernetes: str) -> dict[str, str]:
     """The labels of a level, as it is in one version: an upgrade of the cluster brings no stricter one by itself.
 
     `enforce` refuses pods alone; `warn` tells who applies a Job that its pods will be refused, and `audit` puts it
@@ -170,8 +150,7 @@ def _hard(quota: NamespaceQuota) -> dict[str, Quantity]:
 def service_accounts(routes: dict[str, Route]) -> tuple[ServiceAccount, ...]:
     """The account of training pods in each namespace."""
     return tuple(
-        ServiceAccount(at=at, name=SERVICE_ACCOUNT, namespace=name)
-        for name, at in routes.items()
+        ServiceAccount(at=at, name=SERVICE_ACCOUNT, namespace=name) for name, at in routes.items()
     )
 
 
@@ -200,23 +179,14 @@ def access(context: Context) -> Iterator[Access]:
 
 
 _RULES = (
-    PolicyRule(
-        ("trainer.kubeflow.org",),
-        ("trainjobs",),
-        (*READ, "delete"),
-    ),
+    PolicyRule(("trainer.kubeflow.org",), ("trainjobs",), (*READ, "delete")),
     reads("jobset.x-k8s.io", "jobsets"),
     reads("kueue.x-k8s.io", "workloads", "localqueues"),
     reads("", "pods", "pods/log", "events", "configmaps"),
     PolicyRule(("",), ("pods/exec", "pods/portforward"), ("create",)),
 )
 _CLUSTER_RULES = (
-    reads(
-        "kueue.x-k8s.io",
-        "clusterqueues",
-        "resourceflavors",
-        "workloadpriorityclasses",
-    ),
+    reads("kueue.x-k8s.io", "clusterqueues", "resourceflavors", "workloadpriorityclasses"),
     reads("trainer.kubeflow.org", "clustertrainingruntimes"),
     reads("", "nodes"),
     reads("karpenter.sh", "nodeclaims", "nodepools"),
@@ -229,11 +199,7 @@ def _more_rules(context: Context) -> Iterator[PolicyRule]:
     groups = {job.api_group for job in jobs}
     for group, resources in _JOBS_OF_GROUPS.items():
         if group in groups:
-            yield PolicyRule(
-                (group,),
-                resources,
-                (*READ, "delete"),
-            )
+            yield PolicyRule((group,), resources, (*READ, "delete"))
 
 
 _JOBS_OF_GROUPS = {
@@ -263,11 +229,7 @@ _PLATFORM_RIGHTS = (
     makes("networking.k8s.io", "networkpolicies"),
     makes("policy", "poddisruptionbudgets"),
     makes(
-        "rbac.authorization.k8s.io",
-        "clusterroles",
-        "clusterrolebindings",
-        "roles",
-        "rolebindings",
+        "rbac.authorization.k8s.io", "clusterroles", "clusterrolebindings", "roles", "rolebindings"
     ),
     makes("scheduling.k8s.io", "priorityclasses"),
     makes("storage.k8s.io", "storageclasses"),
@@ -296,18 +258,12 @@ def _asking(context: Context) -> tuple[NetworkRule, ...]:
         namespaces={"kubernetes.io/metadata.name": namespace},
         pods={"app.kubernetes.io/name": KUBERAY},
     )
-    asks = NetworkRule(
-        peers=(operator,),
-        ports=(("TCP", DASHBOARD),),
-    )
+    asks = NetworkRule(peers=(operator,), ports=(("TCP", DASHBOARD),))
     return (asks,)
 
 
 def network_policies(
-    routes: dict[str, Route],
-    *,
-    chained: bool = False,
-    asking: tuple[NetworkRule, ...] = (),
+    routes: dict[str, Route], *, chained: bool = False, asking: tuple[NetworkRule, ...] = ()
 ) -> Iterator[NetworkPolicy]:
     """Ranks reach each other and the outside, not the node's credentials; nobody reaches them but those of ``asking``.
 
@@ -316,10 +272,7 @@ def network_policies(
     """
     ranks = NetworkRule(peers=(Peer(pods={}),))
     pods = NetworkRule(peers=(Peer(namespaces={}),))
-    any_host = Peer(
-        cidr="0.0.0.0/0",
-        excluded=(IMDS,),
-    )
+    any_host = Peer(cidr="0.0.0.0/0", excluded=(IMDS,))
     outside = NetworkRule(peers=(any_host,))
     for name, at in routes.items():
         yield NetworkPolicy(

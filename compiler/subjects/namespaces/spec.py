@@ -19,14 +19,7 @@ class NamespacesSection(Section):
     namespaces: list[Namespace] = Field(
         [],
         description="The teams' namespaces; derived: those that queues name, or one namespace `training`.",
-        examples=[
-            [
-                {
-                    "name": "team-a",
-                    "principals": ["arn:aws:iam::111122223333:role/team-a"],
-                }
-            ]
-        ],
+        examples=[[{"name": "team-a", "principals": ["arn:aws:iam::111122223333:role/team-a"]}]],
     )
 
 

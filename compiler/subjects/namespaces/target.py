@@ -34,59 +34,31 @@ def lower(plan: Plan) -> Iterator[Manifest]:
             labels=namespace.labels,
             annotations=None if namespace.prune else NO_PRUNE,
         )
-        yield Manifest(
-            body,
-            path(FOLDER, body),
-            namespace.at,
-        )
+        yield Manifest(body, path(FOLDER, body), namespace.at)
     for quota in plan.of(ResourceQuota):
         body = {
             **head("v1", "ResourceQuota", quota.name, quota.namespace),
             "spec": {"hard": quantities(quota.hard)},
         }
-        yield Manifest(
-            body,
-            path(FOLDER, body),
-            quota.at,
-        )
+        yield Manifest(body, path(FOLDER, body), quota.at)
     for account in plan.of(ServiceAccount):
         body = {
             **head("v1", "ServiceAccount", account.name, account.namespace),
             "automountServiceAccountToken": account.automount,
         }
-        yield Manifest(
-            body,
-            path(account.folder, body),
-            account.at,
-        )
+        yield Manifest(body, path(account.folder, body), account.at)
     for access in plan.of(Access):
         for body in access_bodies(access):
-            yield Manifest(
-                body,
-                path(access.folder, body),
-                access.at,
-            )
+            yield Manifest(body, path(access.folder, body), access.at)
     for policy in plan.of(NetworkPolicy):
         body = network_policy(policy)
-        yield Manifest(
-            body,
-            path(FOLDER, body),
-            policy.at,
-        )
+        yield Manifest(body, path(FOLDER, body), policy.at)
     for priority in plan.of(PodPriority):
         body = priority_class(priority)
-        yield Manifest(
-            body,
-            path(FOLDER, body),
-            priority.at,
-        )
+        yield Manifest(body, path(FOLDER, body), priority.at)
     for budget in plan.of(DisruptionBudget):
         body = disruption_budget(budget)
-        yield Manifest(
-            body,
-            path(FOLDER, body),
-            budget.at,
-        )
+        yield Manifest(body, path(FOLDER, body), budget.at)
 
 
 def access_bodies(access: Access) -> tuple[Body, Body]:
@@ -101,22 +73,9 @@ def access_bodies(access: Access) -> tuple[Body, Body]:
         }
         for rule in access.rules
     ]
-    role = {
-        **head(
-            RBAC,
-            f"{prefix}Role",
-            access.name,
-            access.namespace,
-        ),
-        "rules": rules,
-    }
+    role = {**head(RBAC, f"{prefix}Role", access.name, access.namespace), "rules": rules}
     binding = {
-        **head(
-            RBAC,
-            f"{prefix}RoleBinding",
-            access.name,
-            access.namespace,
-        ),
+        **head(RBAC, f"{prefix}RoleBinding", access.name, access.namespace),
         "roleRef": {
             "apiGroup": "rbac.authorization.k8s.io",
             "kind": f"{prefix}Role",
@@ -129,12 +88,7 @@ def access_bodies(access: Access) -> tuple[Body, Body]:
 
 def _subject(subject: Subject) -> Body:
     group = "rbac.authorization.k8s.io" if subject.kind != "ServiceAccount" else None
-    return given(
-        kind=subject.kind,
-        apiGroup=group,
-        name=subject.name,
-        namespace=subject.namespace,
-    )
+    return given(kind=subject.kind, apiGroup=group, name=subject.name, namespace=subject.namespace)
 
 
 def network_policy(policy: NetworkPolicy) -> Body:
@@ -186,8 +140,5 @@ def disruption_budget(budget: DisruptionBudget) -> Body:
     """PodDisruptionBudget."""
     return {
         **head("policy/v1", "PodDisruptionBudget", budget.name, budget.namespace),
-        "spec": {
-            "minAvailable": budget.available,
-            "selector": {"matchLabels": dict(budget.pods)},
-        },
+        "spec": {"minAvailable": budget.available, "selector": {"matchLabels": dict(budget.pods)}},
     }

@@ -16,10 +16,7 @@ KEPT = 5
 """The addresses of a subnet that AWS keeps (VPC user guide, subnet sizing)."""
 
 
-def private_part(
-    cidr: str,
-    zone: str,
-) -> str | None:
+def private_part(cidr: str, zone: str) -> str | None:
     """The block of a zone's private subnet; ``None`` where none is kept for its letter, or none is left."""
     part = _letter(zone)
     block = IPv4Network(cidr)
@@ -28,10 +25,7 @@ def private_part(
     return str(_eighth(block, part))
 
 
-def public_part(
-    cidr: str,
-    zone: str,
-) -> str | None:
+def public_part(cidr: str, zone: str) -> str | None:
     """The block of a zone's public subnet; ``None`` where none is kept for its letter, or none is left."""
     part = _letter(zone)
     block = IPv4Network(cidr)

@@ -35,9 +35,7 @@ def _has_addon(component: str) -> Callable[[Context], bool]:
 
 
 def _sends_to_cloudwatch(context: Context) -> bool:
-    return (
-        "amazon-cloudwatch-observability" in ClusterSection.of(context.spec).eks.addons
-    )
+    return "amazon-cloudwatch-observability" in ClusterSection.of(context.spec).eks.addons
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +55,7 @@ _NEEDS = (
     _Need("sts", "AWS SDKs ask who they are", _EKS),
     _Need("eks", "Karpenter looks the cluster up", _KARPENTER),
     _Need(
-        "eks-auth",
-        "pods get their roles by Pod Identity",
-        "EKS user guide, pod-id-how-it-works",
+        "eks-auth", "pods get their roles by Pod Identity", "EKS user guide, pod-id-how-it-works"
     ),
     _Need("sqs", "Karpenter reads its interruption queue", _KARPENTER),
     _Need("ssm", "Karpenter looks AMIs up by SSM parameters", _KARPENTER),
@@ -80,12 +76,7 @@ _NEEDS = (
         "Secrets Manager user guide, vpc-endpoint-overview",
         _has_addon("external-secrets"),
     ),
-    _Need(
-        "logs",
-        "the CloudWatch agent writes logs",
-        _EKS,
-        _sends_to_cloudwatch,
-    ),
+    _Need("logs", "the CloudWatch agent writes logs", _EKS, _sends_to_cloudwatch),
     _Need(
         "monitoring",
         "the CloudWatch agent writes metrics",
@@ -124,12 +115,7 @@ def made_network(context: Context) -> MadeNetwork:
                 f"its zones are {listed(zones)}; add it to `zones`, or remove it",
                 key=True,
             )
-    subnets = _subnets(
-        context,
-        cidr,
-        zones,
-        public=nat != "none",
-    )
+    subnets = _subnets(context, cidr, zones, public=nat != "none")
     _within(context, cidr)
     _apart(context, subnets)
     return MadeNetwork(
@@ -141,20 +127,12 @@ def made_network(context: Context) -> MadeNetwork:
         nat=nat,
         endpoints=_endpoints(context, isolated=nat == "none"),
         tags={**context.spec.tags, "karpenter.sh/discovery": context.name},
-        origins={
-            "cidr": _AT / "cidr",
-            "nat": _AT / "nat",
-            "endpoints": _AT / "endpoints",
-        },
+        origins={"cidr": _AT / "cidr", "nat": _AT / "nat", "endpoints": _AT / "endpoints"},
     )
 
 
 def _subnets(
-    context: Context,
-    cidr: str,
-    zones: tuple[str, ...],
-    *,
-    public: bool,
+    context: Context, cidr: str, zones: tuple[str, ...], *, public: bool
 ) -> tuple[MadeSubnet, ...]:
     given = NetworkSection.of(context.spec).network.created.subnets
     subnets: list[MadeSubnet] = []
@@ -163,9 +141,7 @@ def _subnets(
         at = _AT
         if private is not None:
             at = _AT / "subnets" / zone
-            context.given(
-                "cluster", f"network.subnets.{zone}", private, "set by the spec", at
-            )
+            context.given("cluster", f"network.subnets.{zone}", private, "set by the spec", at)
         else:
             private = private_part(cidr, zone)
             context.derive(
@@ -214,10 +190,7 @@ def _within(context: Context, cidr: str) -> None:
             )
 
 
-def _apart(
-    context: Context,
-    subnets: tuple[MadeSubnet, ...],
-) -> None:
+def _apart(context: Context, subnets: tuple[MadeSubnet, ...]) -> None:
     """A fault for subnets that share addresses."""
     blocks: dict[str, str] = {}
     places: dict[str, Route] = {}
@@ -229,34 +202,23 @@ def _apart(
             blocks[name] = subnet.public
             places[name] = _AT
     for name, other in overlapping(blocks):
-        at = max(
-            places[name],
-            places[other],
-            key=len,
-        )
+        at = max(places[name], places[other], key=len)
         context.fault(
             "RES150",
-            f"the blocks of {name} (`{blocks[name]}`) "
-            f"and {other} (`{blocks[other]}`) overlap",
+            f"the blocks of {name} (`{blocks[name]}`) and {other} (`{blocks[other]}`) overlap",
             at,
             "write blocks under `subnets` that share no address; the last eighth of the VPC is that of public subnets",
             source=_SIZES,
         )
 
 
-def _endpoints(
-    context: Context,
-    *,
-    isolated: bool,
-) -> tuple[str, ...]:
+def _endpoints(context: Context, *, isolated: bool) -> tuple[str, ...]:
     """The interface endpoints: those of the spec, and without NAT those that the cluster needs."""
     given = NetworkSection.of(context.spec).network.created.endpoints
     services = set[str](given)
     for index, service in enumerate(given):
         at = _AT / "endpoints" / index
-        context.given(
-            "cluster", f"network.endpoints.{service}", service, "set by the spec", at
-        )
+        context.given("cluster", f"network.endpoints.{service}", service, "set by the spec", at)
     for need in _NEEDS if isolated else ():
         if need.when(context) and need.service not in services:
             services.add(need.service)

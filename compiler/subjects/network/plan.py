@@ -26,11 +26,7 @@ class MadeSubnet:
     zone: str
     private: str
     public: str | None = None
-    at: Route = field(
-        default=ROOT,
-        compare=False,
-        repr=False,
-    )
+    at: Route = field(default=ROOT, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,12 +65,7 @@ def network(context: Context) -> Network:
             _is_of_region(context, zone_id, _AT / "zoneIds" / zone)
     if spec.existing is not None:
         fits_existing(context, spec.existing, pools)
-        return _existing(
-            context,
-            spec.existing,
-            _AT / "existing",
-            reached,
-        )
+        return _existing(context, spec.existing, _AT / "existing", reached)
     if spec.is_made:
         from compiler.subjects.network.made import made_network
 
@@ -79,12 +74,7 @@ def network(context: Context) -> Network:
         return _made(made, reached)
     cidr, zones = new_vpc(context)
     fits(context, cidr, zones, pools)
-    return Network(
-        at=_AT,
-        cidr=cidr,
-        zones=zones,
-        **reached,
-    )
+    return Network(at=_AT, cidr=cidr, zones=zones, **reached)
 
 
 def _reached(context: Context) -> dict[str, Any]:
@@ -133,66 +123,32 @@ def new_vpc(context: Context) -> tuple[str, tuple[str, ...]]:
     return cidr, zones
 
 
-def _made(
-    made: MadeNetwork,
-    reached: dict[str, Any],
-) -> Network:
+def _made(made: MadeNetwork, reached: dict[str, Any]) -> Network:
     """The VPC of the bootstrap: eksctl finds its subnets by their blocks (0.230.0, pkg/vpc, describeSubnets)."""
     from compiler.subjects.network.plan import VPC_ID
 
     subnets = [
-        Subnet(
-            at=subnet.at,
-            zone=subnet.zone,
-            cidr=subnet.private,
-        )
-        for subnet in made.subnets
+        Subnet(at=subnet.at, zone=subnet.zone, cidr=subnet.private) for subnet in made.subnets
     ]
     for subnet in made.subnets:
         if subnet.public is not None:
-            public = Subnet(
-                at=subnet.at, zone=subnet.zone, cidr=subnet.public, public=True
-            )
+            public = Subnet(at=subnet.at, zone=subnet.zone, cidr=subnet.public, public=True)
             subnets.append(public)
-    return Network(
-        at=_AT,
-        vpc=VPC_ID,
-        subnets=tuple(subnets),
-        **reached,
-    )
+    return Network(at=_AT, vpc=VPC_ID, subnets=tuple(subnets), **reached)
 
 
 def _existing(
-    context: Context,
-    given: ExistingNetwork,
-    at: Route,
-    reached: dict[str, Any],
+    context: Context, given: ExistingNetwork, at: Route, reached: dict[str, Any]
 ) -> Network:
     """The VPC that the spec describes, private subnets first."""
     subnets: list[Subnet] = []
     for index, subnet in enumerate(given.subnets):
         here = at / "subnets" / index
         context.in_region(subnet.zone, here / "zone")
-        _takes_eks(
-            context,
-            subnet.zone,
-            here / "zone",
-        )
-        subnets.append(
-            Subnet(
-                at=here,
-                zone=subnet.zone,
-                id=subnet.id,
-                public=subnet.public,
-            )
-        )
+        _takes_eks(context, subnet.zone, here / "zone")
+        subnets.append(Subnet(at=here, zone=subnet.zone, id=subnet.id, public=subnet.public))
     subnets.sort(key=lambda subnet: subnet.public)
-    return Network(
-        at=SPEC / "network",
-        vpc=given.vpc,
-        subnets=tuple(subnets),
-        **reached,
-    )
+    return Network(at=SPEC / "network", vpc=given.vpc, subnets=tuple(subnets), **reached)
 
 
 def _is_of_region(context: Context, zone_id: str, at: Route) -> None:
@@ -212,13 +168,7 @@ def _is_of_region(context: Context, zone_id: str, at: Route) -> None:
         )
 
 
-def _takes_eks(
-    context: Context,
-    zone: str,
-    at: Route,
-    *,
-    key: bool = False,
-) -> None:
+def _takes_eks(context: Context, zone: str, at: Route, *, key: bool = False) -> None:
     """A fault for a zone in which EKS takes no subnet; no fault where it is not known which zone a name is."""
     zone_id = context.zone_id(zone)
     if zone_id in WITHOUT_EKS:
@@ -231,10 +181,7 @@ def _takes_eks(
         )
 
 
-def _zones(
-    context: Context,
-    pools: dict[str, Pool],
-) -> tuple[str, ...]:
+def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
     """The pools' zones, and the first two of the Region that take system nodes, since EKS asks for two (EKS user guide,
     network-reqs). A pool that comes adds its zone and takes none away."""
     region = context.spec.region
@@ -245,11 +192,7 @@ def _zones(
     else:
         offered = None
     region_zones = context.catalog.regions.get(region, ())
-    usable = [
-        zone
-        for zone in offered or region_zones
-        if context.zone_id(zone) not in WITHOUT_EKS
-    ]
+    usable = [zone for zone in offered or region_zones if context.zone_id(zone) not in WITHOUT_EKS]
     zones = set(usable[:2])
     for pool in pools.values():
         zones.update(pool.zones)

@@ -42,12 +42,7 @@ class _Room:
     source: str = ""
 
 
-def fits(
-    context: Context,
-    cidr: str,
-    zones: tuple[str, ...],
-    pools: dict[str, Pool],
-) -> None:
+def fits(context: Context, cidr: str, zones: tuple[str, ...], pools: dict[str, Pool]) -> None:
     """Whether the private subnets of a VPC that eksctl makes have enough addresses.
 
     eksctl cuts the block into 8 subnets (eksctl user guide, vpc-configuration), into 16 for more than four zones;
@@ -62,23 +57,15 @@ def fits(
     at = SPEC / "network"
     if NetworkSection.of(context.spec).network.created.cidr:
         at = at / "create" / "cidr"
-    larger = (
-        "write a larger block, like `10.0.0.0/16`, or import a VPC with larger subnets"
-    )
+    larger = "write a larger block, like `10.0.0.0/16`, or import a VPC with larger subnets"
     rooms: list[_Room] = []
     for zone in zones:
-        what = (
-            f"the private subnet in `{zone}` is a /{prefix} with {addresses} addresses"
-        )
+        what = f"the private subnet in `{zone}` is a /{prefix} with {addresses} addresses"
         rooms.append(_Room(zone, what, addresses, at, larger))
     _have_room(context, rooms, pools)
 
 
-def fits_made(
-    context: Context,
-    made: MadeNetwork,
-    pools: dict[str, Pool],
-) -> None:
+def fits_made(context: Context, made: MadeNetwork, pools: dict[str, Pool]) -> None:
     """The same for a VPC of the bootstrap, whose endpoints have an address in each zone."""
     rooms: list[_Room] = []
     for subnet in made.subnets:
@@ -87,21 +74,12 @@ def fits_made(
         what = f"the private subnet in `{zone}`, `{subnet.private}`, has {addresses} addresses"
         larger = f"write a larger block under `subnets: {{{zone}: …}}`"
         count = len(made.endpoints)
-        room = _Room(
-            zone,
-            what,
-            addresses,
-            subnet.at,
-            larger,
-            count,
-        )
+        room = _Room(zone, what, addresses, subnet.at, larger, count)
         rooms.append(room)
     _have_room(context, rooms, pools)
 
 
-def fits_existing(
-    context: Context, given: ExistingNetwork, pools: dict[str, Pool]
-) -> None:
+def fits_existing(context: Context, given: ExistingNetwork, pools: dict[str, Pool]) -> None:
     """The same for subnets that exist, in the zones of which all sizes are given."""
     rooms: list[_Room] = []
     for zone, subnets in given.private.items():
@@ -134,17 +112,9 @@ def _addresses(subnet: Subnet) -> int | None:
     return usable(subnet.cidr)
 
 
-def _have_room(
-    context: Context,
-    rooms: list[_Room],
-    pools: dict[str, Pool],
-) -> None:
+def _have_room(context: Context, rooms: list[_Room], pools: dict[str, Pool]) -> None:
     """The nodes of each zone against its addresses, then those that may be in several against all of theirs."""
-    enough = {
-        room.zone: room
-        for room in rooms
-        if _has_room(context, room, list(pools.values()))
-    }
+    enough = {room.zone: room for room in rooms if _has_room(context, room, list(pools.values()))}
     declared = pools.values()
     spread = [pool for pool in declared if len(pool.zones) > 1]
     several = {frozenset(pool.zones) for pool in spread}
@@ -156,9 +126,7 @@ def _have_room(
             _have_room_together(context, of_zones, within)
 
 
-def _have_room_together(
-    context: Context, rooms: list[_Room], pools: list[Pool]
-) -> None:
+def _have_room_together(context: Context, rooms: list[_Room], pools: list[Pool]) -> None:
     """A doubt where zones together have fewer addresses than the nodes that are in no other zone take."""
     of_nodes = _with_warm(context, pools)
     there = sum(room.addresses for room in rooms)
@@ -179,11 +147,7 @@ def _have_room_together(
     )
 
 
-def _has_room(
-    context: Context,
-    room: _Room,
-    pools: list[Pool],
-) -> bool:
+def _has_room(context: Context, room: _Room, pools: list[Pool]) -> bool:
     """Whether the nodes that are in one zone alone have their addresses.
 
     A fault where not even nodes and their training pods fit, the least there is; a doubt where they do, and what the
@@ -228,10 +192,7 @@ def _of_efa(pool: Pool) -> int:
     return 0
 
 
-def _with_warm(
-    context: Context,
-    pools: list[Pool],
-) -> int | None:
+def _with_warm(context: Context, pools: list[Pool]) -> int | None:
     """The addresses of all nodes of pools; ``None`` where pods have subnets of their own."""
     addons = ClusterSection.of(context.spec).eks.addons
     settings = addons.get("vpc-cni")
@@ -241,12 +202,7 @@ def _with_warm(
     total = 0
     for pool in pools:
         each = [
-            taken(
-                instance,
-                kept,
-                _PODS,
-                efa=pool.efa and not pool.managed,
-            )
+            taken(instance, kept, _PODS, efa=pool.efa and not pool.managed)
             for instance in pool.instances
         ]
         a_node = max(each) + _of_efa(pool)

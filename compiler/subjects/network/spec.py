@@ -10,13 +10,7 @@ from compiler.spec.checks import fault
 from compiler.spec.choice import one_at_most
 from compiler.spec.later import later
 from compiler.spec.section import Section
-from compiler.spec.types import (
-    Distinct,
-    SubnetCidr,
-    VpcCidr,
-    Zone,
-    ZoneId,
-)
+from compiler.spec.types import Distinct, SubnetCidr, VpcCidr, Zone, ZoneId
 
 if TYPE_CHECKING:
     from compiler.subjects.network.forms.cilium import Cilium
@@ -96,11 +90,7 @@ class CreatedNetwork(SpecModel):
         examples=["single"],
     )
     endpoints: Annotated[
-        list[
-            Annotated[
-                Endpoint, BeforeValidator(_as_endpoint, json_schema_input_type=Endpoint)
-            ]
-        ],
+        list[Annotated[Endpoint, BeforeValidator(_as_endpoint, json_schema_input_type=Endpoint)]],
         Distinct,
     ] = Field(
         [],
@@ -153,7 +143,7 @@ class Network(SpecModel):
                     {"id": "subnet-0a1b2c3d4e5f60718", "zone": "us-west-2a"},
                     {"id": "subnet-0a1b2c3d4e5f60719", "zone": "us-west-2b"},
                 ],
-            },
+            }
         ],
     )
     cilium: Cilium | None = Field(
@@ -219,9 +209,7 @@ class NetworkSection(Section):
     network: Network = Field(
         Network.model_construct(),
         description="The VPC of the cluster: a new one, or one that exists.",
-        examples=[
-            {"create": {"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"]}}
-        ],
+        examples=[{"create": {"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"]}}],
     )
 
 

@@ -48,36 +48,17 @@ def network_stack(made: MadeNetwork) -> Artifact:
     resources.update(_endpoints(made))
     for service in made.endpoints:
         origins["Resources", _endpoint_name(service)] = made.where("endpoints")
-    body = template(
-        f"The network of cluster {made.cluster}", resources, Parameters=_zones(made)
-    )
+    body = template(f"The network of cluster {made.cluster}", resources, Parameters=_zones(made))
     body["Outputs"] = _outputs(made)
-    return Artifact(
-        body,
-        PATH,
-        made.at,
-        origins,
-        format="cloudformation",
-    )
+    return Artifact(body, PATH, made.at, origins, format="cloudformation")
 
 
-def _resource(
-    kind: str,
-    **properties: Any,
-) -> dict[str, Any]:
+def _resource(kind: str, **properties: Any) -> dict[str, Any]:
     return {"Type": f"AWS::EC2::{kind}", "Properties": given(**properties)}
 
 
-def _tags(
-    made: MadeNetwork,
-    what: str,
-    **more: str,
-) -> list[dict[str, str]]:
-    tags = {
-        **made.tags,
-        **more,
-        "Name": f"{made.cluster}-{what}",
-    }
+def _tags(made: MadeNetwork, what: str, **more: str) -> list[dict[str, str]]:
+    tags = {**made.tags, **more, "Name": f"{made.cluster}-{what}"}
     return tag_list(dict(sorted(tags.items())))
 
 
@@ -107,15 +88,9 @@ def _way_out(made: MadeNetwork) -> Resources:
     resources: Resources = {
         "InternetGateway": _resource("InternetGateway", Tags=_tags(made, "internet")),
         "InternetAttachment": _resource(
-            "VPCGatewayAttachment",
-            VpcId=_VPC,
-            InternetGatewayId={"Ref": "InternetGateway"},
+            "VPCGatewayAttachment", VpcId=_VPC, InternetGatewayId={"Ref": "InternetGateway"}
         ),
-        "PublicRoutes": _resource(
-            "RouteTable",
-            VpcId=_VPC,
-            Tags=_tags(made, "public"),
-        ),
+        "PublicRoutes": _resource("RouteTable", VpcId=_VPC, Tags=_tags(made, "public")),
         "PublicRoute": {
             **_resource(
                 "Route",
@@ -130,11 +105,7 @@ def _way_out(made: MadeNetwork) -> Resources:
         name = zone_name(subnet.zone)
         # An address of a VPC waits for its gateway (template reference, AWS::EC2::EIP).
         resources[f"NatAddress{name}"] = {
-            **_resource(
-                "EIP",
-                Domain="vpc",
-                Tags=_tags(made, f"nat-{subnet.zone}"),
-            ),
+            **_resource("EIP", Domain="vpc", Tags=_tags(made, f"nat-{subnet.zone}")),
             "DependsOn": "InternetAttachment",
         }
         resources[f"NatGateway{name}"] = _resource(
@@ -164,11 +135,7 @@ def _subnet(made: MadeNetwork, subnet: MadeSubnet) -> Resources:
             VpcId=_VPC,
             AvailabilityZone={"Ref": f"Zone{name}"},
             CidrBlock=subnet.private,
-            Tags=_tags(
-                made,
-                f"private-{zone}",
-                **_role("internal-elb"),
-            ),
+            Tags=_tags(made, f"private-{zone}", **_role("internal-elb")),
         ),
         f"PrivateRoutes{name}": _resource(
             "RouteTable", VpcId=_VPC, Tags=_tags(made, f"private-{zone}")
@@ -199,11 +166,7 @@ def _subnet(made: MadeNetwork, subnet: MadeSubnet) -> Resources:
             CidrBlock=subnet.public,
             # eksctl 0.230.0, pkg/vpc, validatePublicSubnet
             MapPublicIpOnLaunch=True,
-            Tags=_tags(
-                made,
-                f"public-{zone}",
-                **_role("elb"),
-            ),
+            Tags=_tags(made, f"public-{zone}", **_role("elb")),
         )
         resources[f"PublicSubnetRoutes{name}"] = _resource(
             "SubnetRouteTableAssociation",
@@ -227,18 +190,10 @@ def _groups(made: MadeNetwork) -> Resources:
             VpcId=_VPC,
             SecurityGroupIngress=from_vpc,
             SecurityGroupEgress=[{"IpProtocol": "-1", "CidrIp": _EVERYWHERE}],
-            Tags=_tags(
-                made,
-                "nodes",
-                **{NODES_TAG: made.cluster},
-            ),
+            Tags=_tags(made, "nodes", **{NODES_TAG: made.cluster}),
         ),
-        "NodesFromItself": _resource(
-            "SecurityGroupIngress", **itself, SourceSecurityGroupId=own
-        ),
-        "NodesToItself": _resource(
-            "SecurityGroupEgress", **itself, DestinationSecurityGroupId=own
-        ),
+        "NodesFromItself": _resource("SecurityGroupIngress", **itself, SourceSecurityGroupId=own),
+        "NodesToItself": _resource("SecurityGroupEgress", **itself, DestinationSecurityGroupId=own),
     }
     if made.endpoints:
         resources["EndpointsSecurityGroup"] = _resource(
@@ -251,12 +206,7 @@ def _groups(made: MadeNetwork) -> Resources:
     return resources
 
 
-def _ports(
-    made: MadeNetwork,
-    first: int,
-    last: int,
-    what: str,
-) -> dict[str, Any]:
+def _ports(made: MadeNetwork, first: int, last: int, what: str) -> dict[str, Any]:
     return {
         "Description": f"{what} from the VPC",
         "IpProtocol": "tcp",
@@ -269,9 +219,7 @@ def _ports(
 def _endpoints(made: MadeNetwork) -> Resources:
     """The gateway of S3, where ECR keeps image layers too, and the interface endpoints, in every zone."""
     zones = [zone_name(subnet.zone) for subnet in made.subnets]
-    tables: list[Mapping[str, str]] = [
-        {"Ref": f"PrivateRoutes{zone}"} for zone in zones
-    ]
+    tables: list[Mapping[str, str]] = [{"Ref": f"PrivateRoutes{zone}"} for zone in zones]
     if not made.isolated:
         tables.append({"Ref": "PublicRoutes"})
     resources: Resources = {

@@ -16,11 +16,7 @@ def lower(plan: Plan) -> Iterator[Artifact]:
     switch = plan.one(PolicySwitch)
     if switch is not None:
         body = policy_switch(switch)
-        yield Manifest(
-            body,
-            path("platform", body),
-            switch.at,
-        )
+        yield Manifest(body, path("platform", body), switch.at)
     made = plan.one(MadeNetwork)
     if made is not None:
         from compiler.subjects.network.stack import network_stack

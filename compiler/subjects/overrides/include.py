@@ -37,9 +37,7 @@ def include(context: Context) -> Iterator[PlanNode]:
         else:
             folder = SECOND
         folders.add(folder)
-        yield IncludedObject(
-            at=included.at, file=included.file, folder=folder, body=included.body
-        )
+        yield IncludedObject(at=included.at, file=included.file, folder=folder, body=included.body)
     timeout = Duration.minutes(15)
     decrypted = SecretsSection.of(context.spec).sops is not None
     custom = SECOND in folders
@@ -56,13 +54,7 @@ def include(context: Context) -> Iterator[PlanNode]:
     if custom:
         after = FIRST if FIRST in folders else "controllers"
         yield stage(
-            context,
-            SECOND,
-            after,
-            account=_ALL,
-            wait=False,
-            timeout=timeout,
-            decrypted=decrypted,
+            context, SECOND, after, account=_ALL, wait=False, timeout=timeout, decrypted=decrypted
         )
 
 
@@ -89,10 +81,7 @@ def _defined(definition: Included) -> str:
     return f"{spec.get('group')}/{kind}"
 
 
-def _is_known(
-    included: Included,
-    known: set[str],
-) -> bool:
+def _is_known(included: Included, known: set[str]) -> bool:
     group, _, _ = included.body["apiVersion"].rpartition("/")
     if "." not in group or group.endswith((".k8s.io", _FLUX)):
         return True  # built in

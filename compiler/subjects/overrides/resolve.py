@@ -34,9 +34,7 @@ def _patch(patch: Patch, at: Route) -> ObjectPatch:
         merge = patch.patch
     else:
         operations = tuple(
-            Operation(
-                operation.op, operation.path, operation.from_ or "", operation.value
-            )
+            Operation(operation.op, operation.path, operation.from_ or "", operation.value)
             for operation in patch.patch
         )
     return ObjectPatch(

@@ -6,11 +6,7 @@ from pydantic import Field
 
 from compiler.spec.later import later
 from compiler.spec.section import Section
-from compiler.spec.types import (
-    Distinct,
-    IncludePath,
-    Name,
-)
+from compiler.spec.types import Distinct, IncludePath, Name
 
 if TYPE_CHECKING:
     from compiler.subjects.overrides.forms.component import Component

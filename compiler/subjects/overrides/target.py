@@ -20,13 +20,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
     for node in plan.of(IncludedObject):
         body = guarded(deepcopy(dict(node.body)))
         path = _path(node, body)
-        yield Manifest(
-            body,
-            path,
-            node.at,
-            key=node.file,
-            whole=node.at,
-        )
+        yield Manifest(body, path, node.at, key=node.file, whole=node.at)
 
 
 def _path(node: IncludedObject, body: Body) -> str:
@@ -37,9 +31,4 @@ def _path(node: IncludedObject, body: Body) -> str:
     else:
         kind = ref.kind
     name = _UNFIT.sub("_", ref.name)[:_LONGEST]
-    return object_path(
-        node.folder,
-        kind,
-        name,
-        ref.namespace,
-    )
+    return object_path(node.folder, kind, name, ref.namespace)

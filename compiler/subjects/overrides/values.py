@@ -37,11 +37,7 @@ def chart_values(
 
 
 def overridden(
-    context: Context,
-    component: str,
-    ours: Mapping[str, Any],
-    own: Mapping[str, Any],
-    at: Route,
+    context: Context, component: str, ours: Mapping[str, Any], own: Mapping[str, Any], at: Route
 ) -> tuple[Mapping[str, Any], Places]:
     """Our values with those of the spec at ``at`` over them, and the place of each that the spec sets.
 
@@ -62,10 +58,7 @@ def overridden(
 
 
 def _laid_over(
-    values: dict[str, Any],
-    own: Mapping[str, Any],
-    path: tuple[str, ...],
-    at: Route,
+    values: dict[str, Any], own: Mapping[str, Any], path: tuple[str, ...], at: Route
 ) -> Iterator[Change]:
     """Lay the spec's values over ``values``, which changes; mappings inside are copied before they do."""
     for key, value in own.items():
@@ -90,13 +83,7 @@ def _laid_over(
 def _places(change: Change) -> Places:
     if change.after is _ABSENT:
         return {change.path: change.at}
-    return dict(
-        routes_below(
-            change.after,
-            change.path,
-            change.at,
-        )
-    )
+    return dict(routes_below(change.after, change.path, change.at))
 
 
 def _nothing_to_remove(context: Context, component: str, change: Change) -> None:

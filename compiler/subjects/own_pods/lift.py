@@ -59,10 +59,7 @@ def _nodes(
     if first is not None:
         program = first.pod.container(main)
     if program is None:
-        program = Container(
-            at=body.at,
-            name=main,
-        )
+        program = Container(at=body.at, name=main)
     if entrypoint is not None:
         program = _started_by(program, entrypoint)
     jobs = []
@@ -125,9 +122,7 @@ def _nodes(
     )
 
 
-def _places(
-    body: Reader, program: Container, labels: Reader, deadline: Reader
-) -> dict[str, Route]:
+def _places(body: Reader, program: Container, labels: Reader, deadline: Reader) -> dict[str, Route]:
     return {
         **program.origins,
         "queue": (labels / QUEUE).at,
@@ -151,12 +146,7 @@ def _started_by(program: Container, entrypoint: Reader) -> Container:
     except ValueError:
         words = [line]
     places = {"command": entrypoint.at, "args": entrypoint.at}
-    return replace(
-        program,
-        command=tuple(words),
-        args=(),
-        origins={**program.origins, **places},
-    )
+    return replace(program, command=tuple(words), args=(), origins={**program.origins, **places})
 
 
 def _policy(body: Reader) -> Reader:
@@ -179,23 +169,13 @@ def _as_trainer(part: ReplicatedJob, main: str) -> ReplicatedJob:
         if container.name == main:
             container = _bare(container)
         containers.append(container)
-    own = replace(
-        part.pod,
-        containers=tuple(containers),
-    )
+    own = replace(part.pod, containers=tuple(containers))
     return replace(part, step=_TRAINER, pod=own)
 
 
 def _bare(container: Container) -> Container:
     return replace(
-        container,
-        image=None,
-        command=(),
-        args=(),
-        env=(),
-        requests={},
-        limits={},
-        misspelt=(),
+        container, image=None, command=(), args=(), env=(), requests={}, limits={}, misspelt=()
     )
 
 
@@ -206,9 +186,7 @@ def _replicas(specs: Reader) -> list[ReplicatedJob]:
         policy = replica / "restartPolicy"
         own = pod(replica / "template")
         own = replace(
-            own,
-            restart_policy=policy.text(),
-            origins={**own.origins, "restart_policy": policy.at},
+            own, restart_policy=policy.text(), origins={**own.origins, "restart_policy": policy.at}
         )
         count = (replica / "replicas").integer()
         parts.append(
@@ -365,14 +343,7 @@ def ray_job(body: Reader) -> Iterator[PlanNode]:
     spec = body / "spec"
     cluster = spec / "rayClusterSpec"
     head = cluster / "headGroupSpec"
-    parts = [
-        ReplicatedJob(
-            at=head.at,
-            name="head",
-            step=HEAD,
-            pod=pod(head / "template"),
-        )
-    ]
+    parts = [ReplicatedJob(at=head.at, name="head", step=HEAD, pod=pod(head / "template"))]
     groups = (cluster / "workerGroupSpecs").items()
     workers = [_group(group) for group in groups]
     yield from _nodes(

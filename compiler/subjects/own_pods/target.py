@@ -50,10 +50,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
 
 
 def _manifest(job: TrainJob, runtime: Runtime) -> Manifest:
-    whole = replace(
-        runtime,
-        jobs=_roles(job, runtime),
-    )
+    whole = replace(runtime, jobs=_roles(job, runtime))
     spec, pods = _BODIES[job.kind](job, whole)
     head = job_head(job, JOB_KINDS[job.kind].api, whole)
     body = {**head, "spec": spec}
@@ -62,30 +59,16 @@ def _manifest(job: TrainJob, runtime: Runtime) -> Manifest:
     for start, replicated in zip(pods, whole.jobs, strict=True):
         places.update(pod_origins(start, replicated.pod))
         names = [container.name for container in replicated.pod.containers]
-        here = (
-            *start,
-            "containers",
-            names.index(runtime.main),
-        )
+        here = (*start, "containers", names.index(runtime.main))
         places.update(program_origins(here, job))
         words += [(*here, "command"), (*here, "args")]
     for field, name in _FIELDS.get(job.kind, {}).items():
         origin = _where(job, runtime, name)
         places["spec", *field] = origin
-    return Manifest(
-        body,
-        path(JOBS, body),
-        job.at,
-        places,
-        tuple(words),
-    )
+    return Manifest(body, path(JOBS, body), job.at, places, tuple(words))
 
 
-def _where(
-    job: TrainJob,
-    runtime: Runtime,
-    name: str,
-) -> Route:
+def _where(job: TrainJob, runtime: Runtime, name: str) -> Route:
     node = runtime if name == "max_restarts" else job
     return node.where(name)
 
@@ -120,10 +103,7 @@ _FIELDS: dict[str, dict[_Path, str]] = {
 }
 
 
-def _roles(
-    job: TrainJob,
-    runtime: Runtime,
-) -> tuple[ReplicatedJob, ...]:
+def _roles(job: TrainJob, runtime: Runtime) -> tuple[ReplicatedJob, ...]:
     """The parts of the job, with the program in that which takes it."""
     main = runtime.trainer()
     pod = effective_pod(job, runtime)
@@ -148,16 +128,8 @@ def _pytorch_job(job: TrainJob, runtime: Runtime) -> _Spec:
 
 
 def _mpi_job(job: TrainJob, runtime: Runtime) -> _Spec:
-    settings = {
-        name: value
-        for name, value in runtime.settings.items()
-        if name != "cleanPodPolicy"
-    }
-    spec = given(
-        slotsPerWorker=job.processes,
-        **settings,
-        runPolicy=_run_policy(job, runtime),
-    )
+    settings = {name: value for name, value in runtime.settings.items() if name != "cleanPodPolicy"}
+    spec = given(slotsPerWorker=job.processes, **settings, runPolicy=_run_policy(job, runtime))
     return _replicas("mpiReplicaSpecs", spec, runtime)
 
 
@@ -170,11 +142,7 @@ def _run_policy(job: TrainJob, runtime: Runtime) -> Body:
     )
 
 
-def _replicas(
-    key: str,
-    spec: Body,
-    runtime: Runtime,
-) -> _Spec:
+def _replicas(key: str, spec: Body, runtime: Runtime) -> _Spec:
     """Replicas by role. Their restart policy stands beside the pod's template, and the operator writes it into it."""
     specs: Body = {}
     pods: list[_Path] = []
@@ -200,19 +168,10 @@ def _job_set(job: TrainJob, runtime: Runtime) -> _Spec:
         template = spec["replicatedJobs"][index]["template"]
         template.pop("metadata", None)
         count = part.nodes or job.nodes
-        indexed = {
-            "completionMode": "Indexed",
-            "completions": count,
-            "parallelism": count,
-        }
+        indexed = {"completionMode": "Indexed", "completions": count, "parallelism": count}
         template["spec"] = {**indexed, **template["spec"]}
-        pods.append(
-            ("spec", "replicatedJobs", index, "template", "spec", "template", "spec")
-        )
-    return given(
-        managedBy=job.managed_by,
-        **spec,
-    ), pods
+        pods.append(("spec", "replicatedJobs", index, "template", "spec", "template", "spec"))
+    return given(managedBy=job.managed_by, **spec), pods
 
 
 def _plain_job(job: TrainJob, runtime: Runtime) -> _Spec:
@@ -221,11 +180,7 @@ def _plain_job(job: TrainJob, runtime: Runtime) -> _Spec:
     indexed: Body = {}
     if job.nodes != 1:
         limit = "backoffLimitPerIndex"
-        indexed = {
-            "completionMode": "Indexed",
-            "completions": job.nodes,
-            "parallelism": job.nodes,
-        }
+        indexed = {"completionMode": "Indexed", "completions": job.nodes, "parallelism": job.nodes}
     spec = given(
         **indexed,
         **{limit: part.backoff_limit},
@@ -254,11 +209,7 @@ def _ray_job(job: TrainJob, runtime: Runtime) -> _Spec:
             cluster["headGroupSpec"] = head
             pods.append((*here, "headGroupSpec", *_POD))
             continue
-        place = (
-            *here,
-            "workerGroupSpecs",
-            len(workers),
-        )
+        place = (*here, "workerGroupSpecs", len(workers))
         pods.append((*place, *_POD))
         workers.append(
             {
@@ -285,11 +236,7 @@ def _without_program(pod: Pod, main: str) -> Pod:
     containers = []
     for container in pod.containers:
         if container.name == main:
-            container = replace(
-                container,
-                command=(),
-                args=(),
-            )
+            container = replace(container, command=(), args=())
         containers.append(container)
     return replace(pod, containers=tuple(containers))
 

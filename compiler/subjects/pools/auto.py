@@ -20,13 +20,7 @@ from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.jobs.stopping import BLOCK_DRAIN
 from compiler.subjects.pools.daemons import daemons
 from compiler.subjects.pools.karpenter import node_classes, node_pools
-from compiler.subjects.pools.plan import (
-    AutoNodeClass,
-    Boot,
-    Budget,
-    NodeClass,
-    NodePool,
-)
+from compiler.subjects.pools.plan import AutoNodeClass, Boot, Budget, NodeClass, NodePool
 from compiler.subjects.pools.pools import GPU_PRESENT, Pool
 
 _NODE_CLASS = "EKS user guide, create-node-class"
@@ -35,19 +29,10 @@ _ADDRESSES_OF_A_PREFIX = 16
 _MOST_IOPS, _MOST_THROUGHPUT = 16000, 1000
 
 
-def auto_nodes(
-    context: Context,
-    pool: Pool,
-) -> Iterator[PlanNode]:
+def auto_nodes(context: Context, pool: Pool) -> Iterator[PlanNode]:
     """The node classes of a pool, and its NodePools."""
     for at, message, help, source in _refused(pool):
-        context.fault(
-            "RES190",
-            f"pool `{pool.name}` {message}",
-            at,
-            help,
-            source=source,
-        )
+        context.fault("RES190", f"pool `{pool.name}` {message}", at, help, source=source)
     for node_class in node_classes(context, pool):
         yield _node_class(context, pool, node_class)
     for node_pool in node_pools(context, pool):
@@ -135,11 +120,7 @@ def _disks(pool: Pool) -> Iterator[_Refused]:
             )
 
 
-def _node_class(
-    context: Context,
-    pool: Pool,
-    whole: NodeClass,
-) -> AutoNodeClass:
+def _node_class(context: Context, pool: Pool, whole: NodeClass) -> AutoNodeClass:
     """What EKS Auto Mode has of a node class. Tags of the spec are left out: the role of the cluster, which launches
     the nodes, may set none of its own (EKS user guide, auto-learn-iam: custom tags)."""
     names = [field.name for field in fields(NodeClass)]
@@ -155,19 +136,12 @@ def _node_class(
     )
     return AutoNodeClass(
         **known,
-        ephemeral=replace(
-            whole.block_devices[0],
-            device="",
-            encrypted=True,
-        ),
+        ephemeral=replace(whole.block_devices[0], device="", encrypted=True),
         prefixes=_prefixes(context, pool),
     )
 
 
-def _prefixes(
-    context: Context,
-    pool: Pool,
-) -> int | None:
+def _prefixes(context: Context, pool: Pool) -> int | None:
     """Blocks of addresses for pods. Where a class says its interfaces, EKS adds none after the launch."""
     if not pool.efa:
         return None
@@ -186,11 +160,7 @@ def _prefixes(
     return prefixes
 
 
-def _node_pool(
-    context: Context,
-    pool: Pool,
-    whole: NodePool,
-) -> NodePool:
+def _node_pool(context: Context, pool: Pool, whole: NodePool) -> NodePool:
     grace, expire_after = _life(context, pool)
     requirements = [
         requirement
@@ -210,10 +180,7 @@ def _node_pool(
     )
 
 
-def _life(
-    context: Context,
-    pool: Pool,
-) -> tuple[Duration, Duration]:
+def _life(context: Context, pool: Pool) -> tuple[Duration, Duration]:
     """How long a run goes on where its node has reached its age, and that age. A block ends by itself."""
     auto = ClusterSection.of(context.spec).auto_mode
     assert auto is not None, "the cluster is of EKS Auto Mode"
@@ -246,8 +213,4 @@ def _budgets(pool: Pool) -> tuple[Budget, ...]:
     drifted = Budget("0", ("Drifted",))
     if pool.static:
         return (drifted,)
-    return (
-        Budget("100%", ("Empty",)),
-        drifted,
-        Budget("0", ("Underutilized",)),
-    )
+    return (Budget("100%", ("Empty",)), drifted, Budget("0", ("Underutilized",)))

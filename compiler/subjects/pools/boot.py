@@ -15,9 +15,7 @@ _LARGE_VCPUS, _LARGE_MIB = 64, 64 * 1024
 """Beyond either, FSx wants other settings of a client (FSx for Lustre user guide, performance-tips)."""
 _TIPS = "FSx for Lustre user guide, performance-tips, read 2026-11"
 _CLIENTS = "EKS user guide, fsx-csi-tuning-efa, commit 1527dee9"
-_LIMITS = (
-    "amazon-eks-ami 81fec2e, base-runtime-spec.json; containerd.service; getrlimit(2)"
-)
+_LIMITS = "amazon-eks-ami 81fec2e, base-runtime-spec.json; containerd.service; getrlimit(2)"
 
 
 def boot_of_pool(context: Context, pool: Pool) -> Boot:
@@ -48,9 +46,7 @@ def check_lustre_clients(context: Context, pools: Mapping[str, Pool]) -> None:
         created = storage.created_lustre
         if created is None or not created.efa:
             continue
-        clients = [
-            pool for pool in pools.values() if storage in _over_efa(context, pool)
-        ]
+        clients = [pool for pool in pools.values() if storage in _over_efa(context, pool)]
         if clients and _runs_scripts(context):
             continue
         fact, help = _why_none(context, storage)

@@ -12,10 +12,7 @@ from compiler.subjects.pools.pools import Pool
 _RESERVATION = "EC2 API, CapacityReservation (2016-11-15)"
 
 
-def check_pools(
-    context: Context,
-    pools: Mapping[str, Pool],
-) -> None:
+def check_pools(context: Context, pools: Mapping[str, Pool]) -> None:
     """Everything about pools that is wrong by itself or beside another."""
     for pool in pools.values():
         _one_zone(context, pool)
@@ -89,16 +86,15 @@ def _burn_in(context: Context, pool: Pool) -> None:
                 "the image of the test is for `amd64`, "
                 f"and `{pool.instance.name}` is `{pool.instance.arch}`"
             )
-            help = "write `image:` with nccl-tests for it, and one with DCGM where `diagnostics` run"
+            help = (
+                "write `image:` with nccl-tests for it, and one with DCGM where `diagnostics` run"
+            )
     elif pool.managed:
         why = "it is a managed node group, whose taints are for good"
         help = "remove one of them: Karpenter alone has startup taints"
     if why:
         context.fault(
-            "RES176",
-            f"pool `{pool.name}` tests new nodes, and {why}",
-            pool.at / "burnIn",
-            help,
+            "RES176", f"pool `{pool.name}` tests new nodes, and {why}", pool.at / "burnIn", help
         )
 
 
@@ -120,10 +116,7 @@ def _one_zone(context: Context, pool: Pool) -> None:
     )
 
 
-def _reservations(
-    context: Context,
-    pools: Mapping[str, Pool],
-) -> None:
+def _reservations(context: Context, pools: Mapping[str, Pool]) -> None:
     """A reservation is of one type, in one zone, of one kind, and has one start and one end."""
     first_of: dict[str, Pool] = {}
     for pool in pools.values():
@@ -145,10 +138,7 @@ def _reservations(
             )
 
 
-def _apart(
-    one: Pool,
-    other: Pool,
-) -> tuple[str, str] | None:
+def _apart(one: Pool, other: Pool) -> tuple[str, str] | None:
     """What two pools say of one reservation, where it is not the same."""
     if one.instance.name != other.instance.name:
         own_type = f"`{one.instance.name}`"

@@ -14,10 +14,7 @@ from compiler.subjects import addons
 from compiler.subjects.addons.addon import OURS, Daemon
 
 
-def daemons(
-    context: Context,
-    instance: InstanceType,
-) -> list[Daemon]:
+def daemons(context: Context, instance: InstanceType) -> list[Daemon]:
     """The DaemonSets that may land on a node of a type. Those that EKS Auto Mode replaces by programs of its nodes are
     among them: what the programs take is not published, and so much is kept free for them."""
     possible = []
@@ -30,10 +27,7 @@ def daemons(
     return possible
 
 
-def running(
-    context: Context,
-    instance: InstanceType,
-) -> list[Daemon]:
+def running(context: Context, instance: InstanceType) -> list[Daemon]:
     """The DaemonSets that this cluster runs on a node of a type."""
     return [
         daemon

@@ -22,10 +22,7 @@ from compiler.subjects.pools.share import ROOT_GIB
 _EKSCTL = "eksctl v0.230.0"
 
 
-def node_groups(
-    context: Context,
-    pool: Pool,
-) -> Iterator[NodeGroup]:
+def node_groups(context: Context, pool: Pool) -> Iterator[NodeGroup]:
     """The node groups of a pool: one, or one for each of its reservations."""
     _check(context, pool)
     ami_release = _ami_release(context)
@@ -41,15 +38,9 @@ def node_groups(
     )
 
 
-def _node_group(
-    context: Context, pool: Pool, part: Part, ami_release: str | None
-) -> NodeGroup:
+def _node_group(context: Context, pool: Pool, part: Part, ami_release: str | None) -> NodeGroup:
     spec, at = pool.spec, pool.at
-    labels = {
-        POOL_LABEL: pool.name,
-        **part.labels,
-        **spec.labels,
-    }
+    labels = {POOL_LABEL: pool.name, **part.labels, **spec.labels}
     if pool.instance.gpus:
         labels[GPU_PRESENT] = "true"
     if spec.sharing is not None:
@@ -137,8 +128,7 @@ def _repair(pool: Pool) -> Mapping[str, object]:
     if managed is None:
         return {}
     config: dict[str, object] = managed.node_repair_config.model_dump(
-        by_alias=True,
-        exclude_none=True,
+        by_alias=True, exclude_none=True
     )
     if not config["nodeRepairConfigOverrides"]:
         del config["nodeRepairConfigOverrides"]
@@ -161,10 +151,7 @@ def _check(context: Context, pool: Pool) -> None:
         )
 
 
-def _refused(
-    context: Context,
-    pool: Pool,
-) -> Iterator[tuple[str, str, str]]:
+def _refused(context: Context, pool: Pool) -> Iterator[tuple[str, str, str]]:
     """The key, what is wrong, and what to write instead."""
     spec, instance = pool.spec, pool.instance
     if not pool.static:
@@ -181,11 +168,7 @@ def _refused(
             "make a pool of each, and let jobs name both in order",
         )
     if spec.reservations and len(pool.instances) > 1:
-        yield (
-            "instanceTypes",
-            "and its reservation is of one instance type",
-            "keep one type",
-        )
+        yield ("instanceTypes", "and its reservation is of one instance type", "keep one type")
     if spec.consolidate_after is not None:
         yield (
             "consolidateAfter",

@@ -28,28 +28,15 @@ from compiler.subjects.pools.plan import (
     SelectorTerm,
     Taint,
 )
-from compiler.subjects.pools.pools import (
-    BURN_IN_TAINT,
-    GPU_PRESENT,
-    Pool,
-    placement_group,
-)
+from compiler.subjects.pools.pools import BURN_IN_TAINT, GPU_PRESENT, Pool, placement_group
 from compiler.subjects.pools.share import ROOT_GIB
 
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
 BLOCK_ENDS = "trainyard.dev/capacity-block-ends"
-_CAPACITY = {
-    "onDemand": "on-demand",
-    "spot": "spot",
-    "reserved": "reserved",
-    "block": "reserved",
-}
+_CAPACITY = {"onDemand": "on-demand", "spot": "spot", "reserved": "reserved", "block": "reserved"}
 
 
-def node_classes(
-    context: Context,
-    pool: Pool,
-) -> tuple[NodeClass, ...]:
+def node_classes(context: Context, pool: Pool) -> tuple[NodeClass, ...]:
     """The EC2NodeClasses of a pool, since interfaces and reservations are its own: one for each NodePool."""
     whole = _node_class(context, pool)
     classes = []
@@ -58,14 +45,7 @@ def node_classes(
         if part.reservation:
             reservations = (SelectorTerm(id=part.reservation),)
         origins = {**whole.origins, "reservations": part.at_reservation}
-        classes.append(
-            replace(
-                whole,
-                name=part.name,
-                reservations=reservations,
-                origins=origins,
-            )
-        )
+        classes.append(replace(whole, name=part.name, reservations=reservations, origins=origins))
     return tuple(classes)
 
 
@@ -137,17 +117,11 @@ def instance_profile(context: Context) -> str | None:
     return f"KarpenterNodeInstanceProfile-{context.name}"
 
 
-def _subnets(
-    context: Context,
-    pool: Pool,
-) -> tuple[SelectorTerm, ...]:
+def _subnets(context: Context, pool: Pool) -> tuple[SelectorTerm, ...]:
     existing = NetworkSection.of(context.spec).network.existing
     if existing is None:
         # eksctl tags what it makes with metadata.tags, and private subnets with the internal-elb role.
-        tags = {
-            "karpenter.sh/discovery": context.name,
-            "kubernetes.io/role/internal-elb": "1",
-        }
+        tags = {"karpenter.sh/discovery": context.name, "kubernetes.io/role/internal-elb": "1"}
         return (SelectorTerm(tags=tags),)
     terms: list[SelectorTerm] = []
     for zone in pool.zones:
@@ -187,10 +161,7 @@ def _root(context: Context, pool: Pool) -> BlockDevice:
     return BlockDevice("/dev/xvda", size, "gp3", volume.iops, volume.throughput)
 
 
-def node_pools(
-    context: Context,
-    pool: Pool,
-) -> tuple[NodePool, ...]:
+def node_pools(context: Context, pool: Pool) -> tuple[NodePool, ...]:
     """The NodePools of a pool: one, or one for each of several reservations."""
     whole = _node_pool(context, pool)
     if pool.split:
@@ -207,11 +178,7 @@ def node_pools(
     return tuple(_of_part(whole, pool, part) for part in pool_parts)
 
 
-def _of_part(
-    whole: NodePool,
-    pool: Pool,
-    part: Part,
-) -> NodePool:
+def _of_part(whole: NodePool, pool: Pool, part: Part) -> NodePool:
     return replace(
         whole,
         name=part.name,
@@ -219,11 +186,7 @@ def _of_part(
         labels={**whole.labels, **part.labels},
         limits=_limits(pool, part.nodes),
         replicas=part.nodes if pool.static else None,
-        origins={
-            **whole.origins,
-            "limits": part.at_nodes,
-            "replicas": part.at_nodes,
-        },
+        origins={**whole.origins, "limits": part.at_nodes, "replicas": part.at_nodes},
     )
 
 
@@ -274,10 +237,7 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
     )
 
 
-def _startup_taints(
-    context: Context,
-    pool: Pool,
-) -> tuple[Taint, ...]:
+def _startup_taints(context: Context, pool: Pool) -> tuple[Taint, ...]:
     """What keeps pods away from a new node until Cilium is ready on it, and until it was tested."""
     taints = []
     if _has_cilium_taint(context):
@@ -356,10 +316,7 @@ def _explain(context: Context, pool: Pool) -> None:
         )
 
 
-def _limits(
-    pool: Pool,
-    nodes: int,
-) -> dict[str, Quantity]:
+def _limits(pool: Pool, nodes: int) -> dict[str, Quantity]:
     if pool.static:
         return {"nodes": Quantity.of(nodes)}
     resource = pool.instance.accelerator_resource
@@ -386,10 +343,7 @@ def _consolidate_after(context: Context, pool: Pool) -> str:
     )
 
 
-def _drain(
-    context: Context,
-    pool: Pool,
-) -> str | None:
+def _drain(context: Context, pool: Pool) -> str | None:
     """The deadline of a drain. Without one Karpenter never stops a pod that says `do-not-disrupt`."""
     if not pool.block:
         return None
@@ -410,8 +364,4 @@ def _budgets(pool: Pool) -> tuple[Budget, ...]:
     if pool.static:
         return (Budget("0", ("Drifted",)),)
     # Running pods carry do-not-disrupt; the budget is for nodes between two jobs. One drifted node at a time.
-    return (
-        Budget("100%", ("Empty",)),
-        Budget("1", ("Drifted",)),
-        Budget("0", ("Underutilized",)),
-    )
+    return (Budget("100%", ("Empty",)), Budget("1", ("Drifted",)), Budget("0", ("Underutilized",)))

@@ -108,11 +108,7 @@ def auto_node_class(body: Reader) -> Iterator[PlanNode]:
         name=name_of(body),
         role=(spec / "role").text(),
         instance_profile=(spec / "instanceProfile").text(),
-        origins={
-            "interfaces": interfaces.at,
-            "block_devices": storage.at,
-            **_selected_at(spec),
-        },
+        origins={"interfaces": interfaces.at, "block_devices": storage.at, **_selected_at(spec)},
         subnets=_terms(spec / "subnetSelectorTerms"),
         security_groups=_terms(spec / "securityGroupSelectorTerms"),
         reservations=_terms(spec / "capacityReservationSelectorTerms"),
@@ -147,10 +143,7 @@ def boot_of(user_data: str) -> Boot:
     )
 
 
-def _texts(
-    terms: Reader,
-    key: str,
-) -> tuple[str, ...]:
+def _texts(terms: Reader, key: str) -> tuple[str, ...]:
     """The texts that stand under a key of the terms that have it."""
     texts = [(term / key).text() for term in terms.items()]
     return tuple(text for text in texts if text)
@@ -161,12 +154,7 @@ def _terms(terms: Reader) -> tuple[SelectorTerm, ...]:
     for term in terms.items():
         tags = (term / "tags").strings()
         identifier = (term / "id").word()
-        selectors.append(
-            SelectorTerm(
-                id=identifier,
-                tags=tags,
-            )
-        )
+        selectors.append(SelectorTerm(id=identifier, tags=tags))
     return tuple(selectors)
 
 
@@ -218,10 +206,7 @@ def node_pool(body: Reader) -> Iterator[PlanNode]:
         name=name_of(body),
         node_class=node_class,
         auto=auto,
-        unread=unread(
-            limits=spec / "limits",
-            replicas=spec / "replicas",
-        ),
+        unread=unread(limits=spec / "limits", replicas=spec / "replicas"),
         origins={
             "limits": (spec / "limits").at,
             "replicas": (spec / "replicas").at,

@@ -36,16 +36,7 @@ def parts(pool: Pool) -> tuple[Part, ...]:
             only = reservations[0].id
         else:
             only = None
-        return (
-            Part(
-                pool.name,
-                only,
-                pool.nodes,
-                {},
-                at,
-                pool.at / "nodes",
-            ),
-        )
+        return (Part(pool.name, only, pool.nodes, {}, at, pool.at / "nodes"),)
     node_pools = []
     for index, reservation in enumerate(reservations):
         here = at / "reservations" / index

@@ -55,9 +55,7 @@ class Toleration:
             return False
         if self.key and self.key != taint.key:
             return False
-        return self.operator == "Exists" or (
-            bool(self.key) and self.value == taint.value
-        )
+        return self.operator == "Exists" or (bool(self.key) and self.value == taint.value)
 
 
 def untolerated(
@@ -127,9 +125,7 @@ class Boot:
     @property
     def runs(self) -> bool:
         """Whether it does anything."""
-        return bool(
-            self.mig or self.locked_memory or self.lustre_settings or self.lustre_efa
-        )
+        return bool(self.mig or self.locked_memory or self.lustre_settings or self.lustre_efa)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,11 +22,7 @@ from compiler.subjects.pools.spec import PoolsSection
 GPU_PRESENT = "nvidia.com/gpu.present"
 BURN_IN_TAINT = "trainyard.dev/burn-in"
 # What the levels of `dcgmi diag` normally take (NVIDIA DCGM 4.6, command line reference, dcgmi diag).
-DIAGNOSTICS = {
-    0: Duration(0),
-    2: Duration.minutes(2),
-    3: Duration.minutes(15),
-}
+DIAGNOSTICS = {0: Duration(0), 2: Duration.minutes(2), 3: Duration.minutes(15)}
 """What new nodes of a pool with a test have until they pass it."""
 ULTRASERVERS = ("p6e-gb200", "p6e-gb300")
 """Families of which every node is part of an UltraServer of NVIDIA (EKS user guide, ml-eks-nvidia-ultraserver; PCS user
@@ -151,13 +147,7 @@ class Pool:
     def tolerations(self) -> tuple[Toleration, ...]:
         """What a pod needs to land here."""
         return tuple(
-            Toleration(
-                taint.key,
-                "Equal",
-                taint.value,
-                taint.effect,
-            )
-            for taint in self.taints
+            Toleration(taint.key, "Equal", taint.value, taint.effect) for taint in self.taints
         )
 
 
@@ -175,11 +165,7 @@ def resolve_pools(context: Context) -> dict[str, Pool]:
     return pools
 
 
-def _pool(
-    context: Context,
-    spec: spec_nodes.NodePool,
-    at: Route,
-) -> Pool | None:
+def _pool(context: Context, spec: spec_nodes.NodePool, at: Route) -> Pool | None:
     instances = _instances(context, spec, at)
     if not instances:
         return None
@@ -203,23 +189,12 @@ def _pool(
         )
         return None
     disks = spec.local_storage or ("raid0" if instance.nvme_gb else "none")
-    placement = _placement(
-        context,
-        spec,
-        instance,
-        at,
-        efa=efa,
-    )
+    placement = _placement(context, spec, instance, at, efa=efa)
     taints = _taints(context, spec, instance, at)
     share_of: NodeShare = imported(context.platform.node_share)
     shares = []
     for known in instances:
-        share = share_of(
-            context,
-            spec,
-            known,
-            efa=efa,
-        )
+        share = share_of(context, spec, known, efa=efa)
         shares.append(share)
     pool = Pool(
         spec=spec,
@@ -245,9 +220,7 @@ def _pool(
     return pool
 
 
-def _instances(
-    context: Context, pool: spec_nodes.NodePool, at: Route
-) -> tuple[InstanceType, ...]:
+def _instances(context: Context, pool: spec_nodes.NodePool, at: Route) -> tuple[InstanceType, ...]:
     """The types of a pool's nodes, where jobs may use one in another's place; () where they may not."""
     instances: list[InstanceType] = []
     for index, name in enumerate(pool.instance_types):
@@ -269,10 +242,7 @@ def _instances(
     return tuple(instances)
 
 
-def _unlike(
-    one: InstanceType,
-    other: InstanceType,
-) -> str | None:
+def _unlike(one: InstanceType, other: InstanceType) -> str | None:
     """What keeps a job of one type from running on another."""
     if one.arch != other.arch:
         return f"architectures `{one.arch}` and `{other.arch}`"
@@ -284,10 +254,7 @@ def _unlike(
 
 
 def _efa(
-    context: Context,
-    pool: spec_nodes.NodePool,
-    instances: tuple[InstanceType, ...],
-    at: Route,
+    context: Context, pool: spec_nodes.NodePool, instances: tuple[InstanceType, ...], at: Route
 ) -> bool:
     """Whether nodes get EFA devices: only those of one type that are bought in one way talk over it."""
     one_type = len(instances) == 1
@@ -308,10 +275,7 @@ def _efa(
 
 
 def _shared(
-    context: Context,
-    pool: spec_nodes.NodePool,
-    instances: tuple[InstanceType, ...],
-    at: Route,
+    context: Context, pool: spec_nodes.NodePool, instances: tuple[InstanceType, ...], at: Route
 ) -> bool:
     """Whether the GPUs of a pool can be shared as it says; a fault where they cannot."""
     from compiler.subjects.pools.sharing_faults import sharing_fault
@@ -319,21 +283,11 @@ def _shared(
     found = sharing_fault(pool, instances)
     if found is None:
         return True
-    context.fault(
-        "RES173",
-        found.message,
-        at / found.key,
-        found.help,
-        source=found.source,
-    )
+    context.fault("RES173", found.message, at / found.key, found.help, source=found.source)
     return False
 
 
-def _known(
-    context: Context,
-    instance: InstanceType,
-    at: Route,
-) -> bool:
+def _known(context: Context, instance: InstanceType, at: Route) -> bool:
     """Whether jobs can get what the type has. Without the network layout a guess would launch nodes without EFA."""
     if instance.family in ULTRASERVERS:
         context.fault(
@@ -392,12 +346,7 @@ def _zones(
     return ()
 
 
-def _takes(
-    context: Context,
-    instance: InstanceType,
-    zone: str,
-    at: Route,
-) -> bool:
+def _takes(context: Context, instance: InstanceType, zone: str, at: Route) -> bool:
     """Whether a zone takes nodes of a type, as far as is known; a fault if it does not."""
     network = _network_zones(context)
     if not context.in_region(zone, at):
@@ -415,12 +364,7 @@ def _takes(
     return True
 
 
-def _offered(
-    context: Context,
-    instance: InstanceType,
-    zone: str,
-    at: Route,
-) -> bool:
+def _offered(context: Context, instance: InstanceType, zone: str, at: Route) -> bool:
     """Whether a zone may have a type. An error only where it is known which zone a name is in the spec's account."""
     region = context.spec.region
     offered = instance.zones.get(region, ())
@@ -462,10 +406,7 @@ def _named(context: Context, zone: str) -> str:
     return f"`{zone}`"
 
 
-def _ids(
-    context: Context,
-    zones: Iterable[str],
-) -> str:
+def _ids(context: Context, zones: Iterable[str]) -> str:
     """The ids of zones that the catalog names, which mean the same in every account."""
     zone_ids = context.catalog.zone_ids
     known = (zone_ids.get(zone, zone) for zone in zones)
@@ -509,13 +450,7 @@ def _derived_zone(
         fitting = candidates or network or known
         choices = listed(fitting) or f"a zone of {region}"
         help = f"add `zones:` with one of {choices}"
-    context.fault(
-        "RES006",
-        f"pool `{pool.name}` names no zone",
-        at,
-        help,
-        key=True,
-    )
+    context.fault("RES006", f"pool `{pool.name}` names no zone", at, help, key=True)
     return ()
 
 
@@ -525,24 +460,13 @@ def _network_zones(context: Context) -> tuple[str, ...]:
 
 
 _NO_PLACEMENT = {
-    "block": (
-        "a Capacity Block is placed closely by itself",
-        "EC2 user guide, Capacity Blocks",
-    ),
-    "reserved": (
-        "a reservation lies where it was made",
-        "EC2 user guide, Capacity Reservations",
-    ),
+    "block": ("a Capacity Block is placed closely by itself", "EC2 user guide, Capacity Blocks"),
+    "reserved": ("a reservation lies where it was made", "EC2 user guide, Capacity Reservations"),
 }
 
 
 def _placement(
-    context: Context,
-    pool: spec_nodes.NodePool,
-    instance: InstanceType,
-    at: Route,
-    *,
-    efa: bool,
+    context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route, *, efa: bool
 ) -> str | None:
     derived, reason, source = "none", "its nodes do not talk over EFA", ""
     capacity_type = pool.capacity_types[0]
@@ -571,11 +495,7 @@ def _taints(
     resource = instance.accelerator_resource
     own = []
     for declared in pool.taints:
-        taint = Taint(
-            declared.key,
-            declared.value,
-            declared.effect,
-        )
+        taint = Taint(declared.key, declared.value, declared.effect)
         own.append(taint)
     # core/v1 NodeSpec: taints are unique by key and effect; a node with two of them cannot register.
     known = {(resource, "NoSchedule")}
@@ -586,8 +506,7 @@ def _taints(
                 help = "remove it: pools of accelerators have the taint of their resource by themselves"
             context.fault(
                 "RES020",
-                f"taint `{taint.key}:{taint.effect}` "
-                f"is set twice on pool `{pool.name}`",
+                f"taint `{taint.key}:{taint.effect}` is set twice on pool `{pool.name}`",
                 at / "taints" / index,
                 help,
             )
@@ -606,14 +525,7 @@ def _explain(context: Context, pool: Pool) -> None:
     spec, instance = pool.spec, pool.instance
     if spec.zones:
         zones = ", ".join(spec.zones)
-        context.settle(
-            target,
-            "zones",
-            zones,
-            "",
-            "",
-            at=pool.at / "zones",
-        )
+        context.settle(target, "zones", zones, "", "", at=pool.at / "zones")
     context.derive(
         target,
         "share",
@@ -632,10 +544,7 @@ def _explain(context: Context, pool: Pool) -> None:
             at=pool.at / "efa",
         )
     context.derive(
-        target,
-        "taints",
-        ", ".join(map(str, pool.taints)),
-        "only jobs may land on these nodes",
+        target, "taints", ", ".join(map(str, pool.taints)), "only jobs may land on these nodes"
     )
     if instance.nvme_gb:
         source = "karpenter.k8s.aws/v1 EC2NodeClass instanceStorePolicy"
@@ -652,10 +561,7 @@ def _explain(context: Context, pool: Pool) -> None:
         )
 
 
-def placement_group(
-    cluster: str,
-    pool: Pool,
-) -> str | None:
+def placement_group(cluster: str, pool: Pool) -> str | None:
     """The name of a pool's placement group: one that exists, or one that the bootstrap makes."""
     if pool.spec.group is not None:
         return pool.spec.group

@@ -34,7 +34,4 @@ def resolve(context: Context) -> Iterator[PlanNode]:
             yield from node_pools(context, pool)
             if pool.overlaid:
                 yield node_overlay(context, pool)
-        yield NodeShare(
-            name=pool.name,
-            resources=pool.share.resources(),
-        )
+        yield NodeShare(name=pool.name, resources=pool.share.resources())

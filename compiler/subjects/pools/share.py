@@ -58,9 +58,7 @@ class NodeShare(Protocol):
     ) -> Share: ...
 
 
-def share_of(
-    context: Context, pool: NodePool, instance: InstanceType, *, efa: bool
-) -> Share:
+def share_of(context: Context, pool: NodePool, instance: InstanceType, *, efa: bool) -> Share:
     """What EKS leaves of a node; ``explain`` shows each subtraction."""
     talks = instance.efa_interfaces > 0 and bool(instance.accelerators)
     has_driver = efa or talks
@@ -68,13 +66,7 @@ def share_of(
     agents = total(daemons(context, instance))
     for step in (*left.steps, agents):
         amounts = ", ".join(f"-{amount}" for amount in step.amounts)
-        context.derive(
-            f"pool/{pool.name}",
-            "share",
-            amounts,
-            step.what,
-            step.source,
-        )
+        context.derive(f"pool/{pool.name}", "share", amounts, step.what, step.source)
     cpu_milli = left.cpu_milli - agents.cpu_milli
     memory_mib = left.memory_mib - agents.memory_mib
     auto = ClusterSection.of(context.spec).auto_mode
@@ -102,16 +94,8 @@ def share_of(
 
 def smallest(one: Share, other: Share) -> Share:
     """What jobs can get of nodes of either of two types, which have as many accelerators."""
-    cpu_left, memory_left = map(
-        min,
-        one.left,
-        other.left,
-    )
-    cpu_agents, memory_agents = map(
-        max,
-        one.agents,
-        other.agents,
-    )
+    cpu_left, memory_left = map(min, one.left, other.left)
+    cpu_agents, memory_agents = map(max, one.agents, other.agents)
     return replace(
         one,
         cpu=min(one.cpu, other.cpu),

@@ -38,21 +38,13 @@ class Shares:
     profile: str = ""
 
 
-def shares_of(
-    sharing: Sharing | None,
-    instance: InstanceType,
-) -> Shares | None:
+def shares_of(sharing: Sharing | None, instance: InstanceType) -> Shares | None:
     """What the GPUs of a type are offered as; ``None`` where they are whole, or have no such profile."""
     if sharing is None or not instance.gpus:
         return None
     if sharing.time_slicing is not None:
         replicas = sharing.time_slicing.replicas
-        return Shares(
-            SHARED,
-            replicas,
-            64 // replicas,
-            f"time-slicing-{replicas}",
-        )
+        return Shares(SHARED, replicas, 64 // replicas, f"time-slicing-{replicas}")
     name = ""
     if sharing.mig is not None:
         name = sharing.mig.profile
@@ -60,13 +52,7 @@ def shares_of(
     if profile is None:
         return None
     resource = f"nvidia.com/mig-{name}"
-    return Shares(
-        resource,
-        profile.count,
-        8 * profile.eighths,
-        "mig-mixed",
-        name,
-    )
+    return Shares(resource, profile.count, 8 * profile.eighths, "mig-mixed", name)
 
 
 def plugin_config(sharing: Sharing) -> tuple[str, str]:
@@ -93,10 +79,7 @@ WHOLE = ("whole", "version: v1\nflags:\n  migStrategy: none\n")
 """The configuration of nodes whose GPUs are not shared."""
 
 
-def sharing_labels(
-    context: Context,
-    pool: Pool,
-) -> dict[str, str]:
+def sharing_labels(context: Context, pool: Pool) -> dict[str, str]:
     """The label by which the device plugin finds how to offer the GPUs of a node."""
     shares = shares_of(pool.spec.sharing, pool.instance)
     if shares is None:

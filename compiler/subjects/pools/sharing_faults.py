@@ -22,9 +22,7 @@ class SharingFault(NamedTuple):
     source: str = ""
 
 
-def sharing_fault(
-    pool: NodePool, instances: Sequence[InstanceType]
-) -> SharingFault | None:
+def sharing_fault(pool: NodePool, instances: Sequence[InstanceType]) -> SharingFault | None:
     """What is wrong with how a pool shares its GPUs; ``None`` where nothing is."""
     first = instances[0]
     whose = f"pool `{pool.name}` shares its GPUs"

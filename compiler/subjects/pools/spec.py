@@ -53,10 +53,7 @@ class NodeCount(SpecModel):
         examples=[8],
     )
     max: int = Field(
-        ge=1,
-        le=MOST_NODES,
-        description="The most nodes that the pool may have.",
-        examples=[8],
+        ge=1, le=MOST_NODES, description="The most nodes that the pool may have.", examples=[8]
     )
 
     @model_validator(mode="after")
@@ -91,9 +88,7 @@ def _as_range(value: Any) -> Any:
     return {"min": value, "max": value}
 
 
-Nodes = Annotated[
-    NodeCount, BeforeValidator(_as_range, json_schema_input_type=_Count | NodeCount)
-]
+Nodes = Annotated[NodeCount, BeforeValidator(_as_range, json_schema_input_type=_Count | NodeCount)]
 
 
 _GP3 = "EBS user guide, general-purpose (gp3)"
@@ -127,10 +122,7 @@ class Capacity(OneOf):
         None,
         description="From Capacity Blocks, which start and end at a time.",
         examples=[
-            {
-                "reservations": [{"id": "cr-0a1b2c3d4e5f60718"}],
-                "ends": "2026-12-15T11:30:00Z",
-            }
+            {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}], "ends": "2026-12-15T11:30:00Z"}
         ],
     )
 
@@ -187,8 +179,7 @@ class PlacementGroup(SpecModel):
     """A placement group that exists."""
 
     group: PlacementGroupName = Field(
-        description="The name of a placement group that exists.",
-        examples=["research-h100"],
+        description="The name of a placement group that exists.", examples=["research-h100"]
     )
 
 
@@ -268,8 +259,7 @@ class NodePool(SpecModel):
     """Nodes that jobs may use in each other's place: of one instance type and in one zone, where they talk over EFA."""
 
     name: Name = Field(
-        description="The pool's name, which queues and jobs refer to.",
-        examples=["h100"],
+        description="The pool's name, which queues and jobs refer to.", examples=["h100"]
     )
     extends: Name | None = Field(
         None,
@@ -337,9 +327,7 @@ class NodePool(SpecModel):
         examples=[False],
     )
     root_volume: Volume | None = Field(
-        None,
-        description="The root volume of each node, of type gp3.",
-        examples=[{"size": "500Gi"}],
+        None, description="The root volume of each node, of type gp3.", examples=[{"size": "500Gi"}]
     )
     local_storage: Literal["raid0", "none"] | None = Field(
         None,

@@ -28,37 +28,17 @@ def lower(plan: Plan) -> Iterator[Manifest]:
     """A class and a NodePool for every pool, and an overlay where Karpenter has to know more."""
     for node in plan.of(NodeClass):
         body = node_class(node)
-        yield Manifest(
-            body,
-            path(FOLDER, body),
-            node.at,
-            _class_origins(node),
-        )
+        yield Manifest(body, path(FOLDER, body), node.at, _class_origins(node))
     for auto in plan.of(AutoNodeClass):
         body = auto_node_class(auto)
-        yield Manifest(
-            body,
-            path(FOLDER, body),
-            auto.at,
-            _auto_origins(auto),
-        )
+        yield Manifest(body, path(FOLDER, body), auto.at, _auto_origins(auto))
     for pool in plan.of(NodePool):
         body = node_pool(pool)
-        yield Manifest(
-            body,
-            path(FOLDER, body),
-            pool.at,
-            _pool_origins(pool),
-        )
+        yield Manifest(body, path(FOLDER, body), pool.at, _pool_origins(pool))
     for overlay in plan.of(NodeOverlay):
         body = node_overlay(overlay)
         places: Places = {("spec", "capacity"): overlay.where("capacity")}
-        yield Manifest(
-            body,
-            path(FOLDER, body),
-            overlay.at,
-            places,
-        )
+        yield Manifest(body, path(FOLDER, body), overlay.at, places)
 
 
 def _class_origins(node: NodeClass) -> Places:
@@ -92,21 +72,9 @@ def _pool_origins(pool: NodePool) -> Places:
         ("spec", "replicas"): pool.where("replicas"),
         (*template, "taints"): pool.where("taints"),
         ("spec", "template", "metadata", "labels"): pool.where("labels"),
-        (
-            *template,
-            "requirements",
-            0,
-        ): pool.where("instance_types"),
-        (
-            *template,
-            "requirements",
-            1,
-        ): pool.where("zones"),
-        (
-            *template,
-            "requirements",
-            2,
-        ): pool.where("capacity_types"),
+        (*template, "requirements", 0): pool.where("instance_types"),
+        (*template, "requirements", 1): pool.where("zones"),
+        (*template, "requirements", 2): pool.where("capacity_types"),
     }
 
 
@@ -144,20 +112,11 @@ def auto_node_class(node: AutoNodeClass) -> Body:
     return {**metadata, "spec": spec}
 
 
-def _class_head(
-    api_version: str,
-    kind: str,
-    node: NodeClass,
-) -> Body:
+def _class_head(api_version: str, kind: str, node: NodeClass) -> Body:
     annotations = dict(node.annotations)
     if not node.prune:
         annotations.update(NO_PRUNE)
-    return head(
-        api_version,
-        kind,
-        node.name,
-        annotations=annotations,
-    )
+    return head(api_version, kind, node.name, annotations=annotations)
 
 
 def _selectors(node: NodeClass) -> Body:
@@ -173,11 +132,7 @@ def _selectors(node: NodeClass) -> Body:
 def _ephemeral(volume: BlockDevice | None) -> Body:
     if volume is None:
         return {}
-    return given(
-        size=str(volume.size),
-        iops=volume.iops,
-        throughput=volume.throughput,
-    )
+    return given(size=str(volume.size), iops=volume.iops, throughput=volume.throughput)
 
 
 def _auto_interfaces(node: AutoNodeClass) -> list[Body]:
@@ -202,11 +157,7 @@ def _interfaces(interfaces: tuple[NetworkInterface, ...]) -> list[Body]:
 def _metadata_options(hops: int | None) -> Body:
     if hops is None:
         return {}
-    return {
-        "httpEndpoint": "enabled",
-        "httpTokens": "required",
-        "httpPutResponseHopLimit": hops,
-    }
+    return {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": hops}
 
 
 def _terms(terms: tuple[SelectorTerm, ...]) -> list[Body]:
@@ -243,11 +194,7 @@ def node_pool(pool: NodePool) -> Body:
     group, kind = ("karpenter.k8s.aws", "EC2NodeClass")
     if pool.auto:
         group, kind = ("eks.amazonaws.com", "NodeClass")
-    node_class_ref = {
-        "group": group,
-        "kind": kind,
-        "name": pool.node_class,
-    }
+    node_class_ref = {"group": group, "kind": kind, "name": pool.node_class}
     template = given(
         metadata=given(labels=dict(pool.labels)),
         spec=given(
@@ -259,13 +206,7 @@ def node_pool(pool: NodePool) -> Body:
             terminationGracePeriod=pool.termination_grace,
         ),
     )
-    budgets = [
-        given(
-            nodes=budget.nodes,
-            reasons=list(budget.reasons),
-        )
-        for budget in pool.budgets
-    ]
+    budgets = [given(nodes=budget.nodes, reasons=list(budget.reasons)) for budget in pool.budgets]
     disruption = given(
         consolidationPolicy=pool.consolidation,
         consolidateAfter=pool.consolidate_after,
@@ -286,18 +227,13 @@ def node_overlay(overlay: NodeOverlay) -> Body:
     return {
         **head("karpenter.sh/v1alpha1", "NodeOverlay", overlay.name),
         "spec": given(
-            requirements=_requirements(overlay.requirements),
-            capacity=quantities(overlay.capacity),
+            requirements=_requirements(overlay.requirements), capacity=quantities(overlay.capacity)
         ),
     }
 
 
 def _requirements(requirements: tuple[Requirement, ...]) -> list[Body]:
     return [
-        given(
-            key=requirement.key,
-            operator=requirement.operator,
-            values=list(requirement.values),
-        )
+        given(key=requirement.key, operator=requirement.operator, values=list(requirement.values))
         for requirement in requirements
     ]

@@ -19,11 +19,7 @@ _CHEAP = 10
 _AGAIN = 'the platform has it ask again: `kubectl patch workload NAME --type=merge -p \'{"spec": {"active": true}}\'`'
 
 
-def evictions(
-    context: Context,
-    ready: Duration,
-    given: int | None,
-) -> int:
+def evictions(context: Context, ready: Duration, given: int | None) -> int:
     """How often a job is admitted again: fewer times where a wait of ``ready`` costs much."""
     derived, why = _derived(context, ready)
     return context.settle(
@@ -37,25 +33,16 @@ def evictions(
     )
 
 
-def _derived(
-    context: Context,
-    ready: Duration,
-) -> tuple[int, str]:
+def _derived(context: Context, ready: Duration) -> tuple[int, str]:
     costs = sorted(_costs(context, ready), reverse=True)
     for limit, requeues in _STEPS:
         for cost, name, price in costs:
             if cost >= limit:
-                return (
-                    requeues,
-                    f"all nodes of pool {name} wait {ready} each time, {price}",
-                )
+                return (requeues, f"all nodes of pool {name} wait {ready} each time, {price}")
     return _CHEAP, f"a job whose nodes or image do not come waits {ready} each time"
 
 
-def _costs(
-    context: Context,
-    ready: Duration,
-) -> Iterator[tuple[float, str, str]]:
+def _costs(context: Context, ready: Duration) -> Iterator[tuple[float, str, str]]:
     """What one wait of all nodes of each pool costs, its name, and the cost in words."""
     for pool in context.once(resolve_pools).values():
         price = _price(context, pool)

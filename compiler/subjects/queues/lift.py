@@ -29,10 +29,7 @@ def topology(body: Reader) -> Iterator[PlanNode]:
     levels = body.follow("spec", "levels")
     keys = ((level / "nodeLabel").word() for level in levels.items())
     yield Topology(
-        at=body.at,
-        name=name_of(body),
-        levels=tuple(keys),
-        origins={"levels": levels.at},
+        at=body.at, name=name_of(body), levels=tuple(keys), origins={"levels": levels.at}
     )
 
 
@@ -163,11 +160,7 @@ def _quota(body: Reader) -> Quota | None:
         nominal=amount,
         borrowing=borrowing.quantity(),
         lending=lending.quantity(),
-        origins={
-            "nominal": nominal.at,
-            "borrowing": borrowing.at,
-            "lending": lending.at,
-        },
+        origins={"nominal": nominal.at, "borrowing": borrowing.at, "lending": lending.at},
     )
 
 
@@ -219,10 +212,7 @@ def priority(body: Reader) -> Iterator[PlanNode]:
     value = (body / "value").integer()
     if value is not None:
         yield WorkloadPriority(
-            at=body.at,
-            name=name_of(body),
-            value=value,
-            description=(body / "description").word(),
+            at=body.at, name=name_of(body), value=value, description=(body / "description").word()
         )
 
 

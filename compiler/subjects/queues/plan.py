@@ -118,9 +118,7 @@ class ClusterQueue(PlanNode):
     @property
     def covered(self) -> frozenset[str]:
         """Every resource that some group covers."""
-        return frozenset(
-            resource for group in self.groups for resource in group.covered
-        )
+        return frozenset(resource for group in self.groups for resource in group.covered)
 
     def flavors(self) -> tuple[FlavorQuotas, ...]:
         """All flavors of all groups."""
@@ -189,16 +187,9 @@ class QueueManager(PlanNode):
     transformed: tuple[str, ...] = ()
 
 
-def queue_of(
-    plan: Plan,
-    job: TrainJob,
-) -> ClusterQueue | None:
+def queue_of(plan: Plan, job: TrainJob) -> ClusterQueue | None:
     """The ClusterQueue that a job is admitted by, through its LocalQueue."""
-    local = plan.named(
-        LocalQueue,
-        job.queue,
-        job.namespace,
-    )
+    local = plan.named(LocalQueue, job.queue, job.namespace)
     if local:
         return plan.named(ClusterQueue, local.cluster_queue)
     return None

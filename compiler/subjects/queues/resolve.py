@@ -125,22 +125,13 @@ def resolve_queues(context: Context) -> dict[str, Queue]:
         here = at / index
         _check_references(context, spec, here)
         quota = _quota(context, spec, pools, here / "quota")
-        queue = Queue(
-            spec.name,
-            here,
-            tuple(spec.namespaces),
-            quota,
-            spec,
-        )
+        queue = Queue(spec.name, here, tuple(spec.namespaces), quota, spec)
         queues.setdefault(spec.name, queue)
     _check_spares(context, queues.values())
     return queues
 
 
-def _check_spares(
-    context: Context,
-    queues: Iterable[Queue],
-) -> None:
+def _check_spares(context: Context, queues: Iterable[Queue]) -> None:
     """Quotas leave the spare nodes of a pool alone."""
     granted: Counter[str] = Counter()
     for queue in queues:
@@ -159,22 +150,12 @@ def _check_spares(
                 )
 
 
-def _check_references(
-    context: Context,
-    queue: spec_queues.Queue,
-    at: Route,
-) -> None:
+def _check_references(context: Context, queue: spec_queues.Queue, at: Route) -> None:
     """The cohort and the namespaces that a queue names are declared, where the spec declares any."""
     declared = QueuesSection.of(context.spec).cohorts
     cohorts = {cohort.name: cohort for cohort in declared}
     if queue.cohort is not None and cohorts:
-        context.find(
-            "RES014",
-            "cohort",
-            queue.cohort,
-            cohorts,
-            at / "cohort",
-        )
+        context.find("RES014", "cohort", queue.cohort, cohorts, at / "cohort")
     declared_namespaces = NamespacesSection.of(context.spec).namespaces
     namespaces = {namespace.name: namespace for namespace in declared_namespaces}
     if namespaces:
@@ -200,10 +181,7 @@ def _implicit(context: Context, pool: Pool) -> Queue:
         stop_policy="None",
     )
     quota = spec_queues.PoolQuota.model_construct(
-        pool=pool.name,
-        nodes=pool.shared_nodes,
-        borrowing_limit=None,
-        lending_limit=None,
+        pool=pool.name, nodes=pool.shared_nodes, borrowing_limit=None, lending_limit=None
     )
     but = ""
     if pool.spec.spare_nodes:
@@ -219,13 +197,7 @@ def _implicit(context: Context, pool: Pool) -> Queue:
         name=pool.name,
         at=pool.at,
         namespaces=tuple(namespaces),
-        quota=(
-            (
-                pool,
-                quota,
-                pool.at,
-            ),
-        ),
+        quota=((pool, quota, pool.at),),
         spec=spec,
         implicit=True,
     )
@@ -245,20 +217,11 @@ def _check_cohorts(context: Context) -> None:
 
 
 def _quota(
-    context: Context,
-    queue: spec_queues.Queue,
-    pools: dict[str, Pool],
-    at: Route,
+    context: Context, queue: spec_queues.Queue, pools: dict[str, Pool], at: Route
 ) -> tuple[tuple[Pool, spec_queues.PoolQuota, Route], ...]:
     """The quotas of a queue that name a pool which could be resolved."""
     what = f"quota of queue `{queue.name}` in pool"
-    unique(
-        context,
-        what,
-        (quota.pool for quota in queue.quota),
-        at,
-        key="pool",
-    )
+    unique(context, what, (quota.pool for quota in queue.quota), at, key="pool")
     node_pools = PoolsSection.of(context.spec).node_pools
     declared = {pool.name for pool in node_pools}
     bound = []
@@ -268,13 +231,7 @@ def _quota(
         if pool is not None:
             bound.append((pool, quota, here))
         elif quota.pool not in declared:  # else the pool has its own fault already
-            context.find(
-                "RES011",
-                "pool",
-                quota.pool,
-                pools,
-                here / "pool",
-            )
+            context.find("RES011", "pool", quota.pool, pools, here / "pool")
     return tuple(bound)
 
 
@@ -298,21 +255,14 @@ def cluster_queue(context: Context, queue: Queue) -> ClusterQueue:
         covered.update(dict.fromkeys(pool.share.resources()))
     resources = tuple(covered)
     flavors = tuple(
-        _flavor_quotas(pool, quota, at, resources, queue)
-        for pool, quota, at in queue.quota
+        _flavor_quotas(pool, quota, at, resources, queue) for pool, quota, at in queue.quota
     )
     _explain_quota(context, queue, resources)
     spec = queue.spec
     groups: tuple[ResourceGroup, ...] = ()
     if flavors:
         at = queue.place("quota")
-        groups = (
-            ResourceGroup(
-                at=at,
-                covered=resources,
-                flavors=flavors,
-            ),
-        )
+        groups = (ResourceGroup(at=at, covered=resources, flavors=flavors),)
     return ClusterQueue(
         at=queue.at,
         name=queue.name,
@@ -337,11 +287,7 @@ def cluster_queue(context: Context, queue: Queue) -> ClusterQueue:
     )
 
 
-def _explain_quota(
-    context: Context,
-    queue: Queue,
-    resources: tuple[str, ...],
-) -> None:
+def _explain_quota(context: Context, queue: Queue, resources: tuple[str, ...]) -> None:
     for pool, quota, _ in queue.quota:
         amounts = []
         for resource in resources:
@@ -399,11 +345,7 @@ def _selector(queue: Queue) -> dict[str, tuple[str, ...]]:
 
 
 def _flavor_quotas(
-    pool: Pool,
-    quota: spec_queues.PoolQuota,
-    at: Route,
-    resources: tuple[str, ...],
-    queue: Queue,
+    pool: Pool, quota: spec_queues.PoolQuota, at: Route, resources: tuple[str, ...], queue: Queue
 ) -> FlavorQuotas:
     borrowing_limit, lending_limit = quota.borrowing_limit, quota.lending_limit
     if queue.spec.cohort is None:
@@ -428,26 +370,16 @@ def _flavor_quotas(
                 origins=origins,
             )
         )
-    return FlavorQuotas(
-        at=at,
-        flavor=pool.name,
-        quotas=tuple(quotas),
-    )
+    return FlavorQuotas(at=at, flavor=pool.name, quotas=tuple(quotas))
 
 
-def _limit(
-    per_node: Quantity,
-    nodes: int | None,
-) -> Quantity | None:
+def _limit(per_node: Quantity, nodes: int | None) -> Quantity | None:
     if nodes is None:
         return None
     return per_node * nodes
 
 
-def cohorts(
-    context: Context,
-    queues: dict[str, Queue],
-) -> tuple[Cohort, ...]:
+def cohorts(context: Context, queues: dict[str, Queue]) -> tuple[Cohort, ...]:
     """All cohorts, also those that only queues name."""
     cohorts: dict[str, Cohort] = {}
     declared = QueuesSection.of(context.spec).cohorts
@@ -463,10 +395,7 @@ def cohorts(
     for queue in queues.values():
         name = queue.spec.cohort
         if name is not None:
-            named = Cohort(
-                at=queue.place("cohort"),
-                name=name,
-            )
+            named = Cohort(at=queue.place("cohort"), name=name)
             cohorts.setdefault(name, named)
     return tuple(cohorts.values())
 
@@ -571,11 +500,7 @@ def queue_manager(context: Context) -> QueueManager:
     )
 
 
-_FRAMEWORKS = (
-    "batch/job",
-    "jobset.x-k8s.io/jobset",
-    "trainer.kubeflow.org/trainjob",
-)
+_FRAMEWORKS = ("batch/job", "jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob")
 
 
 def _more_frameworks(context: Context) -> list[str]:

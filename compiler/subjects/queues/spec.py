@@ -33,13 +33,9 @@ else:
 class PoolQuota(SpecModel):
     """A share of a pool, in whole nodes."""
 
-    pool: Name = Field(
-        description="The pool that the nodes belong to.", examples=["h100"]
-    )
+    pool: Name = Field(description="The pool that the nodes belong to.", examples=["h100"])
     nodes: int = Field(
-        ge=0,
-        description="The nodes of the pool that are this queue's own.",
-        examples=[8],
+        ge=0, description="The nodes of the pool that are this queue's own.", examples=[8]
     )
     borrowing_limit: int | None = Field(
         None,
@@ -69,9 +65,7 @@ class PoolQuota(SpecModel):
 class Preemption(SpecModel):
     """Which running jobs a waiting job of this queue may stop."""
 
-    within_cluster_queue: Literal[
-        "Never", "LowerPriority", "LowerOrNewerEqualPriority"
-    ] = Field(
+    within_cluster_queue: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"] = Field(
         "LowerPriority",
         description="Which running jobs of the same queue a waiting job may stop.",
         examples=["LowerPriority"],
@@ -112,9 +106,7 @@ class Queue(SpecModel):
 
     model_config = needed(fairSharing="cohort")
 
-    name: Name = Field(
-        description="The queue's name, which jobs refer to.", examples=["research"]
-    )
+    name: Name = Field(description="The queue's name, which jobs refer to.", examples=["research"])
     namespaces: Annotated[list[Name], Distinct] = Field(
         min_length=1,
         description="The namespaces whose jobs the queue takes.",
@@ -139,9 +131,7 @@ class Queue(SpecModel):
     preemption: Preemption = Field(
         Preemption.model_construct(),
         description="Which running jobs a waiting job of this queue may stop to get nodes.",
-        examples=[
-            {"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any"}
-        ],
+        examples=[{"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any"}],
     )
     fair_sharing: Weight | None = Field(
         None,
@@ -192,9 +182,7 @@ class Queue(SpecModel):
 class Priority(SpecModel):
     """A priority class of workloads in the queues."""
 
-    name: Name = Field(
-        description="The priority's name, which jobs refer to.", examples=["urgent"]
-    )
+    name: Name = Field(description="The priority's name, which jobs refer to.", examples=["urgent"])
     value: int = Field(
         ge=-(2**31),
         le=1_000_000_000,

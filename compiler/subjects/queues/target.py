@@ -29,11 +29,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
     """Everything of the queues but the manager's configuration, which its Helm release carries."""
     for topology in plan.of(Topology):
         body = topology_body(topology)
-        yield Manifest(
-            body,
-            path(FOLDER, body),
-            topology.at,
-        )
+        yield Manifest(body, path(FOLDER, body), topology.at)
     for flavor in plan.of(Flavor):
         body = flavor_body(flavor)
         yield Manifest(
@@ -44,20 +40,10 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         )
     for cohort in plan.of(Cohort):
         body = cohort_body(cohort)
-        yield Manifest(
-            body,
-            path(FOLDER, body),
-            cohort.at,
-            cohort_origins(cohort),
-        )
+        yield Manifest(body, path(FOLDER, body), cohort.at, cohort_origins(cohort))
     for queue in plan.of(ClusterQueue):
         body = cluster_queue_body(queue)
-        yield Manifest(
-            body,
-            path(FOLDER, body),
-            queue.at,
-            queue_origins(queue),
-        )
+        yield Manifest(body, path(FOLDER, body), queue.at, queue_origins(queue))
     for local in plan.of(LocalQueue):
         body = local_queue_body(local)
         yield Manifest(
@@ -68,11 +54,7 @@ def lower(plan: Plan) -> Iterator[Manifest]:
         )
     for priority in plan.of(WorkloadPriority):
         body = priority_body(priority)
-        yield Manifest(
-            body,
-            path(FOLDER, body),
-            priority.at,
-        )
+        yield Manifest(body, path(FOLDER, body), priority.at)
 
 
 def topology_body(topology: Topology) -> Body:
@@ -94,10 +76,7 @@ def flavor_body(flavor: Flavor) -> Body:
 
 def cohort_body(cohort: Cohort) -> Body:
     """Cohort."""
-    spec = given(
-        parentName=cohort.parent,
-        fairSharing=_fair_sharing(cohort.weight),
-    )
+    spec = given(parentName=cohort.parent, fairSharing=_fair_sharing(cohort.weight))
     return {**head(API, "Cohort", cohort.name), "spec": spec}
 
 
@@ -118,10 +97,7 @@ def _fair_sharing(weight: Quantity | None) -> Body | None:
 def cluster_queue_body(queue: ClusterQueue) -> Body:
     """ClusterQueue. Resources stand in the order of coveredResources, as Kueue's webhook wants them. Between fields
     that different words of the spec set stands a line that none of them changes."""
-    spec: Body = {
-        "queueingStrategy": queue.strategy,
-        "preemption": _preemption(queue.preemption),
-    }
+    spec: Body = {"queueingStrategy": queue.strategy, "preemption": _preemption(queue.preemption)}
     if queue.cohort:
         spec["cohortName"] = queue.cohort
     if queue.weight is not None:
@@ -143,8 +119,7 @@ def cluster_queue_body(queue: ClusterQueue) -> Body:
 
 def _selector(labels: Mapping[str, tuple[str, ...]]) -> Body:
     expressions = [
-        {"key": key, "operator": "In", "values": list(values)}
-        for key, values in labels.items()
+        {"key": key, "operator": "In", "values": list(values)} for key, values in labels.items()
     ]
     return given(matchExpressions=expressions)
 
@@ -157,10 +132,7 @@ def _group(group: ResourceGroup) -> Body:
 
 
 def _preemption(preemption: Preemption) -> Body:
-    body = {
-        "withinClusterQueue": preemption.within,
-        "reclaimWithinCohort": preemption.reclaim,
-    }
+    body = {"withinClusterQueue": preemption.within, "reclaimWithinCohort": preemption.reclaim}
     borrowing = given(
         policy=preemption.borrow_within_cohort,
         maxPriorityThreshold=preemption.max_priority_threshold,
@@ -171,10 +143,7 @@ def _preemption(preemption: Preemption) -> Body:
 
 
 def _flavor(flavor: FlavorQuotas) -> Body:
-    return {
-        "name": flavor.flavor,
-        "resources": [_quota(quota) for quota in flavor.quotas],
-    }
+    return {"name": flavor.flavor, "resources": [_quota(quota) for quota in flavor.quotas]}
 
 
 def _quota(quota: Quota) -> Body:
@@ -213,12 +182,7 @@ def queue_origins(queue: ClusterQueue) -> Places:
 def local_queue_body(queue: LocalQueue) -> Body:
     """LocalQueue."""
     return {
-        **head(
-            API,
-            "LocalQueue",
-            queue.name,
-            queue.namespace,
-        ),
+        **head(API, "LocalQueue", queue.name, queue.namespace),
         "spec": {"clusterQueue": queue.cluster_queue},
     }
 

@@ -10,9 +10,7 @@ from compiler.subjects.pools.pools import Pool
 from compiler.subjects.queues.plan import Topology
 
 # EC2 DescribeInstanceTopology; EKS labels the nodes, widest layer first.
-NETWORK_LAYERS = tuple(
-    f"topology.k8s.aws/network-node-layer-{layer}" for layer in (1, 2, 3)
-)
+NETWORK_LAYERS = tuple(f"topology.k8s.aws/network-node-layer-{layer}" for layer in (1, 2, 3))
 _NETWORK, _RESERVATIONS = "ec2-network", "reservations"
 LEVELS = {
     "reservation": RESERVATION_LABEL,
@@ -56,11 +54,7 @@ def topologies(pools: Iterable[Pool]) -> Iterator[Topology]:
     """Each topology that some pool has, its levels widest first, down to the host."""
     names = {topology_name(pool) for pool in pools}
     for name in sorted(name for name in names if name is not None):
-        yield Topology(
-            at=SPEC / "nodePools",
-            name=name,
-            levels=_levels(name),
-        )
+        yield Topology(at=SPEC / "nodePools", name=name, levels=_levels(name))
 
 
 def _levels(topology: str) -> tuple[str, ...]:
@@ -70,8 +64,4 @@ def _levels(topology: str) -> tuple[str, ...]:
         network = NETWORK_LAYERS
     else:
         network = ()
-    return (
-        *reservation,
-        *network,
-        HOSTNAME,
-    )
+    return (*reservation, *network, HOSTNAME)

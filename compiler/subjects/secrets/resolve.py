@@ -86,11 +86,7 @@ _STAGE = "secrets"
 _RIGHT = makes(API, *RESOURCES)
 
 
-def _external(
-    secret: Secret,
-    namespace: str,
-    at: Route,
-) -> ExternalSecret:
+def _external(secret: Secret, namespace: str, at: Route) -> ExternalSecret:
     stored = secret.secrets_manager
     name = stored.existing.name
     keys = {}
@@ -115,22 +111,14 @@ def _external(
     )
 
 
-def _access(
-    context: Context,
-    secret: Secret,
-    at: Route,
-) -> SecretAccess:
+def _access(context: Context, secret: Secret, at: Route) -> SecretAccess:
     spec = context.spec
     stored = secret.secrets_manager.existing
     # Six random characters follow the name in the ARN (Secrets Manager user guide, auth-and-access).
     owner = f"arn:{context.partition}:secretsmanager:{spec.region}:{spec.account}"
     arn = f"{owner}:secret:{stored.name}-??????"
     return SecretAccess(
-        at=at,
-        name=secret.name,
-        stored=stored.name,
-        arn=arn,
-        kms_key=stored.kms_key,
+        at=at, name=secret.name, stored=stored.name, arn=arn, kms_key=stored.kms_key
     )
 
 
@@ -155,14 +143,7 @@ def _check_job(
     """What a job takes of the Secrets that are made here: in its namespace, the keys that there are, logins as such."""
     for index, variable in enumerate(job.spec.secrets):
         at = job.at / "secrets" / index
-        secret = _made(
-            context,
-            job,
-            variable.secret,
-            at / "secret",
-            made,
-            declared,
-        )
+        secret = _made(context, job, variable.secret, at / "secret", made, declared)
         if secret is not None:
             keys = secret.secrets_manager.keys
         else:
@@ -189,14 +170,7 @@ def _check_job(
         if volume.secret is not None:
             volume_at = job.at / "volumes" / index
             at = volume_at / "secret" / "secretName"
-            _made(
-                context,
-                job,
-                volume.secret.secret_name,
-                at,
-                made,
-                declared,
-            )
+            _made(context, job, volume.secret.secret_name, at, made, declared)
 
 
 def _made(

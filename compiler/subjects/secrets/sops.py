@@ -60,10 +60,7 @@ def sops_key(context: Context) -> SopsKey | None:
 
 
 def _check(
-    context: Context,
-    included: Included,
-    metadata: Mapping[str, Any],
-    key: SopsKey | None,
+    context: Context, included: Included, metadata: Mapping[str, Any], key: SopsKey | None
 ) -> None:
     body, at = included.body, included.at
     named = body.get("metadata")
@@ -114,12 +111,7 @@ def _keys(metadata: Mapping[str, Any]) -> set[str]:
     return keys
 
 
-def _check_values(
-    context: Context,
-    what: str,
-    body: Mapping[str, Any],
-    at: Route,
-) -> None:
+def _check_values(context: Context, what: str, body: Mapping[str, Any], at: Route) -> None:
     for field in _FIELDS:
         values = body.get(field)
         if not isinstance(values, Mapping):

@@ -19,14 +19,7 @@ from compiler.subjects.secrets.plan import (
     SopsKey,
 )
 from compiler.targets.body import NO_PRUNE, given, head, path
-from compiler.targets.stack import (
-    KEPT,
-    STACKS,
-    pod_identity,
-    role_policy,
-    tag_list,
-    template,
-)
+from compiler.targets.stack import KEPT, STACKS, pod_identity, role_policy, tag_list, template
 
 API = "external-secrets.io/v1"
 FOLDER = "secrets"
@@ -39,11 +32,7 @@ def lower(plan: Plan) -> Iterator[Artifact]:
     """
     for store in plan.of(SecretStore):
         body = store_body(store)
-        yield Manifest(
-            body,
-            path(FOLDER, body),
-            store.at,
-        )
+        yield Manifest(body, path(FOLDER, body), store.at)
     for secret in plan.of(ExternalSecret):
         body = secret_body(secret)
         places: Places = {
@@ -52,12 +41,7 @@ def lower(plan: Plan) -> Iterator[Artifact]:
             ("spec", "refreshInterval"): secret.where("refresh"),
             ("spec", "target", "template"): secret.where("type"),
         }
-        yield Manifest(
-            body,
-            path(FOLDER, body),
-            secret.at,
-            places,
-        )
+        yield Manifest(body, path(FOLDER, body), secret.at, places)
     key = plan.one(SopsKey)
     if key is not None:
         yield _stack("sops", "How Flux decrypts Secrets", _decryption(key), key.at)
@@ -71,18 +55,11 @@ def lower(plan: Plan) -> Iterator[Artifact]:
     reader = plan.one(SecretReader)
     if reader is None:
         return
-    yield _stack(
-        "external-secrets", "The role of External Secrets", _role(reader), reader.at
-    )
+    yield _stack("external-secrets", "The role of External Secrets", _role(reader), reader.at)
     for access in plan.of(SecretAccess):
         description = f"What External Secrets may do with secret {access.stored}"
         resources = {"Policy": _policy(reader, access)}
-        yield _stack(
-            f"secret-{access.name}",
-            description,
-            resources,
-            access.at,
-        )
+        yield _stack(f"secret-{access.name}", description, resources, access.at)
 
 
 def store_body(store: SecretStore) -> Body:
@@ -90,13 +67,7 @@ def store_body(store: SecretStore) -> Body:
     (external-secrets v2.9.0, docs/provider/aws-access.md)."""
     aws = {"service": store.service, "region": store.region}
     return {
-        **head(
-            API,
-            "SecretStore",
-            store.name,
-            store.namespace,
-            annotations=NO_PRUNE,
-        ),
+        **head(API, "SecretStore", store.name, store.namespace, annotations=NO_PRUNE),
         "spec": {"provider": {"aws": aws}},
     }
 
@@ -107,10 +78,7 @@ def secret_body(secret: ExternalSecret) -> Body:
     if secret.type != "Opaque":
         template = {"type": secret.type}
     target = given(
-        name=secret.target,
-        creationPolicy="Owner",
-        deletionPolicy="Retain",
-        template=template,
+        name=secret.target, creationPolicy="Owner", deletionPolicy="Retain", template=template
     )
     data = [
         {"secretKey": key, "remoteRef": _remote(stored, part)}
@@ -124,9 +92,7 @@ def secret_body(secret: ExternalSecret) -> Body:
         data=data,
         dataFrom=extracted,
     )
-    metadata = head(
-        API, "ExternalSecret", secret.name, secret.namespace, annotations=NO_PRUNE
-    )
+    metadata = head(API, "ExternalSecret", secret.name, secret.namespace, annotations=NO_PRUNE)
     return {**metadata, "spec": spec}
 
 
@@ -137,19 +103,9 @@ def _remote(stored: str, part: str) -> Body:
     return reference
 
 
-def _stack(
-    name: str,
-    description: str,
-    resources: dict[str, Any],
-    at: Route,
-) -> Artifact:
+def _stack(name: str, description: str, resources: dict[str, Any], at: Route) -> Artifact:
     body = template(description, resources)
-    return Artifact(
-        body,
-        f"{STACKS}/{name}.yaml",
-        at,
-        format="cloudformation",
-    )
+    return Artifact(body, f"{STACKS}/{name}.yaml", at, format="cloudformation")
 
 
 _ENCRYPTED = "^(data|stringData)$"
@@ -167,12 +123,7 @@ def _decryption(key: SopsKey) -> dict[str, Any]:
     if key.alias is not None:
         resource = {"Fn::GetAtt": ["Key", "Arn"]}
         root = f"arn:{key.partition}:iam::{key.account}:root"
-        owner = {
-            "Effect": "Allow",
-            "Principal": {"AWS": root},
-            "Action": "kms:*",
-            "Resource": "*",
-        }
+        owner = {"Effect": "Allow", "Principal": {"AWS": root}, "Action": "kms:*", "Resource": "*"}
         made["Key"] = {
             "Type": "AWS::KMS::Key",
             **KEPT,
@@ -186,56 +137,28 @@ def _decryption(key: SopsKey) -> dict[str, Any]:
         made["Alias"] = {
             "Type": "AWS::KMS::Alias",
             **KEPT,
-            "Properties": {
-                "AliasName": key.alias,
-                "TargetKeyId": {"Ref": "Key"},
-            },
+            "Properties": {"AliasName": key.alias, "TargetKeyId": {"Ref": "Key"}},
         }
-    rights = {
-        "Effect": "Allow",
-        "Action": ["kms:Decrypt", "kms:DescribeKey"],
-        "Resource": resource,
-    }
+    rights = {"Effect": "Allow", "Action": ["kms:Decrypt", "kms:DescribeKey"], "Resource": resource}
     policy = {
         "PolicyName": "decrypt",
         "PolicyDocument": {"Version": "2012-10-17", "Statement": [rights]},
     }
     role = {"AssumeRolePolicyDocument": dict(key.trust), "Policies": [policy]}
-    return {
-        **made,
-        **pod_identity(
-            role,
-            key.cluster,
-            *CONTROLLER,
-        ),
-    }
+    return {**made, **pod_identity(role, key.cluster, *CONTROLLER)}
 
 
 def _role(reader: SecretReader) -> dict[str, Any]:
-    role = {
-        "RoleName": reader.role,
-        "AssumeRolePolicyDocument": dict(reader.trust),
-    }
-    return pod_identity(
-        role,
-        reader.cluster,
-        reader.namespace,
-        reader.service_account,
-    )
+    role = {"RoleName": reader.role, "AssumeRolePolicyDocument": dict(reader.trust)}
+    return pod_identity(role, reader.cluster, reader.namespace, reader.service_account)
 
 
-def _policy(
-    reader: SecretReader,
-    access: SecretAccess,
-) -> dict[str, Any]:
+def _policy(reader: SecretReader, access: SecretAccess) -> dict[str, Any]:
     """The rights on one secret (external-secrets v2.9.0, docs/provider/aws-secrets-manager.md, but for listing)."""
     statements: list[dict[str, Any]] = [
         {
             "Effect": "Allow",
-            "Action": [
-                "secretsmanager:GetSecretValue",
-                "secretsmanager:DescribeSecret",
-            ],
+            "Action": ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"],
             "Resource": access.arn,
         }
     ]
@@ -243,8 +166,4 @@ def _policy(
         statements.append(
             {"Effect": "Allow", "Action": ["kms:Decrypt"], "Resource": access.kms_key}
         )
-    return role_policy(
-        f"secret-{access.name}",
-        reader.role,
-        statements,
-    )
+    return role_policy(f"secret-{access.name}", reader.role, statements)

@@ -27,8 +27,7 @@ def check_file_systems(context: Context) -> None:
             if one and other and one != other:
                 context.fault(
                     "RES044",
-                    f"file system `{fsx.id}` has `{key}: {other}` here "
-                    f"and `{one}` in `{place}`",
+                    f"file system `{fsx.id}` has `{key}: {other}` here and `{one}` in `{place}`",
                     at / key,
                     "write what `aws fsx describe-file-systems` shows, or the id of the other one",
                     source="FSx API, CreateFileSystem and LustreFileSystemConfiguration",

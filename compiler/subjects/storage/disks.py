@@ -16,12 +16,7 @@ from compiler.resolve.context import Context
 from compiler.source import Route
 from compiler.subjects.pools.pools import Pool, resolve_pools
 from compiler.subjects.storage.made import check_key
-from compiler.subjects.storage.plan import (
-    MadeSnapshots,
-    PersistentVolume,
-    VolumeClaim,
-    VolumeClass,
-)
+from compiler.subjects.storage.plan import MadeSnapshots, PersistentVolume, VolumeClaim, VolumeClass
 
 if TYPE_CHECKING:
     from compiler.subjects.storage.forms.ebs import CreatedDisk, ExistingDisk
@@ -57,10 +52,7 @@ class Run(Protocol):
         """What it runs on other nodes."""
 
 
-def disk_nodes(
-    context: Context,
-    storage: Storage,
-) -> Iterator[PlanNode]:
+def disk_nodes(context: Context, storage: Storage) -> Iterator[PlanNode]:
     """The StorageClass of a storage, and the snapshots of volumes that stay."""
     disk = storage.spec.disk
     at = storage.place
@@ -109,10 +101,7 @@ def tag(context: Context, name: str) -> str:
     return f"{context.name}.{name}"
 
 
-def _tags(
-    context: Context,
-    storage: Storage,
-) -> dict[str, str]:
+def _tags(context: Context, storage: Storage) -> dict[str, str]:
     """The tags of a storage's volumes and snapshots."""
     own = {TAG: tag(context, storage.spec.name)}
     return {**context.spec.tags, **own}
@@ -123,12 +112,7 @@ def class_name(storage: str) -> str:
     return f"ebs-{storage}"
 
 
-def disk_zone(
-    context: Context,
-    name: str,
-    disk: CreatedDisk,
-    at: Route,
-) -> str | None:
+def disk_zone(context: Context, name: str, disk: CreatedDisk, at: Route) -> str | None:
     """The zone of volumes that stay: a volume never leaves its zone. One of a pod is made where the pod is."""
     if disk.each == "pod":
         return None
@@ -161,11 +145,7 @@ def disk_zone(
     return zones[0]
 
 
-def disk_claim(
-    storage: Storage,
-    disk: CreatedDisk,
-    namespace: str,
-) -> VolumeClaim:
+def disk_claim(storage: Storage, disk: CreatedDisk, namespace: str) -> VolumeClaim:
     """The claim of a namespace on its volume."""
     return VolumeClaim(
         at=storage.at,
@@ -214,9 +194,7 @@ _ONE_NODE = ("ReadWriteOnce",)
 _HANDLE = "core/v1 CSIPersistentVolumeSource volumeHandle, v1.35"
 
 
-def check_existing(
-    context: Context, storage: Storage, storages: Mapping[str, Storage]
-) -> None:
+def check_existing(context: Context, storage: Storage, storages: Mapping[str, Storage]) -> None:
     """Whether a volume that exists can be here, and is that of one storage."""
     disk = storage.spec.existing_disk
     at = storage.place
@@ -226,10 +204,7 @@ def check_existing(
     for other in storages.values():
         if other.spec.name == storage.spec.name:
             return
-        if (
-            other.spec.existing_disk is not None
-            and other.spec.existing_disk.id == disk.id
-        ):
+        if other.spec.existing_disk is not None and other.spec.existing_disk.id == disk.id:
             context.fault(
                 "RES177",
                 f"storages `{other.spec.name}` "
@@ -242,9 +217,7 @@ def check_existing(
             return
 
 
-def check_namespaces(
-    context: Context, storage: Storage, namespaces: Sequence[str]
-) -> None:
+def check_namespaces(context: Context, storage: Storage, namespaces: Sequence[str]) -> None:
     """Whether jobs of one namespace alone mount a volume that exists: a PersistentVolume is bound to one claim, and two
     of them would attach and detach the same volume, each by itself."""
     disk = storage.spec.existing_disk
@@ -259,9 +232,7 @@ def check_namespaces(
     )
 
 
-def check_mount(
-    context: Context, storage: Storage, job: Run, pool: Pool, at: Route
-) -> None:
+def check_mount(context: Context, storage: Storage, job: Run, pool: Pool, at: Route) -> None:
     """Whether the nodes of a job can have the volumes of a storage."""
     disk = storage.spec.disk
     name = storage.spec.name
@@ -288,12 +259,7 @@ def check_mount(
         )
 
 
-def check_cache(
-    context: Context,
-    name: str,
-    storages: Mapping[str, Storage],
-    at: Route,
-) -> None:
+def check_cache(context: Context, name: str, storages: Mapping[str, Storage], at: Route) -> None:
     """Whether the cache of a bucket can be held by the volumes of a storage."""
     place = at / "s3" / "cache" / "storage"
     storage = context.find("RES012", "storage", name, storages, place)
@@ -310,14 +276,8 @@ def check_cache(
         )
 
 
-def _parameters(
-    context: Context, storage: Storage, disk: CreatedDisk
-) -> dict[str, str]:
-    parameters = {
-        "type": "gp3",
-        "csi.storage.k8s.io/fstype": disk.file_system,
-        "encrypted": "true",
-    }
+def _parameters(context: Context, storage: Storage, disk: CreatedDisk) -> dict[str, str]:
+    parameters = {"type": "gp3", "csi.storage.k8s.io/fstype": disk.file_system, "encrypted": "true"}
     if disk.iops is not None:
         parameters["iops"] = str(disk.iops)
     if disk.throughput is not None:
@@ -344,16 +304,9 @@ def _check(context: Context, disk: CreatedDisk, at: Route) -> None:
         return
     for refusal in refusals(gib, disk.iops, disk.throughput):
         context.fault(
-            "RES180",
-            refusal.what,
-            at / refusal.field,
-            refusal.help,
-            source=refusal.source,
+            "RES180", refusal.what, at / refusal.field, refusal.help, source=refusal.source
         )
-    for key, asked in (
-        ("zone", disk.zone is not None),
-        ("snapshots", disk.snapshots is not None),
-    ):
+    for key, asked in (("zone", disk.zone is not None), ("snapshots", disk.snapshots is not None)):
         if asked and disk.each == "pod":
             context.fault(
                 "RES183",

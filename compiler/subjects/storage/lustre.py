@@ -32,9 +32,7 @@ class _Steps(NamedTuple):
     multiples: tuple[int, ...]
 
 
-def check_file_system(
-    context: Context, fsx: FsxLustre | CreatedLustre, at: Route
-) -> None:
+def check_file_system(context: Context, fsx: FsxLustre | CreatedLustre, at: Route) -> None:
     """Report a size or throughput that no file system of this deployment has."""
     if fsx.zone is not None:
         context.in_region(fsx.zone, at / "zone")
@@ -83,10 +81,7 @@ def _fits(size: int, steps: _Steps) -> bool:
     return any(gib % step == 0 for step in steps.multiples)
 
 
-def _nearest(
-    gib: int,
-    steps: _Steps,
-) -> list[int]:
+def _nearest(gib: int, steps: _Steps) -> list[int]:
     """The largest size below and the smallest above, as far as there are any."""
     sizes = set(steps.single)
     for step in steps.multiples:

@@ -31,13 +31,7 @@ _LONGEST_BUCKET = 63  # S3 user guide, bucketnamingrules
 _FEW_IOPS, _IOPS_STEP, _MOST_IOPS = (1500, 3000, 6000), 12000, 192000
 # What an object of each class may move to, and how long it stays in the standard class at least.
 _AFTER = {
-    "STANDARD_IA": (
-        "INTELLIGENT_TIERING",
-        "ONEZONE_IA",
-        "GLACIER_IR",
-        "GLACIER",
-        "DEEP_ARCHIVE",
-    ),
+    "STANDARD_IA": ("INTELLIGENT_TIERING", "ONEZONE_IA", "GLACIER_IR", "GLACIER", "DEEP_ARCHIVE"),
     "INTELLIGENT_TIERING": ("ONEZONE_IA", "GLACIER_IR", "GLACIER", "DEEP_ARCHIVE"),
     "ONEZONE_IA": ("GLACIER", "DEEP_ARCHIVE"),
     "GLACIER_IR": ("GLACIER", "DEEP_ARCHIVE"),
@@ -73,11 +67,7 @@ def made_bucket(
             "versions that nobody reads are paid for like current ones",
             at=here / "noncurrentDays",
         )
-    _transitions(
-        context,
-        lifecycle.transitions,
-        here / "transitions",
-    )
+    _transitions(context, lifecycle.transitions, here / "transitions")
     return MadeBucket(
         at=at,
         name=name,
@@ -99,16 +89,11 @@ def made_bucket(
     )
 
 
-def _tags(
-    context: Context,
-    name: str,
-) -> dict[str, str]:
+def _tags(context: Context, name: str) -> dict[str, str]:
     return {**context.spec.tags, "trainyard-storage": f"{context.name}.{name}"}
 
 
-def _bucket_name(
-    context: Context, name: str, bucket: str, spec: CreatedBucket, at: Route
-) -> None:
+def _bucket_name(context: Context, name: str, bucket: str, spec: CreatedBucket, at: Route) -> None:
     if spec.bucket is None:
         context.derive(
             f"storage/{name}",
@@ -142,11 +127,7 @@ def _bucket_name(
             )
 
 
-def _transitions(
-    context: Context,
-    moves: list[Transition],
-    at: Route,
-) -> None:
+def _transitions(context: Context, moves: list[Transition], at: Route) -> None:
     for index, move in enumerate(moves):
         least = _LEAST_DAYS.get(move.to, 0)
         if move.days < least:
@@ -180,11 +161,7 @@ def _transitions(
             )
 
 
-def check_key(
-    context: Context,
-    key: str | None,
-    at: Route,
-) -> None:
+def check_key(context: Context, key: str | None, at: Route) -> None:
     """A key serves its own Region (KMS developer guide, multi-Region keys have an ARN in each)."""
     if key is None:
         return
@@ -199,9 +176,7 @@ def check_key(
         )
 
 
-def made_file_system(
-    context: Context, name: str, spec: CreatedLustre, at: Route
-) -> MadeFileSystem:
+def made_file_system(context: Context, name: str, spec: CreatedLustre, at: Route) -> MadeFileSystem:
     """The file system of a storage; what FSx would refuse of it is reported."""
     if len(name) > _LONGEST_NAME:
         context.fault(
@@ -435,12 +410,7 @@ def _backups(context: Context, spec: CreatedLustre, at: Route) -> None:
         )
 
 
-def _zone(
-    context: Context,
-    name: str,
-    spec: CreatedLustre,
-    at: Route,
-) -> str:
+def _zone(context: Context, name: str, spec: CreatedLustre, at: Route) -> str:
     """The zone of its subnet; empty where none can be known."""
     pools = context.once(resolve_pools)
     of_pools: set[str] = set()
@@ -463,19 +433,13 @@ def _zone(
         "RES128",
         f"the zone of the file system is not said, and the pools are in {shown}",
         at,
-        f"add `zone: {zones[0]}`, that of the jobs that mount it"
-        if zones
-        else "add `zone:`",
+        f"add `zone: {zones[0]}`, that of the jobs that mount it" if zones else "add `zone:`",
         source=f"{_GUIDE}, accessing file systems",
     )
     return ""
 
 
-def _subnet(
-    context: Context,
-    zone: str,
-    at: Route,
-) -> tuple[str | None, str | None]:
+def _subnet(context: Context, zone: str, at: Route) -> tuple[str | None, str | None]:
     """The VPC and the private subnet of a zone; none of a VPC that eksctl makes, whose ids nobody knows yet."""
     network = NetworkSection.of(context.spec).network
     if not zone:
@@ -490,11 +454,7 @@ def _subnet(
         help = f"take {listed(known, ' or ')}, or add a subnet to `network.existing.subnets`"
     else:
         known = sorted(network.created.zones) or sorted(
-            {
-                zone
-                for pool in context.once(resolve_pools).values()
-                for zone in pool.zones
-            }
+            {zone for pool in context.once(resolve_pools).values() for zone in pool.zones}
         )
         if zone in known:
             return None, None
@@ -504,11 +464,5 @@ def _subnet(
         else:
             message = f"eksctl chooses the zones of the VPC that it makes, and a subnet in `{zone}` is not certain"
             help = f"add `{zone}` to `network.create.zones`, or name the zones of the pools"
-    context.fault(
-        "RES128",
-        message,
-        place,
-        help,
-        source="FSx API, SubnetIds",
-    )
+    context.fault("RES128", message, place, help, source="FSx API, SubnetIds")
     return None, None

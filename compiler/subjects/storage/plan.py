@@ -42,10 +42,7 @@ class PersistentVolume(PlanNode):
     zone: str | None = None
     lustre: str | None = None
     file_system: str = ""
-    folder: str = field(
-        default=FOLDER,
-        compare=False,
-    )
+    folder: str = field(default=FOLDER, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +55,7 @@ class VolumeClaim(PlanNode):
     size: Quantity
     access_modes: tuple[str, ...] = ("ReadWriteMany",)
     storage_class: str | None = ""
-    folder: str = field(
-        default=FOLDER,
-        compare=False,
-    )
+    folder: str = field(default=FOLDER, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,11 +124,7 @@ class Repository:
     imports: tuple[str, ...]
     exports: tuple[str, ...]
     import_on_create: bool
-    at: Route = field(
-        default=ROOT,
-        compare=False,
-        repr=False,
-    )
+    at: Route = field(default=ROOT, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

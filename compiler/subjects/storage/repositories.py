@@ -14,18 +14,13 @@ from compiler.subjects.storage.plan import Repository
 from compiler.subjects.storage.spec import StorageSection
 
 if TYPE_CHECKING:
-    from compiler.subjects.storage.forms.created_lustre import (
-        CreatedLustre,
-        DataRepository,
-    )
+    from compiler.subjects.storage.forms.created_lustre import CreatedLustre, DataRepository
 
 _API = "FSx API, CreateDataRepositoryAssociation (botocore 1.44.5)"
 _MOST = 8
 
 
-def repositories(
-    context: Context, spec: CreatedLustre, at: Route
-) -> tuple[Repository, ...]:
+def repositories(context: Context, spec: CreatedLustre, at: Route) -> tuple[Repository, ...]:
     """The links of a file system, each to a place in S3; what FSx would refuse of them is reported."""
     at = at / "dataRepositories"
     links = spec.data_repositories
@@ -68,11 +63,7 @@ def _folder(path: str) -> str:
     return path.rstrip("/") or "/"
 
 
-def _place(
-    context: Context,
-    link: DataRepository,
-    at: Route,
-) -> str | None:
+def _place(context: Context, link: DataRepository, at: Route) -> str | None:
     """The place in S3, which ends with a slash; ``None`` where it names no bucket."""
     if link.s3 is not None:
         return f"{link.s3.rstrip('/')}/"
@@ -92,11 +83,7 @@ def _place(
         )
         return None
     item = stored[name]
-    bucket = item.bucket(
-        context.name,
-        context.spec.account,
-        context.spec.region,
-    )
+    bucket = item.bucket(context.name, context.spec.account, context.spec.region)
     prefix = ""
     if item.s3 is not None:
         prefix = item.s3.prefix.strip("/")
@@ -105,9 +92,7 @@ def _place(
     return f"s3://{bucket}/"
 
 
-def _apart(
-    context: Context, new: Repository, others: list[Repository], key: str
-) -> None:
+def _apart(context: Context, new: Repository, others: list[Repository], key: str) -> None:
     """Two links overlap neither in the file system nor in S3; ``key`` is where the spec says the place in S3."""
     for other in others:
         if _overlap(new.path, other.path):

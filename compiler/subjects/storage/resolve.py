@@ -104,12 +104,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         if cache is not None and cache.storage is not None:
             from compiler.subjects.storage.disks import check_cache
 
-            check_cache(
-                context,
-                cache.storage,
-                storages,
-                storage.at,
-            )
+            check_cache(context, cache.storage, storages, storage.at)
 
 
 def resolve_storage(context: Context) -> dict[str, Storage]:
@@ -121,36 +116,17 @@ def resolve_storage(context: Context) -> dict[str, Storage]:
     storages = {}
     for index, item in enumerate(declared):
         here = at / index
-        bucket = item.bucket(
-            context.name,
-            context.spec.account,
-            context.spec.region,
-        )
-        storage = Storage(
-            item,
-            here,
-            bucket=bucket,
-        )
+        bucket = item.bucket(context.name, context.spec.account, context.spec.region)
+        storage = Storage(item, here, bucket=bucket)
         if item.fsx_lustre is not None:
-            check_file_system(
-                context,
-                item.fsx_lustre,
-                storage.place,
-            )
+            check_file_system(context, item.fsx_lustre, storage.place)
         made = _made(context, storage)
         zone = _disk_zone(context, storage)
-        storages[item.name] = replace(
-            storage,
-            made=made,
-            disk_zone=zone,
-        )
+        storages[item.name] = replace(storage, made=made, disk_zone=zone)
     return storages
 
 
-def _made(
-    context: Context,
-    storage: Storage,
-) -> MadeBucket | MadeFileSystem | None:
+def _made(context: Context, storage: Storage) -> MadeBucket | MadeFileSystem | None:
     lustre = storage.spec.created_lustre
     bucket = storage.spec.created_bucket
     if lustre is None and bucket is None:
@@ -159,46 +135,23 @@ def _made(
     from compiler.subjects.storage.made import made_bucket, made_file_system
 
     if lustre is not None:
-        return made_file_system(
-            context,
-            storage.spec.name,
-            lustre,
-            storage.place,
-        )
+        return made_file_system(context, storage.spec.name, lustre, storage.place)
     if bucket is not None:
         name = storage.bucket or ""
-        return made_bucket(
-            context,
-            storage.spec.name,
-            name,
-            bucket,
-            storage.place,
-        )
+        return made_bucket(context, storage.spec.name, name, bucket, storage.place)
     return None
 
 
-def _disk_zone(
-    context: Context,
-    storage: Storage,
-) -> str | None:
+def _disk_zone(context: Context, storage: Storage) -> str | None:
     disk = storage.spec.disk
     if disk is None:
         return None
     from compiler.subjects.storage.disks import disk_zone
 
-    return disk_zone(
-        context,
-        storage.spec.name,
-        disk,
-        storage.place,
-    )
+    return disk_zone(context, storage.spec.name, disk, storage.place)
 
 
-def volumes(
-    context: Context,
-    storage: Storage,
-    namespace: str,
-) -> tuple[PlanNode, ...]:
+def volumes(context: Context, storage: Storage, namespace: str) -> tuple[PlanNode, ...]:
     """The PersistentVolume and the claim through which a namespace's pods mount a storage. The EBS CSI driver makes the
     volume of a claim, and both of one that is each pod's own."""
     disk = storage.spec.disk
@@ -224,20 +177,12 @@ def volumes(
     if existing is not None:
         source = _fsx(context, existing, name)
     elif storage.bucket is not None and s3 is not None:
-        source = _s3(
-            context,
-            storage.bucket,
-            s3.prefix,
-            name,
-        )
+        source = _s3(context, storage.bucket, s3.prefix, name)
         if s3.cache is not None:
             source.attributes.update(_cached(s3.cache))
     else:
         source = _made_fsx(name)
-    place, folder = (
-        storage.place,
-        made_folder(storage.spec.name) if storage.late else FOLDER,
-    )
+    place, folder = (storage.place, made_folder(storage.spec.name) if storage.late else FOLDER)
     volume = PersistentVolume(
         at=storage.at,
         name=name,
@@ -250,11 +195,7 @@ def volumes(
         claim_name=storage.spec.name,
         zone=storage.zone,
         lustre=fsx.version if fsx else None,
-        origins={
-            "size": place / "size",
-            "zone": place / "zone",
-            "lustre": place / "version",
-        },
+        origins={"size": place / "size", "zone": place / "zone", "lustre": place / "version"},
         folder=folder,
     )
     claim = VolumeClaim(
@@ -274,9 +215,7 @@ def made_folder(storage: str) -> str:
 
 
 def check_volumes(
-    context: Context,
-    stored: Mapping[str, Storage],
-    mounted: Iterable[tuple[str, str]],
+    context: Context, stored: Mapping[str, Storage], mounted: Iterable[tuple[str, str]]
 ) -> None:
     """Report two volumes of one name: storage `c` in namespace `a-b`, and storage `b-c` in `a`.
 
@@ -314,11 +253,7 @@ class _Source(NamedTuple):
     mount_options: tuple[str, ...]
 
 
-def _fsx(
-    context: Context,
-    fsx: spec_storage.FsxLustre,
-    name: str,
-) -> _Source:
+def _fsx(context: Context, fsx: spec_storage.FsxLustre, name: str) -> _Source:
     # The driver mounts whatever `dnsname` says, an address too: names have none in other VPCs (its issue 357).
     host = fsx.address
     if not host:
@@ -327,12 +262,7 @@ def _fsx(
             suffix = "amazonaws.com.cn"
         host = f"{fsx.id}.fsx.{region}.{suffix}"
     # kubernetes-sigs/aws-fsx-csi-driver, static provisioning: volumeHandle is unique; dnsname and mountname.
-    return _lustre(
-        fsx.id,
-        host,
-        fsx.mount_name,
-        name,
-    )
+    return _lustre(fsx.id, host, fsx.mount_name, name)
 
 
 def _made_fsx(name: str) -> _Source:
@@ -342,19 +272,9 @@ def _made_fsx(name: str) -> _Source:
     return _lustre(id, host, mount_name, name)
 
 
-def _lustre(
-    id: str,
-    host: str,
-    mount_name: str,
-    name: str,
-) -> _Source:
+def _lustre(id: str, host: str, mount_name: str, name: str) -> _Source:
     attributes = {"dnsname": host, "mountname": mount_name}
-    return _Source(
-        FSX_DRIVER,
-        f"{id}--{name}",
-        attributes,
-        ("flock", "noatime"),
-    )
+    return _Source(FSX_DRIVER, f"{id}--{name}", attributes, ("flock", "noatime"))
 
 
 def _cached(cache: BucketCache) -> dict[str, str]:
@@ -368,12 +288,7 @@ def _cached(cache: BucketCache) -> dict[str, str]:
     }
 
 
-def _s3(
-    context: Context,
-    bucket: str,
-    prefix: str,
-    name: str,
-) -> _Source:
+def _s3(context: Context, bucket: str, prefix: str, name: str) -> _Source:
     # awslabs/mountpoint-s3-csi-driver, static provisioning: bucketName in volumeAttributes, options as flags. Files and
     # folders are root's, and others may write by their mode alone (awslabs/mountpoint-s3 58817cab, CONFIGURATION.md).
     attributes = {"bucketName": bucket}
@@ -386,9 +301,4 @@ def _s3(
     ]
     if prefix:
         options.append(f"prefix {prefix.rstrip('/')}/")
-    return _Source(
-        S3_DRIVER,
-        f"{bucket}--{name}",
-        attributes,
-        tuple(options),
-    )
+    return _Source(S3_DRIVER, f"{bucket}--{name}", attributes, tuple(options))

@@ -9,15 +9,7 @@ from compiler.spec.checks import fault
 from compiler.spec.choice import existing_or_created, one_of
 from compiler.spec.later import later
 from compiler.spec.section import Section
-from compiler.spec.types import (
-    FileSystemId,
-    IpAddress,
-    LustreVersion,
-    MountName,
-    Name,
-    Size,
-    Zone,
-)
+from compiler.spec.types import FileSystemId, IpAddress, LustreVersion, MountName, Name, Size, Zone
 
 if TYPE_CHECKING:
     from compiler.subjects.storage.forms.created_lustre import CreatedLustre
@@ -44,24 +36,19 @@ class FsxLustre(SpecModel):
         examples=["10.1.4.20"],
     )
     mount_name: MountName = Field(
-        description="The MountName that FSx gave the file system.",
-        examples=["abcdefgh"],
+        description="The MountName that FSx gave the file system.", examples=["abcdefgh"]
     )
-    size: Size = Field(
-        description="The storage capacity of the file system.", examples=["4800Gi"]
-    )
+    size: Size = Field(description="The storage capacity of the file system.", examples=["4800Gi"])
     version: LustreVersion | None = Field(
         None,
         description="The Lustre version of the file system (FileSystemTypeVersion), in quotes; nodes of AL2023 cannot "
         "mount 2.10.",
         examples=["2.15"],
     )
-    deployment: Literal["SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"] = (
-        Field(
-            "PERSISTENT_2",
-            description="The deployment type of the file system.",
-            examples=["PERSISTENT_2"],
-        )
+    deployment: Literal["SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"] = Field(
+        "PERSISTENT_2",
+        description="The deployment type of the file system.",
+        examples=["PERSISTENT_2"],
     )
     throughput_per_tib: int | None = Field(
         None,
@@ -97,18 +84,12 @@ class Lustre(SpecModel):
     create: CreatedLustre | None = Field(
         None,
         description="A file system that the bootstrap makes; removing it here never deletes it.",
-        examples=[
-            {"size": "4800Gi", "throughputPerTiB": 250, "zone": "us-west-2a"},
-        ],
+        examples=[{"size": "4800Gi", "throughputPerTiB": 250, "zone": "us-west-2a"}],
     )
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
-        existing_or_created(
-            self.existing,
-            self.create,
-            "file system",
-        )
+        existing_or_created(self.existing, self.create, "file system")
         return self
 
 
@@ -118,8 +99,7 @@ class Storage(SpecModel):
     model_config = one_of("fsxLustre", "s3", "ebs")
 
     name: Name = Field(
-        description="The storage's name, which jobs mount it by.",
-        examples=["checkpoints"],
+        description="The storage's name, which jobs mount it by.", examples=["checkpoints"]
     )
     lustre: Lustre | None = Field(
         None,
@@ -197,12 +177,7 @@ class Storage(SpecModel):
             return self.s3.create
         return None
 
-    def bucket(
-        self,
-        cluster: str,
-        account: str,
-        region: str,
-    ) -> str | None:
+    def bucket(self, cluster: str, account: str, region: str) -> str | None:
         """The name of its bucket, if it is one; a bucket's name is its own in the whole partition (S3 user guide,
         bucketnamingrules), so that one of ours holds what makes it so."""
         if self.s3 is None:
@@ -217,11 +192,7 @@ class Storage(SpecModel):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        kinds = [
-            self.lustre,
-            self.s3,
-            self.ebs,
-        ]
+        kinds = [self.lustre, self.s3, self.ebs]
         if kinds.count(None) != len(kinds) - 1:
             raise fault(
                 f"storage `{self.name}` is not exactly one kind",
@@ -236,14 +207,7 @@ class StorageSection(Section):
     storage: list[Storage] = Field(
         [],
         description="The file systems and buckets that jobs may mount; they exist, or the bootstrap makes them.",
-        examples=[
-            [
-                {
-                    "name": "datasets",
-                    "s3": {"existing": {"bucket": "datasets-111122223333"}},
-                }
-            ]
-        ],
+        examples=[[{"name": "datasets", "s3": {"existing": {"bucket": "datasets-111122223333"}}}]],
     )
 
 

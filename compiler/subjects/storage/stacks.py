@@ -33,18 +33,11 @@ Origins = Places
 def bucket_stack(bucket: MadeBucket) -> Artifact:
     """A bucket that takes requests by TLS alone and nothing from the public."""
     resources = {
-        "Bucket": {
-            "Type": "AWS::S3::Bucket",
-            **KEPT,
-            "Properties": _bucket(bucket),
-        },
+        "Bucket": {"Type": "AWS::S3::Bucket", **KEPT, "Properties": _bucket(bucket)},
         "TlsOnly": {
             "Type": "AWS::S3::BucketPolicy",
             **KEPT,
-            "Properties": {
-                "Bucket": {"Ref": "Bucket"},
-                "PolicyDocument": _tls_only(bucket),
-            },
+            "Properties": {"Bucket": {"Ref": "Bucket"}, "PolicyDocument": _tls_only(bucket)},
         },
     }
     at = ("Resources", "Bucket", "Properties")
@@ -55,13 +48,7 @@ def bucket_stack(bucket: MadeBucket) -> Artifact:
         (*at, "LifecycleConfiguration"): bucket.where("transitions"),
     }
     outputs = {"Name": {"Value": {"Ref": "Bucket"}}}
-    return _artifact(
-        bucket,
-        f"Bucket {bucket.bucket}",
-        resources,
-        outputs,
-        origins,
-    )
+    return _artifact(bucket, f"Bucket {bucket.bucket}", resources, outputs, origins)
 
 
 def _artifact(
@@ -73,20 +60,10 @@ def _artifact(
     **sections: Any,
 ) -> Artifact:
     whose = f"storage {made.name} of cluster {made.cluster}"
-    body = template(
-        f"{description}, {whose}",
-        resources,
-        **given(**sections),
-    )
+    body = template(f"{description}, {whose}", resources, **given(**sections))
     body["Outputs"] = dict(outputs)
     path = f"{STACKS}/{made.stack}.yaml"
-    return Artifact(
-        body,
-        path,
-        made.at,
-        origins,
-        format="cloudformation",
-    )
+    return Artifact(body, path, made.at, origins, format="cloudformation")
 
 
 def _bucket(bucket: MadeBucket) -> dict[str, Any]:
@@ -95,24 +72,16 @@ def _bucket(bucket: MadeBucket) -> dict[str, Any]:
     if bucket.key is not None:
         default = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": bucket.key}
     encryption = given(
-        ServerSideEncryptionByDefault=default,
-        BucketKeyEnabled=True if bucket.key else None,
+        ServerSideEncryptionByDefault=default, BucketKeyEnabled=True if bucket.key else None
     )
-    public = (
-        "BlockPublicAcls",
-        "BlockPublicPolicy",
-        "IgnorePublicAcls",
-        "RestrictPublicBuckets",
-    )
+    public = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets")
     return given(
         BucketName=bucket.bucket,
         BucketEncryption={"ServerSideEncryptionConfiguration": [encryption]},
         LifecycleConfiguration={"Rules": list(_rules(bucket))},
         OwnershipControls={"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]},
         PublicAccessBlockConfiguration=dict.fromkeys(public, True),
-        VersioningConfiguration={
-            "Status": "Enabled" if bucket.versioning else "Suspended"
-        },
+        VersioningConfiguration={"Status": "Enabled" if bucket.versioning else "Suspended"},
         Tags=tag_list(bucket.tags),
     )
 
@@ -178,10 +147,7 @@ def snapshot_stack(made: MadeSnapshots) -> Artifact:
         "Role": {
             "Type": "AWS::IAM::Role",
             "Properties": {
-                "AssumeRolePolicyDocument": {
-                    "Version": "2012-10-17",
-                    "Statement": [trust],
-                },
+                "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [trust]},
                 "ManagedPolicyArns": [managed],
             },
         },
@@ -200,13 +166,7 @@ def snapshot_stack(made: MadeSnapshots) -> Artifact:
     body = template(what, resources)
     path = f"{STACKS}/snapshots-{made.name}.yaml"
     origins: Origins = {("Resources", "Policy", "Properties"): made.at}
-    return Artifact(
-        body,
-        path,
-        made.at,
-        origins,
-        format="cloudformation",
-    )
+    return Artifact(body, path, made.at, origins, format="cloudformation")
 
 
 def file_system_stack(made: MadeFileSystem) -> Artifact:
@@ -275,10 +235,7 @@ def _file_system(made: MadeFileSystem) -> dict[str, Any]:
     # AWS::FSx::FileSystem (CloudFormation template reference). What AWS would choose is said where its documents
     # disagree (the retention of backups) or its choice is old (the version of Lustre).
     is_scratch = made.deployment.startswith("SCRATCH")
-    metadata = given(
-        Mode=made.metadata,
-        Iops=made.iops,
-    )
+    metadata = given(Mode=made.metadata, Iops=made.iops)
     lustre = given(
         DeploymentType=made.deployment,
         PerUnitStorageThroughput=made.throughput,
@@ -325,10 +282,7 @@ def _tags(made: MadeFileSystem) -> list[dict[str, str]]:
     return tag_list({"Name": name, **made.tags})
 
 
-def _export(
-    made: MadeFileSystem,
-    name: str,
-) -> dict[str, str]:
+def _export(made: MadeFileSystem, name: str) -> dict[str, str]:
     return {"Fn::ImportValue": f"eksctl-{made.cluster}-cluster::{name}"}
 
 
@@ -360,39 +314,24 @@ def _security_rules(made: MadeFileSystem) -> dict[str, Any]:
     return rules
 
 
-def _tcp(
-    first: int,
-    last: int,
-) -> dict[str, Any]:
+def _tcp(first: int, last: int) -> dict[str, Any]:
     return {"IpProtocol": "tcp", "FromPort": first, "ToPort": last}
 
 
-def _ingress(
-    group: Any,
-    source: Any,
-    allowed: Mapping[str, Any],
-) -> dict[str, Any]:
+def _ingress(group: Any, source: Any, allowed: Mapping[str, Any]) -> dict[str, Any]:
     properties = {"GroupId": group, "SourceSecurityGroupId": source, **allowed}
     return {"Type": "AWS::EC2::SecurityGroupIngress", "Properties": properties}
 
 
-def _egress(
-    group: Any,
-    target: Any,
-    allowed: Mapping[str, Any],
-) -> dict[str, Any]:
+def _egress(group: Any, target: Any, allowed: Mapping[str, Any]) -> dict[str, Any]:
     properties = {"GroupId": group, "DestinationSecurityGroupId": target, **allowed}
     return {"Type": "AWS::EC2::SecurityGroupEgress", "Properties": properties}
 
 
-def _association(
-    made: MadeFileSystem,
-    repository: Repository,
-) -> dict[str, Any]:
+def _association(made: MadeFileSystem, repository: Repository) -> dict[str, Any]:
     # AWS::FSx::DataRepositoryAssociation (CloudFormation template reference).
     s3 = given(
-        AutoImportPolicy=_events(repository.imports),
-        AutoExportPolicy=_events(repository.exports),
+        AutoImportPolicy=_events(repository.imports), AutoExportPolicy=_events(repository.exports)
     )
     return {
         "Type": "AWS::FSx::DataRepositoryAssociation",

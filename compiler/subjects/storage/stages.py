@@ -23,21 +23,13 @@ VOLUMES = "volumes"
 
 def accounts() -> Iterator[PlanNode]:
     """The accounts of both stages, without storage as well: Flux deletes volumes that leave git by their rights."""
+    yield from deliverer(VOLUMES, makes("", "persistentvolumes", "persistentvolumeclaims"))
     yield from deliverer(
-        VOLUMES,
-        makes("", "persistentvolumes", "persistentvolumeclaims"),
-    )
-    yield from deliverer(
-        FOLDER,
-        makes("kustomize.toolkit.fluxcd.io", "kustomizations"),
-        namespace=FLUX,
+        FOLDER, makes("kustomize.toolkit.fluxcd.io", "kustomizations"), namespace=FLUX
     )
 
 
-def stages(
-    context: Context,
-    storages: Iterable[Storage],
-) -> Iterator[PlanNode]:
+def stages(context: Context, storages: Iterable[Storage]) -> Iterator[PlanNode]:
     """The stage of all made file systems that are mounted, and in it one for each."""
     yield stage(context, FOLDER, "platform", account=FOLDER)
     for storage in storages:
@@ -50,11 +42,6 @@ def stages(
             values=(f"trainyard-{name}",),
             folder=FOLDER,
         )
-        settings = (
-            "v1",
-            "ConfigMap",
-            FLUX,
-            made.values[0],
-        )
+        settings = ("v1", "ConfigMap", FLUX, made.values[0])
         context.external.add(settings)
         yield made

@@ -19,11 +19,7 @@ from compiler.subjects.storage.plan import (
     VolumeClaim,
     VolumeClass,
 )
-from compiler.subjects.storage.stacks import (
-    bucket_stack,
-    file_system_stack,
-    snapshot_stack,
-)
+from compiler.subjects.storage.stacks import bucket_stack, file_system_stack, snapshot_stack
 from compiler.targets.body import NO_PRUNE, given, head, path
 
 
@@ -67,11 +63,7 @@ def lower(plan: Plan) -> Iterator[Artifact]:
         )
     for claim in plan.of(VolumeClaim):
         body = claim_body(claim)
-        yield Manifest(
-            body,
-            path(claim.folder, body),
-            claim.at,
-        )
+        yield Manifest(body, path(claim.folder, body), claim.at)
 
 
 def volume_body(volume: PersistentVolume) -> Body:
@@ -100,24 +92,14 @@ def volume_body(volume: PersistentVolume) -> Body:
 
 
 def _affinity(zone: str) -> Body:
-    expression = {
-        "key": ZONE,
-        "operator": "In",
-        "values": [zone],
-    }
+    expression = {"key": ZONE, "operator": "In", "values": [zone]}
     return {"required": {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}}
 
 
 def claim_body(claim: VolumeClaim) -> Body:
     """PersistentVolumeClaim."""
     return {
-        **head(
-            "v1",
-            "PersistentVolumeClaim",
-            claim.name,
-            claim.namespace,
-            annotations=NO_PRUNE,
-        ),
+        **head("v1", "PersistentVolumeClaim", claim.name, claim.namespace, annotations=NO_PRUNE),
         "spec": {
             "accessModes": list(claim.access_modes),
             "resources": {"requests": {"storage": str(claim.size)}},
@@ -129,16 +111,9 @@ def claim_body(claim: VolumeClaim) -> Body:
 
 def class_body(volume_class: VolumeClass) -> Body:
     """StorageClass (storage.k8s.io/v1). Volumes and runs outlive it, so Flux does not prune it."""
-    zones = [
-        {"matchLabelExpressions": [{"key": ZONE, "values": list(volume_class.zones)}]}
-    ]
+    zones = [{"matchLabelExpressions": [{"key": ZONE, "values": list(volume_class.zones)}]}]
     return {
-        **head(
-            "storage.k8s.io/v1",
-            "StorageClass",
-            volume_class.name,
-            annotations=NO_PRUNE,
-        ),
+        **head("storage.k8s.io/v1", "StorageClass", volume_class.name, annotations=NO_PRUNE),
         **given(
             provisioner=volume_class.driver,
             parameters=dict(volume_class.parameters),

@@ -8,19 +8,14 @@ from compiler.subjects.cluster.principals import AT_EKS
 from compiler.subjects.cluster.spec import ClusterSection
 from compiler.subjects.system.controllers import Needs, needs
 
-_REQUESTS = (
-    "values.yaml of the charts of kueue v0.19.2, jobset v0.12.0 and karpenter v1.14.1"
-)
+_REQUESTS = "values.yaml of the charts of kueue v0.19.2, jobset v0.12.0 and karpenter v1.14.1"
 
 
 def check_system(context: Context) -> None:
     """Whether the system's nodes have room for what runs on them. With EKS Auto Mode there are as many as it takes."""
     if ClusterSection.of(context.spec).auto_mode is not None:
         return
-    system, at = (
-        ClusterSection.of(context.spec).eks.system_nodes,
-        AT_EKS / "systemNodes",
-    )
+    system, at = (ClusterSection.of(context.spec).eks.system_nodes, AT_EKS / "systemNodes")
     instance = context.catalog.instance(system.instance_type)
     if instance is None or instance.accelerators:
         return

@@ -35,11 +35,7 @@ class Needs:
     each_memory: int
 
 
-def needs(
-    context: Context,
-    instance: InstanceType,
-    nodes: int,
-) -> Needs:
+def needs(context: Context, instance: InstanceType, nodes: int) -> Needs:
     """What the system asks for on so many nodes of a type."""
     agents = _agents(context, instance)
     pods = nodes * agents.pods

@@ -26,11 +26,7 @@ Made = Callable[[Reader, str, Pod], Pod]  # of an object, the name of a part, it
 
 
 def _reads(
-    parts: Parts,
-    *,
-    together: bool = True,
-    everywhere: bool = False,
-    as_made: Made | None = None,
+    parts: Parts, *, together: bool = True, everywhere: bool = False, as_made: Made | None = None
 ) -> Callable[[Reader], Iterator[PlanNode]]:
     """The reader of a kind by its parts. ``together``: its pods are one job, and start and fail as one. ``as_made``:
     what their operator makes of a pod."""
@@ -43,12 +39,7 @@ def _reads(
                 own = pod(template)
                 if as_made is not None:
                     own = as_made(body, name, own)
-                part = PodSet(
-                    at=template.at,
-                    name=name,
-                    pod=own,
-                    beside=count == 0,
-                )
+                part = PodSet(at=template.at, name=name, pod=own, beside=count == 0)
                 pods.append(part)
                 counts.append(count)
         queue = body.follow("metadata", "labels", QUEUE)
@@ -67,11 +58,7 @@ def _reads(
     return read
 
 
-def _as_made_by_kuberay(
-    body: Reader,
-    name: str,
-    own: Pod,
-) -> Pod:
+def _as_made_by_kuberay(body: Reader, name: str, own: Pod) -> Pod:
     """Ray's container is the first: it gets shared memory, as much as it has memory, unless it has some, and of the
     head of a RayJob it runs the entrypoint (kuberay v1.6.2, common/pod.go, addEmptyDir)."""
     if not own.containers or name == "submitter":
@@ -83,37 +70,22 @@ def _as_made_by_kuberay(
         volume = Volume("shared-mem", "emptyDir", medium="Memory", size=size)
         mounts = (*first.mounts, Mount(volume.name, _SHM))
         first = replace(first, mounts=mounts)
-        own = replace(
-            own,
-            volumes=(*own.volumes, volume),
-        )
+        own = replace(own, volumes=(*own.volumes, volume))
     entrypoint = body.follow("spec", "entrypoint")
     line = entrypoint.text()
     if name == _RAY_HEAD and line is not None:
         first = _running(first, entrypoint.at, line)
-    return replace(
-        own,
-        containers=(first, *others),
-    )
+    return replace(own, containers=(first, *others))
 
 
 _SHM, _RAY_HEAD = "/dev/shm", "head"
 
 
-def _running(
-    container: Container,
-    at: Route,
-    line: str,
-) -> Container:
+def _running(container: Container, at: Route, line: str) -> Container:
     """A container that runs a line of shell."""
     places = {**container.origins, "command": at}
     command = ("/bin/sh", "-c", line)
-    return replace(
-        container,
-        command=command,
-        args=(),
-        origins=places,
-    )
+    return replace(container, command=command, args=(), origins=places)
 
 
 def _total(counts: list[int | None]) -> int | None:
@@ -229,11 +201,7 @@ def _leader_worker(body: Reader) -> Iterator[Part]:
 
 _SERVING = _reads(_template, together=False)
 _OPERATOR = _reads(_replica_specs)
-_RAY = _reads(
-    _ray,
-    together=False,
-    as_made=_as_made_by_kuberay,
-)
+_RAY = _reads(_ray, together=False, as_made=_as_made_by_kuberay)
 _RAY_JOB = _reads(_ray_job, as_made=_as_made_by_kuberay)
 KINDS = {
     "/Pod": _reads(_itself),

@@ -15,13 +15,7 @@ from compiler.dataclass import dataclass
 from compiler.output import Artifact
 from compiler.output.artifact import Places
 from compiler.output.body import walk_mappings
-from compiler.targets.terraform.expressions import (
-    EXPORT,
-    Named,
-    Names,
-    identifier,
-    literal,
-)
+from compiler.targets.terraform.expressions import EXPORT, Named, Names, identifier, literal
 from compiler.targets.terraform.types import TYPES, Part
 
 FOLDER = "bootstrap/terraform"
@@ -42,10 +36,7 @@ class State:
     bucket_region: str
 
 
-def modules(
-    artifacts: Iterable[Artifact],
-    state: State,
-) -> Iterator[Artifact]:
+def modules(artifacts: Iterable[Artifact], state: State) -> Iterator[Artifact]:
     """The artifacts, with a module in place of each template."""
     for artifact in artifacts:
         if artifact.format == "cloudformation":
@@ -79,12 +70,7 @@ def module(stack: Artifact, state: State) -> Artifact:
                 **part.arguments,
                 **_meta(resource, part, resources),
             }
-            at = (
-                "Resources",
-                logical,
-                "Properties",
-                part.of,
-            )
+            at = ("Resources", logical, "Properties", part.of)
             place = ("resource", part.type, label)
             origins[place] = stack.origin(at if part.of else at[:2])
             if not part.suffix:
@@ -113,13 +99,7 @@ def module(stack: Artifact, state: State) -> Artifact:
         if content:
             rendered_module[section] = content
     path = f"{FOLDER}/{name}/main.tf.json"
-    return Artifact(
-        rendered_module,
-        path,
-        stack.at,
-        origins,
-        format="terraform",
-    )
+    return Artifact(rendered_module, path, stack.at, origins, format="terraform")
 
 
 def _kept(rendered: Mapping[str, Mapping[str, Any]]) -> str:
@@ -137,27 +117,13 @@ def _address(logical: str, kind: str) -> str:
     return f"{TYPES[kind][0]}.{identifier(logical)}"
 
 
-def _parts(
-    logical: str,
-    resource: Mapping[str, Any],
-    names: Names,
-) -> Iterator[Part]:
+def _parts(logical: str, resource: Mapping[str, Any], names: Names) -> Iterator[Part]:
     kind = resource["Type"]
     make = TYPES[kind][1]
-    yield from make(
-        resource.get("Properties", {}),
-        names,
-        _address(logical, kind),
-    )
+    yield from make(resource.get("Properties", {}), names, _address(logical, kind))
 
 
-def _arguments_from(
-    stack: Artifact,
-    logical: str,
-    part: Part,
-    label: str,
-    origins: Places,
-) -> None:
+def _arguments_from(stack: Artifact, logical: str, part: Part, label: str, origins: Places) -> None:
     """The places of arguments that are called as their property is, in the words of the provider."""
     at = ("Resources", logical, "Properties")
     for path, route in stack.origins.items():
@@ -169,17 +135,10 @@ def _arguments_from(
                     origins["resource", part.type, label, alias] = route
 
 
-_ALIASES = {
-    "bucket_name": "bucket",
-    "repository_name": "name",
-}
+_ALIASES = {"bucket_name": "bucket", "repository_name": "name"}
 
 
-def _meta(
-    resource: Mapping[str, Any],
-    part: Part,
-    resources: Mapping[str, Named],
-) -> Body:
+def _meta(resource: Mapping[str, Any], part: Part, resources: Mapping[str, Named]) -> Body:
     """Meta-arguments. What CloudFormation retains, Terraform refuses to destroy."""
     meta: Body = {}
     waits = resource.get("DependsOn", [])
@@ -203,10 +162,7 @@ def _meta(
     return meta
 
 
-def _subnets(
-    body: Mapping[str, Any],
-    names: Names,
-) -> dict[str, dict[str, Any]]:
+def _subnets(body: Mapping[str, Any], names: Names) -> dict[str, dict[str, Any]]:
     """The private subnets of a zone in the VPC that eksctl makes, where a template has its subnet as a parameter.
 
     eksctl 0.230.0, pkg/cfn/builder/vpc_ipv4.go: the tag of private subnets.

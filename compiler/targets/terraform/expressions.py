@@ -42,11 +42,7 @@ class Names:
     ``subnet``: the expression of the subnet that is a parameter of the template.
     """
 
-    def __init__(
-        self,
-        body: Mapping[str, Any],
-        resources: Mapping[str, Named],
-    ) -> None:
+    def __init__(self, body: Mapping[str, Any], resources: Mapping[str, Named]) -> None:
         self._parameters = body.get("Parameters", {})
         self._resources = resources
         self.exports: dict[str, str] = {}
@@ -71,11 +67,7 @@ class Names:
         """A document as the JSON that an argument takes, with expressions in it."""
         return json.dumps(self.value(document))
 
-    def _expression(
-        self,
-        name: str,
-        inner: Any,
-    ) -> str | None:
+    def _expression(self, name: str, inner: Any) -> str | None:
         if name == "Ref":
             return self._reference(inner)
         if name == "Fn::GetAtt":

@@ -32,19 +32,13 @@ Make = Callable[[Properties, Names, str], Iterator[Part]]
 def _plain(type: str, **arguments: str) -> Make:
     """A type whose arguments are its properties under other names; tags are a map."""
 
-    def make(
-        properties: Properties,
-        names: Names,
-        address: str,
-    ) -> Iterator[Part]:
+    def make(properties: Properties, names: Names, address: str) -> Iterator[Part]:
         known = {**arguments, "tags": "Tags"}
         unknown = properties.keys() - set(known.values())
         if unknown:
             raise ValueError(f"no argument of {type} for {sorted(unknown)}")
         values = {
-            argument: properties[name]
-            for argument, name in known.items()
-            if name in properties
+            argument: properties[name] for argument, name in known.items() if name in properties
         }
         if "tags" in values:
             values["tags"] = _tags(values["tags"])
@@ -63,9 +57,7 @@ def _tagged(properties: Properties) -> dict[str, str] | None:
     return None
 
 
-def _security_group(
-    properties: Properties, names: Names, address: str
-) -> Iterator[Part]:
+def _security_group(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     """The group, and a resource for each of its rules: those within it would remove all others (provider's page of
     aws_security_group)."""
     group = given(
@@ -77,10 +69,7 @@ def _security_group(
     for way in ("ingress", "egress"):
         key = f"SecurityGroup{way.capitalize()}"
         for number, rule in enumerate(properties.get(key, []), 1):
-            own = {
-                **names.value(_rule(rule)),
-                "security_group_id": f"${{{address}.id}}",
-            }
+            own = {**names.value(_rule(rule)), "security_group_id": f"${{{address}.id}}"}
             kind = f"aws_vpc_security_group_{way}_rule"
             yield Part(kind, own, f"_{number}", key)
 
@@ -106,11 +95,7 @@ def _rule_alone(way: str, peer: str) -> Make:
     )
 
 
-def _role(
-    properties: Properties,
-    names: Names,
-    address: str,
-) -> Iterator[Part]:
+def _role(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     role = given(
         name=properties.get("RoleName"),
         assume_role_policy=names.text(properties["AssumeRolePolicyDocument"]),
@@ -124,26 +109,14 @@ def _role(
         yield Part(kind, attached, f"_{number}", "ManagedPolicyArns")
     for policy in properties.get("Policies", []):
         document = names.text(policy["PolicyDocument"])
-        own = {
-            "role": reference,
-            "name": policy["PolicyName"],
-            "policy": document,
-        }
+        own = {"role": reference, "name": policy["PolicyName"], "policy": document}
         yield Part("aws_iam_role_policy", own, f"_{policy['PolicyName']}", "Policies")
 
 
-def _document(
-    type: str,
-    document: str,
-    **arguments: str,
-) -> Make:
+def _document(type: str, document: str, **arguments: str) -> Make:
     """A type with a policy, which is JSON in a text."""
 
-    def make(
-        properties: Properties,
-        names: Names,
-        address: str,
-    ) -> Iterator[Part]:
+    def make(properties: Properties, names: Names, address: str) -> Iterator[Part]:
         values = {
             argument: names.value(properties[name])
             for argument, name in arguments.items()
@@ -155,32 +128,20 @@ def _document(
     return make
 
 
-def _queue_policy(
-    properties: Properties,
-    names: Names,
-    address: str,
-) -> Iterator[Part]:
+def _queue_policy(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     (queue,) = properties["Queues"]
     policy = names.text(properties["PolicyDocument"])
     arguments = {"queue_url": names.value(queue), "policy": policy}
     yield Part("aws_sqs_queue_policy", arguments)
 
 
-def _profile(
-    properties: Properties,
-    names: Names,
-    address: str,
-) -> Iterator[Part]:
+def _profile(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     (role,) = properties["Roles"]
     name = properties["InstanceProfileName"]
     yield Part("aws_iam_instance_profile", {"name": name, "role": names.value(role)})
 
 
-def _event_rule(
-    properties: Properties,
-    names: Names,
-    address: str,
-) -> Iterator[Part]:
+def _event_rule(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     pattern = names.text(properties["EventPattern"])
     yield Part("aws_cloudwatch_event_rule", {"event_pattern": pattern})
     for target in properties["Targets"]:
@@ -192,17 +153,10 @@ def _event_rule(
         yield Part("aws_cloudwatch_event_target", arguments, "", "Targets")
 
 
-def _bucket(
-    properties: Properties,
-    names: Names,
-    address: str,
-) -> Iterator[Part]:
+def _bucket(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     bucket = {"bucket": f"${{{address}.id}}"}
     tags = names.value(_tagged(properties))
-    own = given(
-        bucket=properties["BucketName"],
-        tags=tags,
-    )
+    own = given(bucket=properties["BucketName"], tags=tags)
     yield Part("aws_s3_bucket", own)
     encryption = properties["BucketEncryption"]["ServerSideEncryptionConfiguration"]
     yield Part(
@@ -241,8 +195,7 @@ def _bucket(
 def _encryption(rule: Properties) -> dict[str, Any]:
     default = rule["ServerSideEncryptionByDefault"]
     applied = given(
-        sse_algorithm=default["SSEAlgorithm"],
-        kms_master_key_id=default.get("KMSMasterKeyID"),
+        sse_algorithm=default["SSEAlgorithm"], kms_master_key_id=default.get("KMSMasterKeyID")
     )
     return given(
         apply_server_side_encryption_by_default=applied,
@@ -257,11 +210,7 @@ def _lifecycle(rule: Properties) -> dict[str, Any]:
         {"days": move["TransitionInDays"], "storage_class": move["StorageClass"]}
         for move in rule.get("Transitions", [])
     ]
-    rendered = given(
-        id=rule["Id"],
-        status=rule["Status"],
-        transition=moves,
-    )
+    rendered = given(id=rule["Id"], status=rule["Status"], transition=moves)
     rendered["filter"] = {"prefix": ""}  # every object
     if uploads is not None:
         days = uploads["DaysAfterInitiation"]
@@ -272,19 +221,12 @@ def _lifecycle(rule: Properties) -> dict[str, Any]:
     return rendered
 
 
-def _file_system(
-    properties: Properties,
-    names: Names,
-    address: str,
-) -> Iterator[Part]:
+def _file_system(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     lustre = properties["LustreConfiguration"]
     metadata = lustre.get("MetadataConfiguration")
     metadata_block = None
     if metadata is not None:
-        metadata_block = given(
-            mode=metadata.get("Mode"),
-            iops=metadata.get("Iops"),
-        )
+        metadata_block = given(mode=metadata.get("Mode"), iops=metadata.get("Iops"))
     arguments = given(
         storage_capacity=properties["StorageCapacity"],
         storage_type=properties["StorageType"],
@@ -307,11 +249,7 @@ def _file_system(
     yield Part("aws_fsx_lustre_file_system", names.value(arguments))
 
 
-def _association(
-    properties: Properties,
-    names: Names,
-    address: str,
-) -> Iterator[Part]:
+def _association(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     s3 = properties.get("S3", {})
     policies = {
         argument: {"events": s3[name]["Events"]}
@@ -332,11 +270,7 @@ def _association(
     yield Part("aws_fsx_data_repository_association", names.value(arguments))
 
 
-def _repository(
-    properties: Properties,
-    names: Names,
-    address: str,
-) -> Iterator[Part]:
+def _repository(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     encryption = properties["EncryptionConfiguration"]
     scan = properties["ImageScanningConfiguration"]["ScanOnPush"]
     arguments = given(
@@ -344,8 +278,7 @@ def _repository(
         image_tag_mutability=properties["ImageTagMutability"],
         image_scanning_configuration={"scan_on_push": scan},
         encryption_configuration=given(
-            encryption_type=encryption["EncryptionType"],
-            kms_key=encryption.get("KmsKey"),
+            encryption_type=encryption["EncryptionType"], kms_key=encryption.get("KmsKey")
         ),
         tags=_tagged(properties),
     )
@@ -355,11 +288,7 @@ def _repository(
     yield Part("aws_ecr_lifecycle_policy", kept, of="LifecyclePolicy")
 
 
-def _cache(
-    properties: Properties,
-    names: Names,
-    address: str,
-) -> Iterator[Part]:
+def _cache(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     arguments = given(
         ecr_repository_prefix=properties["EcrRepositoryPrefix"],
         upstream_registry_url=properties["UpstreamRegistryUrl"],
@@ -368,11 +297,7 @@ def _cache(
     yield Part("aws_ecr_pull_through_cache_rule", names.value(arguments))
 
 
-def _project(
-    properties: Properties,
-    names: Names,
-    address: str,
-) -> Iterator[Part]:
+def _project(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     source = properties["Source"]
     environment = properties["Environment"]
     auth = source.get("Auth")
@@ -398,10 +323,7 @@ def _project(
             "privileged_mode": environment["PrivilegedMode"],
         },
         logs_config={
-            "cloudwatch_logs": {
-                "status": logs["Status"],
-                "group_name": logs["GroupName"],
-            }
+            "cloudwatch_logs": {"status": logs["Status"], "group_name": logs["GroupName"]}
         },
         build_timeout=properties["TimeoutInMinutes"],
         tags=_tagged(properties),
@@ -409,11 +331,7 @@ def _project(
     yield Part("aws_codebuild_project", names.value(arguments))
 
 
-def _entry(
-    properties: Properties,
-    names: Names,
-    address: str,
-) -> Iterator[Part]:
+def _entry(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     own = given(
         cluster_name=properties["ClusterName"],
         principal_arn=properties["PrincipalArn"],
@@ -427,19 +345,13 @@ def _entry(
             "cluster_name": properties["ClusterName"],
             "principal_arn": f"${{{address}.principal_arn}}",
             "policy_arn": policy["PolicyArn"],
-            "access_scope": given(
-                type=scope["Type"], namespaces=scope.get("Namespaces")
-            ),
+            "access_scope": given(type=scope["Type"], namespaces=scope.get("Namespaces")),
         }
         kind = "aws_eks_access_policy_association"
         yield Part(kind, associated, f"_{number}", "AccessPolicies")
 
 
-def _snapshots(
-    properties: Properties,
-    names: Names,
-    address: str,
-) -> Iterator[Part]:
+def _snapshots(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     details = properties["PolicyDetails"]
     schedules = [
         {
@@ -467,11 +379,7 @@ def _snapshots(
     yield Part("aws_dlm_lifecycle_policy", names.value(arguments))
 
 
-def _key(
-    properties: Properties,
-    names: Names,
-    address: str,
-) -> Iterator[Part]:
+def _key(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     arguments = given(
         description=properties["Description"],
         enable_key_rotation=properties["EnableKeyRotation"],
@@ -485,10 +393,7 @@ TYPES: Mapping[str, tuple[str, Make]] = {
     "AWS::CodeBuild::Project": ("aws_codebuild_project", _project),
     "AWS::DLM::LifecyclePolicy": ("aws_dlm_lifecycle_policy", _snapshots),
     "AWS::EC2::EIP": ("aws_eip", _plain("aws_eip", domain="Domain")),
-    "AWS::EC2::InternetGateway": (
-        "aws_internet_gateway",
-        _plain("aws_internet_gateway"),
-    ),
+    "AWS::EC2::InternetGateway": ("aws_internet_gateway", _plain("aws_internet_gateway")),
     "AWS::EC2::NatGateway": (
         "aws_nat_gateway",
         _plain("aws_nat_gateway", allocation_id="AllocationId", subnet_id="SubnetId"),
@@ -503,10 +408,7 @@ TYPES: Mapping[str, tuple[str, Make]] = {
             nat_gateway_id="NatGatewayId",
         ),
     ),
-    "AWS::EC2::RouteTable": (
-        "aws_route_table",
-        _plain("aws_route_table", vpc_id="VpcId"),
-    ),
+    "AWS::EC2::RouteTable": ("aws_route_table", _plain("aws_route_table", vpc_id="VpcId")),
     "AWS::EC2::SecurityGroup": ("aws_security_group", _security_group),
     "AWS::EC2::SecurityGroupEgress": (
         "aws_vpc_security_group_egress_rule",
@@ -528,11 +430,7 @@ TYPES: Mapping[str, tuple[str, Make]] = {
     ),
     "AWS::EC2::SubnetRouteTableAssociation": (
         "aws_route_table_association",
-        _plain(
-            "aws_route_table_association",
-            route_table_id="RouteTableId",
-            subnet_id="SubnetId",
-        ),
+        _plain("aws_route_table_association", route_table_id="RouteTableId", subnet_id="SubnetId"),
     ),
     "AWS::EC2::VPC": (
         "aws_vpc",
@@ -578,16 +476,10 @@ TYPES: Mapping[str, tuple[str, Make]] = {
         ),
     ),
     "AWS::Events::Rule": ("aws_cloudwatch_event_rule", _event_rule),
-    "AWS::FSx::DataRepositoryAssociation": (
-        "aws_fsx_data_repository_association",
-        _association,
-    ),
+    "AWS::FSx::DataRepositoryAssociation": ("aws_fsx_data_repository_association", _association),
     "AWS::FSx::FileSystem": ("aws_fsx_lustre_file_system", _file_system),
     "AWS::IAM::InstanceProfile": ("aws_iam_instance_profile", _profile),
-    "AWS::IAM::ManagedPolicy": (
-        "aws_iam_policy",
-        _document("aws_iam_policy", "policy"),
-    ),
+    "AWS::IAM::ManagedPolicy": ("aws_iam_policy", _document("aws_iam_policy", "policy")),
     "AWS::IAM::Role": ("aws_iam_role", _role),
     "AWS::IAM::RolePolicy": (
         "aws_iam_role_policy",

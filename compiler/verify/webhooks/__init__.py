@@ -20,10 +20,7 @@ Lookup = Callable[[str, str, str, str], Body | None]
 Check = Callable[[Body, Lookup], Iterator[Fault]]
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> list[Fault]:
+def check(body: Body, lookup: Lookup) -> list[Fault]:
     """Faults of a body by the module of its kind, if there is one."""
     module = _module(str(body["kind"]).lower())
     if module is None:
@@ -40,9 +37,7 @@ def _group_of(body: Body) -> str:
 
 # Fields that a definition requires and the mutating webhook of the kind fills in before that is asked
 # (jobset v0.12.0, pkg/webhooks/jobset_webhook.go, Default).
-_FILLED_IN = {
-    ("jobset.x-k8s.io", "JobSet"): (("spec", "failurePolicy", "rules", "*", "name"),)
-}
+_FILLED_IN = {("jobset.x-k8s.io", "JobSet"): (("spec", "failurePolicy", "rules", "*", "name"),)}
 
 
 def fills(body: Body, fault: Fault) -> bool:

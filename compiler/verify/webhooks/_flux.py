@@ -25,11 +25,7 @@ def seconds(text: Any) -> float | None:
     return sum(float(amount) * _SECONDS[unit] for amount, unit in parts)
 
 
-def exactly_one(
-    path: Path,
-    mapping: Any,
-    fields: tuple[str, ...],
-) -> Iterator[Fault]:
+def exactly_one(path: Path, mapping: Any, fields: tuple[str, ...]) -> Iterator[Fault]:
     """The fault of a mapping that has none, or more than one, of some fields."""
     given = [field for field in fields if at(mapping, field) is not None]
     if len(given) != 1:

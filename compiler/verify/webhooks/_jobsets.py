@@ -15,9 +15,7 @@ _NONE: Mapping[str, frozenset[str]] = {}
 
 
 def replicated_jobs(
-    path: Path,
-    spec: Any,
-    added: Mapping[str, frozenset[str]] = _NONE,
+    path: Path, spec: Any, added: Mapping[str, frozenset[str]] = _NONE
 ) -> Iterator[Fault]:
     """Faults of the replicated jobs of a JobSet's spec at a path. ``added`` are volumes that a controller adds to the
     pods of a replicated job, by its name."""
@@ -29,28 +27,10 @@ def replicated_jobs(
         here = (*path, "replicatedJobs", index)
         name = str(job.get("name"))
         volumes = claims | added.get(name, frozenset())
-        yield from _job_spec(
-            (
-                *here,
-                "template",
-                "spec",
-            ),
-            job,
-            volumes,
-            reported,
-        )
-        yield from _annotations(
-            (
-                *here,
-                "template",
-                "spec",
-            ),
-            job,
-        )
+        yield from _job_spec((*here, "template", "spec"), job, volumes, reported)
+        yield from _annotations((*here, "template", "spec"), job)
         dependencies = items(job, "dependsOn")
-        yield from _dependencies(
-            (*here, "dependsOn"), dependencies, earlier, first=index == 0
-        )
+        yield from _dependencies((*here, "dependsOn"), dependencies, earlier, first=index == 0)
         if job.get("dependsOn") and in_order:
             yield breaks(
                 (*here, "dependsOn"),
@@ -63,10 +43,7 @@ def replicated_jobs(
 
 
 def _job_spec(
-    path: Path,
-    job: dict[str, Any],
-    claims: set[str],
-    reported: set[str],
+    path: Path, job: dict[str, Any], claims: set[str], reported: set[str]
 ) -> Iterator[Fault]:
     """Faults of the Job. A claim that all pods share is one fault, whatever the number of jobs that misname it."""
     spec = at(job, "template", "spec") or {}
@@ -77,20 +54,13 @@ def _job_spec(
         reported.add(fault.message)
 
 
-def _annotations(
-    path: Path,
-    job: dict[str, Any],
-) -> Iterator[Fault]:
+def _annotations(path: Path, job: dict[str, Any]) -> Iterator[Fault]:
     spec = at(job, "template", "spec")
     parallelism = int(at(spec, "parallelism") or 1)
     replicas = int(job.get("replicas") or 1)
     inner = ("template", "metadata", "annotations")
     annotations = at(spec, *inner)
-    yield from topology(
-        (*path, *inner),
-        annotations,
-        parallelism * replicas,
-    )
+    yield from topology((*path, *inner), annotations, parallelism * replicas)
 
 
 def claimed(spec: Any) -> set[str]:
@@ -104,11 +74,7 @@ def claimed(spec: Any) -> set[str]:
 
 
 def _dependencies(
-    path: Path,
-    dependencies: list[dict[str, Any]],
-    earlier: list[str],
-    *,
-    first: bool,
+    path: Path, dependencies: list[dict[str, Any]], earlier: list[str], *, first: bool
 ) -> Iterator[Fault]:
     if first and dependencies:
         yield refused(
@@ -128,22 +94,10 @@ def _dependencies(
         name = dependency.get("name")
         if name not in earlier:
             message = f"replicated job `{name}` does not stand before this one"
-            yield refused(
-                (
-                    *path,
-                    index,
-                    "name",
-                ),
-                message,
-                "put it earlier in the list",
-            )
+            yield refused((*path, index, "name"), message, "put it earlier in the list")
 
 
-def _policy_targets(
-    path: Path,
-    spec: Any,
-    jobs: set[str],
-) -> Iterator[Fault]:
+def _policy_targets(path: Path, spec: Any, jobs: set[str]) -> Iterator[Fault]:
     places: list[Path] = [("successPolicy",)]
     for number, _ in enumerate(items(spec, "failurePolicy", "rules")):
         places.append(("failurePolicy", "rules", number))
@@ -152,12 +106,7 @@ def _policy_targets(
         for index, name in enumerate(names or ()):
             if name not in jobs:
                 yield refused(
-                    (
-                        *path,
-                        *place,
-                        "targetReplicatedJobs",
-                        index,
-                    ),
+                    (*path, *place, "targetReplicatedJobs", index),
                     f"replicated job `{name}` is not one of this JobSet",
                     help=nearest(str(name), jobs, "name one of its `replicatedJobs`"),
                 )

@@ -12,10 +12,7 @@ MOST_BYTES = 1 << 20
 _KEY = regex(r"(?!\.{1,2}\Z)(?!\.\.)[-._a-zA-Z0-9]{1,253}\Z")
 
 
-def data_keys(
-    field: str,
-    data: dict[str, Any],
-) -> Iterator[Fault]:
+def data_keys(field: str, data: dict[str, Any]) -> Iterator[Fault]:
     """Faults of the keys, which become names of files."""
     for key in data:
         if not _KEY.match(key):

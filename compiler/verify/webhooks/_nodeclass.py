@@ -39,12 +39,7 @@ def rules(spec: dict[str, Any]) -> Iterator[Fault]:
     if isinstance(group, dict) and len(selectors & set(group)) != 1:
         what = "both `name` and `id`" if group else "neither `name` nor `id`"
         message = f"the placement group is given by {what}"
-        yield breaks(
-            ("spec", "placementGroupSelector"),
-            message,
-            "give one",
-            key=True,
-        )
+        yield breaks(("spec", "placementGroupSelector"), message, "give one", key=True)
     if spec.get("connectionTracking") == {}:
         yield breaks(
             ("spec", "connectionTracking"),
@@ -54,10 +49,7 @@ def rules(spec: dict[str, Any]) -> Iterator[Fault]:
     for key in at(spec, "tags") or {}:
         if key in _TAGS or key.startswith("kubernetes.io/cluster"):
             yield breaks(
-                ("spec", "tags", key),
-                f"tag `{key}` is Karpenter's own",
-                "leave it out",
-                key=True,
+                ("spec", "tags", key), f"tag `{key}` is Karpenter's own", "leave it out", key=True
             )
 
 
@@ -71,24 +63,14 @@ def _role(spec: dict[str, Any]) -> Iterator[Fault]:
             else "neither `role` nor `instanceProfile`"
         )
         help = "keep one" if given else "write `role:` with the role of the nodes"
-        yield breaks(
-            ("spec", *given[1:]),
-            what,
-            help,
-            key=True,
-        )
+        yield breaks(("spec", *given[1:]), what, help, key=True)
     elif spec[given[0]] == "":
         yield breaks(
-            ("spec", given[0]),
-            f"`{given[0]}` is empty",
-            "write the name of the nodes' role",
+            ("spec", given[0]), f"`{given[0]}` is empty", "write the name of the nodes' role"
         )
 
 
-def _images(
-    spec: dict[str, Any],
-    terms: list[dict[str, Any]],
-) -> Iterator[Fault]:
+def _images(spec: dict[str, Any], terms: list[dict[str, Any]]) -> Iterator[Fault]:
     path: Path = ("spec", "amiSelectorTerms")
     aliased = []
     for index, term in enumerate(terms):
@@ -100,21 +82,10 @@ def _images(
         others = sorted(keys & _SELECTORS)
         if alone and others:
             message = f"a term with `{alone}` also has `{others[0]}`"
-            yield breaks(
-                (
-                    *path,
-                    index,
-                    others[0],
-                ),
-                message,
-                f"keep `{alone}`",
-                key=True,
-            )
+            yield breaks((*path, index, others[0]), message, f"keep `{alone}`", key=True)
     if aliased and len(terms) > 1:
         yield breaks(
-            (*path, aliased[0][0]),
-            "an alias stands beside other terms",
-            "keep the alias alone",
+            (*path, aliased[0][0]), "an alias stands beside other terms", "keep the alias alone"
         )
     for index, term in aliased:
         here = (*path, index, "alias")
@@ -125,11 +96,7 @@ def _images(
         yield breaks(path, message, "write `amiFamily: AL2023`", key=True)
 
 
-def _alias(
-    path: Path,
-    alias: str,
-    family: Any,
-) -> Iterator[Fault]:
+def _alias(path: Path, alias: str, family: Any) -> Iterator[Fault]:
     match = _ALIAS.match(alias)
     if match is None:
         message = f"alias `{alias}` says no version"
@@ -162,16 +129,7 @@ def _disks(disks: list[dict[str, Any]]) -> Iterator[Fault]:
         sources = {"snapshotID", "volumeSize"}
         if isinstance(volume, dict) and sources.isdisjoint(volume):
             message = "a volume without size or snapshot"
-            yield breaks(
-                (
-                    *path,
-                    index,
-                    "ebs",
-                ),
-                message,
-                "write `volumeSize:`",
-                key=True,
-            )
+            yield breaks((*path, index, "ebs"), message, "write `volumeSize:`", key=True)
 
 
 def _kubelet(kubelet: dict[str, Any]) -> Iterator[Fault]:
@@ -189,12 +147,7 @@ def _kubelet(kubelet: dict[str, Any]) -> Iterator[Fault]:
             path = ("spec", "kubelet", field, key)
             if key not in _RESERVABLE:
                 message = f"`{key}` cannot be reserved"
-                yield breaks(
-                    path,
-                    message,
-                    nearest(key, _RESERVABLE),
-                    key=True,
-                )
+                yield breaks(path, message, nearest(key, _RESERVABLE), key=True)
             elif str(amount).startswith("-"):
                 yield breaks(path, f"{amount} is negative", "write 0 or more")
 

@@ -20,11 +20,7 @@ _NATIVE = frozenset({"cpu", "memory", "ephemeral-storage"})
 
 
 def pod_spec(
-    path: Path,
-    spec: Any,
-    *,
-    job: bool = False,
-    volumes: AbstractSet[str] = frozenset(),
+    path: Path, spec: Any, *, job: bool = False, volumes: AbstractSet[str] = frozenset()
 ) -> Iterator[Fault]:
     """Faults of a pod spec at a path. ``job``: its restart policy must be one that a Job allows."""
     declared = items(spec, "volumes")
@@ -32,11 +28,7 @@ def pod_spec(
     seen: dict[str, Path] = {}
     for field in ("initContainers", "containers"):
         for index, container in enumerate(items(spec, field)):
-            here = (
-                *path,
-                field,
-                index,
-            )
+            here = (*path, field, index)
             name = str(container.get("name"))
             yield from _name(here, name, seen)
             yield from _mounts(here, container, own_volumes | volumes)
@@ -58,12 +50,7 @@ def template(
     volumes: AbstractSet[str] = frozenset(),
 ) -> Iterator[Fault]:
     """Faults of a pod template; ``selector`` is the label selector that must match its labels, if there is one."""
-    yield from pod_spec(
-        (*path, "spec"),
-        at(template, "spec") or {},
-        job=job,
-        volumes=volumes,
-    )
+    yield from pod_spec((*path, "spec"), at(template, "spec") or {}, job=job, volumes=volumes)
     labels = at(template, "metadata", "labels") or {}
     wanted = at(selector, "matchLabels") or {}
     for key, value in wanted.items():
@@ -78,10 +65,7 @@ def template(
             )
 
 
-def tolerations(
-    path: Path,
-    values: list[dict[str, Any]],
-) -> Iterator[Fault]:
+def tolerations(path: Path, values: list[dict[str, Any]]) -> Iterator[Fault]:
     """Faults of a list of tolerations."""
     for index, toleration in enumerate(values):
         operator = toleration.get("operator") or "Equal"
@@ -117,22 +101,14 @@ def tolerations(
             )
 
 
-def _name(
-    path: Path,
-    name: str,
-    seen: dict[str, Path],
-) -> Iterator[Fault]:
+def _name(path: Path, name: str, seen: dict[str, Path]) -> Iterator[Fault]:
     first = seen.setdefault(name, path)
     if first[-2] != path[-2]:  # within one list the schema's list keys report it
         message = f"container `{name}` is also in `{first[-2]}`"
         yield refused((*path, "name"), message, "rename one of the two")
 
 
-def _mounts(
-    path: Path,
-    container: dict[str, Any],
-    volumes: set[Any],
-) -> Iterator[Fault]:
+def _mounts(path: Path, container: dict[str, Any], volumes: set[Any]) -> Iterator[Fault]:
     places: dict[Any, int] = {}
     for index, mount in enumerate(items(container, "volumeMounts")):
         here = (*path, "volumeMounts", index)
@@ -140,21 +116,14 @@ def _mounts(
         place = mount.get("mountPath")
         if name not in volumes:
             message = f"volume `{name}` is not one of this pod"
-            help = nearest(
-                str(name),
-                map(str, volumes),
-                "add it to `volumes`",
-            )
+            help = nearest(str(name), map(str, volumes), "add it to `volumes`")
             yield refused((*here, "name"), message, help)
         if places.setdefault(place, index) != index:
             message = f"`{place}` is mounted twice"
             yield refused((*here, "mountPath"), message, "mount it once")
 
 
-def resources(
-    path: Path,
-    requirements: Any,
-) -> Iterator[Fault]:
+def resources(path: Path, requirements: Any) -> Iterator[Fault]:
     """Faults of a container's requests and limits."""
     limits = at(requirements, "limits") or {}
     requests = at(requirements, "requests") or {}
@@ -167,19 +136,11 @@ def resources(
 @lru_cache(maxsize=1024)
 def _are_right(limits: Amounts, requests: Amounts) -> bool:
     """Whether amounts have no fault: most jobs of a set ask for the same."""
-    return not list(
-        _resource_faults(
-            (),
-            dict(limits),
-            dict(requests),
-        )
-    )
+    return not list(_resource_faults((), dict(limits), dict(requests)))
 
 
 def _resource_faults(
-    path: Path,
-    limits: Mapping[str, Any],
-    requests: Mapping[str, Any],
+    path: Path, limits: Mapping[str, Any], requests: Mapping[str, Any]
 ) -> Iterator[Fault]:
     names = {*limits, *requests}
     for name in sorted(names):
@@ -188,40 +149,12 @@ def _resource_faults(
         if not _is_resource(name):
             field = "limits" if limit is not None else "requests"
             message = f"`{name}` is not a resource of a container"
-            yield refused(
-                (*path, field, name),
-                message,
-                _device(name),
-                key=True,
-            )
-        yield from _amount(
-            (
-                *path,
-                "limits",
-                name,
-            ),
-            name,
-            limit,
-        )
-        yield from _amount(
-            (
-                *path,
-                "requests",
-                name,
-            ),
-            name,
-            request,
-        )
+            yield refused((*path, field, name), message, _device(name), key=True)
+        yield from _amount((*path, "limits", name), name, limit)
+        yield from _amount((*path, "requests", name), name, request)
         breach = _breach(name, request, limit)
         if breach is not None:
-            yield refused(
-                (
-                    *path,
-                    "requests",
-                    name,
-                ),
-                *breach,
-            )
+            yield refused((*path, "requests", name), *breach)
     has_huge_pages = any(name.startswith("hugepages-") for name in limits)
     if has_huge_pages and names.isdisjoint({"cpu", "memory"}):
         yield refused(
@@ -231,11 +164,7 @@ def _resource_faults(
         )
 
 
-def _breach(
-    name: str,
-    request: Any,
-    limit: Any,
-) -> tuple[str, str] | None:
+def _breach(name: str, request: Any, limit: Any) -> tuple[str, str] | None:
     """What is wrong between a request and its limit, and what to write; ``None`` where nothing is."""
     if not _is_whole(name):
         if request is None or limit is None:
@@ -264,11 +193,7 @@ def _is_resource(name: str) -> bool:
     return name.startswith("hugepages-")
 
 
-def _amount(
-    path: Path,
-    name: str,
-    text: Any,
-) -> Iterator[Fault]:
+def _amount(path: Path, name: str, text: Any) -> Iterator[Fault]:
     if text is None:
         number = None
     else:

@@ -16,9 +16,7 @@ _MOST = 256  # flavors, and resources, of all groups together
 _MOST_PAIRS = 512  # resources × flavors of one group
 
 
-def resource_groups(
-    groups: list[dict[str, Any]], *, in_cohort: bool
-) -> Iterator[Fault]:
+def resource_groups(groups: list[dict[str, Any]], *, in_cohort: bool) -> Iterator[Fault]:
     """Faults of the resource groups at ``spec.resourceGroups``."""
     owners: dict[tuple[str, str], int] = {}
     for index, group in enumerate(groups):
@@ -37,10 +35,7 @@ def resource_groups(
 
 
 def _repeated(
-    path: Path,
-    group: dict[str, Any],
-    owners: dict[tuple[str, str], int],
-    index: int,
+    path: Path, group: dict[str, Any], owners: dict[tuple[str, str], int], index: int
 ) -> Iterator[Fault]:
     """Faults of resources and flavors that an earlier group has; ``owners`` learns those of this one."""
     covered = group.get("coveredResources") or ()
@@ -61,10 +56,7 @@ def _repeated(
             yield refused(here, message, "keep it in one group")
 
 
-def _group(
-    path: Path,
-    group: dict[str, Any],
-) -> Iterator[Fault]:
+def _group(path: Path, group: dict[str, Any]) -> Iterator[Fault]:
     covered = list(group.get("coveredResources") or ())
     flavors = items(group, "flavors")
     if len(covered) * len(flavors) > _MOST_PAIRS:
@@ -83,18 +75,10 @@ def _group(
         )
     for place, flavor in enumerate(flavors):
         here = (*path, "flavors", place)
-        yield from _flavor(
-            here,
-            covered,
-            flavor,
-            ordered=other is None,
-        )
+        yield from _flavor(here, covered, flavor, ordered=other is None)
 
 
-def _other(
-    covered: list[str],
-    flavors: list[dict[str, Any]],
-) -> tuple[int, str] | None:
+def _other(covered: list[str], flavors: list[dict[str, Any]]) -> tuple[int, str] | None:
     """Where the covered resources differ from what all flavors list alike. With a single flavor it is unknown
     which of two names is meant, unless one of them is misspelt."""
     lists = {tuple(_resource_names(flavor)) for flavor in flavors}
@@ -117,11 +101,7 @@ def _resource_names(flavor: dict[str, Any]) -> list[str]:
 
 
 def _flavor(
-    path: Path,
-    covered: list[str],
-    flavor: dict[str, Any],
-    *,
-    ordered: bool,
+    path: Path, covered: list[str], flavor: dict[str, Any], *, ordered: bool
 ) -> Iterator[Fault]:
     resources = items(flavor, "resources")
     names = [resource.get("name") for resource in resources]
@@ -161,19 +141,11 @@ def _limits_without_cohort(groups: list[dict[str, Any]]) -> Iterator[Fault]:
             if at(resource, field) is not None:
                 message = f"`{field}` without a cohort"
                 help = "name a cohort, or leave it out"
-                yield fault(
-                    (*path, field),
-                    message,
-                    help,
-                    key=True,
-                )
+                yield fault((*path, field), message, help, key=True)
                 return
 
 
-def _amounts(
-    path: Path,
-    resource: dict[str, Any],
-) -> Iterator[Fault]:
+def _amounts(path: Path, resource: dict[str, Any]) -> Iterator[Fault]:
     amounts: dict[str, Fraction] = {}
     for field in ("nominalQuota", "borrowingLimit", "lendingLimit"):
         number = amount(resource.get(field))

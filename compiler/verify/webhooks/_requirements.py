@@ -47,62 +47,32 @@ def rules(spec: dict[str, Any]) -> Iterator[Fault]:
     """Faults of a spec."""
     template: Path = ("spec", "template")
     for key in at(spec, "template", "metadata", "labels") or {}:
-        yield from _key(
-            (*template, "metadata", "labels", key),
-            key,
-            written=True,
-        )
+        yield from _key((*template, "metadata", "labels", key), key, written=True)
     requirements = items(spec, "template", "spec", "requirements")
     for index, requirement in enumerate(requirements):
-        path = (
-            *template,
-            "spec",
-            "requirements",
-            index,
-        )
+        path = (*template, "spec", "requirements", index)
         key = str(requirement.get("key"))
         yield from _key((*path, "key"), key)
         yield from _values(path, requirement)
     ref = at(spec, "template", "spec", "nodeClassRef") or {}
     for field, value in ref.items():
         if value == "":
-            path = (
-                *template,
-                "spec",
-                "nodeClassRef",
-                field,
-            )
+            path = (*template, "spec", "nodeClassRef", field)
             yield breaks(path, f"`{field}` is empty", "name the node class in full")
     for index, budget in enumerate(items(spec, "disruption", "budgets")):
-        yield from _budget(
-            (
-                "spec",
-                "disruption",
-                "budgets",
-                index,
-            ),
-            budget,
-        )
+        yield from _budget(("spec", "disruption", "budgets", index), budget)
     if "replicas" in spec:
         yield from _static(spec)
 
 
-def _budget(
-    path: Path,
-    budget: dict[str, Any],
-) -> Iterator[Fault]:
+def _budget(path: Path, budget: dict[str, Any]) -> Iterator[Fault]:
     """Schedule and duration come in a pair."""
     fields = ("schedule", "duration")
     given = [field for field in fields if field in budget]
     if len(given) == 1:
         lacks = "duration" if given == ["schedule"] else "schedule"
         message = f"a budget with `{given[0]}` and no `{lacks}`"
-        yield breaks(
-            (*path, given[0]),
-            message,
-            f"add `{lacks}`",
-            key=True,
-        )
+        yield breaks((*path, given[0]), message, f"add `{lacks}`", key=True)
 
 
 def _static(spec: dict[str, Any]) -> Iterator[Fault]:
@@ -117,44 +87,26 @@ def _static(spec: dict[str, Any]) -> Iterator[Fault]:
             )
     if "weight" in spec:
         yield breaks(
-            ("spec", "weight"),
-            "a pool with `replicas` has no `weight`",
-            "leave it out",
-            key=True,
+            ("spec", "weight"), "a pool with `replicas` has no `weight`", "leave it out", key=True
         )
 
 
-def _key(
-    path: Path,
-    key: str,
-    *,
-    written: bool = False,
-) -> Iterator[Fault]:
+def _key(path: Path, key: str, *, written: bool = False) -> Iterator[Fault]:
     domain = key.partition("/")[0]
     if key in _OWN:
-        yield breaks(
-            path,
-            f"`{key}` is written by Karpenter itself",
-            "leave it out",
-            key=written,
-        )
+        yield breaks(path, f"`{key}` is written by Karpenter itself", "leave it out", key=written)
         return
     is_karpenters = domain.endswith((_SH, _AWS))
     if is_karpenters and key not in _KNOWN:
         yield breaks(
             path,
             f"`{key}` is no label of Karpenter",
-            nearest(
-                key, _KNOWN, "take one of Karpenter's labels, or a domain of your own"
-            ),
+            nearest(key, _KNOWN, "take one of Karpenter's labels, or a domain of your own"),
             key=written,
         )
 
 
-def _values(
-    path: Path,
-    requirement: dict[str, Any],
-) -> Iterator[Fault]:
+def _values(path: Path, requirement: dict[str, Any]) -> Iterator[Fault]:
     operator = requirement.get("operator")
     values = requirement.get("values") or []
     least = requirement.get("minValues")
@@ -170,11 +122,7 @@ def _values(
     if operator != "In":
         return
     if not values:
-        yield breaks(
-            (*path, "operator"),
-            "`In` without values",
-            "add `values:`, or write `Exists`",
-        )
+        yield breaks((*path, "operator"), "`In` without values", "add `values:`, or write `Exists`")
     elif isinstance(least, int) and len(values) < least:
         yield breaks(
             (*path, "minValues"),

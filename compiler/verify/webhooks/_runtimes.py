@@ -37,9 +37,7 @@ def runtime(body: Body) -> Iterator[Fault]:
     if policy.get("torch") is not None:
         yield from _first_node(jobs)
     yield from replicated_jobs(
-        ("spec", "template", "spec"),
-        at(body, "spec", "template", "spec"),
-        added_volumes(policy),
+        ("spec", "template", "spec"), at(body, "spec", "template", "spec"), added_volumes(policy)
     )
 
 
@@ -61,12 +59,7 @@ def _sources(policy: dict[str, Any]) -> Iterator[Fault]:
     given = [source for source in _SOURCES if policy.get(source) is not None]
     for source in given[1:]:
         message = f"`{source}` stands beside another source"
-        yield breaks(
-            ("spec", "mlPolicy", source),
-            message,
-            "keep one",
-            key=True,
-        )
+        yield breaks(("spec", "mlPolicy", source), message, "keep one", key=True)
 
 
 def _injected(policy: dict[str, Any]) -> Iterator[Fault]:
@@ -100,38 +93,20 @@ def _first_node(jobs: list[dict[str, Any]]) -> Iterator[Fault]:
     steps = [_step(job) for job in jobs]
     place = _JOBS
     if "trainer" in steps:
-        place = (
-            *_JOBS,
-            steps.index("trainer"),
-            "name",
-        )
-    yield never_works(
-        place,
-        message,
-        "rename the job that trains",
-        warning=True,
-    )
+        place = (*_JOBS, steps.index("trainer"), "name")
+    yield never_works(place, message, "rename the job that trains", warning=True)
 
 
 def _step(job: dict[str, Any]) -> Any:
     return at(job, "template", "metadata", "labels", ANCESTOR)
 
 
-def _ancestor(
-    path: Path,
-    job: dict[str, Any],
-) -> Iterator[Fault]:
+def _ancestor(path: Path, job: dict[str, Any]) -> Iterator[Fault]:
     step = _step(job)
     if step is None:
         return
     if step not in CONTAINER:
-        label = (
-            *path,
-            "template",
-            "metadata",
-            "labels",
-            ANCESTOR,
-        )
+        label = (*path, "template", "metadata", "labels", ANCESTOR)
         message = f"`{step}` is no step of a TrainJob"
         yield never_works(label, message, f"one of {listed(CONTAINER)}")
         return

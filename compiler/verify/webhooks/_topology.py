@@ -10,18 +10,10 @@ from compiler.verify.syntax import SYNTAXES
 
 PREFIX = "kueue.x-k8s.io/podset-"
 _MODES = ("required-topology", "preferred-topology", "unconstrained-topology")
-_SLICE_LEVEL, _SLICE_SIZE, _GROUP = (
-    "slice-required-topology",
-    "slice-size",
-    "group-name",
-)
+_SLICE_LEVEL, _SLICE_SIZE, _GROUP = ("slice-required-topology", "slice-size", "group-name")
 
 
-def topology(
-    path: Path,
-    annotations: Any,
-    pods: int = 0,
-) -> Iterator[Fault]:
+def topology(path: Path, annotations: Any, pods: int = 0) -> Iterator[Fault]:
     """Faults of the annotations of a pod template; ``pods`` of it there are, 0 if not known."""
     if not isinstance(annotations, dict):
         return
@@ -36,20 +28,14 @@ def topology(
     if len(modes) > 1:
         named = " and ".join([f"`{PREFIX}{mode}`" for mode in modes])
         yield refused(
-            (*path, PREFIX + modes[1]),
-            f"{named} exclude each other",
-            "keep one",
-            key=True,
+            (*path, PREFIX + modes[1]), f"{named} exclude each other", "keep one", key=True
         )
     yield from _values(path, given)
     yield from _slices(path, given, pods)
     yield from _group(path, given)
 
 
-def _values(
-    path: Path,
-    given: dict[str, Any],
-) -> Iterator[Fault]:
+def _values(path: Path, given: dict[str, Any]) -> Iterator[Fault]:
     syntax = SYNTAXES["label-key"]
     for mode in (*_MODES[:2], _SLICE_LEVEL):
         if mode not in given:
@@ -71,11 +57,7 @@ def _values(
         )
 
 
-def _slices(
-    path: Path,
-    given: dict[str, Any],
-    pods: int,
-) -> Iterator[Fault]:
+def _slices(path: Path, given: dict[str, Any], pods: int) -> Iterator[Fault]:
     fields = (_SLICE_LEVEL, _SLICE_SIZE)
     pair = [name for name in fields if name in given]
     if len(pair) == 1:
@@ -102,17 +84,12 @@ def _slices(
         )
 
 
-def _group(
-    path: Path,
-    given: dict[str, Any],
-) -> Iterator[Fault]:
+def _group(path: Path, given: dict[str, Any]) -> Iterator[Fault]:
     if _GROUP not in given:
         return
     here = (*path, PREFIX + _GROUP)
     if str(given[_GROUP]).isdigit():
-        yield refused(
-            here, f"group name `{given[_GROUP]}` is a number", "begin it with a letter"
-        )
+        yield refused(here, f"group name `{given[_GROUP]}` is a number", "begin it with a letter")
     if not set(_MODES[:2]) & set(given):
         yield refused(
             here,

@@ -18,10 +18,7 @@ _FIELDS = ("managedNodeGroups", "nodeGroups")
 _LEAST_ZONES = 2
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     yield from _zones(body)
     has_accounts = at(body, "iam", "serviceAccounts")
     if has_accounts and at(body, "iam", "withOIDC") is not True:
@@ -29,9 +26,7 @@ def check(
         message = "service accounts need `withOIDC`"
         yield refused(place, message, "write `withOIDC: true`", key=True)
     groups = [
-        (field, index, group)
-        for field in _FIELDS
-        for index, group in enumerate(items(body, field))
+        (field, index, group) for field in _FIELDS for index, group in enumerate(items(body, field))
     ]
     if groups and at(body, "autoModeConfig", "enabled") is True:
         yield refused(
@@ -65,61 +60,31 @@ def _auto_mode(body: Body) -> Iterator[Fault]:
     config = at(body, "autoModeConfig")
     enabled = at(config, "enabled") is True
     pools = at(config, "nodePools")
-    named = [
-        field
-        for field in ("nodeRoleARN", "permissionsBoundaryARN")
-        if at(config, field)
-    ]
+    named = [field for field in ("nodeRoleARN", "permissionsBoundaryARN") if at(config, field)]
     if not enabled:
         others = list(named)
         if pools:
             others.append("nodePools")
         if others:
             message = f"`{others[0]}` stands beside Auto Mode that is off"
-            yield refused(
-                (*here, others[0]),
-                message,
-                "remove it",
-                key=True,
-            )
+            yield refused((*here, others[0]), message, "remove it", key=True)
         return
     if at(body, "outpost") is not None:
         message = "Auto Mode of a cluster on Outposts"
         yield refused((*here, "enabled"), message, "write `enabled: false`")
     if pools == [] and named:
         message = f"`{named[0]}` stands beside no node pools"
-        yield refused(
-            (*here, named[0]),
-            message,
-            "remove it",
-            key=True,
-        )
+        yield refused((*here, named[0]), message, "remove it", key=True)
     listed_pools = pools if isinstance(pools, list) else ()
     for index, pool in enumerate(listed_pools):
         name = str(pool)
         if pool not in _POOLS and not placeholder(name):
             help = nearest(str(pool), _POOLS, "write `general-purpose` or `system`")
             message = f"EKS brings no node pool `{pool}`"
-            yield refused(
-                (
-                    *here,
-                    "nodePools",
-                    index,
-                ),
-                message,
-                help,
-            )
+            yield refused((*here, "nodePools", index), message, help)
         elif pool in pools[:index]:
             message = f"node pool `{pool}` is named twice"
-            yield refused(
-                (
-                    *here,
-                    "nodePools",
-                    index,
-                ),
-                message,
-                "remove one of them",
-            )
+            yield refused((*here, "nodePools", index), message, "remove one of them")
     yield from _without_core_networking(body)
 
 
@@ -153,27 +118,13 @@ def _zones(body: Body) -> Iterator[Fault]:
         yield refused(path, message, "keep one", key=True)
 
 
-def _group(
-    path: Path,
-    group: Body,
-) -> Iterator[Fault]:
-    for one, other in (
-        ("instanceType", "instanceTypes"),
-        ("subnets", "availabilityZones"),
-    ):
+def _group(path: Path, group: Body) -> Iterator[Fault]:
+    for one, other in (("instanceType", "instanceTypes"), ("subnets", "availabilityZones")):
         if group.get(one) and group.get(other):
-            yield refused(
-                (*path, other),
-                f"`{one}` stands beside `{other}`",
-                "keep one",
-                key=True,
-            )
+            yield refused((*path, other), f"`{one}` stands beside `{other}`", "keep one", key=True)
     if "placement" in group and not at(group, "placement", "groupName"):
         yield refused(
-            (*path, "placement"),
-            "a placement without `groupName`",
-            "name the group",
-            key=True,
+            (*path, "placement"), "a placement without `groupName`", "name the group", key=True
         )
     yield from _capacity(path, group)
     update = group.get("updateConfig")
@@ -189,11 +140,7 @@ def _group(
         )
 
 
-def _subnets(
-    path: Path,
-    group: Body,
-    body: Body,
-) -> Iterator[Fault]:
+def _subnets(path: Path, group: Body, body: Body) -> Iterator[Fault]:
     """A subnet is one of ``vpc.subnets``, by its key or its id, or an id that EC2 is asked for (pkg/vpc)."""
     known: dict[str, Any] = {}
     for side in ("private", "public"):
@@ -212,17 +159,10 @@ def _subnets(
             continue
         if not name.startswith("subnet-") and not placeholder(name):
             message = f"`vpc.subnets` has no subnet `{name}`"
-            yield refused(
-                (*path, index),
-                message,
-                nearest(name, known),
-            )
+            yield refused((*path, index), message, nearest(name, known))
 
 
-def _capacity(
-    path: Path,
-    group: Body,
-) -> Iterator[Fault]:
+def _capacity(path: Path, group: Body) -> Iterator[Fault]:
     target = at(group, "capacityReservation", "capacityReservationTarget")
     preference = at(group, "capacityReservation", "capacityReservationPreference")
     here = (*path, "capacityReservation")

@@ -13,18 +13,12 @@ from compiler.verify.webhooks._quota import resource_groups
 GROUP = "kueue.x-k8s.io"
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     groups = items(spec, "resourceGroups")
     # v1beta2 calls it cohortName, v1beta1 cohort
     cohort = spec.get("cohortName") or spec.get("cohort")
-    yield from resource_groups(
-        groups,
-        in_cohort=bool(cohort),
-    )
+    yield from resource_groups(groups, in_cohort=bool(cohort))
     yield from _admission_flavors(spec, groups)
     yield from _strategies(spec)
     if "namespaceSelector" not in spec or spec["namespaceSelector"] is None:
@@ -63,18 +57,9 @@ def _strategies(spec: Body) -> Iterator[Fault]:
         )
 
 
-def _admission_flavors(
-    spec: Body,
-    groups: list[Body],
-) -> Iterator[Fault]:
-    flavors = {
-        str(flavor.get("name"))
-        for group in groups
-        for flavor in items(group, "flavors")
-    }
-    for index, strategy in enumerate(
-        items(spec, "admissionChecksStrategy", "admissionChecks")
-    ):
+def _admission_flavors(spec: Body, groups: list[Body]) -> Iterator[Fault]:
+    flavors = {str(flavor.get("name")) for group in groups for flavor in items(group, "flavors")}
+    for index, strategy in enumerate(items(spec, "admissionChecksStrategy", "admissionChecks")):
         names = strategy.get("onFlavors") or ()
         for place, name in enumerate(names):
             if name not in flavors:

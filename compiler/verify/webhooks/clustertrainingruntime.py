@@ -12,8 +12,5 @@ from compiler.verify.webhooks._runtimes import runtime
 GROUP = "trainer.kubeflow.org"
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     yield from runtime(body)

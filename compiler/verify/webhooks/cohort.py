@@ -15,17 +15,11 @@ from compiler.verify.webhooks._quota import resource_groups
 GROUP = "kueue.x-k8s.io"
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     # v1beta2 calls it parentName, v1beta1 parent
     parent = spec.get("parentName") or spec.get("parent")
-    yield from resource_groups(
-        items(spec, "resourceGroups"),
-        in_cohort=bool(parent),
-    )
+    yield from resource_groups(items(spec, "resourceGroups"), in_cohort=bool(parent))
     if parent and parent == at(body, "metadata", "name"):
         yield refused(
             ("spec", "parentName" if "parentName" in spec else "parent"),

@@ -14,10 +14,7 @@ from compiler.verify.webhooks._keys import MOST_BYTES, data_keys
 GROUP = ""
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     data = at(body, "data") or {}
     binary_data = at(body, "binaryData") or {}
     yield from data_keys("data", data)
@@ -25,12 +22,7 @@ def check(
     twice = data.keys() & binary_data.keys()
     for key in sorted(twice):
         message = f"`{key}` is also in `data`"
-        yield refused(
-            ("binaryData", key),
-            message,
-            "keep it in one of them",
-            key=True,
-        )
+        yield refused(("binaryData", key), message, "keep it in one of them", key=True)
     for key, text in data.items():
         is_json = key.endswith(".json")
         if not is_json or not isinstance(text, str):
@@ -38,12 +30,7 @@ def check(
         problem = _not_json(text)
         if problem:
             message = f"`{key}` is no JSON: {problem}"
-            yield never_works(
-                ("data", key),
-                message,
-                "correct the text",
-                key=True,
-            )
+            yield never_works(("data", key), message, "correct the text", key=True)
     size = 0
     for value in data.values():
         size += len(str(value).encode())

@@ -13,17 +13,12 @@ from compiler.verify.webhooks.job import job_spec
 GROUP = "batch"
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     yield from job_spec(
         ("spec", "jobTemplate", "spec"), at(body, "spec", "jobTemplate", "spec") or {}
     )
     schedule = str(at(body, "spec", "schedule"))
     if "TZ=" in schedule:
         yield refused(
-            ("spec", "schedule"),
-            "the schedule names a time zone",
-            "name it in `timeZone`",
+            ("spec", "schedule"), "the schedule names a time zone", "name it in `timeZone`"
         )

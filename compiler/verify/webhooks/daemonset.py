@@ -13,18 +13,11 @@ from compiler.verify.webhooks._pods import template
 GROUP = "apps"
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     yield from template(
-        ("spec", "template"),
-        at(body, "spec", "template"),
-        selector=at(body, "spec", "selector"),
+        ("spec", "template"), at(body, "spec", "template"), selector=at(body, "spec", "selector")
     )
     policy = at(body, "spec", "template", "spec", "restartPolicy")
     if policy not in (None, "Always"):
         path = ("spec", "template", "spec", "restartPolicy")
-        yield refused(
-            path, f"pods of a DaemonSet restart always, not `{policy}`", "leave it out"
-        )
+        yield refused(path, f"pods of a DaemonSet restart always, not `{policy}`", "leave it out")

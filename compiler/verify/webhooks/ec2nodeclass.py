@@ -31,30 +31,17 @@ _ALONE: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {
 }
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     yield from crd_rules(spec)
     for field, rules in _ALONE.items():
         for index, term in enumerate(items(spec, field)):
-            yield from _term(
-                (
-                    "spec",
-                    field,
-                    index,
-                ),
-                term,
-                rules,
-            )
+            yield from _term(("spec", field, index), term, rules)
     yield from _evictions(at(spec, "kubelet") or {})
 
 
 def _term(
-    path: Path,
-    term: dict[str, Any],
-    rules: tuple[tuple[str, frozenset[str]], ...],
+    path: Path, term: dict[str, Any], rules: tuple[tuple[str, frozenset[str]], ...]
 ) -> Iterator[Fault]:
     present = {key for key, value in term.items() if value}
     for alone, excluded in rules:

@@ -13,15 +13,9 @@ GROUP = "source.toolkit.fluxcd.io"
 _WITH_ACCOUNT = ("azure", "aws")
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     provider = at(body, "spec", "provider") or "generic"
-    if (
-        at(body, "spec", "serviceAccountName") is not None
-        and provider not in _WITH_ACCOUNT
-    ):
+    if at(body, "spec", "serviceAccountName") is not None and provider not in _WITH_ACCOUNT:
         yield breaks(
             ("spec", "serviceAccountName"),
             f"provider `{provider}` has no service account",

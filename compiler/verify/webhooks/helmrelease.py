@@ -18,21 +18,12 @@ MOST = 53
 _RETRYING = "RetryOnFailure"
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
-    yield from exactly_one(
-        ("spec",),
-        spec,
-        ("chart", "chartRef"),
-    )
+    yield from exactly_one(("spec",), spec, ("chart", "chartRef"))
     if seconds(spec.get("interval")) == 0:
         yield refused(
-            ("spec", "interval"),
-            "an interval of 0 never ends",
-            help="write an interval like `10m`",
+            ("spec", "interval"), "an interval of 0 never ends", help="write an interval like `10m`"
         )
     if at(spec, "kubeConfig") is not None:
         yield from exactly_one(
@@ -40,11 +31,7 @@ def check(
         )
     yield from _strategies(spec)
     name = spec.get("releaseName")
-    if (
-        isinstance(name, str)
-        and len(name) <= MOST
-        and not SYNTAXES["dns-subdomain"].accepts(name)
-    ):
+    if isinstance(name, str) and len(name) <= MOST and not SYNTAXES["dns-subdomain"].accepts(name):
         yield refused(
             ("spec", "releaseName"),
             f"`{name}` is not a release name",
@@ -58,10 +45,7 @@ def _strategies(spec: Body) -> Iterator[Fault]:
     """``retryInterval`` belongs to one strategy (rules of the definition)."""
     for action in ("install", "upgrade"):
         strategy = at(spec, action, "strategy") or {}
-        if (
-            strategy.get("retryInterval") is not None
-            and strategy.get("name") != _RETRYING
-        ):
+        if strategy.get("retryInterval") is not None and strategy.get("name") != _RETRYING:
             yield breaks(
                 ("spec", action, "strategy", "retryInterval"),
                 f"`{strategy.get('name')}` has no interval",
@@ -70,10 +54,7 @@ def _strategies(spec: Body) -> Iterator[Fault]:
             )
 
 
-def _derived_name(
-    body: Body,
-    spec: Body,
-) -> Iterator[Fault]:
+def _derived_name(body: Body, spec: Body) -> Iterator[Fault]:
     """Without a name of its own a release is called like the object, after its target namespace if that is given.
 
     helm-controller cuts what is over the limit and appends a hash (internal/release/name.go), so the release works,

@@ -15,10 +15,7 @@ from compiler.verify.webhooks._pods import template
 GROUP = "batch"
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     yield from job_spec(("spec",), at(body, "spec") or {})
 
 

@@ -14,10 +14,7 @@ from compiler.verify.webhooks._jobsets import replicated_jobs
 GROUP = "jobset.x-k8s.io"
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     yield from replicated_jobs(("spec",), spec)
     yield from pod_name_faults(

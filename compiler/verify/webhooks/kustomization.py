@@ -11,21 +11,14 @@ from compiler.verify.webhooks import Lookup
 from compiler.verify.webhooks._flux import exactly_one, seconds
 
 GROUP = "kustomize.toolkit.fluxcd.io"
-_LEAST_INTERVAL = (
-    60  # below a minute Flux' own documentation advises against; only 0 is refused
-)
+_LEAST_INTERVAL = 60  # below a minute Flux' own documentation advises against; only 0 is refused
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     if seconds(spec.get("interval")) == 0:
         yield refused(
-            ("spec", "interval"),
-            "an interval of 0 never ends",
-            f"use {_LEAST_INTERVAL}s or more",
+            ("spec", "interval"), "an interval of 0 never ends", f"use {_LEAST_INTERVAL}s or more"
         )
     if at(spec, "kubeConfig") is not None:
         yield from exactly_one(
@@ -34,11 +27,7 @@ def check(
     if spec.get("wait") is True and spec.get("healthChecks"):
         message = "`healthChecks` are not looked at, since `wait` checks every object"
         yield never_works(
-            ("spec", "healthChecks"),
-            message,
-            "keep one of the two",
-            key=True,
-            warning=True,
+            ("spec", "healthChecks"), message, "keep one of the two", key=True, warning=True
         )
     if (
         spec.get("healthCheckExprs")
@@ -47,11 +36,7 @@ def check(
     ):
         message = "`healthCheckExprs` are looked at only with `wait` or `healthChecks`"
         yield never_works(
-            ("spec", "healthCheckExprs"),
-            message,
-            "set `wait: true`",
-            key=True,
-            warning=True,
+            ("spec", "healthCheckExprs"), message, "set `wait: true`", key=True, warning=True
         )
     for index, expression in enumerate(items(spec, "healthCheckExprs")):
         if not expression.get("kind"):

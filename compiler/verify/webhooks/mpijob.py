@@ -20,10 +20,7 @@ _KEYS = frozenset({"ssh-auth", "mpi-job-config"})
 """Volumes that the operator adds (pkg/controller/mpi_job_controller.go)."""
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     """What the operator does not run."""
     if not str(body["apiVersion"]).endswith("/v2beta1"):
         return
@@ -35,19 +32,10 @@ def check(
     yield from name_faults(body, specs)
     if _LAUNCHER not in specs:
         message = f"an MPIJob needs the role `{_LAUNCHER}`"
-        yield refused(
-            _REPLICAS,
-            message,
-            f"write `{_LAUNCHER}`",
-            key=True,
-        )
+        yield refused(_REPLICAS, message, f"write `{_LAUNCHER}`", key=True)
     for role, spec in specs.items():
         here = (*_REPLICAS, role)
-        yield from template(
-            (*here, "template"),
-            at(spec, "template"),
-            volumes=_KEYS,
-        )
+        yield from template((*here, "template"), at(spec, "template"), volumes=_KEYS)
         yield from ignored_policy(here, spec)
         count = at(spec, "replicas")
         if role == _LAUNCHER and count not in (None, 1):

@@ -24,10 +24,7 @@ _RESERVED_TAGS = (
 )
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     if "role" in spec and "instanceProfile" in spec:
         yield refused(

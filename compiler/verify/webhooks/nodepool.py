@@ -18,10 +18,7 @@ GROUP = "karpenter.sh"
 _TEMPLATE: Path = ("spec", "template")
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     yield from crd_rules(at(body, "spec") or {})
     template = at(body, *_TEMPLATE)
     ref = at(template, "spec", "nodeClassRef")
@@ -30,48 +27,19 @@ def check(
         yield from _life(at(template, "spec"))
     labels = at(template, "metadata", "labels") or {}
     for key, value in labels.items():
-        path = (
-            *_TEMPLATE,
-            "metadata",
-            "labels",
-            key,
-        )
+        path = (*_TEMPLATE, "metadata", "labels", key)
         yield from _syntax(path, "label-key", key)
         yield from _syntax(path, "label-value", value)
     for index, requirement in enumerate(items(template, "spec", "requirements")):
-        path = (
-            *_TEMPLATE,
-            "spec",
-            "requirements",
-            index,
-        )
-        yield from _syntax(
-            (*path, "key"),
-            "label-key",
-            requirement.get("key"),
-        )
+        path = (*_TEMPLATE, "spec", "requirements", index)
+        yield from _syntax((*path, "key"), "label-key", requirement.get("key"))
         if requirement.get("operator") not in ("In", "NotIn"):
             continue  # compared with a number: the CRD's rules
         values = requirement.get("values") or ()
         for place, value in enumerate(values):
-            yield from _syntax(
-                (
-                    *path,
-                    "values",
-                    place,
-                ),
-                "label-value",
-                value,
-            )
+            yield from _syntax((*path, "values", place), "label-value", value)
     for field in ("taints", "startupTaints"):
-        yield from _taints(
-            (
-                *_TEMPLATE,
-                "spec",
-                field,
-            ),
-            items(template, "spec", field),
-        )
+        yield from _taints((*_TEMPLATE, "spec", field), items(template, "spec", field))
 
 
 # The API server of EKS Auto Mode: "the sum of expireAfter and terminationGracePeriod (defaulted to 24h) may not exceed
@@ -108,26 +76,11 @@ def _life(spec: Body) -> Iterator[Fault]:
     )
 
 
-def _taints(
-    path: Path,
-    taints: list[Body],
-) -> Iterator[Fault]:
+def _taints(path: Path, taints: list[Body]) -> Iterator[Fault]:
     seen: dict[tuple[str, str], int] = {}
     for index, taint in enumerate(taints):
-        yield from _syntax(
-            (*path, index, "key"),
-            "label-key",
-            taint.get("key"),
-        )
-        yield from _syntax(
-            (
-                *path,
-                index,
-                "value",
-            ),
-            "label-value",
-            taint.get("value") or "",
-        )
+        yield from _syntax((*path, index, "key"), "label-key", taint.get("key"))
+        yield from _syntax((*path, index, "value"), "label-value", taint.get("value") or "")
         key = str(taint.get("key"))
         effect = str(taint.get("effect"))
         first = seen.setdefault((key, effect), index)
@@ -139,15 +92,7 @@ def _taints(
             )
 
 
-def _syntax(
-    path: Path,
-    name: str,
-    text: object,
-) -> Iterator[Fault]:
+def _syntax(path: Path, name: str, text: object) -> Iterator[Fault]:
     syntax = SYNTAXES[name]
     if isinstance(text, str) and not syntax.accepts(text):
-        yield refused(
-            path,
-            syntax.breach(text),
-            f"use {syntax.help}",
-        )
+        yield refused(path, syntax.breach(text), f"use {syntax.help}")

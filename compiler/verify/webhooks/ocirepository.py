@@ -12,14 +12,8 @@ from compiler.verify.webhooks import Lookup
 GROUP = "source.toolkit.fluxcd.io"
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
-    for field, example in (
-        ("url", "oci://ghcr.io/org/charts/name"),
-        ("interval", "10m"),
-    ):
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
+    for field, example in (("url", "oci://ghcr.io/org/charts/name"), ("interval", "10m")):
         if at(body, "spec", field) is None:
             yield breaks(
                 ("spec", field),

@@ -28,15 +28,10 @@ _NOT_SOURCES = frozenset(
 )
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     sources = sorted(
-        key
-        for key, value in spec.items()
-        if value is not None and key not in _NOT_SOURCES
+        key for key, value in spec.items() if value is not None and key not in _NOT_SOURCES
     )
     if len(sources) != 1:
         got = listed(sources, " and ") or "none"

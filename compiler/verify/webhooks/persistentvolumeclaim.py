@@ -19,10 +19,7 @@ GROUP = ""
 _REQUEST = ("spec", "resources", "requests", "storage")
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     if at(body, *_REQUEST) is None:
         message = "a claim without `resources.requests.storage`"
@@ -38,10 +35,7 @@ def check(
         yield from _reserved(body, volume)
 
 
-def _size(
-    body: Body,
-    volume: Body,
-) -> Iterator[Fault]:
+def _size(body: Body, volume: Body) -> Iterator[Fault]:
     wanted = at(body, *_REQUEST)
     capacity = at(volume, "spec", "capacity", "storage")
     size = amount(wanted)
@@ -54,10 +48,7 @@ def _size(
         yield never_works(_REQUEST, message, "ask for at most what the volume has")
 
 
-def _modes(
-    body: Body,
-    volume: Body,
-) -> Iterator[Fault]:
+def _modes(body: Body, volume: Body) -> Iterator[Fault]:
     offered = at(volume, "spec", "accessModes")
     if not isinstance(offered, list):
         return
@@ -70,10 +61,7 @@ def _modes(
         yield never_works(("spec", "accessModes"), message, help)
 
 
-def _class(
-    body: Body,
-    volume: Body,
-) -> Iterator[Fault]:
+def _class(body: Body, volume: Body) -> Iterator[Fault]:
     own = at(body, "spec", "storageClassName")
     of_volume = at(volume, "spec", "storageClassName") or ""
     if own is not None and own != of_volume:
@@ -83,10 +71,7 @@ def _class(
         yield never_works(("spec", "storageClassName"), message, help)
 
 
-def _reserved(
-    body: Body,
-    volume: Body,
-) -> Iterator[Fault]:
+def _reserved(body: Body, volume: Body) -> Iterator[Fault]:
     """A volume with ``claimRef`` is bound by that claim only (Kubernetes, persistent volumes)."""
     keys = ("namespace", "name")
     held = [at(volume, "spec", "claimRef", key) for key in keys]

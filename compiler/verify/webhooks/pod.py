@@ -13,8 +13,5 @@ from compiler.verify.webhooks._pods import pod_spec
 GROUP = ""
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     yield from pod_spec(("spec",), at(body, "spec") or {})

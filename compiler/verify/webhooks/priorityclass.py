@@ -14,10 +14,7 @@ _SYSTEM = {"system-node-critical": 2000001000, "system-cluster-critical": 200000
 _MOST = 1_000_000_000
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     name = str(at(body, "metadata", "name") or "")
     value = at(body, "value")
     if name.startswith("system-"):

@@ -20,10 +20,7 @@ _ROLES = ("Master", "Worker")
 _MAIN = "pytorch"
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     """What its webhook refuses, and pods that could not have their names."""
     replicas = at(body, *_REPLICAS)
     if isinstance(replicas, dict):
@@ -35,31 +32,17 @@ def check(
         if role not in _ROLES:
             message = f"a PyTorchJob has no role `{role}`"
             help = "write `Master` or `Worker`"
-            yield refused(
-                (*_REPLICAS, role),
-                message,
-                help,
-                key=True,
-            )
+            yield refused((*_REPLICAS, role), message, help, key=True)
             continue
         yield from _replica((*_REPLICAS, role), role, spec)
     is_elastic = at(body, "spec", "elasticPolicy") is not None
     if is_elastic and "Worker" not in specs:
         message = "`elasticPolicy` needs the role `Worker`, and the job has none"
         help = "write its pods as `Worker`, without a `Master`"
-        yield refused(
-            ("spec", "elasticPolicy"),
-            message,
-            help,
-            key=True,
-        )
+        yield refused(("spec", "elasticPolicy"), message, help, key=True)
 
 
-def _replica(
-    path: Path,
-    role: str,
-    spec: Any,
-) -> Iterator[Fault]:
+def _replica(path: Path, role: str, spec: Any) -> Iterator[Fault]:
     yield from template((*path, "template"), at(spec, "template"))
     pod: Path = ("template", "spec", "containers")
     containers = items(spec, *pod)
@@ -67,24 +50,11 @@ def _replica(
     if _MAIN not in names:
         message = f"role `{role}` has no container `{_MAIN}`"
         help = f"call the container that trains `{_MAIN}`"
-        yield refused(
-            (*path, *pod),
-            message,
-            help,
-            key=True,
-        )
+        yield refused((*path, *pod), message, help, key=True)
     for index, container in enumerate(containers):
         if not container.get("image"):
             message = f"container `{container.get('name')}` has no image"
-            yield refused(
-                (
-                    *path,
-                    *pod,
-                    index,
-                ),
-                message,
-                "write `image`",
-            )
+            yield refused((*path, *pod, index), message, "write `image`")
     count = at(spec, "replicas")
     if role == "Master" and count != 1:
         message = f"role `Master` has {count or 'no'} `replicas`, and needs exactly 1"
@@ -96,10 +66,7 @@ def _replica(
     yield from ignored_policy(path, spec)
 
 
-def ignored_policy(
-    path: Path,
-    spec: Any,
-) -> Iterator[Fault]:
+def ignored_policy(path: Path, spec: Any) -> Iterator[Fault]:
     """A restart policy of pods, which the operator overwrites with that of the role."""
     given = at(spec, "template", "spec", "restartPolicy")
     role = at(spec, "restartPolicy")
@@ -112,10 +79,7 @@ def ignored_policy(
         )
 
 
-def name_faults(
-    body: Body,
-    specs: Any,
-) -> Iterator[Fault]:
+def name_faults(body: Body, specs: Any) -> Iterator[Fault]:
     """Faults of the name, of which the operator makes those of pods and Services: labels that begin with a letter."""
     name = at(body, "metadata", "name")
     if not isinstance(name, str):
@@ -124,21 +88,12 @@ def name_faults(
         return
     syntax = SYNTAXES["dns-1035-label"]
     if not syntax.accepts(name):
-        yield refused(
-            ("metadata", "name"),
-            syntax.breach(name),
-            f"use {syntax.help}",
-        )
+        yield refused(("metadata", "name"), syntax.breach(name), f"use {syntax.help}")
     for role, spec in specs.items():
         replicas = int(at(spec, "replicas") or 1)
         highest = max(replicas, 1) - 1
         last = f"-{str(role).lower()}-{highest}"
         if len(name) + len(last) > MOST:
             why = f"a pod would be called `{name}{last}`, and that has at most {MOST}"
-            yield too_long(
-                ("metadata", "name"),
-                name,
-                MOST - len(last),
-                why,
-            )
+            yield too_long(("metadata", "name"), name, MOST - len(last), why)
             return

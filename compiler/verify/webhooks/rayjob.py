@@ -25,54 +25,30 @@ _MADE = frozenset({"ray-token"})
 _OWN_SUBMITTER = ("submitterPodTemplate", "submitterConfig")
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     """What never runs."""
     spec = at(body, "spec") or {}
     cluster = at(body, *_CLUSTER)
     selects = bool(spec.get("clusterSelector"))
     if cluster is None and not selects:
-        message = (
-            "a RayJob has `rayClusterSpec` or `clusterSelector`, and this one neither"
-        )
-        yield refused(
-            ("spec",),
-            message,
-            "write `rayClusterSpec`",
-            key=True,
-        )
+        message = "a RayJob has `rayClusterSpec` or `clusterSelector`, and this one neither"
+        yield refused(("spec",), message, "write `rayClusterSpec`", key=True)
     yield from _submission(spec, selects=selects)
     if isinstance(cluster, dict):
         yield from _groups(cluster)
     queue = at(body, "metadata", "labels", _QUEUE)
     if queue is not None:
-        yield from _queued(
-            body,
-            spec,
-            cluster,
-            selects=selects,
-        )
+        yield from _queued(body, spec, cluster, selects=selects)
 
 
-def _submission(
-    spec: dict[str, Any],
-    *,
-    selects: bool,
-) -> Iterator[Fault]:
+def _submission(spec: dict[str, Any], *, selects: bool) -> Iterator[Fault]:
     mode = spec.get("submissionMode")
     limit = spec.get("backoffLimit") or 0
     if mode == "SidecarMode":
         for key in _OWN_SUBMITTER:
             if spec.get(key) is not None:
                 message = f"`{key}` has no place in `SidecarMode`"
-                yield refused(
-                    ("spec", key),
-                    message,
-                    "remove it",
-                    key=True,
-                )
+                yield refused(("spec", key), message, "remove it", key=True)
     if limit > 0 and (selects or mode == "InteractiveMode"):
         what = "`clusterSelector`" if selects else "`InteractiveMode`"
         message = f"`backoffLimit` {limit} has no place beside {what}"
@@ -94,22 +70,14 @@ def _groups(cluster: dict[str, Any]) -> Iterator[Fault]:
         yield from _size(here, group, name)
 
 
-def _pods(
-    path: Path,
-    group: Any,
-    name: str,
-) -> Iterator[Fault]:
+def _pods(path: Path, group: Any, name: str) -> Iterator[Fault]:
     yield from template((*path, "template"), at(group, "template"), volumes=_MADE)
     if not items(at(group, "template", "spec"), "containers"):
         message = f"{name} has no container"
         yield refused((*path, "template"), message, "write the one that runs Ray")
 
 
-def _size(
-    path: Path,
-    group: dict[str, Any],
-    name: str,
-) -> Iterator[Fault]:
+def _size(path: Path, group: dict[str, Any], name: str) -> Iterator[Fault]:
     least = group.get("minReplicas")
     most = group.get("maxReplicas")
     if least is None or most is None:
@@ -117,31 +85,16 @@ def _size(
     if least <= most:
         return
     message = f"{name} has `minReplicas` {least} above `maxReplicas` {most}"
-    yield refused(
-        (*path, "minReplicas"),
-        message,
-        f"write at most {most}",
-    )
+    yield refused((*path, "minReplicas"), message, f"write at most {most}")
 
 
-def _queued(
-    body: Body,
-    spec: dict[str, Any],
-    cluster: Any,
-    *,
-    selects: bool,
-) -> Iterator[Fault]:
+def _queued(body: Body, spec: dict[str, Any], cluster: Any, *, selects: bool) -> Iterator[Fault]:
     """What Kueue's webhook says to a RayJob with a queue."""
     if selects:
         if cluster is not None:
             message = "a RayJob with a queue makes a cluster of its own, and this one takes another"
             help = "remove `clusterSelector`"
-            yield refused(
-                ("spec", "clusterSelector"),
-                message,
-                help,
-                key=True,
-            )
+            yield refused(("spec", "clusterSelector"), message, help, key=True)
             return
         yield never_works(
             ("metadata", "labels", _QUEUE),

@@ -13,10 +13,7 @@ GROUP = "kueue.x-k8s.io"
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     if "topologyName" in spec and not spec.get("nodeLabels"):
         yield breaks(
@@ -29,20 +26,10 @@ def check(
         path = ("spec", "nodeTaints", index, "effect")
         yield from _effect(path, taint.get("effect"))
     for index, toleration in enumerate(items(spec, "tolerations")):
-        yield from _toleration(
-            (
-                "spec",
-                "tolerations",
-                index,
-            ),
-            toleration,
-        )
+        yield from _toleration(("spec", "tolerations", index), toleration)
 
 
-def _toleration(
-    path: Path,
-    toleration: Body,
-) -> Iterator[Fault]:
+def _toleration(path: Path, toleration: Body) -> Iterator[Fault]:
     operator = toleration.get("operator")
     if operator not in (None, "Equal", "Exists"):
         yield breaks(
@@ -52,9 +39,7 @@ def _toleration(
         )
     elif operator == "Exists" and "value" in toleration:
         help = "remove the value, or write `Equal`"
-        yield breaks(
-            (*path, "value"), "a value beside operator `Exists`", help, key=True
-        )
+        yield breaks((*path, "value"), "a value beside operator `Exists`", help, key=True)
     elif operator != "Exists" and "key" not in toleration:
         yield breaks(
             path,
@@ -72,13 +57,6 @@ def _toleration(
         )
 
 
-def _effect(
-    path: Path,
-    effect: object,
-) -> Iterator[Fault]:
+def _effect(path: Path, effect: object) -> Iterator[Fault]:
     if effect not in _EFFECTS:
-        yield breaks(
-            path,
-            f"`{effect}` is no effect of a taint",
-            nearest(str(effect), _EFFECTS),
-        )
+        yield breaks(path, f"`{effect}` is no effect of a taint", nearest(str(effect), _EFFECTS))

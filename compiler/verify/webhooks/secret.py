@@ -15,10 +15,7 @@ from compiler.verify.webhooks._keys import MOST_BYTES, data_keys
 GROUP = ""
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     data = at(body, "data") or {}
     yield from data_keys("data", data)
     yield from data_keys("stringData", at(body, "stringData") or {})

@@ -14,21 +14,14 @@ GROUP = "kueue.x-k8s.io"
 HOSTNAME = "kubernetes.io/hostname"
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     syntax = SYNTAXES["label-key"]
     levels = items(body, "spec", "levels")
     labels = [level.get("nodeLabel") for level in levels]
     for index, label in enumerate(labels):
         if not syntax.accepts(str(label)):
             path = ("spec", "levels", index, "nodeLabel")
-            yield refused(
-                path,
-                syntax.breach(str(label)),
-                f"use {syntax.help}",
-            )
+            yield refused(path, syntax.breach(str(label)), f"use {syntax.help}")
     lowest = len(labels) - 1
     for index, label in enumerate(labels):
         path = ("spec", "levels", index, "nodeLabel")

@@ -35,21 +35,13 @@ RESERVED = {
         "OMPI_MCA_orte_keep_fqdn_hostnames",
         "OMPI_MCA_orte_set_default_slots",
     ),
-    "xgboost": (
-        "DMLC_TRACKER_URI",
-        "DMLC_TRACKER_PORT",
-        "DMLC_TASK_ID",
-        "DMLC_NUM_WORKER",
-    ),
+    "xgboost": ("DMLC_TRACKER_URI", "DMLC_TRACKER_PORT", "DMLC_TASK_ID", "DMLC_NUM_WORKER"),
 }
 _MANAGER = regex(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+\Z")
 _OWN_ENV = frozenset(CONTAINER.values())
 
 
-def check(
-    body: Body,
-    lookup: Lookup,
-) -> Iterator[Fault]:
+def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     spec = at(body, "spec") or {}
     runtime = _runtime(body, lookup)
     job_set = at(runtime, "spec", "template", "spec")
@@ -92,10 +84,7 @@ def _rules(spec: Body) -> Iterator[Fault]:
             )
 
 
-def _runtime(
-    body: Body,
-    lookup: Lookup,
-) -> Body | None:
+def _runtime(body: Body, lookup: Lookup) -> Body | None:
     reference = at(body, "spec", "runtimeRef") or {}
     kind = str(reference.get("kind") or "ClusterTrainingRuntime")
     namespace = ""
@@ -105,10 +94,7 @@ def _runtime(
     return lookup(GROUP, kind, namespace, name)
 
 
-def _trainer(
-    trainer: Body,
-    runtime: Body | None,
-) -> Iterator[Fault]:
+def _trainer(trainer: Body, runtime: Body | None) -> Iterator[Fault]:
     policies = at(runtime, "spec", "mlPolicy")
     given = [policy for policy in RESERVED if at(policies, policy) is not None]
     for policy in given[:1]:
@@ -122,10 +108,7 @@ def _trainer(
     yield from resources(path, trainer.get("resourcesPerNode"))
 
 
-def _initializers(
-    initializer: Body,
-    jobs: dict[str, Body],
-) -> Iterator[Fault]:
+def _initializers(initializer: Body, jobs: dict[str, Body]) -> Iterator[Fault]:
     """An initializer runs in the runtime's job and container of its name, and fills the volume `initializer`."""
     for part in ("dataset", "model"):
         if not initializer.get(part) or not jobs:
@@ -151,10 +134,7 @@ def _initializers(
             )
 
 
-def _initializer_container(
-    name: str,
-    jobs: dict[str, Body],
-) -> Body | None:
+def _initializer_container(name: str, jobs: dict[str, Body]) -> Body | None:
     """The container of an initializer: both it and its job have the name."""
     pod = at(jobs.get(name), "template", "spec", "template", "spec")
     containers = items(pod, "containers")
@@ -162,12 +142,7 @@ def _initializer_container(
     return by_name.get(name)
 
 
-def _patch(
-    path: Path,
-    patch: Body,
-    jobs: dict[str, Body],
-    claims: set[str],
-) -> Iterator[Fault]:
+def _patch(path: Path, patch: Body, jobs: dict[str, Body], claims: set[str]) -> Iterator[Fault]:
     manager = str(patch.get("manager") or "")
     if not _MANAGER.match(manager):
         message = f"`{manager}` is not a path with a domain"
@@ -176,11 +151,7 @@ def _patch(
     pod: Path = ("template", "spec", "template")
     patched = items(patch, *inner)
     for index, job in enumerate(patched):
-        here = (
-            *path,
-            *inner,
-            index,
-        )
+        here = (*path, *inner, index)
         name = str(job.get("name"))
         if jobs and name not in jobs:
             yield never_works(
@@ -190,19 +161,11 @@ def _patch(
             )
         elif job.get("template"):
             template = at(jobs.get(name), *pod)
-            yield from _pod(
-                (*here, *pod),
-                at(job, *pod) or {},
-                template,
-                claims,
-            )
+            yield from _pod((*here, *pod), at(job, *pod) or {}, template, claims)
 
 
 def _override(
-    path: Path,
-    override: Body,
-    jobs: dict[str, Body],
-    claims: set[str],
+    path: Path, override: Body, jobs: dict[str, Body], claims: set[str]
 ) -> Iterator[Fault]:
     """Trainer 2.1's form of a patch (trainer v2.1.0, jobset plugin)."""
     for index, target in enumerate(items(override, "targetJobs")):
@@ -210,39 +173,20 @@ def _override(
         if jobs and name not in jobs:
             message = f"the runtime has no replicated job `{name}`"
             help = nearest(name, jobs, "name one that it has")
-            yield refused(
-                (
-                    *path,
-                    "targetJobs",
-                    index,
-                    "name",
-                ),
-                message,
-                help,
-            )
+            yield refused((*path, "targetJobs", index, "name"), message, help)
             return
         template = at(jobs.get(name), "template", "spec", "template")
         yield from _pod(path, override, template, claims)
 
 
-def _pod(
-    path: Path,
-    patch: Body,
-    template: Any,
-    claims: set[str],
-) -> Iterator[Fault]:
+def _pod(path: Path, patch: Body, template: Any, claims: set[str]) -> Iterator[Fault]:
     """Faults of a pod patch, against the runtime's pod template if that is known."""
     for field in ("containers", "initContainers"):
         containers = items(template, "spec", field)
         known = {str(container.get("name")) for container in containers}
         patched = items(patch, "spec", field)
         for index, container in enumerate(patched):
-            here = (
-                *path,
-                "spec",
-                field,
-                index,
-            )
+            here = (*path, "spec", field, index)
             name = str(container.get("name"))
             if template is not None and name not in known:
                 yield never_works(
@@ -252,29 +196,10 @@ def _pod(
                 )
             if container.get("env") and name in _OWN_ENV:
                 message = f"`env` of container `{name}` cannot be patched"
-                yield refused(
-                    (*here, "env"),
-                    message,
-                    _env_help(name),
-                    key=True,
-                )
+                yield refused((*here, "env"), message, _env_help(name), key=True)
             yield from _mounts(here, container, patch, template, claims)
-    yield from tolerations(
-        (
-            *path,
-            "spec",
-            "tolerations",
-        ),
-        items(patch, "spec", "tolerations"),
-    )
-    yield from topology(
-        (
-            *path,
-            "metadata",
-            "annotations",
-        ),
-        at(patch, "metadata", "annotations"),
-    )
+    yield from tolerations((*path, "spec", "tolerations"), items(patch, "spec", "tolerations"))
+    yield from topology((*path, "metadata", "annotations"), at(patch, "metadata", "annotations"))
 
 
 def _env_help(name: str) -> str:
@@ -285,11 +210,7 @@ def _env_help(name: str) -> str:
 
 
 def _mounts(
-    path: Path,
-    container: Body,
-    patch: Body,
-    template: Any,
-    claims: set[str],
+    path: Path, container: Body, patch: Body, template: Any, claims: set[str]
 ) -> Iterator[Fault]:
     if template is None:
         return
@@ -307,11 +228,7 @@ def _mounts(
             )
 
 
-def _names(
-    body: Body,
-    runtime: Body | None,
-    jobs: dict[str, Body],
-) -> Iterator[Fault]:
+def _names(body: Body, runtime: Body | None, jobs: dict[str, Body]) -> Iterator[Fault]:
     """The pods of step `trainer` are as many as nodes; without the runtime it is taken to be called `node`, as
     Trainer's own are. With `mpi` those of `node` are, and one pod has the step.
     """
@@ -328,10 +245,7 @@ def _names(
     yield from pod_name_faults(name, replicated)
 
 
-def _nodes(
-    body: Body,
-    runtime: Body | None,
-) -> int:
+def _nodes(body: Body, runtime: Body | None) -> int:
     own = at(body, "spec", "trainer", "numNodes")
     if isinstance(own, int) and own:
         return own

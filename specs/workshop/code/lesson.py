@@ -13,11 +13,7 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 import torch.distributed.checkpoint as dcp
-from torch.distributed.checkpoint.state_dict import (
-    StateDictOptions,
-    get_state_dict,
-    set_state_dict,
-)
+from torch.distributed.checkpoint.state_dict import StateDictOptions, get_state_dict, set_state_dict
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy
 
@@ -26,9 +22,7 @@ PATIENCE = timedelta(minutes=30)
 MIXED = MixedPrecisionPolicy(torch.bfloat16, reduce_dtype=torch.float32)
 # The state of the optimizer is named after its parameters, so that the stages of a pipeline can save into one
 # checkpoint; frozen parameters are those of a model that is downloaded again.
-STATE = StateDictOptions(
-    flatten_optimizer_state_dict=True, ignore_frozen_params=True, strict=False
-)
+STATE = StateDictOptions(flatten_optimizer_state_dict=True, ignore_frozen_params=True, strict=False)
 
 
 def start(backend):
@@ -61,9 +55,7 @@ class Text:
     """
 
     def __init__(self, folder, length, encode=list, copy=None, copies=None):
-        files = sorted(
-            path for path in Path(folder).rglob("*") if path.suffix in {".py", ".txt"}
-        )
+        files = sorted(path for path in Path(folder).rglob("*") if path.suffix in {".py", ".txt"})
         text = b"".join(path.read_bytes() for path in files)
         self.tokens = torch.tensor(encode(text), dtype=torch.long)
         if len(self.tokens) <= length:
@@ -139,8 +131,7 @@ class Checkpoints:
     def read(self, step):
         model, optimizer = get_state_dict(self.model, self.optimizer, options=STATE)
         dcp.load(
-            {"model": model, "optimizer": optimizer},
-            checkpoint_id=self.folder / f"step-{step}",
+            {"model": model, "optimizer": optimizer}, checkpoint_id=self.folder / f"step-{step}"
         )
         set_state_dict(
             self.model,
@@ -153,8 +144,7 @@ class Checkpoints:
     def write(self, step):
         model, optimizer = get_state_dict(self.model, self.optimizer, options=STATE)
         dcp.save(
-            {"model": model, "optimizer": optimizer},
-            checkpoint_id=self.folder / f"step-{step}",
+            {"model": model, "optimizer": optimizer}, checkpoint_id=self.folder / f"step-{step}"
         )
 
     def _name_latest(self, step):

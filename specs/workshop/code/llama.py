@@ -16,10 +16,7 @@ import torch
 import torch.distributed as dist
 from lesson import MIXED, all_ranks
 from torch import nn
-from torch.distributed.checkpoint.state_dict import (
-    StateDictOptions,
-    set_model_state_dict,
-)
+from torch.distributed.checkpoint.state_dict import StateDictOptions, set_model_state_dict
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor
 from torch.nn import functional
@@ -158,9 +155,7 @@ class Llama(nn.Module):
 def loss_of(model, window):
     """How badly the model foretells each token of a window from those before it."""
     scores = model(window[:, :-1])
-    return functional.cross_entropy(
-        scores.flatten(0, 1).float(), window[:, 1:].flatten()
-    )
+    return functional.cross_entropy(scores.flatten(0, 1).float(), window[:, 1:].flatten())
 
 
 def sharded(size, device, folder, has_checkpoint, change=None):

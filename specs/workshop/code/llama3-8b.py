@@ -47,9 +47,7 @@ class Sharded:
     """The model by FSDP2, with GPUs or without."""
 
     def __init__(self, size, options, device, folder):
-        model = sharded(
-            size, device, folder, latest_step(options.output_dir) is not None
-        )
+        model = sharded(size, device, folder, latest_step(options.output_dir) is not None)
         optimizer = torch.optim.AdamW(model.parameters(), lr=options.learning_rate)
         self.learn = learner(optimizer, partial(loss_of, model))
         self.checkpoints = Checkpoints(options.output_dir, model, optimizer)

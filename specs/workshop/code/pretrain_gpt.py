@@ -56,9 +56,7 @@ def share_matrices(model, ranks):
         parallelize_module(layer, ranks, plan)
     ends = {}
     if model.is_first:
-        ends["embed_tokens"] = RowwiseParallel(
-            input_layouts=WHOLE, output_layouts=PLACES
-        )
+        ends["embed_tokens"] = RowwiseParallel(input_layouts=WHOLE, output_layouts=PLACES)
     if model.is_last:
         ends["norm"] = SequenceParallel()
         ends["lm_head"] = ColwiseParallel(
@@ -82,11 +80,7 @@ class Pipeline:
     def __init__(self, model, optimizer, mesh, device, passes):
         stages = mesh["stage"]
         stage = PipelineStage(
-            model,
-            stages.get_local_rank(),
-            stages.size(),
-            device,
-            group=stages.get_group(),
+            model, stages.get_local_rank(), stages.size(), device, group=stages.get_group()
         )
         self.schedule = Schedule1F1B(stage, passes, loss_fn=loss_of)
         self.is_first = model.is_first
@@ -146,9 +140,7 @@ def mesh_of(options, device):
     if ranks % (tensor * stages):
         raise SystemExit(f"{ranks} ranks are no multiple of {tensor} × {stages}")
     shape = (stages, ranks // (tensor * stages), tensor)
-    return init_device_mesh(
-        device.type, shape, mesh_dim_names=("stage", "copy", "matrix")
-    )
+    return init_device_mesh(device.type, shape, mesh_dim_names=("stage", "copy", "matrix"))
 
 
 def main():

@@ -22,14 +22,7 @@ class EncoderDecoder(nn.Module):
         self.tokens = nn.Embedding(vocabulary, width)
         self.places = nn.Embedding(length, width)
         self.body = nn.Transformer(
-            width,
-            heads,
-            layers,
-            layers,
-            4 * width,
-            dropout=0.0,
-            batch_first=True,
-            norm_first=True,
+            width, heads, layers, layers, 4 * width, dropout=0.0, batch_first=True, norm_first=True
         )
         self.out = nn.Linear(width, vocabulary, bias=False)
 
@@ -79,9 +72,7 @@ def main():
     def loss_of(window):
         read, rest = window[:, :256], window[:, 256:]
         scores = model(read, rest[:, :-1])
-        return functional.cross_entropy(
-            scores.flatten(0, 1).float(), rest[:, 1:].flatten()
-        )
+        return functional.cross_entropy(scores.flatten(0, 1).float(), rest[:, 1:].flatten())
 
     train(
         learner(optimizer, loss_of),

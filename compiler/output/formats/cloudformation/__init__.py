@@ -29,17 +29,7 @@ from compiler.plan import PlanNode
 from compiler.regex import regex
 from compiler.verify.verifier import diagnostic
 
-__all__ = [
-    "KIND",
-    "LATE",
-    "TAGS",
-    "hinted",
-    "lifted",
-    "parts",
-    "recognised",
-    "verified",
-    "written",
-]
+__all__ = ["KIND", "LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified", "written"]
 
 KIND = "Template"
 LATE = False
@@ -50,18 +40,13 @@ _SECTION = regex(
 )
 
 
-def verified(
-    artifacts: Sequence[Artifact],
-    setting: Setting,
-) -> list[Diagnostic]:
+def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
     """Everything that CloudFormation would refuse, or that a resource's service would."""
     limit = BY_FILE if setting.closed else BY_S3
     return [
         diagnostic(artifact, fault)
         for artifact in artifacts
-        for fault in faults(
-            artifact.body, _size(artifact, limit), limit, closed=setting.closed
-        )
+        for fault in faults(artifact.body, _size(artifact, limit), limit, closed=setting.closed)
     ]
 
 
@@ -78,11 +63,7 @@ _WIDER = 4
 """YAML takes less than four times the room of Python's own form: an indented line for each value."""
 
 
-def lifted(
-    artifacts: Sequence[Artifact],
-    *,
-    closed: bool,
-) -> Iterable[PlanNode]:
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
     """The resources of templates, as far as they are read."""
     for artifact in artifacts:
         yield from nodes(artifact)

@@ -104,21 +104,13 @@ _COPIED = (
 )
 
 
-def converted(
-    schema: Raw,
-    definitions: Raw,
-    above: tuple[str, ...] = (),
-) -> Raw:
+def converted(schema: Raw, definitions: Raw, above: tuple[str, ...] = ()) -> Raw:
     """A schema of CloudFormation in the derived form. A definition inside itself may hold anything."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         if name in above:
             return {"any": True}
-        return converted(
-            definitions[name],
-            definitions,
-            (*above, name),
-        )
+        return converted(definitions[name], definitions, (*above, name))
     structure: Raw = {key: schema[key] for key in _COPIED if key in schema}
     pattern = schema.get("pattern", "")
     if pattern and "\\p" not in pattern:  # no classes of Unicode in `re`
@@ -130,8 +122,7 @@ def converted(
     properties = schema.get("properties", {})
     if properties:
         structure["properties"] = {
-            name: converted(child, definitions, above)
-            for name, child in properties.items()
+            name: converted(child, definitions, above) for name, child in properties.items()
         }
     elif "array" not in _types(schema) and not _is_scalar(schema):
         structure["any"] = True
@@ -154,10 +145,7 @@ def derived(resource_type: str, manager: Any) -> Raw:
     """The file of a type."""
     schema = manager.get_resource_schema(_REGION, resource_type).schema
     definitions = schema.get("definitions", {})
-    read_only = {
-        path.removeprefix("/properties/")
-        for path in schema.get("readOnlyProperties", ())
-    }
+    read_only = {path.removeprefix("/properties/") for path in schema.get("readOnlyProperties", ())}
     properties = {
         name: converted(child, definitions)
         for name, child in schema["properties"].items()
@@ -208,11 +196,7 @@ def main() -> int:
     DATA.mkdir(exist_ok=True)
     for resource_type in TYPES:
         structure = derived(resource_type, manager)
-        text = json.dumps(
-            structure,
-            separators=(",", ":"),
-            sort_keys=True,
-        )
+        text = json.dumps(structure, separators=(",", ":"), sort_keys=True)
         (DATA / file_name(resource_type)).write_text(text + "\n")
     write_actions()
     sys.stdout.write(f"{len(TYPES)} structures in {DATA}\n")

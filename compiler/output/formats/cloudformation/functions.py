@@ -91,10 +91,7 @@ def is_call(value: Any) -> bool:
     return "Fn::Transform" in value
 
 
-def calls(
-    value: Any,
-    path: Path = (),
-) -> Iterator[Path]:
+def calls(value: Any, path: Path = ()) -> Iterator[Path]:
     """The place of every value that CloudFormation fills in, the outermost first and alone."""
     for place, part in walk_mappings(value, path, stop=is_call):
         if is_call(part):
@@ -126,10 +123,7 @@ def name_of(value: Any) -> str | None:
     return text_of(value)
 
 
-def uses(
-    value: Any,
-    path: Path = (),
-) -> Iterator[Use]:
+def uses(value: Any, path: Path = ()) -> Iterator[Use]:
     """Every name that the functions in a value use."""
     for place, part in walk_mappings(value, path):
         if not is_call(part):
@@ -139,45 +133,25 @@ def uses(
                 yield from _used(key, inner, (*place, key))
 
 
-def _used(
-    function: str,
-    value: Any,
-    path: Path,
-) -> Iterator[Use]:
+def _used(function: str, value: Any, path: Path) -> Iterator[Use]:
     match function:
         case "Ref" | "Condition" if isinstance(value, str):
             yield Use(function, value, path)
         case "Fn::GetAtt":
             got = _attribute(value)
             if got is not None:
-                yield Use(
-                    function,
-                    got[0],
-                    path,
-                    got[1],
-                )
+                yield Use(function, got[0], path, got[1])
         case "Fn::If" if isinstance(value, list) and value:
             if isinstance(value[0], str):
-                yield Use(
-                    "Condition",
-                    value[0],
-                    (*path, 0),
-                )
+                yield Use("Condition", value[0], (*path, 0))
         case "Fn::FindInMap" if isinstance(value, list) and value:
             if isinstance(value[0], str):
-                yield Use(
-                    function,
-                    value[0],
-                    (*path, 0),
-                )
+                yield Use(function, value[0], (*path, 0))
         case "Fn::Sub":
             yield from _in_text(value, path)
 
 
-def _in_text(
-    value: Any,
-    path: Path,
-) -> Iterator[Use]:
+def _in_text(value: Any, path: Path) -> Iterator[Use]:
     """The names in the text of ``Fn::Sub``, but those that it has values of its own for."""
     own: Any = {}
     if isinstance(value, list):

@@ -35,9 +35,7 @@ DOCUMENTS: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {
 _TEXTS: Raw = {"type": ["string", "array"], "items": {"type": "string"}}
 _PRINCIPAL: Raw = {
     "type": ["string", "object"],
-    "properties": dict.fromkeys(
-        ("AWS", "Service", "Federated", "CanonicalUser"), _TEXTS
-    ),
+    "properties": dict.fromkeys(("AWS", "Service", "Federated", "CanonicalUser"), _TEXTS),
 }
 _SHAPES: dict[str, Raw] = {
     "Principal": _PRINCIPAL,
@@ -54,11 +52,7 @@ _ELEMENTS: dict[str, tuple[str, ...]] = {
 _NEEDED: dict[str, tuple[tuple[str, str], ...]] = {
     IDENTITY: (("Action", "NotAction"), ("Resource", "NotResource")),
     TRUST: (("Action", "NotAction"), ("Principal", "NotPrincipal")),
-    RESOURCE: (
-        ("Action", "NotAction"),
-        ("Principal", "NotPrincipal"),
-        ("Resource", "NotResource"),
-    ),
+    RESOURCE: (("Action", "NotAction"), ("Principal", "NotPrincipal"), ("Resource", "NotResource")),
 }
 
 
@@ -95,10 +89,7 @@ def _node(kind: str) -> Node:
     return NodeTable([]).node(document)
 
 
-def policy_faults(
-    document: Any,
-    kind: str,
-) -> list[Fault]:
+def policy_faults(document: Any, kind: str) -> list[Fault]:
     """Faults of a policy; paths are into it. One in a text of JSON has its faults at the text."""
     if isinstance(document, str):
         try:
@@ -135,10 +126,7 @@ def length(document: Any) -> int:
     return len("".join(_COMPACT.encode(document).split()))
 
 
-def _incomplete(
-    document: dict[str, Any],
-    kind: str,
-) -> Iterator[Fault]:
+def _incomplete(document: dict[str, Any], kind: str) -> Iterator[Fault]:
     """Statements that lack an element that this kind of policy must have."""
     for path, statement in statements(document):
         for one, other in _NEEDED[kind]:

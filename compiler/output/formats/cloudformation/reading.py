@@ -115,11 +115,7 @@ def _policy_of(
         place = Route((*value.at, *path))
         statement = _statement(Reader(written, place))
         if in_text:  # no place in it is known
-            statement = replace(
-                statement,
-                at=value.at,
-                origins={},
-            )
+            statement = replace(statement, at=value.at, origins={})
         read.append(statement)
     return AccessPolicy(
         at=value.at,
@@ -162,10 +158,7 @@ def _statement(body: Reader) -> Statement:
     principal = body / "Principal"
     condition = body / "Condition"
     unread = _unread(
-        effect=body / "Effect",
-        actions=action,
-        resources=resource,
-        principals=principal,
+        effect=body / "Effect", actions=action, resources=resource, principals=principal
     )
     if is_call(condition.value):
         unread |= {"conditions"}
@@ -210,10 +203,7 @@ def _principals(value: Reader) -> Mapping[str, tuple[str, ...]]:
     return {kind: _texts(names) for kind, names in kinds}
 
 
-def _role(
-    body: Reader,
-    logical: str,
-) -> list[CloudResource]:
+def _role(body: Reader, logical: str) -> list[CloudResource]:
     managed = body / "ManagedPolicyArns"
     inline = body / "Policies"
     trust = _policy_of(body / "AssumeRolePolicyDocument", logical, "trust")
@@ -231,11 +221,7 @@ def _role(
         trust=trust,
         managed=tuple(name or "" for name in names),
         inline=tuple(policies),
-        origins={
-            "name": (body / "RoleName").at,
-            "managed": managed.at,
-            "inline": inline.at,
-        },
+        origins={"name": (body / "RoleName").at, "managed": managed.at, "inline": inline.at},
         unread=_unread(name=body / "RoleName"),
     )
     if trust is None:
@@ -246,10 +232,7 @@ def _role(
 def _policy(what: str) -> Read:
     """A policy that is a resource of its own, and attaches itself to roles or is about other resources."""
 
-    def read(
-        body: Reader,
-        logical: str,
-    ) -> list[CloudResource]:
+    def read(body: Reader, logical: str) -> list[CloudResource]:
         name = None
         if what in _NAMES:
             name = _text(body / _NAMES[what])
@@ -259,12 +242,7 @@ def _policy(what: str) -> Read:
         holders: list[str] = []
         for key in _HOLDERS[what]:
             holders += _names(body / key)
-        return [
-            replace(
-                policy,
-                holders=tuple(holders),
-            )
-        ]
+        return [replace(policy, holders=tuple(holders))]
 
     return read
 
@@ -278,10 +256,7 @@ _HOLDERS = {
 }
 
 
-def _queue(
-    body: Reader,
-    logical: str,
-) -> list[CloudResource]:
+def _queue(body: Reader, logical: str) -> list[CloudResource]:
     managed = body / "SqsManagedSseEnabled"
     key = body / "KmsMasterKeyId"
     queue = MessageQueue(
@@ -297,10 +272,7 @@ def _queue(
     return [queue]
 
 
-def _bucket(
-    body: Reader,
-    logical: str,
-) -> list[CloudResource]:
+def _bucket(body: Reader, logical: str) -> list[CloudResource]:
     block = body / "PublicAccessBlockConfiguration"
     public_access = {}
     for name, value in block.entries():
@@ -318,10 +290,7 @@ def _bucket(
     return [bucket]
 
 
-def _file_system(
-    body: Reader,
-    logical: str,
-) -> list[CloudResource]:
+def _file_system(body: Reader, logical: str) -> list[CloudResource]:
     lustre = body / "LustreConfiguration"
     deployment = lustre / "DeploymentType"
     system = FileSystemStack(
@@ -343,18 +312,12 @@ def _file_system(
             "imports": (lustre / "ImportPath").at,
             "exports": (lustre / "ExportPath").at,
         },
-        unread=_unread(
-            deployment=deployment,
-            size=body / "StorageCapacity",
-        ),
+        unread=_unread(deployment=deployment, size=body / "StorageCapacity"),
     )
     return [system]
 
 
-def _repository(
-    body: Reader,
-    logical: str,
-) -> list[CloudResource]:
+def _repository(body: Reader, logical: str) -> list[CloudResource]:
     mutability = body / "ImageTagMutability"
     scan = body.follow("ImageScanningConfiguration", "ScanOnPush")
     repository = RepositoryStack(
@@ -374,10 +337,7 @@ def _is_said(value: Reader) -> bool:
     return bool(_text(value))
 
 
-def _node_group(
-    body: Reader,
-    logical: str,
-) -> list[CloudResource]:
+def _node_group(body: Reader, logical: str) -> list[CloudResource]:
     types = body / "InstanceTypes"
     image = body / "AmiType"
     group = NodeGroupStack(
@@ -392,10 +352,7 @@ def _node_group(
     return [group]
 
 
-def _event_rule(
-    body: Reader,
-    logical: str,
-) -> list[CloudResource]:
+def _event_rule(body: Reader, logical: str) -> list[CloudResource]:
     pattern = body / "EventPattern"
     entries = (body / "Targets").items()
     targets = [_name(target / "Arn") for target in entries]
@@ -408,22 +365,12 @@ def _event_rule(
     return [rule]
 
 
-def _placement_group(
-    body: Reader,
-    logical: str,
-) -> list[CloudResource]:
-    group = PlacementGroupStack(
-        at=body.at,
-        logical=logical,
-        strategy=_text(body / "Strategy"),
-    )
+def _placement_group(body: Reader, logical: str) -> list[CloudResource]:
+    group = PlacementGroupStack(at=body.at, logical=logical, strategy=_text(body / "Strategy"))
     return [group]
 
 
-def _access_entry(
-    body: Reader,
-    logical: str,
-) -> list[CloudResource]:
+def _access_entry(body: Reader, logical: str) -> list[CloudResource]:
     attached = (body / "AccessPolicies").items()
     policies = [_text(policy / "PolicyArn") for policy in attached]
     entry = AccessEntryStack(
@@ -439,10 +386,7 @@ def _access_entry(
     return [entry]
 
 
-def _pod_identity(
-    body: Reader,
-    logical: str,
-) -> list[CloudResource]:
+def _pod_identity(body: Reader, logical: str) -> list[CloudResource]:
     association = PodIdentityStack(
         at=body.at,
         logical=logical,
@@ -454,10 +398,7 @@ def _pod_identity(
     return [association]
 
 
-def _security_group(
-    body: Reader,
-    logical: str,
-) -> list[CloudResource]:
+def _security_group(body: Reader, logical: str) -> list[CloudResource]:
     into = body / "SecurityGroupIngress"
     out = body / "SecurityGroupEgress"
     rules = [_rule(rule, outgoing=False) for rule in into.items()]
@@ -480,19 +421,14 @@ def _unread_rules(*values: Reader) -> frozenset[str]:
         if is_call(value.value):
             return frozenset({"rules"})
         for rule in value.items():
-            if is_call(rule.value) or any(
-                is_call((rule / key).value) for key in _PORTS
-            ):
+            if is_call(rule.value) or any(is_call((rule / key).value) for key in _PORTS):
                 return frozenset({"rules"})
     return frozenset()
 
 
 _PORTS = ("IpProtocol", "FromPort", "ToPort")
 _PEERS = {False: "SourceSecurityGroupId", True: "DestinationSecurityGroupId"}
-_RULES = {
-    "AWS::EC2::SecurityGroupIngress": False,
-    "AWS::EC2::SecurityGroupEgress": True,
-}
+_RULES = {"AWS::EC2::SecurityGroupIngress": False, "AWS::EC2::SecurityGroupEgress": True}
 """The types of rules that stand alone, and whether they are of what leaves."""
 
 
@@ -508,10 +444,7 @@ def _rule(body: Reader, *, outgoing: bool) -> SecurityRule:
     )
 
 
-def _with_rules(
-    read: list[CloudResource],
-    resources: Reader,
-) -> list[CloudResource]:
+def _with_rules(read: list[CloudResource], resources: Reader) -> list[CloudResource]:
     """The resources; the security groups with the rules of the template that name them."""
     if not any(isinstance(resource, SecurityGroupStack) for resource in read):
         return read
@@ -529,31 +462,19 @@ def _with_rules(
     return whole
 
 
-def _with_own(
-    group: SecurityGroupStack, alone: list[tuple[Reader, bool]]
-) -> SecurityGroupStack:
+def _with_own(group: SecurityGroupStack, alone: list[tuple[Reader, bool]]) -> SecurityGroupStack:
     rules = list(group.rules)
     unread = group.unread
     closed_out = group.closed_out
     for body, outgoing in alone:
         if _name(body / "GroupId") != group.logical:
             continue
-        rules.append(
-            _rule(
-                body,
-                outgoing=outgoing,
-            )
-        )
+        rules.append(_rule(body, outgoing=outgoing))
         closed_out |= outgoing
         ports = [(body / key).value for key in _PORTS]
         if any(is_call(port) for port in ports):
             unread |= {"rules"}
-    return replace(
-        group,
-        rules=tuple(rules),
-        closed_out=closed_out,
-        unread=unread,
-    )
+    return replace(group, rules=tuple(rules), closed_out=closed_out, unread=unread)
 
 
 _READERS: dict[str, Read] = {
@@ -595,10 +516,7 @@ def _with_attached(resources: list[CloudResource]) -> list[CloudResource]:
     return attached
 
 
-def _with_policies(
-    role: IamRole,
-    policies: list[AccessPolicy],
-) -> IamRole:
+def _with_policies(role: IamRole, policies: list[AccessPolicy]) -> IamRole:
     managed = list(role.managed)
     inline = list(role.inline)
     for policy in policies:
@@ -612,8 +530,4 @@ def _with_policies(
         is_attached = policy.logical in role.managed
         if policy.what == "managed" and not is_attached:
             managed.append(policy.logical)
-    return replace(
-        role,
-        managed=tuple(managed),
-        inline=tuple(inline),
-    )
+    return replace(role, managed=tuple(managed), inline=tuple(inline))

@@ -10,12 +10,7 @@ from itertools import chain
 from typing import Any
 
 from compiler.output.artifact import Body
-from compiler.output.formats.cloudformation.functions import (
-    FOR_EACH,
-    PSEUDO,
-    Use,
-    uses,
-)
+from compiler.output.formats.cloudformation.functions import FOR_EACH, PSEUDO, Use, uses
 from compiler.output.formats.cloudformation.structure import structure
 from compiler.verify.fault import REFERENCE, Fault, Path, nearest
 
@@ -27,10 +22,7 @@ def unresolved(body: Body) -> Iterator[Fault]:
         return
     if any(name.startswith(FOR_EACH) for name in resources):
         return
-    used = {
-        name: list(uses(resource, ("Resources", name)))
-        for name, resource in resources.items()
-    }
+    used = {name: list(uses(resource, ("Resources", name))) for name, resource in resources.items()}
     elsewhere = []
     for key in ("Outputs", "Conditions"):
         of_section = uses(body.get(key), (key,))
@@ -53,9 +45,7 @@ def _entries(body: Body, section: str) -> Body:
     return {}
 
 
-def _attributes(
-    path: Path, resource: Body, body: Body, resources: Body
-) -> Iterator[Fault]:
+def _attributes(path: Path, resource: Body, body: Body, resources: Body) -> Iterator[Fault]:
     """What a resource waits for, and the condition that it is created on."""
     for place, other in _depends_on(resource):
         if other not in resources:
@@ -67,11 +57,7 @@ def _attributes(
         yield _absent((*path, "Condition"), "condition", condition, conditions)
 
 
-def _unresolved_use(
-    use: Use,
-    body: Body,
-    resources: Body,
-) -> Fault | None:
+def _unresolved_use(use: Use, body: Body, resources: Body) -> Fault | None:
     parameters = _entries(body, "Parameters")
     if use.function == "Ref":
         if use.name in resources or use.name in parameters:
@@ -81,46 +67,23 @@ def _unresolved_use(
         known = [*resources, *parameters]
         if "::" in use.name:
             known = list(PSEUDO)
-        return _absent(
-            use.path,
-            "resource or parameter",
-            use.name,
-            known,
-        )
+        return _absent(use.path, "resource or parameter", use.name, known)
     if use.function == "Fn::GetAtt":
         return _no_attribute(use, resources)
     if use.function == "Condition":
         conditions = _entries(body, "Conditions")
         if use.name in conditions:
             return None
-        return _absent(
-            use.path,
-            "condition",
-            use.name,
-            conditions,
-        )
+        return _absent(use.path, "condition", use.name, conditions)
     mappings = _entries(body, "Mappings")
     if use.name in mappings:
         return None
-    return _absent(
-        use.path,
-        "mapping",
-        use.name,
-        mappings,
-    )
+    return _absent(use.path, "mapping", use.name, mappings)
 
 
-def _no_attribute(
-    use: Use,
-    resources: Body,
-) -> Fault | None:
+def _no_attribute(use: Use, resources: Body) -> Fault | None:
     if use.name not in resources:
-        return _absent(
-            use.path,
-            "resource",
-            use.name,
-            resources,
-        )
+        return _absent(use.path, "resource", use.name, resources)
     resource = resources[use.name]
     known = None
     if isinstance(resource, dict):
@@ -142,12 +105,7 @@ def _no_attribute(
     )
 
 
-def _absent(
-    path: Path,
-    what: str,
-    name: str,
-    known: Iterable[str],
-) -> Fault:
+def _absent(path: Path, what: str, name: str, known: Iterable[str]) -> Fault:
     return Fault(
         REFERENCE,
         "REF001",
@@ -157,10 +115,7 @@ def _absent(
     )
 
 
-def _circles(
-    resources: Body,
-    used: Mapping[str, list[Use]],
-) -> Iterator[Fault]:
+def _circles(resources: Body, used: Mapping[str, list[Use]]) -> Iterator[Fault]:
     """Resources that wait for each other: CloudFormation refuses the template ("Circular dependency")."""
     waits = {}
     for name, resource in resources.items():
@@ -182,11 +137,7 @@ def _circles(
             return
 
 
-def _find_circle(
-    start: str,
-    waits: dict[str, list[str]],
-    free: set[str],
-) -> list[str]:
+def _find_circle(start: str, waits: dict[str, list[str]], free: set[str]) -> list[str]:
     """The circle that is met from a resource; ``free`` learns which are in none."""
     first = iter(waits[start])
     stack = [(start, first)]
@@ -209,11 +160,7 @@ def _find_circle(
     return []
 
 
-def _waits_for(
-    resource: Any,
-    used: list[Use],
-    resources: Body,
-) -> Iterator[str]:
+def _waits_for(resource: Any, used: list[Use], resources: Body) -> Iterator[str]:
     if not isinstance(resource, dict):
         return
     for use in used:

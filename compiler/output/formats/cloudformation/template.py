@@ -11,23 +11,12 @@ from typing import Any
 
 from compiler.output.artifact import Body
 from compiler.output.body import follow
-from compiler.output.formats.cloudformation.functions import (
-    FOR_EACH,
-    calls,
-    is_call,
-)
+from compiler.output.formats.cloudformation.functions import FOR_EACH, calls, is_call
 from compiler.output.formats.cloudformation.grammar import DOCUMENTS, policy_faults
 from compiler.output.formats.cloudformation.references import unresolved
 from compiler.output.formats.cloudformation.structure import structure, types
 from compiler.regex import regex
-from compiler.verify.fault import (
-    NAME,
-    SCHEMA,
-    UNKNOWN,
-    Fault,
-    Path,
-    nearest,
-)
+from compiler.verify.fault import NAME, SCHEMA, UNKNOWN, Fault, Path, nearest
 from compiler.verify.walk import walk
 
 BY_FILE, BY_S3 = 51_200, 1_000_000
@@ -96,9 +85,7 @@ def types_in(body: Body) -> Iterator[str]:
             yield kind
 
 
-def faults(
-    body: Body, size: int = 0, limit: int = BY_FILE, *, closed: bool = False
-) -> list[Fault]:
+def faults(body: Body, size: int = 0, limit: int = BY_FILE, *, closed: bool = False) -> list[Fault]:
     """All faults of a template of so many bytes, in the order of its sections. ``closed``: it is our own, so that a
     type without a structure is a fault."""
     if _is_rewritten(body):
@@ -135,9 +122,7 @@ def _sections(body: Body) -> Iterator[Fault]:
         if name not in _SECTIONS and name not in _OTHER_SECTIONS:
             yield _unknown((name,), name, _SECTIONS, "a template")
     if "Resources" not in body:
-        yield Fault(
-            SCHEMA, "SCH003", ("Resources",), "`Resources` is missing", "add a resource"
-        )
+        yield Fault(SCHEMA, "SCH003", ("Resources",), "`Resources` is missing", "add a resource")
     for name in ("Conditions", *_MOST):
         section = body.get(name, {})
         if not isinstance(section, dict):
@@ -145,12 +130,7 @@ def _sections(body: Body) -> Iterator[Fault]:
             yield Fault(SCHEMA, "SCH002", (name,), message, "write a mapping")
 
 
-def _unknown(
-    path: Path,
-    name: str,
-    known: tuple[str, ...],
-    of: str,
-) -> Fault:
+def _unknown(path: Path, name: str, known: tuple[str, ...], of: str) -> Fault:
     return Fault(
         UNKNOWN,
         "SCH001",
@@ -161,11 +141,7 @@ def _unknown(
     )
 
 
-def _too_large(
-    body: Body,
-    size: int,
-    limit: int,
-) -> Iterator[Fault]:
+def _too_large(body: Body, size: int, limit: int) -> Iterator[Fault]:
     if size > limit:
         yield Fault(
             SCHEMA,
@@ -182,47 +158,29 @@ def _too_large(
             count = 0
         if count > most:
             message = f"{count} {name.lower()} where at most {most} are taken"
-            yield Fault(
-                SCHEMA, "SCH005", (name,), message, "split it into several stacks"
-            )
+            yield Fault(SCHEMA, "SCH005", (name,), message, "split it into several stacks")
 
 
-def _resource(
-    name: str,
-    resource: Any,
-) -> Iterator[Fault]:
+def _resource(name: str, resource: Any) -> Iterator[Fault]:
     path: Path = ("Resources", name)
     if name.startswith(FOR_EACH):
         return
     yield from _logical_name(path, name)
     if not isinstance(resource, dict):
         yield Fault(
-            SCHEMA,
-            "SCH002",
-            path,
-            f"resource `{name}` is not a mapping",
-            "give it a `Type`",
+            SCHEMA, "SCH002", path, f"resource `{name}` is not a mapping", "give it a `Type`"
         )
         return
     known = _ATTRIBUTES + _OTHER_ATTRIBUTES
     unknown = [key for key in resource if key not in known]
     if not is_call(resource):
         for key in unknown:
-            yield _unknown(
-                (*path, key),
-                key,
-                _ATTRIBUTES,
-                f"resource `{name}`",
-            )
+            yield _unknown((*path, key), key, _ATTRIBUTES, f"resource `{name}`")
     for key in ("DeletionPolicy", "UpdateReplacePolicy"):
         value = resource.get(key)
         if isinstance(value, str) and value not in _KEEPING:
             yield Fault(
-                SCHEMA,
-                "SCH004",
-                (*path, key),
-                f"`{value}` is no `{key}`",
-                nearest(value, _KEEPING),
+                SCHEMA, "SCH004", (*path, key), f"`{value}` is no `{key}`", nearest(value, _KEEPING)
             )
     kind = resource.get("Type")
     if not isinstance(kind, str) or not kind:
@@ -237,10 +195,7 @@ def _resource(
     yield from _properties(path, kind, resource.get("Properties"))
 
 
-def _missing_structure(
-    name: str,
-    resource: Any,
-) -> Iterator[Fault]:
+def _missing_structure(name: str, resource: Any) -> Iterator[Fault]:
     """A resource of our own whose type has no structure here: nothing would judge its properties."""
     kind = None
     if isinstance(resource, dict):
@@ -255,10 +210,7 @@ def _missing_structure(
         )
 
 
-def _logical_name(
-    path: Path,
-    name: str,
-) -> Iterator[Fault]:
+def _logical_name(path: Path, name: str) -> Iterator[Fault]:
     fits = len(name) <= _LONGEST
     if not fits or not _LOGICAL.match(name):
         yield Fault(
@@ -271,11 +223,7 @@ def _logical_name(
         )
 
 
-def _properties(
-    path: Path,
-    kind: str,
-    properties: Any,
-) -> Iterator[Fault]:
+def _properties(path: Path, kind: str, properties: Any) -> Iterator[Fault]:
     """Faults of a resource's properties, without those of values that CloudFormation fills in."""
     known = structure(kind)
     place = (*path, "Properties")
@@ -286,15 +234,10 @@ def _properties(
         for where, document in follow(properties, route):
             if not is_call(document):
                 wrong = policy_faults(document, document_kind)
-                yield from _move_below(
-                    (*place, *where), _certain_faults(wrong, document)
-                )
+                yield from _move_below((*place, *where), _certain_faults(wrong, document))
 
 
-def _certain_faults(
-    all_faults: list[Fault],
-    value: Any,
-) -> list[Fault]:
+def _certain_faults(all_faults: list[Fault], value: Any) -> list[Fault]:
     """The faults of a value that no function fills in, each once: a misspelt name is not missing as well."""
     if not all_faults:
         return []
@@ -309,10 +252,7 @@ def _certain_faults(
     return certain
 
 
-def _is_excused(
-    fault: Fault,
-    filled: list[Path],
-) -> bool:
+def _is_excused(fault: Fault, filled: list[Path]) -> bool:
     """Whether a fault is about a value that a function gives, or a scalar that CloudFormation takes for the right one:
     numbers and booleans may be texts, and the other way round. A key is wrong with whatever value."""
     if fault.code == "SCH002":
@@ -330,10 +270,7 @@ def _is_excused(
     return _is_within(path, filled)
 
 
-def _is_within(
-    path: Path,
-    filled: list[Path],
-) -> bool:
+def _is_within(path: Path, filled: list[Path]) -> bool:
     for place in filled:
         depth = len(place)
         if path[:depth] == place:
@@ -341,10 +278,7 @@ def _is_within(
     return False
 
 
-def _move_below(
-    place: Path,
-    faults_inside: list[Fault],
-) -> Iterator[Fault]:
+def _move_below(place: Path, faults_inside: list[Fault]) -> Iterator[Fault]:
     for fault in faults_inside:
         path = (*place, *fault.path)
         yield replace(fault, path=path)

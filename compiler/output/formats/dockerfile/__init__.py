@@ -16,26 +16,12 @@ from compiler.diagnostics.diagnostic import error
 from compiler.diagnostics.near import meant
 from compiler.output.artifact import Artifact
 from compiler.output.formats import Setting
-from compiler.output.formats.dockerfile.grammar import (
-    INSTRUCTIONS,
-    Instruction,
-    instructions,
-)
+from compiler.output.formats.dockerfile.grammar import INSTRUCTIONS, Instruction, instructions
 from compiler.output.formats.dockerfile.reading import nodes
 from compiler.plan import PlanNode
 from compiler.source import Route
 
-__all__ = [
-    "KIND",
-    "LATE",
-    "TAGS",
-    "hinted",
-    "lifted",
-    "parts",
-    "recognised",
-    "verified",
-    "written",
-]
+__all__ = ["KIND", "LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified", "written"]
 
 KIND = "Dockerfile"
 LATE = False
@@ -45,24 +31,14 @@ _LEAST = {"COPY": 2, "ADD": 2}  # words; of the others one
 _SOURCE = "source: Dockerfile reference"
 
 
-def verified(
-    artifacts: Sequence[Artifact],
-    setting: Setting,
-) -> list[Diagnostic]:
+def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
     """Everything that Docker would refuse."""
     faults: list[Diagnostic] = []
     for artifact in artifacts:
         at = Route((artifact.id,))
         name = str(artifact.ref)
         for line, fault in _faults(artifact):
-            faults.append(
-                replace(
-                    fault,
-                    at=at / line,
-                    object=name,
-                    notes=(_SOURCE,),
-                )
-            )
+            faults.append(replace(fault, at=at / line, object=name, notes=(_SOURCE,)))
     return faults
 
 
@@ -74,21 +50,10 @@ def _faults(artifact: Artifact) -> Iterator[tuple[int, Diagnostic]]:
             yield step.line, fault
         in_stage = in_stage or step.name == "FROM"
     if not in_stage:
-        yield (
-            0,
-            error(
-                "SCH003",
-                f"`{path}` has no `FROM`",
-                help="begin with `FROM IMAGE@DIGEST`",
-            ),
-        )
+        yield (0, error("SCH003", f"`{path}` has no `FROM`", help="begin with `FROM IMAGE@DIGEST`"))
 
 
-def _fault(
-    path: str,
-    step: Instruction,
-    in_stage: bool,
-) -> Diagnostic | None:
+def _fault(path: str, step: Instruction, in_stage: bool) -> Diagnostic | None:
     if step.name not in INSTRUCTIONS:
         return error(
             "SCH004",
@@ -121,11 +86,7 @@ def _fault(
     return None
 
 
-def lifted(
-    artifacts: Sequence[Artifact],
-    *,
-    closed: bool,
-) -> Iterable[PlanNode]:
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
     """The recipes of Dockerfiles, and their steps."""
     for artifact in artifacts:
         yield from nodes(artifact)

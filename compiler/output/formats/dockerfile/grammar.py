@@ -130,10 +130,4 @@ def instructions(text: str) -> Iterator[Instruction]:
                 document.append(lines[number])
                 number += 1
             number += 1
-        yield Instruction(
-            start,
-            name.upper(),
-            rest,
-            tuple(flags),
-            "\n".join(document),
-        )
+        yield Instruction(start, name.upper(), rest, tuple(flags), "\n".join(document))

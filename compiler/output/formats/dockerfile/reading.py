@@ -34,20 +34,12 @@ def nodes(artifact: Artifact) -> Iterator[PlanNode]:
                 stages.add(name.lower())
         elif step.name == "RUN":
             yield Step(
-                at=at / step.line,
-                path=artifact.path,
-                instruction="RUN",
-                words=step.commands,
+                at=at / step.line, path=artifact.path, instruction="RUN", words=step.commands
             )
         elif step.name in ("ENV", "ARG"):
             pairs = step.values.items()
             words = tuple(f"{name}={value}" for name, value in pairs)
-            yield Step(
-                at=at / step.line,
-                path=artifact.path,
-                instruction=step.name,
-                words=words,
-            )
+            yield Step(at=at / step.line, path=artifact.path, instruction=step.name, words=words)
         last.append(step)
     recipe = _recipe(artifact.path, at, last)
     if recipe is not None:
@@ -63,11 +55,7 @@ def _from(step: Instruction) -> tuple[str, str]:
     return (words[0] if words else ""), name
 
 
-def _recipe(
-    path: str,
-    at: Route,
-    steps: Iterable[Instruction],
-) -> Recipe | None:
+def _recipe(path: str, at: Route, steps: Iterable[Instruction]) -> Recipe | None:
     base = ""
     working_dir = ""
     requirements = None
@@ -163,10 +151,7 @@ def _requirements(command: str) -> str | None:
     return None
 
 
-def _installer(
-    step: Instruction,
-    at: Route,
-) -> Installer | None:
+def _installer(step: Instruction, at: Route) -> Installer | None:
     """The EFA installer of a RUN that compares its archive."""
     for command in step.commands:
         words = command.replace('"', " ").split()
@@ -174,9 +159,5 @@ def _installer(
             continue
         if _ARCHIVE in words[2]:
             version = words[2].removeprefix(_ARCHIVE).removesuffix(".tar.gz")
-            return Installer(
-                at=at,
-                version=version,
-                sha256=words[1],
-            )
+            return Installer(at=at, version=version, sha256=words[1])
     return None

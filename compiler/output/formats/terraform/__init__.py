@@ -20,17 +20,7 @@ from compiler.output.formats.terraform.structure import types
 from compiler.plan import PlanNode
 from compiler.verify.verifier import diagnostic
 
-__all__ = [
-    "KIND",
-    "LATE",
-    "TAGS",
-    "hinted",
-    "lifted",
-    "parts",
-    "recognised",
-    "verified",
-    "written",
-]
+__all__ = ["KIND", "LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified", "written"]
 
 KIND = "Module"
 LATE = False
@@ -38,10 +28,7 @@ TAGS: Mapping[str, str] = {}
 _SECTIONS = ("resource", "data")
 
 
-def verified(
-    artifacts: Sequence[Artifact],
-    setting: Setting,
-) -> list[Diagnostic]:
+def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
     """Everything that Terraform would refuse of a module, or the provider of a resource."""
     return [
         diagnostic(artifact, fault)
@@ -50,11 +37,7 @@ def verified(
     ]
 
 
-def lifted(
-    artifacts: Sequence[Artifact],
-    *,
-    closed: bool,
-) -> Iterable[PlanNode]:
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
     """The resources of modules, as far as they are read."""
     for artifact in artifacts:
         yield from nodes(artifact)
@@ -88,9 +71,5 @@ def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:
 
 def written(artifact: Artifact) -> bytes:
     """One JSON object over several lines."""
-    text = json.dumps(
-        artifact.body,
-        indent=1,
-        ensure_ascii=False,
-    )
+    text = json.dumps(artifact.body, indent=1, ensure_ascii=False)
     return f"{text}\n".encode()

@@ -89,10 +89,7 @@ def types_of(wheel: Path) -> Assembly:
     return types
 
 
-def derived(
-    name: str,
-    types: Assembly,
-) -> dict[str, Any]:
+def derived(name: str, types: Assembly) -> dict[str, Any]:
     """The file of a type; ``data.`` before the name of a data source."""
     plain = name.replace("data.", "data_", 1).replace("aws_", "", 1)
     words = plain.split("_")
@@ -118,13 +115,7 @@ def derived(
     return {
         "type": name,
         "source": f"provider hashicorp/aws {_version(config)}, as cdktf has it (cdktf-cdktf-provider-aws)",
-        "attributes": sorted(
-            {
-                "id",
-                *attributes,
-                *arguments,
-            }
-        ),
+        "attributes": sorted({"id", *attributes, *arguments}),
         "arguments": arguments,
     }
 
@@ -134,10 +125,7 @@ def _is_input(attribute: str) -> bool:
     return attribute.endswith("_input") or attribute in ("cdktf_stack", "node")
 
 
-def _arguments(
-    interface: Mapping[str, Any],
-    types: Assembly,
-) -> dict[str, Any]:
+def _arguments(interface: Mapping[str, Any], types: Assembly) -> dict[str, Any]:
     arguments = {}
     for member in interface["properties"]:
         anchor = _ANCHOR.search(member["docs"].get("summary", ""))
@@ -152,19 +140,12 @@ def _arguments(
     return dict(sorted(arguments.items()))
 
 
-def _shape(
-    kind: Mapping[str, Any],
-    types: Assembly,
-) -> dict[str, Any]:
+def _shape(kind: Mapping[str, Any], types: Assembly) -> dict[str, Any]:
     """The form of a type of jsii."""
     if "primitive" in kind:
         return {"is": _SCALARS.get(kind["primitive"], "any")}
     if "union" in kind:
-        real = [
-            item
-            for item in kind["union"]["types"]
-            if item.get("fqn") != "cdktf.IResolvable"
-        ]
+        real = [item for item in kind["union"]["types"] if item.get("fqn") != "cdktf.IResolvable"]
         if len(real) == 1:
             return _shape(real[0], types)
         return {"is": "any"}
@@ -200,20 +181,14 @@ def write(wheel: Path) -> Iterator[str]:
     types = types_of(wheel)
     DATA.mkdir(exist_ok=True)
     for name in TYPES:
-        text = json.dumps(
-            derived(name, types),
-            separators=(",", ":"),
-            sort_keys=True,
-        )
+        text = json.dumps(derived(name, types), separators=(",", ":"), sort_keys=True)
         (DATA / f"{name}.json").write_text(text + "\n")
         yield name
 
 
 def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
-        sys.stderr.write(
-            "usage: python -m compiler.output.formats.terraform.derive WHEEL\n"
-        )
+        sys.stderr.write("usage: python -m compiler.output.formats.terraform.derive WHEEL\n")
         return 2
     written = list(write(Path(arguments[0])))
     sys.stdout.write(f"{len(written)} structures in {DATA}\n")

@@ -56,31 +56,16 @@ _EXPRESSION = regex(r"(?<!\$)\$\{((?:[^{}]|\{[^{}]*\})*)\}")
 _NUMBER = regex(r"-?\d+(\.\d+)?\Z")
 
 
-def faults(
-    body: Body,
-    *,
-    closed: bool = False,
-) -> list[Fault]:
+def faults(body: Body, *, closed: bool = False) -> list[Fault]:
     """All faults of a module. ``closed``: it is our own and whole, so that a type without a structure is a fault, and
     so is a reference to what is not in it."""
     reported = [
-        Fault(
-            UNKNOWN,
-            "SCH001",
-            (name,),
-            f"a module has no section `{name}`",
-            key=True,
-        )
+        Fault(UNKNOWN, "SCH001", (name,), f"a module has no section `{name}`", key=True)
         for name in body
         if name not in _SECTIONS and not name.startswith("trainyard.dev/")
     ]
     for place, kind, resource in resources(body):
-        reported += _resource(
-            place,
-            kind,
-            resource,
-            closed=closed,
-        )
+        reported += _resource(place, kind, resource, closed=closed)
     if closed:
         reported += _unresolved(body)
     return reported
@@ -105,9 +90,7 @@ def resources(body: Body) -> Iterator[tuple[Path, str, Any]]:
                     yield place, prefix + kind, resource
 
 
-def _resource(
-    place: Path, kind: str, resource: Any, *, closed: bool
-) -> Iterator[Fault]:
+def _resource(place: Path, kind: str, resource: Any, *, closed: bool) -> Iterator[Fault]:
     known = structure(kind)
     if not isinstance(resource, dict):
         yield _wrong(place, resource, "a mapping")
@@ -116,14 +99,7 @@ def _resource(
         if closed:
             message = f"the structure of `{kind}` is not known"
             help = nearest(kind, types())
-            yield Fault(
-                SCHEMA,
-                "SCH005",
-                place,
-                message,
-                help,
-                key=True,
-            )
+            yield Fault(SCHEMA, "SCH005", place, message, help, key=True)
         return
     plain = dict(resource)
     for key in _META:
@@ -133,23 +109,11 @@ def _resource(
     if isinstance(lifecycle, dict):
         for key in lifecycle:
             if key not in _LIFECYCLE:
-                yield _unknown(
-                    (
-                        *place,
-                        "lifecycle",
-                        key,
-                    ),
-                    key,
-                    _LIFECYCLE,
-                    "`lifecycle`",
-                )
+                yield _unknown((*place, "lifecycle", key), key, _LIFECYCLE, "`lifecycle`")
 
 
 def _arguments(
-    place: Path,
-    given: Body,
-    arguments: Mapping[str, Shape],
-    of: str,
+    place: Path, given: Body, arguments: Mapping[str, Shape], of: str
 ) -> Iterator[Fault]:
     dynamic = given.get("dynamic")
     if isinstance(dynamic, dict):
@@ -160,39 +124,18 @@ def _arguments(
         if name in ("dynamic", "//"):
             continue
         if name not in arguments:
-            yield _unknown(
-                (*place, name),
-                name,
-                tuple(arguments),
-                f"`{of}`",
-            )
+            yield _unknown((*place, name), name, tuple(arguments), f"`{of}`")
         elif value is not None:
-            yield from _value(
-                (*place, name),
-                value,
-                arguments[name],
-                name,
-            )
+            yield from _value((*place, name), value, arguments[name], name)
     for name, shape in arguments.items():
         given_here = given.get(name) is not None
         absent = not given_here and name not in filled
         if shape.get("required") and absent:
             message = f"`{name}` of `{of}` is missing"
-            yield Fault(
-                SCHEMA,
-                "SCH003",
-                (*place, name),
-                message,
-                f"add `{name}`",
-            )
+            yield Fault(SCHEMA, "SCH003", (*place, name), message, f"add `{name}`")
 
 
-def _value(
-    place: Path,
-    value: Any,
-    shape: Shape,
-    name: str,
-) -> Iterator[Fault]:
+def _value(place: Path, value: Any, shape: Shape, name: str) -> Iterator[Fault]:
     form = shape["is"]
     if form == "any" or _is_expression(value):
         return
@@ -204,12 +147,7 @@ def _value(
         yield _wrong(place, value, _CALLED[form])
 
 
-def _blocks(
-    place: Path,
-    value: Any,
-    shape: Shape,
-    name: str,
-) -> Iterator[Fault]:
+def _blocks(place: Path, value: Any, shape: Shape, name: str) -> Iterator[Fault]:
     if isinstance(value, list):
         several = value
     else:
@@ -227,12 +165,7 @@ def _blocks(
             yield _wrong(below, item, "a block")
 
 
-def _collection(
-    place: Path,
-    value: Any,
-    shape: Shape,
-    name: str,
-) -> Iterator[Fault]:
+def _collection(place: Path, value: Any, shape: Shape, name: str) -> Iterator[Fault]:
     wanted: type[dict[Any, Any]] | type[list[Any]] = list
     called = "a list"
     if shape["is"] == "map":
@@ -246,12 +179,7 @@ def _collection(
         entries = value.items()
     for key, item in entries:
         if item is not None:
-            yield from _value(
-                (*place, key),
-                item,
-                shape["of"],
-                name,
-            )
+            yield from _value((*place, key), item, shape["of"], name)
 
 
 _CALLED = {"string": "a text", "number": "a number", "bool": "`true` or `false`"}
@@ -278,11 +206,7 @@ def _is_expression(value: Any) -> bool:
     return _EXPRESSION.search(value) is not None
 
 
-def _wrong(
-    place: Path,
-    value: Any,
-    wanted: str,
-) -> Fault:
+def _wrong(place: Path, value: Any, wanted: str) -> Fault:
     if isinstance(value, (dict, list)):
         shown = type(value).__name__
     else:
@@ -292,40 +216,18 @@ def _wrong(
     return Fault(SCHEMA, "SCH002", place, message, f"write {wanted}")
 
 
-def _unknown(
-    place: Path,
-    name: str,
-    known: tuple[str, ...],
-    of: str,
-) -> Fault:
+def _unknown(place: Path, name: str, known: tuple[str, ...], of: str) -> Fault:
     message = f"{of} has no argument `{name}`"
-    return Fault(
-        UNKNOWN,
-        "SCH001",
-        place,
-        message,
-        nearest(name, known),
-        key=True,
-    )
+    return Fault(UNKNOWN, "SCH001", place, message, nearest(name, known), key=True)
 
 
-def expressions(
-    value: Any,
-    place: Path = (),
-) -> Iterator[tuple[Path, str]]:
+def expressions(value: Any, place: Path = ()) -> Iterator[tuple[Path, str]]:
     """Every expression in the texts of a value, with its place; ``depends_on`` has them without `${}`."""
     if isinstance(value, dict):
         for key, item in value.items():
             if key == "depends_on" and isinstance(item, list):
                 for index, address in enumerate(item):
-                    yield (
-                        (
-                            *place,
-                            key,
-                            index,
-                        ),
-                        str(address),
-                    )
+                    yield ((*place, key, index), str(address))
             else:
                 yield from expressions(item, (*place, key))
     elif isinstance(value, list):

@@ -127,13 +127,7 @@ def _policy_of(
         place = Route((*value.at, *path))
         statement = _statement(Reader(written, place))
         # No place in a text is known.
-        read.append(
-            replace(
-                statement,
-                at=value.at,
-                origins={},
-            )
-        )
+        read.append(replace(statement, at=value.at, origins={}))
     return AccessPolicy(
         at=value.at,
         logical=logical,
@@ -166,8 +160,7 @@ def _statement(body: Reader) -> Statement:
     given = fields.items()
     unread = {name for name, field in given if _has_filled(field)}
     conditions = {
-        operator: tuple(keys.mapping())
-        for operator, keys in (body / "Condition").entries()
+        operator: tuple(keys.mapping()) for operator, keys in (body / "Condition").entries()
     }
     return Statement(
         at=body.at,
@@ -190,10 +183,7 @@ def _principals(value: Reader) -> dict[str, tuple[str, ...]]:
     return {kind: _texts(names) for kind, names in kinds}
 
 
-def _role(
-    body: Reader,
-    address: str,
-) -> list[CloudResource]:
+def _role(body: Reader, address: str) -> list[CloudResource]:
     trust = _policy_of(body / "assume_role_policy", address, "trust")
     managed = body / "managed_policy_arns"
     names = map(_name, managed.items())
@@ -203,11 +193,7 @@ def _role(
         name=_text(body / "name"),
         trust=trust,
         managed=tuple(name or "" for name in names),
-        origins={
-            "name": (body / "name").at,
-            "managed": managed.at,
-            "inline": body.at,
-        },
+        origins={"name": (body / "name").at, "managed": managed.at, "inline": body.at},
         unread=_unread(name=body / "name"),
     )
     if trust is None:
@@ -218,10 +204,7 @@ def _role(
 def _policy(what: str, holder: str) -> Read:
     """A policy that is a resource of its own; ``holder`` is the argument that says whose."""
 
-    def read(
-        body: Reader,
-        address: str,
-    ) -> list[CloudResource]:
+    def read(body: Reader, address: str) -> list[CloudResource]:
         name = None
         if what in ("managed", "inline"):
             name = _text(body / "name")
@@ -238,10 +221,7 @@ def _policy(what: str, holder: str) -> Read:
     return read
 
 
-def _queue(
-    body: Reader,
-    address: str,
-) -> list[CloudResource]:
+def _queue(body: Reader, address: str) -> list[CloudResource]:
     managed = body / "sqs_managed_sse_enabled"
     key = body / "kms_master_key_id"
     queue = MessageQueue(
@@ -257,10 +237,7 @@ def _queue(
     return [queue]
 
 
-def _bucket(
-    body: Reader,
-    address: str,
-) -> list[CloudResource]:
+def _bucket(body: Reader, address: str) -> list[CloudResource]:
     name = body / "bucket"
     bucket = Bucket(
         at=body.at,
@@ -271,10 +248,7 @@ def _bucket(
     return [bucket]
 
 
-def _file_system(
-    body: Reader,
-    address: str,
-) -> list[CloudResource]:
+def _file_system(body: Reader, address: str) -> list[CloudResource]:
     deployment = body / "deployment_type"
     size = body / "storage_capacity"
     imports = body / "import_path"
@@ -304,10 +278,7 @@ def _file_system(
     return [system]
 
 
-def _repository(
-    body: Reader,
-    address: str,
-) -> list[CloudResource]:
+def _repository(body: Reader, address: str) -> list[CloudResource]:
     mutability = body / "image_tag_mutability"
     scanning = _several(body / "image_scanning_configuration")
     configuration = body / "image_scanning_configuration"
@@ -326,10 +297,7 @@ def _repository(
     return [repository]
 
 
-def _node_group(
-    body: Reader,
-    address: str,
-) -> list[CloudResource]:
+def _node_group(body: Reader, address: str) -> list[CloudResource]:
     types = body / "instance_types"
     image = body / "ami_type"
     group = NodeGroupStack(
@@ -344,42 +312,21 @@ def _node_group(
     return [group]
 
 
-def _event_rule(
-    body: Reader,
-    address: str,
-) -> list[CloudResource]:
+def _event_rule(body: Reader, address: str) -> list[CloudResource]:
     try:
         pattern = json.loads((body / "event_pattern").word())
     except ValueError:
         pattern = {}
     types = Reader(pattern, body.at) / "detail-type"
-    return [
-        EventRule(
-            at=body.at,
-            logical=address,
-            detail_types=types.texts(),
-        )
-    ]
+    return [EventRule(at=body.at, logical=address, detail_types=types.texts())]
 
 
-def _placement_group(
-    body: Reader,
-    address: str,
-) -> list[CloudResource]:
+def _placement_group(body: Reader, address: str) -> list[CloudResource]:
     strategy = _text(body / "strategy")
-    return [
-        PlacementGroupStack(
-            at=body.at,
-            logical=address,
-            strategy=strategy,
-        )
-    ]
+    return [PlacementGroupStack(at=body.at, logical=address, strategy=strategy)]
 
 
-def _access_entry(
-    body: Reader,
-    address: str,
-) -> list[CloudResource]:
+def _access_entry(body: Reader, address: str) -> list[CloudResource]:
     groups = body / "kubernetes_groups"
     entry = AccessEntryStack(
         at=body.at,
@@ -393,10 +340,7 @@ def _access_entry(
     return [entry]
 
 
-def _pod_identity(
-    body: Reader,
-    address: str,
-) -> list[CloudResource]:
+def _pod_identity(body: Reader, address: str) -> list[CloudResource]:
     association = PodIdentityStack(
         at=body.at,
         logical=address,
@@ -408,10 +352,7 @@ def _pod_identity(
     return [association]
 
 
-def _security_group(
-    body: Reader,
-    address: str,
-) -> list[CloudResource]:
+def _security_group(body: Reader, address: str) -> list[CloudResource]:
     into = _several(body / "ingress")
     out = _several(body / "egress")
     rules = [_rule_within(rule, address, outgoing=False) for rule in into]
@@ -431,12 +372,7 @@ def _security_group(
     return [group]
 
 
-def _rule_within(
-    body: Reader,
-    address: str,
-    *,
-    outgoing: bool,
-) -> SecurityRule:
+def _rule_within(body: Reader, address: str, *, outgoing: bool) -> SecurityRule:
     peers = _several(body / "security_groups")
     if _flag(body / "self"):
         peer = address
@@ -447,9 +383,7 @@ def _rule_within(
     return _rule(body, "protocol", peer, outgoing=outgoing)
 
 
-def _rule(
-    body: Reader, protocol: str, peer: str | None, *, outgoing: bool
-) -> SecurityRule:
+def _rule(body: Reader, protocol: str, peer: str | None, *, outgoing: bool) -> SecurityRule:
     """A rule, whose protocol has two names in the provider."""
     return SecurityRule(
         outgoing,
@@ -461,10 +395,7 @@ def _rule(
     )
 
 
-_ALONE = {
-    "aws_vpc_security_group_ingress_rule": False,
-    "aws_vpc_security_group_egress_rule": True,
-}
+_ALONE = {"aws_vpc_security_group_ingress_rule": False, "aws_vpc_security_group_egress_rule": True}
 _READERS: dict[str, Read] = {
     "aws_iam_role": _role,
     "aws_iam_policy": _policy("managed", ""),
@@ -489,15 +420,10 @@ _READERS: dict[str, Read] = {
 Found = dict[str, list[tuple[Reader, str]]]
 
 
-def _attached(
-    read: list[CloudResource],
-    found: Found,
-) -> list[CloudResource]:
+def _attached(read: list[CloudResource], found: Found) -> list[CloudResource]:
     """The resources; the roles with the policies that are attached to them."""
     inline = [
-        policy
-        for policy in read
-        if isinstance(policy, AccessPolicy) and policy.what == "inline"
+        policy for policy in read if isinstance(policy, AccessPolicy) and policy.what == "inline"
     ]
     links = []
     for body, _ in found.get("aws_iam_role_policy_attachment", ()):
@@ -512,9 +438,7 @@ def _attached(
 
 
 def _with_policies(
-    role: IamRole,
-    inline: list[AccessPolicy],
-    links: list[tuple[str | None, str]],
+    role: IamRole, inline: list[AccessPolicy], links: list[tuple[str | None, str]]
 ) -> IamRole:
     names = (role.logical, role.name)
     own = []
@@ -523,11 +447,7 @@ def _with_policies(
         if not holders.isdisjoint(names):
             own.append(policy)
     managed = [arn for whose, arn in links if whose in names]
-    return replace(
-        role,
-        managed=(*role.managed, *managed),
-        inline=tuple(own),
-    )
+    return replace(role, managed=(*role.managed, *managed), inline=tuple(own))
 
 
 def _whole(resource: CloudResource, found: Found) -> CloudResource:
@@ -542,10 +462,7 @@ def _whole(resource: CloudResource, found: Found) -> CloudResource:
             for body, _ in found.get("aws_cloudwatch_event_target", ())
             if _name(body / "rule") == resource.logical
         ]
-        return replace(
-            resource,
-            targets=tuple(filter(None, targets)),
-        )
+        return replace(resource, targets=tuple(filter(None, targets)))
     if isinstance(resource, AccessEntryStack):
         known = (resource.logical, resource.principal)
         policies = []
@@ -553,10 +470,7 @@ def _whole(resource: CloudResource, found: Found) -> CloudResource:
             principal = _name(body / "principal_arn")
             if principal in known:
                 policies.append(_text(body / "policy_arn"))
-        return replace(
-            resource,
-            policies=tuple(filter(None, policies)),
-        )
+        return replace(resource, policies=tuple(filter(None, policies)))
     return resource
 
 
@@ -587,14 +501,7 @@ def _with_rules(group: SecurityGroupStack, found: Found) -> SecurityGroupStack:
                 continue
             closed_out |= outgoing
             peer = _name(body / "referenced_security_group_id")
-            rules.append(
-                _rule(
-                    body,
-                    "ip_protocol",
-                    peer,
-                    outgoing=outgoing,
-                )
-            )
+            rules.append(_rule(body, "ip_protocol", peer, outgoing=outgoing))
     for body, _ in found.get("aws_security_group_rule", ()):
         if _name(body / "security_group_id") != group.logical:
             continue
@@ -603,16 +510,5 @@ def _with_rules(group: SecurityGroupStack, found: Found) -> SecurityGroupStack:
         peer = _name(body / "source_security_group_id")
         if _flag(body / "self"):
             peer = group.logical
-        rules.append(
-            _rule(
-                body,
-                "protocol",
-                peer,
-                outgoing=outgoing,
-            )
-        )
-    return replace(
-        group,
-        rules=tuple(rules),
-        closed_out=closed_out,
-    )
+        rules.append(_rule(body, "protocol", peer, outgoing=outgoing))
+    return replace(group, rules=tuple(rules), closed_out=closed_out)

@@ -17,9 +17,7 @@ class StateBucket(SpecModel):
         examples=["terraform-state-111122223333"],
     )
     region: Region | None = Field(
-        None,
-        description="The Region of that bucket; unset: the cluster's.",
-        examples=["us-west-2"],
+        None, description="The Region of that bucket; unset: the cluster's.", examples=["us-west-2"]
     )
 
 

@@ -5,24 +5,17 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from compiler.spec.base import SpecModel
-from compiler.spec.types import (
-    AddonVersion,
-    Distinct,
-    ObjectName,
-    PolicyArn,
-)
+from compiler.spec.types import AddonVersion, Distinct, ObjectName, PolicyArn
 
 
 class AddonRole(SpecModel):
     """The rights of an add-on: those of policies, for a service account."""
 
     namespace: ObjectName = Field(
-        description="The namespace of the add-on.",
-        examples=["external-dns"],
+        description="The namespace of the add-on.", examples=["external-dns"]
     )
     service_account: ObjectName = Field(
-        description="The service account of the add-on's pods.",
-        examples=["external-dns"],
+        description="The service account of the add-on's pods.", examples=["external-dns"]
     )
     policies: Annotated[list[PolicyArn], Distinct] = Field(
         description="The IAM policies that its role has; none: it needs no role.",

@@ -36,9 +36,7 @@ class Source(SpecModel):
         description="The file or folder, relative to this file; of a folder its content is copied.",
         examples=["../train"],
     )
-    to: ContainerPath = Field(
-        description="The path in the image.", examples=["/workspace/train"]
-    )
+    to: ContainerPath = Field(description="The path in the image.", examples=["/workspace/train"])
 
 
 class Contents(SpecModel):
@@ -102,9 +100,7 @@ class Repository(SpecModel):
     kms_key: KmsKey | None = Field(
         None,
         description="The KMS key that encrypts the images; unset: AES-256 with keys of S3.",
-        examples=[
-            "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
-        ],
+        examples=["arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"],
     )
 
 
@@ -130,11 +126,7 @@ class CodeBuild(SpecModel):
         examples=["BUILD_GENERAL1_2XLARGE"],
     )
     minutes: int = Field(
-        120,
-        ge=5,
-        le=2160,
-        description="After how many minutes a build is ended.",
-        examples=[240],
+        120, ge=5, le=2160, description="After how many minutes a build is ended.", examples=[240]
     )
 
 
@@ -147,11 +139,7 @@ class GithubActions(SpecModel):
         examples=["large-disk"],
     )
     minutes: int = Field(
-        120,
-        ge=5,
-        le=360,
-        description="After how many minutes a build is ended.",
-        examples=[240],
+        120, ge=5, le=360, description="After how many minutes a build is ended.", examples=[240]
     )
 
 
@@ -173,9 +161,7 @@ class Build(OneOf):
 class Image(SpecModel):
     """An image that is built for jobs, which name it and run the digest of its last build that is committed."""
 
-    name: Name = Field(
-        description="The image's name, which jobs have it by.", examples=["train"]
-    )
+    name: Name = Field(description="The image's name, which jobs have it by.", examples=["train"])
     base: ImageByDigest = Field(
         description="The image that it is built on, with a digest, so that every build starts from the same bytes.",
         examples=[f"public.ecr.aws/deep-learning-containers/pytorch-training@{DIGEST}"],
@@ -212,9 +198,7 @@ class Image(SpecModel):
         examples=[[{"from": "../train", "to": "/workspace/train"}]],
     )
     working_dir: ContainerPath = Field(
-        "/workspace",
-        description="The folder that commands start in.",
-        examples=["/opt/train"],
+        "/workspace", description="The folder that commands start in.", examples=["/opt/train"]
     )
     env: dict[EnvName, Line] = Field(
         {},
@@ -234,8 +218,7 @@ class Image(SpecModel):
         examples=[{"keep": 100}],
     )
     build: Build = Field(
-        description="What builds the image and pushes it.",
-        examples=[{"codeBuild": {}}],
+        description="What builds the image and pushes it.", examples=[{"codeBuild": {}}]
     )
     lock: ContextPath | None = Field(
         None,

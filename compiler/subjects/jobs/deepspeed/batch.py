@@ -20,12 +20,7 @@ class Batch(NamedTuple):
 class BatchFault(Exception):  # noqa: N818 - a finding, which the caller reports
     """Sizes that do not make up each other, with the key of the spec at fault and what to write."""
 
-    def __init__(
-        self,
-        message: str,
-        field: str,
-        help: str,
-    ) -> None:
+    def __init__(self, message: str, field: str, help: str) -> None:
         super().__init__(message)
         self.message = message
         self.field = field
@@ -46,32 +41,12 @@ def whole_batch(said: Batch, ranks: int) -> Batch:
         )
     if size is None:
         assert micro is not None, "one of the two is said"
-        return Batch(
-            micro * (steps or 1) * ranks,
-            micro,
-            steps or 1,
-        )
+        return Batch(micro * (steps or 1) * ranks, micro, steps or 1)
     if micro is None:
         steps = steps or 1
-        return Batch(
-            size,
-            _divided(
-                size,
-                steps * ranks,
-                f"{steps} × {ranks}",
-            ),
-            steps,
-        )
+        return Batch(size, _divided(size, steps * ranks, f"{steps} × {ranks}"), steps)
     if steps is None:
-        return Batch(
-            size,
-            micro,
-            _divided(
-                size,
-                micro * ranks,
-                f"{micro} × {ranks}",
-            ),
-        )
+        return Batch(size, micro, _divided(size, micro * ranks, f"{micro} × {ranks}"))
     if size != micro * steps * ranks:
         raise BatchFault(
             f"a batch of {size} is not {micro} × {steps} × {ranks}",
@@ -81,11 +56,7 @@ def whole_batch(said: Batch, ranks: int) -> Batch:
     return Batch(size, micro, steps)
 
 
-def _divided(
-    size: int,
-    unit: int,
-    said: str,
-) -> int:
+def _divided(size: int, unit: int, said: str) -> int:
     if size % unit == 0:
         return size // unit
     units = max(1, round(size / unit))

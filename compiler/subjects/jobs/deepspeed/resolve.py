@@ -27,11 +27,7 @@ _LEAST = {"optimizer": "optimizer", "parameters": "full"}
 _ON_HOST = {"device": "cpu", "pin_memory": True}
 
 
-def with_configuration(
-    context: Context,
-    job: Job,
-    processes: int,
-) -> Job:
+def with_configuration(context: Context, job: Job, processes: int) -> Job:
     """The job with the configuration of DeepSpeed among its files; as it is where it has none, or a faulty one."""
     given = job.spec.deepspeed
     if given is None:
@@ -51,26 +47,18 @@ def with_configuration(
     for path, written, meant in _contradictions(given.config, derived):
         context.fault(
             "RES197",
-            f"`{'.'.join(path)}` is `{_shown(written)}`, "
-            f"and the job makes it `{_shown(meant)}`",
+            f"`{'.'.join(path)}` is `{_shown(written)}`, and the job makes it `{_shown(meant)}`",
             at / "config" / path,
             f"remove it, or change {_reason(path)}",
         )
     _check_read(context, job, given)
-    text = json.dumps(
-        _merged(derived, given.config),
-        indent=2,
-        sort_keys=True,
-    )
+    text = json.dumps(_merged(derived, given.config), indent=2, sort_keys=True)
     files = {**job.spec.files, given.path: f"{text}\n"}
     spec = job.spec.model_copy(update={"files": files})
     return replace(job, spec=spec)
 
 
-def _of_model(
-    context: Context,
-    job: Job,
-) -> dict[str, Any]:
+def _of_model(context: Context, job: Job) -> dict[str, Any]:
     """What the model of the job says of the configuration."""
     model = job.spec.model
     if model is None:
@@ -82,21 +70,11 @@ def _of_model(
         zero["offload_optimizer"] = dict(_ON_HOST)
     if model.offload == "parameters":
         zero["offload_param"] = dict(_ON_HOST)
-    _derive(
-        context,
-        job,
-        "zero_optimization.stage",
-        stage,
-        f"model.sharding is {model.sharding}",
-    )
+    _derive(context, job, "zero_optimization.stage", stage, f"model.sharding is {model.sharding}")
     if model.precision not in ("bf16", "fp16"):
         return {"zero_optimization": zero}
     _derive(
-        context,
-        job,
-        f"{model.precision}.enabled",
-        "true",
-        f"model.precision is {model.precision}",
+        context, job, f"{model.precision}.enabled", "true", f"model.precision is {model.precision}"
     )
     return {"zero_optimization": zero, model.precision: {"enabled": True}}
 
@@ -118,27 +96,16 @@ def _check_offload(context: Context, job: Job, model: Model) -> None:
     )
 
 
-def _of_batch(
-    context: Context,
-    job: Job,
-    processes: int,
-) -> dict[str, Any]:
+def _of_batch(context: Context, job: Job, processes: int) -> dict[str, Any]:
     """The sizes of a batch, all three."""
     given = job.spec.deepspeed
     assert given is not None, "only asked of a job that has it"
     at = job.at / "deepspeed"
     ranks = job.spec.nodes * processes
     copies = ranks // sharing(job.spec.model)
-    said = Batch(
-        given.train_batch_size,
-        given.micro_batch_size,
-        given.gradient_accumulation_steps,
-    )
+    said = Batch(given.train_batch_size, given.micro_batch_size, given.gradient_accumulation_steps)
     if not any(said):
-        if (
-            not {"train_batch_size", "train_micro_batch_size_per_gpu"}
-            & given.config.keys()
-        ):
+        if not {"train_batch_size", "train_micro_batch_size_per_gpu"} & given.config.keys():
             context.fault(
                 "RES196",
                 f"the configuration of DeepSpeed of `{job.spec.name}` has no size of a batch",
@@ -174,37 +141,19 @@ def _of_batch(
     }
 
 
-def _shown_ranks(
-    job: Job,
-    ranks: int,
-    copies: int,
-) -> str:
+def _shown_ranks(job: Job, ranks: int, copies: int) -> str:
     if copies == ranks:
         return f"{ranks} ranks"
     of_each = ranks // copies
     return f"{copies} copies of the model ({ranks} ranks, {of_each} for each)"
 
 
-def _derive(
-    context: Context,
-    job: Job,
-    field: str,
-    value: object,
-    why: str,
-) -> None:
-    context.derive(
-        job.target,
-        f"deepspeed.{field}",
-        str(value),
-        why,
-        SOURCE,
-    )
+def _derive(context: Context, job: Job, field: str, value: object, why: str) -> None:
+    context.derive(job.target, f"deepspeed.{field}", str(value), why, SOURCE)
 
 
 def _contradictions(
-    written: Mapping[str, Any],
-    derived: Mapping[str, Any],
-    path: tuple[str, ...] = (),
+    written: Mapping[str, Any], derived: Mapping[str, Any], path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
     """The keys that a spec gives another value than what it derives, by their path; what is `auto` is the program's."""
     for key, meant in derived.items():
@@ -236,10 +185,7 @@ def _shown(value: Any) -> str:
     return json.dumps(value)
 
 
-def _merged(
-    derived: Mapping[str, Any],
-    written: Mapping[str, Any],
-) -> dict[str, Any]:
+def _merged(derived: Mapping[str, Any], written: Mapping[str, Any]) -> dict[str, Any]:
     """Both, key by key; what is written wins, as `auto` does."""
     whole = dict(derived)
     for key, value in written.items():

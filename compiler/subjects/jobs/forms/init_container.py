@@ -3,21 +3,14 @@
 from pydantic import Field
 
 from compiler.spec.base import SpecModel
-from compiler.spec.types import (
-    Command,
-    EnvName,
-    ImageOrName,
-    Name,
-    Word,
-)
+from compiler.spec.types import Command, EnvName, ImageOrName, Name, Word
 
 
 class InitContainer(SpecModel):
     """What runs in every pod before the program, with the job's mounts, volumes and files."""
 
     name: Name = Field(
-        description="The container's name, unique in the job and not `node`.",
-        examples=["prepare"],
+        description="The container's name, unique in the job and not `node`.", examples=["prepare"]
     )
     image: ImageOrName | None = Field(
         None,

@@ -6,9 +6,7 @@ from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
-from compiler.spec.types import (
-    Count,
-)
+from compiler.spec.types import Count
 
 Degree = Annotated[int, Field(ge=1, le=65536)]
 
@@ -17,16 +15,12 @@ class Parallel(SpecModel):
     """How the ranks of a job divide the model and its data; together the degrees are all ranks."""
 
     tensor: Degree = Field(
-        1,
-        description="The ranks that divide each layer, best those of one node.",
-        examples=[8],
+        1, description="The ranks that divide each layer, best those of one node.", examples=[8]
     )
     pipeline: Degree = Field(
         1, description="The stages of layers, one after the other.", examples=[4]
     )
-    context: Degree = Field(
-        1, description="The ranks that divide each sequence.", examples=[2]
-    )
+    context: Degree = Field(1, description="The ranks that divide each sequence.", examples=[2])
     data: int | None = Field(
         None,
         ge=1,
@@ -48,9 +42,7 @@ class Model(SpecModel):
         examples=[41.9e6],
     )
     precision: Literal["fp32", "bf16", "fp16", "fp8"] = Field(
-        "bf16",
-        description="The format in which the model computes.",
-        examples=["bf16"],
+        "bf16", description="The format in which the model computes.", examples=["bf16"]
     )
     sharding: Literal["none", "optimizer", "gradients", "full"] = Field(
         "none",

@@ -10,8 +10,7 @@ class Role(SpecModel):
     """Pods beside the nodes of a JobSet, with the image, the mounts and the resources of the job."""
 
     name: Name = Field(
-        description="The role's name, unique in the job and not `node`.",
-        examples=["rollout"],
+        description="The role's name, unique in the job and not `node`.", examples=["rollout"]
     )
     nodes: int = Field(
         1,

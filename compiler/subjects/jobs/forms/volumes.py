@@ -8,37 +8,25 @@ from pydantic.config import JsonDict
 from compiler.diagnostics.diagnostic import listed
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
-from compiler.spec.types import (
-    MountPath,
-    Name,
-    ObjectName,
-    Path,
-    Size,
-)
+from compiler.spec.types import MountPath, Name, ObjectName, Path, Size
 
 
 class ClaimVolume(SpecModel):
     """A PersistentVolumeClaim that exists in the job's namespace."""
 
-    claim_name: ObjectName = Field(
-        description="The name of the claim.", examples=["datasets"]
-    )
+    claim_name: ObjectName = Field(description="The name of the claim.", examples=["datasets"])
 
 
 class ConfigMapVolume(SpecModel):
     """A ConfigMap that exists in the job's namespace."""
 
-    name: ObjectName = Field(
-        description="The name of the ConfigMap.", examples=["tokenizer"]
-    )
+    name: ObjectName = Field(description="The name of the ConfigMap.", examples=["tokenizer"])
 
 
 class SecretVolume(SpecModel):
     """A Secret that exists in the job's namespace."""
 
-    secret_name: ObjectName = Field(
-        description="The name of the Secret.", examples=["wandb"]
-    )
+    secret_name: ObjectName = Field(description="The name of the Secret.", examples=["wandb"])
 
 
 class EmptyDirVolume(SpecModel):
@@ -59,18 +47,13 @@ class EmptyDirVolume(SpecModel):
 class NodeLocalVolume(SpecModel):
     """A folder on the NVMe disks of the node, empty when a pod starts, and gone with it."""
 
-    size: Size = Field(
-        description="The size above which the pod is evicted.", examples=["2Ti"]
-    )
+    size: Size = Field(description="The size above which the pod is evicted.", examples=["2Ti"])
 
 
 class HostPathVolume(SpecModel):
     """A path of the node itself."""
 
-    path: Path = Field(
-        description="The path on the node.",
-        examples=["/opt/profiler"],
-    )
+    path: Path = Field(description="The path on the node.", examples=["/opt/profiler"])
     type: (
         Literal[
             "DirectoryOrCreate",
@@ -107,16 +90,11 @@ class JobVolume(SpecModel):
 
     model_config = ConfigDict(json_schema_extra=_ONE_KIND)
 
-    name: Name = Field(
-        description="The name of the volume, unique in the job.", examples=["cache"]
-    )
+    name: Name = Field(description="The name of the volume, unique in the job.", examples=["cache"])
     path: MountPath = Field(
-        description="The folder of the container at which it appears.",
-        examples=["/cache"],
+        description="The folder of the container at which it appears.", examples=["/cache"]
     )
-    read_only: bool = Field(
-        False, description="Whether the job may only read it.", examples=[True]
-    )
+    read_only: bool = Field(False, description="Whether the job may only read it.", examples=[True])
     persistent_volume_claim: ClaimVolume | None = Field(
         None,
         description="A claim that exists in the namespace; for storage of this spec there is `mounts`.",
@@ -158,9 +136,7 @@ class JobVolume(SpecModel):
             else:
                 what = "of no kind"
             raise fault(
-                f"volume `{self.name}`: {what}"
-                if given
-                else f"volume `{self.name}` is {what}",
+                f"volume `{self.name}`: {what}" if given else f"volume `{self.name}` is {what}",
                 f"write exactly one of {listed(_KINDS_OF_VOLUMES)}",
             )
         return self

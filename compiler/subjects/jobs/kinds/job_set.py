@@ -21,9 +21,7 @@ _NAMES = "jobset v0.12.0, network.enableDNSHostnames"
 _SOURCE = "trainer v2.3.0, pkg/runtime/framework/plugins/torch"
 
 
-def torch_variables(
-    context: Context, job: Job, processes: int, host: str
-) -> Iterator[EnvVar]:
+def torch_variables(context: Context, job: Job, processes: int, host: str) -> Iterator[EnvVar]:
     """What Trainer would set for torchrun and for programs without a launcher."""
     values = {
         "PET_NNODES": (str(job.spec.nodes), "the nodes of the job"),
@@ -85,37 +83,18 @@ class JobSet(OwnPods):
             why = f"the first pod of role {role.name}"
             yield from variable(context, job, variable_name, host, why, _NAMES)
 
-    def runtime(
-        self,
-        context: Context,
-        job: Job,
-        runtime: Runtime,
-    ) -> Runtime:
+    def runtime(self, context: Context, job: Job, runtime: Runtime) -> Runtime:
         """That of the TrainJob: Trainer would make the same JobSet of it."""
-        own = replace(
-            runtime,
-            kind=self.name,
-            nodes=None,
-            settings={},
-        )
+        own = replace(runtime, kind=self.name, nodes=None, settings={})
         if not job.spec.roles:
             return own
         node = program_part(runtime)
-        parts = [
-            replace(
-                node,
-                nodes=job.spec.nodes,
-            )
-        ]
+        parts = [replace(node, nodes=job.spec.nodes)]
         for index, role in enumerate(job.spec.roles):
             at = job.at / "roles" / index
             part = _part(node, role, at)
             parts.append(part)
-        return replace(
-            own,
-            jobs=tuple(parts),
-            decisive=(node.name,),
-        )
+        return replace(own, jobs=tuple(parts), decisive=(node.name,))
 
     def explain(self, context: Context, job: Job) -> None:
         context.derive(
@@ -127,11 +106,7 @@ class JobSet(OwnPods):
         )
 
 
-def _part(
-    node: ReplicatedJob,
-    role: Role,
-    at: Route,
-) -> ReplicatedJob:
+def _part(node: ReplicatedJob, role: Role, at: Route) -> ReplicatedJob:
     """The pods of a role: those of the job's nodes, with another program."""
     variables = role.env.items()
     env = tuple(EnvVar(name, value) for name, value in variables)
@@ -150,18 +125,8 @@ def _part(
         )
         for container in node.pod.containers
     ]
-    pod = replace(
-        node.pod,
-        containers=tuple(containers),
-    )
-    return replace(
-        node,
-        at=at,
-        name=role.name,
-        step=None,
-        pod=pod,
-        nodes=role.nodes,
-    )
+    pod = replace(node.pod, containers=tuple(containers))
+    return replace(node, at=at, name=role.name, step=None, pod=pod, nodes=role.nodes)
 
 
 KIND = JobSet()

@@ -97,12 +97,7 @@ class Kind:
         """The variables that no controller of this kind sets by itself."""
         yield from ()
 
-    def runtime(
-        self,
-        context: Context,
-        job: Job,
-        runtime: Runtime,
-    ) -> Runtime:
+    def runtime(self, context: Context, job: Job, runtime: Runtime) -> Runtime:
         """The runtime of a job, made of the one that its TrainJob would refer to."""
         return runtime
 
@@ -126,8 +121,7 @@ class OwnPods(Kind):
                 named = job.spec.launcher.name
             context.fault(
                 "RES161",
-                f"job `{job.spec.name}` is a {self.name}, "
-                f"which has no launcher `{named}`",
+                f"job `{job.spec.name}` is a {self.name}, which has no launcher `{named}`",
                 job.at / "apiGroup",
                 "remove `apiGroup`, so that Trainer runs it, or take another launcher",
             )
@@ -137,25 +131,14 @@ class OwnPods(Kind):
         main = runtime.main
         parts = runtime.jobs
         jobs = [self.filled(part, main, job) for part in parts]
-        return replace(
-            runtime,
-            name=job.name,
-            namespace=job.namespace,
-            jobs=tuple(jobs),
-        )
+        return replace(runtime, name=job.name, namespace=job.namespace, jobs=tuple(jobs))
 
-    def filled(
-        self, replicated: ReplicatedJob, main: str, job: TrainJob
-    ) -> ReplicatedJob:
+    def filled(self, replicated: ReplicatedJob, main: str, job: TrainJob) -> ReplicatedJob:
         """A part of the job with its program."""
         return _filled(replicated, main, job)
 
 
-def _filled(
-    replicated: ReplicatedJob,
-    main: str,
-    job: TrainJob,
-) -> ReplicatedJob:
+def _filled(replicated: ReplicatedJob, main: str, job: TrainJob) -> ReplicatedJob:
     if replicated.step == TRAINER:
         return replicated
     containers = []
@@ -163,10 +146,7 @@ def _filled(
         if container.name == main:
             container = _program(container, job)
         containers.append(container)
-    pod = replace(
-        replicated.pod,
-        containers=tuple(containers),
-    )
+    pod = replace(replicated.pod, containers=tuple(containers))
     return replace(replicated, pod=pod)
 
 

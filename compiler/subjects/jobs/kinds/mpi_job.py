@@ -28,12 +28,7 @@ class MPIJob(OwnPods):
     launchers = ("mpi",)
     retried = "the launcher is started again so often"
 
-    def runtime(
-        self,
-        context: Context,
-        job: Job,
-        runtime: Runtime,
-    ) -> Runtime:
+    def runtime(self, context: Context, job: Job, runtime: Runtime) -> Runtime:
         """The pods of the runtime, by the operator's roles."""
         return replace(
             runtime,

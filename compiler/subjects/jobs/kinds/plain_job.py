@@ -56,12 +56,7 @@ class PlainJob(OwnPods):
         if job.spec.nodes == 1:
             yield from torch_variables(context, job, processes, _ALONE)
 
-    def runtime(
-        self,
-        context: Context,
-        job: Job,
-        runtime: Runtime,
-    ) -> Runtime:
+    def runtime(self, context: Context, job: Job, runtime: Runtime) -> Runtime:
         """One pod template; the Job counts its own failures."""
         node = program_part(runtime)
         retries = job.spec.retries.job

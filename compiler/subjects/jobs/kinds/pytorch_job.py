@@ -15,10 +15,7 @@ from compiler.subjects.jobs.plan import JOB_KINDS, Pod, ReplicatedJob, Runtime
 
 MASTER, WORKER = "Master", "Worker"
 _GROUP = "kueue.x-k8s.io/podset-group-name"
-_PLACED = (
-    "kueue.x-k8s.io/podset-required-topology",
-    "kueue.x-k8s.io/podset-preferred-topology",
-)
+_PLACED = ("kueue.x-k8s.io/podset-required-topology", "kueue.x-k8s.io/podset-preferred-topology")
 _SOURCE = "training-operator v1.9.4"
 
 
@@ -26,10 +23,7 @@ def grouped(pod: Pod, group: str) -> Pod:
     """A pod that Kueue places together with those of the job's other role (kueue v0.19.2, podset groups)."""
     if pod.annotations.keys().isdisjoint(_PLACED):
         return pod
-    return replace(
-        pod,
-        annotations={**pod.annotations, _GROUP: group},
-    )
+    return replace(pod, annotations={**pod.annotations, _GROUP: group})
 
 
 class PyTorchJob(OwnPods):
@@ -43,12 +37,7 @@ class PyTorchJob(OwnPods):
         """The name of the first pod, which is its host name too, and that of the Service before it."""
         return f"{name}-master-0"
 
-    def runtime(
-        self,
-        context: Context,
-        job: Job,
-        runtime: Runtime,
-    ) -> Runtime:
+    def runtime(self, context: Context, job: Job, runtime: Runtime) -> Runtime:
         """The pod of the runtime, once for each role."""
         node = program_part(runtime)
         main = JOB_KINDS[self.name].main
@@ -59,22 +48,9 @@ class PyTorchJob(OwnPods):
         pod = replace(pod, restart_policy=policy)
         if nodes > 1:
             pod = grouped(pod, "nodes")
-        roles = [
-            ReplicatedJob(
-                at=job.at,
-                name=MASTER,
-                step=TRAINER,
-                pod=pod,
-            )
-        ]
+        roles = [ReplicatedJob(at=job.at, name=MASTER, step=TRAINER, pod=pod)]
         if nodes > 1:
-            worker = ReplicatedJob(
-                at=job.at,
-                name=WORKER,
-                step=None,
-                pod=pod,
-                replicas=nodes - 1,
-            )
+            worker = ReplicatedJob(at=job.at, name=WORKER, step=None, pod=pod, replicas=nodes - 1)
             roles.append(worker)
         return replace(
             runtime,

@@ -15,12 +15,7 @@ from compiler.plan.units import Quantity
 from compiler.regex import regex
 from compiler.resolve.context import Context
 from compiler.subjects.jobs.binding import Job
-from compiler.subjects.jobs.kinds.kind import (
-    TRAINER,
-    Kind,
-    OwnPods,
-    program_part,
-)
+from compiler.subjects.jobs.kinds.kind import TRAINER, Kind, OwnPods, program_part
 from compiler.subjects.jobs.plan import (
     HEAD,
     Container,
@@ -80,27 +75,13 @@ class RayJob(OwnPods):
         """The program says it."""
         return None
 
-    def runtime(
-        self,
-        context: Context,
-        job: Job,
-        runtime: Runtime,
-    ) -> Runtime:
+    def runtime(self, context: Context, job: Job, runtime: Runtime) -> Runtime:
         """The pod of the runtime once for each node, and without its devices for the head."""
         node = program_part(runtime)
         workers = ReplicatedJob(
-            at=job.at,
-            name=WORKERS,
-            step=TRAINER,
-            pod=node.pod,
-            replicas=job.spec.nodes,
+            at=job.at, name=WORKERS, step=TRAINER, pod=node.pod, replicas=job.spec.nodes
         )
-        head = ReplicatedJob(
-            at=job.at,
-            name=HEAD_GROUP,
-            step=HEAD,
-            pod=_head(node.pod),
-        )
+        head = ReplicatedJob(at=job.at, name=HEAD_GROUP, step=HEAD, pod=_head(node.pod))
         return replace(
             runtime,
             kind=self.name,
@@ -110,9 +91,7 @@ class RayJob(OwnPods):
             settings={"submissionMode": "HTTPMode", "shutdownAfterJobFinishes": True},
         )
 
-    def filled(
-        self, replicated: ReplicatedJob, main: str, job: TrainJob
-    ) -> ReplicatedJob:
+    def filled(self, replicated: ReplicatedJob, main: str, job: TrainJob) -> ReplicatedJob:
         """The head has the image and the variables of the job, and asks for less."""
         if replicated.step != HEAD:
             return replicated
@@ -130,10 +109,7 @@ class RayJob(OwnPods):
                     },
                 )
             containers.append(container)
-        pod = replace(
-            replicated.pod,
-            containers=tuple(containers),
-        )
+        pod = replace(replicated.pod, containers=tuple(containers))
         return replace(replicated, pod=pod)
 
     def explain(self, context: Context, job: Job) -> None:
@@ -197,23 +173,13 @@ def _head(pod: Pod) -> Pod:
 
 
 def _small(containers: tuple[Container, ...]) -> tuple[Container, ...]:
-    return tuple(
-        replace(
-            container,
-            requests=_ASKED,
-            limits=_ASKED,
-        )
-        for container in containers
-    )
+    return tuple(replace(container, requests=_ASKED, limits=_ASKED) for container in containers)
 
 
 def _shared_memory(volume: Volume) -> Volume:
     if volume.name != "dshm" or volume.size is None:
         return volume
-    return replace(
-        volume,
-        size=min(volume.size, _OBJECTS),
-    )
+    return replace(volume, size=min(volume.size, _OBJECTS))
 
 
 # --- checks

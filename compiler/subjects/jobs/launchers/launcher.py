@@ -30,12 +30,7 @@ class Launcher:
     def check(self, context: Context, job: Job) -> None:
         """Report what this launcher cannot do, or does not heed."""
 
-    def check_ignored(
-        self,
-        context: Context,
-        job: Job,
-        *keys: str,
-    ) -> None:
+    def check_ignored(self, context: Context, job: Job, *keys: str) -> None:
         """Warn of keys that this launcher does not heed, by their paths in the job."""
         for key in keys:
             if _is_given(job.spec, key):
@@ -47,9 +42,7 @@ class Launcher:
                     "remove it: other launchers heed it",
                 )
 
-    def processes(
-        self, context: Context, job: Job, derived: int, why: str, source: str
-    ) -> int:
+    def processes(self, context: Context, job: Job, derived: int, why: str, source: str) -> int:
         """The processes of each node; ``derived``: one for each accelerator, or one."""
         return context.settle(
             job.target,
@@ -70,18 +63,10 @@ class Launcher:
         return {}
 
     def jobs(
-        self,
-        context: Context,
-        job: Job,
-        pod: Pod,
-        asked: Mapping[str, Quantity],
+        self, context: Context, job: Job, pod: Pod, asked: Mapping[str, Quantity]
     ) -> tuple[ReplicatedJob, ...]:
         """The replicated jobs of the runtime, made of the pod that every node of the job has."""
-        return (
-            ReplicatedJob(
-                at=job.at, name="node", step="trainer", pod=pod, backoff_limit=0
-            ),
-        )
+        return (ReplicatedJob(at=job.at, name="node", step="trainer", pod=pod, backoff_limit=0),)
 
     def decisive(self, job: Job) -> tuple[str, ...]:
         """The replicated jobs whose end is that of the job; () is all of them."""
@@ -91,20 +76,11 @@ class Launcher:
         """How often all pods of the job are made anew."""
         return job.spec.retries.job
 
-    def environment(
-        self,
-        context: Context,
-        job: Job,
-    ) -> list[EnvVar]:
+    def environment(self, context: Context, job: Job) -> list[EnvVar]:
         """Variables of the program that do not depend on the name of the TrainJob."""
         return []
 
-    def rendezvous(
-        self,
-        context: Context,
-        job: Job,
-        name: str,
-    ) -> list[EnvVar]:
+    def rendezvous(self, context: Context, job: Job, name: str) -> list[EnvVar]:
         """Variables of the program that carry the name of the TrainJob."""
         return []
 

@@ -40,8 +40,7 @@ class Namespace(SpecModel):
     """A team's namespace, and who may see what runs in it."""
 
     name: Name = Field(
-        description="The namespace's name, which queues and jobs refer to.",
-        examples=["team-a"],
+        description="The namespace's name, which queues and jobs refer to.", examples=["team-a"]
     )
     quota: NamespaceQuota | None = Field(
         None,

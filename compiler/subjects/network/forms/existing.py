@@ -7,25 +7,14 @@ from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
-from compiler.spec.types import (
-    Distinct,
-    SecurityGroupId,
-    SubnetCidr,
-    SubnetId,
-    VpcId,
-    Zone,
-)
+from compiler.spec.types import Distinct, SecurityGroupId, SubnetCidr, SubnetId, VpcId, Zone
 
 
 class Subnet(SpecModel):
     """A subnet that exists."""
 
-    id: SubnetId = Field(
-        description="The id of the subnet.", examples=["subnet-0a1b2c3d4e5f60718"]
-    )
-    zone: Zone = Field(
-        description="The zone that the subnet lies in.", examples=["us-west-2a"]
-    )
+    id: SubnetId = Field(description="The id of the subnet.", examples=["subnet-0a1b2c3d4e5f60718"])
+    zone: Zone = Field(description="The zone that the subnet lies in.", examples=["us-west-2a"])
     cidr: SubnetCidr | None = Field(
         None,
         description="The IPv4 block of the subnet; with it, the addresses of nodes and pods are compared with its "
@@ -64,9 +53,7 @@ class Subnet(SpecModel):
 class ExistingNetwork(SpecModel):
     """A VPC that exists, with the subnets that the cluster uses."""
 
-    vpc: VpcId = Field(
-        description="The id of the VPC.", examples=["vpc-0a1b2c3d4e5f60718"]
-    )
+    vpc: VpcId = Field(description="The id of the VPC.", examples=["vpc-0a1b2c3d4e5f60718"])
     subnets: list[Subnet] = Field(
         min_length=2,
         description="The subnets of the cluster, private ones in two zones or more; all nodes are placed in private "
@@ -117,9 +104,7 @@ class ExistingNetwork(SpecModel):
 
     def _apart(self) -> None:
         """The blocks of a VPC's subnets do not overlap."""
-        blocks = [
-            (subnet, IPv4Network(subnet.cidr)) for subnet in self.subnets if subnet.cidr
-        ]
+        blocks = [(subnet, IPv4Network(subnet.cidr)) for subnet in self.subnets if subnet.cidr]
         for index, (subnet, block) in enumerate(blocks):
             for other, taken in blocks[:index]:
                 if block.overlaps(taken):

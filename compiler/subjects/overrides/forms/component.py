@@ -5,10 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from compiler.spec.base import SpecModel
-from compiler.spec.types import (
-    ChartDigest,
-    ComponentVersion,
-)
+from compiler.spec.types import ChartDigest, ComponentVersion
 
 
 class Component(SpecModel):

@@ -6,38 +6,22 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
-from compiler.spec.types import (
-    JsonPointer,
-    Kind,
-    LabelSelector,
-    NamePattern,
-)
+from compiler.spec.types import JsonPointer, Kind, LabelSelector, NamePattern
 
 
 class PatchTarget(SpecModel):
     """Which objects a patch is for: those that have all of this."""
 
     group: str | None = Field(
-        None,
-        description="The API group; empty for Kubernetes' core.",
-        examples=["apps"],
+        None, description="The API group; empty for Kubernetes' core.", examples=["apps"]
     )
-    version: str | None = Field(
-        None, description="The version of the API group.", examples=["v1"]
-    )
-    kind: Kind = Field(
-        description="The kind.",
-        examples=["ClusterQueue"],
-    )
+    version: str | None = Field(None, description="The version of the API group.", examples=["v1"])
+    kind: Kind = Field(description="The kind.", examples=["ClusterQueue"])
     name: NamePattern | None = Field(
-        None,
-        description="A regular expression for the whole name.",
-        examples=["finetune-.*"],
+        None, description="A regular expression for the whole name.", examples=["finetune-.*"]
     )
     namespace: NamePattern | None = Field(
-        None,
-        description="A regular expression for the whole namespace.",
-        examples=["team-.*"],
+        None, description="A regular expression for the whole namespace.", examples=["team-.*"]
     )
     label_selector: LabelSelector | None = Field(
         None,
@@ -111,8 +95,7 @@ class Patch(SpecModel):
         examples=[{"kind": "ClusterQueue", "name": "research"}],
     )
     patch: Annotated[
-        Annotated[dict[str, Any], Tag(_MERGE)]
-        | Annotated[list[JsonOperation], Tag(_OPERATIONS)],
+        Annotated[dict[str, Any], Tag(_MERGE)] | Annotated[list[JsonOperation], Tag(_OPERATIONS)],
         Discriminator(_form),
         BeforeValidator(_is_a_patch),
     ] = Field(

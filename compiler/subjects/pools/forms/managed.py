@@ -41,9 +41,7 @@ class RepairOverride(SpecModel):
 class NodeRepairConfig(SpecModel):
     """How EKS repairs nodes of the group, by the keys of eksctl's ``nodeRepairConfig``."""
 
-    enabled: bool = Field(
-        True, description="Whether sick nodes are repaired.", examples=[True]
-    )
+    enabled: bool = Field(True, description="Whether sick nodes are repaired.", examples=[True])
     max_unhealthy_node_threshold_count: int | None = Field(
         None,
         ge=1,
@@ -59,11 +57,7 @@ class NodeRepairConfig(SpecModel):
         examples=[20],
     )
     max_parallel_nodes_repaired_count: int | None = Field(
-        None,
-        ge=1,
-        le=5000,
-        description="The most nodes that are repaired at once.",
-        examples=[1],
+        None, ge=1, le=5000, description="The most nodes that are repaired at once.", examples=[1]
     )
     max_parallel_nodes_repaired_percentage: int | None = Field(
         None,

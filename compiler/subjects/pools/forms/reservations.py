@@ -14,8 +14,7 @@ class Reservation(SpecModel):
     """A capacity reservation of a pool, and how many of the pool's nodes are in it."""
 
     id: ReservationId = Field(
-        description="The id of the capacity reservation.",
-        examples=["cr-0a1b2c3d4e5f60718"],
+        description="The id of the capacity reservation.", examples=["cr-0a1b2c3d4e5f60718"]
     )
     nodes: int | None = Field(
         None,
@@ -45,9 +44,7 @@ def _each_counted(reservations: list[Reservation]) -> list[Reservation]:
     return reservations
 
 
-Reservations = Annotated[
-    list[Reservation], Field(min_length=1), AfterValidator(_each_counted)
-]
+Reservations = Annotated[list[Reservation], Field(min_length=1), AfterValidator(_each_counted)]
 
 
 class Reserved(SpecModel):

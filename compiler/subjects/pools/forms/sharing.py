@@ -35,10 +35,7 @@ class TimeSlicing(SpecModel):
     """Every GPU of the pool, offered several times, to jobs that take turns and share its memory."""
 
     replicas: int = Field(
-        ge=2,
-        le=64,
-        description="How many jobs a GPU is offered to.",
-        examples=[4],
+        ge=2, le=64, description="How many jobs a GPU is offered to.", examples=[4]
     )
 
 

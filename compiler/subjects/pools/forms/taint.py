@@ -5,19 +5,13 @@ from typing import Literal
 from pydantic import Field
 
 from compiler.spec.base import SpecModel
-from compiler.spec.types import (
-    LabelValue,
-    TaintKey,
-)
+from compiler.spec.types import LabelValue, TaintKey
 
 
 class Taint(SpecModel):
     """A taint beside the one for accelerators."""
 
-    key: TaintKey = Field(
-        description="The taint's key.",
-        examples=["example.com/team"],
-    )
+    key: TaintKey = Field(description="The taint's key.", examples=["example.com/team"])
     value: LabelValue = Field(
         "", description="The taint's value; unset: empty.", examples=["research"]
     )

@@ -53,13 +53,11 @@ class FlavorFungibility(SpecModel):
         "(`TryNextFlavor`).",
         examples=["MayStopSearch"],
     )
-    preference: Literal["BorrowingOverPreemption", "PreemptionOverBorrowing"] | None = (
-        Field(
-            None,
-            description="Which pool a job takes where each of them would need borrowing or preemption; needs both "
-            "others as `TryNextFlavor`; unset: borrowing.",
-            examples=["PreemptionOverBorrowing"],
-        )
+    preference: Literal["BorrowingOverPreemption", "PreemptionOverBorrowing"] | None = Field(
+        None,
+        description="Which pool a job takes where each of them would need borrowing or preemption; needs both "
+        "others as `TryNextFlavor`; unset: borrowing.",
+        examples=["PreemptionOverBorrowing"],
     )
 
     @model_validator(mode="after")

@@ -21,15 +21,12 @@ class StoredSecret(SpecModel):
     """A secret of Secrets Manager that exists, in the account and the region of the cluster."""
 
     name: StoredName = Field(
-        description="The name of the secret in Secrets Manager.",
-        examples=["team-a/hf-token"],
+        description="The name of the secret in Secrets Manager.", examples=["team-a/hf-token"]
     )
     kms_key: KmsKeyArn | None = Field(
         None,
         description="The customer managed key that encrypts it; unset: the AWS managed key `aws/secretsmanager`.",
-        examples=[
-            "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
-        ],
+        examples=["arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"],
     )
 
 
@@ -37,8 +34,7 @@ class SecretsManager(SpecModel):
     """A secret of AWS Secrets Manager, and what is taken of it."""
 
     existing: StoredSecret = Field(
-        description="Facts about a secret that exists.",
-        examples=[{"name": "team-a/hf-token"}],
+        description="Facts about a secret that exists.", examples=[{"name": "team-a/hf-token"}]
     )
     keys: dict[SecretKey, JsonKey] = Field(
         {},
@@ -47,9 +43,7 @@ class SecretsManager(SpecModel):
         examples=[{"token": "hf_token"}],
     )
     refresh: Period | None = Field(
-        None,
-        description="How often the value is read again; derived: `1h`.",
-        examples=["30m"],
+        None, description="How often the value is read again; derived: `1h`.", examples=["30m"]
     )
 
 
@@ -57,8 +51,7 @@ class Secret(SpecModel):
     """A Kubernetes Secret in namespaces of teams, whose values are kept in AWS."""
 
     name: ObjectName = Field(
-        description="The name of the Secret, which jobs refer to.",
-        examples=["hf-token"],
+        description="The name of the Secret, which jobs refer to.", examples=["hf-token"]
     )
     namespaces: Annotated[list[Name], Distinct] = Field(
         min_length=1,
@@ -78,7 +71,5 @@ class Secret(SpecModel):
     )
     secrets_manager: SecretsManager = Field(
         description="The secret of AWS Secrets Manager that it is made from, by External Secrets.",
-        examples=[
-            {"existing": {"name": "team-a/hf-token"}, "keys": {"token": "hf_token"}}
-        ],
+        examples=[{"existing": {"name": "team-a/hf-token"}, "keys": {"token": "hf_token"}}],
     )

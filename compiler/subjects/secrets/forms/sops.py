@@ -14,9 +14,7 @@ class ExistingKey(SpecModel):
 
     kms_key: KmsKeyArn = Field(
         description="The ARN of the key.",
-        examples=[
-            "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
-        ],
+        examples=["arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"],
     )
 
 
@@ -46,9 +44,5 @@ class Sops(SpecModel):
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
-        existing_or_created(
-            self.existing,
-            self.create,
-            "key",
-        )
+        existing_or_created(self.existing, self.create, "key")
         return self

@@ -32,9 +32,7 @@ class LustreMetadata(SpecModel):
         examples=["USER_PROVISIONED"],
     )
     iops: int | None = Field(
-        None,
-        description="The metadata IOPS of mode USER_PROVISIONED.",
-        examples=[12000],
+        None, description="The metadata IOPS of mode USER_PROVISIONED.", examples=[12000]
     )
 
 
@@ -132,9 +130,7 @@ class CreatedLustre(SpecModel):
         examples=["us-west-2a"],
     )
     compression: Literal["NONE", "LZ4"] = Field(
-        "NONE",
-        description="How the file system compresses what is written.",
-        examples=["LZ4"],
+        "NONE", description="How the file system compresses what is written.", examples=["LZ4"]
     )
     metadata: LustreMetadata | None = Field(
         None,
@@ -154,9 +150,7 @@ class CreatedLustre(SpecModel):
     kms_key: KmsKey | None = Field(
         None,
         description="The KMS key that encrypts it; unset: that of FSx in the account.",
-        examples=[
-            "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
-        ],
+        examples=["arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"],
     )
     backups: Backups | None = Field(
         None,

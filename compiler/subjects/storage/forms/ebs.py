@@ -13,9 +13,7 @@ class Snapshots(SpecModel):
     """The snapshots of a volume that Amazon Data Lifecycle Manager takes."""
 
     every_hours: Literal[1, 2, 3, 4, 6, 8, 12, 24] = Field(
-        24,
-        description="How many hours lie between two snapshots.",
-        examples=[12],
+        24, description="How many hours lie between two snapshots.", examples=[12]
     )
     keep: int = Field(
         7,
@@ -34,31 +32,20 @@ class CreatedDisk(SpecModel):
         "where it stays.",
         examples=["pod"],
     )
-    size: Size = Field(
-        description="The size of each volume.",
-        examples=["500Gi"],
-    )
+    size: Size = Field(description="The size of each volume.", examples=["500Gi"])
     iops: int | None = Field(
-        None,
-        description="The IOPS of each volume; unset: 3000.",
-        examples=[16000],
+        None, description="The IOPS of each volume; unset: 3000.", examples=[16000]
     )
     throughput: int | None = Field(
-        None,
-        description="The throughput of each volume in MiB/s; unset: 125.",
-        examples=[1000],
+        None, description="The throughput of each volume in MiB/s; unset: 125.", examples=[1000]
     )
     kms_key: KmsKey | None = Field(
         None,
         description="The KMS key that encrypts it; unset: that of EBS in the account.",
-        examples=[
-            "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
-        ],
+        examples=["arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"],
     )
     file_system: Literal["ext4", "xfs"] = Field(
-        "ext4",
-        description="The file system that is made on a new volume.",
-        examples=["xfs"],
+        "ext4", description="The file system that is made on a new volume.", examples=["xfs"]
     )
     zone: Zone | None = Field(
         None,
@@ -75,17 +62,11 @@ class CreatedDisk(SpecModel):
 class ExistingDisk(SpecModel):
     """An EBS volume, by id: jobs of one node and of one namespace mount it."""
 
-    id: VolumeId = Field(
-        description="The id of the volume.", examples=["vol-0a1b2c3d4e5f60718"]
-    )
+    id: VolumeId = Field(description="The id of the volume.", examples=["vol-0a1b2c3d4e5f60718"])
     zone: Zone = Field(
-        description="The zone of the volume, in which its jobs run.",
-        examples=["us-west-2a"],
+        description="The zone of the volume, in which its jobs run.", examples=["us-west-2a"]
     )
-    size: Size = Field(
-        description="The size of the volume.",
-        examples=["200Gi"],
-    )
+    size: Size = Field(description="The size of the volume.", examples=["200Gi"])
     file_system: Literal["ext4", "xfs"] = Field(
         "ext4",
         description="The file system on the volume; the driver makes it on a volume that has none.",
@@ -95,9 +76,7 @@ class ExistingDisk(SpecModel):
         None,
         description="The KMS key that encrypts it, which the driver may use then; unset: that of EBS in the account, "
         "or none.",
-        examples=[
-            "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
-        ],
+        examples=["arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"],
     )
 
 
@@ -109,9 +88,7 @@ class Ebs(SpecModel):
     existing: ExistingDisk | None = Field(
         None,
         description="Facts about a volume that exists.",
-        examples=[
-            {"id": "vol-0a1b2c3d4e5f60718", "zone": "us-west-2a", "size": "200Gi"}
-        ],
+        examples=[{"id": "vol-0a1b2c3d4e5f60718", "zone": "us-west-2a", "size": "200Gi"}],
     )
     create: CreatedDisk | None = Field(
         None,
@@ -121,9 +98,5 @@ class Ebs(SpecModel):
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
-        existing_or_created(
-            self.existing,
-            self.create,
-            "volume",
-        )
+        existing_or_created(self.existing, self.create, "volume")
         return self

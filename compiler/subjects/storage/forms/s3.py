@@ -6,21 +6,10 @@ from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.choice import existing_or_created, one_of
-from compiler.spec.types import (
-    Bucket,
-    KmsKey,
-    Name,
-    Prefix,
-    Size,
-)
+from compiler.spec.types import Bucket, KmsKey, Name, Prefix, Size
 
 StorageClass = Literal[
-    "STANDARD_IA",
-    "INTELLIGENT_TIERING",
-    "ONEZONE_IA",
-    "GLACIER_IR",
-    "GLACIER",
-    "DEEP_ARCHIVE",
+    "STANDARD_IA", "INTELLIGENT_TIERING", "ONEZONE_IA", "GLACIER_IR", "GLACIER", "DEEP_ARCHIVE"
 ]
 
 
@@ -36,13 +25,10 @@ class Transition(SpecModel):
     """When objects move to another storage class."""
 
     days: int = Field(
-        ge=0,
-        description="How many days after it was written an object moves.",
-        examples=[30],
+        ge=0, description="How many days after it was written an object moves.", examples=[30]
     )
     to: StorageClass = Field(
-        description="The storage class that it moves to.",
-        examples=["INTELLIGENT_TIERING"],
+        description="The storage class that it moves to.", examples=["INTELLIGENT_TIERING"]
     )
 
 
@@ -84,9 +70,7 @@ class CreatedBucket(SpecModel):
     kms_key: KmsKey | None = Field(
         None,
         description="The KMS key that encrypts its objects; unset: keys of S3 (SSE-S3).",
-        examples=[
-            "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
-        ],
+        examples=["arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"],
     )
     lifecycle: Lifecycle = Field(
         Lifecycle.model_construct(),
@@ -98,10 +82,7 @@ class CreatedBucket(SpecModel):
 class BucketCache(SpecModel):
     """What Mountpoint keeps on a node of the objects that were read: one cache for all pods of a node that share it."""
 
-    size: Size = Field(
-        description="How much of it a node keeps.",
-        examples=["1Ti"],
-    )
+    size: Size = Field(description="How much of it a node keeps.", examples=["1Ti"])
     storage: Name | None = Field(
         None,
         description="The storage `ebs` with `each: pod` whose volumes hold it; unset: the node's own disks.",
@@ -122,9 +103,7 @@ class S3(SpecModel):
     create: CreatedBucket | None = Field(
         None,
         description="A bucket that the bootstrap makes; removing it here never deletes it.",
-        examples=[
-            {"lifecycle": {"transitions": [{"days": 30, "to": "INTELLIGENT_TIERING"}]}}
-        ],
+        examples=[{"lifecycle": {"transitions": [{"days": 30, "to": "INTELLIGENT_TIERING"}]}}],
     )
     prefix: Prefix = Field(
         "",
@@ -140,9 +119,5 @@ class S3(SpecModel):
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
-        existing_or_created(
-            self.existing,
-            self.create,
-            "bucket",
-        )
+        existing_or_created(self.existing, self.create, "bucket")
         return self

@@ -28,9 +28,7 @@ class JaxProcesses(Launcher):
         _check_release(context, job)
         _check_command(context, job)
 
-    def processes(
-        self, context: Context, job: Job, derived: int, why: str, source: str
-    ) -> int:
+    def processes(self, context: Context, job: Job, derived: int, why: str, source: str) -> int:
         """As many as devices: one process computes on all of them."""
         context.derive(
             job.target,

@@ -20,14 +20,7 @@ from compiler.subjects.jobs.binding import Job
 from compiler.subjects.jobs.environment import variable
 from compiler.subjects.jobs.launchers.launcher import Launcher
 from compiler.subjects.jobs.launchers.mpi.spec import Mpi
-from compiler.subjects.jobs.plan import (
-    Container,
-    EnvVar,
-    Mount,
-    Pod,
-    ReplicatedJob,
-    Volume,
-)
+from compiler.subjects.jobs.plan import Container, EnvVar, Mount, Pod, ReplicatedJob, Volume
 
 NODE, LAUNCHER_JOB = "node", "launcher"
 # trainer v2.3.0, pkg/constants: the volumes that Trainer adds, and where it mounts that of the hosts.
@@ -37,10 +30,7 @@ _SSH_VOLUME, _SSH = "mpi-ssh", "/root/.ssh"
 # sshd(8) starts sessions of other users as root alone, and the keys are in root's home, whatever user the image has.
 _ROOT = 0
 _GROUP = "kueue.x-k8s.io/podset-group-name"
-_PLACED = (
-    "kueue.x-k8s.io/podset-required-topology",
-    "kueue.x-k8s.io/podset-preferred-topology",
-)
+_PLACED = ("kueue.x-k8s.io/podset-required-topology", "kueue.x-k8s.io/podset-preferred-topology")
 _STARTERS = ("mpirun", "mpiexec", "orterun", "prterun", "horovodrun", "deepspeed")
 _TORCHRUN = ("torchrun", "torch.distributed.run")
 _SHELLS = ("sh", "bash", "dash")
@@ -66,11 +56,7 @@ class OpenMpi(Launcher):
         }
 
     def jobs(
-        self,
-        context: Context,
-        job: Job,
-        pod: Pod,
-        asked: Mapping[str, Quantity],
+        self, context: Context, job: Job, pod: Pod, asked: Mapping[str, Quantity]
     ) -> tuple[ReplicatedJob, ...]:
         """The pod of mpirun, and the others; a job of one node has the first alone.
 
@@ -82,20 +68,13 @@ class OpenMpi(Launcher):
         if not pod.annotations.keys().isdisjoint(_PLACED):
             annotations = {**pod.annotations, _GROUP: self.framework}
             pod = replace(pod, annotations=annotations)
-        return (
-            _replicated(job, NODE, _serving(job, pod)),
-            _replicated(job, LAUNCHER_JOB, pod),
-        )
+        return (_replicated(job, NODE, _serving(job, pod)), _replicated(job, LAUNCHER_JOB, pod))
 
     def decisive(self, job: Job) -> tuple[str, ...]:
         """The SSH servers never end: mpirun's end is that of the job."""
         return (LAUNCHER_JOB,)
 
-    def environment(
-        self,
-        context: Context,
-        job: Job,
-    ) -> list[EnvVar]:
+    def environment(self, context: Context, job: Job) -> list[EnvVar]:
         why = "mpirun refuses to run as root unless it is confirmed"
         source = "Open MPI 4.1.6, orte/orted/orted_submit.c"
         variables = []
@@ -145,11 +124,7 @@ def _mpi(job: Job) -> Mpi:
     return given or Mpi.model_construct(ssh_port=2222, sshd="/usr/sbin/sshd")
 
 
-def _replicated(
-    job: Job,
-    name: str,
-    pod: Pod,
-) -> ReplicatedJob:
+def _replicated(job: Job, name: str, pod: Pod) -> ReplicatedJob:
     launches = name == LAUNCHER_JOB
     after: tuple[str, ...] = ()
     if launches and job.spec.nodes > 1:
@@ -164,11 +139,7 @@ def _replicated(
     )
 
 
-def _with_keys(
-    job: Job,
-    pod: Pod,
-    asked: Mapping[str, Quantity],
-) -> Pod:
+def _with_keys(job: Job, pod: Pod, asked: Mapping[str, Quantity]) -> Pod:
     """The pod with the keys of the job where SSH takes them, and SSH configured for the other pods."""
     at = job.at / "launcher"
     mount = Mount(_SSH_VOLUME, _SSH)
@@ -177,30 +148,15 @@ def _with_keys(
         at=at,
         name=_SSH_VOLUME,
         image=job.spec.image,
-        command=(
-            "/bin/sh",
-            "-c",
-            _copying(_mpi(job)),
-        ),
+        command=("/bin/sh", "-c", _copying(_mpi(job))),
         requests=share,
         limits=share,
-        mounts=(
-            Mount(
-                _KEYS_VOLUME,
-                _KEYS,
-                read_only=True,
-            ),
-            mount,
-        ),
+        mounts=(Mount(_KEYS_VOLUME, _KEYS, read_only=True), mount),
         run_as_user=_ROOT,
         origins={"image": job.at / "image"},
     )
     containers = [
-        replace(
-            container,
-            mounts=(*container.mounts, mount),
-            run_as_user=_ROOT,
-        )
+        replace(container, mounts=(*container.mounts, mount), run_as_user=_ROOT)
         for container in pod.containers
     ]
     return replace(
@@ -234,11 +190,7 @@ def _serving(job: Job, pod: Pod) -> Pod:
         replace(
             container,
             image=job.spec.image,
-            command=(
-                "/bin/sh",
-                "-c",
-                _server(_mpi(job)),
-            ),
+            command=("/bin/sh", "-c", _server(_mpi(job))),
             origins={
                 **container.origins,
                 "image": job.at / "image",
@@ -340,23 +292,9 @@ def _check_paths(context: Context, job: Job) -> None:
 def _paths(job: Job) -> Iterator[tuple[str, tuple[str | int, ...]]]:
     """Where the job mounts something, and the place of that below the job."""
     for index, mount in enumerate(job.spec.mounts):
-        yield (
-            mount.path,
-            (
-                "mounts",
-                index,
-                "path",
-            ),
-        )
+        yield (mount.path, ("mounts", index, "path"))
     for index, volume in enumerate(job.spec.volumes):
-        yield (
-            volume.path,
-            (
-                "volumes",
-                index,
-                "path",
-            ),
-        )
+        yield (volume.path, ("volumes", index, "path"))
 
 
 LAUNCHER = OpenMpi()

@@ -20,7 +20,5 @@ class Mpi(SpecModel):
         examples=[2222],
     )
     sshd: Path = Field(
-        "/usr/sbin/sshd",
-        description="The SSH server in the image.",
-        examples=["/usr/sbin/sshd"],
+        "/usr/sbin/sshd", description="The SSH server in the image.", examples=["/usr/sbin/sshd"]
     )

@@ -5,8 +5,7 @@ from typing import Any
 
 # The tag that NVIDIA's own validator runs on EKS (NVIDIA/aicr bc05c6b, validators/performance/testdata/h100/eks).
 IMAGE = (
-    "public.ecr.aws/hpc-cloud/nccl-tests:"
-    "cuda12.8.1-efa1.43.2-ofiv1.16.3-ncclv2.27.7-1-testsv2.16.9"
+    "public.ecr.aws/hpc-cloud/nccl-tests:cuda12.8.1-efa1.43.2-ofiv1.16.3-ncclv2.27.7-1-testsv2.16.9"
 )
 
 

@@ -34,11 +34,7 @@ class AllReduce(OpenMpi):
             return retries.job
         return 0
 
-    def environment(
-        self,
-        context: Context,
-        job: Job,
-    ) -> list[EnvVar]:
+    def environment(self, context: Context, job: Job) -> list[EnvVar]:
         variables = super().environment(context, job)
         variables += variable(
             context,
@@ -50,9 +46,7 @@ class AllReduce(OpenMpi):
         )
         if job.spec.image == IMAGE:
             why, source = "the libraries of the image", "NVIDIA/aicr bc05c6b"
-            variables += variable(
-                context, job, "LD_LIBRARY_PATH", _LIBRARIES, why, source
-            )
+            variables += variable(context, job, "LD_LIBRARY_PATH", _LIBRARIES, why, source)
         bandwidth = _expected(job)
         if bandwidth is None:
             return variables
@@ -66,13 +60,7 @@ class AllReduce(OpenMpi):
             ("AT_LEAST", f"{least:g}", "the job fails below it"),
         ):
             variables += variable(
-                context,
-                job,
-                f"NCCL_TEST_{name}",
-                value,
-                why,
-                bandwidth.source,
-                follows=follows,
+                context, job, f"NCCL_TEST_{name}", value, why, bandwidth.source, follows=follows
             )
         return variables
 

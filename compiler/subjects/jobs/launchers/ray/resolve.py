@@ -18,9 +18,7 @@ class RayDriver(Launcher):
     def check(self, context: Context, job: Job) -> None:
         self.check_ignored(context, job, "torch", "retries.process", "processesPerNode")
 
-    def processes(
-        self, context: Context, job: Job, derived: int, why: str, source: str
-    ) -> int:
+    def processes(self, context: Context, job: Job, derived: int, why: str, source: str) -> int:
         """As many as devices: so many ranks of Ray Train with a GPU each fit on a node."""
         return derived
 

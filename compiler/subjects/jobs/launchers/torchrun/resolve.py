@@ -5,12 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping
 
-from compiler.catalog.torch import (
-    SHUTDOWN_OPTION,
-    SHUTDOWN_SINCE,
-    SHUTDOWN_TIMEOUT,
-    torch_of,
-)
+from compiler.catalog.torch import SHUTDOWN_OPTION, SHUTDOWN_SINCE, SHUTDOWN_TIMEOUT, torch_of
 from compiler.resolve.context import Context
 from compiler.source import Route
 from compiler.subjects.jobs.binding import Job
@@ -35,11 +30,7 @@ class Torchrun(Launcher):
         """Whether a command starts torchrun."""
         return launches_torchrun(parts)
 
-    def environment(
-        self,
-        context: Context,
-        job: Job,
-    ) -> list[EnvVar]:
+    def environment(self, context: Context, job: Job) -> list[EnvVar]:
         """How long torchrun waits for its ranks to save; the option in the command wins."""
         seconds = shutdown_seconds(context, job)
         spec = job.spec
@@ -62,12 +53,7 @@ class Torchrun(Launcher):
             follows=follows,
         )
 
-    def rendezvous(
-        self,
-        context: Context,
-        job: Job,
-        name: str,
-    ) -> list[EnvVar]:
+    def rendezvous(self, context: Context, job: Job, name: str) -> list[EnvVar]:
         """torchrun reads each option from PET_*; Trainer injects nodes, rank and master, the rest is said here.
 
         The endpoint is the whole name, as the kubelet writes it into rank 0's own /etc/hosts: torchrun opens the store
@@ -100,14 +86,7 @@ class Torchrun(Launcher):
     def identity(self, job: Job) -> Mapping[str, object]:
         """All of the rendezvous but the name."""
         retries = process_retries(job)
-        return {
-            "rendezvous": [
-                DOMAIN,
-                PORT,
-                RENDEZVOUS_SECONDS,
-                retries,
-            ]
-        }
+        return {"rendezvous": [DOMAIN, PORT, RENDEZVOUS_SECONDS, retries]}
 
     def places(self, job: Job) -> Mapping[str, Route]:
         return {f"env.{SHUTDOWN_TIMEOUT}": job.at / "torch"}
@@ -129,9 +108,7 @@ class Torchrun(Launcher):
         )
 
 
-_HARDWARE = (
-    "arXiv:2407.21783, section 3.3.4: 78% of unexpected interruptions are hardware's"
-)
+_HARDWARE = "arXiv:2407.21783, section 3.3.4: 78% of unexpected interruptions are hardware's"
 _IN_PLACE = 3
 _GANGS = (TRAIN_JOB, "JobSet")
 
@@ -208,11 +185,7 @@ def shutdown_seconds(context: Context, job: Job) -> int | None:
     if version is None or version < SHUTDOWN_SINCE:
         return None
     seconds = time_to_save(context, job).seconds - hook_seconds(context, job)
-    return max(
-        seconds - _ENDS,
-        seconds // 2,
-        1,
-    )
+    return max(seconds - _ENDS, seconds // 2, 1)
 
 
 def _torch(job: Job) -> tuple[int, ...] | None:

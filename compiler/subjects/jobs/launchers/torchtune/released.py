@@ -41,11 +41,7 @@ def brought(launcher: Any) -> Mapping[str, Any]:
     return {
         # manifests/overlays/runtimes/kustomization.yaml gives the images the tag of the release.
         "image": f"{node['image']}:v{runtime.version}",
-        "command": [
-            *words[:2],
-            _DISTRIBUTED,
-            *words[2:],
-        ],
+        "command": [*words[:2], _DISTRIBUTED, *words[2:]],
         "initializer": downloads,
     }
 

@@ -43,10 +43,7 @@ class Torchtune(Torchrun):
         brings = brought({"runtime": torchtune.runtime}) if torchtune else {}
         if brings.get("image") != job.spec.image:
             return places
-        return {
-            **places,
-            "image": job.at / "launcher" / "torchtune" / "runtime",
-        }
+        return {**places, "image": job.at / "launcher" / "torchtune" / "runtime"}
 
     def explain(self, context: Context, job: Job) -> None:
         super().explain(context, job)

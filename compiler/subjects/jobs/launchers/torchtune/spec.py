@@ -14,11 +14,8 @@ class Torchtune(SpecModel):
     Each of them may be said by the job instead, `initializer` as a whole; `args` override values of the configuration.
     """
 
-    runtime: Literal[
-        "torchtune-llama3.2-1b", "torchtune-llama3.2-3b", "torchtune-qwen2.5-1.5b"
-    ] = Field(
-        description="The released runtime.",
-        examples=["torchtune-llama3.2-1b"],
+    runtime: Literal["torchtune-llama3.2-1b", "torchtune-llama3.2-3b", "torchtune-qwen2.5-1.5b"] = (
+        Field(description="The released runtime.", examples=["torchtune-llama3.2-1b"])
     )
     secret: ObjectName | None = Field(
         None,

@@ -16,16 +16,7 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 from lesson import Checkpoints, Text, latest_step, learner, say, start, train
-from llama import (
-    LLAMA_8B,
-    chosen,
-    encoder,
-    loss_of,
-    published,
-    sharded,
-    size_arguments,
-    size_of,
-)
+from llama import LLAMA_8B, chosen, encoder, loss_of, published, sharded, size_arguments, size_of
 from torch import nn
 
 FINE = torch.float8_e4m3fn
