@@ -15,6 +15,11 @@ from compiler.output import Artifact
 from compiler.output.formats import Setting, objects
 from compiler.plan import Plan, PlanNode
 from compiler.plan.base import Identity
+from compiler.plan.scheduling import POOL_LABEL
+from compiler.platforms.eks.cluster.plan import Bootstrap
+from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
+from compiler.platforms.eks.overrides.plan import IncludedObject, ObjectPatch
+from compiler.platforms.eks.secrets.plan import ExternalSecret
 from compiler.policy import Policies, load_policies
 from compiler.policy.config import Config
 from compiler.regex import regex
@@ -26,10 +31,6 @@ from compiler.source.texts import with_texts
 from compiler.spec.documents import lists
 from compiler.spec.load import load, platform_of
 from compiler.spec.texts import text_keys
-from compiler.subjects.cluster.plan import Bootstrap
-from compiler.subjects.overrides.plan import IncludedObject, ObjectPatch
-from compiler.subjects.pools.plan import POOL_LABEL, NodeGroup, NodePool
-from compiler.subjects.secrets.plan import ExternalSecret
 from compiler.targets import lower
 from compiler.verify.references import made_elsewhere
 

@@ -10,6 +10,8 @@ from itertools import chain
 
 from compiler.catalog import Catalog, load_catalog
 from compiler.clusters import by_cluster
+from compiler.core.cloud.plan import RESOURCES
+from compiler.core.images.plan import Recipe, Step
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
 from compiler.imported import name_of
@@ -28,8 +30,6 @@ from compiler.policy.load import FIXED_AREAS
 from compiler.policy.reach import Reach
 from compiler.policy.rule import Rule
 from compiler.source import Document, Route
-from compiler.subjects.cloud.plan import RESOURCES
-from compiler.subjects.images.plan import Recipe, Step
 from compiler.verify.loose_ends import Near, beside
 
 

@@ -17,6 +17,7 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.manifest import Manifest
 from compiler.output.formats import objects
 from compiler.plan import Plan
+from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.resolve.resolve import resolve
 from compiler.resolve.versions import name_of_version
 from compiler.source import Document, SourceFile
@@ -25,7 +26,6 @@ from compiler.source.parse import parse
 from compiler.spec.cluster import TrainingCluster
 from compiler.spec.documents import lists
 from compiler.spec.load import load
-from compiler.subjects.jobs.plan import TrainJob
 from compiler.targets import lower
 
 ROOT = Path(__file__).parents[1]

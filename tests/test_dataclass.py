@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from compiler.core.storage.plan import VolumeClaim
 from compiler.dataclass import dataclass
 from compiler.plan.units import Quantity
-from compiler.subjects.storage.plan import VolumeClaim
 
 
 def classes(make: Any) -> tuple[type, type]:

@@ -18,10 +18,10 @@ from compiler.manifest import Manifest
 from compiler.outcome import Options
 from compiler.plan import Plan
 from compiler.plan.base import PlanNode
+from compiler.rooms import parts
 from compiler.source import Key, Route
 from compiler.spec.cluster import language
 from compiler.spec.later import model_of
-from compiler.subjects import parts
 from compiler.targets import lower
 from compiler.verify import verify
 from compiler.verify.references import POD_SPECS, REFERENCES

@@ -145,8 +145,8 @@ def test_what_rides_in_the_wheel(wheel: Path) -> None:
         ("compiler/catalog/data", "*.json"),
         ("compiler/verify/data", "*.json"),
         ("compiler/diagnostics/codes", "*.md"),
-        ("compiler/subjects/bootstrap/templates", "*"),
-        ("compiler/subjects/health/scripts", "*.py"),
+        ("compiler/platforms/eks/bootstrap/templates", "*"),
+        ("compiler/platforms/eks/health/scripts", "*.py"),
         ("compiler/examples/data", "*.yaml"),
     ):
         files = [

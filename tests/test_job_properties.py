@@ -17,11 +17,11 @@ from compiler.lift import lift
 from compiler.manifest import ObjectRef
 from compiler.output.formats import objects
 from compiler.plan import PlanNode
+from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.resolve.resolve import resolve
 from compiler.source import Document
 from compiler.source.inherit import inherit
 from compiler.spec.load import load
-from compiler.subjects.jobs.plan import TrainJob
 from compiler.targets import lower
 from compiler.verify import verify
 

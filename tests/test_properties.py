@@ -31,12 +31,12 @@ from compiler.lift import lift
 from compiler.manifest import Manifest, ObjectRef
 from compiler.output.formats import lifted, objects
 from compiler.plan import Plan
+from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.policy.engine import run
 from compiler.policy.load import load_rules
 from compiler.resolve.resolve import resolve
 from compiler.source import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile, Span
 from compiler.spec.load import load
-from compiler.subjects.queues.plan import QueueManager
 from compiler.targets import lower
 from compiler.verify import verify
 

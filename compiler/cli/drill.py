@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from compiler.cli.streams import UsageError
 from compiler.emit.yaml import dump
 from compiler.plan import Plan
+from compiler.platforms.eks.health.drill import XID, NoDrillError, drill, steps
 from compiler.spec.types import SUBDOMAIN
-from compiler.subjects.health.drill import XID, NoDrillError, drill, steps
 
 
 def text(plans: Sequence[Plan], node: str, xid: int | None) -> str:

@@ -34,6 +34,7 @@ from compiler.output.formats.cloudformation.functions import TAGS
 from compiler.output.formats.cloudformation.template import is_template
 from compiler.patches import apply_patches
 from compiler.plan import Plan
+from compiler.platforms.eks.overrides.plan import ObjectPatch
 from compiler.policy.config import Config
 from compiler.policy.engine import run
 from compiler.policy.params import refusal_of
@@ -44,7 +45,6 @@ from compiler.source import Document, SourceFile
 from compiler.source.manifests import parse_manifests
 from compiler.source.parse import parse
 from compiler.spec.load import load
-from compiler.subjects.overrides.plan import ObjectPatch
 from compiler.targets import lower
 
 WHOLE = "# a whole cluster"

@@ -16,7 +16,7 @@ from compiler.history.committed import Committed
 from compiler.history.runs import ENDED, Run
 from compiler.manifest import Manifest
 from compiler.output.body import at, items, texts
-from compiler.subjects.pools.plan import POOL_LABEL
+from compiler.plan.scheduling import POOL_LABEL
 
 _NODE_POOL = "NodePool"
 _CLASSES = ("EC2NodeClass", "NodeClass")

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from compiler.core.jobs.spec import JobsSection
+from compiler.core.pools.spec import PoolsSection
+from compiler.core.queues.spec import QueuesSection
+from compiler.core.storage.spec import StorageSection
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error, listed
 from compiler.history.landing import Landing, landing, lost_landing
 from compiler.history.runs import ENDED, LEFT, Run
 from compiler.plan import Plan
 from compiler.plan.units import Quantity
+from compiler.platforms.eks.delivery.plan import HelmRelease, Stage
+from compiler.platforms.eks.delivery.stages import FLUX
+from compiler.platforms.eks.kueue.plan import LocalQueue
+from compiler.platforms.eks.runs.plan import TrainJob
+from compiler.platforms.eks.teams.plan import Namespace, ResourceQuota
 from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
-from compiler.subjects.delivery.plan import HelmRelease, Stage
-from compiler.subjects.delivery.stages import FLUX
-from compiler.subjects.jobs.plan import TrainJob
-from compiler.subjects.jobs.spec import JobsSection
-from compiler.subjects.namespaces.plan import Namespace, ResourceQuota
-from compiler.subjects.pools.spec import PoolsSection
-from compiler.subjects.queues.plan import LocalQueue
-from compiler.subjects.queues.spec import QueuesSection
-from compiler.subjects.storage.spec import StorageSection
 
 _SPEC = Route(("spec",))
 _SHOWN = 5  # runs that one message names

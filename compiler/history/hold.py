@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from compiler.catalog import Catalog, VersionStep
+from compiler.core.jobs.spec import JobsSection
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
@@ -38,11 +39,10 @@ from compiler.history.upgrades import reported, steps
 from compiler.history.words import Words
 from compiler.manifest import Manifest
 from compiler.plan import Plan
+from compiler.platforms.eks.nodes.plan import NodeGroup
+from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.source import Document
 from compiler.spec.cluster import TrainingCluster
-from compiler.subjects.jobs.plan import TrainJob
-from compiler.subjects.jobs.spec import JobsSection
-from compiler.subjects.pools.plan import NodeGroup
 
 _SHOWN = 3  # fields that a message names
 

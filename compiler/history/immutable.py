@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from compiler.core.storage.plan import FOLDER, FSX_ID
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
@@ -16,9 +17,8 @@ from compiler.history.changes import shown_value
 from compiler.history.committed import Committed
 from compiler.manifest import Body, Manifest
 from compiler.output.body import at
+from compiler.platforms.eks.volumes.resolve import made_folder
 from compiler.source import Route
-from compiler.subjects.storage.plan import FOLDER, FSX_ID
-from compiler.subjects.storage.resolve import made_folder
 from compiler.targets.body import object_path
 
 FieldPath = tuple[str, ...]
@@ -26,7 +26,7 @@ _SOURCE = ("spec", "csi")
 
 
 def _is_late(source: Any) -> bool:
-    """Whether Flux fills in what a volume is (``compiler.subjects.storage.stages``)."""
+    """Whether Flux fills in what a volume is (``compiler.platforms.eks.volumes.stages``)."""
     handle = str(at(source, "volumeHandle"))
     return handle.startswith(f"${{{FSX_ID}}}")
 

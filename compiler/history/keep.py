@@ -13,8 +13,8 @@ from compiler.history.words import digest
 from compiler.lift import lift
 from compiler.manifest import Manifest
 from compiler.plan import Derived, Plan
-from compiler.subjects.jobs.plan import JOB_KINDS, TRAIN_JOB, FileSet, Runtime, TrainJob
-from compiler.subjects.jobs.target import JOBS, RUNTIMES
+from compiler.platforms.eks.runs.plan import JOB_KINDS, TRAIN_JOB, FileSet, Runtime, TrainJob
+from compiler.platforms.eks.runs.target import JOBS, RUNTIMES
 from compiler.targets.body import object_path
 
 _RUNTIME = "ClusterTrainingRuntime"

@@ -6,14 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from compiler.model.nodes import class_of
 from compiler.plan import Plan
-from compiler.subjects.pools.plan import (
-    CAPACITY_TYPE,
-    INSTANCE_TYPE,
-    POOL_LABEL,
-    ZONE,
-    NodeGroup,
-    NodePool,
-)
+from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, POOL_LABEL, ZONE
+from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
 
 Landing = dict[str, list[str]]
 _OFFERED = {"instanceTypes": INSTANCE_TYPE, "zones": ZONE, "capacity": CAPACITY_TYPE}

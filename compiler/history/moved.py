@@ -15,8 +15,8 @@ from compiler.history.changes import shown_value
 from compiler.history.committed import Committed
 from compiler.output.body import at
 from compiler.plan import Plan
-from compiler.subjects.cluster.plan import Bootstrap, Cluster, Network
-from compiler.subjects.network.plan import VPC_ID, MadeNetwork
+from compiler.platforms.eks.cluster.plan import Bootstrap, Cluster, Network
+from compiler.platforms.eks.network.plan import VPC_ID, MadeNetwork
 
 _CONFIG = "bootstrap/eksctl.yaml"
 _STACK, _MODULE = "bootstrap/stack.yaml", "bootstrap/terraform/cluster/main.tf.json"
@@ -92,7 +92,7 @@ def _shown(vpc: str | None) -> str:
 
 
 def _other_blocks(made: MadeNetwork, committed: Committed) -> Iterator[Diagnostic]:
-    from compiler.subjects.network.stack import PATH, network_stack
+    from compiler.platforms.eks.network.stack import PATH, network_stack
 
     old = committed.template(PATH) or _as_stack(committed)
     if old is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from compiler.core.storage.plan import FOLDER, PersistentVolume, VolumeClaim
 from compiler.history.committed import Committed
 from compiler.history.keep import kept_files, kept_runtime
 from compiler.history.landing import Landing, landing
@@ -16,11 +17,10 @@ from compiler.history.runs import Run
 from compiler.lift import lift
 from compiler.manifest import Manifest
 from compiler.plan import Plan
-from compiler.subjects.jobs.plan import TRAIN_JOB, FileSet, Runtime
-from compiler.subjects.jobs.target import JOBS
-from compiler.subjects.pools import target as karpenter
-from compiler.subjects.storage.plan import FOLDER, PersistentVolume, VolumeClaim
-from compiler.subjects.storage.resolve import made_folder, volume_name
+from compiler.platforms.eks.nodes import target as karpenter
+from compiler.platforms.eks.runs.plan import TRAIN_JOB, FileSet, Runtime
+from compiler.platforms.eks.runs.target import JOBS
+from compiler.platforms.eks.volumes.resolve import made_folder, volume_name
 from compiler.targets.body import object_path
 
 _CLAIM, _VOLUME = "PersistentVolumeClaim", "PersistentVolume"

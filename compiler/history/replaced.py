@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from compiler.core.storage.plan import MadeBucket, MadeFileSystem
+from compiler.core.storage.stacks import bucket_stack, file_system_stack
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
 from compiler.history.changes import shown_value
@@ -17,8 +19,6 @@ from compiler.history.committed import Committed
 from compiler.output import Artifact
 from compiler.output.body import at
 from compiler.plan import Plan
-from compiler.subjects.storage.plan import MadeBucket, MadeFileSystem
-from compiler.subjects.storage.stacks import bucket_stack, file_system_stack
 
 _BUCKET = ("Resources", "Bucket", "Properties")
 _SYSTEM = ("Resources", "FileSystem", "Properties")

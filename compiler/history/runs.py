@@ -12,14 +12,15 @@ from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from compiler.core.pods.plan import GPU, NEURON
 from compiler.dataclass import dataclass
 from compiler.emit import MANIFEST, UNREADABLE
 from compiler.emit.marker import KEY
 from compiler.history.words import Words, digest
 from compiler.manifest import Manifest
 from compiler.plan import Plan
+from compiler.platforms.eks.runs.plan import JOB_KINDS, TRAIN_JOB, TrainJob, runtime_of
 from compiler.source.read import read_bytes
-from compiler.subjects.jobs.plan import GPU, JOB_KINDS, NEURON, TRAIN_JOB, TrainJob, runtime_of
 
 FOLDER = "runs"
 SUBMITTED = "submitted"

@@ -8,9 +8,9 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
+from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.source import Document, Route
 from compiler.source.inherit import EXTENDS
-from compiler.subjects.jobs.plan import TrainJob
 
 _POOLS = Route(("spec", "nodePools"))
 _NOT_WORK = ("name", "rerun", "done")

@@ -15,7 +15,7 @@ from compiler.lift.reader import Reader, reader
 from compiler.manifest import Manifest
 from compiler.plan import Plan
 from compiler.plan.base import PlanNode
-from compiler.subjects import parts
+from compiler.rooms import parts
 
 __all__ = ["assembled", "carried", "kinds", "lift", "read"]
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from compiler.lift.reader import Reader, unread
-from compiler.manifest import placeholder
-from compiler.output.body import at
-from compiler.plan.units import Quantity
-from compiler.subjects.jobs.plan import (
+from compiler.core.pods.plan import (
     MISSPELT,
     Container,
     EnvVar,
@@ -19,7 +15,11 @@ from compiler.subjects.jobs.plan import (
     Resources,
     Volume,
 )
-from compiler.subjects.pools.plan import NODEPOOL_LABEL, POOL_LABEL, Requirement, Taint, Toleration
+from compiler.lift.reader import Reader, unread
+from compiler.manifest import placeholder
+from compiler.output.body import at
+from compiler.plan.scheduling import NODEPOOL_LABEL, POOL_LABEL, Requirement, Taint, Toleration
+from compiler.plan.units import Quantity
 
 _SOURCES = {"persistentVolumeClaim": "claimName", "hostPath": "path", "secret": "secretName"}
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from compiler.core.pods.plan import Pod
 from compiler.manifest import Manifest
 from compiler.model.shell import title_of
 from compiler.model.values import items, value
 from compiler.output.body import texts
 from compiler.plan import Plan
+from compiler.plan.scheduling import INSTANCE_TYPE
+from compiler.platforms.eks.runs.plan import Runtime, TrainJob
+from compiler.platforms.eks.workloads.plan import Workload
 from compiler.source import Route
-from compiler.subjects.jobs.plan import Pod, Runtime, TrainJob
-from compiler.subjects.pools.plan import INSTANCE_TYPE
-from compiler.subjects.workloads.plan import Workload
 
 _READ_HERE = ("node_affinity", "node_preference", "pod_affinity")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -13,8 +13,8 @@ from math import comb
 
 from compiler.model.reading import Reading
 from compiler.model.work import Work
-from compiler.subjects.pools.plan import NodePool
-from compiler.subjects.queues.plan import Flavor, Topology
+from compiler.platforms.eks.kueue.plan import Flavor, Topology
+from compiler.platforms.eks.nodes.plan import NodePool
 
 Sizes = tuple[int, ...]
 # With more states to search nothing is reported.

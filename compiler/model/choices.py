@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
 
+from compiler.core.pods.plan import EFA, GPU, NEURON, Resources
 from compiler.model.nodes import Nodes
 from compiler.model.offers import GroupPool, without_accelerators
 from compiler.model.work import Choice, Work
-from compiler.subjects.jobs.plan import EFA, GPU, NEURON, Resources
-from compiler.subjects.pools.plan import (
+from compiler.plan.scheduling import (
     INSTANCE_TYPE,
     NODEPOOL_LABEL,
     POOL_LABEL,
-    NodePool,
     Requirement,
     Toleration,
     untolerated,
 )
-from compiler.subjects.queues.plan import ClusterQueue, Flavor, FlavorQuotas, ResourceGroup
+from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor, FlavorQuotas, ResourceGroup
+from compiler.platforms.eks.nodes.plan import NodePool
 
 Tolerations = tuple[Toleration, ...]
 PoolTerms = tuple[tuple[Requirement, ...], ...]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import posixpath
 from functools import lru_cache
 
+from compiler.core.pods.plan import Mount
 from compiler.dataclass import dataclass
 from compiler.manifest import Manifest
 from compiler.model.reading import Reading
 from compiler.model.work import Work
 from compiler.output.body import at
+from compiler.platforms.eks.runs.plan import FileSet
 from compiler.source import Route
-from compiler.subjects.jobs.plan import FileSet, Mount
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from compiler.catalog import GUIDE_HUGE_PAGES_MIB, InstanceType, allocatable, huge_pages_mib
+from compiler.core.pods.plan import ACCELERATORS, BESIDE_NODES, EFA, HUGEPAGES
 from compiler.manifest import placeholder
 from compiler.model.offers import GroupPool
 from compiler.model.reading import Reading, Room
 from compiler.model.work import Choice, Work
 from compiler.plan import Quantity
-from compiler.subjects.jobs.plan import ACCELERATORS, BESIDE_NODES, EFA, HUGEPAGES
-from compiler.subjects.namespaces.plan import Namespace
-from compiler.subjects.pools.plan import NodePool
-from compiler.subjects.queues.plan import ClusterQueue, Flavor, FlavorQuotas, Quota, ResourceGroup
+from compiler.platforms.eks.kueue.plan import (
+    ClusterQueue,
+    Flavor,
+    FlavorQuotas,
+    Quota,
+    ResourceGroup,
+)
+from compiler.platforms.eks.nodes.plan import NodePool
+from compiler.platforms.eks.teams.plan import Namespace
 
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from compiler.catalog.images import ImageFacts, facts_of
+from compiler.core.images.plan import MadeImage, Recipe
+from compiler.core.pods.plan import Container
 from compiler.model.work import Work
 from compiler.plan import Plan
-from compiler.subjects.images.plan import MadeImage, Recipe
-from compiler.subjects.jobs.plan import Container
 
 
 def runs(work: Work) -> tuple[Work | Container, str]:

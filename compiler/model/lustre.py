@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from compiler.subjects.storage.plan import EFA_STEP
+from compiler.core.storage.plan import EFA_STEP
 
 
 class Asked(NamedTuple):

@@ -20,16 +20,11 @@ from compiler.model.offers import (
 )
 from compiler.model.work import Offer
 from compiler.plan import Plan
-from compiler.subjects.cluster.plan import Cluster
-from compiler.subjects.delivery.plan import HelmRelease
-from compiler.subjects.pools.plan import (
-    INSTANCE_TYPE,
-    AutoNodeClass,
-    NodeClass,
-    NodeGroup,
-    NodePool,
-)
-from compiler.subjects.queues.plan import Flavor
+from compiler.plan.scheduling import INSTANCE_TYPE
+from compiler.platforms.eks.cluster.plan import Cluster
+from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.kueue.plan import Flavor
+from compiler.platforms.eks.nodes.plan import AutoNodeClass, NodeClass, NodeGroup, NodePool
 
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
 

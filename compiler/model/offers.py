@@ -14,19 +14,18 @@ from compiler.catalog import Catalog, InstanceType
 from compiler.catalog.instance import NEURON_RESOURCE, NVIDIA_RESOURCE
 from compiler.dataclass import dataclass
 from compiler.manifest import placeholder
-from compiler.plan.units import Quantity
-from compiler.regex import regex
-from compiler.source import Route
-from compiler.subjects.pools.plan import (
+from compiler.plan.scheduling import (
     ARCH,
     CAPACITY_TYPE,
     INSTANCE_TYPE,
     NODEPOOL_LABEL,
     ZONE,
-    NodeGroup,
-    NodePool,
     Requirement,
 )
+from compiler.plan.units import Quantity
+from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
+from compiler.regex import regex
+from compiler.source import Route
 
 KARPENTER, AUTO_MODE = "karpenter.k8s.aws/", "eks.amazonaws.com/"
 ACCELERATED = frozenset({"p", "g", "gr", "trn", "inf", "dl"})

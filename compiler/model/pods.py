@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from compiler.subjects.jobs.plan import ACCELERATORS, EFA, Container, Pod, TrainJob
-from compiler.subjects.workloads.plan import Workload
+from compiler.core.pods.plan import ACCELERATORS, EFA, Container, Pod
+from compiler.platforms.eks.runs.plan import TrainJob
+from compiler.platforms.eks.workloads.plan import Workload
 
 _DEVICES = (*ACCELERATORS, EFA)
 SHARES = ("nvidia.com/mig-", "nvidia.com/gpu.shared")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from compiler.core.pods.plan import Container, Pod
 from compiler.manifest import Manifest
 from compiler.model.shell import title_of
 from compiler.model.values import mapping
 from compiler.plan import Plan
+from compiler.platforms.eks.runs.plan import Runtime, TrainJob
+from compiler.platforms.eks.workloads.plan import Workload
 from compiler.source import Route
-from compiler.subjects.jobs.plan import Container, Pod, Runtime, TrainJob
-from compiler.subjects.workloads.plan import Workload
 
 _FILES = (".py", ".sh")
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from compiler.catalog import Catalog, InstanceType, version_key
 from compiler.catalog.capacity import VM_MEMORY_OVERHEAD
+from compiler.core.pods.plan import HUGEPAGES, Container, Pod, Resources
 from compiler.manifest import Manifest
 from compiler.model.choices import find_choices
 from compiler.model.exports import exported
@@ -18,23 +19,20 @@ from compiler.model.storage import Storage
 from compiler.model.values import value
 from compiler.model.work import Choice, Offer, Work, patched_selector, patched_tolerations
 from compiler.plan import Plan, Quantity
-from compiler.source import Route
-from compiler.subjects.delivery.plan import HelmRelease, chart_version
-from compiler.subjects.jobs.plan import (
-    HUGEPAGES,
+from compiler.plan.scheduling import INSTANCE_TYPE, Requirement
+from compiler.platforms.eks.delivery.plan import HelmRelease, chart_version
+from compiler.platforms.eks.kueue.plan import ClusterQueue, Cohort, LocalQueue, Quota, queue_of
+from compiler.platforms.eks.nodes.plan import NodeOverlay, NodePool
+from compiler.platforms.eks.runs.plan import (
     TRAINER_CHART,
-    Container,
     Patch,
-    Pod,
-    Resources,
     Runtime,
     TrainJob,
     effective_pod,
     runtime_of,
 )
-from compiler.subjects.pools.plan import INSTANCE_TYPE, NodeOverlay, NodePool, Requirement
-from compiler.subjects.queues.plan import ClusterQueue, Cohort, LocalQueue, Quota, queue_of
-from compiler.subjects.workloads.plan import PodSet, Workload
+from compiler.platforms.eks.workloads.plan import PodSet, Workload
+from compiler.source import Route
 
 Landing = tuple[tuple[NodePool, ...], tuple[Offer, ...], tuple[InstanceType, ...]]
 RoomKey = tuple[str, bool, float]

@@ -6,11 +6,12 @@ from dataclasses import replace
 from functools import cache
 
 from compiler.catalog.runtimes import released_runtimes
+from compiler.core.pods.plan import Pod, ReplicatedJob
 from compiler.lift.reader import reader
 from compiler.manifest import Manifest
+from compiler.platforms.eks.runs.lift import runtime as lift_runtime
+from compiler.platforms.eks.runs.plan import Runtime
 from compiler.source import Route
-from compiler.subjects.jobs.lift import runtime as lift_runtime
-from compiler.subjects.jobs.plan import Pod, ReplicatedJob, Runtime
 
 
 def released_runtime(name: str, at: Route) -> Runtime | None:

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from compiler.core.pods.plan import Container, Pod
 from compiler.plan import Plan
+from compiler.platforms.eks.runs.plan import Runtime, TrainJob
+from compiler.platforms.eks.workloads.plan import Workload, titled
 from compiler.source import Route
-from compiler.subjects.jobs.plan import Container, Pod, Runtime, TrainJob
-from compiler.subjects.workloads.plan import Workload, titled
 
 _PROGRAMS = ("git", "pip", "pip3", "uv", "aws", "s5cmd")
 _HINTS = ("git", "pip", "aws", "s5cmd")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.subjects.jobs.plan import EFA, EPHEMERAL, HUGEPAGES
+from compiler.core.pods.plan import EFA, EPHEMERAL, HUGEPAGES
 
 _KEYS = {
     "cpu": "cpu",

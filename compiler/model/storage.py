@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
+from compiler.core.storage.plan import PersistentVolume, VolumeClaim
 from compiler.manifest import Manifest
 from compiler.model.values import value
 from compiler.plan import Plan
-from compiler.subjects.storage.plan import PersistentVolume, VolumeClaim
 
 EBS, EFS, FSX = "ebs.csi.aws.com", "efs.csi.aws.com", "fsx.csi.aws.com"
 ONE_NODE, ONE_POD = "ReadWriteOnce", "ReadWriteOncePod"

@@ -7,10 +7,10 @@ from typing import Any
 
 from compiler.output.body import at as value
 from compiler.output.body import items
+from compiler.plan.scheduling import Toleration
 from compiler.plan.units import Duration
-from compiler.subjects.cluster.plan import Addon
-from compiler.subjects.delivery.plan import HelmRelease
-from compiler.subjects.pools.plan import Toleration
+from compiler.platforms.eks.cluster.plan import Addon
+from compiler.platforms.eks.delivery.plan import HelmRelease
 
 __all__ = ["items", "mapping", "read_tolerations", "seconds", "tolerations", "value"]
 

@@ -6,27 +6,25 @@ import dataclasses
 from collections.abc import Mapping
 
 from compiler.catalog import InstanceType
-from compiler.dataclass import dataclass
-from compiler.plan.units import Quantity
-from compiler.source import Route
-from compiler.subjects.jobs.plan import (
+from compiler.core.pods.plan import (
     ACCELERATORS,
     BESIDE_NODES,
     EFA,
-    SPEC_NAME,
     Container,
-    Patch,
     Pod,
     ReplicatedJob,
     Resources,
-    Runtime,
-    TrainJob,
     Volume,
     patched,
 )
-from compiler.subjects.pools.plan import ZONE, NodePool, Toleration
-from compiler.subjects.queues.plan import ClusterQueue, Flavor
-from compiler.subjects.workloads.plan import titled
+from compiler.dataclass import dataclass
+from compiler.plan.scheduling import ZONE, Toleration
+from compiler.plan.units import Quantity
+from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor
+from compiler.platforms.eks.nodes.plan import NodePool
+from compiler.platforms.eks.runs.plan import SPEC_NAME, Patch, Runtime, TrainJob
+from compiler.platforms.eks.workloads.plan import titled
+from compiler.source import Route
 
 Offer = tuple[NodePool, InstanceType]
 """A pool, and a type of which its next node may be."""

@@ -17,9 +17,9 @@ from compiler.patches.place import Draft, PatchError, Path
 from compiler.patches.runs import Renamed, rename_changed, same_work
 from compiler.patches.select import nearest, targets_of
 from compiler.plan import Plan, PlanNode
+from compiler.platforms.eks.overrides.plan import ObjectPatch
+from compiler.platforms.eks.runs.plan import JOB_KINDS, Runtime, TrainJob
 from compiler.source import Route
-from compiler.subjects.jobs.plan import JOB_KINDS, Runtime, TrainJob
-from compiler.subjects.overrides.plan import ObjectPatch
 from compiler.targets.body import guarded, texts
 
 _FLUX = "kustomize.toolkit.fluxcd.io/"

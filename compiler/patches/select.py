@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.near import meant
 from compiler.manifest import Manifest
+from compiler.platforms.eks.overrides.plan import ObjectPatch
 from compiler.regex import regex
-from compiler.subjects.overrides.plan import ObjectPatch
 
 _SHOWN = 6
 _COMMA = regex(r",(?![^(]*\))")

@@ -14,13 +14,13 @@ from compiler.imported import name_of
 from compiler.manifest import Manifest, ObjectRef
 from compiler.model.work import Work
 from compiler.plan import Plan, PlanNode
+from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.policy.config import NO_CONFIG, Config
 from compiler.policy.kept import loaded
 from compiler.policy.load import is_builtin, line_of, quiet, words
 from compiler.policy.reach import Reach
 from compiler.policy.rule import Finding, Rule, malformed
 from compiler.policy.world import World
-from compiler.subjects.cluster.plan import Cluster
 
 
 def run(

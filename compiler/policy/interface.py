@@ -11,18 +11,19 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cached_property
 
 from compiler.catalog import Catalog, InstanceType
+from compiler.core.pods.plan import Container, EnvVar, Mount, Pod, Volume
 from compiler.manifest import Manifest, ObjectRef
 from compiler.model.work import Choice, Work
 from compiler.plan import Plan
 from compiler.plan.base import PlanNode
+from compiler.plan.scheduling import Requirement, Taint, Toleration
 from compiler.plan.units import Quantity
+from compiler.platforms.eks.kueue.plan import Quota
+from compiler.platforms.eks.nodes.plan import NodeGroup
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
+from compiler.rooms import parts
 from compiler.source import Route
-from compiler.subjects import parts
-from compiler.subjects.jobs.plan import Container, EnvVar, Mount, Pod, Volume
-from compiler.subjects.pools.plan import NodeGroup, Requirement, Taint, Toleration
-from compiler.subjects.queues.plan import Quota
 
 
 def _nodes() -> list[type]:

@@ -6,23 +6,18 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from compiler.catalog.prices import Price, block, on_demand, service
+from compiler.core.jobs.spec import Job, JobsSection
+from compiler.core.pools.spec import NodePool, PoolsSection, in_words
+from compiler.core.storage.spec import Storage, StorageSection
 from compiler.dataclass import dataclass
+from compiler.plan.scheduling import POOL_LABEL
 from compiler.plan.units import Quantity
+from compiler.platforms.eks.cluster.plan import Cluster
+from compiler.platforms.eks.cluster.spec import ClusterSection
+from compiler.platforms.eks.network.plan import MadeNetwork
+from compiler.platforms.eks.nodes.plan import AutoNodeClass, BlockDevice, NodeClass, NodeGroup
+from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.report.subject import Subject
-from compiler.subjects.cluster.plan import Cluster
-from compiler.subjects.cluster.spec import ClusterSection
-from compiler.subjects.jobs.plan import TrainJob
-from compiler.subjects.jobs.spec import Job, JobsSection
-from compiler.subjects.network.plan import MadeNetwork
-from compiler.subjects.pools.plan import (
-    POOL_LABEL,
-    AutoNodeClass,
-    BlockDevice,
-    NodeClass,
-    NodeGroup,
-)
-from compiler.subjects.pools.spec import NodePool, PoolsSection, in_words
-from compiler.subjects.storage.spec import Storage, StorageSection
 
 MONTH = 730
 """Hours of a month, as the AWS Pricing Calculator counts it."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.jobs.plan import CheckpointSchedule
+from compiler.core.jobs.saving import lasting
 from compiler.plan.units import Duration
 from compiler.report.bill import node_price
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
-from compiler.subjects.jobs.plan import CheckpointSchedule
-from compiler.subjects.jobs.saving import lasting
 
 _UNKNOWN = "?"
 

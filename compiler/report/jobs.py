@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pools import spec as spec_pools
+from compiler.core.pools.spec import in_words
 from compiler.model.nodes import class_of
+from compiler.plan.scheduling import INSTANCE_TYPE, POOL_LABEL, ZONE
+from compiler.platforms.eks.kueue.plan import Flavor
+from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
+from compiler.platforms.eks.runs.plan import TrainJob, runtime_of
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
-from compiler.subjects.jobs.plan import TrainJob, runtime_of
-from compiler.subjects.pools import spec as spec_pools
-from compiler.subjects.pools.plan import INSTANCE_TYPE, POOL_LABEL, ZONE, NodeGroup, NodePool
-from compiler.subjects.pools.spec import in_words
-from compiler.subjects.queues.plan import Flavor
 
 
 def section(subject: Subject) -> Iterator[str]:

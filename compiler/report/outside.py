@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.network.spec import NetworkSection
+from compiler.core.pools.spec import PoolsSection
+from compiler.core.secrets.spec import SecretsSection
+from compiler.core.storage.spec import StorageSection
+from compiler.platforms.eks.nodes.plan import AutoNodeClass, NodeClass
+from compiler.platforms.eks.runs.plan import Runtime, TrainJob
 from compiler.report.markdown import code
 from compiler.report.subject import Subject
-from compiler.subjects.jobs.plan import Runtime, TrainJob
-from compiler.subjects.network.spec import NetworkSection
-from compiler.subjects.pools.plan import AutoNodeClass, NodeClass
-from compiler.subjects.pools.spec import PoolsSection
-from compiler.subjects.secrets.spec import SecretsSection
-from compiler.subjects.storage.spec import StorageSection
 
 
 def section(subject: Subject) -> Iterator[str]:

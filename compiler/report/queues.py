@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pools.spec import PoolsSection
+from compiler.core.queues.spec import PoolQuota, Queue, QueuesSection
+from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
-from compiler.subjects.jobs.plan import TrainJob
-from compiler.subjects.pools.spec import PoolsSection
-from compiler.subjects.queues.spec import PoolQuota, Queue, QueuesSection
 
 
 def section(subject: Subject) -> Iterator[str]:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from compiler.core.jobs.plan import CheckpointSchedule
+from compiler.core.jobs.stopping import AFTER_THE_SIGNAL, longest_hook, longest_silence
+from compiler.core.pools.pools import DIAGNOSTICS
+from compiler.core.pools.spec import NodePool
 from compiler.dataclass import dataclass
 from compiler.model.reading import Reading
 from compiler.model.work import Work
 from compiler.plan.units import Duration
+from compiler.platforms.eks.health.plan import BurnIn
+from compiler.platforms.eks.kueue.resolve import PROVISION, PULL, REPAIR
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
-from compiler.subjects.health.plan import BurnIn
-from compiler.subjects.jobs.plan import CheckpointSchedule
-from compiler.subjects.jobs.stopping import AFTER_THE_SIGNAL, longest_hook, longest_silence
-from compiler.subjects.pools.pools import DIAGNOSTICS
-from compiler.subjects.pools.spec import NodePool
-from compiler.subjects.queues.resolve import PROVISION, PULL, REPAIR
 
 WATCHDOG = Duration.minutes(10)
 """How long NCCL's watchdog of PyTorch waits for a collective, unless the program says another `timeout` to

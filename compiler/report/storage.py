@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.jobs.spec import Job, JobsSection
+from compiler.core.storage.spec import Storage, StorageSection
+from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
-from compiler.subjects.cluster.plan import Cluster
-from compiler.subjects.jobs.spec import Job, JobsSection
-from compiler.subjects.storage.spec import Storage, StorageSection
 
 
 def section(subject: Subject) -> Iterator[str]:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from compiler.catalog import Catalog, VersionStep
+from compiler.core.pools.spec import NodePool as Pool
+from compiler.core.pools.spec import PoolsSection
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.history import Run
 from compiler.model.offers import as_pool
 from compiler.plan import Plan
+from compiler.plan.scheduling import POOL_LABEL
+from compiler.platforms.eks.kueue.plan import queue_of
+from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
+from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.spec.cluster import ClusterSpec
-from compiler.subjects.jobs.plan import TrainJob
-from compiler.subjects.pools.plan import POOL_LABEL, NodeGroup, NodePool
-from compiler.subjects.pools.spec import NodePool as Pool
-from compiler.subjects.pools.spec import PoolsSection
-from compiler.subjects.queues.plan import queue_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,20 +7,20 @@ from dataclasses import replace
 from posixpath import basename
 
 from compiler.catalog.torch import SHUTDOWN_TIMEOUT
+from compiler.core.jobs.plan import CheckpointSchedule
+from compiler.core.jobs.stopping import BLOCK_DRAIN
+from compiler.core.pools.pools import DIAGNOSTICS
 from compiler.dataclass import dataclass
 from compiler.model.reading import Reading
 from compiler.model.work import Work
 from compiler.plan.units import Duration
+from compiler.platforms.eks.delivery.plan import HelmRelease, Stage
+from compiler.platforms.eks.health.plan import BurnIn
+from compiler.platforms.eks.kueue.plan import QueueManager
+from compiler.platforms.eks.kueue.resolve import PROVISION, PULL, RECOVERY, REPAIR
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
-from compiler.subjects.delivery.plan import HelmRelease, Stage
-from compiler.subjects.health.plan import BurnIn
-from compiler.subjects.jobs.plan import CheckpointSchedule
-from compiler.subjects.jobs.stopping import BLOCK_DRAIN
-from compiler.subjects.pools.plan import NodePool
-from compiler.subjects.pools.pools import DIAGNOSTICS
-from compiler.subjects.queues.plan import QueueManager
-from compiler.subjects.queues.resolve import PROVISION, PULL, RECOVERY, REPAIR
 
 _RENDEZVOUS = "PET_RDZV_CONF"
 _JOIN = "join_timeout"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.plan import Plan
+from compiler.platforms.eks.cluster.plan import AccessEntry, Bootstrap, Cluster
+from compiler.platforms.eks.overrides.plan import IncludedObject, ObjectPatch
+from compiler.platforms.eks.teams.plan import Access
 from compiler.report.findings import place
 from compiler.report.markdown import code, table
 from compiler.report.subject import Subject
-from compiler.subjects.cluster.plan import AccessEntry, Bootstrap, Cluster
-from compiler.subjects.namespaces.plan import Access
-from compiler.subjects.overrides.plan import IncludedObject, ObjectPatch
 
 CODES = frozenset(
     {

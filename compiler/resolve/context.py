@@ -8,19 +8,19 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from compiler.catalog import Catalog, InstanceType, Release, iam
+from compiler.core.network.spec import NetworkSection
+from compiler.core.pools.spec import NodePool, PoolsSection
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, listed, warning
 from compiler.diagnostics.near import meant
 from compiler.plan import Derived, PlanNode
-from compiler.platforms import Platform
 from compiler.resolve.versions import own_versions
+from compiler.rooms import Platform
 from compiler.source import Route
 from compiler.source.include import Included
 from compiler.source.texts import Text
 from compiler.spec.cluster import ClusterSpec
-from compiler.subjects.network.spec import NetworkSection
-from compiler.subjects.pools.spec import NodePool, PoolsSection
 
 SPEC = Route(("spec",))
 T = TypeVar("T")

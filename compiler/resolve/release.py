@@ -8,6 +8,8 @@ from compiler.catalog import Catalog, Release
 from compiler.catalog.release import Component, version_key
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, listed
+from compiler.platforms.eks.cluster.spec import ClusterSection
+from compiler.platforms.eks.overrides.spec import OverridesSection
 from compiler.resolve.context import SPEC, Context, near_help
 from compiler.resolve.versions import (
     OF_THE_PLATFORM,
@@ -18,8 +20,6 @@ from compiler.resolve.versions import (
 )
 from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
-from compiler.subjects.cluster.spec import ClusterSection
-from compiler.subjects.overrides.spec import OverridesSection
 
 
 def choose_release(spec: ClusterSpec, catalog: Catalog) -> tuple[Release | None, list[Diagnostic]]:

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from compiler.catalog import Catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.plan import Plan, PlanNode
-from compiler.platforms import EKS, Platform
+from compiler.platforms import EKS
+from compiler.platforms.eks import addons
 from compiler.resolve.context import SPEC, Context, near_help
 from compiler.resolve.release import choose_release, settle_versions
+from compiler.rooms import Platform, parts
 from compiler.source import Route
 from compiler.source.include import Included
 from compiler.source.texts import Text
 from compiler.spec.cluster import TrainingCluster
-from compiler.subjects import addons, parts
 
 __all__ = ["resolve"]
 
@@ -66,7 +67,7 @@ def resolve(
 
 def _plan(context: Context) -> Plan:
     nodes: list[PlanNode] = []
-    for subject in parts("resolve", context.platform.subjects):
+    for subject in parts("resolve", context.platform.rooms):
         nodes.extend(subject.resolve(context))
     settle_versions(context, addons.used(context))
     return Plan(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from compiler.catalog.release import Component
+from compiler.platforms.eks.cluster.spec import ClusterSection
+from compiler.platforms.eks.overrides.spec import OverridesSection
 from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
-from compiler.subjects.cluster.spec import ClusterSection
-from compiler.subjects.overrides.spec import OverridesSection
 
 _SPEC = Route(("spec",))
 _EKS = _SPEC / "platform" / "eks"

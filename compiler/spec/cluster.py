@@ -5,10 +5,10 @@ from typing import Literal
 
 from pydantic import Field, create_model
 
-from compiler.platforms import EKS, Platform
+from compiler.platforms import EKS
+from compiler.rooms import Platform, parts
 from compiler.spec.base import SpecModel
 from compiler.spec.types import Account, ClusterName, Region, TagKey, TagValue
-from compiler.subjects import parts
 
 
 class Metadata(SpecModel):
@@ -73,7 +73,7 @@ class TrainingCluster(SpecModel):
 @cache
 def language(platform: Platform = EKS) -> type[TrainingCluster]:
     """The model of a whole spec of a platform: its subjects' sections beside what every cluster has."""
-    sections = [module.SECTION for module in parts("spec", platform.subjects)]
+    sections = [module.SECTION for module in parts("spec", platform.rooms)]
     spec = create_model(
         "ClusterSpec",
         __base__=(*reversed(sections), ClusterSpec),  # pydantic lists the last base first

@@ -7,9 +7,9 @@ from functools import cache
 
 from pydantic import BaseModel
 
-from compiler.platforms import EKS, Platform
+from compiler.platforms import EKS
+from compiler.rooms import Platform, parts
 from compiler.spec.later import model_of
-from compiler.subjects import parts
 
 
 @cache
@@ -33,7 +33,7 @@ def lists(platform: Platform = EKS) -> Mapping[str, str]:
 @cache
 def _declared(platform: Platform) -> Mapping[str, tuple[str, object]]:
     kinds: dict[str, tuple[str, object]] = {}
-    for module in parts("spec", platform.subjects):
+    for module in parts("spec", platform.rooms):
         for kind, item in getattr(module, "DOCUMENTS", {}).items():
             assert kind not in kinds, f"two subjects have documents of kind {kind}"
             kinds[kind] = item

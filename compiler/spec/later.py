@@ -41,8 +41,8 @@ class Later:
 
 @cache
 def later(module: str, *names: str) -> tuple[type[Later], ...]:
-    """What stands for models of a module below ``compiler.subjects``, by their names."""
-    path = f"compiler.subjects.{module}"
+    """What stands for models of a module below ``compiler``, by their names."""
+    path = f"compiler.{module}"
     return tuple(type(name, (Later,), {"module": path}) for name in names)
 
 

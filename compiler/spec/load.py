@@ -9,17 +9,17 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError, create_model
 
+from compiler.core.jobs.spec import Job
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import listed
-from compiler.platforms import EKS, PLATFORMS, Platform
+from compiler.platforms import EKS, PLATFORMS
+from compiler.rooms import Platform, parts
 from compiler.source import Document, Route
 from compiler.source.inherit import DEFAULTS, NEVER_INHERITED
 from compiler.source.tree import MappingNode
 from compiler.spec.base import SpecModel
 from compiler.spec.cluster import TrainingCluster, language
 from compiler.spec.errors import explain_all, keys_of
-from compiler.subjects import parts
-from compiler.subjects.jobs.spec import Job
 
 __all__ = ["load", "platform_of"]
 
@@ -65,7 +65,7 @@ def _of_platform(fault: Diagnostic, platform: Platform) -> Diagnostic:
         return fault
     if key not in _all_keys():
         return fault
-    keys = listed(sorted(_keys(platform.subjects)))
+    keys = listed(sorted(_keys(platform.rooms)))
     otherwise = f"remove it; the platform has {keys}"
     help = platform.instead.get(str(key), otherwise)
     return replace(

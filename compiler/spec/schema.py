@@ -9,12 +9,12 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from compiler.core.jobs.launchers.filling import FILLING, OF_RUNTIME
 from compiler.source.inherit import DEFAULTS, NEVER_INHERITED
 from compiler.spec.cluster import language
 from compiler.spec.documents import documents
 from compiler.spec.editor import shape_of
 from compiler.spec.later import stood_for
-from compiler.subjects.jobs.launchers.filling import FILLING, OF_RUNTIME
 
 _BASE = "TrainingClusterBase"
 KINDS = ("TrainingCluster", _BASE, *documents())

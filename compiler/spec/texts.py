@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 
-from compiler.platforms import EKS, Platform
+from compiler.platforms import EKS
+from compiler.rooms import Platform, parts
 from compiler.source.texts import TextKey
-from compiler.subjects import parts
 
 
 @cache
 def text_keys(platform: Platform = EKS) -> tuple[TextKey, ...]:
     """``TEXTS`` of the subjects' ``spec`` modules."""
     keys: list[TextKey] = []
-    for module in parts("spec", platform.subjects):
+    for module in parts("spec", platform.rooms):
         keys += getattr(module, "TEXTS", ())
     return tuple(keys)

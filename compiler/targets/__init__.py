@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from compiler.output import Artifact
 from compiler.plan import Plan
-from compiler.subjects import parts
-from compiler.subjects.cluster.plan import Bootstrap
+from compiler.platforms.eks.cluster.plan import Bootstrap
+from compiler.rooms import parts
 
 __all__ = ["lower"]
 

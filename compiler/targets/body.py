@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from compiler.manifest import Body
+from compiler.plan.scheduling import Taint, Toleration
 from compiler.plan.units import Quantity
-from compiler.subjects.pools.plan import Taint, Toleration
 
 MANAGED_BY = {"app.kubernetes.io/managed-by": "trainyard"}
 NO_PRUNE = {"kustomize.toolkit.fluxcd.io/prune": "disabled"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.subjects.pools.plan import Boot
+from compiler.platforms.eks.nodes.plan import Boot
 
 
 def boot_script(boot: Boot) -> str:

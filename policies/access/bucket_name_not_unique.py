@@ -3,9 +3,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from compiler.core.cloud.plan import Bucket
 from compiler.diagnostics import Severity
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.cloud.plan import Bucket
 
 _ACCOUNT = r"[0-9]{12}|AWS::AccountId|AWS::StackId|Account"
 _NAMESPACED = "-an"

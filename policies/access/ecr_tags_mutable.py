@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.cloud.plan import RepositoryStack
 from compiler.diagnostics import Severity
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.cloud.plan import RepositoryStack
 
 
 @rule("ACC015", severity=Severity.WARNING)

@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.platforms.eks.cluster.plan import Bootstrap, Cluster
+from compiler.platforms.eks.teams.plan import Access
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.cluster.plan import Bootstrap, Cluster
-from compiler.subjects.namespaces.plan import Access
 
 
 @rule("ACC002", severity=Severity.NOTE)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.cloud.plan import AccessPolicy
 from compiler.diagnostics import Severity
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.cloud.plan import AccessPolicy
 
 
 @rule("ACC006", severity=Severity.WARNING)

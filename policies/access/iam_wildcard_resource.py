@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from compiler.catalog.iam import limited_actions
+from compiler.core.cloud.plan import AccessPolicy, Statement
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.cloud.plan import AccessPolicy, Statement
 
 _READING = ("describe", "get", "list", "batchget", "head", "lookup", "search", "view")
 _NAMED = 3  # actions that a message names

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.cloud.plan import IamRole
 from compiler.diagnostics import Severity
 from compiler.model.managed_policies import broad
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.cloud.plan import IamRole
 
 
 @rule("ACC020", severity=Severity.WARNING)

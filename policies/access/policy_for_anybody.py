@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.cloud.plan import AccessPolicy, Statement
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.cloud.plan import AccessPolicy, Statement
 
 _WHAT = {
     "trust": "may be taken on by any account of AWS",

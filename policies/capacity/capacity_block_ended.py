@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import date
 
 from compiler.diagnostics import Severity
+from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import NodeClass
 
 _ENDS = "trainyard.dev/capacity-block-ends"
 

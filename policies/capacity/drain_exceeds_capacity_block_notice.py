@@ -6,9 +6,9 @@ from compiler.diagnostics import Severity
 from compiler.model.values import seconds
 from compiler.model.work import Work
 from compiler.plan.units import Duration
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC034", aliases=("drain-over-block",), severity=Severity.WARNING, params={"minutes": 8})

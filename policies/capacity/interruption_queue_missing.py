@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.model.values import value
+from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.delivery.plan import HelmRelease
-from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC017", severity=Severity.WARNING)

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.blocks import gangs_of
+from compiler.platforms.eks.kueue.plan import Flavor
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import NodePool
-from compiler.subjects.queues.plan import Flavor
 
 
 @rule("PLC035", severity=Severity.NOTE, params={"nodes": 1}, enabled=False)

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from compiler.diagnostics import Severity
 from compiler.model.offers import place
 from compiler.model.work import Work
+from compiler.plan.scheduling import CAPACITY_TYPE
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import CAPACITY_TYPE, NodePool
 
 
 @rule("PLC013", severity=Severity.WARNING)

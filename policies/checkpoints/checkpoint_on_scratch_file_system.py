@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.jobs.plan import CheckpointSchedule
 from compiler.diagnostics import Severity
 from compiler.model.saves import claim_of, saved_paths
 from compiler.model.storage import FSX
@@ -9,7 +10,6 @@ from compiler.model.work import Work
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import CheckpointSchedule
 
 _SCRATCH = ("SCRATCH_1", "SCRATCH_2")
 _HELP = "save to a persistent file system, or copy each checkpoint to S3"

@@ -9,13 +9,13 @@ from compiler.catalog.torch import (
     SHUTDOWN_TIMEOUT,
     torch_of,
 )
+from compiler.core.pods.plan import Pod
 from compiler.diagnostics import Severity
 from compiler.model.command import launches, options, starts
 from compiler.model.work import Work
 from compiler.plan.units import Duration
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import Pod
 
 
 @rule("RUN031", aliases=("saving-cut-short",), severity=Severity.WARNING, params={"seconds": 60})

@@ -3,11 +3,11 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
+from compiler.core.jobs.plan import CheckpointSchedule
+from compiler.core.storage.plan import MadeFileSystem
 from compiler.diagnostics import Severity
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.jobs.plan import CheckpointSchedule
-from compiler.subjects.storage.plan import MadeFileSystem
 
 
 @rule("RUN139", severity=Severity.WARNING)

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.cluster.plan import Cluster
 
 
 @rule("HLT023", aliases=("auto-mode-implicit",), severity=Severity.NOTE)

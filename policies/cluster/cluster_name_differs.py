@@ -6,10 +6,10 @@ from compiler.diagnostics import Severity
 from compiler.manifest import Manifest, placeholder
 from compiler.model.values import items, mapping, value
 from compiler.plan import Plan
+from compiler.platforms.eks.delivery.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.source import Route
-from compiler.subjects.delivery.plan import HelmRelease
 
 _DISCOVERY = "karpenter.sh/discovery"
 _OWNED = "kubernetes.io/cluster/"

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compiler.plan import Plan
+from compiler.platforms.eks.cluster.plan import Cluster
+from compiler.platforms.eks.delivery.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
 from compiler.source import Route
-from compiler.subjects.cluster.plan import Cluster
-from compiler.subjects.delivery.plan import HelmRelease
 
 _CONTROLLERS = {
     "karpenter": ("", "launches nodes"),

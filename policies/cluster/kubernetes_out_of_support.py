@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import date
 
 from compiler.diagnostics import Severity
+from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.cluster.plan import Cluster
 
 _DEARER = 0.60 - 0.10
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.model.offers import forbids_disruption
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import NodePool
 
 
 @rule("HLT044", severity=Severity.WARNING)

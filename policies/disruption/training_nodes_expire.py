@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.manifest import placeholder
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import NodePool
 
 
 @rule("HLT011", aliases=("nodes-expire",), severity=Severity.WARNING)

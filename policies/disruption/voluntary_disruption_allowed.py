@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from compiler.diagnostics import Severity
 from compiler.model.offers import GroupPool, forbids_disruption
 from compiler.model.work import Work
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.pools.plan import NodePool
 
 
 @rule("HLT013", aliases=("disruption-allowed",), severity=Severity.WARNING)

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from compiler.diagnostics import Severity
 from compiler.model.offers import GroupPool, named_types, nonexistent_type
 from compiler.model.work import Work
+from compiler.plan.scheduling import INSTANCE_TYPE
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import INSTANCE_TYPE
 
 
 @rule("EFA007", aliases=("efa-type-unpinned",), severity=Severity.WARNING)

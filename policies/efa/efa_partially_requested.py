@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import EFA
 from compiler.diagnostics import Severity
 from compiler.model.fit import not_offered
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import EFA
 
 
 @rule("EFA018", aliases=("efa-in-part",), severity=Severity.WARNING, pods=True)

@@ -3,10 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.model.values import value
+from compiler.plan.scheduling import Toleration, untolerated
+from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.nodes.plan import NodeGroup
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.delivery.plan import HelmRelease
-from compiler.subjects.pools.plan import NodeGroup, Toleration, untolerated
 
 _CHART = "aws-efa-k8s-device-plugin"
 # eksctl v0.230.0, pkg/addons/assets/efa-device-plugin.yaml: a DaemonSet of the chart's name, in kube-system.

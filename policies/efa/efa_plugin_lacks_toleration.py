@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.model.values import tolerations
+from compiler.plan.scheduling import untolerated
+from compiler.platforms.eks.delivery.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.delivery.plan import HelmRelease
-from compiler.subjects.pools.plan import untolerated
 
 
 @rule("EFA015", aliases=("efa-plugin-untolerating",))

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import EFA, HUGEPAGES
 from compiler.diagnostics import Severity
 from compiler.model.fit import huge_pages
 from compiler.model.offers import GroupPool
 from compiler.model.work import Work
 from compiler.plan import Quantity
+from compiler.platforms.eks.nodes.plan import NodeOverlay
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import EFA, HUGEPAGES
-from compiler.subjects.pools.plan import NodeOverlay
 
 
 @rule("EFA008", severity=Severity.WARNING, pods=True)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import BESIDE_NODES
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.jobs.plan import BESIDE_NODES
 
 _GROUP = "kueue.x-k8s.io/podset-group-name"
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.manifest import placeholder
+from compiler.platforms.eks.delivery.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.delivery.plan import HelmRelease
 
 
 @rule("RUN025", severity=Severity.WARNING)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from compiler.catalog.charts import unknown, values_of
 from compiler.diagnostics import Severity
 from compiler.diagnostics.near import meant
+from compiler.platforms.eks.delivery.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.delivery.plan import HelmRelease
 
 
 @rule("RUN135", severity=Severity.WARNING)

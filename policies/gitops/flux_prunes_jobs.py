@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.platforms.eks.delivery.plan import Stage
+from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.delivery.plan import Stage
-from compiler.subjects.jobs.plan import TrainJob
 
 
 @rule("RUN014", aliases=("stage-prunes-jobs",))

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.platforms.eks.delivery.plan import Stage
+from compiler.platforms.eks.runs.plan import Runtime
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.delivery.plan import Stage
-from compiler.subjects.jobs.plan import Runtime
 
 
 @rule("RUN015", aliases=("runtime-pruned",))

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from compiler.model.values import tolerations
 from compiler.plan import Plan
+from compiler.plan.scheduling import untolerated
+from compiler.platforms.eks.cluster.plan import Addon, Cluster
+from compiler.platforms.eks.delivery.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.source import Route
-from compiler.subjects.cluster.plan import Addon, Cluster
-from compiler.subjects.delivery.plan import HelmRelease
-from compiler.subjects.pools.plan import untolerated
 
 
 @rule("HLT005", aliases=("dcgm-agent-untolerating",))

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import placeholder
 from compiler.model.values import value
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import NodePool
 
 _LABEL = "nvidia.com/device-plugin.config"
 

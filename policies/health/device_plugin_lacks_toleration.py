@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import EFA, GPU, NEURON
 from compiler.manifest import Manifest
 from compiler.model.values import items, mapping, read_tolerations, value
+from compiler.plan.scheduling import untolerated
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.source import Route
-from compiler.subjects.jobs.plan import EFA, GPU, NEURON
-from compiler.subjects.pools.plan import NodePool, untolerated
 
 
 @rule("HLT028", aliases=("device-plugin-untolerating",), kinds=("apps/DaemonSet",))

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import GPU
 from compiler.model.values import tolerations, value
+from compiler.plan.scheduling import Toleration, untolerated
+from compiler.platforms.eks.delivery.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.delivery.plan import HelmRelease
-from compiler.subjects.jobs.plan import GPU
-from compiler.subjects.pools.plan import Toleration, untolerated
 
 
 @rule("HLT019", aliases=("taint-of-other-value",))

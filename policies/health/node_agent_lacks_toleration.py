@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import GPU
 from compiler.model.values import tolerations, value
 from compiler.plan import Plan
+from compiler.plan.scheduling import Toleration, untolerated
+from compiler.platforms.eks.health.plan import ProblemDetector
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.health.plan import ProblemDetector
-from compiler.subjects.jobs.plan import GPU
-from compiler.subjects.pools.plan import NodePool, Toleration, untolerated
 
 
 @rule("HLT009", aliases=("agent-untolerating",))

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.plan import Plan
+from compiler.platforms.eks.health.plan import AGENT_CONDITIONS, ConditionTainter, ProblemDetector
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.health.plan import AGENT_CONDITIONS, ConditionTainter, ProblemDetector
 
 
 @rule("HLT002", aliases=("condition-without-consumer",))

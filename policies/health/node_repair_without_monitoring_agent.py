@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.model.values import value
+from compiler.platforms.eks.cluster.plan import Cluster
+from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.cluster.plan import Cluster
-from compiler.subjects.delivery.plan import HelmRelease
-from compiler.subjects.pools.plan import NodePool
 
 
 @rule("HLT004", aliases=("repair-without-agent",), severity=Severity.WARNING)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.platforms.eks.health.plan import ProblemDetector
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.health.plan import ProblemDetector
 
 
 @rule("HLT007")

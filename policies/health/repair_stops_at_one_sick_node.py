@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.platforms.eks.nodes.plan import NodeGroup
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.pools.plan import NodeGroup
 
 _SHARE = "maxUnhealthyNodeThresholdPercentage"
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.images.plan import Step
 from compiler.diagnostics import Severity
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.images.plan import Step
 
 
 @rule("RUN061", severity=Severity.WARNING)

@@ -3,10 +3,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from compiler.core.images.plan import Step
 from compiler.diagnostics import Severity
 from compiler.policy.rule import Finding, rule
 from compiler.regex import regex
-from compiler.subjects.images.plan import Step
 
 _URL = regex(r"https?://[^\s\"'|]+")
 _COMPARES = ("sha256sum", "sha512sum", "shasum", "gpg", "cosign")

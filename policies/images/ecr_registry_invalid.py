@@ -3,12 +3,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import Container
 from compiler.diagnostics.near import near
 from compiler.manifest import placeholder
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import Container
 
 # ECR user guide, Amazon ECR private registry: the registry's name in a dual-stack, a FIPS and a plain form; public
 # registries are public.ecr.aws.

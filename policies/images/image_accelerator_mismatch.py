@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from compiler.catalog.images import ImageFacts
+from compiler.core.pods.plan import GPU, NEURON
 from compiler.diagnostics import Severity
 from compiler.model.images import known, runs
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import GPU, NEURON
 
 _NEURON = r"neuron|(^|[-_.:])(trn|inf)\d"
 _OTHERS = r"(^|[-_.])(gpu|cpu|cu\d+|cuda[\d.]*)($|[-_.])"

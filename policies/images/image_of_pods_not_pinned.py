@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import Container
 from compiler.diagnostics import Severity
 from compiler.manifest import placeholder
 from compiler.model.pods import is_judged, main_container
 from compiler.model.shell import title_of
+from compiler.platforms.eks.workloads.plan import PodSet, Workload
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.jobs.plan import Container
-from compiler.subjects.workloads.plan import PodSet, Workload
 
 
 @rule("RUN077", severity=Severity.WARNING)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from compiler.diagnostics import Severity
 from compiler.model.choices import repelling_taint
 from compiler.model.work import Work
+from compiler.plan.scheduling import Taint, Toleration
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.pools.plan import Taint, Toleration
 
 
 @rule("RUN005", severity=Severity.WARNING)

@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.platforms.eks.runs.plan import Runtime
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.regex import regex
-from compiler.subjects.jobs.plan import Runtime
 
 
 @rule("RUN016", severity=Severity.NOTE)

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.platforms.eks.kueue.plan import LocalQueue
+from compiler.platforms.eks.runs.plan import Runtime, TrainJob
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import Runtime, TrainJob
-from compiler.subjects.queues.plan import LocalQueue
 
 
 @rule("RUN023", aliases=("runtime-elsewhere",))

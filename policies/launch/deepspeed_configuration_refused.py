@@ -4,12 +4,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from compiler.core.jobs.plan import TrainingState
 from compiler.model.command import options
 from compiler.model.files import File, file_of
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import TrainingState
 
 _OPTIONS = ("deepspeed", "deepspeed-config", "ds-config")
 # Ranks that share a model see fewer batches than there are ranks (Megatron-LM, training/arguments.py).

@@ -3,9 +3,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import Container
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.jobs.plan import Container
 
 _FOREVER = re.compile(
     r"\bsleep\s+inf(?:inity)?\b|\btail\s+-\w*f\w*\s+/dev/null\b"

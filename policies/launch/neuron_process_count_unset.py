@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import NEURON
 from compiler.manifest import placeholder
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.jobs.plan import NEURON
 
 
 @rule("RUN012", aliases=("processes-on-neuron",))

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.jobs.plan import TrainingState
 from compiler.model.degrees import Degree, degrees_of
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import TrainingState
 
 
 @rule("RUN096")

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import GPU
 from compiler.diagnostics import Severity
 from compiler.model.command import launches, options
 from compiler.model.fit import exceeds_node
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import GPU
 
 
 @rule("RUN011", severity=Severity.WARNING)

@@ -3,10 +3,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import GPU
 from compiler.diagnostics import Severity
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.jobs.plan import GPU
 
 _PYTHON = re.compile(
     r"(?:^|[;&|(\n]|\bexec\s)\s*(?:\S*/)?python[0-9.]*\s+(?:-u\s+)?(?P<what>[\w./$-]*train[\w.-]*\.py)(?=\s|$)"

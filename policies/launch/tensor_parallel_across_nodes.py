@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.jobs.plan import TrainingState
 from compiler.diagnostics import Severity
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.jobs.plan import TrainingState
 
 
 @rule("RUN050", severity=Severity.WARNING)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.platforms.eks.delivery.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.delivery.plan import HelmRelease
 
 
 @rule("PLC073")

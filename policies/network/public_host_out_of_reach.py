@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import Container
 from compiler.diagnostics import Severity
 from compiler.manifest import placeholder
 from compiler.model.work import Work
 from compiler.plan import Plan
+from compiler.platforms.eks.delivery.plan import GitSource, HelmSource
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.regex import regex
-from compiler.subjects.delivery.plan import GitSource, HelmSource
-from compiler.subjects.jobs.plan import Container
 
 _HUB = "docker.io"
 # ECR user guide, pull-through-cache: upstream registries.

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 
 from compiler.diagnostics import Severity
+from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.cluster.plan import Cluster
 
 # RFC 1918, RFC 6598 and RFC 2544: what belongs to nobody on the internet.
 _PRIVATE = tuple(

@@ -3,11 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.platforms.eks.cluster.plan import Cluster
+from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.source import Route
-from compiler.subjects.cluster.plan import Cluster
-from compiler.subjects.pools.plan import NodeClass
 
 
 @rule("HLT041", severity=Severity.WARNING)

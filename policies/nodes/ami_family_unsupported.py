@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.catalog import version_key
+from compiler.platforms.eks.cluster.plan import Cluster
+from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.cluster.plan import Cluster
-from compiler.subjects.pools.plan import NodeClass
 
 
 @rule("HLT021", aliases=("image-family-gone",))

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from compiler.catalog import InstanceType
 from compiler.catalog.instance import NEURON_RESOURCE, NVIDIA_RESOURCE
+from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.regex import regex
-from compiler.subjects.pools.plan import NodeClass
 
 
 @rule("HLT027", aliases=("image-of-other-machines",))

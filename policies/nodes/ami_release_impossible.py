@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 
+from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import NodeClass
 
 _DATED = re.compile(r"(?P<family>[a-z0-9]+)@v(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)\Z")
 _FIRST = {"al2023": date(2023, 3, 15)}

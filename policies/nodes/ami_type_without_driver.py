@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.cloud.plan import NodeGroupStack
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.cloud.plan import NodeGroupStack
 
 _DRIVERS = {"nvidia.com/gpu": ("NVIDIA", "GPU"), "aws.amazon.com/neuron": ("NEURON",)}
 _DEFAULT = "AL2023_x86_64_STANDARD"

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.pools.plan import NodeClass
 
 
 @rule("HLT026", aliases=("image-without-kubelet",))

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.model.offers import AUTO_MODE, KARPENTER, instance_labels
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC019", aliases=("label-of-auto-mode",))

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from compiler.catalog.auto_mode import families, launches
 from compiler.manifest import placeholder
 from compiler.model.offers import instance_values, place
+from compiler.plan.scheduling import INSTANCE_TYPE
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import INSTANCE_TYPE, NodePool
 
 
 @rule("PLC075")

@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.model.values import value
+from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.nodes.plan import NodeOverlay, NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.delivery.plan import HelmRelease
-from compiler.subjects.pools.plan import NodeOverlay, NodePool
 
 
 @rule("PLC031", aliases=("feature-gate-off",))

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import placeholder
 from compiler.model.offers import place
+from compiler.plan.scheduling import ARCH, CAPACITY_TYPE, OS
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.pools.plan import ARCH, CAPACITY_TYPE, OS, NodePool
 
 
 @rule("PLC020", aliases=("label-value-of-no-node",))

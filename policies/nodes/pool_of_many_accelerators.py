@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.offers import ACCELERATED, AUTO_MODE, KARPENTER, instance_values
+from compiler.plan.scheduling import INSTANCE_TYPE
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.pools.plan import INSTANCE_TYPE, NodePool
 
 _NARROWING = ("family", "gpu-name", "gpu-memory", "accelerator-name", "generation")
 

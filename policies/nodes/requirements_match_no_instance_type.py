@@ -3,9 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.model.offers import named_types, unmet_requirements
+from compiler.plan.scheduling import ARCH
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import ARCH, NodePool
 
 
 @rule("PLC024", aliases=("requirements-leave-no-type",))

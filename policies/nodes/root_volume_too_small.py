@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.plan.units import Quantity
+from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import NodeClass
 
 
 @rule("LIM039", severity=Severity.WARNING, params={"gibibytes": 60})

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.offers import nonexistent_type, other_sizes, place
+from compiler.plan.scheduling import INSTANCE_TYPE
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import INSTANCE_TYPE, NodePool
 
 
 @rule("PLC018")

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.offers import other_sizes
 from compiler.model.work import Work
+from compiler.plan.scheduling import INSTANCE_TYPE
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import INSTANCE_TYPE
 
 
 @rule("PLC061", pods=True)

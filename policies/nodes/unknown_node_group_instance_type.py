@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.offers import other_sizes
+from compiler.platforms.eks.nodes.plan import NodeGroup
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import NodeGroup
 
 
 @rule("PLC027", aliases=("unknown-type-of-node-group",))

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from compiler.diagnostics import Severity
 from compiler.model.affinity import Affinity, PodTerm, affinities
 from compiler.plan import Plan
+from compiler.platforms.eks.workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.workloads.plan import Workload
 
 _RUN_TO_END = ("Job", "PyTorchJob", "MPIJob", "TFJob", "JAXJob", "JobSet", "CronJob", "RayJob")
 

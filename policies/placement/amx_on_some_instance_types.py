@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.work import Work
+from compiler.plan.scheduling import INSTANCE_TYPE
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.pools.plan import INSTANCE_TYPE
 
 
 @rule("PLC080", severity=Severity.WARNING)

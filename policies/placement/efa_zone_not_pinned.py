@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.fit import room_by_pool
 from compiler.model.work import Work
+from compiler.plan.scheduling import ZONE
+from compiler.platforms.eks.kueue.plan import Flavor
+from compiler.platforms.eks.nodes.plan import NodeClass, NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import ZONE, NodeClass, NodePool
-from compiler.subjects.queues.plan import Flavor
 
 
 @rule("PLC004", aliases=("efa-zone-unpinned",))

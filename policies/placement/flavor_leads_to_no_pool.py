@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from compiler.model.choices import flavors_with_quota, groups_of, meets
 from compiler.model.work import Work
+from compiler.plan.scheduling import NODEPOOL_LABEL, POOL_LABEL
+from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import NODEPOOL_LABEL, POOL_LABEL
-from compiler.subjects.queues.plan import ClusterQueue, Flavor
 
 _PINS = (NODEPOOL_LABEL, POOL_LABEL)
 

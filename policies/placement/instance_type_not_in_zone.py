@@ -6,9 +6,9 @@ from compiler.catalog import InstanceType
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.fit import not_offered
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC014", aliases=("type-not-in-zone",))

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.platforms.eks.nodes.plan import NodeGroup
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.pools.plan import NodeGroup
 
 
 @rule("PLC022", aliases=("node-group-block-with-placement",))

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import placeholder
+from compiler.platforms.eks.cluster.plan import Cluster, Network
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.source import Route
-from compiler.subjects.cluster.plan import Cluster, Network
 
 
 @rule("PLC030", aliases=("node-group-zone-elsewhere",))

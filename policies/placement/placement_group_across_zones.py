@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.platforms.eks.cluster.plan import Bootstrap
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.cluster.plan import Bootstrap
-from compiler.subjects.pools.plan import NodePool
 
 
 @rule("PLC007")

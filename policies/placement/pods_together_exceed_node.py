@@ -4,15 +4,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compiler.catalog import Catalog, InstanceType
+from compiler.core.pods.plan import GPU, Pod
 from compiler.diagnostics import Severity
 from compiler.model.affinity import Affinity, affinities, types_named
 from compiler.model.values import mapping, value
 from compiler.plan import Plan
+from compiler.plan.scheduling import HOSTNAME
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.source import Route
-from compiler.subjects.jobs.plan import GPU, Pod
-from compiler.subjects.pools.plan import HOSTNAME
 
 
 @rule("PLC057")

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.choices import conflicts_with_flavor, describes_nodes, find_choices
 from compiler.model.work import Work
+from compiler.plan.scheduling import NODEPOOL_LABEL
+from compiler.platforms.eks.kueue.plan import Flavor
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import NODEPOOL_LABEL, NodePool
-from compiler.subjects.queues.plan import Flavor
 
 
 @rule("PLC005", pods=True)

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from compiler.model.choices import groups_of
 from compiler.model.work import Work
+from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.queues.plan import Flavor
 
 _ASKED = "kueue.x-k8s.io/podset-"
 

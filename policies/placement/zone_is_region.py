@@ -5,14 +5,15 @@ from collections.abc import Iterator
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.offers import place
 from compiler.plan import Plan
+from compiler.plan.scheduling import ZONE
+from compiler.platforms.eks.cluster.plan import Cluster
+from compiler.platforms.eks.kueue.plan import Flavor
+from compiler.platforms.eks.nodes.plan import NodePool
+from compiler.platforms.eks.runs.plan import Runtime, TrainJob
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.regex import regex
 from compiler.source import Route
-from compiler.subjects.cluster.plan import Cluster
-from compiler.subjects.jobs.plan import Runtime, TrainJob
-from compiler.subjects.pools.plan import ZONE, NodePool
-from compiler.subjects.queues.plan import Flavor
 
 
 @rule("PLC001")

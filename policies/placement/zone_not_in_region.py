@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.offers import place
+from compiler.plan.scheduling import ZONE
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import ZONE, NodePool
 
 
 @rule("PLC002")

@@ -7,10 +7,10 @@ from compiler.diagnostics.near import near
 from compiler.model.choices import describes_nodes
 from compiler.model.fit import not_offered
 from compiler.model.offers import GroupPool
+from compiler.plan.scheduling import NODEPOOL_LABEL, ZONE
+from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import NODEPOOL_LABEL, ZONE
-from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE002")

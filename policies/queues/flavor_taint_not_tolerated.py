@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import Resources
 from compiler.model.choices import flavors_with_quota, groups_of
 from compiler.model.work import Work
+from compiler.plan.scheduling import Toleration, untolerated
+from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import Resources
-from compiler.subjects.pools.plan import Toleration, untolerated
-from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE021", pods=True)

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from compiler.diagnostics import Severity
 from compiler.model.blocks import always_fit, blocks_of, countable, gangs_of, placement
 from compiler.model.work import Work
+from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE022", severity=Severity.WARNING)

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import ACCELERATORS
 from compiler.model.fit import exceeds_node, exceeds_pool, quota_shortfall
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import ACCELERATORS
 
 
 @rule("QUE005", aliases=("gang-over-quota",))

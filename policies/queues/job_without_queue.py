@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.model.work import Work
+from compiler.platforms.eks.kueue.plan import LocalQueue
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.queues.plan import LocalQueue
 
 
 @rule("QUE015", aliases=("job-past-the-queue",), severity=Severity.WARNING)

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.platforms.eks.kueue.plan import QueueManager
+from compiler.platforms.eks.runs.plan import TRAIN_JOB, TrainJob
+from compiler.platforms.eks.workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import TRAIN_JOB, TrainJob
-from compiler.subjects.queues.plan import QueueManager
-from compiler.subjects.workloads.plan import Workload
 
 
 @rule("RUN089")

@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.queues.plan import QueueManager
 
 
 @rule("QUE025", severity=Severity.WARNING, params={"hours": 6})

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.queues.plan import QueueManager
 
 
 @rule("QUE009", aliases=("pods-ready-unset",), severity=Severity.WARNING)

@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from compiler.diagnostics import Severity
+from compiler.platforms.eks.kueue.plan import ClusterQueue, Cohort, Flavor
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import NodePool
-from compiler.subjects.queues.plan import ClusterQueue, Cohort, Flavor
 
 
 @rule("QUE023", severity=Severity.WARNING, params={"percent": 10})

@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.model.work import Work
+from compiler.platforms.eks.kueue.plan import LocalQueue
+from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import TrainJob
-from compiler.subjects.queues.plan import LocalQueue
 
 
 @rule("QUE018", aliases=("queue-of-other-namespace",), pods=True)

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import EFA
 from compiler.model.fit import exceeds_pool
 from compiler.plan import Quantity
+from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor, Quota
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import EFA
-from compiler.subjects.pools.plan import NodePool
-from compiler.subjects.queues.plan import ClusterQueue, Flavor, Quota
 
 
 @rule("QUE004", aliases=("quota-over-capacity",))

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from compiler.core.pods.plan import MISSPELT
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.work import Work
+from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import MISSPELT
-from compiler.subjects.queues.plan import QueueManager
 
 
 @rule("QUE001", pods=True)

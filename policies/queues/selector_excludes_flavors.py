@@ -6,9 +6,9 @@ from compiler.manifest import placeholder
 from compiler.model.choices import conflicts_with_flavor, describes_nodes, groups_of
 from compiler.model.fit import excluding_namespace_label
 from compiler.model.work import Work
+from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE019", pods=True)

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import MISSPELT, Pod, Resources
 from compiler.model.choices import find_choices, groups_of, repelling_taint
 from compiler.model.work import Choice, Work
+from compiler.plan.scheduling import Toleration, untolerated
+from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import MISSPELT, Pod, Resources
-from compiler.subjects.pools.plan import Toleration, untolerated
-from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE003", pods=True)

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.choices import groups_of
 from compiler.model.work import Work
+from compiler.platforms.eks.kueue.plan import Flavor, Topology
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.queues.plan import Flavor, Topology
 
 
 @rule("QUE020", aliases=("topology-not-offered",), pods=True)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.queues.plan import Flavor
 
 
 @rule("QUE007", aliases=("topology-needs-standing-nodes",))

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from compiler.diagnostics import Severity
 from compiler.model.spelling import spec_key
 from compiler.model.work import Work
+from compiler.plan.scheduling import INSTANCE_TYPE
+from compiler.platforms.eks.workloads.plan import is_job
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import INSTANCE_TYPE
-from compiler.subjects.workloads.plan import is_job
 
 
 @rule("LIM016", severity=Severity.WARNING, pods=True)

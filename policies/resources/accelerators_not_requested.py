@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import MISSPELT
 from compiler.diagnostics import Severity
 from compiler.model.spelling import ACCELERATORS
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.jobs.plan import MISSPELT
 
 
 @rule("LIM011", aliases=("accelerators-not-asked",), severity=Severity.WARNING)

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import Container, Pod
 from compiler.diagnostics import Severity
 from compiler.model.command import launches
 from compiler.model.pods import is_judged
 from compiler.model.shell import title_of
+from compiler.plan.scheduling import INSTANCE_TYPE
+from compiler.platforms.eks.workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import Container, Pod
-from compiler.subjects.pools.plan import INSTANCE_TYPE
-from compiler.subjects.workloads.plan import Workload
 
 _TRAINING = ("PyTorchJob", "TFJob", "JAXJob", "XGBoostJob", "PaddleJob")
 _DEVICES = ("nvidia.com/", "aws.amazon.com/", "vpc.amazonaws.com/")

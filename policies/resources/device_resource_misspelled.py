@@ -2,13 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import MISSPELT, Container
 from compiler.plan import Plan
+from compiler.plan.scheduling import Taint, Toleration
+from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor
+from compiler.platforms.eks.nodes.plan import NodePool
+from compiler.platforms.eks.runs.plan import Runtime, TrainJob
+from compiler.platforms.eks.workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 from compiler.source import Route
-from compiler.subjects.jobs.plan import MISSPELT, Container, Runtime, TrainJob
-from compiler.subjects.pools.plan import NodePool, Taint, Toleration
-from compiler.subjects.queues.plan import ClusterQueue, Flavor
-from compiler.subjects.workloads.plan import Workload
 
 
 @rule("EFA004", aliases=("device-key-misspelt",))

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from compiler.model.fit import exceeds_node, exceeds_pool, quota_shortfall
 from compiler.model.work import Work
 from compiler.plan.units import Quantity
+from compiler.platforms.eks.teams.plan import ResourceQuota
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.namespaces.plan import ResourceQuota
 
 
 @rule("LIM010", aliases=("job-over-namespace-quota",))

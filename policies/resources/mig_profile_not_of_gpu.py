@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.work import Work
+from compiler.plan.scheduling import INSTANCE_TYPE, NODEPOOL_LABEL, POOL_LABEL
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import INSTANCE_TYPE, NODEPOOL_LABEL, POOL_LABEL
 
 _MIG = "nvidia.com/mig-"
 _PINS = (NODEPOOL_LABEL, POOL_LABEL, INSTANCE_TYPE)

@@ -6,9 +6,9 @@ from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
 from compiler.model.values import value
 from compiler.model.work import Work
+from compiler.platforms.eks.nodes.plan import NodeGroup
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import NodeGroup
 
 _AUTOSCALER = "cluster-autoscaler"
 _KINDS = ("HelmRelease", "Deployment", "Application", "ClusterConfig")

@@ -3,13 +3,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.catalog import InstanceType, huge_pages_mib
+from compiler.core.pods.plan import HUGEPAGES
 from compiler.diagnostics import Severity
 from compiler.model.offers import admits
 from compiler.plan import Quantity
+from compiler.plan.scheduling import NODEPOOL_LABEL
+from compiler.platforms.eks.nodes.plan import NodeOverlay, NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import HUGEPAGES
-from compiler.subjects.pools.plan import NODEPOOL_LABEL, NodeOverlay, NodePool
 
 
 @rule("EFA019", aliases=("overlay-over-huge-pages",), severity=Severity.WARNING)

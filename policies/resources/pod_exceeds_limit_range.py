@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import Resources
 from compiler.manifest import Manifest
 from compiler.model.values import value
 from compiler.model.work import Work
@@ -9,7 +10,6 @@ from compiler.plan import Quantity
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.source import Route
-from compiler.subjects.jobs.plan import Resources
 
 
 @rule("LIM014", aliases=("pod-over-limit-range",), pods=True)

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import ACCELERATORS, GPU
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import ACCELERATORS, GPU
-from compiler.subjects.pools.plan import NodePool
 
 
 @rule("LIM009", severity=Severity.WARNING)

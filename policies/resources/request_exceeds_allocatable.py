@@ -3,14 +3,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from compiler.core.pods.plan import HUGEPAGES
+from compiler.core.pools.plan import NodeShare
 from compiler.model.fit import node_room
 from compiler.model.spelling import spec_key
 from compiler.model.work import Work
 from compiler.plan import Quantity
+from compiler.plan.scheduling import POOL_LABEL
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.jobs.plan import HUGEPAGES
-from compiler.subjects.pools.plan import POOL_LABEL, NodeShare
 
 
 @rule("LIM002", aliases=("request-over-allocatable",), pods=True)

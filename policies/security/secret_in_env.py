@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from compiler.core.pods.plan import Container
 from compiler.diagnostics.secrets import (
     carried,
     forms,
@@ -14,7 +15,6 @@ from compiler.model.command import options
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.source import Route
-from compiler.subjects.jobs.plan import Container
 
 # Characters of a token; shorter values of `--token` are names and numbers.
 _SHORTEST = 16

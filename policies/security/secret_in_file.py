@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics.secrets import in_text
+from compiler.platforms.eks.runs.plan import FileSet
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.jobs.plan import FileSet
 
 
 @rule("RUN051")

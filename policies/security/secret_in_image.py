@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.images.plan import Step
 from compiler.diagnostics.secrets import carried, in_text
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.images.plan import Step
 
 
 @rule("RUN064")

@@ -7,11 +7,11 @@ from typing import Any
 from compiler.diagnostics.secrets import carried, forms, in_text, literal
 from compiler.manifest import Manifest
 from compiler.plan import Plan
+from compiler.platforms.eks.overrides.plan import IncludedObject, ObjectPatch
+from compiler.platforms.eks.runs.plan import FileSet
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.source import Route
-from compiler.subjects.jobs.plan import FileSet
-from compiler.subjects.overrides.plan import IncludedObject, ObjectPatch
 
 Place = tuple[str | int, ...]
 

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import Container
 from compiler.diagnostics import Severity
 from compiler.model.shell import title_of
 from compiler.plan import Plan
+from compiler.platforms.eks.runs.plan import TrainJob
+from compiler.platforms.eks.workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 from compiler.source import Route
-from compiler.subjects.jobs.plan import Container, TrainJob
-from compiler.subjects.workloads.plan import Workload
 
 _MOVED = {"/usr/local/gds/": "/usr/local/cuda/gds/", "/etc/default/nvidia-gds": "/etc/cufile.json"}
 

@@ -7,10 +7,10 @@ from compiler.manifest import Manifest
 from compiler.model.storage import FSX
 from compiler.model.values import mapping, value
 from compiler.plan import Plan
+from compiler.platforms.eks.delivery.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.source import Route
-from compiler.subjects.delivery.plan import HelmRelease
 
 
 @rule("RUN083", severity=Severity.WARNING)

@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.catalog.ebs import DRIVER
+from compiler.core.storage.plan import VolumeClass
 from compiler.diagnostics import Severity
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.storage.plan import VolumeClass
 
 
 @rule("PLC071", severity=Severity.WARNING)

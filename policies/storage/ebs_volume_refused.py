@@ -3,12 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.catalog.ebs import DRIVER, refusals
+from compiler.core.storage.plan import VolumeClaim, VolumeClass
 from compiler.manifest import placeholder
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.source import Route
-from compiler.subjects.storage.plan import VolumeClaim, VolumeClass
 
 _GIB = 1024**3
 _FIELDS = ("iops", "throughput")

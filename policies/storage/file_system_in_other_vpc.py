@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.storage.plan import PersistentVolume
 from compiler.diagnostics import Severity
 from compiler.model.storage import FSX
+from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.cluster.plan import Cluster
-from compiler.subjects.storage.plan import PersistentVolume
 
 
 @rule("PLC036", severity=Severity.WARNING)

@@ -6,9 +6,9 @@ from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.storage import FSX
 from compiler.model.work import Work
+from compiler.plan.scheduling import ZONE
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.pools.plan import ZONE
 
 
 @rule("PLC032", severity=Severity.WARNING, pods=True)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.cloud.plan import FileSystemStack
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
 from compiler.model.storage import FSX
@@ -11,7 +12,6 @@ from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.source import Route
-from compiler.subjects.cloud.plan import FileSystemStack
 
 _CONFIGURES = ("--net efa", "configure-efa-fsx-lustre-client", "FSxLustreEFAClient")
 _OWN_IMAGE = ("ami", "launchTemplate")

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from compiler.catalog.lustre import PORTS
+from compiler.core.cloud.plan import SecurityGroupStack, SecurityRule
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.cloud.plan import SecurityGroupStack, SecurityRule
 
 (_FIRST, _), _RANGE = PORTS
 _OTHERS = range(_RANGE[0], _RANGE[1] + 1)

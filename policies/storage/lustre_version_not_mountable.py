@@ -3,11 +3,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from compiler.core.storage.plan import PersistentVolume
 from compiler.diagnostics import Severity
 from compiler.model.storage import FSX
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.subjects.storage.plan import PersistentVolume
 
 
 @rule("RUN033", aliases=("lustre-not-mountable",), severity=Severity.WARNING)

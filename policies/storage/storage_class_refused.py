@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.storage.plan import VolumeClaim
 from compiler.manifest import Manifest, placeholder
 from compiler.model.lustre import Asked, refusals
 from compiler.model.storage import FSX
@@ -10,7 +11,6 @@ from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.source import Route
-from compiler.subjects.storage.plan import VolumeClaim
 
 _PARAMETERS = {
     "deployment": "deploymentType",

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.platforms.eks.delivery.plan import GitSource
 from compiler.policy.rule import Finding, rule
-from compiler.subjects.delivery.plan import GitSource
 
 
 @rule("ACC016", severity=Severity.WARNING)

@@ -19,8 +19,8 @@ from world import World, run, serving
 
 from compiler.emit.marker import marked
 from compiler.output.formats import written
-from compiler.subjects.jobs.plan import JOB_KINDS, JOB_RESOURCES
-from compiler.subjects.workloads.lift import KINDS
+from compiler.platforms.eks.runs.plan import JOB_KINDS, JOB_RESOURCES
+from compiler.platforms.eks.workloads.lift import KINDS
 from compiler.targets import lower
 
 NETWORK = {

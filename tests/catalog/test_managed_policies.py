@@ -8,7 +8,7 @@ from compiler.catalog import iam, managed_policies
 from compiler.catalog.build import dump
 from compiler.catalog.build import managed_policies as built
 from compiler.catalog.catalog import DATA
-from compiler.subjects.addons import AddOn, addons
+from compiler.platforms.eks.addons import AddOn, addons
 
 ROLES = [add_on for add_on in addons().values() if add_on.role is not None]
 

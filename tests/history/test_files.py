@@ -9,7 +9,7 @@ from builders import JOB, spec
 from running import Command, contents
 
 from compiler.plan.units import Quantity
-from compiler.subjects.jobs import resolve as resolve_jobs
+from compiler.platforms.eks.runs import resolve as resolve_jobs
 from history.folder import codes, compiled, only_object
 
 FILES = {"/workspace/train.yaml": "epochs: 3\n"}

@@ -11,9 +11,9 @@ import pytest
 from builders import spec
 from running import Command, snapshot
 
+from compiler.core.pods.plan import EnvVar
 from compiler.plan.units import Quantity
-from compiler.subjects.jobs import resolve as resolve_jobs
-from compiler.subjects.jobs.plan import EnvVar
+from compiler.platforms.eks.runs import resolve as resolve_jobs
 from history.folder import runs, train_jobs, write
 
 HELD = "`train` stays as it was submitted: nothing in the spec asks for another run"
@@ -145,7 +145,7 @@ def test_a_rendering_that_changes_under_the_same_name(
     folder: Path, trainyard: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The name may be the same: what was written is compared."""
-    from compiler.subjects.jobs import target as trainer
+    from compiler.platforms.eks.runs import target as trainer
 
     body = trainer.job_body
 

@@ -23,7 +23,7 @@ from running import Command
 from compiler.catalog import load_catalog
 from compiler.history.committed import Committed
 from compiler.history.upgrades import pinned, steps
-from compiler.subjects.cluster.plan import Cluster
+from compiler.platforms.eks.cluster.plan import Cluster
 from history.folder import codes, compiled, only_object, write
 
 OLDER = list(load_catalog().releases)[-2]

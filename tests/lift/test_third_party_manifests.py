@@ -11,15 +11,15 @@ from compiler.lift import kinds, lift
 from compiler.lift.reader import Reader
 from compiler.manifest import Manifest
 from compiler.plan import Duration, Plan, Quantity
+from compiler.platforms.eks.cluster.plan import Cluster
+from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.health.plan import ProblemDetector
+from compiler.platforms.eks.kueue.plan import ClusterQueue, QueueManager
+from compiler.platforms.eks.nodes.plan import NodePool
+from compiler.platforms.eks.runs.plan import Runtime, TrainJob
+from compiler.platforms.eks.teams.plan import Access
+from compiler.platforms.eks.workloads.plan import Workload
 from compiler.source import Route
-from compiler.subjects.cluster.plan import Cluster
-from compiler.subjects.delivery.plan import HelmRelease
-from compiler.subjects.health.plan import ProblemDetector
-from compiler.subjects.jobs.plan import Runtime, TrainJob
-from compiler.subjects.namespaces.plan import Access
-from compiler.subjects.pools.plan import NodePool
-from compiler.subjects.queues.plan import ClusterQueue, QueueManager
-from compiler.subjects.workloads.plan import Workload
 
 
 def read(text: str) -> Plan:

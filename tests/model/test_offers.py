@@ -8,7 +8,8 @@ import pytest
 
 from compiler.catalog import load_catalog
 from compiler.model.offers import ACCELERATED, accelerated, without_accelerators
-from compiler.subjects.pools.plan import NodePool, Requirement
+from compiler.plan.scheduling import Requirement
+from compiler.platforms.eks.nodes.plan import NodePool
 
 CATEGORY = "karpenter.k8s.aws/instance-category"
 GPUS = "karpenter.k8s.aws/instance-gpu-count"

@@ -14,7 +14,7 @@ from compiler.output import Artifact, UnjudgedError
 from compiler.output import formats as registry
 from compiler.output.formats import checked, format_of, formats, objects, recognised, written
 from compiler.plan import Plan
-from compiler.subjects import parts
+from compiler.rooms import parts
 from compiler.targets import lower
 
 

@@ -10,15 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.output import Artifact
-from compiler.output.formats import Setting, lifted, verified
-from compiler.output.formats.cloudformation.derive import converted
-from compiler.output.formats.cloudformation.functions import TAGS, is_call
-from compiler.output.formats.cloudformation.structure import structure, types
-from compiler.output.formats.cloudformation.template import BY_FILE, BY_S3, faults, is_template
-from compiler.source import SourceFile
-from compiler.source.manifests import parse_manifests
-from compiler.subjects.cloud.plan import (
+from compiler.core.cloud.plan import (
     AccessPolicy,
     Bucket,
     EventRule,
@@ -27,6 +19,14 @@ from compiler.subjects.cloud.plan import (
     PlacementGroupStack,
     PodIdentityStack,
 )
+from compiler.output import Artifact
+from compiler.output.formats import Setting, lifted, verified
+from compiler.output.formats.cloudformation.derive import converted
+from compiler.output.formats.cloudformation.functions import TAGS, is_call
+from compiler.output.formats.cloudformation.structure import structure, types
+from compiler.output.formats.cloudformation.template import BY_FILE, BY_S3, faults, is_template
+from compiler.source import SourceFile
+from compiler.source.manifests import parse_manifests
 
 BASE = """
 AWSTemplateFormatVersion: "2010-09-09"

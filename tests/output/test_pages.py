@@ -13,7 +13,7 @@ from running import Command
 from compiler.driver import setting_of
 from compiler.output import Artifact
 from compiler.output.formats import Setting, unjudged, verified
-from compiler.subjects.bootstrap import target as bootstrap
+from compiler.platforms.eks.bootstrap import target as bootstrap
 from compiler.targets import lower
 
 STACK = Artifact({"Resources": {}}, "bootstrap/stacks/bucket-raw.yaml", format="cloudformation")

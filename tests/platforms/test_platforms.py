@@ -8,16 +8,16 @@ import pytest
 from builders import document, spec, summaries
 
 from compiler.catalog import InstanceType, load_catalog
+from compiler.core.pools import spec as spec_pools
+from compiler.core.pools.share import Share
 from compiler.plan.units import Quantity
-from compiler.platforms import EKS, PLATFORMS, Platform
+from compiler.platforms import EKS, PLATFORMS
+from compiler.platforms.eks.nodes.plan import NodePool
+from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.resolve.context import Context
 from compiler.resolve.resolve import resolve
+from compiler.rooms import Platform, parts
 from compiler.spec.load import load, platform_of
-from compiler.subjects import parts
-from compiler.subjects.jobs.plan import TrainJob
-from compiler.subjects.pools import spec as spec_pools
-from compiler.subjects.pools.plan import NodePool
-from compiler.subjects.pools.share import Share
 
 WITHOUT_HEALTH = Platform(
     "plain",
@@ -29,15 +29,15 @@ WITHOUT_HEALTH = Platform(
 
 def test_every_subject_of_a_platform_is_there() -> None:
     for platform in PLATFORMS.values():
-        assert len(set(platform.subjects)) == len(platform.subjects)
-        for subject in platform.subjects:
+        assert len(set(platform.rooms)) == len(platform.rooms)
+        for subject in platform.rooms:
             having = [parts(name, (subject,)) for name in ("spec", "resolve", "target")]
             assert any(having), subject
 
 
 def test_every_section_of_the_spec_belongs_to_a_platform() -> None:
     """A section that no platform lists could never be written."""
-    listed = {name for platform in PLATFORMS.values() for name in platform.subjects}
+    listed = {name for platform in PLATFORMS.values() for name in platform.rooms}
     having = {module.__name__.split(".")[2] for module in parts("spec")}
     assert having <= listed
 

@@ -12,14 +12,14 @@ from compiler.manifest import Manifest
 from compiler.model.command import options
 from compiler.model.work import Work
 from compiler.plan import Plan
+from compiler.platforms.eks.kueue.plan import QueueManager
+from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
+from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.policy.config import Config
 from compiler.policy.engine import run
 from compiler.policy.rule import Finding, Rule, examples, rule
 from compiler.policy.world import World
 from compiler.source import Route
-from compiler.subjects.jobs.plan import TrainJob
-from compiler.subjects.pools.plan import NodeGroup, NodePool
-from compiler.subjects.queues.plan import QueueManager
 from tests.policy.harness import findings_for, lifted
 
 ROOT = Route()

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
+from compiler.core.jobs.spec import JobResources
+from compiler.core.pods.plan import EFA, EPHEMERAL, GPU, HUGEPAGES, NEURON
 from compiler.model.spelling import spec_key
 from compiler.policy.rule import Rule
 from compiler.spec.reference import all_keys
-from compiler.subjects.jobs.plan import EFA, EPHEMERAL, GPU, HUGEPAGES, NEURON
-from compiler.subjects.jobs.spec import JobResources
 from tests.policy.harness import TODAY, builtin_rules, config_for, findings_for
 
 KEYS = {key.name for key in all_keys()}

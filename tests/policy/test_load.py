@@ -22,7 +22,7 @@ from tests.policy.harness import SET, builtin_rules, lifted
 PYTHON = '''
 from collections.abc import Iterator
 
-from compiler.subjects.pools.plan import NodePool
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from compiler.catalog.iam import limited_actions
+from compiler.core.cloud.plan import AccessPolicy
 from compiler.output.formats import Setting, lifted, verified
-from compiler.subjects.cloud.plan import AccessPolicy
 from compiler.targets import lower
 from tests.builders import plan_of, spec
 from tests.policy.harness import findings_for

@@ -8,10 +8,10 @@ import pytest
 from builders import FSX, POOL, plan_of, resolved, spec
 
 from compiler.catalog import load_catalog
+from compiler.core.jobs.forms.model import Model
+from compiler.core.jobs.model import checkpoint_bytes
 from compiler.diagnostics import Severity
-from compiler.subjects.cluster.plan import Cluster
-from compiler.subjects.jobs.forms.model import Model
-from compiler.subjects.jobs.model import checkpoint_bytes
+from compiler.platforms.eks.cluster.plan import Cluster
 
 ID = "cr-0a1b2c3d4e5f60718"
 BLOCK = {

@@ -24,12 +24,14 @@ from builders import (
 
 from compiler.catalog import load_catalog
 from compiler.catalog.catalog import DATA
+from compiler.core.pools.plan import NodeShare
 from compiler.diagnostics import Severity
+from compiler.plan.scheduling import INSTANCE_TYPE
 from compiler.plan.units import Quantity
+from compiler.platforms.eks.cluster.plan import Cluster
+from compiler.platforms.eks.nodes.plan import NodeClass, NodePool
 from compiler.resolve.resolve import resolve
 from compiler.spec.load import load
-from compiler.subjects.cluster.plan import Cluster
-from compiler.subjects.pools.plan import INSTANCE_TYPE, NodeClass, NodePool, NodeShare
 
 QUOTA = [{"pool": "gpu", "nodes": 4}]
 VPC: dict[str, Any] = {
@@ -831,7 +833,7 @@ def test_facts_that_a_refresh_brought_lift_the_fault_of_unknown_cards() -> None:
 
 def test_cards_that_no_source_states_are_not_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The only type of the catalog without them is refused for more than that."""
-    monkeypatch.setattr("compiler.subjects.pools.pools.ULTRASERVERS", ())
+    monkeypatch.setattr("compiler.core.pools.pools.ULTRASERVERS", ())
     (fault,) = faults_of(spec(pool={"instanceTypes": ["p6e-gb200.36xlarge"]}))
     assert fault.code == "RES019"
     assert "the EFA interfaces and network cards of `p6e-gb200.36xlarge`" in fault.message

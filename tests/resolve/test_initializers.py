@@ -20,7 +20,7 @@ from builders import (
 
 from compiler.lift import lift
 from compiler.manifest import ObjectRef
-from compiler.subjects.jobs.plan import Runtime, TrainJob
+from compiler.platforms.eks.runs.plan import Runtime, TrainJob
 from compiler.verify import verify
 
 MODEL = {"storageUri": "hf://meta-llama/Llama-3.2-1B", "secret": "hf-token"}

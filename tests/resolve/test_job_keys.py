@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from builders import body_of, job_of, manifests_of, plan_of, resolved, shape_faults, spec
 
+from compiler.core.pods.plan import EFA, HUGEPAGES, Container
 from compiler.lift import lift
 from compiler.output.formats import objects
 from compiler.plan.base import content
-from compiler.subjects.jobs.plan import EFA, HUGEPAGES, Container, Runtime, TrainJob
+from compiler.platforms.eks.runs.plan import Runtime, TrainJob
 from compiler.targets import lower
 
 STATIC = {"nodes": 4}

@@ -21,10 +21,11 @@ from builders import (
     spec,
 )
 
+from compiler.core.pods.plan import ReplicatedJob
 from compiler.lift import lift
 from compiler.output.formats import objects
 from compiler.plan.base import content
-from compiler.subjects.jobs.plan import ReplicatedJob, Runtime, TrainJob
+from compiler.platforms.eks.runs.plan import Runtime, TrainJob
 from compiler.targets import lower
 
 MPI: dict[str, Any] = {"launcher": {"mpi": {}}, "command": ["mpirun", "python", "t.py"]}

@@ -8,11 +8,11 @@ import pytest
 from builders import faults_of, plan_of, resolved, shape_faults, spec
 
 from compiler.catalog import load_catalog
+from compiler.core.jobs.forms.model import Model
+from compiler.core.jobs.model import State, checkpoint_bytes, state_of
+from compiler.core.jobs.plan import TrainingState
 from compiler.policy.engine import run
 from compiler.policy.load import load_rules
-from compiler.subjects.jobs.forms.model import Model
-from compiler.subjects.jobs.model import State, checkpoint_bytes, state_of
-from compiler.subjects.jobs.plan import TrainingState
 
 GIB = 1024**3
 # DeepSeek-R1-Distill-Qwen-1.5B with LoRA (HyperPod's example): 4,358,144 of 1,781,446,144 parameters are trained.

@@ -13,11 +13,11 @@ from running import Command
 
 from compiler.catalog import load_catalog
 from compiler.catalog.runtimes import released_runtimes
+from compiler.core.jobs.spec import Job
 from compiler.lift import lift
 from compiler.manifest import ObjectRef
 from compiler.model.reading import Reading
-from compiler.subjects.jobs.plan import Runtime, TrainJob
-from compiler.subjects.jobs.spec import Job
+from compiler.platforms.eks.runs.plan import Runtime, TrainJob
 from compiler.verify import verify
 
 STORAGE = [{"name": "data", "fsxLustre": {"existing": {**FSX, "version": "2.15"}}}]

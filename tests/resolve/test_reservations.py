@@ -6,19 +6,18 @@ from typing import Any
 
 from builders import plan_of, spec
 
-from compiler.subjects.jobs.plan import HUGEPAGES, Runtime
-from compiler.subjects.pools.plan import (
+from compiler.core.pods.plan import HUGEPAGES
+from compiler.core.pools.topology import NETWORK_LAYERS
+from compiler.plan.scheduling import (
     HOSTNAME,
     NODEPOOL_LABEL,
     POOL_LABEL,
     RESERVATION_LABEL,
-    NodeClass,
-    NodeOverlay,
-    NodePool,
     Requirement,
 )
-from compiler.subjects.queues.plan import Flavor, Topology
-from compiler.subjects.queues.topology import NETWORK_LAYERS
+from compiler.platforms.eks.kueue.plan import Flavor, Topology
+from compiler.platforms.eks.nodes.plan import NodeClass, NodeOverlay, NodePool
+from compiler.platforms.eks.runs.plan import Runtime
 
 BLOCKS = {
     "block": {

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from builders import FSX, job_of, plan_of, spec
 
-from compiler.subjects.jobs.plan import CheckpointSchedule
-from compiler.subjects.jobs.saving import GPU_HOURS, KEPT, lasting
+from compiler.core.jobs.plan import CheckpointSchedule
+from compiler.core.jobs.saving import GPU_HOURS, KEPT, lasting
 
 P4D: dict[str, Any] = {
     "instanceTypes": ["p4d.24xlarge"],

@@ -13,8 +13,8 @@ from builders import FSX, job_of, plan_of, spec
 from running import stand_ins
 
 from compiler.catalog.torch import torch_of
-from compiler.subjects.jobs.plan import Runtime, TrainJob
-from compiler.subjects.pools.plan import NodePool
+from compiler.platforms.eks.nodes.plan import NodePool
+from compiler.platforms.eks.runs.plan import Runtime, TrainJob
 
 STORAGE = [{"name": "data", "fsxLustre": {"existing": {**FSX, "version": "2.15"}}}]
 SAVES: dict[str, Any] = {

@@ -12,10 +12,10 @@ from builders import FSX, job_of, objects_of, plan_of, resolved, spec
 from running import Command
 
 from compiler.catalog.runtimes import released_runtimes
+from compiler.core.jobs.launchers.torchtune.spec import Torchtune
 from compiler.lift import lift
 from compiler.manifest import ObjectRef
-from compiler.subjects.jobs.launchers.torchtune.spec import Torchtune
-from compiler.subjects.jobs.plan import Runtime, TrainJob
+from compiler.platforms.eks.runs.plan import Runtime, TrainJob
 from compiler.verify import verify
 
 LUSTRE = {"name": "scratch", "fsxLustre": {"existing": {**FSX, "version": "2.15"}}}

@@ -12,7 +12,7 @@ from compiler.lift import lift
 from compiler.manifest import ObjectRef
 from compiler.output.formats import objects
 from compiler.plan import Plan
-from compiler.subjects.jobs.plan import FileSet, Runtime, TrainJob, effective_pod
+from compiler.platforms.eks.runs.plan import FileSet, Runtime, TrainJob, effective_pod
 from compiler.targets import lower
 from compiler.verify import verify
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from builders import document
 
+from compiler.core.jobs.spec import JobsSection
 from compiler.diagnostics import Diagnostic
 from compiler.source import Document, Route
 from compiler.source.inherit import inherit
 from compiler.spec.load import load
-from compiler.subjects.jobs.spec import JobsSection
 
 HEAD = """apiVersion: trainyard.dev/v1alpha1
 kind: TrainingCluster

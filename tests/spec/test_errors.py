@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from pydantic import BaseModel, ValidationError
 
+from compiler.core.jobs.spec import Job, Mount
+from compiler.core.network.forms.existing import ExistingNetwork
+from compiler.core.pools.spec import NodePool
 from compiler.source import Route
 from compiler.spec.cluster import language
 from compiler.spec.errors import explain, keys_of, model_at
-from compiler.subjects.jobs.spec import Job, Mount
-from compiler.subjects.network.forms.existing import ExistingNetwork
-from compiler.subjects.pools.spec import NodePool
 
 
 @pytest.mark.parametrize(

@@ -27,11 +27,8 @@ from compiler.manifest import Manifest
 from compiler.output.formats import objects
 from compiler.plan import Plan
 from compiler.platforms import PLATFORMS
-from compiler.resolve.context import Context
-from compiler.resolve.resolve import resolve
-from compiler.spec.cluster import language
-from compiler.subjects import addons
-from compiler.subjects.addons.addon import (
+from compiler.platforms.eks import addons
+from compiler.platforms.eks.addons.addon import (
     BOOTSTRAP,
     EKS,
     EVERYWHERE,
@@ -41,8 +38,11 @@ from compiler.subjects.addons.addon import (
     AddOn,
     Setting,
 )
-from compiler.subjects.delivery.plan import HelmRelease
-from compiler.subjects.queues.resolve import queue_manager
+from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.kueue.resolve import queue_manager
+from compiler.resolve.context import Context
+from compiler.resolve.resolve import resolve
+from compiler.spec.cluster import language
 from compiler.targets import lower
 
 ADD_ONS = list(addons.addons().values())
@@ -186,7 +186,7 @@ QUEUE = {"name": "all", "quota": [{"pool": "gpu", "nodes": 4}]}
 # --- a file that is dropped in
 
 _FILE = """
-from compiler.subjects.addons.addon import AddOn, Controller, Daemon, on_gpus
+from compiler.platforms.eks.addons.addon import AddOn, Controller, Daemon, on_gpus
 
 def wanted(context):
     return any(instance.gpus for _, instance in context.pool_types)
@@ -290,7 +290,7 @@ def test_add_ons_that_wait_for_each_other_are_refused(monkeypatch: pytest.Monkey
 def test_a_share_is_kept_free_for_what_may_come() -> None:
     """A storage that is added later makes no job that runs too large."""
     gpus: InstanceType = load_catalog().instance_types["p4d.24xlarge"]
-    from compiler.subjects.pools.daemons import daemons, running
+    from compiler.platforms.eks.nodes.daemons import daemons, running
 
     context = context_of(spec())
     kept = {daemon.name for daemon in daemons(context, gpus)}

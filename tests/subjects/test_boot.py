@@ -11,7 +11,7 @@ from builders import FSX, body_of, faults_of, objects_of, plan_of, spec
 from running import stand_ins
 
 from compiler.lift import lift
-from compiler.subjects.pools.plan import Boot, NodeClass, NodeGroup
+from compiler.platforms.eks.nodes.plan import Boot, NodeClass, NodeGroup
 from compiler.targets.boot import boot_script
 
 LARGE: dict[str, Any] = {"instanceTypes": ["p5.48xlarge"]}

@@ -16,9 +16,10 @@ from builders import body_of, faults_of, objects_of, plan_of, spec
 from running import stand_ins
 
 from compiler.lift import lift
-from compiler.subjects.health.plan import BurnIn
-from compiler.subjects.pools.plan import NodePool, Taint
-from compiler.subjects.queues.plan import Flavor, QueueManager
+from compiler.plan.scheduling import Taint
+from compiler.platforms.eks.health.plan import BurnIn
+from compiler.platforms.eks.kueue.plan import Flavor, QueueManager
+from compiler.platforms.eks.nodes.plan import NodePool
 
 SCRIPT = Path(__file__).parents[2] / "compiler" / "subjects" / "health" / "scripts" / "burn_in.py"
 TAINT = {"key": "trainyard.dev/burn-in", "effect": "NoSchedule"}

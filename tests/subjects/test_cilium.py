@@ -8,10 +8,10 @@ import pytest
 from builders import faults_of, job_of, objects_of, plan_of, spec
 
 from compiler.plan import Plan
-from compiler.subjects.cluster.plan import Cluster
-from compiler.subjects.delivery.plan import HelmRelease
-from compiler.subjects.namespaces.plan import NetworkPolicy
-from compiler.subjects.pools.plan import NodePool
+from compiler.platforms.eks.cluster.plan import Cluster
+from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.nodes.plan import NodePool
+from compiler.platforms.eks.teams.plan import NetworkPolicy
 
 CHAINED: dict[str, Any] = {"cilium": {}}
 

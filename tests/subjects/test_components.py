@@ -13,8 +13,8 @@ from running import Command
 from compiler.driver import check
 from compiler.manifest import Manifest
 from compiler.outcome import Options
-from compiler.subjects.cluster.plan import Cluster
-from compiler.subjects.delivery.plan import HelmRelease
+from compiler.platforms.eks.cluster.plan import Cluster
+from compiler.platforms.eks.delivery.plan import HelmRelease
 
 EFA = "aws-efa-k8s-device-plugin"
 OURS = {release.name: release.values for release in plan_of(spec()).of(HelmRelease)}

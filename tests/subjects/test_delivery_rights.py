@@ -11,8 +11,8 @@ import yaml
 from builders import ROOT, manifests_of, objects_of, plan_of, spec
 
 from compiler.manifest import Body, Manifest
+from compiler.platforms.eks.delivery.plan import Stage
 from compiler.policy.admission_rule import plural
-from compiler.subjects.delivery.plan import Stage
 
 MAKE = {"get", "list", "watch", "create", "patch", "delete"}
 """kustomize-controller v1.10: server-side apply, its look at what is there, and pruning."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from builders import plan_of, spec
 
-from compiler.subjects.queues.plan import QueueManager
+from compiler.platforms.eks.kueue.plan import QueueManager
 
 
 @pytest.mark.parametrize(

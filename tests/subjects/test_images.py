@@ -20,15 +20,15 @@ from running import Command, stand_ins
 from test_guards import astray
 
 from compiler.catalog.efa import arch_of, bundled, known_since, least_nccl, versions_of
+from compiler.core.images.plan import MadeImage, Recipe
+from compiler.core.images.requirements import requirements
 from compiler.driver import check
 from compiler.outcome import Compilation, Options
 from compiler.output import Artifact
 from compiler.output.formats import Setting, lifted, verified
 from compiler.output.formats.dockerfile.grammar import instructions
 from compiler.plan import Plan
-from compiler.subjects.images.plan import MadeImage, Recipe
-from compiler.subjects.images.requirements import requirements
-from compiler.subjects.jobs.plan import TrainJob
+from compiler.platforms.eks.runs.plan import TrainJob
 
 ONE, TWO = "1" * 64, "2" * 64
 DLC = "public.ecr.aws/deep-learning-containers/pytorch-training:2.8.0-gpu-py312-cu129-ubuntu22.04-ec2-v1.0"

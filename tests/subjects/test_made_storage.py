@@ -13,14 +13,14 @@ import yaml
 from builders import faults_of, files, objects_of, plan_of, spec
 from running import Command, Run, stand_ins
 
+from compiler.core.cloud.plan import AccessPolicy, Bucket, FileSystemStack
+from compiler.core.storage.plan import MadeBucket, MadeFileSystem
 from compiler.driver import check
 from compiler.manifest import Manifest
 from compiler.outcome import Options
 from compiler.output.formats import Setting, lifted, verified, written
 from compiler.plan import Plan
-from compiler.subjects.cloud.plan import AccessPolicy, Bucket, FileSystemStack
-from compiler.subjects.delivery.plan import Stage
-from compiler.subjects.storage.plan import MadeBucket, MadeFileSystem
+from compiler.platforms.eks.delivery.plan import Stage
 from compiler.targets import lower
 from compiler.targets.body import NO_SUBSTITUTION
 

@@ -20,9 +20,9 @@ from compiler.catalog.addresses import Warm, taken, warm
 from compiler.diagnostics import Severity
 from compiler.output.formats import Setting, lifted, verified, written
 from compiler.plan import Plan
-from compiler.subjects.cluster.plan import Cluster
-from compiler.subjects.network.cut import private_part, public_part
-from compiler.subjects.network.plan import MadeNetwork
+from compiler.platforms.eks.cluster.plan import Cluster
+from compiler.platforms.eks.network.cut import private_part, public_part
+from compiler.platforms.eks.network.plan import MadeNetwork
 from compiler.targets import lower
 
 FSX = [

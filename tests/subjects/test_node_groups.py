@@ -16,11 +16,11 @@ from compiler.lift import lift
 from compiler.model.reading import Reading
 from compiler.output.formats import Setting, lifted, verified
 from compiler.plan import Plan
-from compiler.subjects.delivery.plan import HelmRelease
-from compiler.subjects.health.plan import ProblemDetector
-from compiler.subjects.jobs.plan import Runtime
-from compiler.subjects.pools.plan import NodeClass, NodeGroup, NodePool
-from compiler.subjects.queues.plan import Flavor
+from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.health.plan import ProblemDetector
+from compiler.platforms.eks.kueue.plan import Flavor
+from compiler.platforms.eks.nodes.plan import NodeClass, NodeGroup, NodePool
+from compiler.platforms.eks.runs.plan import Runtime
 from compiler.targets import lower
 
 BLOCK = {

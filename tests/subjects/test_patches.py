@@ -17,10 +17,10 @@ from compiler.outcome import Compilation, Options
 from compiler.patches.merge import merge
 from compiler.patches.operations import operate
 from compiler.patches.place import Draft, PatchError
+from compiler.platforms.eks.kueue.plan import ClusterQueue
+from compiler.platforms.eks.overrides.plan import Operation
+from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.source import Route
-from compiler.subjects.jobs.plan import TrainJob
-from compiler.subjects.overrides.plan import Operation
-from compiler.subjects.queues.plan import ClusterQueue
 
 AT = Route(("spec", "patches", 0, "patch"))
 JOB = {"kind": "TrainJob", "labelSelector": "trainyard.dev/job=train"}

@@ -10,8 +10,8 @@ from compiler.driver import setting_of
 from compiler.lift import lift
 from compiler.manifest import Manifest, ObjectRef
 from compiler.output.formats import objects
-from compiler.subjects.delivery.plan import HelmRelease, Stage
-from compiler.subjects.secrets.plan import ExternalSecret, SecretStore
+from compiler.platforms.eks.delivery.plan import HelmRelease, Stage
+from compiler.platforms.eks.secrets.plan import ExternalSecret, SecretStore
 from compiler.targets import lower
 from compiler.verify import verify
 

@@ -14,9 +14,9 @@ from compiler.catalog import load_catalog
 from compiler.catalog.mig import profile_of, profiles_of
 from compiler.lift import lift
 from compiler.plan.units import Quantity
-from compiler.subjects.delivery.plan import HelmRelease
-from compiler.subjects.pools.plan import NodeClass, NodeGroup, NodeOverlay, NodePool
-from compiler.subjects.queues.plan import ClusterQueue
+from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.kueue.plan import ClusterQueue
+from compiler.platforms.eks.nodes.plan import NodeClass, NodeGroup, NodeOverlay, NodePool
 
 MIG = {"mig": {"profile": "1g.5gb"}}
 TURNS = {"timeSlicing": {"replicas": 4}}

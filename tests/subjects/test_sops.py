@@ -12,7 +12,7 @@ from running import Command
 
 from compiler.output.formats import Setting, format_of, lifted, verified
 from compiler.plan import Plan
-from compiler.subjects.delivery.plan import Stage
+from compiler.platforms.eks.delivery.plan import Stage
 from compiler.targets import lower
 from subjects.test_include import done_of, outcome
 

@@ -14,8 +14,8 @@ PLACES = (
     *ROOT.glob("docs/rules/*.md"),
     *ROOT.glob("compiler/history/*.py"),
     *ROOT.glob("compiler/report/*.py"),
-    *ROOT.glob("compiler/subjects/jobs/**/*.py"),
-    *ROOT.glob("compiler/subjects/queues/*.py"),
+    *ROOT.glob("compiler/platforms/eks/runs/**/*.py"),
+    *ROOT.glob("compiler/platforms/eks/kueue/*.py"),
     *ROOT.glob("policies/**/*.py"),
 )
 """Where commands are printed; those of the bootstrap are for who runs it."""

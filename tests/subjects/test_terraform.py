@@ -16,12 +16,7 @@ import yaml
 from builders import plan_of, spec
 from running import Command, stand_ins
 
-from compiler.output import Artifact
-from compiler.output.formats import Setting, lifted, verified, written
-from compiler.output.formats.cloudformation.derive import TYPES as STACKED
-from compiler.output.formats.terraform.structure import structure, types
-from compiler.plan import Plan
-from compiler.subjects.cloud.plan import (
+from compiler.core.cloud.plan import (
     RESOURCES,
     AccessPolicy,
     Bucket,
@@ -30,6 +25,11 @@ from compiler.subjects.cloud.plan import (
     IamRole,
     SecurityGroupStack,
 )
+from compiler.output import Artifact
+from compiler.output.formats import Setting, lifted, verified, written
+from compiler.output.formats.cloudformation.derive import TYPES as STACKED
+from compiler.output.formats.terraform.structure import structure, types
+from compiler.plan import Plan
 from compiler.targets import lower
 from compiler.targets.terraform.types import TYPES
 
@@ -277,7 +277,7 @@ def test_a_fault_is_reported_at_the_line_of_the_spec(tmp_path: Path, trainyard: 
     (rule / "no_lustre.py").write_text(
         "from collections.abc import Iterator\n"
         "from compiler.policy.rule import Finding, rule\n"
-        "from compiler.subjects.cloud.plan import FileSystemStack\n\n\n"
+        "from compiler.core.cloud.plan import FileSystemStack\n\n\n"
         '@rule("ORG001")\n'
         "def no_lustre(system: FileSystemStack) -> Iterator[Finding]:\n"
         '    """A file system is made.\n\n'

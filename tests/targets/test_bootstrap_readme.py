@@ -15,7 +15,7 @@ from builders import FSX, SPECS, example, files, plan_of, spec
 from compiler.emit.marker import marked
 from compiler.output.formats import written
 from compiler.plan import Plan
-from compiler.subjects.cluster.plan import Bootstrap
+from compiler.platforms.eks.cluster.plan import Bootstrap
 from compiler.targets import lower
 
 BLOCK = {

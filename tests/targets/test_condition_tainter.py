@@ -15,9 +15,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-import compiler.subjects.health
+import compiler.platforms.eks.health
 
-SCRIPT = Path(compiler.subjects.health.__file__).parent / "scripts" / "condition_tainter.py"
+SCRIPT = Path(compiler.platforms.eks.health.__file__).parent / "scripts" / "condition_tainter.py"
 KEY = "trainyard.dev/gpu-xid-fatal"
 OURS = {"key": KEY, "value": "GpuXidFatal", "effect": "NoSchedule"}
 THEIRS = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}

@@ -30,10 +30,10 @@ from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.manifest import Manifest, ObjectRef
 from compiler.plan import Plan
-from compiler.subjects.cluster.plan import Bootstrap
-from compiler.subjects.health.plan import ProblemDetector
-from compiler.subjects.namespaces.plan import Access
-from compiler.subjects.pools.plan import NodeClass
+from compiler.platforms.eks.cluster.plan import Bootstrap
+from compiler.platforms.eks.health.plan import ProblemDetector
+from compiler.platforms.eks.nodes.plan import NodeClass
+from compiler.platforms.eks.teams.plan import Access
 from compiler.verify import verify
 
 VPC = {
@@ -598,7 +598,7 @@ def test_health_is_there_or_not() -> None:
 def test_the_detector_restarts_when_its_configuration_changes() -> None:
     from dataclasses import replace
 
-    from compiler.subjects.health.target import detector_bodies
+    from compiler.platforms.eks.health.target import detector_bodies
 
     (detector,) = plan_of(spec()).of(ProblemDetector)
     (monitor,) = detector.monitors

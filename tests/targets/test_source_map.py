@@ -8,8 +8,8 @@ import pytest
 from builders import SPECS, body_of, document, example, objects_of, plan_of, spec
 
 from compiler.manifest import Manifest
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.source import Document, Key, Route
-from compiler.subjects.pools.plan import NodePool
 from compiler.targets import lower
 
 # What an origin may name although this plan does not have it: fields that are there for some plans only.

@@ -9,14 +9,7 @@ import pytest
 import yaml
 from builders import FSX, SPECS, example, files, plan_of, spec
 
-from compiler.driver import check
-from compiler.emit.yaml import dump
-from compiler.outcome import Options
-from compiler.output.formats import Setting, lifted, verified
-from compiler.output.formats.cloudformation.structure import types
-from compiler.plan import Plan
-from compiler.subjects.bootstrap import target as bootstrap
-from compiler.subjects.cloud.plan import (
+from compiler.core.cloud.plan import (
     AccessEntryStack,
     AccessPolicy,
     EventRule,
@@ -24,7 +17,14 @@ from compiler.subjects.cloud.plan import (
     MessageQueue,
     PodIdentityStack,
 )
-from compiler.subjects.cluster.plan import Bootstrap
+from compiler.driver import check
+from compiler.emit.yaml import dump
+from compiler.outcome import Options
+from compiler.output.formats import Setting, lifted, verified
+from compiler.output.formats.cloudformation.structure import types
+from compiler.plan import Plan
+from compiler.platforms.eks.bootstrap import target as bootstrap
+from compiler.platforms.eks.cluster.plan import Bootstrap
 from compiler.targets import lower
 from compiler.targets.stack import template
 

@@ -7,8 +7,8 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Any
 
+from compiler.core.pods.plan import MISSPELT
 from compiler.output.body import at, items
-from compiler.subjects.jobs.plan import MISSPELT
 from compiler.verify.amounts import amount as exact
 from compiler.verify.fault import Fault, Path, nearest, refused
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+from compiler.core.pods.plan import MISSPELT
 from compiler.output.body import at, follow, items
-from compiler.subjects.jobs.plan import MISSPELT
 from compiler.verify.amounts import amount
 from compiler.verify.fault import Fault, Path, breaks, refused
 

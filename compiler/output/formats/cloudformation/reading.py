@@ -7,13 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from compiler.lift.reader import Reader
-from compiler.output.artifact import Artifact
-from compiler.output.body import walk_mappings
-from compiler.output.formats.cloudformation.functions import is_call, name_of, text_of
-from compiler.output.formats.cloudformation.grammar import length, statements
-from compiler.source import Route
-from compiler.subjects.cloud.plan import (
+from compiler.core.cloud.plan import (
     AccessEntryStack,
     AccessPolicy,
     Bucket,
@@ -30,6 +24,12 @@ from compiler.subjects.cloud.plan import (
     SecurityRule,
     Statement,
 )
+from compiler.lift.reader import Reader
+from compiler.output.artifact import Artifact
+from compiler.output.body import walk_mappings
+from compiler.output.formats.cloudformation.functions import is_call, name_of, text_of
+from compiler.output.formats.cloudformation.grammar import length, statements
+from compiler.source import Route
 
 _FLAGS = {"true": True, "false": False}
 Read = Callable[[Reader, str], list[CloudResource]]

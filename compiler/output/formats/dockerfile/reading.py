@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from compiler.core.images.plan import RECIPE_LABEL, Installer, Recipe, Step
 from compiler.output.artifact import Artifact
 from compiler.output.formats.dockerfile.grammar import Instruction, instructions
 from compiler.plan import PlanNode
 from compiler.source import Route
-from compiler.subjects.images.plan import RECIPE_LABEL, Installer, Recipe, Step
 
 _ARCHIVE = "aws-efa-installer-"
 

@@ -12,13 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from compiler.lift.reader import Reader
-from compiler.output.artifact import Artifact
-from compiler.output.formats.cloudformation.grammar import length, statements
-from compiler.output.formats.terraform.faults import resources
-from compiler.regex import regex
-from compiler.source import Route
-from compiler.subjects.cloud.plan import (
+from compiler.core.cloud.plan import (
     AccessEntryStack,
     AccessPolicy,
     Bucket,
@@ -35,6 +29,12 @@ from compiler.subjects.cloud.plan import (
     SecurityRule,
     Statement,
 )
+from compiler.lift.reader import Reader
+from compiler.output.artifact import Artifact
+from compiler.output.formats.cloudformation.grammar import length, statements
+from compiler.output.formats.terraform.faults import resources
+from compiler.regex import regex
+from compiler.source import Route
 
 _WHOLE = regex(r"\$\{[^{}]*\}\Z")
 _TO = regex(r"\$\{((?:data\.)?aws_\w+\.[\w-]+)(?:\[[^\]]*\])?\.\w+\}\Z")

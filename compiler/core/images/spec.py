@@ -1,0 +1,51 @@
+"""Images, as people write them: what is built, of what, and where it is kept."""
+
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from compiler.source.texts import TextKey
+from compiler.spec.later import later
+from compiler.spec.section import Section
+
+if TYPE_CHECKING:
+    from compiler.core.images.forms.cache import ImageCache
+    from compiler.core.images.forms.image import Image
+else:
+    (ImageCache,) = later("core.images.forms.cache", "ImageCache")
+    (Image,) = later("core.images.forms.image", "Image")
+
+
+class ImagesSection(Section):
+    """What is built for jobs."""
+
+    images: list[Image] = Field(
+        [],
+        description="The images that are built for jobs, each in an ECR repository of its own; jobs name them.",
+        examples=[
+            [
+                {
+                    "name": "train",
+                    "base": "public.ecr.aws/deep-learning-containers/pytorch-training@sha256:"
+                    "f861e28dd9b8ecc86722bd37306b2f7b7e74336bc9c98dba37223cf031d04a7a",
+                    "requirements": "requirements.txt",
+                    "sources": [{"from": "src", "to": "/workspace/src"}],
+                    "build": {"codeBuild": {}},
+                }
+            ]
+        ],
+    )
+    image_caches: list[ImageCache] = Field(
+        [],
+        description="Pull-through caches of ECR for other registries; bases of images are pulled from them.",
+        examples=[[{"registry": "public.ecr.aws"}]],
+    )
+
+
+SECTION = ImagesSection
+DOCUMENTS = {"TrainingImage": ("images", Image)}
+TEXTS = (
+    TextKey(("images", None, "requirements")),
+    TextKey(("images", None, "lock"), "images/{cluster}/{name}.lock"),
+    TextKey(("images", None, "sources", None, "from"), lines=False),
+)

@@ -1,0 +1,359 @@
+"""Jobs: each bound to its pool, queue and namespace."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from compiler.core.images.use import with_images
+from compiler.core.jobs import spec as spec_jobs
+from compiler.core.jobs.spec import JobsSection
+from compiler.core.pools.pools import Pool, resolve_pools
+from compiler.core.pools.spec import PoolsSection
+from compiler.core.queues.queues import Queue, resolve_queues
+from compiler.core.queues.spec import QueuesSection
+from compiler.core.storage.storages import resolve_storage
+from compiler.dataclass import dataclass
+from compiler.diagnostics.diagnostic import listed
+from compiler.resolve.context import SPEC, Context, T, unique
+from compiler.source import Route
+
+if TYPE_CHECKING:
+    from compiler.core.jobs.forms.volumes import JobVolume
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job of the spec with its pool, queue and namespace bound. ``waits``: for the first build of its image, so that
+    it is checked and not written. ``image_torch`` and ``image_user``: the PyTorch of its image, and by number the
+    user of its programs, where it is one of the spec. ``others``
+    are the pools that its queue tries after ``pool``, whose share is then the least of all."""
+
+    spec: spec_jobs.Job
+    at: Route
+    pool: Pool
+    queue: Queue
+    namespace: str
+    waits: bool = False
+    image_torch: str | None = None
+    image_user: int | None = None
+    others: tuple[Pool, ...] = ()
+
+    @property
+    def pools(self) -> tuple[Pool, ...]:
+        """The pools that it may run on, in the order in which they are tried."""
+        return (self.pool, *self.others)
+
+    @property
+    def target(self) -> str:
+        return f"job/{self.spec.name}"
+
+
+def resolve_jobs(context: Context) -> list[Job]:
+    """Every job that could be bound and is written."""
+    jobs = context.once(bound_jobs)
+    return [job for job in jobs if not job.waits]
+
+
+def bound_jobs(context: Context) -> list[Job]:
+    """Every job that could be bound."""
+    pools = context.once(resolve_pools)
+    queues = context.once(resolve_queues)
+    declared = JobsSection.of(context.spec).jobs
+    at = SPEC / "jobs"
+    names = (job.name for job in declared)
+    unique(context, "job", names, at)
+    jobs = []
+    for index, job in enumerate(declared):
+        here = at / index
+        if job.done:  # it names what may be gone by now
+            context.settle(f"job/{job.name}", "done", True, True, "", at=here / "done")
+            continue
+        _check_references(context, job, here)
+        _check_mounts(context, job, here)
+        _check_checkpoint(context, job, here)
+        _check_variables(context, job, here)
+        _check_names(context, job, here)
+        queue = _queue(context, job, queues, here)
+        bound_pools = _pools(context, job, pools, queue, here)
+        namespace = None
+        if queue:
+            namespace = _namespace(context, job, queue, here)
+        if queue and bound_pools and namespace:
+            pool = bound_pools[0]
+            others = bound_pools[1:]
+            used = with_images(context, job, pool, here)
+            for other in others:
+                with_images(context, job, other, here)
+            bound = Job(
+                used.job, here, pool, queue, namespace, used.waits, used.torch, used.user, others
+            )
+            _explain(context, bound)
+            jobs.append(bound)
+    return jobs
+
+
+def _check_references(context: Context, job: spec_jobs.Job, at: Route) -> None:
+    """The priority and the storage that a job names are declared."""
+    priorities = QueuesSection.of(context.spec).priorities
+    known = {priority.name: priority for priority in priorities}
+    storage = context.once(resolve_storage)
+    if job.priority is not None:
+        context.find("RES015", "priority", job.priority, known, at / "priority")
+    for index, mount in enumerate(job.mounts):
+        place = at / "mounts" / index / "storage"
+        context.find("RES012", "storage", mount.storage, storage, place)
+
+
+def _explain(context: Context, job: Job) -> None:
+    queue = job.queue
+    why_queue = "the only queue that could take it"
+    if queue.implicit:
+        why_queue = "the queue of its pool"
+    _settle(context, job, "queue", job.spec.queue, queue.name, why_queue, follows=queue.at)
+    _settle(
+        context,
+        job,
+        "pool",
+        ", ".join(job.spec.pool) if job.spec.pool else None,
+        job.pool.name,
+        f"the only pool of queue {queue.name}",
+        follows=queue.place("quota"),
+    )
+    _settle(
+        context,
+        job,
+        "namespace",
+        job.spec.namespace,
+        job.namespace,
+        f"the only namespace of queue {queue.name}",
+        follows=queue.place("namespaces"),
+    )
+
+
+def _settle(
+    context: Context, job: Job, key: str, given: str | None, bound: str, why: str, *, follows: Route
+) -> None:
+    has_queues = bool(QueuesSection.of(context.spec).queues)
+    context.settle(
+        job.target, key, given, bound, why, at=job.at / key, follows=follows if has_queues else None
+    )
+
+
+def _check_variables(context: Context, job: spec_jobs.Job, at: Route) -> None:
+    known = set(job.env)
+    for index, secret in enumerate(job.secrets):
+        if secret.env in known:
+            context.fault(
+                "RES009",
+                f"variable `{secret.env}` of job `{job.name}` is declared twice",
+                at / "secrets" / index / "env",
+                "rename or remove one of them",
+            )
+        known.add(secret.env)
+
+
+def _check_names(context: Context, job: spec_jobs.Job, at: Route) -> None:
+    """core/v1 PodSpec: the names of volumes are unique, and those of containers."""
+    volumes = [volume.name for volume in job.volumes]
+    _check_unique(context, job, "volume", volumes, "dshm", at / "volumes")
+    containers = [container.name for container in job.init_containers]
+    _check_unique(context, job, "container", containers, "node", at / "initContainers")
+
+
+def _check_unique(
+    context: Context, job: spec_jobs.Job, what: str, names: list[str], reserved: str, at: Route
+) -> None:
+    """``reserved`` is the name of the one that every pod has."""
+    known = {reserved}
+    for index, name in enumerate(names):
+        if name in known:
+            why = "is declared twice"
+            if name == reserved:
+                why = "is the name of one that every pod has"
+            context.fault(
+                "RES009",
+                f"{what} `{name}` of job `{job.name}` {why}",
+                at / index / "name",
+                "rename it",
+            )
+        known.add(name)
+
+
+def _check_mounts(context: Context, job: spec_jobs.Job, at: Route) -> None:
+    """The API server refuses a pod with two mounts at one path, long after it accepted the job."""
+    known = {"/dev/shm": "the shared memory that every pod has"}
+    for index, mount in enumerate(job.mounts):
+        path = posixpath.normpath(mount.path)
+        if path in known:
+            context.fault(
+                "RES031",
+                f"job `{job.name}` mounts `{mount.storage}` "
+                f"at `{mount.path}`, "
+                f"where {known[path]} is",
+                at / "mounts" / index / "path",
+                "write another path",
+            )
+        known.setdefault(path, "another mount")
+
+
+def _check_checkpoint(context: Context, job: spec_jobs.Job, at: Route) -> None:
+    """A job that cannot save, or is ended before it does for the first time, leaves nothing behind."""
+    if job.checkpoint is None:
+        return
+    mount = mount_of(job, job.checkpoint.path)
+    if mount is not None and is_read_only(mount):
+        help = "save elsewhere: nothing can be written there"
+        if mount.read_only:
+            help = f"remove `readOnly` from the mount at `{mount.path}`, or save elsewhere"
+        context.fault(
+            "RES035",
+            f"job `{job.name}` saves to `{job.checkpoint.path}`, which is mounted read-only",
+            at / "checkpoint" / "path",
+            help,
+        )
+    every = job.checkpoint.every
+    limit = job.timeout
+    if every is not None and limit is not None and every >= limit:
+        context.fault(
+            "RES029",
+            f"job `{job.name}` is ended after {job.timeout}, before it saves for the first time",
+            at / "checkpoint" / "every",
+            f"save more often than every {job.timeout}, or raise `timeout`",
+        )
+
+
+def mount_of(job: spec_jobs.Job, path: str) -> spec_jobs.Mount | JobVolume | None:
+    """The mount or volume that a path lies in, the innermost of several."""
+    places: list[spec_jobs.Mount | JobVolume] = []
+    places += job.mounts
+    places += job.volumes
+    around = [place for place in places if is_under(path, place.path)]
+    return max(around, default=None, key=_path_length)
+
+
+def _path_length(mount: spec_jobs.Mount | JobVolume) -> int:
+    return len(posixpath.normpath(mount.path))
+
+
+def is_read_only(mount: spec_jobs.Mount | JobVolume) -> bool:
+    """Whether nothing can be written there: ConfigMaps and Secrets never are (Kubernetes, volumes)."""
+    if mount.read_only or isinstance(mount, spec_jobs.Mount):
+        return mount.read_only
+    return mount.chosen in ("configMap", "secret")
+
+
+def is_under(path: str, folder: str) -> bool:
+    """Whether a path is a folder, or below it."""
+    path = posixpath.normpath(path)
+    folder = posixpath.normpath(folder)
+    return posixpath.commonpath([path, folder]) == folder
+
+
+def _queue(
+    context: Context, job: spec_jobs.Job, queues: dict[str, Queue], at: Route
+) -> Queue | None:
+    if job.queue is not None:
+        return context.find("RES016", "queue", job.queue, queues, at / "queue")
+    if not QueuesSection.of(context.spec).queues:
+        # Each pool has its own queue: what the job lacks is the pool.
+        if job.pool:
+            return queues.get(job.pool[0])
+        only = ""
+        if len(queues) == 1:
+            only = next(iter(queues))
+        return queues.get(only)
+    declared = queues.items()
+    fitting = {name: queue for name, queue in declared if _takes_pools(queue, job.pool)}
+    return _only(context, job, "queue", fitting or queues, at)
+
+
+def _takes_pools(queue: Queue, pools: list[str] | None) -> bool:
+    if pools is None or not queue.quota:
+        return True
+    declared = [pool for pool, _, _ in queue.quota]
+    names = {pool.name for pool in declared}
+    return names.issuperset(pools)
+
+
+def _pools(
+    context: Context, job: spec_jobs.Job, pools: dict[str, Pool], queue: Queue | None, at: Route
+) -> tuple[Pool, ...]:
+    """The pools of a job in their order; () where one of them has a fault."""
+    if job.pool is None:
+        if queue is not None:
+            declared = [pool for pool, _, _ in queue.quota]
+            pools = {pool.name: pool for pool in declared}
+        only = _only(context, job, "pool", pools, at)
+        if only is None:
+            return ()
+        return (only,)
+    if len(job.pool) == 1:
+        pool = _pool(context, job.pool[0], pools, at / "pool")
+        if pool is None:
+            return ()
+        return (pool,)
+    from compiler.core.jobs.fallbacks import agreed
+
+    named = [
+        _pool(context, name, pools, at / "pool" / index) for index, name in enumerate(job.pool)
+    ]
+    known = tuple(pool for pool in named if pool is not None)
+    if queue is None or len(known) < len(named):
+        return ()
+    return agreed(context, job, known, queue, at)
+
+
+def _pool(context: Context, name: str, pools: dict[str, Pool], at: Route) -> Pool | None:
+    node_pools = PoolsSection.of(context.spec).node_pools
+    declared = {pool.name for pool in node_pools}
+    if name in declared and name not in pools:
+        return None  # the pool itself has a fault, which is reported
+    return context.find("RES011", "pool", name, pools, at)
+
+
+def _namespace(context: Context, job: spec_jobs.Job, queue: Queue, at: Route) -> str | None:
+    known = {name: name for name in queue.namespaces}
+    if job.namespace is None:
+        return _only(context, job, "namespace", known, at, f"queue `{queue.name}` has")
+    if job.namespace not in known:
+        where = "`spec.namespaces`"
+        if QueuesSection.of(context.spec).queues:
+            where = "the queue's `namespaces`"
+        context.fault(
+            "RES013",
+            f"queue `{queue.name}` takes no jobs from namespace `{job.namespace}`",
+            at / "namespace",
+            f"write one of {listed(known)}, or add it to {where}",
+        )
+    return known.get(job.namespace)
+
+
+def _only(
+    context: Context,
+    job: spec_jobs.Job,
+    key: str,
+    fitting: Mapping[str, T],
+    at: Route,
+    whose: str = "there are",
+) -> T | None:
+    """The only thing that can be meant by a job that names none."""
+    if len(fitting) == 1:
+        return next(iter(fitting.values()))
+    if fitting:
+        count = len(fitting)
+        context.fault(
+            "RES017",
+            f"job `{job.name}` names no {key}, and {whose} {count}",
+            at,
+            f"add `{key}:` with one of {listed(fitting)}",
+            key=True,
+        )
+    return None
+
+
+def has_peers(job: spec_jobs.Job) -> bool:
+    """Whether the nodes of a job, those of its roles too, talk to each other: those of a plain Job do not."""
+    several = job.nodes > 1 or bool(job.roles)
+    return several and job.api_group != "batch"

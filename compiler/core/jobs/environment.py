@@ -1,0 +1,141 @@
+"""The environment of a job's program: its own variables, where it saves, the network, the rendezvous."""
+
+from __future__ import annotations
+
+from compiler.core.jobs.binding import Job, has_peers
+from compiler.core.jobs.launchers.launcher import launcher_of
+from compiler.core.jobs.stopping import SIGNAL_FILE_ENV
+from compiler.core.pods.plan import EnvVar
+from compiler.plan.units import Quantity
+from compiler.resolve.context import Context
+from compiler.source import Route
+
+CHECKPOINT_ENV = "CHECKPOINT_DIR"
+CHECKPOINT_EVERY_ENV = "CHECKPOINT_EVERY_SECONDS"
+CHECKPOINT_KEEP_ENV = "CHECKPOINT_KEEP"
+
+
+def variable(
+    context: Context,
+    job: Job,
+    name: str,
+    value: str,
+    reason: str,
+    source: str = "",
+    *,
+    follows: Route | None = None,
+) -> list[EnvVar]:
+    """A variable that is derived, unless the job sets it itself."""
+    for index, secret in enumerate(job.spec.secrets):
+        if secret.env == name:
+            at = job.at / "secrets" / index
+            context.settle(
+                job.target,
+                f"env.{name}",
+                f"from Secret {secret.secret}",
+                value,
+                reason,
+                source,
+                at=at,
+            )
+            return []
+    own = job.spec.env.get(name)
+    context.settle(
+        job.target,
+        f"env.{name}",
+        own,
+        value,
+        reason,
+        source,
+        at=job.at / "env" / name,
+        follows=follows,
+    )
+    if own is None:
+        return [EnvVar(name, value)]
+    return []
+
+
+def environment(context: Context, job: Job) -> tuple[EnvVar, ...]:
+    """All variables but those of the rendezvous, which carry the job's name."""
+    spec = job.spec
+    own = spec.env.items()
+    variables = [EnvVar(name, value) for name, value in own]
+    variables += [
+        EnvVar(secret.env, secret=secret.secret, key=secret.key) for secret in spec.secrets
+    ]
+    variables += _checkpoint(context, job)
+    variables += launcher_of(spec).environment(context, job)
+    variables += _network(context, job)
+    return tuple(variables)
+
+
+def _checkpoint(context: Context, job: Job) -> list[EnvVar]:
+    checkpoint = job.spec.checkpoint
+    if checkpoint is None:
+        return []
+    at = job.at / "checkpoint"
+    variables = variable(
+        context,
+        job,
+        CHECKPOINT_ENV,
+        checkpoint.path,
+        "where the program saves and resumes",
+        follows=at / "path",
+    )
+    if checkpoint.every is not None:
+        variables += variable(
+            context,
+            job,
+            CHECKPOINT_EVERY_ENV,
+            str(checkpoint.every.seconds),
+            "how often the program saves, in seconds",
+            follows=at / "every",
+        )
+    if checkpoint.keep is not None:
+        variables += variable(
+            context,
+            job,
+            CHECKPOINT_KEEP_ENV,
+            str(checkpoint.keep),
+            "how many checkpoints the program keeps",
+            follows=at / "keep",
+        )
+    if checkpoint.signal_file is not None:
+        variables += variable(
+            context,
+            job,
+            SIGNAL_FILE_ENV,
+            checkpoint.signal_file,
+            "appears when the pod must stop; to be removed when all is saved",
+            follows=at / "signalFile",
+        )
+    return variables
+
+
+def _network(context: Context, job: Job) -> list[EnvVar]:
+    """Only what the plugin does not choose itself: it sets provider, protocol, tuner and topology by instance type."""
+    if not job.pool.efa or not has_peers(job.spec):
+        return []
+    variables = []
+    if job.pool.instance.gpus:
+        variables += variable(
+            context,
+            job,
+            "NCCL_NET",
+            _PLUGIN,
+            "without the EFA plugin NCCL stops, rather than use TCP",
+            "aws-ofi-nccl v1.21.1 nccl_ofi_interface_nvidia.cpp (this name in all versions)",
+        )
+    if job.pool.share.huge_pages == Quantity(0):
+        variables += variable(
+            context,
+            job,
+            "FI_EFA_USE_HUGE_PAGE",
+            "0",
+            "pods of nodes of EKS Auto Mode ask for no huge pages, of which nothing says how many there are",
+            "libfabric fi_efa(7)",
+        )
+    return variables
+
+
+_PLUGIN = "AWS Libfabric"

@@ -1,0 +1,30 @@
+"""Ray: the command runs once, as the driver, and asks Ray for ranks on the nodes. Jobs of ``apiGroup: ray.io`` alone.
+
+It is no key of ``launcher``: a RayJob has no other one, and no other kind has it.
+"""
+
+from __future__ import annotations
+
+from compiler.core.jobs.binding import Job
+from compiler.core.jobs.launchers.launcher import Launcher
+from compiler.resolve.context import Context
+
+
+class RayDriver(Launcher):
+    """The driver, on the head; the program says how many ranks it wants."""
+
+    framework = "ray"
+
+    def check(self, context: Context, job: Job) -> None:
+        self.check_ignored(context, job, "torch", "retries.process", "processesPerNode")
+
+    def processes(self, context: Context, job: Job, derived: int, why: str, source: str) -> int:
+        """As many as devices: so many ranks of Ray Train with a GPU each fit on a node."""
+        return derived
+
+    def declared(self, processes: int) -> int | None:
+        """The program says it."""
+        return None
+
+
+LAUNCHER = RayDriver()

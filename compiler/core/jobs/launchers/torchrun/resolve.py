@@ -1,0 +1,200 @@
+"""torchrun: Trainer's policy ``torch`` gives it nodes, rank and master; the rest of its options is derived here."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+
+from compiler.catalog.torch import SHUTDOWN_OPTION, SHUTDOWN_SINCE, SHUTDOWN_TIMEOUT, torch_of
+from compiler.core.jobs.binding import Job
+from compiler.core.jobs.environment import variable
+from compiler.core.jobs.launchers.launcher import Launcher
+from compiler.core.jobs.stopping import hook_seconds, time_to_save
+from compiler.core.pods.plan import EnvVar
+from compiler.platforms.eks.kueue.resolve import RECOVERY
+from compiler.platforms.eks.runs.kinds.kind import DOMAIN, kind_of
+from compiler.platforms.eks.runs.plan import TRAIN_JOB
+from compiler.resolve.context import Context
+from compiler.source import Route
+
+PORT = 29500
+RENDEZVOUS_SECONDS = RECOVERY.seconds  # so long Kueue waits too
+_ENDS = 15  # seconds in which torchrun kills what still runs and ends itself
+
+
+class Torchrun(Launcher):
+    """torchrun, or a program without a launcher: it may ignore the variables."""
+
+    framework = "torch"
+
+    def launches(self, parts: Iterable[str]) -> bool:
+        """Whether a command starts torchrun."""
+        return launches_torchrun(parts)
+
+    def environment(self, context: Context, job: Job) -> list[EnvVar]:
+        """How long torchrun waits for its ranks to save; the option in the command wins."""
+        seconds = shutdown_seconds(context, job)
+        spec = job.spec
+        parts = [*spec.command, *spec.args]
+        if seconds is None or not self.launches(parts):
+            return []
+        if f"--{SHUTDOWN_OPTION}" in flags(parts):
+            return []
+        if job.spec.torch is not None:
+            follows = job.at / "torch"
+        else:
+            follows = job.at / "image"
+        return variable(
+            context,
+            job,
+            SHUTDOWN_TIMEOUT,
+            str(seconds),
+            "torchrun kills its ranks 30 seconds after the signal to stop, unless it is told otherwise",
+            "torch 2.12.0, torch/distributed/launcher/api.py",
+            follows=follows,
+        )
+
+    def rendezvous(self, context: Context, job: Job, name: str) -> list[EnvVar]:
+        """torchrun reads each option from PET_*; Trainer injects nodes, rank and master, the rest is said here.
+
+        The endpoint is the whole name, as the kubelet writes it into rank 0's own /etc/hosts: torchrun opens the store
+        where the endpoint is its own machine (`_matches_machine_hostname`), and a shorter name is known there only once
+        the service's record has spread. Before that rank 0 takes itself for a guest, and nobody opens the store.
+        """
+        spec = job.spec
+        parts = [*spec.command, *spec.args]
+        if not self.launches(parts):
+            return []
+        written = flags(parts)
+        if "--standalone" in written:
+            return []
+        host = kind_of(job.spec).host(job, name)
+        derived = {
+            "--rdzv-backend": ("PET_RDZV_BACKEND", "c10d"),
+            "--rdzv-endpoint": ("PET_RDZV_ENDPOINT", f"{host}:{PORT}"),
+            "--rdzv-id": ("PET_RDZV_ID", name),
+            "--rdzv-conf": ("PET_RDZV_CONF", _waits(RENDEZVOUS_SECONDS)),
+            "--max-restarts": ("PET_MAX_RESTARTS", str(process_retries(job))),
+        }
+        source = "torchrun reads every option from PET_*"
+        variables = []
+        for flag, (option, value) in derived.items():
+            if flag not in written:
+                why = _WHY[option]
+                variables += variable(context, job, option, value, why, source)
+        return variables
+
+    def identity(self, job: Job) -> Mapping[str, object]:
+        """All of the rendezvous but the name."""
+        retries = process_retries(job)
+        return {"rendezvous": [DOMAIN, PORT, RENDEZVOUS_SECONDS, retries]}
+
+    def places(self, job: Job) -> Mapping[str, Route]:
+        return {f"env.{SHUTDOWN_TIMEOUT}": job.at / "torch"}
+
+    def explain(self, context: Context, job: Job) -> None:
+        why = "torchrun starts lost processes anew in place, before the whole gang is"
+        source = ""
+        if not _derived_retries(job):
+            why = "a start on the same device is lost: JobSet starts the gang again, on nodes that are not tainted"
+            source = _HARDWARE
+        context.settle(
+            job.target,
+            "retries.process",
+            job.spec.retries.process,
+            _derived_retries(job),
+            why,
+            source,
+            at=job.at / "retries" / "process",
+        )
+
+
+_HARDWARE = "arXiv:2407.21783, section 3.3.4: 78% of unexpected interruptions are hardware's"
+_IN_PLACE = 3
+_GANGS = (TRAIN_JOB, "JobSet")
+
+
+def process_retries(job: Job) -> int:
+    """How often torchrun starts its processes again in place."""
+    given = job.spec.retries.process
+    if given is not None:
+        return given
+    return _derived_retries(job)
+
+
+def _derived_retries(job: Job) -> int:
+    """None on accelerators, where a try in place is one more start on a device that is most likely broken, as long as
+    JobSet starts the whole gang again."""
+    starts_again = job.spec.retries.job and kind_of(job.spec).name in _GANGS
+    if job.pool.instance.accelerators and starts_again:
+        return 0
+    return _IN_PLACE
+
+
+_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
+
+
+def launches_torchrun(parts: Iterable[str]) -> bool:
+    """Whether a command starts its processes with torchrun, directly or in a shell line."""
+    return any(launcher in part for part in parts for launcher in _LAUNCHERS)
+
+
+def flags(parts: Iterable[str]) -> set[str]:
+    """The long options of a command and of the shell lines in it, with ``-`` for ``_``."""
+    options: set[str] = set()
+    for part in parts:
+        for word in _words(part):
+            if word.startswith("--"):
+                name, _, _ = word.partition("=")
+                options.add(name.replace("_", "-"))
+    return options
+
+
+def _words(part: str) -> list[str]:
+    if " " not in part:
+        return [part]
+    try:
+        return shlex.split(part)
+    except ValueError:
+        return part.split()
+
+
+def _waits(seconds: int) -> str:
+    """How long a rank waits for the others, whichever backend the job takes.
+
+    c10d reads `read_timeout` (60 s unless said: also how long it tries to reach rank 0) and `join_timeout` (600 s), the
+    static backend `timeout` (PyTorch 2.8, torch/distributed/elastic/rendezvous; pytorch/pytorch#79388).
+    """
+    names = ("timeout", "join_timeout", "read_timeout")
+    return ",".join(f"{name}={seconds}" for name in names)
+
+
+_WHY = {
+    "PET_RDZV_BACKEND": "static rendezvous cannot restart processes",
+    "PET_RDZV_ENDPOINT": "the pod of rank 0, by the whole name that it knows itself by",
+    "PET_RDZV_ID": "one rendezvous a run",
+    "PET_RDZV_CONF": "as long as a node takes to be repaired, to come up and to pull its image",
+    "PET_MAX_RESTARTS": "how often processes restart in place, before the whole gang does",
+}
+
+
+def shutdown_seconds(context: Context, job: Job) -> int | None:
+    """How long torchrun is to wait for its ranks; ``None`` where the job has no torchrun that is known to listen.
+
+    What a preStop hook has waited is over: its program has saved."""
+    version = _torch(job)
+    if version is None or version < SHUTDOWN_SINCE:
+        return None
+    seconds = time_to_save(context, job).seconds - hook_seconds(context, job)
+    return max(seconds - _ENDS, seconds // 2, 1)
+
+
+def _torch(job: Job) -> tuple[int, ...] | None:
+    """The PyTorch of a job: what the spec says of it or of its image, or else the tag of that."""
+    version = job.spec.torch or job.image_torch
+    if version is None:
+        return torch_of(job.spec.image)
+    return tuple(int(part) for part in version.split("."))
+
+
+LAUNCHER = Torchrun()

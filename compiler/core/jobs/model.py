@@ -1,0 +1,272 @@
+"""The memory that a model's training state takes, on accelerators and in the host's memory.
+
+Weights, gradients and the optimizer's state, without activations and buffers: what does not fit here fits nowhere.
+
+- Bytes a parameter (Rajbhandari et al. 2020, arXiv:1910.02054, section 3.1): 2 + 2 + 12 for mixed precision, whose
+  optimizer keeps an fp32 copy of the weights and two moments; 4 + 4 + 8 for fp32. fp8 keeps its weights in 8 bits at
+  the least, its gradients in 16.
+- Parameters that are not trained have weights alone (Hu et al. 2021, LoRA, arXiv:2106.09685, section 4.2).
+- What is sharded is divided among all ranks that hold the same part of the model (arXiv:1910.02054, section 5: ZeRO-1
+  the optimizer's state, ZeRO-2 the gradients too, ZeRO-3 the weights too).
+- Tensor and pipeline parallelism cut the model itself, and the ranks are tensor × pipeline × data (Narayanan et al.
+  2021, arXiv:2104.04473, section 3), times context (Megatron Core, context parallelism), which cuts the sequence alone.
+- Offloaded to the host (Ren et al. 2021, ZeRO-Offload, arXiv:2101.06840, section 4): with the optimizer its state and
+  the gradients; with the parameters the weights too (Rajbhandari et al. 2021, ZeRO-Infinity, arXiv:2104.07857).
+"""
+
+from __future__ import annotations
+
+from math import ceil, prod
+from typing import TYPE_CHECKING
+
+from compiler.core.jobs.binding import Job
+from compiler.core.jobs.plan import TrainingState
+from compiler.dataclass import dataclass
+from compiler.plan.units import Quantity
+from compiler.resolve.context import Context
+
+if TYPE_CHECKING:
+    from compiler.core.jobs.forms.model import Model, Parallel
+
+_MIB, _GIB = 1024**2, 1024**3
+_WEIGHT = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1}
+_GRADIENT = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 2}
+_OPTIMIZER = {"fp32": 8, "bf16": 12, "fp16": 12, "fp8": 12}
+# What of the state each way of sharding divides: weights, gradients, optimizer.
+_SHARDED = {
+    "none": (False, False, False),
+    "optimizer": (False, False, True),
+    "gradients": (False, True, True),
+    "full": (True, True, True),
+}
+_ON_HOST = {
+    None: (False, False, False),
+    "optimizer": (False, True, True),
+    "parameters": (True, True, True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The training state of a whole model, in bytes."""
+
+    weights: int
+    gradients: int
+    optimizer: int
+
+    @property
+    def parts(self) -> tuple[int, int, int]:
+        """Weights, gradients, optimizer."""
+        return self.weights, self.gradients, self.optimizer
+
+
+def state_of(model: Model) -> State:
+    """What a model takes while it is trained; only what is trained has gradients and an optimizer's state."""
+    if model.trainable is None:
+        trained = model.parameters
+    else:
+        trained = model.trainable
+    optimizer = model.optimizer_bytes
+    if optimizer is None:
+        optimizer = _OPTIMIZER[model.precision]
+    return State(
+        int(model.parameters * _WEIGHT[model.precision]),
+        int(trained * _GRADIENT[model.precision]),
+        int(trained * optimizer),
+    )
+
+
+def checkpoint_bytes(model: Model) -> int:
+    """What a checkpoint holds from which training goes on: what is trained and its optimizer's state, no gradients.
+
+    The frozen weights of a model of which only adapters are trained are there already.
+    """
+    state = state_of(model)
+    if model.trainable is None:
+        trained = model.parameters
+    else:
+        trained = model.trainable
+    weights = trained * _WEIGHT[model.precision]
+    return int(weights) + state.optimizer
+
+
+def check_model(
+    context: Context, job: Job, asked: dict[str, Quantity], processes: int
+) -> TrainingState | None:
+    """What the job's model takes of each accelerator and of each node; ``None`` where that is not known.
+
+    Reports degrees that do not make up the job's ranks, and weights that no accelerator holds.
+    """
+    model = job.spec.model
+    if model is None:
+        return None
+    parallel = model.parallel
+    if parallel is not None:
+        fits = _degrees_fit(context, job, parallel, processes)
+        if not fits:
+            return None
+    state = _held(job, model, asked, processes)
+    if state is None or state.weights <= state.memory:
+        return state
+    context.fault(
+        "RES024",
+        f"the weights of `{job.spec.name}` alone take "
+        f"{_gib(state.weights)} of each accelerator, which has "
+        f"{_gib(state.memory)}",
+        job.at / "model" / "parameters",
+        "write `sharding: full` if the program shards them (FSDP, ZeRO-3), "
+        "`parallel:` if it cuts the model, or take more nodes",
+        source="arXiv:1910.02054, section 3.1",
+    )
+    return None
+
+
+def sharing(model: Model | None) -> int:
+    """The ranks that share one copy of a model, and the same samples."""
+    if model is None or model.parallel is None:
+        return 1
+    parallel = model.parallel
+    degrees = (parallel.tensor, parallel.pipeline, parallel.context)
+    return prod(degrees)
+
+
+def _held(
+    job: Job, model: Model, asked: dict[str, Quantity], processes: int
+) -> TrainingState | None:
+    pool = job.pool
+    nodes = job.spec.nodes
+    resource = job.pool.share.resource
+    count = 0
+    if resource in asked:
+        count = asked[resource].value
+    memory = pool.accelerator_memory_mib * _MIB
+    on_cpus = not pool.instance.accelerators
+    if not on_cpus and not (memory and count):
+        return None
+    # One process may use several accelerators; several processes on one hold a part each.
+    ranks = max(processes, count)
+    tensor, pipeline, context = 1, 1, 1
+    if model.parallel is not None:
+        parallel = model.parallel
+        tensor = parallel.tensor
+        pipeline = parallel.pipeline
+        context = parallel.context
+    weights, held, host, divided = 0.0, 0.0, 0.0, 0.0
+    parts = zip(
+        ("weights", "gradients", "optimizer"),
+        state_of(model).parts,
+        _SHARDED[model.sharding],
+        _ON_HOST[model.offload],
+        strict=True,
+    )
+    for part, size, sharded, on_host in parts:
+        if sharded:
+            cut = ranks * nodes
+        else:
+            cut = tensor * pipeline
+        of_node = size / cut * ranks
+        if sharded and not on_host:
+            divided += size
+        if on_host or on_cpus:
+            host += of_node
+            continue
+        held += of_node / count
+        if part == "weights":
+            weights = of_node / count
+    host_memory = asked["memory"].value
+    if on_cpus:
+        fixed = host - divided / nodes
+        enough = _enough(fixed, divided, host_memory, 1)
+    else:
+        fixed = held - divided / (nodes * count)
+        enough = _enough(fixed, divided, memory, count)
+    of_host = "offload" if model.offload else "parameters"
+    return TrainingState(
+        at=job.at,
+        name=job.spec.name,
+        namespace=job.namespace,
+        pool=pool.name,
+        instance=pool.instance.name,
+        nodes=nodes,
+        accelerators=count,
+        most_nodes=pool.nodes,
+        sharding=model.sharding,
+        weights=ceil(weights),
+        held=ceil(held),
+        memory=memory,
+        host=ceil(host),
+        host_memory=host_memory,
+        enough_nodes=enough,
+        tensor=tensor,
+        pipeline=pipeline,
+        context=context,
+        processes=processes,
+        sharing=sharing(model),
+        origins={
+            "held": job.at / "model" / "parameters",
+            "host": job.at / "model" / of_host,
+            "tensor": job.at / "model" / "parallel" / "tensor",
+            "pipeline": job.at / "model" / "parallel" / "pipeline",
+            "context": job.at / "model" / "parallel" / "context",
+        },
+    )
+
+
+def _enough(fixed: float, divided: float, memory: int, count: int) -> int | None:
+    """The fewest nodes that hold what is divided among them, beside what each of ``count`` memories of a node holds in
+    any case."""
+    left = memory - fixed
+    if not divided or left <= 0:
+        return None
+    return ceil(divided / (left * count))
+
+
+def _degrees_fit(context: Context, job: Job, parallel: Parallel, processes: int) -> bool:
+    """Whether the degrees make up all ranks; without `data` it is what is left."""
+    ranks = job.spec.nodes * processes
+    at = job.at / "model" / "parallel"
+    degrees = {
+        "tensor": parallel.tensor,
+        "pipeline": parallel.pipeline,
+        "context": parallel.context,
+    }
+    model = prod(degrees.values())
+    if parallel.data is not None:
+        data = parallel.data
+    else:
+        data = ranks // model
+    if model * data == ranks:
+        context.settle(
+            job.target,
+            "model.parallel.data",
+            parallel.data,
+            data,
+            f"{ranks} ranks, {model} for each copy of the model",
+            "arXiv:2104.04473, section 3",
+            at=at / "data",
+        )
+        return True
+    place = at
+    if parallel.data is not None:
+        degrees["data"] = parallel.data
+        place = at / "data"
+    named = degrees.items()
+    made = prod(degrees.values())
+    product = " × ".join(f"{name} {degree}" for name, degree in named)
+    help = f"choose degrees whose product divides {ranks}, or change `nodes`"
+    if ranks % model == 0:
+        help = f"write `data: {ranks // model}`"
+    context.fault(
+        "RES064",
+        f"job `{job.spec.name}` has {ranks} ranks "
+        f"({job.spec.nodes} nodes of {processes} processes), "
+        f"and {product} is {made}",
+        place,
+        help,
+        source="arXiv:2104.04473, section 3",
+    )
+    return False
+
+
+def _gib(count: int) -> str:
+    return f"{count / _GIB:,.1f} GiB"

@@ -1,0 +1,163 @@
+"""What follows from a job on any platform: the memory of its model's state, and its checkpoints."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from compiler.dataclass import dataclass
+from compiler.plan.base import PlanNode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingState(PlanNode):
+    """What weights, gradients and optimizer of a job's model take, in bytes: ``held`` of an accelerator, of which
+    ``weights`` are the weights, and ``host`` of a node's memory.
+
+    ``memory`` is what an accelerator has, ``host_memory`` what the job gets of a node. ``enough_nodes`` are the fewest
+    that hold the state, ``None`` where more nodes do not help. Without accelerators all of it is in the node's memory.
+    ``sharing`` ranks have one copy of the model together.
+    """
+
+    carried: ClassVar[bool] = False
+
+    name: str
+    namespace: str
+    pool: str
+    instance: str
+    nodes: int
+    accelerators: int
+    most_nodes: int
+    sharding: str
+    weights: int
+    held: int
+    memory: int
+    host: int
+    host_memory: int
+    enough_nodes: int | None
+    tensor: int
+    pipeline: int
+    context: int
+    processes: int
+    sharing: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointSchedule(PlanNode):
+    """What the checkpoints of a job take: ``size`` in bytes of one, of which ``keep`` are kept; times in seconds.
+
+    They lie in ``folder`` of ``storage`` of the spec; of FSx for Lustre ``file_system`` is the id, or the name of a
+    storage that is made, ``deployment`` the type and ``capacity`` the bytes that it holds. ``write_speed`` and
+    ``read_speed`` are MB/s that last, bounded by ``write_bound`` and ``read_bound``; ``peak_speed`` is what bursts
+    reach. ``every`` is the interval that the spec says, ``timeout`` the end of the job, ``mtbf`` the mean time
+    between two failures of any of its ``nodes``. What is unknown is ``None``. ``chosen``: the spec says how many are
+    kept. ``asynchronous``: training goes on meanwhile.
+    """
+
+    carried: ClassVar[bool] = False
+
+    name: str
+    namespace: str
+    pool: str
+    nodes: int
+    path: str
+    folder: str
+    storage: str
+    file_system: str
+    deployment: str
+    capacity: int | None
+    size: int | None
+    keep: int
+    chosen: bool
+    asynchronous: bool
+    every: int | None
+    timeout: int | None
+    write_speed: float | None
+    write_bound: str
+    read_speed: float | None
+    read_bound: str
+    peak_speed: float | None
+    mtbf: int | None
+
+    @property
+    def write(self) -> float | None:
+        """The seconds that one takes to write."""
+        return _seconds(self.size, self.write_speed)
+
+    @property
+    def shortest_write(self) -> float | None:
+        """The seconds that one takes to write while the file system bursts."""
+        return _seconds(self.size, self.peak_speed)
+
+    @property
+    def read(self) -> float | None:
+        """The seconds that one takes to read."""
+        return _seconds(self.size, self.read_speed)
+
+    @property
+    def needed(self) -> int | None:
+        """The bytes of all that are kept, and of the next one while it is written."""
+        if self.size is None:
+            return None
+        return (self.keep + 1) * self.size
+
+    @property
+    def best(self) -> int | None:
+        """The interval at which the least time is lost, in seconds and round: it matters little near the best.
+
+        √(2 · write · MTBF) (Young 1974, doi:10.1145/361147.361115; Daly 2006, doi:10.1016/j.future.2004.11.016). A save
+        that training does not wait for costs nothing: as soon as its file system has rested as long as it wrote. No
+        later than in the middle of the job.
+        """
+        if self.write is None or self.mtbf is None:
+            return None
+        best = 2 * self.write
+        if not self.asynchronous:
+            squared = 2 * self.write * self.mtbf
+            best = math.sqrt(squared)
+        if self.timeout is not None:
+            best = min(best, self.timeout / 2)
+        return _round(best)
+
+    def lost(self, every: int) -> float | None:
+        """The share of the time that saving and failures take at an interval: write / interval + interval / (2 · MTBF)
+        (Young 1974)."""
+        if self.write is None or self.mtbf is None:
+            return None
+        if self.asynchronous:
+            waits = 0.0
+        else:
+            waits = self.write / every
+        return waits + every / (2 * self.mtbf)
+
+    def repeated(self, every: int) -> float | None:
+        """The seconds that a failure costs each node: half an interval, and reading the checkpoint."""
+        if self.read is None:
+            return None
+        return every / 2 + self.read
+
+    @property
+    def ends_first(self) -> bool:
+        """Whether the best interval is that in the middle of the job."""
+        if self.timeout is None:
+            return False
+        middle = _round(self.timeout / 2)
+        return self.best == middle
+
+
+def _round(seconds: float) -> int:
+    """A minute at least: whole minutes up to an hour, tens of them up to ten hours, then whole hours."""
+    unit = 60
+    if seconds >= 10 * 3600:
+        unit = 3600
+    elif seconds >= 3600:
+        unit = 600
+    units = max(round(seconds / unit), 1)
+    return units * unit
+
+
+def _seconds(size: int | None, speed: float | None) -> float | None:
+    """How long so many bytes take at so many MB/s."""
+    if size is None or speed is None:
+        return None
+    return size / 1e6 / speed

@@ -1,0 +1,244 @@
+"""What a node of a job asks for: CPU, memory, accelerators, EFA, huge pages, /dev/shm, processes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from compiler.core.jobs.binding import Job, has_peers
+from compiler.core.jobs.launchers.launcher import launcher_of
+from compiler.core.pods.plan import EFA, EPHEMERAL, HUGEPAGES, NEURON
+from compiler.plan.units import Quantity
+from compiler.platforms.eks.runs.kinds.kind import kind_of
+from compiler.resolve.context import Context, T
+
+_EFA_PAGES = Quantity.mib(5120)
+
+
+def requests(context: Context, job: Job) -> dict[str, Quantity]:
+    """What one node of the job asks for; requests and limits are the same."""
+    own = job.spec.resources
+    share = job.pool.share
+    count = _accelerators(context, job)
+    # A job that uses no accelerators gets the part of a single one.
+    used, parts = 1, 1
+    if share.accelerators:
+        used = max(count, 1)
+        parts = share.accelerators
+    part = "what jobs can get of a node"
+    if used != parts:
+        part = f"{used} of {parts} accelerators: their part of {part}"
+    cpu_count = share.cpu
+    memory_bytes = share.memory.value
+    if job.spec.initializer is not None:
+        from compiler.platforms.eks.runs import initializing  # few jobs have one
+
+        downloads = initializing.count(job)
+        part += ", less what its initializers ask for"
+        cpu_count -= downloads * initializing.CPU.value
+        memory_bytes -= downloads * initializing.MEMORY.value
+    beside = kind_of(job.spec).beside_nodes
+    if beside:
+        part += ", less what Ray's head asks for"
+        cpu_count -= beside["cpu"].value
+        memory_bytes -= beside["memory"].value
+    cpus = cpu_count * used // parts
+    cpu = Quantity.of(max(cpus, 1))
+    memory_gib = memory_bytes // 1024**3
+    part_gib = memory_gib * used // parts
+    memory = Quantity.gib(max(part_gib, 1))
+    source = f"`trainyard explain pool/{job.pool.name} share`"
+    asked = {}
+    asked["cpu"] = _settle(context, job, "cpu", own.cpu, cpu, part, source)
+    asked["memory"] = _settle(context, job, "memory", own.memory, memory, part, source)
+    _check_agents(context, job)
+    if share.resource and count:
+        asked[share.resource] = Quantity.of(count)
+    asked.update(_network(context, job))
+    if own.ephemeral_storage is not None:
+        asked[EPHEMERAL] = own.ephemeral_storage
+    return asked
+
+
+def _check_agents(context: Context, job: Job) -> None:
+    """A request that fits the node and not what its DaemonSets leave. A policy reports one that exceeds the node."""
+    own = job.spec.resources
+    share = job.pool.share
+    instance = job.pool.instance.name
+    if own.cpu:
+        cpu_milli = own.cpu.milli
+    else:
+        cpu_milli = 0
+    memory_mib = 0
+    if own.memory:
+        memory_mib = own.memory.value // 1024**2
+    for name, unit, asked, left, agents in zip(
+        ("cpu", "memory"),
+        ("m", "Mi"),
+        (cpu_milli, memory_mib),
+        share.left,
+        share.agents,
+        strict=True,
+    ):
+        if not left < asked <= left + agents:
+            continue
+        most = f"{left}{unit}"
+        if name == "memory":
+            most = str(share.memory)
+        context.fault(
+            "RES037",
+            f"job `{job.spec.name}` asks for {asked}{unit} of `{name}` a node, "
+            f"and the DaemonSets that may come leave {left}{unit} of `{instance}`",
+            job.at / "resources" / name,
+            f"ask for at most {most}, or leave it out",
+        )
+
+
+def _settle(
+    context: Context,
+    job: Job,
+    name: str,
+    given: T | None,
+    derived: T,
+    reason: str,
+    source: str = "",
+) -> T:
+    at = job.at / "resources" / name
+    return context.settle(job.target, f"resources.{name}", given, derived, reason, source, at=at)
+
+
+def _accelerators(context: Context, job: Job) -> int:
+    own = job.spec.resources.accelerators
+    share = job.pool.share
+    instance = job.pool.instance
+    if job.pool.spec.sharing is not None:
+        return _settle(
+            context,
+            job,
+            "accelerators",
+            own,
+            1,
+            f"one share of a GPU of {instance.name}",
+            f"`trainyard explain pool/{job.pool.name} sharing`",
+        )
+    if share.resource:
+        return _settle(
+            context,
+            job,
+            "accelerators",
+            own,
+            share.accelerators,
+            f"all accelerators of {instance.name}: whole nodes",
+            f"`trainyard catalog {instance.name}`",
+        )
+    if own:
+        context.fault(
+            "RES025",
+            f"job `{job.spec.name}` asks {own} accelerators "
+            f"of pool `{job.pool.name}`; "
+            f"`{instance.name}` has none",
+            job.at / "resources" / "accelerators",
+            "remove it, or take a pool of accelerators",
+        )
+    return 0
+
+
+def pods_a_node(job: Job, asked: Mapping[str, Quantity]) -> int:
+    """How many pods of a job share a node: those of a plain Job do, where each asks for a part."""
+    if job.spec.api_group != "batch":
+        return 1
+    share = job.pool.share
+    rooms = [
+        share.of(resource).milli // amount.milli
+        for resource, amount in asked.items()
+        if amount.milli and share.of(resource).milli
+    ]
+    return max(min(rooms, default=1), 1)
+
+
+def _network(context: Context, job: Job) -> dict[str, Quantity]:
+    """EFA devices, and the huge pages that come with them."""
+    own = job.spec.resources.huge_pages
+    efa = _efa(context, job)
+    if not efa:
+        return {HUGEPAGES: own} if own else {}
+    derived, why = _derived_pages(job)
+    source = "EKS user guide, node-efa"
+    pages = _settle(context, job, "hugePages", own, derived, why, source)
+    asked = {EFA: Quantity.of(efa)}
+    if pages:
+        asked[HUGEPAGES] = pages
+    return asked
+
+
+def _derived_pages(job: Job) -> tuple[Quantity, str]:
+    """What the guide asks for, or all that a small node sets aside: a pod that asks for more never starts."""
+    available = job.pool.share.huge_pages
+    if available < _EFA_PAGES:
+        name = job.pool.instance.name
+        return available, f"all huge pages that {name} sets aside for EFA"
+    return _EFA_PAGES, "libfabric's EFA provider uses huge pages"
+
+
+def _efa(context: Context, job: Job) -> int:
+    own = job.spec.resources.efa
+    pool = job.pool
+    nodes = kind_of(job.spec).nodes(job)
+    if not pool.efa:
+        return own or 0
+    if not has_peers(job.spec):
+        why = "a job of one node sends nothing over the network"
+        if nodes > 1:
+            why = "the pods of a plain Job send each other nothing"
+        return _settle(context, job, "efa", own, 0, why)
+    return _settle(
+        context,
+        job,
+        "efa",
+        own,
+        pool.share.efa,
+        f"{nodes} nodes talk over all EFA devices of {pool.instance.name}",
+        "EC2 DescribeInstanceTypes MaximumEfaInterfaces",
+    )
+
+
+def shared_memory(context: Context, job: Job, memory: Quantity, processes: int) -> Quantity:
+    """The size of /dev/shm, which counts in the memory limit."""
+    quarter_mib = memory.value // 1024**2 // 4
+    derived = Quantity.mib(max(quarter_mib, 1))
+    if quarter_mib >= 1024:
+        quarter_gib = quarter_mib // 1024
+        derived = Quantity.gib(min(8 * processes, quarter_gib))
+    return context.settle(
+        job.target,
+        "sharedMemory",
+        job.spec.shared_memory,
+        derived,
+        "8Gi a process for data loaders and NCCL, at most a quarter of the memory limit it counts in",
+        at=job.at / "sharedMemory",
+    )
+
+
+def processes(context: Context, job: Job, asked: dict[str, Quantity]) -> int:
+    """Processes a node: one an accelerator, one a logical NeuronCore, or one."""
+    resource = job.pool.share.resource
+    count, reason, source = 1, "one process", ""
+    if resource in asked:
+        count = asked[resource].value
+        reason = "one process an accelerator"
+        if resource == NEURON:
+            count *= _logical_cores(job)
+            reason = "one process a logical NeuronCore"
+            source = "Neuron documentation, logical-neuroncore-config"
+    launcher = launcher_of(job.spec)
+    return launcher.processes(context, job, count, reason, source)
+
+
+def _logical_cores(job: Job) -> int:
+    """Logical NeuronCores of one device: physical ones, grouped as the job's variable says or by default."""
+    instance = job.pool.instance
+    variable = job.spec.env.get("NEURON_LOGICAL_NC_CONFIG", "")
+    group = instance.neuron_lnc
+    if variable in ("1", "2"):
+        group = int(variable)
+    cores = instance.neuron_cores // instance.accelerators
+    return cores // group

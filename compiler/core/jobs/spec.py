@@ -1,0 +1,529 @@
+"""Training jobs, as people write them: ten lines, everything else derived."""
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from compiler.core.jobs.launchers.filling import filled
+from compiler.spec.base import SpecModel
+from compiler.spec.checks import fault
+from compiler.spec.later import later
+from compiler.spec.section import Section
+from compiler.spec.types import (
+    MOST_NODES,
+    Amount,
+    Command,
+    Distinct,
+    EnvName,
+    FilePath,
+    HostName,
+    HugePages,
+    ImageOrName,
+    JobAnnotationKey,
+    JobLabelKey,
+    JobName,
+    LabelValue,
+    MountPath,
+    Name,
+    ObjectName,
+    Path,
+    Period,
+    SecretKey,
+    Size,
+    TorchVersion,
+    Word,
+)
+
+if TYPE_CHECKING:
+    from compiler.core.jobs.forms.deepspeed import DeepSpeed
+    from compiler.core.jobs.forms.init_container import InitContainer
+    from compiler.core.jobs.forms.initializer import Initializer
+    from compiler.core.jobs.forms.model import Model
+    from compiler.core.jobs.forms.role import Role
+    from compiler.core.jobs.forms.topology import JobTopology
+    from compiler.core.jobs.forms.volumes import JobVolume
+    from compiler.core.jobs.launchers.spec import JobLauncher
+else:
+    (DeepSpeed,) = later("core.jobs.forms.deepspeed", "DeepSpeed")
+    (InitContainer,) = later("core.jobs.forms.init_container", "InitContainer")
+    (Initializer,) = later("core.jobs.forms.initializer", "Initializer")
+    (Model,) = later("core.jobs.forms.model", "Model")
+    (Role,) = later("core.jobs.forms.role", "Role")
+    (JobTopology,) = later("core.jobs.forms.topology", "JobTopology")
+    (JobVolume,) = later("core.jobs.forms.volumes", "JobVolume")
+    (JobLauncher,) = later("core.jobs.launchers.spec", "JobLauncher")
+
+
+class Mount(SpecModel):
+    """A storage, mounted into every pod of the job."""
+
+    storage: Name = Field(description="The name of the storage.", examples=["checkpoints"])
+    path: MountPath = Field(
+        description="The folder of the container at which it appears.", examples=["/data/fsx"]
+    )
+    read_only: bool = Field(False, description="Whether the job may only read it.", examples=[True])
+
+
+# core/v1 ConfigMap: validation of Kubernetes 1.35 counts the bytes of all values, MaxSecretSize.
+_MOST_FILES = 1024**2
+
+
+def _of_one_config_map(files: dict[str, str]) -> dict[str, str]:
+    texts = files.values()
+    total = sum(len(text.encode()) for text in texts)
+    if total > _MOST_FILES:
+        raise fault(
+            f"the files have {total} bytes, and a ConfigMap has at most {_MOST_FILES}",
+            "put what is large into the image, or into a storage",
+            source="core/v1 ConfigMap (Kubernetes 1.35)",
+        )
+    return files
+
+
+class SecretEnv(SpecModel):
+    """An environment variable from a Secret that exists in the job's namespace."""
+
+    env: EnvName = Field(description="The name of the environment variable.", examples=["HF_TOKEN"])
+    secret: ObjectName = Field(description="The name of the Secret.", examples=["hf-token"])
+    key: SecretKey = Field(
+        description="The key inside the Secret whose value the variable gets.", examples=["token"]
+    )
+
+
+class Checkpoint(SpecModel):
+    """Where and how often the job saves, so that a restart can go on.
+
+    The program reads it from ``CHECKPOINT_DIR``, ``CHECKPOINT_EVERY_SECONDS``, ``CHECKPOINT_KEEP`` and
+    ``CHECKPOINT_SIGNAL_FILE``.
+    """
+
+    path: Path = Field(
+        description="The folder that the program saves to and resumes from, inside a mount; the program reads it from "
+        "`CHECKPOINT_DIR`.",
+        examples=["/data/fsx/pretrain"],
+    )
+    every: Period | None = Field(
+        None,
+        description="The time between two saves, which the program reads from `CHECKPOINT_EVERY_SECONDS`; unset: the "
+        "variable is not set.",
+        examples=["30m"],
+    )
+    keep: int | None = Field(
+        None,
+        ge=1,
+        le=1000,
+        description="How many checkpoints the program keeps, which it reads from `CHECKPOINT_KEEP`; derived: 10, and "
+        "the variable is not set.",
+        examples=[3],
+    )
+    asynchronous: bool = Field(
+        False,
+        alias="async",
+        description="Whether training goes on while a checkpoint is written, as with `async_save` of PyTorch.",
+        examples=[True],
+    )
+    signal_file: Path | None = Field(
+        None,
+        description="A file that appears in the container when the pod must stop; the program saves and removes it, "
+        "then SIGTERM follows, after a minute if nobody saves.",
+        examples=["/tmp/save-now"],
+    )
+
+    @model_validator(mode="after")
+    def _names_a_file(self) -> Self:
+        if self.signal_file is not None and self.signal_file.endswith(("/", "/.", "/..")):
+            raise fault(
+                f"`{self.signal_file}` is a folder, and the signal is a file",
+                f"write `{self.signal_file.rstrip('/.')}/save-now`",
+                "signalFile",
+                source="open(2): EISDIR, a folder cannot be written",
+            )
+        return self
+
+
+class Retries(SpecModel):
+    """How often failures are retried: processes in place, then the whole gang."""
+
+    process: int | None = Field(
+        None,
+        ge=0,
+        le=1000,
+        description="How often torchrun restarts failed processes in place, as `--max-restarts` does; derived: 3, "
+        "and 0 on accelerators, where the job itself is retried.",
+        examples=[3],
+    )
+    job: int = Field(
+        10,
+        ge=0,
+        le=1000,
+        description="How often all pods of the job are made anew, as JobSet's `maxRestarts`.",
+        examples=[10],
+    )
+
+
+class JobResources(SpecModel):
+    """What one node of the job asks for; each that is left out is derived from the pool."""
+
+    cpu: Amount | None = Field(
+        None,
+        description="The CPUs of one node that the job takes; derived: all that jobs can get of a node, or its "
+        "accelerators' part.",
+        examples=[90],
+    )
+    memory: Size | None = Field(
+        None,
+        description="The memory of one node that the job takes; derived: all that jobs can get of a node, or its "
+        "accelerators' part.",
+        examples=["900Gi"],
+    )
+    accelerators: int | None = Field(
+        None,
+        ge=0,
+        description="The accelerators of one node that the job takes; derived: all.",
+        examples=[8],
+    )
+    efa: int | None = Field(
+        None,
+        ge=0,
+        description="The EFA devices of one node that the job takes; derived: all for several nodes, none for one.",
+        examples=[32],
+    )
+    huge_pages: HugePages | None = Field(
+        None,
+        description="The memory in 2 MiB huge pages, which EFA needs; `0` is none; derived: `5120Mi`, or all that a "
+        "small node sets aside.",
+        examples=["5120Mi"],
+    )
+    ephemeral_storage: Size | None = Field(
+        None,
+        description="The space for logs, `/tmp` and the container's own files on one node; unset: nothing is "
+        "requested.",
+        examples=["200Gi"],
+    )
+
+
+_MOST_ANNOTATIONS = 256 * 1024  # apimachinery 0.35, validation.TotalAnnotationSizeLimitB
+
+
+def _of_bearable_size(annotations: dict[str, str]) -> dict[str, str]:
+    total = 0
+    for key, value in annotations.items():
+        total += len(key.encode())
+        total += len(value.encode())
+    if total > _MOST_ANNOTATIONS:
+        raise fault(
+            f"the annotations have {total} bytes, an object has at most {_MOST_ANNOTATIONS}",
+            "put long texts into `files`",
+            source="apimachinery 0.35, TotalAnnotationSizeLimitB",
+        )
+    return annotations
+
+
+_is_name = get_args(Name)[1].func
+
+
+def _in_list(value: Any) -> Any:
+    """The name of one pool is a list of it; what is no list must be a name, and is reported where it stands."""
+    if isinstance(value, list):
+        return value
+    return [_is_name(value)]
+
+
+_SeveralPools = Annotated[list[Name], Field(min_length=1)]
+Pools = Annotated[
+    list[Name],
+    Field(min_length=1, max_length=16),
+    BeforeValidator(_in_list, json_schema_input_type=Name | _SeveralPools),
+    Distinct,
+]
+
+
+class Job(SpecModel):
+    """A training job: one pod on each node, all started together."""
+
+    name: JobName = Field(
+        description="The job's name; the TrainJob's name is made of it and a hash.",
+        examples=["pretrain"],
+    )
+    extends: Name | None = Field(
+        None,
+        description="Another job of this spec that gives all that this one leaves out but `name`, `rerun` and `done`.",
+        examples=["pretrain"],
+    )
+    queue: Name | None = Field(
+        None,
+        description="The queue that the job waits in; derived where only one queue could take it.",
+        examples=["research"],
+    )
+    namespace: Name | None = Field(
+        None,
+        description="The namespace that the job runs in; derived where its queue has only one.",
+        examples=["team-a"],
+    )
+    pool: Pools | None = Field(
+        None,
+        description="The pool that the job runs on, or several in the order of its queue: all nodes come from the "
+        "first with room; derived where its queue has only one.",
+        examples=["h100", ["h100", "h100-spot"]],
+    )
+    nodes: int = Field(
+        1,
+        ge=1,
+        le=MOST_NODES,
+        description="The number of nodes, with one pod on each; all start together or none does.",
+        examples=[4],
+    )
+    min_nodes: int | None = Field(
+        None,
+        ge=1,
+        le=MOST_NODES,
+        description="The fewest nodes with which a plain Job starts, of at most `nodes` at once; unset: all of them.",
+        examples=[2],
+    )
+    image: ImageOrName = Field(
+        description="The container image, with a tag or, better, a digest; or the name of one under `images`.",
+        examples=["registry.example/train:1.4.2"],
+    )
+    command: Command = Field(
+        min_length=1,
+        description="The program and its words that each node runs, without a shell.",
+        examples=[["torchrun", "train.py"]],
+    )
+    args: list[Word] = Field(
+        [],
+        description="More words of the command, kept apart so that they are easy to change.",
+        examples=[["--config", "llama3-8b.yaml"]],
+    )
+    env: dict[EnvName, Word] = Field(
+        {},
+        description="Environment variables of the program; they win over derived ones of the same name.",
+        examples=[{"NCCL_DEBUG": "INFO"}],
+    )
+    secrets: list[SecretEnv] = Field(
+        [],
+        description="Environment variables whose values are in Secrets of the job's namespace.",
+        examples=[[{"env": "HF_TOKEN", "secret": "hf-token", "key": "token"}]],
+    )
+    mounts: list[Mount] = Field(
+        [],
+        description="The storage that the job reads and writes, and where it appears.",
+        examples=[[{"storage": "checkpoints", "path": "/data/fsx"}]],
+    )
+    volumes: list[JobVolume] = Field(
+        [],
+        description="Volumes beside storage, and where they appear in every container of the job.",
+        examples=[[{"name": "cache", "path": "/cache", "nodeLocal": {"size": "2Ti"}}]],
+    )
+    files: Annotated[dict[FilePath, Word], AfterValidator(_of_one_config_map)] = Field(
+        {},
+        description="Texts by the path at which they appear as files, read-only; 1 MiB together, and no secrets.",
+        examples=[{"/workspace/train.yaml": "epochs: 3"}],
+    )
+    init_containers: list[InitContainer] = Field(
+        [],
+        description="What runs in every pod before the program, one after the other.",
+        examples=[[{"name": "prepare", "command": ["python", "prepare.py"]}]],
+    )
+    initializer: Initializer | None = Field(
+        None,
+        description="What Trainer downloads once, before the nodes start, to a storage of the job.",
+        examples=[{"model": {"storageUri": "hf://meta-llama/Llama-3.2-1B"}}],
+    )
+    checkpoint: Checkpoint | None = Field(
+        None,
+        description="Where the job saves; with it, pods that must stop have minutes to save instead of one.",
+        examples=[{"path": "/data/fsx/pretrain", "every": "30m"}],
+    )
+    retries: Retries = Field(
+        Retries.model_construct(),
+        description="How often failures are retried.",
+        examples=[{"process": 3, "job": 10}],
+    )
+    resources: JobResources = Field(
+        JobResources.model_construct(),
+        description="What the job takes of each node; all of it is derived: write only what you want to change.",
+        examples=[{"memory": "900Gi"}],
+    )
+    launcher: JobLauncher | None = Field(
+        None,
+        description="How the processes start and find each other; unset: by torchrun, or by the program itself.",
+        examples=[{"torchrun": {}}],
+    )
+    runtime: Literal["torch-distributed", "jax-distributed"] | None = Field(
+        None,
+        description="A training runtime of Trainer's release that is used as it is, with its image unless the job has "
+        "one; unset: one is derived.",
+        examples=["torch-distributed"],
+    )
+    deepspeed: DeepSpeed | None = Field(
+        None,
+        description="The configuration of DeepSpeed, which becomes a file of the job.",
+        examples=[{"trainBatchSize": 512, "microBatchSize": 4}],
+    )
+    api_group: Literal[
+        "trainer.kubeflow.org", "kubeflow.org", "jobset.x-k8s.io", "batch", "ray.io"
+    ] = Field(
+        "trainer.kubeflow.org",
+        description="The API group of the job's object: of a TrainJob, of a PyTorchJob or MPIJob, of a JobSet, of a "
+        "plain Job, or of a RayJob.",
+        examples=["kubeflow.org"],
+    )
+    roles: list[Role] = Field(
+        [],
+        description="Other programs of a JobSet, on nodes of their own; the job ends with its own nodes.",
+        examples=[[{"name": "rollout", "command": ["python", "rollout.py"]}]],
+    )
+    processes_per_node: int | None = Field(
+        None,
+        ge=1,
+        le=1024,
+        description="The processes that the launcher starts on each node; derived: one for each accelerator or logical "
+        "NeuronCore.",
+        examples=[8],
+    )
+    shared_memory: Size | None = Field(
+        None,
+        description="The size of `/dev/shm`, which counts as memory of the job; derived: 8Gi a process, at most a "
+        "quarter of the memory.",
+        examples=["64Gi"],
+    )
+    priority: Name | None = Field(
+        None,
+        description="The priority of the job in its queue; unset: one of value 1.",
+        examples=["urgent"],
+    )
+    service_account: ObjectName | None = Field(
+        None,
+        description="The service account of the pods, which exists in the namespace; derived: `training`, an account "
+        "without rights.",
+        examples=["s3-writer"],
+    )
+    grace_period: Period | None = Field(
+        None,
+        description="The time to save between SIGTERM and SIGKILL; derived: by the time that a checkpoint takes to "
+        "write, `5m` where that is unknown, `1m` without one.",
+        examples=["20m"],
+    )
+    torch: TorchVersion | None = Field(
+        None,
+        description="The PyTorch version in the image, in quotes, where its tag does not say it; from 2.12 on "
+        "torchrun waits for the grace period.",
+        examples=["2.12"],
+    )
+    timeout: Period | None = Field(
+        None,
+        description="The time from the first start until the job is ended, retries included; unset: no limit.",
+        examples=["72h"],
+    )
+    rerun: int = Field(
+        0,
+        ge=0,
+        description="A number to raise to run a changed job anew; the earlier run goes on until it is deleted.",
+        examples=[1],
+    )
+    done: bool = Field(
+        False,
+        description="Whether all runs of the job have ended, so that no object of it stays in git and nothing runs it "
+        "again.",
+        examples=[True],
+    )
+    labels: dict[JobLabelKey, LabelValue] = Field(
+        {},
+        description="Kubernetes labels of the job's TrainJob; they win over `spec.labels`.",
+        examples=[{"project": "llama"}],
+    )
+    annotations: Annotated[dict[JobAnnotationKey, Word], AfterValidator(_of_bearable_size)] = Field(
+        {},
+        description="Kubernetes annotations of the job's TrainJob and of its pods.",
+        examples=[{"example.com/owner": "research"}],
+    )
+    image_pull_secrets: Annotated[list[ObjectName], Distinct] = Field(
+        [],
+        description="Secrets of the job's namespace, of type `kubernetes.io/dockerconfigjson`, by which the images are "
+        "pulled.",
+        examples=[["registry-login"]],
+    )
+    working_dir: Path | None = Field(
+        None,
+        description="The folder that the command starts in; unset: the one of the image.",
+        examples=["/workspace"],
+    )
+    exclude_nodes: Annotated[list[HostName], Distinct] = Field(
+        [],
+        description="Nodes by name that the job must not run on, in a pool whose nodes are always on.",
+        examples=[["ip-10-0-12-34.us-west-2.compute.internal"]],
+    )
+    topology: JobTopology | None = Field(
+        None,
+        description="How close together the nodes are, in a pool with a topology; derived: as close as they fit.",
+        examples=[{"required": "network-node-layer-2"}],
+    )
+    model: Model | None = Field(
+        None,
+        description="The size of the model, so that its training state is compared with the memory of the "
+        "accelerators.",
+        examples=[{"parameters": 8.03e9, "sharding": "full"}],
+    )
+
+    @property
+    def least_nodes(self) -> int | None:
+        """The fewest nodes with which it starts, where that is not all."""
+        least = self.min_nodes
+        if least is not None and least < self.nodes:
+            return least
+        return None
+
+    @model_validator(mode="after")
+    def _has_bounds(self) -> Self:
+        least = self.min_nodes
+        if least is not None and least > self.nodes:
+            raise fault(
+                f"`minNodes` {self.min_nodes} is above `nodes` {self.nodes}",
+                f"write `minNodes: {self.nodes}`, or raise `nodes`",
+                "minNodes",
+            )
+        return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_launcher(cls, job: Any) -> Any:
+        return filled(job)
+
+
+class JobsSection(Section):
+    """The jobs, and what they have in common."""
+
+    job_defaults: dict[str, Any] = Field(
+        {},
+        description="Any keys of a job but `name`, `extends`, `rerun` and `done`, for every job that does not say them "
+        "itself.",
+        examples=[{"image": "registry.example/train:1.4.2", "retries": {"job": 3}}],
+    )
+    jobs: list[Job] = Field(
+        [],
+        description="The training jobs of the cluster.",
+        examples=[
+            [
+                {
+                    "name": "pretrain",
+                    "nodes": 4,
+                    "image": "registry.example/train:1.4.2",
+                    "command": ["torchrun", "train.py"],
+                }
+            ]
+        ],
+    )
+    ended_runs: Annotated[list[ObjectName], Distinct] = Field(
+        [],
+        description="The TrainJobs of earlier runs that have ended, so that what they needed may be removed.",
+        examples=[["finetune-58ede"]],
+    )
+    labels: dict[JobLabelKey, LabelValue] = Field(
+        {},
+        description="Kubernetes labels of every job's TrainJob; a job's own labels win.",
+        examples=[{"team": "research"}],
+    )
+
+
+SECTION = JobsSection
+DOCUMENTS = {"TrainingJob": ("jobs", Job)}

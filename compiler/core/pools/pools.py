@@ -1,0 +1,570 @@
+"""Node pools: each with its type, zones and placement, and what jobs can get of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+
+from compiler.catalog import InstanceType
+from compiler.core.network.spec import NetworkSection
+from compiler.core.pools import spec as spec_nodes
+from compiler.core.pools.share import NodeShare, Share, smallest
+from compiler.core.pools.spec import PoolsSection
+from compiler.dataclass import dataclass
+from compiler.diagnostics.diagnostic import listed
+from compiler.imported import imported
+from compiler.plan.scheduling import NODEPOOL_LABEL, POOL_LABEL, Taint, Toleration
+from compiler.plan.units import Duration, Quantity
+from compiler.platforms.eks.cluster.spec import ClusterSection
+from compiler.resolve.context import SPEC, Context, unique
+from compiler.source import Route
+
+GPU_PRESENT = "nvidia.com/gpu.present"
+BURN_IN_TAINT = "trainyard.dev/burn-in"
+# What the levels of `dcgmi diag` normally take (NVIDIA DCGM 4.6, command line reference, dcgmi diag).
+DIAGNOSTICS = {0: Duration(0), 2: Duration.minutes(2), 3: Duration.minutes(15)}
+"""What new nodes of a pool with a test have until they pass it."""
+ULTRASERVERS = ("p6e-gb200", "p6e-gb300")
+"""Families of which every node is part of an UltraServer of NVIDIA (EKS user guide, ml-eks-nvidia-ultraserver; PCS user
+guide, capacity-blocks-nvidia-imex)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A pool of the spec with everything that follows from it."""
+
+    spec: spec_nodes.NodePool
+    at: Route
+    instances: tuple[InstanceType, ...]
+    zones: tuple[str, ...]
+    efa: bool
+    local_storage: str
+    placement: str | None
+    taints: tuple[Taint, ...]
+    share: Share
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    @property
+    def instance(self) -> InstanceType:
+        """The type of its nodes, or the first of several."""
+        return self.instances[0]
+
+    @property
+    def at_type(self) -> Route:
+        """The place of the type of its nodes, or of the first of several."""
+        return self.at / "instanceTypes" / 0
+
+    @property
+    def at_capacity(self) -> Route:
+        """The place of the capacity that is tried first, with what it holds."""
+        first = self.spec.capacity[0]
+        return self.at / "capacity" / 0 / first.chosen
+
+    @property
+    def nodes(self) -> int:
+        """Nodes at most."""
+        return self.spec.nodes.max
+
+    @property
+    def shared_nodes(self) -> int:
+        """Nodes that quotas may count: all but the spare ones."""
+        return self.spec.nodes.max - self.spec.spare_nodes
+
+    @property
+    def static(self) -> bool:
+        """Whether all nodes are always on."""
+        nodes = self.spec.nodes
+        return nodes.min == nodes.max
+
+    @property
+    def accelerator_memory_mib(self) -> int:
+        """The memory of what jobs get as an accelerator: a whole one, or a share of it."""
+        whole = self.instance.accelerator_memory_mib
+        if self.spec.sharing is None:
+            return whole
+        from compiler.core.pools.sharing import shares_of
+
+        shares = shares_of(self.spec.sharing, self.instance)
+        if shares is None:
+            return whole
+        return whole * shares.memory_64ths // 64
+
+    @property
+    def slices(self) -> tuple[str, ...]:
+        """The profiles of MIG into which each GPU of a node is cut at boot."""
+        sharing = self.spec.sharing
+        if sharing is None or sharing.mig is None:
+            return ()
+        from compiler.core.pools.sharing import shares_of
+
+        shares = shares_of(sharing, self.instance)
+        if shares is None:
+            return ()
+        return (shares.profile,) * shares.count
+
+    @property
+    def overlaid(self) -> bool:
+        """Whether Karpenter needs an overlay with the nodes' huge pages or shares of GPUs, of which it knows none.
+
+        It launches nothing for a pod that asks for what no instance type has (issues #3315 and #6296 of
+        aws/karpenter-provider-aws; computeCapacity, v1.14.1). Nodes of a static pool wait for no pod.
+        """
+        if self.static:
+            return False
+        if self.spec.sharing is not None:
+            return True
+        return self.share.huge_pages > Quantity(0)
+
+    @property
+    def split(self) -> bool:
+        """Whether each of its reservations is a NodePool of its own, which stays when another comes or ends."""
+        one_way = len(self.spec.capacity) == 1
+        return one_way and bool(self.spec.reservations)
+
+    @property
+    def managed(self) -> bool:
+        """Whether its nodes are those of managed node groups."""
+        return self.spec.managed_node_group is not None
+
+    @property
+    def labelled(self) -> bool:
+        """Whether its nodes have its name as a label of ours, where no NodePool is called so."""
+        return self.split or self.managed
+
+    @property
+    def selector(self) -> dict[str, str]:
+        """The label that all of its nodes have, and no others."""
+        return {POOL_LABEL if self.labelled else NODEPOOL_LABEL: self.name}
+
+    @property
+    def block(self) -> bool:
+        return self.spec.block is not None
+
+    @property
+    def tolerations(self) -> tuple[Toleration, ...]:
+        """What a pod needs to land here."""
+        return tuple(
+            Toleration(taint.key, "Equal", taint.value, taint.effect) for taint in self.taints
+        )
+
+
+def resolve_pools(context: Context) -> dict[str, Pool]:
+    """Every pool that could be resolved, by name."""
+    at = SPEC / "nodePools"
+    declared = PoolsSection.of(context.spec).node_pools
+    names = (pool.name for pool in declared)
+    unique(context, "pool", names, at)
+    pools: dict[str, Pool] = {}
+    for index, spec in enumerate(declared):
+        pool = _pool(context, spec, at / index)
+        if pool is not None:
+            pools.setdefault(pool.name, pool)
+    return pools
+
+
+def _pool(context: Context, spec: spec_nodes.NodePool, at: Route) -> Pool | None:
+    instances = _instances(context, spec, at)
+    if not instances:
+        return None
+    instance = instances[0]
+    zones = _zones(context, spec, instance, at)
+    if not all(_known(context, known, at) for known in instances):
+        return None
+    if not zones:
+        return None
+    if spec.sharing is not None:
+        can_share = _shared(context, spec, instances, at)
+        if not can_share:
+            return None
+    efa = _efa(context, spec, instances, at)
+    if efa and not instance.efa_interfaces:
+        context.fault(
+            "RES007",
+            f"`{instance.name}` has no EFA",
+            at / "efa",
+            "remove it, or take a larger size",
+        )
+        return None
+    disks = spec.local_storage or ("raid0" if instance.nvme_gb else "none")
+    placement = _placement(context, spec, instance, at, efa=efa)
+    taints = _taints(context, spec, instance, at)
+    share_of: NodeShare = imported(context.platform.node_share)
+    shares = []
+    for known in instances:
+        share = share_of(context, spec, known, efa=efa)
+        shares.append(share)
+    pool = Pool(
+        spec=spec,
+        at=at,
+        instances=instances,
+        zones=zones,
+        efa=efa,
+        local_storage=disks,
+        placement=placement,
+        taints=taints,
+        share=reduce(smallest, shares),
+    )
+    share = pool.share
+    if share.cpu < 1 or share.memory < Quantity.gib(1):
+        context.fault(
+            "RES033",
+            f"`{instance.name}` leaves no whole CPU, or no GiB of memory, to jobs",
+            at / "instanceTypes" / 0,
+            f"take a larger size of {instance.family}: the system takes the rest",
+        )
+        return None
+    _explain(context, pool)
+    return pool
+
+
+def _instances(context: Context, pool: spec_nodes.NodePool, at: Route) -> tuple[InstanceType, ...]:
+    """The types of a pool's nodes, where jobs may use one in another's place; () where they may not."""
+    instances: list[InstanceType] = []
+    for index, name in enumerate(pool.instance_types):
+        instance = context.instance(name, at / "instanceTypes" / index)
+        if instance is None:
+            return ()
+        instances.append(instance)
+    first = instances[0]
+    for index, other in enumerate(instances):
+        apart = _unlike(first, other)
+        if apart is not None:
+            context.fault(
+                "RES051",
+                f"`{first.name}` and `{other.name}` of one pool have {apart}",
+                at / "instanceTypes" / index,
+                "make a pool of each: a job of the pool must run on any of its nodes",
+            )
+            return ()
+    return tuple(instances)
+
+
+def _unlike(one: InstanceType, other: InstanceType) -> str | None:
+    """What keeps a job of one type from running on another."""
+    if one.arch != other.arch:
+        return f"architectures `{one.arch}` and `{other.arch}`"
+    if one.accelerator != other.accelerator:
+        return f"accelerators `{one.accelerator}` and `{other.accelerator}`"
+    if one.accelerators != other.accelerators:
+        return f"{one.accelerators} and {other.accelerators} accelerators"
+    return None
+
+
+def _efa(
+    context: Context, pool: spec_nodes.NodePool, instances: tuple[InstanceType, ...], at: Route
+) -> bool:
+    """Whether nodes get EFA devices: only those of one type that are bought in one way talk over it."""
+    one_type = len(instances) == 1
+    alike = one_type and len(pool.capacity) == 1
+    if pool.efa and not alike:
+        context.fault(
+            "RES051",
+            f"pool `{pool.name}` has EFA, and nodes of several types or capacities",
+            at / "efa",
+            "remove `efa`, or keep one instance type and one capacity",
+            source="EC2 user guide, efa; a gang over EFA needs nodes of one type in one zone",
+        )
+    if pool.efa is not None:
+        return pool.efa
+    if pool.sharing is not None:
+        return False
+    return alike and instances[0].efa_interfaces > 0
+
+
+def _shared(
+    context: Context, pool: spec_nodes.NodePool, instances: tuple[InstanceType, ...], at: Route
+) -> bool:
+    """Whether the GPUs of a pool can be shared as it says; a fault where they cannot."""
+    from compiler.core.pools.sharing_faults import sharing_fault
+
+    found = sharing_fault(pool, instances)
+    if found is None:
+        return True
+    context.fault("RES173", found.message, at / found.key, found.help, source=found.source)
+    return False
+
+
+def _known(context: Context, instance: InstanceType, at: Route) -> bool:
+    """Whether jobs can get what the type has. Without the network layout a guess would launch nodes without EFA."""
+    if instance.family in ULTRASERVERS:
+        context.fault(
+            "RES175",
+            f"`{instance.name}` is a node of an UltraServer, whose GPUs reach those of its other nodes through a "
+            "ComputeDomain of DRA, and TrainJobs and Kueue's quotas here are of device plugins",
+            at / "instanceTypes" / 0,
+            "take `p6-b200.48xlarge` or `p6-b300.48xlarge`; UltraServers run by a node group of your own, and jobs "
+            "with their claims by `include:`",
+            source="EKS user guide, ml-eks-nvidia-ultraserver",
+        )
+        return False
+    if instance.gpu_partition != 1.0:
+        context.fault(
+            "RES032",
+            f"`{instance.name}` has {instance.gpu_partition:g} of a GPU, and Karpenter counts none",
+            at / "instanceTypes" / 0,
+            "take a type with a whole GPU, like `g6.xlarge`",
+        )
+        return False
+    missing = sorted({"network_cards", "efa_interfaces"} & instance.unknown)
+    if missing:
+        named = " and ".join(missing)
+        what = named.replace("efa_", "EFA ").replace("_", " ")
+        context.fault(
+            "RES019",
+            f"no source states the {what} of `{instance.name}`",
+            at / "instanceTypes" / 0,
+            "`trainyard catalog refresh` asks EC2 for them; give the file it writes with `--catalog`",
+        )
+    return not missing
+
+
+def _zones(
+    context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route
+) -> tuple[str, ...]:
+    region = context.spec.region
+    offered = instance.zones.get(region, ())
+    is_known = context.catalog.regions.get(region)
+    if instance.zones and not offered and is_known:
+        context.fault(
+            "RES008",
+            f"`{instance.name}` is not offered in {region}",
+            at / "instanceTypes" / 0,
+            f"it is offered in {', '.join(sorted(instance.zones))}",
+        )
+        return ()
+    if not pool.zones:
+        return _derived_zone(context, pool, instance, at)
+    fit = [
+        _takes(context, instance, zone, at / "zones" / index)
+        for index, zone in enumerate(pool.zones)
+    ]
+    if all(fit):
+        return tuple(pool.zones)
+    return ()
+
+
+def _takes(context: Context, instance: InstanceType, zone: str, at: Route) -> bool:
+    """Whether a zone takes nodes of a type, as far as is known; a fault if it does not."""
+    network = _network_zones(context)
+    if not context.in_region(zone, at):
+        return False
+    if not _offered(context, instance, zone, at):
+        return False
+    if network and zone not in network:
+        context.fault(
+            "RES010",
+            f"the network has no subnet in `{zone}`",
+            at,
+            f"the network is in {listed(network)}",
+        )
+        return False
+    return True
+
+
+def _offered(context: Context, instance: InstanceType, zone: str, at: Route) -> bool:
+    """Whether a zone may have a type. An error only where it is known which zone a name is in the spec's account."""
+    region = context.spec.region
+    offered = instance.zones.get(region, ())
+    name = context.catalog_zone(zone)
+    if not offered or (name or zone) in offered:
+        return True
+    of_region = context.catalog.regions.get(region, ())
+    if len(offered) == len(of_region):
+        return True
+    refresh = f"`trainyard catalog refresh --region {region}` asks EC2 in your account"
+    if name is not None:
+        named = listed(context.zones_named(offered))
+        where = named or _ids(context, offered)
+        context.fault(
+            "RES008",
+            f"`{instance.name}` is not offered in {_named(context, zone)}",
+            at,
+            f"it is offered in {where}; for newer offers, {refresh}",
+        )
+        return False
+    if zone not in NetworkSection.of(context.spec).network.zone_ids:
+        example = f"`network: {{zoneIds: {{{zone}: {_example(context, zone)}}}}}`"
+        context.doubt(
+            "RES008",
+            f"`{instance.name}` may not be offered in `{zone}`: "
+            f"{region} has it in {_ids(context, offered)}, "
+            "and names of zones differ by account",
+            at,
+            f"say which zone this is, like {example}; or {refresh}",
+        )
+    return True
+
+
+def _named(context: Context, zone: str) -> str:
+    zone_id = context.zone_id(zone)
+    declared = NetworkSection.of(context.spec).network.zone_ids
+    if zone_id and zone in declared:
+        return f"`{zone}` ({zone_id})"
+    return f"`{zone}`"
+
+
+def _ids(context: Context, zones: Iterable[str]) -> str:
+    """The ids of zones that the catalog names, which mean the same in every account."""
+    zone_ids = context.catalog.zone_ids
+    known = (zone_ids.get(zone, zone) for zone in zones)
+    return listed(sorted(known))
+
+
+def _example(context: Context, zone: str) -> str:
+    return context.catalog.zone_ids.get(zone, "use1-az1")
+
+
+def _derived_zone(
+    context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route
+) -> tuple[str, ...]:
+    region = context.spec.region
+    network = _network_zones(context)
+    if region not in context.catalog.regions:
+        return ()  # the region has its own fault
+    offered = instance.zones.get(region, ())
+    known = context.catalog.regions[region]
+    candidates = context.zones_named(offered)
+    if offered and len(offered) == len(known):
+        candidates = network or known
+    if network:
+        candidates = tuple(zone for zone in candidates if zone in network)
+    certain = network or len(offered) == 1
+    if len(candidates) == 1 and certain:
+        context.derive(
+            f"pool/{pool.name}",
+            "zones",
+            candidates[0],
+            f"the only zone of {region} with {instance.name}",
+            "EC2 DescribeInstanceTypeOfferings",
+        )
+        return tuple(candidates)
+    if offered and not candidates and not context.knows_names:
+        help = (
+            f"add `zones:`; `{instance.name}` is offered in {_ids(context, offered)}, and "
+            "`aws ec2 describe-availability-zones` lists your account's names of them"
+        )
+    else:
+        fitting = candidates or network or known
+        choices = listed(fitting) or f"a zone of {region}"
+        help = f"add `zones:` with one of {choices}"
+    context.fault("RES006", f"pool `{pool.name}` names no zone", at, help, key=True)
+    return ()
+
+
+def _network_zones(context: Context) -> tuple[str, ...]:
+    """The zones that the spec's network names; empty when they are to be derived."""
+    return NetworkSection.of(context.spec).network.zones
+
+
+_NO_PLACEMENT = {
+    "block": ("a Capacity Block is placed closely by itself", "EC2 user guide, Capacity Blocks"),
+    "reserved": ("a reservation lies where it was made", "EC2 user guide, Capacity Reservations"),
+}
+
+
+def _placement(
+    context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route, *, efa: bool
+) -> str | None:
+    derived, reason, source = "none", "its nodes do not talk over EFA", ""
+    capacity_type = pool.capacity_types[0]
+    if pool.group is not None:
+        reason = f"placement group {pool.group} exists"
+    elif capacity_type in _NO_PLACEMENT:
+        reason, source = _NO_PLACEMENT[capacity_type]
+    elif efa and pool.nodes.max > 1 and instance.cluster_placement:
+        derived, reason = "cluster", "ranks talk over EFA: nodes close together"
+        source = "EC2 user guide, placement groups"
+    placement = context.settle(
+        f"pool/{pool.name}",
+        "placement",
+        pool.strategy,
+        derived,
+        reason,
+        source,
+        at=at / "placement",
+    )
+    return None if placement == "none" else placement
+
+
+def _taints(
+    context: Context, pool: spec_nodes.NodePool, instance: InstanceType, at: Route
+) -> tuple[Taint, ...]:
+    resource = instance.accelerator_resource
+    own = []
+    for declared in pool.taints:
+        taint = Taint(declared.key, declared.value, declared.effect)
+        own.append(taint)
+    # core/v1 NodeSpec: taints are unique by key and effect; a node with two of them cannot register.
+    known = {(resource, "NoSchedule")}
+    for index, taint in enumerate(own):
+        if (taint.key, taint.effect) in known:
+            help = "remove one of them"
+            if taint.key == resource:
+                help = "remove it: pools of accelerators have the taint of their resource by themselves"
+            context.fault(
+                "RES020",
+                f"taint `{taint.key}:{taint.effect}` is set twice on pool `{pool.name}`",
+                at / "taints" / index,
+                help,
+            )
+        known.add((taint.key, taint.effect))
+    if resource:
+        # `present` is the one value that the NVIDIA chart's feature discovery tolerates (device plugin 0.20.0).
+        return (Taint(resource, "present", "NoSchedule"), *own)
+    if own:
+        return tuple(own)
+    return (Taint("trainyard.dev/training", "present", "NoSchedule"),)
+
+
+def _explain(context: Context, pool: Pool) -> None:
+    target = f"pool/{pool.name}"
+    share = pool.share
+    spec, instance = pool.spec, pool.instance
+    if spec.zones:
+        zones = ", ".join(spec.zones)
+        context.settle(target, "zones", zones, "", "", at=pool.at / "zones")
+    context.derive(
+        target,
+        "share",
+        f"{share.cpu} CPU, {share.memory} memory",
+        "what jobs can get of a node",
+        follows=pool.at_type,
+    )
+    if instance.efa_interfaces:
+        context.settle(
+            target,
+            "efa",
+            None if spec.efa is None else share.efa,
+            share.efa,
+            f"{instance.name} has {share.efa} EFA devices",
+            "EC2 DescribeInstanceTypes MaximumEfaInterfaces",
+            at=pool.at / "efa",
+        )
+    context.derive(
+        target, "taints", ", ".join(map(str, pool.taints)), "only jobs may land on these nodes"
+    )
+    if instance.nvme_gb:
+        source = "karpenter.k8s.aws/v1 EC2NodeClass instanceStorePolicy"
+        if ClusterSection.of(context.spec).auto_mode is not None:
+            source = "EKS user guide, automode-learn-instances: considerations"
+        context.settle(
+            target,
+            "localStorage",
+            spec.local_storage,
+            pool.local_storage,
+            f"{instance.nvme_gb} GB of NVMe hold images and /tmp",
+            source,
+            at=pool.at / "localStorage",
+        )
+
+
+def placement_group(cluster: str, pool: Pool) -> str | None:
+    """The name of a pool's placement group: one that exists, or one that the bootstrap makes."""
+    if pool.spec.group is not None:
+        return pool.spec.group
+    if pool.placement:
+        return f"{cluster}-{pool.name}"
+    return None

@@ -1,0 +1,96 @@
+"""Shared GPUs: what a pool of them offers, by which name, and what the device plugin has to be told.
+
+Sources: NVIDIA/k8s-device-plugin v0.20.0, README (sharing, mig strategy) and the chart's values (``config.map``, the
+node label ``nvidia.com/device-plugin.config``); aws/karpenter-provider-aws#8710: Karpenter knows MIG by
+NodeOverlay alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from compiler.catalog.instance import NVIDIA_RESOURCE, InstanceType
+from compiler.catalog.mig import profile_of
+from compiler.core.pools.forms.sharing import Sharing
+from compiler.dataclass import dataclass
+from compiler.resolve.context import Context
+
+if TYPE_CHECKING:
+    from compiler.core.pools.pools import Pool
+
+CONFIG_LABEL = "nvidia.com/device-plugin.config"
+"""The node label by which the plugin finds its configuration."""
+SHARED = f"{NVIDIA_RESOURCE}.shared"
+"""What GPUs that take turns are called with ``renameByDefault``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """What each GPU of a pool is offered as: ``count`` of a resource, each with a part of its memory in 64ths.
+
+    ``config`` is the name of the plugin's configuration, ``profile`` that of slices.
+    """
+
+    resource: str
+    count: int
+    memory_64ths: int
+    config: str
+    profile: str = ""
+
+
+def shares_of(sharing: Sharing | None, instance: InstanceType) -> Shares | None:
+    """What the GPUs of a type are offered as; ``None`` where they are whole, or have no such profile."""
+    if sharing is None or not instance.gpus:
+        return None
+    if sharing.time_slicing is not None:
+        replicas = sharing.time_slicing.replicas
+        return Shares(SHARED, replicas, 64 // replicas, f"time-slicing-{replicas}")
+    name = ""
+    if sharing.mig is not None:
+        name = sharing.mig.profile
+    profile = profile_of(instance, name)
+    if profile is None:
+        return None
+    resource = f"nvidia.com/mig-{name}"
+    return Shares(resource, profile.count, 8 * profile.eighths, "mig-mixed", name)
+
+
+def plugin_config(sharing: Sharing) -> tuple[str, str]:
+    """The name and the text of the configuration of the plugin on nodes of a pool."""
+    if sharing.time_slicing is None:
+        return "mig-mixed", "version: v1\nflags:\n  migStrategy: mixed\n"
+    replicas = sharing.time_slicing.replicas
+    text = (
+        "version: v1\n"
+        "flags:\n"
+        "  migStrategy: none\n"
+        "sharing:\n"
+        "  timeSlicing:\n"
+        "    renameByDefault: true\n"
+        "    failRequestsGreaterThanOne: true\n"
+        "    resources:\n"
+        f"    - name: {NVIDIA_RESOURCE}\n"
+        f"      replicas: {replicas}\n"
+    )
+    return f"time-slicing-{replicas}", text
+
+
+WHOLE = ("whole", "version: v1\nflags:\n  migStrategy: none\n")
+"""The configuration of nodes whose GPUs are not shared."""
+
+
+def sharing_labels(context: Context, pool: Pool) -> dict[str, str]:
+    """The label by which the device plugin finds how to offer the GPUs of a node."""
+    shares = shares_of(pool.spec.sharing, pool.instance)
+    if shares is None:
+        return {}
+    context.derive(
+        f"pool/{pool.name}",
+        "sharing",
+        f"{pool.share.accelerators} {shares.resource} a node",
+        f"{pool.instance.gpus} GPUs, each as {shares.count}; "
+        f"{pool.accelerator_memory_mib} MiB of memory for each",
+        "NVIDIA/mig-parted bd7160f; NVIDIA/k8s-device-plugin v0.20.0",
+        follows=pool.at / "sharing",
+    )
+    return {CONFIG_LABEL: shares.config}

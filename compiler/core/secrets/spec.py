@@ -1,0 +1,46 @@
+"""Secrets, as people write them: where the values are kept. No spec has a value."""
+
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from compiler.spec.later import later
+from compiler.spec.section import Section
+
+if TYPE_CHECKING:
+    from compiler.core.secrets.forms.secret import Secret
+    from compiler.core.secrets.forms.sops import Sops
+else:
+    (Sops,) = later("core.secrets.forms.sops", "Sops")
+    (Secret,) = later("core.secrets.forms.secret", "Secret")
+
+
+class SecretsSection(Section):
+    """What the cluster knows of secrets: where they are."""
+
+    secrets: list[Secret] = Field(
+        [],
+        description="Secrets that are made in namespaces of what AWS Secrets Manager keeps; no value is written here.",
+        examples=[
+            [
+                {
+                    "name": "hf-token",
+                    "namespaces": ["team-a"],
+                    "secretsManager": {
+                        "existing": {"name": "team-a/hf-token"},
+                        "keys": {"token": "hf_token"},
+                    },
+                }
+            ]
+        ],
+    )
+    sops: Sops | None = Field(
+        None,
+        description="The KMS key of Secrets that are encrypted by SOPS in included files, which Flux decrypts; unset: "
+        "none are.",
+        examples=[{"create": {}}],
+    )
+
+
+SECTION = SecretsSection
+DOCUMENTS = {"TrainingSecret": ("secrets", Secret)}

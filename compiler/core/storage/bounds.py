@@ -1,0 +1,54 @@
+"""Values that contradict each other, or a fact: each could be written alone, together they never work."""
+
+from __future__ import annotations
+
+from compiler.core.storage.spec import FsxLustre, StorageSection
+from compiler.resolve.context import SPEC, Context
+from compiler.source import Route
+
+
+def check_file_systems(context: Context) -> None:
+    """What two storages say of one file system, and what no file system of a deployment is."""
+    first_of: dict[str, tuple[Route, FsxLustre]] = {}
+    storages = StorageSection.of(context.spec).storage
+    for index, storage in enumerate(storages):
+        fsx = storage.existing_lustre
+        if fsx is None:
+            continue
+        at = SPEC / "storage" / index / "fsxLustre" / "existing"
+        _deployment(context, fsx, at)
+        own = (at, fsx)
+        place, first = first_of.setdefault(fsx.id, own)
+        for key, one, other in (
+            ("mountName", first.mount_name, fsx.mount_name),
+            ("zone", first.zone, fsx.zone),
+            ("size", str(first.size), str(fsx.size)),
+        ):
+            if one and other and one != other:
+                context.fault(
+                    "RES044",
+                    f"file system `{fsx.id}` has `{key}: {other}` here and `{one}` in `{place}`",
+                    at / key,
+                    "write what `aws fsx describe-file-systems` shows, or the id of the other one",
+                    source="FSx API, CreateFileSystem and LustreFileSystemConfiguration",
+                )
+
+
+def _deployment(context: Context, fsx: FsxLustre, at: Route) -> None:
+    """FSx API, FileSystemTypeVersion and MountName (botocore 1.44.5)."""
+    if fsx.deployment == "PERSISTENT_2" and fsx.version == "2.10":
+        context.fault(
+            "RES044",
+            "no PERSISTENT_2 file system is Lustre `2.10`",
+            at / "version",
+            'write `version: "2.12"` or `"2.15"`, or the `deployment:` that it has',
+            source="FSx API, CreateFileSystem and LustreFileSystemConfiguration",
+        )
+    if fsx.deployment == "SCRATCH_1" and fsx.mount_name != "fsx":
+        context.fault(
+            "RES044",
+            f"the MountName of a SCRATCH_1 file system is always `fsx`, not `{fsx.mount_name}`",
+            at / "mountName",
+            "write `mountName: fsx`, or the `deployment:` that it has",
+            source="FSx API, CreateFileSystem and LustreFileSystemConfiguration",
+        )

@@ -1,0 +1,27 @@
+"""Namespaces of teams, as people write them."""
+
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from compiler.spec.later import later
+from compiler.spec.section import Section
+
+if TYPE_CHECKING:
+    from compiler.core.teams.forms.namespace import Namespace
+else:
+    (Namespace,) = later("core.teams.forms.namespace", "Namespace")
+
+
+class NamespacesSection(Section):
+    """The namespaces of the teams."""
+
+    namespaces: list[Namespace] = Field(
+        [],
+        description="The teams' namespaces; derived: those that queues name, or one namespace `training`.",
+        examples=[[{"name": "team-a", "principals": ["arn:aws:iam::111122223333:role/team-a"]}]],
+    )
+
+
+SECTION = NamespacesSection
+DOCUMENTS = {"TrainingNamespace": ("namespaces", Namespace)}

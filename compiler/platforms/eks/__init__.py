@@ -1,0 +1,36 @@
+"""Amazon EKS with Karpenter: nodes come when jobs ask for them."""
+
+from __future__ import annotations
+
+from compiler.rooms import Platform
+
+__all__ = ["EKS"]
+
+EKS = Platform(
+    "eks",
+    (
+        "core.network",
+        "platforms.eks.network",
+        "core.pools",
+        "platforms.eks.nodes",
+        "core.teams",
+        "platforms.eks.teams",
+        "core.storage",
+        "platforms.eks.volumes",
+        "core.images",
+        "core.queues",
+        "platforms.eks.kueue",
+        "platforms.eks.system",
+        "platforms.eks.cluster",
+        "core.jobs",
+        "platforms.eks.runs",
+        "platforms.eks.own_pods",
+        "core.secrets",
+        "platforms.eks.secrets",
+        "platforms.eks.health",
+        "platforms.eks.delivery",
+        "platforms.eks.overrides",
+        "platforms.eks.bootstrap",
+    ),
+    node_share="compiler.platforms.eks.nodes.share:share_of",
+)

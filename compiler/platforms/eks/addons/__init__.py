@@ -1,0 +1,63 @@
+"""Add-ons: what runs in a cluster beside its jobs. One file each, with one value ``ADD_ON``.
+
+A file says which component of the release it is, when it is wanted, with which values and rights it is installed, what
+it takes of a node, and after what. A new add-on is one new file; it is found by being here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from compiler.platforms.eks.addons.addon import AddOn
+from compiler.resolve.context import Context
+
+__all__ = ["AddOn", "addons", "used", "wanted"]
+
+_PARTS = ("__init__", "addon", "placing")
+# Needed by every cluster, and no add-ons: the control plane, the tool that makes it, and the nodes' image.
+_CLUSTER = ("kubernetes", "eksctl", "ami")
+
+
+@cache
+def addons() -> Mapping[str, AddOn]:
+    """The add-ons by component, each after those that it waits for, and else by the names of their files."""
+    names: set[str] = set()
+    for folder in __path__:
+        names.update(file.stem for file in Path(folder).glob("*.py"))
+    own = sorted(names.difference(_PARTS))
+    modules = [import_module(f"{__name__}.{name}") for name in own]
+    return _in_order([module.ADD_ON for module in modules])
+
+
+def _in_order(addons: list[AddOn]) -> dict[str, AddOn]:
+    """Raises ValueError for an add-on that waits for itself, or for one that is not there."""
+    waiting = {addon.component: addon for addon in addons}
+    ordered: dict[str, AddOn] = {}
+    while waiting:
+        addon = _first_ready(waiting, ordered)
+        ordered[addon.component] = waiting.pop(addon.component)
+    return ordered
+
+
+def _first_ready(waiting: Mapping[str, AddOn], ordered: Mapping[str, AddOn]) -> AddOn:
+    for addon in waiting.values():
+        if ordered.keys() >= set(addon.after):
+            return addon
+    raise ValueError(f"add-ons wait for each other: {', '.join(waiting)}")
+
+
+def wanted(context: Context, by: str) -> Iterator[AddOn]:
+    """The add-ons of a cluster that are installed in one way, in order."""
+    for addon in addons().values():
+        if addon.by == by and addon.runs(context):
+            yield addon
+
+
+def used(context: Context) -> frozenset[str]:
+    """The components of the release that a cluster uses."""
+    known = addons().values()
+    running = [addon for addon in known if addon.runs(context)]
+    return frozenset(_CLUSTER).union(addon.component for addon in running)

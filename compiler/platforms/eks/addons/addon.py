@@ -1,0 +1,163 @@
+"""What an add-on says of itself, in one file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
+from typing import Any
+
+from compiler.catalog import InstanceType
+from compiler.catalog.managed_policies import arn_of
+from compiler.dataclass import dataclass
+from compiler.platforms.eks.cluster.spec import ClusterSection
+from compiler.platforms.eks.kueue.plan import QueueManager
+from compiler.resolve.context import SPEC, Context
+from compiler.source import Route
+
+HELM = "helm"
+"""Installed by a HelmRelease, which Flux applies."""
+EKS = "eks"
+"""An EKS add-on, which eksctl installs."""
+KUSTOMIZE = "kustomize"
+"""Installed by a Kustomization over a folder of upstream's repository, which has no chart."""
+MANIFESTS = "manifests"
+"""Objects that the compiler writes itself, from a module of ``targets``."""
+BOOTSTRAP = "bootstrap"
+"""Installed once, by a command of the bootstrap."""
+
+OURS = "set by Trainyard"
+CRDS, CONTROLLERS = "crds", "controllers"
+
+EVERYWHERE = [{"operator": "Exists"}]
+"""An agent runs on every pool, whatever its taints: a list of them would be another one with each pool that comes."""
+
+
+def on_every_node(instance: InstanceType) -> bool:
+    """Nodes of every type."""
+    return True
+
+
+def on_gpus(instance: InstanceType) -> bool:
+    """Nodes with NVIDIA GPUs."""
+    return bool(instance.gpus)
+
+
+@dataclass(frozen=True, slots=True)
+class Daemon:
+    """A DaemonSet: the requests of one pod (milli-CPU, MiB), the source of the figures, and the nodes that it comes to.
+
+    ``kept``: its share is kept free of every node that it could come to, whether its add-on is wanted or not. So an
+    add-on that is switched on later changes no quota, and no job that runs becomes too large for its node.
+    ``published``: the requests are those of the pod; else they are only what is kept free for it.
+    """
+
+    name: str
+    cpu: int
+    memory: int
+    source: str
+    on: Callable[[InstanceType], bool] = on_every_node
+    kept: bool = True
+    published: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Controller:
+    """A Deployment on the system's nodes: its pods, and the requests of one (milli-CPU, MiB), with their source.
+
+    ``apart``: no two of its pods share a node.
+    """
+
+    name: str
+    pods: int
+    cpu: int
+    memory: int
+    source: str
+    apart: bool = False
+
+
+def no_rights(context: Context) -> Sequence[Mapping[str, object]]:
+    """None beside the managed policies."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What an add-on may do in AWS: its service account, and the AWS managed policies by name; ``source`` of them.
+
+    ``own`` is the name of a role that the bootstrap makes for the cluster instead, with ``{}`` for the cluster's name.
+    Such a role is bound in every cluster, so that an add-on that is wanted later finds it. ``rights``: statements of a
+    policy, beside the managed ones, that follow from the spec; of EKS add-ons alone.
+    """
+
+    namespace: str
+    service_account: str
+    managed: tuple[str, ...] = ()
+    own: str = ""
+    source: str = ""
+    rights: Callable[[Context], Sequence[Mapping[str, object]]] = no_rights
+
+    def policy_arns(self, partition: str) -> tuple[str, ...]:
+        """The managed policies by ARN."""
+        return tuple(arn_of(name, partition) for name in self.managed)
+
+    def named(self, cluster: str) -> str:
+        """The name of the cluster's own role."""
+        return self.own.format(cluster)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What values are made from: the spec under resolution, and the configuration of the queue manager."""
+
+    context: Context
+    manager: QueueManager
+
+
+def always(context: Context) -> bool:
+    """Every cluster has it."""
+    return True
+
+
+def no_values(setting: Setting) -> Mapping[str, Any]:
+    """Nothing that differs from the defaults."""
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddOn:
+    """Something that runs in the cluster beside its jobs.
+
+    ``component`` is its file in the release: version, chart, image, build, CRDs. ``by`` says who installs it (``HELM``,
+    ``KUSTOMIZE``, ``EKS``, ``MANIFESTS``, ``BOOTSTRAP``), ``wanted`` when, and ``at`` is the place in the spec that
+    asks for it. ``values`` are those of its chart, or the configuration of an EKS add-on; ``reach`` is the key of them,
+    as a path, that lets its agents come to tainted nodes. ``after`` names components that are installed before it.
+    ``stage`` is the Kustomization that carries it. ``crds_of`` names the component whose chart carries its CRDs, where
+    its own does not. ``stays``: Flux never deletes it. ``budget``: labels of the pods of which one always stays, where
+    the chart makes no PodDisruptionBudget. ``patches``: texts of YAML that are merged into upstream's manifests.
+    ``in_auto_mode``: EKS Auto Mode has it by itself, on the nodes or beside the control plane.
+    """
+
+    component: str
+    by: str = HELM
+    wanted: Callable[[Context], bool] = always
+    at: Route = SPEC / "nodePools"
+    values: Callable[[Setting], Mapping[str, Any]] = no_values
+    reach: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    stage: str = CONTROLLERS
+    crds_of: str = ""
+    stays: bool = False
+    daemons: tuple[Daemon, ...] = ()
+    controllers: tuple[Controller, ...] = ()
+    role: Role | None = None
+    budget: Mapping[str, str] = field(default_factory=dict)
+    patches: tuple[str, ...] = ()
+    in_auto_mode: bool = False
+
+    def runs(self, context: Context) -> bool:
+        """Whether the cluster installs it: where it is wanted, and EKS Auto Mode does not bring it by itself."""
+        return self.is_ours(context) and self.wanted(context)
+
+    def is_ours(self, context: Context) -> bool:
+        """Whether EKS Auto Mode does not bring it by itself."""
+        return not (self.in_auto_mode and ClusterSection.of(context.spec).auto_mode)

@@ -1,0 +1,60 @@
+"""The EBS CSI driver, which makes volumes of EBS and attaches them to the nodes of pods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from compiler.core.storage.spec import StorageSection
+from compiler.platforms.eks.addons.addon import EKS, AddOn, Daemon, Role
+from compiler.resolve.context import SPEC, Context
+
+_GRANT = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
+
+
+def wanted(context: Context) -> bool:
+    """Where the spec has EBS volumes."""
+    storages = StorageSection.of(context.spec).storage
+    return any(storage.ebs for storage in storages)
+
+
+def rights(context: Context) -> Sequence[dict[str, object]]:
+    """What it does with keys of KMS: just those of the spec (aws-ebs-csi-driver v1.63.1, docs/install.md, encrypted
+    volumes)."""
+    keys = []
+    for storage in StorageSection.of(context.spec).storage:
+        disk = storage.disk or storage.existing_disk
+        if disk is not None and disk.kms_key is not None:
+            keys.append(disk.kms_key)
+    if not keys:
+        return ()
+    resources = sorted(set(keys))
+    actions = ["kms:Decrypt", "kms:GenerateDataKeyWithoutPlaintext"]
+    use: dict[str, object] = {"Effect": "Allow", "Action": actions, "Resource": resources}
+    grant: dict[str, object] = {
+        "Effect": "Allow",
+        "Action": ["kms:CreateGrant"],
+        "Resource": resources,
+        "Condition": _GRANT,
+    }
+    return (use, grant)
+
+
+ADD_ON = AddOn(
+    component="aws-ebs-csi-driver",
+    in_auto_mode=True,
+    by=EKS,
+    wanted=wanted,
+    at=SPEC / "storage",
+    after=("eks-pod-identity-agent",),
+    # Its agents tolerate every taint (v1.63.1, charts/aws-ebs-csi-driver/values.yaml: node.tolerateAllTaints).
+    daemons=(
+        Daemon("ebs-csi-node", 10, 40, "aws-ebs-csi-driver v1.63.1 chart values", kept=False),
+    ),
+    role=Role(
+        "kube-system",
+        "ebs-csi-controller-sa",
+        ("AmazonEBSCSIDriverPolicyV2",),
+        source="aws-ebs-csi-driver v1.63.1, docs/install.md",
+        rights=rights,
+    ),
+)

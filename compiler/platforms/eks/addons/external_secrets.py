@@ -1,0 +1,57 @@
+"""External Secrets, which makes Secrets of what AWS Secrets Manager keeps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compiler.core.secrets.spec import SecretsSection
+from compiler.platforms.eks.addons.addon import OURS, AddOn, Controller, Setting
+from compiler.platforms.eks.addons.placing import BUDGET, REPLICAS
+from compiler.resolve.context import SPEC, Context
+
+COMPONENT = "external-secrets"
+ACCOUNT = "external-secrets"
+"""The service account of the controller: the name of the release (external-secrets 2.9.0, templates/_helpers.tpl)."""
+ROLE = "ExternalSecrets-{}"
+"""The name of the controller's role in AWS, by the cluster's name: it may read just the secrets of the spec."""
+
+_CPU, _MEMORY = 50, 128
+_REQUESTS = {
+    "requests": {"cpu": f"{_CPU}m", "memory": f"{_MEMORY}Mi"},
+    "limits": {"memory": f"{2 * _MEMORY}Mi"},
+}
+
+
+def wanted(context: Context) -> bool:
+    """Where the spec has secrets."""
+    return bool(SecretsSection.of(context.spec).secrets)
+
+
+def values(setting: Setting) -> dict[str, Any]:
+    """external-secrets 2.9.0 chart values; its webhook has to answer for every edit of a secret."""
+    return {
+        "replicaCount": REPLICAS,
+        "leaderElect": True,
+        "podDisruptionBudget": dict(BUDGET),
+        "resources": _REQUESTS,
+        "serviceAccount": {"name": ACCOUNT},
+        "webhook": {
+            "replicaCount": REPLICAS,
+            "podDisruptionBudget": dict(BUDGET),
+            "resources": _REQUESTS,
+        },
+        "certController": {"resources": _REQUESTS},
+    }
+
+
+ADD_ON = AddOn(
+    component=COMPONENT,
+    wanted=wanted,
+    at=SPEC / "secrets",
+    values=values,
+    controllers=(
+        Controller("external-secrets", REPLICAS, _CPU, _MEMORY, OURS),
+        Controller("external-secrets-webhook", REPLICAS, _CPU, _MEMORY, OURS),
+        Controller("external-secrets-cert-controller", 1, _CPU, _MEMORY, OURS),
+    ),
+)

@@ -1,0 +1,37 @@
+"""The FSx for Lustre CSI driver, which mounts file systems into pods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compiler.core.storage.spec import StorageSection
+from compiler.platforms.eks.addons.addon import AddOn, Daemon, Role, Setting
+from compiler.resolve.context import SPEC, Context
+
+
+def wanted(context: Context) -> bool:
+    """Where the spec has a Lustre file system."""
+    return any(storage.fsx_lustre for storage in StorageSection.of(context.spec).storage)
+
+
+def values(setting: Setting) -> dict[str, Any]:
+    """aws-fsx-csi-driver 1.17.0 chart values."""
+    return {"node": {"tolerateAllTaints": True}}
+
+
+ADD_ON = AddOn(
+    component="aws-fsx-csi-driver",
+    wanted=wanted,
+    values=values,
+    at=SPEC / "storage",
+    reach=("node", "tolerateAllTaints"),
+    # One container of 10m, 40Mi (node) and two of 10m, 32Mi (sidecars).
+    daemons=(Daemon("fsx-csi-node", 30, 104, "aws-fsx-csi-driver 1.17.0 chart values"),),
+    role=Role(
+        "kube-system",
+        "fsx-csi-controller-sa",
+        ("AmazonFSxReadOnlyAccess",),
+        source="https://github.com/kubernetes-sigs/aws-fsx-csi-driver docs/install.md has AmazonFSxFullAccess, for "
+        "file systems that it makes; ours exist",
+    ),
+)

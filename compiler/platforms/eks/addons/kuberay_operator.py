@@ -1,0 +1,38 @@
+"""KubeRay's operator, which runs RayJobs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compiler.platforms.eks.addons.addon import OURS, AddOn, Controller, Setting
+from compiler.platforms.eks.runs.kinds.wanted import KUBERAY, runs
+from compiler.resolve.context import SPEC, Context
+
+_CPU, _MEMORY = 100, 512
+"""What its chart limits it to, which is enough for some 500 Ray pods (kuberay v1.6.2, values.yaml)."""
+
+
+def wanted(context: Context) -> bool:
+    """Where a job of the spec is a RayJob."""
+    return runs(context, "RayJob")
+
+
+def values(setting: Setting) -> dict[str, Any]:
+    """kuberay-operator 1.6.2 chart values."""
+    return {
+        "resources": {
+            "requests": {"cpu": f"{_CPU}m", "memory": f"{_MEMORY}Mi"},
+            "limits": {"memory": f"{2 * _MEMORY}Mi"},
+        }
+    }
+
+
+ADD_ON = AddOn(
+    component=KUBERAY,
+    wanted=wanted,
+    at=SPEC / "jobs",
+    values=values,
+    # It takes its finalizer from RayJobs: without it those of earlier runs could never be deleted.
+    stays=True,
+    controllers=(Controller(KUBERAY, 1, _CPU, _MEMORY, OURS),),
+)

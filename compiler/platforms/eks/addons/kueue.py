@@ -1,0 +1,105 @@
+"""Kueue, which admits jobs."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any
+
+from compiler.platforms.eks.addons.addon import AddOn, Controller, Setting
+from compiler.platforms.eks.addons.placing import APART, BUDGET, REPLICAS, labels
+from compiler.platforms.eks.kueue.plan import QueueManager
+from compiler.resolve.context import SPEC
+
+
+def configuration(manager: QueueManager) -> dict[str, Any]:
+    """The manager's configuration (config.kueue.x-k8s.io/v1beta2; other fields as Kueue 0.19.2 releases them)."""
+    ready: dict[str, Any] = {}
+    if manager.pods_ready is not None:
+        ready["timeout"] = str(manager.pods_ready)
+    if manager.recovery is not None:
+        ready["recoveryTimeout"] = str(manager.recovery)
+    ready["blockAdmission"] = False
+    ready["requeuingStrategy"] = _requeuing(manager)
+    settings: dict[str, Any] = {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "kind": "Configuration",
+        "health": {"healthProbeBindAddress": ":8081"},
+        "metrics": {"bindAddress": ":8443", "enableClusterQueueResources": True},
+        "webhook": {"port": 9443},
+        "leaderElection": {"leaderElect": True, "resourceName": "c1f6bfd2.kueue.x-k8s.io"},
+        "controller": {
+            "groupKindConcurrency": {
+                "Job.batch": 5,
+                "Pod": 5,
+                "Workload.kueue.x-k8s.io": 10,
+                "LocalQueue.kueue.x-k8s.io": 5,
+                "Cohort.kueue.x-k8s.io": 1,
+                "ClusterQueue.kueue.x-k8s.io": 5,
+                "ResourceFlavor.kueue.x-k8s.io": 1,
+            }
+        },
+        "clientConnection": {"qps": 300, "burst": 500},
+        "waitForPodsReady": ready,
+    }
+    if manager.fair_sharing:
+        strategies = list(manager.preemption_strategies)
+        settings["fairSharing"] = {"preemptionStrategies": strategies}
+    settings["integrations"] = {"frameworks": list(manager.frameworks)}
+    if manager.excluded_prefixes:
+        excluded = list(manager.excluded_prefixes)
+        settings["resources"] = {"excludeResourcePrefixes": excluded}
+    return settings
+
+
+def _requeuing(manager: QueueManager) -> dict[str, Any]:
+    strategy: dict[str, Any] = {"timestamp": "Eviction"}
+    if manager.requeue_backoff:
+        strategy["backoffBaseSeconds"] = manager.requeue_backoff.seconds
+    if manager.requeue_limit is not None:
+        strategy["backoffLimitCount"] = manager.requeue_limit
+    return strategy
+
+
+def values(setting: Setting) -> dict[str, Any]:
+    """kueue chart values (0.16.0 to 0.19.2); the configuration is a string there."""
+    pods = labels("kueue", "kueue", **{"control-plane": "controller-manager"})
+    spread = [
+        {
+            "maxSkew": 1,
+            "topologyKey": key,
+            "whenUnsatisfiable": "ScheduleAnyway",
+            "labelSelector": {"matchLabels": dict(pods)},
+        }
+        for key in APART
+    ]
+    config = json.dumps(configuration(setting.manager))
+    return {
+        "controllerManager": {
+            "replicas": REPLICAS,
+            "podDisruptionBudget": dict(BUDGET),
+            "topologySpreadConstraints": spread,
+        },
+        "managerConfig": {"controllerManagerConfigYaml": _yaml(config)},
+    }
+
+
+@lru_cache(64)
+def _yaml(config: str) -> str:
+    """YAML of a value in JSON: the clusters of a fleet share theirs."""
+    import yaml
+
+    text: str = yaml.safe_dump(json.loads(config), sort_keys=False, default_flow_style=False)
+    return text
+
+
+ADD_ON = AddOn(
+    component="kueue",
+    at=SPEC / "kueue" / "waitForPodsReady",
+    values=values,
+    # After the kinds that it is to watch: an integration whose CRD is missing at the start may stay off.
+    after=("jobset", "trainer"),
+    controllers=(
+        Controller("kueue", REPLICAS, 500, 512, "kueue v0.19.2 charts/kueue/values.yaml"),
+    ),
+)

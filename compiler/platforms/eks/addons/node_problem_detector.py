@@ -1,0 +1,26 @@
+"""The node problem detector, which reads fatal Xids from the kernel log of GPU nodes (``targets/health.py``)."""
+
+from __future__ import annotations
+
+from compiler.platforms.eks.addons.addon import MANIFESTS, OURS, AddOn, Daemon, on_gpus
+from compiler.platforms.eks.health.spec import HealthSection
+from compiler.resolve.context import SPEC, Context
+
+REQUESTS = {"cpu": "50m", "memory": "128Mi"}
+
+
+def wanted(context: Context) -> bool:
+    """Where a pool has GPUs, unless the spec switches it off."""
+    if not HealthSection.of(context.spec).health.problem_detector:
+        return False
+    return any(instance.gpus for _, instance in context.pool_types)
+
+
+ADD_ON = AddOn(
+    component="node-problem-detector",
+    in_auto_mode=True,
+    by=MANIFESTS,
+    wanted=wanted,
+    at=SPEC / "health" / "problemDetector",
+    daemons=(Daemon("node-problem-detector", 50, 128, OURS, on=on_gpus),),
+)

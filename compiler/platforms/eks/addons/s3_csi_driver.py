@@ -1,0 +1,33 @@
+"""The Mountpoint for S3 CSI driver, which mounts buckets into pods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compiler.core.storage.spec import StorageSection
+from compiler.platforms.eks.addons.addon import AddOn, Daemon, Role, Setting
+from compiler.resolve.context import SPEC, Context
+
+
+def wanted(context: Context) -> bool:
+    """Where the spec has a bucket."""
+    storages = StorageSection.of(context.spec).storage
+    return any(storage.s3 for storage in storages)
+
+
+def values(setting: Setting) -> dict[str, Any]:
+    """aws-mountpoint-s3-csi-driver 2.7.0 chart values."""
+    return {"node": {"tolerateAllTaints": True}}
+
+
+ADD_ON = AddOn(
+    component="aws-mountpoint-s3-csi-driver",
+    wanted=wanted,
+    values=values,
+    at=SPEC / "storage",
+    reach=("node", "tolerateAllTaints"),
+    # Three containers of 10m, 40Mi; Mountpoint's own pods ask for nothing (pkg/podmounter/mppod, v2.7.0).
+    daemons=(Daemon("s3-csi-node", 30, 120, "aws-mountpoint-s3-csi-driver 2.7.0 chart values"),),
+    # It may do nothing until a bucket's own stack lets it.
+    role=Role("kube-system", "s3-csi-driver-sa", own="MountpointS3-{}"),
+)

@@ -1,0 +1,127 @@
+"""The bootstrap: what must exist before Flux can work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.catalog import iam
+from compiler.core.pools.pools import Pool, placement_group, resolve_pools
+from compiler.core.storage.plan import MadeBucket
+from compiler.core.storage.storages import resolve_storage
+from compiler.plan import PlanNode
+from compiler.platforms.eks import addons
+from compiler.platforms.eks.addons.karpenter import interruption_queue
+from compiler.platforms.eks.bootstrap.account import Account
+from compiler.platforms.eks.bootstrap.needs import account
+from compiler.platforms.eks.bootstrap.spec import BootstrapSection
+from compiler.platforms.eks.cluster.plan import Bootstrap, PlacementGroup, TerraformState
+from compiler.platforms.eks.cluster.resolve import cluster, drivers, role_name
+from compiler.platforms.eks.cluster.spec import ClusterSection
+from compiler.platforms.eks.delivery.resolve import flux_folder, git_secret
+from compiler.platforms.eks.delivery.spec import DeliverySection
+from compiler.platforms.eks.delivery.stages import folder
+from compiler.platforms.eks.nodes.karpenter import instance_profile, node_role
+from compiler.platforms.eks.teams.people import access_entries
+from compiler.resolve.context import SPEC, Context
+from compiler.source import Route
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """What people or CI run once, before Flux."""
+    pools = context.once(resolve_pools)
+    needs = account(context, pools, context.once(cluster))
+    yield bootstrap(context, pools, needs)
+
+
+def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Bootstrap:
+    """Everything that must exist before Flux can work."""
+    spec = context.spec
+    flux = DeliverySection.of(context.spec).flux
+    queue = interruption_queue(context.name)
+    auto_mode = ClusterSection.of(spec).auto_mode is not None
+    owner = "auto_mode" if auto_mode else "karpenter"
+    partition = context.partition
+    region = spec.region
+    account_id = spec.account
+    region_zones = context.catalog.regions.get(region, ())
+    return Bootstrap(
+        at=SPEC,
+        cluster=context.name,
+        region=region,
+        partition=partition,
+        account=account_id,
+        node_role=node_role(context),
+        interruption_queue=queue,
+        instance_profile=instance_profile(context),
+        queue=iam.interruption_queue(partition, region, account_id, queue),
+        controller_role=role_name(context, "karpenter"),
+        controller_trust=_trust(context, "karpenter"),
+        bucket_trust=_trust(context, "aws-mountpoint-s3-csi-driver"),
+        controller_policies=iam.karpenter_policies(
+            partition, region, account_id, context.name, queue, node_role=node_role(context)
+        ),
+        node_policies=tuple(iam.node_role_policies(partition, owner)),
+        interruption_rules=iam.interruption_rules(),
+        bucket_role=role_name(context, "aws-mountpoint-s3-csi-driver"),
+        access=access_entries(context),
+        drivers=drivers(context),
+        zones=tuple(sorted(region_zones)),
+        auto_mode=auto_mode,
+        placement_groups=_placement_groups(context, pools),
+        eksctl_version=context.release.version("eksctl"),
+        flux_version=context.release.version("flux"),
+        flux_source=flux.source,
+        flux_secret=git_secret(context),
+        flux_folder=flux_folder(context),
+        repository=flux.url,
+        branch=flux.branch,
+        path=folder(context),
+        needs=needs,
+        terraform=_terraform(context),
+        origins={
+            "cluster": Route(("metadata", "name")),
+            "drivers": SPEC / "storage",
+            "terraform": SPEC / "bootstrap" / "tool",
+        },
+    )
+
+
+def _check_state(context: Context, bucket: str) -> None:
+    """Terraform reads its state before it makes anything, so no bucket that it makes can hold it."""
+    for storage in context.once(resolve_storage).values():
+        made = storage.made
+        if isinstance(made, MadeBucket) and made.bucket == bucket:
+            context.fault(
+                "RES245",
+                f"Terraform would make the bucket `{bucket}` of storage `{storage.spec.name}`, in which its state lies",
+                SPEC / "bootstrap" / "state" / "bucket",
+                "write another bucket for the state: `up.sh` makes it before Terraform runs",
+            )
+
+
+def _terraform(context: Context) -> TerraformState | None:
+    chosen = BootstrapSection.of(context.spec).bootstrap
+    if chosen is None or chosen.state is None:
+        return None
+    region = chosen.state.region or context.spec.region
+    _check_state(context, chosen.state.bucket)
+    return TerraformState(chosen.state.bucket, region)
+
+
+def _placement_groups(context: Context, pools: dict[str, Pool]) -> tuple[PlacementGroup, ...]:
+    groups = []
+    for pool in pools.values():
+        name = placement_group(context.name, pool)
+        if pool.placement and name:
+            at = pool.at / "placement"
+            strategy = pool.placement
+            groups.append(PlacementGroup(at=at, name=name, pool=pool.name, strategy=strategy))
+    return tuple(groups)
+
+
+def _trust(context: Context, component: str) -> dict[str, object]:
+    """Who takes on the role of an add-on: its own service account."""
+    role = addons.addons()[component].role
+    if role is None:
+        return {}
+    return iam.pod_identity_trust(context.cluster_arn, role.namespace, role.service_account)

@@ -1,0 +1,26 @@
+"""The bootstrap, as people write it: which tool makes what AWS must have."""
+
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from compiler.spec.later import later
+from compiler.spec.section import Section
+
+if TYPE_CHECKING:
+    from compiler.platforms.eks.bootstrap.forms.tool import BootstrapTool
+else:
+    (BootstrapTool,) = later("platforms.eks.bootstrap.forms.tool", "BootstrapTool")
+
+
+class BootstrapSection(Section):
+    """How what AWS must have is made."""
+
+    bootstrap: BootstrapTool | None = Field(
+        None,
+        description="The tool that makes what AWS must have; unset: CloudFormation.",
+        examples=[{"tool": "terraform", "state": {"bucket": "terraform-state-111122223333"}}],
+    )
+
+
+SECTION = BootstrapSection

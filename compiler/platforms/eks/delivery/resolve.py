@@ -1,0 +1,221 @@
+"""Delivery: which charts are installed with which values, and in which order Flux applies what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from compiler.catalog import Chart
+from compiler.plan import PlanNode
+from compiler.plan.units import Duration
+from compiler.platforms.eks import addons
+from compiler.platforms.eks.addons.addon import CRDS, HELM, KUSTOMIZE, AddOn, Setting
+from compiler.platforms.eks.delivery.accounts import deliverer, makes
+from compiler.platforms.eks.delivery.plan import GitSource, HelmRelease, HelmSource, Stage
+from compiler.platforms.eks.delivery.spec import DeliverySection
+from compiler.platforms.eks.delivery.stages import FLUX, folder, root_stage, stage
+from compiler.platforms.eks.kueue.resolve import queue_manager
+from compiler.platforms.eks.overrides.spec import OverridesSection
+from compiler.platforms.eks.overrides.values import chart_values
+from compiler.platforms.eks.teams.plan import DisruptionBudget
+from compiler.resolve.context import SPEC, Context
+from compiler.resolve.versions import own_place, own_versions
+from compiler.source import Route
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """Charts with their sources, the repository, and the stages that carry the charts."""
+    charts = tuple(addons.wanted(context, HELM))
+    yield from _sources(context, charts)
+    values_setting = context.once(setting)
+    for addon in charts:
+        yield _release(values_setting, addon)
+    yield from _upstream_folders(context)
+    yield from git_sources(context)
+    yield from disruption_budgets(context)
+    flux = DeliverySection.of(context.spec).flux
+    if flux.url is None:
+        context.external.add(("source.toolkit.fluxcd.io/v1", "GitRepository", FLUX, flux.source))
+    yield root_stage(context)
+    before = None
+    if _has_crds(context, charts):
+        before = CRDS
+        yield stage(context, before, account=_CHARTS, prune=False)
+    yield stage(context, "controllers", before, account=_CHARTS, timeout=Duration.minutes(15))
+    yield from deliverer(_CHARTS, *_RIGHTS, namespace=FLUX)
+
+
+_CHARTS = "controllers"
+_RIGHTS = (
+    makes("helm.toolkit.fluxcd.io", "helmreleases"),
+    makes("kustomize.toolkit.fluxcd.io", "kustomizations"),
+    makes("source.toolkit.fluxcd.io", "gitrepositories", "helmrepositories", "ocirepositories"),
+)
+
+
+def _has_crds(context: Context, charts: Iterable[AddOn]) -> bool:
+    """Whether anything is installed before the controllers: EKS Auto Mode has the CRDs of Karpenter by itself."""
+    in_charts = any(addon.stage == CRDS for addon in charts)
+    return in_charts or any(addons.wanted(context, KUSTOMIZE))
+
+
+def setting(context: Context) -> Setting:
+    """The setting in which add-ons write their values."""
+    return Setting(context, context.once(queue_manager))
+
+
+def _release(setting: Setting, addon: AddOn) -> HelmRelease:
+    context = setting.context
+    chart = context.release.chart(addon.component)
+    values, places = chart_values(context, addon.component, addon.values(setting))
+    return HelmRelease(
+        at=addon.at,
+        name=addon.component,
+        namespace=FLUX,
+        target=chart.namespace,
+        chart=chart.name,
+        version=context.version(addon.component),
+        source=_source_name(addon, chart),
+        oci=chart.kind == "oci",
+        values=values,
+        places=places,
+        origins=_origins(context, addon.component),
+        depends_on=_charts(addon.after),
+        crds=not addon.crds_of,
+        stage=addon.stage,
+        stays=addon.stays,
+    )
+
+
+def _upstream_folders(context: Context) -> Iterator[PlanNode]:
+    """Add-ons without a chart: upstream's manifests at the commit of the release. Flux deletes nothing of them: with
+    their CRDs every job of those kinds would go."""
+    for addon in addons.wanted(context, KUSTOMIZE):
+        upstream = context.release.git(addon.component)
+        yield GitSource(
+            at=addon.at,
+            name=addon.component,
+            namespace=FLUX,
+            url=upstream.url,
+            branch=upstream.branch,
+            commit=upstream.commit,
+            interval=Duration(3600),
+            folder=CRDS,  # a stage before: it is there when the folder is applied
+        )
+        yield Stage(
+            at=addon.at,
+            name=addon.component,
+            namespace=FLUX,
+            path=upstream.path,
+            source=addon.component,
+            prune=False,
+            patches=addon.patches,
+            images=upstream.images,
+            folder=addon.stage,
+        )
+
+
+def _origins(context: Context, component: str) -> dict[str, Route]:
+    """Where the version comes from, if the spec says it."""
+    follows = context.release.components[component].version_of or component
+    if follows in own_versions(context.spec):
+        return {"version": own_place(context.spec, follows)}
+    return {}
+
+
+def _charts(components: Iterable[str]) -> tuple[str, ...]:
+    """Those that are charts: a HelmRelease waits for no other object."""
+    known = addons.addons()
+    charts = [name for name in components if known[name].by == HELM]
+    return tuple(charts)
+
+
+def _source_name(addon: AddOn, chart: Chart) -> str:
+    if chart.kind == "oci":
+        return addon.component
+    _, address = chart.repository.split("//", 1)
+    return address.replace("/", "-").replace(".", "-")
+
+
+def _sources(context: Context, charts: Iterable[AddOn]) -> tuple[HelmSource, ...]:
+    sources: dict[str, HelmSource] = {}
+    for addon in charts:
+        chart = context.release.chart(addon.component)
+        source = HelmSource(
+            at=SPEC / "release",
+            name=_source_name(addon, chart),
+            namespace=FLUX,
+            url=chart.repository,
+            oci=False,
+            stage=addon.stage,
+        )
+        if chart.kind == "oci":
+            source = replace(
+                source,
+                oci=True,
+                version=context.version(addon.component),
+                digest=_digest(context, addon.component),
+                origins=_origins(context, addon.component),
+            )
+        sources.setdefault(source.name, source)
+    return tuple(sources.values())
+
+
+def _digest(context: Context, component: str) -> str:
+    own = OverridesSection.of(context.spec).components.get(component)
+    return own.digest or "" if own else ""
+
+
+def disruption_budgets(context: Context) -> Iterator[DisruptionBudget]:
+    """The budgets that charts do not make."""
+    for addon in addons.wanted(context, HELM):
+        if addon.budget:
+            yield DisruptionBudget(
+                at=addon.at,
+                name=addon.component,
+                namespace=context.release.chart(addon.component).namespace,
+                pods=addon.budget,
+                available=1,
+            )
+
+
+def git_sources(context: Context) -> tuple[GitSource, ...]:
+    """The repository, where the spec names its URL; else the one that Flux was bootstrapped with."""
+    flux = DeliverySection.of(context.spec).flux
+    if flux.url is None:
+        return ()
+    return (
+        GitSource(
+            at=SPEC / "flux",
+            name=flux.source,
+            namespace=FLUX,
+            url=flux.url,
+            branch=flux.branch,
+            secret=git_secret(context),
+        ),
+    )
+
+
+def git_secret(context: Context) -> str | None:
+    """The Secret with which Flux reads the repository that the spec names; a public one needs none."""
+    flux = DeliverySection.of(context.spec).flux
+    if flux.secret:
+        return flux.secret
+    if flux.url is not None and flux.url.startswith("ssh://"):
+        return FLUX
+    return None
+
+
+def flux_folder(context: Context) -> str:
+    """Where `flux bootstrap` may write its own manifests: a folder that neither holds nor lies in the cluster's.
+
+    Flux applies whatever it finds below a folder, and a folder that Trainyard did not write is never touched.
+    """
+    ours = PurePosixPath(folder(context))
+    for top in ("clusters", "flux"):
+        flux = PurePosixPath(top, context.name)
+        ours_below = ours.is_relative_to(flux)
+        if not ours_below and not flux.is_relative_to(ours):
+            return str(flux)
+    return f"bootstrap/{context.name}"

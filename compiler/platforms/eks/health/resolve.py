@@ -1,0 +1,237 @@
+"""Node health: what detects a sick GPU, and what acts on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.catalog.images import facts_of
+from compiler.core.pools.pools import BURN_IN_TAINT, GPU_PRESENT, Pool, resolve_pools
+from compiler.plan import PlanNode
+from compiler.plan.scheduling import Toleration
+from compiler.platforms.eks.cluster.spec import ClusterSection
+from compiler.platforms.eks.delivery.accounts import deliverer, makes, reads
+from compiler.platforms.eks.delivery.stages import stage
+from compiler.platforms.eks.health.plan import (
+    BURN_IN_RIGHTS,
+    DETECTOR_RIGHTS,
+    TAINTER_RIGHTS,
+    BurnIn,
+    ConditionTainter,
+    MonitorRule,
+    ProblemDetector,
+    ProblemMonitor,
+)
+from compiler.platforms.eks.health.spec import HealthSection
+from compiler.regex import regex
+from compiler.resolve.context import SPEC, Context
+
+CONDITION = "GpuXidFatal"
+# NVIDIA/gpu-operator a22dbf6, deployments/gpu-operator/values.yaml (after v26.7.0).
+DCGM = "nvcr.io/nvidia/cloud-native/dcgm:4.6.0-1-ubuntu24.04"
+TAINT = "trainyard.dev/gpu-xid-fatal"
+NAMESPACE = "kube-system"
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """The detectors, what acts on what they find, and the stage that carries both."""
+    running = detectors(context, context.once(resolve_pools))
+    yield from running
+    yield from tainters(context, running)
+    tested = tuple(burn_ins(context, context.once(resolve_pools)))
+    yield from tested
+    if running or tested:
+        # A DaemonSet is healthy when all its pods are: one node that is not ready would hold up what comes after it.
+        yield stage(context, _STAGE, "platform", account=_STAGE)
+    yield from deliverer(_STAGE, *_RIGHTS)
+
+
+_STAGE = "health"
+_RIGHTS = (
+    makes("", "configmaps", "serviceaccounts"),
+    makes(
+        "admissionregistration.k8s.io",
+        "validatingadmissionpolicies",
+        "validatingadmissionpolicybindings",
+    ),
+    makes("apps", "daemonsets", "deployments"),
+    makes("rbac.authorization.k8s.io", "clusterroles", "clusterrolebindings"),
+    # A Deployment is ready when its ReplicaSets and their pods are (cli-utils kstatus, deployment and replicaset).
+    reads("apps", "replicasets"),
+    reads("", "pods"),
+    *DETECTOR_RIGHTS,
+    *TAINTER_RIGHTS,
+    *BURN_IN_RIGHTS,
+)
+
+
+def burn_ins(context: Context, pools: dict[str, Pool]) -> Iterator[BurnIn]:
+    """The tests of new nodes, of the pools that ask for them."""
+    for pool in pools.values():
+        wanted = pool.spec.burn_in
+        if wanted is None:
+            continue
+        from compiler.core.jobs.launchers.nccl_test.acceptance import IMAGE
+
+        at = pool.at / "burnIn"
+        context.derive(
+            f"pool/{pool.name}",
+            "burnIn",
+            f"taint {BURN_IN_TAINT}",
+            "new nodes have it until NCCL's all-reduce over all GPUs of the node was right, all EFA interfaces there",
+            "karpenter.sh/v1 NodePool startupTaints, v1.14.1",
+            follows=at,
+        )
+        image = context.settle(
+            f"pool/{pool.name}",
+            "burnIn.image",
+            wanted.image,
+            IMAGE,
+            "the image of the acceptance test of EFA",
+            at=at / "image",
+        )
+        if wanted.image is not None:
+            _check_image(context, pool, wanted.image)
+        level, dcgm = _diagnostics(context, pool)
+        yield BurnIn(
+            at=at,
+            name=f"burn-in-{pool.name}",
+            namespace=NAMESPACE,
+            image=image,
+            python=context.release.image("python"),
+            taint_key=BURN_IN_TAINT,
+            gpus=pool.instance.gpus,
+            efa=pool.share.efa,
+            node_selector=tuple(pool.selector.items()),
+            level=level,
+            dcgm=dcgm,
+        )
+
+
+_BARE = regex(
+    r"(?:^|/)(?:alpine|busybox|ubuntu|debian|python|amazonlinux|fedora|rockylinux|bash|node|golang)(?=[:@])"
+)
+"""Images of an operating system or a language alone."""
+
+
+def _check_image(context: Context, pool: Pool, image: str) -> None:
+    """An image that is known to lack what the test calls: nccl-tests, and libfabric where nodes have EFA."""
+    facts = facts_of(image)
+    if _BARE.search(image):
+        why = "it has an operating system or a language alone"
+    elif facts is None:
+        return
+    elif facts.devices in ("cpu", "neuron"):
+        why = "it is for nodes without NVIDIA GPUs"
+    elif facts.efa is False and pool.share.efa:
+        why = "it has no libfabric for EFA"
+    else:
+        return
+    context.fault(
+        "RES248",
+        f"image `{image}` cannot test nodes of pool `{pool.name}`: {why}",
+        pool.at / "burnIn" / "image",
+        "remove it for AWS' image of nccl-tests, or write one with nccl-tests and libfabric",
+    )
+
+
+def _diagnostics(context: Context, pool: Pool) -> tuple[int, str]:
+    """The level of DCGM's diagnostics in the test of a pool's nodes, and their image; 0 and none without them."""
+    wanted = pool.spec.burn_in
+    if wanted is None or wanted.diagnostics is None:
+        return 0, ""
+    given = wanted.diagnostics
+    image = context.settle(
+        f"pool/{pool.name}",
+        "burnIn.diagnostics.image",
+        given.image,
+        DCGM,
+        "NVIDIA's image of DCGM, as the GPU operator runs it",
+        "NVIDIA/gpu-operator a22dbf6, deployments/gpu-operator/values.yaml",
+        at=pool.at / "burnIn" / "diagnostics" / "image",
+    )
+    return given.level, image
+
+
+def detectors(context: Context, pools: dict[str, Pool]) -> tuple[ProblemDetector, ...]:
+    """The node-problem-detector over the kernel log of GPU nodes, for fatal Xids only."""
+    wanted = HealthSection.of(context.spec).health.problem_detector
+    has_gpus = any(pool.instance.gpus for pool in pools.values())
+    if not wanted or not has_gpus:
+        return ()
+    if ClusterSection.of(context.spec).auto_mode is not None:
+        context.derive(
+            "health",
+            "problemDetector",
+            "none",
+            "EKS Auto Mode has the node monitoring agent on every node, and repairs what it reports; that a pod reads "
+            "the kernel log of its locked image no source says",
+            "EKS user guide, node-health",
+        )
+        return ()
+    at = SPEC / "health" / "problemDetector"
+    fatal = context.catalog.xids.fatal()
+    codes = [str(code) for code in fatal]
+    pattern = rf"NVRM: Xid \(PCI:[0-9a-fA-F:.]+\): ({'|'.join(codes)}),.*"
+    monitor = ProblemMonitor(
+        at=at,
+        name="gpu-xid",
+        plugin="kmsg",
+        source="gpu-xid-monitor",
+        conditions=((CONDITION, "NoFatalXid", "no fatal Xid in the kernel log"),),
+        rules=(MonitorRule(True, CONDITION, "FatalXid", pattern),),
+    )
+    listed = context.catalog.xids.lists["node-monitoring-agent"]
+    context.derive(
+        "health",
+        "xids",
+        ", ".join(codes),
+        "fatal in hardware; Xids that a program causes never count",
+        f"{listed.source} {listed.version}",
+    )
+    return (
+        ProblemDetector(
+            at=at,
+            name="node-problem-detector",
+            namespace=NAMESPACE,
+            image=context.release.image("node-problem-detector"),
+            monitors=(monitor,),
+            tolerations=(Toleration(operator="Exists"),),
+            node_selector=(_gpu_nodes(pools),),
+        ),
+    )
+
+
+def _gpu_nodes(pools: dict[str, Pool]) -> tuple[str, str]:
+    """The label of nodes with GPUs: Karpenter's, which nodes of managed node groups lack, or one of all pools."""
+    managed = [pool for pool in pools.values() if pool.managed]
+    if any(pool.instance.gpus for pool in managed):
+        return GPU_PRESENT, "true"
+    return "karpenter.k8s.aws/instance-gpu-manufacturer", "nvidia"
+
+
+def tainters(
+    context: Context, running: tuple[ProblemDetector, ...]
+) -> tuple[ConditionTainter, ...]:
+    """What consumes the detector's conditions: a taint at once, while Karpenter's repair waits ten minutes."""
+    conditions = tuple(
+        name for detector in running for monitor in detector.monitors for name in monitor.sets()
+    )
+    if not conditions:
+        return ()
+    context.derive(
+        "health",
+        "taint",
+        TAINT,
+        f"{CONDITION} repairs nothing by itself: the tainter keeps a restarted gang off the node until it "
+        "has rebooted, or somebody takes the taint away",
+    )
+    return (
+        ConditionTainter(
+            at=SPEC / "health" / "problemDetector",
+            name="node-condition-tainter",
+            namespace=NAMESPACE,
+            image=context.release.image("python"),
+            conditions=conditions,
+            taint_key=TAINT,
+        ),
+    )

@@ -1,0 +1,195 @@
+"""Queues: Kueue flavors, quotas, cohorts, topologies, priorities and the manager's configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from itertools import chain
+from typing import ClassVar
+
+from compiler.dataclass import dataclass
+from compiler.plan.base import PlanNode
+from compiler.plan.plan import Plan
+from compiler.plan.scheduling import Taint, Toleration
+from compiler.plan.units import Duration, Quantity
+from compiler.platforms.eks.runs.plan import TrainJob
+
+STOPS = frozenset({"Hold", "HoldAndDrain"})
+"""The stop policies of a queue that admit nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topology(PlanNode):
+    """kueue.x-k8s.io/v1beta2 Topology: node label keys, widest level first."""
+
+    name: str
+    levels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flavor(PlanNode):
+    """kueue.x-k8s.io/v1beta2 ResourceFlavor."""
+
+    name: str
+    node_labels: Mapping[str, str] = field(default_factory=dict)
+    node_taints: tuple[Taint, ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+    topology: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota(PlanNode):
+    """One resource of one flavor in a ClusterQueue. ``None`` limits are no limits."""
+
+    resource: str
+    nominal: Quantity
+    borrowing: Quantity | None = None
+    lending: Quantity | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlavorQuotas(PlanNode):
+    """The quotas of one flavor, in the order of the group's covered resources."""
+
+    flavor: str
+    quotas: tuple[Quota, ...]
+
+    def of(self, resource: str) -> Quota | None:
+        """The quota of a resource."""
+        for quota in self.quotas:
+            if quota.resource == resource:
+                return quota
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceGroup(PlanNode):
+    """A resource group of a ClusterQueue: which resources it covers, by which flavors."""
+
+    covered: tuple[str, ...]
+    flavors: tuple[FlavorQuotas, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preemption(PlanNode):
+    """spec.preemption of a ClusterQueue."""
+
+    within: str = "Never"
+    reclaim: str = "Never"
+    borrow_within_cohort: str = "Never"
+    max_priority_threshold: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlavorFungibility(PlanNode):
+    """spec.flavorFungibility of a ClusterQueue: whether the next flavor is tried before borrowing or preempting."""
+
+    when_can_borrow: str = "MayStopSearch"
+    when_can_preempt: str = "TryNextFlavor"
+    preference: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterQueue(PlanNode):
+    """kueue.x-k8s.io/v1beta2 ClusterQueue.
+
+    ``namespace_selector``: ``None`` matches no namespace at all, ``{}`` every one; else the label
+    ``kubernetes.io/metadata.name`` and its values, or other labels. ``namespaces_excluded``: labels with values that
+    a namespace must not have. The order of a group's flavors is the order in which Kueue tries them. ``weight``:
+    ``None`` is Kueue's, 1.
+    """
+
+    name: str
+    cohort: str | None = None
+    groups: tuple[ResourceGroup, ...] = ()
+    namespace_selector: Mapping[str, tuple[str, ...]] | None = None
+    namespaces_excluded: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    strategy: str = "BestEffortFIFO"
+    preemption: Preemption = Preemption()
+    fungibility: FlavorFungibility | None = None
+    weight: Quantity | None = None
+    stop_policy: str = "None"
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing is admitted through it."""
+        return self.stop_policy in STOPS
+
+    @property
+    def covered(self) -> frozenset[str]:
+        """Every resource that some group covers."""
+        return frozenset(resource for group in self.groups for resource in group.covered)
+
+    def flavors(self) -> tuple[FlavorQuotas, ...]:
+        """All flavors of all groups."""
+        groups = (group.flavors for group in self.groups)
+        return tuple(chain.from_iterable(groups))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cohort(PlanNode):
+    """kueue.x-k8s.io/v1beta2 Cohort. ``groups`` are quotas of its own, for all its members."""
+
+    name: str
+    parent: str | None = None
+    weight: Quantity | None = None
+    groups: tuple[ResourceGroup, ...] = ()
+
+    def flavors(self) -> tuple[FlavorQuotas, ...]:
+        """All flavors of all groups."""
+        groups = (group.flavors for group in self.groups)
+        return tuple(chain.from_iterable(groups))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalQueue(PlanNode):
+    """kueue.x-k8s.io/v1beta2 LocalQueue."""
+
+    name: str
+    namespace: str
+    cluster_queue: str
+    stop_policy: str = "None"
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing is admitted through it."""
+        return self.stop_policy in STOPS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadPriority(PlanNode):
+    """kueue.x-k8s.io/v1beta2 WorkloadPriorityClass."""
+
+    name: str
+    value: int
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueManager(PlanNode):
+    """config.kueue.x-k8s.io/v1beta2 Configuration, as far as it is judged.
+
+    ``pods_ready``: how long all pods of an admitted job may take to be ready before it is evicted. ``transformed``:
+    resources that are counted as others. ``preemption_strategies``: those of fair sharing, in their order.
+    """
+
+    single: ClassVar[bool] = True
+
+    pods_ready: Duration | None
+    recovery: Duration | None
+    frameworks: tuple[str, ...] = ()
+    requeue_backoff: Duration | None = None
+    requeue_limit: int | None = None
+    excluded_prefixes: tuple[str, ...] = ()
+    ignore_undeclared: bool = False
+    fair_sharing: bool = False
+    preemption_strategies: tuple[str, ...] = ()
+    transformed: tuple[str, ...] = ()
+
+
+def queue_of(plan: Plan, job: TrainJob) -> ClusterQueue | None:
+    """The ClusterQueue that a job is admitted by, through its LocalQueue."""
+    local = plan.named(LocalQueue, job.queue, job.namespace)
+    if local:
+        return plan.named(ClusterQueue, local.cluster_queue)
+    return None

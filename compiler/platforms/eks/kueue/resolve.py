@@ -1,0 +1,395 @@
+"""Queues: quotas in whole nodes, for every resource that a pod asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from compiler.core.pods.plan import EPHEMERAL
+from compiler.core.pools.pools import DIAGNOSTICS, Pool, resolve_pools
+from compiler.core.pools.topology import topology_name
+from compiler.core.queues import spec as spec_queues
+from compiler.core.queues.queues import Queue, resolve_queues
+from compiler.core.queues.spec import QueuesSection
+from compiler.plan import PlanNode
+from compiler.plan.units import Duration, Quantity
+from compiler.platforms.eks.delivery.accounts import deliverer, makes
+from compiler.platforms.eks.delivery.plan import HealthExpression
+from compiler.platforms.eks.delivery.stages import stage
+from compiler.platforms.eks.kueue.evictions import evictions
+from compiler.platforms.eks.kueue.plan import (
+    ClusterQueue,
+    Cohort,
+    Flavor,
+    FlavorFungibility,
+    FlavorQuotas,
+    LocalQueue,
+    Preemption,
+    QueueManager,
+    Quota,
+    ResourceGroup,
+    WorkloadPriority,
+)
+from compiler.platforms.eks.kueue.topology import topologies
+from compiler.platforms.eks.runs.kinds.wanted import KUBEFLOW, RAY, runs
+from compiler.resolve.context import SPEC, Context, unique
+from compiler.source import Route
+
+if TYPE_CHECKING:
+    from compiler.core.queues.forms.cohorts import Weight
+
+
+TRAINING = "trainyard.dev/training"
+"""The label of every namespace of a team. A queue that takes all of them names none, and a new one changes it not."""
+
+
+# No `failed`: a queue is inactive for as long as Kueue has not seen its flavors, which Flux applies in the same
+# moment. Flux would give the stage up and try again minutes later. What stays inactive runs into the timeout.
+_HEALTH = tuple(
+    HealthExpression(
+        "kueue.x-k8s.io/v1beta2",
+        kind,
+        current="has(status.conditions) && status.conditions.exists(c, c.type == 'Active' && c.status == 'True')",
+    )
+    for kind in ("ClusterQueue", "LocalQueue")
+)
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """Everything that Kueue reads, and the stage that carries it."""
+    pools = context.once(resolve_pools)
+    queues = context.once(resolve_queues)
+    yield from topologies(pools.values())
+    for pool in pools.values():
+        yield flavor(pool)
+    yield from cohorts(context, queues)
+    for queue in queues.values():
+        yield cluster_queue(context, queue)
+    yield from local_queues(queues)
+    yield from priorities(context)
+    yield context.once(queue_manager)
+    yield stage(context, _STAGE, "platform", account=_STAGE, health=_HEALTH)
+    yield from deliverer(_STAGE, *_RIGHTS)
+
+
+_STAGE = "queues"
+_RIGHTS = (
+    makes(
+        "kueue.x-k8s.io",
+        "clusterqueues",
+        "cohorts",
+        "localqueues",
+        "resourceflavors",
+        "topologies",
+        "workloadpriorityclasses",
+    ),
+    makes("trainer.kubeflow.org", "clustertrainingruntimes"),
+)
+
+
+def flavor(pool: Pool) -> Flavor:
+    """The ResourceFlavor of a pool: its nodes by the label that all of them have, its taints tolerated."""
+    return Flavor(
+        at=pool.at,
+        name=pool.name,
+        node_labels=pool.selector,
+        node_taints=pool.taints,
+        tolerations=pool.tolerations,
+        topology=topology_name(pool),
+        origins={"node_labels": pool.at / "name", "topology": pool.at / "topology"},
+    )
+
+
+def cluster_queue(context: Context, queue: Queue) -> ClusterQueue:
+    """The ClusterQueue of a queue. It covers all that its pools offer, whatever the jobs of today ask."""
+    covered: dict[str, None] = {}
+    for pool, _, _ in queue.quota:
+        covered.update(dict.fromkeys(pool.share.resources()))
+    resources = tuple(covered)
+    flavors = tuple(
+        _flavor_quotas(pool, quota, at, resources, queue) for pool, quota, at in queue.quota
+    )
+    _explain_quota(context, queue, resources)
+    spec = queue.spec
+    groups: tuple[ResourceGroup, ...] = ()
+    if flavors:
+        at = queue.place("quota")
+        groups = (ResourceGroup(at=at, covered=resources, flavors=flavors),)
+    return ClusterQueue(
+        at=queue.at,
+        name=queue.name,
+        cohort=spec.cohort,
+        origins={
+            "cohort": queue.place("cohort"),
+            "groups": queue.place("quota"),
+            "namespace_selector": queue.place("namespaces"),
+            "strategy": queue.place("queueingStrategy"),
+            "preemption": queue.place("preemption"),
+            "fungibility": queue.place("flavorFungibility"),
+            "weight": queue.place("fairSharing"),
+            "stop_policy": queue.place("stopPolicy"),
+        },
+        groups=groups,
+        namespace_selector=_selector(queue),
+        strategy=spec.queueing_strategy,
+        preemption=_preemption(queue),
+        fungibility=_fungibility(queue),
+        weight=_weight(spec.fair_sharing),
+        stop_policy=spec.stop_policy,
+    )
+
+
+def _explain_quota(context: Context, queue: Queue, resources: tuple[str, ...]) -> None:
+    for pool, quota, _ in queue.quota:
+        amounts = []
+        for resource in resources:
+            amount = pool.share.of(resource) * quota.nodes
+            amounts.append(f"{amount} {resource}")
+        context.derive(
+            f"queue/{queue.name}",
+            f"quota.{pool.name}",
+            ", ".join(amounts),
+            f"{quota.nodes} whole nodes, for every resource that pods ask: Kueue admits none that it "
+            "does not cover",
+            "kueue.x-k8s.io/v1beta2 ClusterQueue coveredResources",
+        )
+
+
+def _preemption(queue: Queue) -> Preemption:
+    given = queue.spec.preemption
+    preemption = Preemption(
+        at=queue.place("preemption"),
+        within=given.within_cluster_queue,
+        reclaim=given.reclaim_within_cohort if queue.spec.cohort else "Never",
+    )
+    borrowing = given.borrow_within_cohort
+    if borrowing is None:
+        return preemption
+    return replace(
+        preemption,
+        borrow_within_cohort=borrowing.policy,
+        max_priority_threshold=borrowing.max_priority_threshold,
+    )
+
+
+def _fungibility(queue: Queue) -> FlavorFungibility | None:
+    given = queue.spec.flavor_fungibility
+    if given is None:
+        return None
+    return FlavorFungibility(
+        at=queue.place("flavorFungibility"),
+        when_can_borrow=given.when_can_borrow,
+        when_can_preempt=given.when_can_preempt,
+        preference=given.preference,
+    )
+
+
+def _weight(given: Weight | None) -> Quantity | None:
+    if given is not None:
+        return given.weight
+    return None
+
+
+def _selector(queue: Queue) -> dict[str, tuple[str, ...]]:
+    if queue.implicit:
+        return {TRAINING: ("true",)}
+    return {"kubernetes.io/metadata.name": queue.namespaces}
+
+
+def _flavor_quotas(
+    pool: Pool, quota: spec_queues.PoolQuota, at: Route, resources: tuple[str, ...], queue: Queue
+) -> FlavorQuotas:
+    borrowing_limit, lending_limit = quota.borrowing_limit, quota.lending_limit
+    if queue.spec.cohort is None:
+        borrowing_limit, lending_limit = None, None
+    origins = {
+        "nominal": at / "nodes",
+        "borrowing": at / "borrowingLimit",
+        "lending": at / "lendingLimit",
+    }
+    if queue.implicit:
+        origins.update(borrowing=at, lending=at)
+    quotas = []
+    for resource in resources:
+        per_node = pool.share.of(resource)
+        quotas.append(
+            Quota(
+                at=at,
+                resource=resource,
+                nominal=per_node * quota.nodes,
+                borrowing=_limit(per_node, borrowing_limit),
+                lending=_limit(per_node, lending_limit),
+                origins=origins,
+            )
+        )
+    return FlavorQuotas(at=at, flavor=pool.name, quotas=tuple(quotas))
+
+
+def _limit(per_node: Quantity, nodes: int | None) -> Quantity | None:
+    if nodes is None:
+        return None
+    return per_node * nodes
+
+
+def cohorts(context: Context, queues: dict[str, Queue]) -> tuple[Cohort, ...]:
+    """All cohorts, also those that only queues name."""
+    cohorts: dict[str, Cohort] = {}
+    declared = QueuesSection.of(context.spec).cohorts
+    for index, spec in enumerate(declared):
+        at = SPEC / "cohorts" / index
+        cohorts[spec.name] = Cohort(
+            at=at,
+            name=spec.name,
+            parent=spec.parent_name,
+            weight=_weight(spec.fair_sharing),
+            origins={"parent": at / "parentName", "weight": at / "fairSharing"},
+        )
+    for queue in queues.values():
+        name = queue.spec.cohort
+        if name is not None:
+            named = Cohort(at=queue.place("cohort"), name=name)
+            cohorts.setdefault(name, named)
+    return tuple(cohorts.values())
+
+
+def local_queues(queues: dict[str, Queue]) -> Iterator[LocalQueue]:
+    """A LocalQueue of the queue's name in each of its namespaces."""
+    for queue in queues.values():
+        for namespace in queue.namespaces:
+            yield LocalQueue(
+                at=queue.at,
+                name=queue.name,
+                namespace=namespace,
+                cluster_queue=queue.name,
+                origins={"namespace": queue.place("namespaces")},
+            )
+
+
+def priorities(context: Context) -> Iterator[WorkloadPriority]:
+    """The workload priorities of the spec."""
+    at = SPEC / "priorities"
+    declared = QueuesSection.of(context.spec).priorities
+    names = (priority.name for priority in declared)
+    unique(context, "priority", names, at)
+    for index, priority in enumerate(declared):
+        yield WorkloadPriority(
+            at=at / index,
+            name=priority.name,
+            value=priority.value,
+            description=priority.description,
+        )
+
+
+# A node from nothing: launch, boot, driver, device plugin. Longest seen on bare-metal-sized GPU types.
+PROVISION = Duration.minutes(15)
+# A 25 GB training image at 40 MB/s from a registry.
+PULL = Duration.minutes(10)
+# A sick node: 10 minutes until Karpenter repairs it (RepairPolicies, v1.14.1), then as above.
+REPAIR = Duration.minutes(10)
+RECOVERY = Duration(REPAIR.seconds + PROVISION.seconds + PULL.seconds)
+
+
+def _slowest_diagnostics(context: Context) -> Duration:
+    """How long a new node is tested by DCGM before any job lands on it; 0 where no pool asks for that."""
+    levels = [0]
+    for pool in context.once(resolve_pools).values():
+        test = pool.spec.burn_in
+        if test is not None and test.diagnostics is not None:
+            levels.append(test.diagnostics.level)
+    return DIAGNOSTICS[max(levels)]
+
+
+def queue_manager(context: Context) -> QueueManager:
+    """Kueue's configuration. waitForPodsReady is on by default since 0.19, with 30 minutes: always said here."""
+    at = SPEC / "kueue"
+    waits = at / "waitForPodsReady"
+    given = QueuesSection.of(context.spec).kueue.wait_for_pods_ready
+    test = _slowest_diagnostics(context)
+    if test.seconds:
+        tested = f", diagnostics of a new node {test}"
+    else:
+        tested = ""
+    # Nodes that are always on are provisioned too: at the start, and whenever one is replaced.
+    starts = PROVISION.seconds + test.seconds + PULL.seconds
+    ready = context.settle(
+        "kueue",
+        "waitForPodsReady",
+        given.timeout,
+        Duration(starts + 300),
+        f"provisioning {PROVISION}{tested}, image pull {PULL}, 5m of slack",
+        _WAITS + "timeout",
+        at=waits / "timeout",
+    )
+    returns = RECOVERY.seconds + test.seconds
+    recovery = context.settle(
+        "kueue",
+        "recoveryTimeout",
+        given.recovery_timeout,
+        Duration(max(ready.seconds, returns)),
+        f"repair of a node {REPAIR}, provisioning {PROVISION}{tested}, image pull {PULL}",
+        _WAITS + "recoveryTimeout",
+        at=waits / "recoveryTimeout",
+    )
+    requeues = evictions(context, ready, given.requeues)
+    strategies = _preemption_strategies(context)
+    return QueueManager(
+        at=at,
+        origins={
+            "pods_ready": waits / "timeout",
+            "recovery": waits / "recoveryTimeout",
+            "requeue_limit": waits / "requeues",
+            "fair_sharing": at / "fairSharing",
+        },
+        fair_sharing=bool(strategies),
+        preemption_strategies=strategies,
+        pods_ready=ready,
+        recovery=recovery,
+        requeue_backoff=Duration(60),
+        requeue_limit=requeues,
+        frameworks=(*_FRAMEWORKS, *_more_frameworks(context)),
+        # What a node has of it depends on its disks, not on its type: LIM004 holds each job against its node.
+        excluded_prefixes=(EPHEMERAL,),
+    )
+
+
+_FRAMEWORKS = ("batch/job", "jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob")
+
+
+def _more_frameworks(context: Context) -> list[str]:
+    """The integrations for the kinds with an operator that the spec has jobs of (kueue v0.19.2)."""
+    kinds = [kind for kind in _INTEGRATIONS if runs(context, kind)]
+    return [_INTEGRATIONS[kind] for kind in kinds]
+
+
+_INTEGRATIONS = {
+    "MPIJob": f"{KUBEFLOW}/mpijob",
+    "PyTorchJob": f"{KUBEFLOW}/pytorchjob",
+    "RayJob": f"{RAY}/rayjob",
+}
+
+
+def _preemption_strategies(context: Context) -> tuple[str, ...]:
+    """Those of fair sharing, which is on where the spec says so, or a queue or cohort has a weight."""
+    section = QueuesSection.of(context.spec)
+    given = section.kueue.fair_sharing
+    if given is not None:
+        return tuple(given.preemption_strategies)
+    weights = [queue.fair_sharing for queue in section.queues]
+    weights += [cohort.fair_sharing for cohort in section.cohorts]
+    if not any(weights):
+        return ()
+    from compiler.core.queues.forms.cohorts import FairSharing
+
+    strategies = FairSharing().preemption_strategies
+    context.derive(
+        "kueue",
+        "fairSharing.preemptionStrategies",
+        ", ".join(strategies),
+        "queues or cohorts have a weight, which Kueue heeds only with fair sharing",
+        "config.kueue.x-k8s.io/v1beta2 Configuration fairSharing",
+    )
+    return tuple(strategies)
+
+
+_WAITS = "config.kueue.x-k8s.io/v1beta2 Configuration waitForPodsReady."

@@ -1,0 +1,17 @@
+"""By what Kueue places gangs: the reservation, where a pool has several, and the layers of EC2's network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from compiler.core.pools.pools import Pool
+from compiler.core.pools.topology import _levels, topology_name
+from compiler.platforms.eks.kueue.plan import Topology
+from compiler.resolve.context import SPEC
+
+
+def topologies(pools: Iterable[Pool]) -> Iterator[Topology]:
+    """Each topology that some pool has, its levels widest first, down to the host."""
+    names = {topology_name(pool) for pool in pools}
+    for name in sorted(name for name in names if name is not None):
+        yield Topology(at=SPEC / "nodePools", name=name, levels=_levels(name))

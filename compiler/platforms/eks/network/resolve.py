@@ -1,0 +1,214 @@
+"""The network: a VPC that eksctl makes, one that the bootstrap makes, or one that exists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from compiler.catalog.zones import WITHOUT_EKS
+from compiler.core.network.spec import NetworkSection
+from compiler.core.pools.pools import Pool, resolve_pools
+from compiler.diagnostics.diagnostic import listed
+from compiler.plan import PlanNode
+from compiler.platforms.eks.cluster.plan import Network, Subnet
+from compiler.platforms.eks.cluster.principals import AT_EKS
+from compiler.platforms.eks.cluster.spec import ClusterSection
+from compiler.platforms.eks.network.sizes import fits, fits_existing, fits_made
+from compiler.resolve.context import SPEC, Context
+from compiler.source import Route
+
+if TYPE_CHECKING:
+    from compiler.core.network.forms.existing import ExistingNetwork
+    from compiler.platforms.eks.network.plan import MadeNetwork
+
+_AT = SPEC / "network"
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """The VPC that the bootstrap makes, where it does."""
+    if NetworkSection.of(context.spec).network.cilium is not None:
+        _one_enforcer(context)
+    if NetworkSection.of(context.spec).network.is_made:
+        from compiler.platforms.eks.network.made import made_network
+
+        yield context.once(made_network)
+    if ClusterSection.of(context.spec).auto_mode is not None:
+        from compiler.platforms.eks.network.plan import PolicySwitch
+
+        yield PolicySwitch(at=AT_EKS / "autoMode")
+
+
+def _one_enforcer(context: Context) -> None:
+    """Of two that enforce network policies each drops what the other lets through."""
+    addons = ClusterSection.of(context.spec).eks.addons
+    settings = addons.get("vpc-cni")
+    asked = None
+    if settings is not None:
+        asked = settings.values.get("enableNetworkPolicy")
+    if str(asked).lower() == "true":
+        context.fault(
+            "RES185",
+            "the VPC CNI and Cilium would both enforce network policies",
+            AT_EKS / "addons" / "vpc-cni" / "values" / "enableNetworkPolicy",
+            "remove it, or `network.cilium`",
+            source="EKS user guide, cni-network-policy-configure; cilium v1.20.2, cni-chaining-aws-cni.rst",
+        )
+
+
+def network(context: Context) -> Network:
+    """The VPC of the cluster, as eksctl's configuration has it."""
+    spec = NetworkSection.of(context.spec).network
+    pools = context.once(resolve_pools)
+    reached = _reached(context)
+    for zone, zone_id in spec.zone_ids.items():
+        if context.in_region(zone, _AT / "zoneIds" / zone, key=True):
+            _is_of_region(context, zone_id, _AT / "zoneIds" / zone)
+    if spec.existing is not None:
+        fits_existing(context, spec.existing, pools)
+        return _existing(context, spec.existing, _AT / "existing", reached)
+    if spec.is_made:
+        from compiler.platforms.eks.network.made import made_network
+
+        made = context.once(made_network)
+        fits_made(context, made, pools)
+        return _made(made, reached)
+    cidr, zones = new_vpc(context)
+    fits(context, cidr, zones, pools)
+    return Network(at=_AT, cidr=cidr, zones=zones, **reached)
+
+
+def _reached(context: Context) -> dict[str, Any]:
+    """From where the Kubernetes API is reached."""
+    eks = ClusterSection.of(context.spec).eks
+    blocks = tuple(eks.api_server.public)
+    if not blocks:
+        context.derive(
+            "cluster",
+            "apiServer",
+            "private",
+            "no address block is named, so only the VPC reaches it",
+            "EKS user guide, cluster-endpoint",
+        )
+    # Nodes reach it inside the VPC in any case: from outside, their NAT addresses would have to be in the list as well
+    # (EKS user guide, cluster-endpoint).
+    return {
+        "public_endpoint": bool(blocks),
+        "private_endpoint": True,
+        "public_cidrs": blocks,
+        "origins": {"public_cidrs": AT_EKS / "apiServer" / "public"},
+    }
+
+
+def new_vpc(context: Context) -> tuple[str, tuple[str, ...]]:
+    """The block and the zones of a VPC that is made."""
+    created = NetworkSection.of(context.spec).network.created
+    at = _AT / "create"
+    pools = context.once(resolve_pools)
+    cidr = context.settle(
+        "cluster",
+        "network.cidr",
+        created.cidr,
+        "10.0.0.0/16",
+        "a new VPC, cut into subnets of /19",
+        at=at / "cidr",
+    )
+    for index, zone in enumerate(created.zones):
+        context.in_region(zone, at / "zones" / index)
+        _takes_eks(context, zone, at / "zones" / index)
+    zones = tuple(created.zones) or _zones(context, pools)
+    if not created.zones:
+        for pool in pools.values():
+            for index, zone in enumerate(pool.zones):
+                _takes_eks(context, zone, pool.at / "zones" / index)
+    return cidr, zones
+
+
+def _made(made: MadeNetwork, reached: dict[str, Any]) -> Network:
+    """The VPC of the bootstrap: eksctl finds its subnets by their blocks (0.230.0, pkg/vpc, describeSubnets)."""
+    from compiler.platforms.eks.network.plan import VPC_ID
+
+    subnets = [
+        Subnet(at=subnet.at, zone=subnet.zone, cidr=subnet.private) for subnet in made.subnets
+    ]
+    for subnet in made.subnets:
+        if subnet.public is not None:
+            public = Subnet(at=subnet.at, zone=subnet.zone, cidr=subnet.public, public=True)
+            subnets.append(public)
+    return Network(at=_AT, vpc=VPC_ID, subnets=tuple(subnets), **reached)
+
+
+def _existing(
+    context: Context, given: ExistingNetwork, at: Route, reached: dict[str, Any]
+) -> Network:
+    """The VPC that the spec describes, private subnets first."""
+    subnets: list[Subnet] = []
+    for index, subnet in enumerate(given.subnets):
+        here = at / "subnets" / index
+        context.in_region(subnet.zone, here / "zone")
+        _takes_eks(context, subnet.zone, here / "zone")
+        subnets.append(Subnet(at=here, zone=subnet.zone, id=subnet.id, public=subnet.public))
+    subnets.sort(key=lambda subnet: subnet.public)
+    return Network(at=SPEC / "network", vpc=given.vpc, subnets=tuple(subnets), **reached)
+
+
+def _is_of_region(context: Context, zone_id: str, at: Route) -> None:
+    """A fault for the id of a zone of another region: ids of one region begin alike."""
+    region = context.spec.region
+    zones = context.catalog.regions.get(region, ())
+    zone_ids = context.catalog.zone_ids
+    named = [zone_ids.get(zone) for zone in zones]
+    known = sorted(known_id for known_id in named if known_id)
+    starts = {known_id.partition("-")[0] for known_id in known}
+    if starts and zone_id.partition("-")[0] not in starts:
+        context.fault(
+            "RES004",
+            f"zone `{zone_id}` is not in region `{region}`",
+            at,
+            f"{region} has {listed(known)}",
+        )
+
+
+def _takes_eks(context: Context, zone: str, at: Route, *, key: bool = False) -> None:
+    """A fault for a zone in which EKS takes no subnet; no fault where it is not known which zone a name is."""
+    zone_id = context.zone_id(zone)
+    if zone_id in WITHOUT_EKS:
+        context.fault(
+            "RES050",
+            f"`{zone}` is zone `{zone_id}`, in which EKS takes no subnet of a cluster",
+            at,
+            f"take another zone of {context.spec.region}",
+            key=key,
+        )
+
+
+def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
+    """The pools' zones, and the first two of the Region that take system nodes, since EKS asks for two (EKS user guide,
+    network-reqs). A pool that comes adds its zone and takes none away."""
+    region = context.spec.region
+    system_type = ClusterSection.of(context.spec).eks.system_nodes.instance_type
+    instance = context.catalog.instance(system_type)
+    if instance:
+        offered = instance.zones.get(region)
+    else:
+        offered = None
+    region_zones = context.catalog.regions.get(region, ())
+    usable = [zone for zone in offered or region_zones if context.zone_id(zone) not in WITHOUT_EKS]
+    zones = set(usable[:2])
+    for pool in pools.values():
+        zones.update(pool.zones)
+    regions = context.catalog.regions
+    if len(zones) == 1 and region in regions:
+        (only,) = zones
+        context.fault(
+            "RES038",
+            f"EKS wants two zones, and those of `{region}` are not known beside `{only}`",
+            SPEC / "region",
+            f"write `network: {{create: {{zones: [{only}, …]}}}}`",
+        )
+    context.derive(
+        "cluster",
+        "network.zones",
+        ", ".join(sorted(zones)),
+        "the pools' zones, and the first two of the Region for EKS",
+    )
+    return tuple(sorted(zones))

@@ -1,0 +1,46 @@
+"""What DaemonSets take of every node: all that could ever come to it, whether this spec asks for them or not.
+
+So a storage that is added later, or an agent that is switched on, changes no quota, and no job that runs becomes too
+large for its node. Each add-on's file says what its DaemonSets ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from compiler.catalog import InstanceType, Step
+from compiler.platforms.eks import addons
+from compiler.platforms.eks.addons.addon import OURS, Daemon
+from compiler.resolve.context import Context
+
+
+def daemons(context: Context, instance: InstanceType) -> list[Daemon]:
+    """The DaemonSets that may land on a node of a type. Those that EKS Auto Mode replaces by programs of its nodes are
+    among them: what the programs take is not published, and so much is kept free for them."""
+    possible = []
+    for addon in addons.addons().values():
+        for daemon in addon.daemons:
+            if not daemon.on(instance):
+                continue
+            if daemon.kept or addon.runs(context):
+                possible.append(daemon)
+    return possible
+
+
+def running(context: Context, instance: InstanceType) -> list[Daemon]:
+    """The DaemonSets that this cluster runs on a node of a type."""
+    return [
+        daemon
+        for addon in addons.addons().values()
+        for daemon in addon.daemons
+        if daemon.on(instance) and addon.runs(context)
+    ]
+
+
+def total(daemons: Sequence[Daemon]) -> Step:
+    """All of them as one subtraction."""
+    taking = [daemon for daemon in daemons if daemon.cpu or daemon.memory]
+    names = ", ".join(daemon.name for daemon in taking)
+    cpu = sum(daemon.cpu for daemon in daemons)
+    memory = sum(daemon.memory for daemon in daemons)
+    return Step(f"DaemonSets ({names})", cpu, memory, OURS)

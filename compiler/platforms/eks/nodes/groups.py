@@ -1,0 +1,201 @@
+"""Pools of managed node groups: eksctl makes them, EKS keeps and repairs their nodes, and Karpenter knows none of them.
+
+Sources: eksctl v0.230.0, pkg/cfn/builder (managed_launch_template.go, network_interfaces.go),
+pkg/nodebootstrap/al2023.go and pkg/apis/eksctl.io/v1alpha5/validation.go; EKS user guide, managed-node-groups and
+capacity-blocks-mng.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from compiler.core.network.spec import NetworkSection
+from compiler.core.pools.pools import GPU_PRESENT, Pool, placement_group
+from compiler.core.pools.share import ROOT_GIB
+from compiler.diagnostics.diagnostic import listed
+from compiler.plan.scheduling import POOL_LABEL
+from compiler.plan.units import Quantity
+from compiler.platforms.eks.nodes.boot import boot_of_pool, boot_place
+from compiler.platforms.eks.nodes.parts import Part, parts
+from compiler.platforms.eks.nodes.plan import NodeGroup
+from compiler.resolve.context import Context
+
+_EKSCTL = "eksctl v0.230.0"
+
+
+def node_groups(context: Context, pool: Pool) -> Iterator[NodeGroup]:
+    """The node groups of a pool: one, or one for each of its reservations."""
+    _check(context, pool)
+    ami_release = _ami_release(context)
+    for part in parts(pool):
+        yield _node_group(context, pool, part, ami_release)
+    context.derive(
+        f"pool/{pool.name}",
+        "managedNodeGroup",
+        ", ".join(part.name for part in parts(pool)),
+        "eksctl makes them from `bootstrap/nodegroups/`, and Karpenter launches nothing for the pool",
+        _EKSCTL,
+        follows=pool.at / "managedNodeGroup",
+    )
+
+
+def _node_group(context: Context, pool: Pool, part: Part, ami_release: str | None) -> NodeGroup:
+    spec, at = pool.spec, pool.at
+    labels = {POOL_LABEL: pool.name, **part.labels, **spec.labels}
+    if pool.instance.gpus:
+        labels[GPU_PRESENT] = "true"
+    if spec.sharing is not None:
+        from compiler.core.pools.sharing import sharing_labels
+
+        labels.update(sharing_labels(context, pool))
+    volume = spec.root_volume
+    size = Quantity.gib(ROOT_GIB[pool.local_storage])
+    iops, throughput = None, None
+    if volume is not None:
+        size = volume.size
+        iops = volume.iops
+        throughput = volume.throughput
+    repair = _repair(pool)
+    if set(repair) - {"enabled"}:
+        repair_config = repair
+    else:
+        repair_config = {}
+    existing = NetworkSection.of(context.spec).network.existing
+    if existing is not None:
+        groups = existing.security_groups
+    else:
+        groups = []
+    disks = "RAID0" if pool.local_storage == "raid0" else ""
+    return NodeGroup(
+        at=at,
+        name=part.name,
+        instance_types=tuple(known.name for known in pool.instances),
+        zones=pool.zones,
+        min_size=part.nodes,
+        max_size=part.nodes,
+        desired=part.nodes,
+        ami_family="AmazonLinux2023",
+        ami_release=ami_release,
+        private=True,
+        volume=-(-size.value // 1024**3),
+        volume_iops=iops,
+        volume_throughput=throughput,
+        encrypted=True,
+        labels=labels,
+        taints=pool.taints,
+        efa=pool.efa,
+        placement_group=placement_group(context.name, pool),
+        reservation=part.reservation,
+        capacity_block=pool.block,
+        spot=spec.capacity_types == ("spot",),
+        security_groups=tuple(groups),
+        local_storage=disks,
+        repair=_repairs(repair),
+        repair_config=repair_config,
+        boot=boot_of_pool(context, pool),
+        origins={
+            "instance_types": pool.at_type,
+            "zones": at / "zones",
+            "labels": at / "labels",
+            "boot": boot_place(pool),
+            "taints": at / "taints",
+            "efa": at / "efa",
+            "placement_group": at / "placement",
+            "reservation": part.at_reservation,
+            "min_size": part.at_nodes,
+            "max_size": part.at_nodes,
+            "desired": part.at_nodes,
+            "repair": at / "managedNodeGroup",
+            "ami_family": at / "managedNodeGroup",
+        },
+    )
+
+
+def _ami_release(context: Context) -> str | None:
+    """The release of the image that Karpenter's nodes boot, as EKS names it; one release has an image of each variant
+    (awslabs/amazon-eks-ami, releases)."""
+    ami = context.release.components["ami"]
+    chosen = context.version("ami")
+    tested = context.release.version("ami")
+    if chosen in ami.images:
+        alias = chosen
+    else:
+        alias = tested
+    return ami.images[alias].get(context.version("kubernetes"))
+
+
+def _repair(pool: Pool) -> Mapping[str, object]:
+    managed = pool.spec.managed_node_group
+    if managed is None:
+        return {}
+    config: dict[str, object] = managed.node_repair_config.model_dump(
+        by_alias=True, exclude_none=True
+    )
+    if not config["nodeRepairConfigOverrides"]:
+        del config["nodeRepairConfigOverrides"]
+    return config
+
+
+def _repairs(config: Mapping[str, object]) -> bool:
+    return bool(config.get("enabled", True))
+
+
+def _check(context: Context, pool: Pool) -> None:
+    """What a managed node group of eksctl cannot be."""
+    for key, fact, help in _refused(context, pool):
+        context.fault(
+            "RES172",
+            f"pool `{pool.name}` is a managed node group, {fact}",
+            pool.at / key,
+            help,
+            source=_EKSCTL,
+        )
+
+
+def _refused(context: Context, pool: Pool) -> Iterator[tuple[str, str, str]]:
+    """The key, what is wrong, and what to write instead."""
+    spec, instance = pool.spec, pool.instance
+    if not pool.static:
+        yield (
+            "nodes",
+            f"and scales from {spec.nodes.min} to {spec.nodes.max}: nothing scales it",
+            f"write `nodes: {spec.nodes.max}`, which are always on, or remove `managedNodeGroup`: Karpenter scales",
+        )
+    if len(spec.capacity) > 1:
+        ways = listed(spec.capacity_types)
+        yield (
+            "capacity",
+            f"which buys its nodes in one way, and not in {ways}",
+            "make a pool of each, and let jobs name both in order",
+        )
+    if spec.reservations and len(pool.instances) > 1:
+        yield ("instanceTypes", "and its reservation is of one instance type", "keep one type")
+    if spec.consolidate_after is not None:
+        yield (
+            "consolidateAfter",
+            "whose nodes are always on",
+            "remove it: Karpenter alone heeds it",
+        )
+    if pool.efa and not _plain_layout(pool):
+        yield (
+            "managedNodeGroup",
+            f"and eksctl gives `{instance.name}` an EFA interface on each "
+            f"of its {len(instance.network_cards)} network "
+            f"cards, which has EFA on {instance.efa_interfaces} of them, the first being card {instance.efa_cards[0]}",
+            "remove it: Karpenter's node class lays out the interfaces as EC2 wants them",
+        )
+    needs_one = pool.efa and not spec.reservations
+    given_up = spec.placement == "none" and needs_one
+    if given_up and pool.nodes > 1:
+        yield (
+            "placement",
+            "and eksctl puts nodes with EFA into a cluster placement group",
+            "remove it, or name a group that exists: `placement: {group: NAME}`",
+        )
+
+
+def _plain_layout(pool: Pool) -> bool:
+    """Whether the type has EFA on every network card from the first on, as eksctl lays it out."""
+    instance = pool.instance
+    cards = tuple(range(len(instance.network_cards)))
+    return instance.efa_cards[: instance.efa_interfaces] == cards

@@ -1,0 +1,251 @@
+"""Nodes: Karpenter node classes and pools, and eksctl managed node groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any
+
+from compiler.dataclass import dataclass
+from compiler.plan.base import PlanNode
+from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, ZONE, Requirement, Taint
+from compiler.plan.units import Quantity
+from compiler.source import Route
+
+
+@dataclass(frozen=True, slots=True)
+class SelectorTerm:
+    """One term of an EC2NodeClass selector: by id or by tags."""
+
+    id: str = ""
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkInterface:
+    """One entry of EC2NodeClass.spec.networkInterfaces. ``type`` is ``interface`` or ``efa-only``."""
+
+    card: int
+    device: int
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlockDevice:
+    """An EBS volume of a node. ``iops`` and ``throughput`` (MiB/s) are gp3's; ``None`` leaves AWS' default."""
+
+    device: str
+    size: Quantity
+    type: str = "gp3"
+    iops: int | None = None
+    throughput: int | None = None
+    encrypted: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Boot:
+    """What nodes do when they boot, beside joining the cluster.
+
+    ``mig`` are the profiles into which each GPU is cut, one for each slice. ``locked_memory``: containers may lock as
+    much memory as they like. ``lustre_settings``: the client of Lustre is set up for large nodes; ``lustre_efa``: it
+    talks over EFA.
+    """
+
+    mig: tuple[str, ...] = ()
+    locked_memory: bool = False
+    lustre_settings: bool = False
+    lustre_efa: bool = False
+
+    @property
+    def runs(self) -> bool:
+        """Whether it does anything."""
+        return bool(self.mig or self.locked_memory or self.lustre_settings or self.lustre_efa)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeClass(PlanNode):
+    """karpenter.k8s.aws/v1 EC2NodeClass. ``own_kubelet``: it configures the kubelet, or the system by user data
+    (``user_data``). ``ami_names`` and ``ami_parameters`` are the images that its terms select by name or SSM parameter.
+    ``boot`` is what its user data does.
+    ``prune`` off keeps it when it leaves git. ``role`` or ``instance_profile``: Karpenter makes a profile of the one,
+    and takes the other as it is.
+    """
+
+    name: str
+    ami_family: str | None = None
+    ami_alias: str | None = None
+    ami_names: tuple[str, ...] = ()
+    ami_parameters: tuple[str, ...] = ()
+    role: str | None = None
+    instance_profile: str | None = None
+    subnets: tuple[SelectorTerm, ...] = ()
+    security_groups: tuple[SelectorTerm, ...] = ()
+    reservations: tuple[SelectorTerm, ...] = ()
+    placement_group: str | None = None
+    interfaces: tuple[NetworkInterface, ...] = ()
+    instance_store: str | None = None
+    block_devices: tuple[BlockDevice, ...] = ()
+    metadata_hops: int | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    own_kubelet: bool = False
+    user_data: bool = False
+    boot: Boot = Boot()
+    prune: bool = True
+
+    @property
+    def efa(self) -> int:
+        """EFA devices that ``networkInterfaces`` fixes; 0 leaves the count to Karpenter."""
+        return sum(interface.type != "interface" for interface in self.interfaces)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutoNodeClass(NodeClass):
+    """eks.amazonaws.com/v1 NodeClass, of EKS Auto Mode: it chooses no image, no user data and no use of NVMe disks.
+
+    ``ephemeral``: what pods, images and logs lie on, where no NVMe disks take its place. ``prefixes``: blocks of 16
+    addresses of pods on the first interface, where ``interfaces`` says all of them (EKS user guide,
+    device-management-efa, commit 43d79bdb).
+    """
+
+    ephemeral: BlockDevice | None = None
+    prefixes: int | None = None
+    snat_policy: str | None = None
+    network_policy: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """A disruption budget: how many nodes (``"1"`` or ``"10%"``), for which reasons (all if empty), and from when by
+    turns (a cron schedule; always if empty)."""
+
+    nodes: str
+    reasons: tuple[str, ...] = ()
+    schedule: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodePool(PlanNode):
+    """karpenter.sh/v1 NodePool. ``replicas`` makes it static; ``limits`` are totals over all its nodes.
+
+    ``prune`` off keeps it, and so its nodes, when it leaves git. ``auto``: EKS Auto Mode launches its nodes, and
+    ``node_class`` is one of its own kind.
+    """
+
+    name: str
+    node_class: str
+    auto: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+    startup_taints: tuple[Taint, ...] = ()
+    requirements: tuple[Requirement, ...] = ()
+    limits: Mapping[str, Quantity] = field(default_factory=dict)
+    replicas: int | None = None
+    consolidation: str | None = None
+    consolidate_after: str | None = None
+    budgets: tuple[Budget, ...] = ()
+    expire_after: str | None = None
+    termination_grace: str | None = None
+    prune: bool = True
+
+    def values(self, key: str) -> tuple[str, ...] | None:
+        """The values that ``In`` requirements (or a label) leave for a key; ``None`` if nothing says so."""
+        if key in self.labels:
+            return (self.labels[key],)
+        left: tuple[str, ...] | None = None
+        for requirement in self.requirements:
+            if requirement.key != key or requirement.operator != "In":
+                continue
+            if left is None:
+                left = requirement.values
+            wanted = requirement.values
+            left = tuple(value for value in left if value in wanted)
+        return left
+
+    @property
+    def instance_types(self) -> tuple[str, ...] | None:
+        """The instance types allowed by name; ``None`` where they are chosen by category or not at all."""
+        return self.values(INSTANCE_TYPE)
+
+    @property
+    def zones(self) -> tuple[str, ...] | None:
+        """The zones allowed; ``None`` where every subnet's zone is."""
+        return self.values(ZONE)
+
+    @property
+    def capacity_types(self) -> tuple[str, ...] | None:
+        """on-demand, spot, reserved; ``None`` where the pool does not say."""
+        return self.values(CAPACITY_TYPE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeOverlay(PlanNode):
+    """karpenter.sh/v1alpha1 NodeOverlay: resources that nodes have and EC2 does not report. Behind a gate.
+
+    Huge pages among them leave so much less memory (karpenter v1.14, InstanceType's allocatable).
+    """
+
+    name: str
+    requirements: tuple[Requirement, ...] = ()
+    capacity: Mapping[str, Quantity] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeGroup(PlanNode):
+    """eksctl.io/v1alpha5 managedNodeGroups[], or where not ``managed`` nodeGroups[].
+
+    Those of a pool stand by themselves in the plan, each in a file of its own; others are those of their ``Cluster``.
+
+    ``own_kubelet``: it configures the kubelet, or the system by commands or a launch template of its own.
+    ``ami_release``: the release of the EKS optimized image, like ``1.35.6-20260714``. ``local_storage``: the strategy
+    for NVMe disks that its NodeConfig says. ``volume`` is in GiB, ``volume_throughput`` in MiB/s. ``repair_config`` is
+    eksctl's ``nodeRepairConfig``, of which ``repair`` is the switch. ``boot`` is what its commands do.
+    """
+
+    name: str
+    instance_types: tuple[str, ...]
+    zones: tuple[str, ...] = ()
+    min_size: int | None = None
+    max_size: int | None = None
+    desired: int | None = None
+    ami_family: str | None = None
+    ami_release: str | None = None
+    private: bool | None = None
+    volume: int | None = None
+    encrypted: bool | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+    efa: bool = False
+    placement_group: str | None = None
+    reservation: str | None = None
+    capacity_block: bool = False
+    repair: bool | None = None
+    managed: bool = True
+    own_kubelet: bool = False
+    spot: bool = False
+    volume_iops: int | None = None
+    volume_throughput: int | None = None
+    security_groups: tuple[str, ...] = ()
+    local_storage: str = ""
+    repair_config: Mapping[str, Any] = field(default_factory=dict)
+    boot: Boot = Boot()
+
+    def where_type(self, name: str) -> Route:
+        """The place of one of the instance types; the field where it has just one."""
+        at = self.where("instance_types")
+        if len(self.instance_types) <= 1:
+            return at
+        return at / self.instance_types.index(name)
+
+
+__all__ = [
+    "AutoNodeClass",
+    "BlockDevice",
+    "Budget",
+    "NetworkInterface",
+    "NodeClass",
+    "NodeGroup",
+    "NodeOverlay",
+    "NodePool",
+    "SelectorTerm",
+]

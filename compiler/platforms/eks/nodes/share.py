@@ -1,0 +1,46 @@
+"""What jobs can get of a node: all of it, less the system's reserve, huge pages and DaemonSets."""
+
+from __future__ import annotations
+
+from compiler.catalog import InstanceType, allocatable
+from compiler.catalog.capacity import huge_pages_mib
+from compiler.core.pools.share import Share
+from compiler.core.pools.spec import NodePool
+from compiler.plan.units import Quantity
+from compiler.platforms.eks.cluster.spec import ClusterSection
+from compiler.platforms.eks.nodes.daemons import daemons, total
+from compiler.resolve.context import Context
+
+
+def share_of(context: Context, pool: NodePool, instance: InstanceType, *, efa: bool) -> Share:
+    """What EKS leaves of a node; ``explain`` shows each subtraction."""
+    talks = instance.efa_interfaces > 0 and bool(instance.accelerators)
+    has_driver = efa or talks
+    left = allocatable(instance, huge_pages=has_driver)
+    agents = total(daemons(context, instance))
+    for step in (*left.steps, agents):
+        amounts = ", ".join(f"-{amount}" for amount in step.amounts)
+        context.derive(f"pool/{pool.name}", "share", amounts, step.what, step.source)
+    cpu_milli = left.cpu_milli - agents.cpu_milli
+    memory_mib = left.memory_mib - agents.memory_mib
+    auto = ClusterSection.of(context.spec).auto_mode
+    has_pages = has_driver and auto is None
+    pages_mib = huge_pages_mib(instance) if has_pages else 0
+    accelerators, resource = instance.accelerators, instance.accelerator_resource
+    if pool.sharing is not None:
+        from compiler.core.pools.sharing import shares_of
+
+        shares = shares_of(pool.sharing, instance)
+        if shares is not None:
+            accelerators = accelerators * shares.count
+            resource = shares.resource
+    return Share(
+        cpu=cpu_milli // 1000,
+        memory=Quantity.gib(memory_mib // 1024),
+        accelerators=accelerators,
+        resource=resource,
+        efa=instance.efa_interfaces if efa else 0,
+        huge_pages=Quantity.mib(pages_mib),
+        left=(cpu_milli, memory_mib),
+        agents=(agents.cpu_milli, agents.memory_mib),
+    )

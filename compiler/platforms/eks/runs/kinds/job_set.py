@@ -1,0 +1,133 @@
+"""jobset.x-k8s.io/v1alpha2 JobSet, as Trainer makes one of a TrainJob, without Trainer (v0.12.0)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from compiler.core.jobs.binding import Job
+from compiler.core.jobs.environment import variable
+from compiler.core.pods.plan import INDEX, EnvVar, ReplicatedJob
+from compiler.platforms.eks.runs.kinds.kind import DOMAIN, OwnPods, program_part
+from compiler.platforms.eks.runs.plan import Runtime
+from compiler.resolve.context import Context
+from compiler.source import Route
+
+if TYPE_CHECKING:
+    from compiler.core.jobs.forms.role import Role
+
+PORT = 29500
+_NAMES = "jobset v0.12.0, network.enableDNSHostnames"
+_SOURCE = "trainer v2.3.0, pkg/runtime/framework/plugins/torch"
+
+
+def torch_variables(context: Context, job: Job, processes: int, host: str) -> Iterator[EnvVar]:
+    """What Trainer would set for torchrun and for programs without a launcher."""
+    values = {
+        "PET_NNODES": (str(job.spec.nodes), "the nodes of the job"),
+        "PET_NPROC_PER_NODE": (str(processes), "the processes of a node"),
+        "PET_MASTER_ADDR": (host, "the first pod of the job"),
+        "PET_MASTER_PORT": (str(PORT), "the port of rank 0"),
+    }
+    for name, (value, why) in values.items():
+        yield from variable(context, job, name, value, why, _SOURCE)
+
+
+class JobSet(OwnPods):
+    """One replicated job with all nodes, which are made anew together."""
+
+    name = "JobSet"
+    launchers = ("torch",)
+
+    def check(self, context: Context, job: Job) -> None:
+        super().check(context, job)
+        names = [role.name for role in job.spec.roles]
+        for index, name in enumerate(names):
+            if name in ("node", *names[:index]):
+                context.fault(
+                    "RES009",
+                    f"role `{name}` of job `{job.spec.name}` is declared twice, or named as the job's own nodes are",
+                    job.at / "roles" / index / "name",
+                    "rename it",
+                )
+        if job.spec.timeout is not None:
+            context.fault(
+                "RES162",
+                f"job `{job.spec.name}` is a JobSet, which has no deadline for all of its attempts",
+                job.at / "timeout",
+                "remove it, or remove `apiGroup`: a TrainJob has one",
+                source="jobset v0.12.0, api/jobset/v1alpha2",
+            )
+
+    def nodes(self, job: Job) -> int:
+        """Its own, and those of its roles: Kueue admits all of them or none."""
+        of_roles = sum(role.nodes for role in job.spec.roles)
+        return job.spec.nodes + of_roles
+
+    def processes(self, declared: int | None) -> int | None:
+        """They stand in a variable."""
+        return None
+
+    def environment(
+        self, context: Context, job: Job, name: str, processes: int
+    ) -> Iterator[EnvVar]:
+        host = self.host(job, name)
+        yield from torch_variables(context, job, processes, host)
+        if "PET_NODE_RANK" not in job.spec.env:
+            path = f"metadata.annotations['{INDEX}']"
+            yield EnvVar("PET_NODE_RANK", pod_field=path)
+        for role in job.spec.roles:
+            pod = f"{name}-{role.name}-0-0"
+            host = f"{pod}.{name}.{job.namespace}.svc.{DOMAIN}"
+            variable_name = f"{role.name.upper().replace('-', '_')}_HOST"
+            why = f"the first pod of role {role.name}"
+            yield from variable(context, job, variable_name, host, why, _NAMES)
+
+    def runtime(self, context: Context, job: Job, runtime: Runtime) -> Runtime:
+        """That of the TrainJob: Trainer would make the same JobSet of it."""
+        own = replace(runtime, kind=self.name, nodes=None, settings={})
+        if not job.spec.roles:
+            return own
+        node = program_part(runtime)
+        parts = [replace(node, nodes=job.spec.nodes)]
+        for index, role in enumerate(job.spec.roles):
+            at = job.at / "roles" / index
+            part = _part(node, role, at)
+            parts.append(part)
+        return replace(own, jobs=tuple(parts), decisive=(node.name,))
+
+    def explain(self, context: Context, job: Job) -> None:
+        context.derive(
+            job.target,
+            "kind",
+            self.name,
+            f"apiGroup {job.spec.api_group}: no Trainer between the job and its pods",
+            "jobset.x-k8s.io/v1alpha2",
+        )
+
+
+def _part(node: ReplicatedJob, role: Role, at: Route) -> ReplicatedJob:
+    """The pods of a role: those of the job's nodes, with another program."""
+    variables = role.env.items()
+    env = tuple(EnvVar(name, value) for name, value in variables)
+    containers = [
+        replace(
+            container,
+            command=tuple(role.command),
+            args=tuple(role.args),
+            env=env,
+            origins={
+                **container.origins,
+                "command": at / "command",
+                "args": at / "args",
+                "env": at / "env",
+            },
+        )
+        for container in node.pod.containers
+    ]
+    pod = replace(node.pod, containers=tuple(containers))
+    return replace(node, at=at, name=role.name, step=None, pod=pod, nodes=role.nodes)
+
+
+KIND = JobSet()

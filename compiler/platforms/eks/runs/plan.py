@@ -1,0 +1,271 @@
+"""Jobs: training runtimes and TrainJobs, down to their pods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+
+from compiler.core.pods.plan import (
+    Container,
+    EnvVar,
+    Misspelt,
+    Pod,
+    ReplicatedJob,
+    Resources,
+    _with_container,
+    merged,
+    patched,
+)
+from compiler.dataclass import dataclass
+from compiler.plan.base import LATER, Identity, PlanNode
+from compiler.plan.plan import Plan
+from compiler.plan.units import Quantity
+from compiler.regex import regex
+from compiler.source import Route
+
+TRAIN_JOB = "TrainJob"
+
+
+@dataclass(frozen=True, slots=True)
+class JobKind:
+    """A kind of object that runs a job: its API version, its name for kubectl, and the container of its pods that runs
+    the program."""
+
+    name: str
+    api: str
+    word: str
+    main: str = "node"
+
+    @property
+    def group(self) -> str:
+        """The API group."""
+        return self.api.partition("/")[0]
+
+
+JOB_KINDS: Mapping[str, JobKind] = {
+    kind.name: kind
+    for kind in (
+        JobKind(TRAIN_JOB, "trainer.kubeflow.org/v1alpha1", "trainjob"),
+        # training-operator v1.9.4, PyTorchJobDefaultContainerName: its webhook refuses any other.
+        JobKind("PyTorchJob", "kubeflow.org/v1", "pytorchjob", "pytorch"),
+        JobKind("MPIJob", "kubeflow.org/v2beta1", "mpijob"),
+        JobKind("JobSet", "jobset.x-k8s.io/v1alpha2", "jobset"),
+        JobKind("Job", "batch/v1", "job"),
+        JobKind("RayJob", "ray.io/v1", "rayjob"),
+    )
+}
+"""The kinds that a job of the spec may be written as, by name."""
+
+JOB_RESOURCES = (
+    "cronjobs.batch",
+    "jaxjobs.kubeflow.org",
+    "leaderworkersets.leaderworkerset.x-k8s.io",
+    "mpijobs.kubeflow.org",
+    "paddlejobs.kubeflow.org",
+    "pytorchjobs.kubeflow.org",
+    "rayjobs.ray.io",
+    "rayservices.ray.io",
+    "tfjobs.kubeflow.org",
+    "trainjobs.trainer.kubeflow.org",
+    "xgboostjobs.kubeflow.org",
+    "jobs.batch",
+    "jobsets.jobset.x-k8s.io",
+    "rayclusters.ray.io",
+)
+"""Every kind of job that is written or read, as kubectl calls it; those that others make come last."""
+
+SPEC_NAME = "trainyard.dev/job"
+"""Our own jobs carry a hash in their object's name; people know the spec's, which this label keeps."""
+TRAINER_CHART = "kubeflow-trainer"
+_HASH = regex(r"-(?:[0-9a-f]{8}|[0-9a-f]{5})$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime(PlanNode):
+    """trainer.kubeflow.org/v1alpha1 ClusterTrainingRuntime, or TrainingRuntime when it has a namespace.
+
+    ``framework`` is the ML policy (torch, mpi, ...), ``settings`` what it says; ``max_restarts`` the JobSet failure
+    policy's (``None``: no failure policy, which is no restart at all). ``decisive`` are the replicated jobs whose end
+    is that of the whole (JobSet's successPolicy); () is all. ``kind``: that of the job whose own pods these are, where
+    no object of Trainer has them (docs/adr/0015).
+    """
+
+    name: str
+    jobs: tuple[ReplicatedJob, ...]
+    namespace: str = ""
+    framework: str | None = None
+    nodes: int | None = None
+    max_restarts: int | None = None
+    restart_strategy: str | None = None
+    prune: bool = True
+    settings: Mapping[str, str | int | bool] = field(default_factory=dict, metadata=LATER)
+    decisive: tuple[str, ...] = field(default=(), metadata=LATER)
+    kind: str = field(default="", metadata=LATER)
+
+    @property
+    def identity(self) -> Identity:
+        """Without the hash of our own ones; several runtimes of one pool share it."""
+        return Identity("Runtime", self.namespace, _HASH.sub("", self.name))
+
+    @property
+    def main(self) -> str:
+        """The name of the container that takes the job's image, command and resources."""
+        return JOB_KINDS[self.kind or TRAIN_JOB].main
+
+    def trainer(self) -> ReplicatedJob | None:
+        """The replicated job that takes the TrainJob's trainer values."""
+        for job in self.jobs:
+            if job.step == "trainer":
+                return job
+        return None
+
+    def job(self, name: str) -> ReplicatedJob | None:
+        """The replicated job of a name."""
+        for job in self.jobs:
+            if job.name == name:
+                return job
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patch(PlanNode):
+    """What a TrainJob changes in one replicated job's pods (runtimePatches, or podTemplateOverrides)."""
+
+    job: str
+    pod: Pod
+    manager: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitializerSource(PlanNode):
+    """What an initializer of a TrainJob downloads: ``name`` is ``dataset`` or ``model``.
+
+    The keys of ``secret`` are variables of it.
+    """
+
+    name: str
+    uri: str | None = None
+    secret: str | None = None
+    env: tuple[EnvVar, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainJob(PlanNode):
+    """trainer.kubeflow.org/v1alpha1 TrainJob, or a job of another ``kind``, whose ``runtime`` is its own pods.
+
+    ``requests`` and ``limits`` are per node. ``least_nodes``: so many are enough to start, and ``nodes`` the most.
+
+    ``trainer`` says whether ``spec.trainer`` is there at all; without it no PET_* variable is injected.
+    ``source_name`` and ``pool`` are the names of the job and its pool in the spec, ``fallbacks`` the names of the pools
+    that are tried after it, and ``rerun`` is how often it asks to be run anew. ``patched`` are the patches of the spec
+    that change what it runs, by their places. ``pods_a_node``: so many of its pods fit on a node of its pool.
+    ``misspelt``: as of containers.
+    """
+
+    name: str
+    namespace: str
+    runtime: str
+    runtime_kind: str = "ClusterTrainingRuntime"
+    queue: str | None = None
+    priority: str | None = None
+    trainer: bool = True
+    nodes: int | None = None
+    processes: int | str | None = None
+    image: str | None = None
+    command: tuple[str, ...] = ()
+    args: tuple[str, ...] = ()
+    env: tuple[EnvVar, ...] = ()
+    requests: Resources = field(default_factory=dict)
+    limits: Resources = field(default_factory=dict)
+    patches: tuple[Patch, ...] = ()
+    suspend: bool | None = None
+    managed_by: str | None = None
+    deadline: int | None = None
+    prune: bool = True
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    kind: str = TRAIN_JOB
+    least_nodes: int | None = None
+    initializers: tuple[InitializerSource, ...] = ()
+    source_name: str = field(default="", compare=False)
+    pool: str = field(default="", compare=False)
+    fallbacks: tuple[str, ...] = field(default=(), compare=False)
+    rerun: int = field(default=0, compare=False)
+    pods_a_node: int = field(default=1, compare=False)
+    misspelt: Misspelt = field(default=(), compare=False)
+    patched: tuple[Route, ...] = field(default=(), compare=False)
+
+    @property
+    def identity(self) -> Identity:
+        """By the name that the spec gives it: that of its object carries a hash of what it runs."""
+        name = self.labels.get(SPEC_NAME, self.name)
+        return Identity(self.kind, self.namespace, name)
+
+    @property
+    def whole_nodes(self) -> int:
+        """The nodes that its pods fill."""
+        pods = self.nodes or 1
+        return -(-pods // self.pods_a_node)
+
+    def asks(self, resource: str) -> Quantity | None:
+        """What a node of the job asks of a resource, by limit or else request; ``None`` if not at all."""
+        limit = self.limits.get(resource)
+        return limit or self.requests.get(resource)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileSet(PlanNode):
+    """An immutable ConfigMap with files of jobs: texts by key. ``prune`` off keeps it as long as a run may mount it."""
+
+    name: str
+    namespace: str
+    files: Mapping[str, str]
+    prune: bool = True
+
+    @property
+    def identity(self) -> Identity:
+        """Its name is its content."""
+        return Identity("FileSet", self.namespace, "files")
+
+
+def runtime_of(plan: Plan, job: TrainJob) -> Runtime | None:
+    """The runtime that a job refers to."""
+    has_own = job.runtime_kind in ("TrainingRuntime", job.kind)
+    namespace = job.namespace if has_own else ""
+    return plan.named(Runtime, job.runtime, namespace)
+
+
+def effective_pod(job: TrainJob, runtime: Runtime, *, merge_resources: bool = True) -> Pod | None:
+    """The pod of the ``trainer`` job as Trainer will make it: runtime, then trainer, then patches in order.
+
+    ``None`` where the runtime has no job for the trainer. Rules as observed on Trainer 2.3.0 (env by name,
+    resources merged by name, node selectors merged, tolerations replaced as a whole, volumes and mounts merged
+    by name); before 2.3 ``resourcesPerNode`` replaced the runtime's resources (``merge_resources=False``).
+    """
+    replicated = runtime.trainer()
+    if replicated is None:
+        return None
+    pod = replicated.pod
+    main = pod.container(runtime.main)
+    if main is not None and job.trainer:
+        pod = _with_container(pod, _trained(main, job, merge_resources=merge_resources))
+    for patch in job.patches:
+        if patch.job == replicated.name:
+            pod = patched(pod, patch.pod)
+    return pod
+
+
+def _trained(main: Container, job: TrainJob, *, merge_resources: bool) -> Container:
+    requests, limits = job.requests, job.limits
+    if merge_resources or not (requests or limits):
+        requests = {**main.requests, **requests}
+        limits = {**main.limits, **limits}
+    return replace(
+        main,
+        image=job.image or main.image,
+        command=job.command or main.command,
+        args=job.args or main.args,
+        env=merged(main.env, job.env),
+        requests=requests,
+        limits=limits,
+    )

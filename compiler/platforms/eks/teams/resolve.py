@@ -1,0 +1,302 @@
+"""What surrounds jobs: namespaces, ceilings, access, network policies, priorities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from compiler.core.jobs.spec import JobsSection
+from compiler.core.network.spec import NetworkSection
+from compiler.core.pods.plan import GPU, NEURON
+from compiler.core.queues.queues import resolve_queues
+from compiler.core.teams.spec import NamespacesSection
+from compiler.plan import PlanNode
+from compiler.plan.units import Quantity
+from compiler.platforms.eks import addons
+from compiler.platforms.eks.addons.addon import HELM
+from compiler.platforms.eks.delivery.accounts import READ, deliverer, deliverer_in, makes, reads
+from compiler.platforms.eks.delivery.stages import stage
+from compiler.platforms.eks.kueue.resolve import TRAINING
+from compiler.platforms.eks.runs.kinds.wanted import DASHBOARD, KUBERAY, runs
+from compiler.platforms.eks.runs.resolve import POD_PRIORITY, SERVICE_ACCOUNT
+from compiler.platforms.eks.secrets.plan import API as SECRETS_API
+from compiler.platforms.eks.secrets.plan import RESOURCES as SECRETS
+from compiler.platforms.eks.teams.people import groups_of
+from compiler.platforms.eks.teams.plan import (
+    Access,
+    Namespace,
+    NetworkPolicy,
+    NetworkRule,
+    Peer,
+    PodPriority,
+    PolicyRule,
+    ResourceQuota,
+    ServiceAccount,
+    Subject,
+)
+from compiler.resolve.context import SPEC, Context, unique
+from compiler.source import Route
+
+if TYPE_CHECKING:
+    from compiler.core.teams.forms.namespace import NamespaceQuota
+
+IMDS = "169.254.169.254/32"
+_SYSTEM = {"kube-system", "kube-public", "kube-node-lease", "flux-system"}
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """What surrounds the jobs of each namespace, and the stage that carries it."""
+    routes = context.once(namespace_routes)
+    yield from namespaces(routes, _levels(context), context.version("kubernetes"))
+    yield from resource_quotas(context)
+    yield from service_accounts(routes)
+    yield from access(context)
+    yield from deliverer_in(routes, "jobs", *_JOBS_RIGHTS)
+    yield from deliverer("platform", *_PLATFORM_RIGHTS)
+    chained = NetworkSection.of(context.spec).network.cilium is not None
+    yield from network_policies(routes, chained=chained, asking=_asking(context))
+    yield from pod_priorities()
+    yield stage(context, "platform", "controllers", account="platform")
+
+
+def namespace_routes(context: Context) -> dict[str, Route]:
+    """Every team's namespace, with the route that asks for it."""
+    queues = context.once(resolve_queues)
+    at = SPEC / "namespaces"
+    declared = NamespacesSection.of(context.spec).namespaces
+    names = (namespace.name for namespace in declared)
+    unique(context, "namespace", names, at)
+    routes = {}
+    for index, namespace in enumerate(declared):
+        routes[namespace.name] = at / index
+    for queue in queues.values():
+        for name in queue.namespaces:
+            routes.setdefault(name, queue.place("namespaces"))
+    of_system = set(_SYSTEM)
+    for addon in addons.wanted(context, HELM):
+        of_system.add(context.release.chart(addon.component).namespace)
+    for name, route in routes.items():
+        if name in of_system:
+            context.fault(
+                "RES021",
+                f"namespace `{name}` belongs to the system",
+                route,
+                "take a namespace of the team's own: training namespaces get a network policy and quotas that "
+                "would stop what runs there",
+            )
+    return routes
+
+
+def _levels(context: Context) -> dict[str, str]:
+    """The Pod Security Standard of each namespace that the spec declares."""
+    declared = NamespacesSection.of(context.spec).namespaces
+    return {namespace.name: namespace.pod_security for namespace in declared}
+
+
+def namespaces(
+    routes: dict[str, Route], levels: Mapping[str, str], kubernetes: str
+) -> Iterator[Namespace]:
+    """The namespaces. Flux never prunes them: that would delete every job and claim in them."""
+    for name, at in routes.items():
+        # Training pods need nothing that the `baseline` Pod Security Standard forbids.
+        level = levels.get(name, "baseline")
+        labels = {TRAINING: "true", **_pod_security(level, kubernetes)}
+        yield Namespace(at=at, name=name, labels=labels, prune=False)
+
+
+def _pod_security(level: str, kubernetes: str) -> dict[str, str]:
+    """The labels of a level, as it is in one version: an upgrade of the cluster brings no stricter one by itself.
+
+    `enforce` refuses pods alone; `warn` tells who applies a Job that its pods will be refused, and `audit` puts it
+    into the audit log (kubernetes.io, pod-security-admission).
+    """
+    labels = {}
+    for mode in ("enforce", "warn", "audit"):
+        labels[f"pod-security.kubernetes.io/{mode}"] = level
+        labels[f"pod-security.kubernetes.io/{mode}-version"] = f"v{kubernetes}"
+    return labels
+
+
+def resource_quotas(context: Context) -> Iterator[ResourceQuota]:
+    """The ceilings that the spec sets. None is derived: a NodePool's limits bound what all pods get, and teams may make
+    no pods but by jobs, which Kueue counts (see ``access``)."""
+    declared = NamespacesSection.of(context.spec).namespaces
+    for index, namespace in enumerate(declared):
+        hard = None
+        if namespace.quota is not None:
+            hard = _hard(namespace.quota)
+        if hard:
+            yield ResourceQuota(
+                at=SPEC / "namespaces" / index / "quota",
+                name="training",
+                namespace=namespace.name,
+                hard=hard,
+            )
+
+
+def _hard(quota: NamespaceQuota) -> dict[str, Quantity]:
+    hard: dict[str, Quantity] = {}
+    if quota.cpu is not None:
+        hard["requests.cpu"] = quota.cpu
+    if quota.memory is not None:
+        hard["requests.memory"] = quota.memory
+    if quota.accelerators is not None:
+        for resource in (GPU, NEURON):
+            hard[f"requests.{resource}"] = Quantity.of(quota.accelerators)
+    if quota.pods is not None:
+        hard["pods"] = Quantity.of(quota.pods)
+    return hard
+
+
+def service_accounts(routes: dict[str, Route]) -> tuple[ServiceAccount, ...]:
+    """The account of training pods in each namespace."""
+    return tuple(
+        ServiceAccount(at=at, name=SERVICE_ACCOUNT, namespace=name) for name, at in routes.items()
+    )
+
+
+def access(context: Context) -> Iterator[Access]:
+    """Read access to a team's own jobs and logs, and to what its jobs wait for, for the groups of its namespace. Nobody
+    may make pods: jobs come by git, and Kueue counts them."""
+    declared = NamespacesSection.of(context.spec).namespaces
+    for index, namespace in enumerate(declared):
+        groups = groups_of(namespace)
+        if groups:
+            yield Access(
+                at=SPEC / "namespaces" / index / "group",
+                name="training-users",
+                namespace=namespace.name,
+                rules=(*_RULES, *_more_rules(context)),
+                subjects=tuple(Subject("Group", group) for group in groups),
+            )
+            # One for each namespace, so that an edit of one writes to no other's.
+            yield Access(
+                at=SPEC / "namespaces" / index / "group",
+                name=f"training-users-{namespace.name}",
+                namespace="",
+                rules=_CLUSTER_RULES,
+                subjects=tuple(Subject("Group", group) for group in groups),
+            )
+
+
+_RULES = (
+    PolicyRule(("trainer.kubeflow.org",), ("trainjobs",), (*READ, "delete")),
+    reads("jobset.x-k8s.io", "jobsets"),
+    reads("kueue.x-k8s.io", "workloads", "localqueues"),
+    reads("", "pods", "pods/log", "events", "configmaps"),
+    PolicyRule(("",), ("pods/exec", "pods/portforward"), ("create",)),
+)
+_CLUSTER_RULES = (
+    reads("kueue.x-k8s.io", "clusterqueues", "resourceflavors", "workloadpriorityclasses"),
+    reads("trainer.kubeflow.org", "clustertrainingruntimes"),
+    reads("", "nodes"),
+    reads("karpenter.sh", "nodeclaims", "nodepools"),
+)
+
+
+def _more_rules(context: Context) -> Iterator[PolicyRule]:
+    """Access to jobs of other kinds than TrainJob, where the spec has some."""
+    jobs = JobsSection.of(context.spec).jobs
+    groups = {job.api_group for job in jobs}
+    for group, resources in _JOBS_OF_GROUPS.items():
+        if group in groups:
+            yield PolicyRule((group,), resources, (*READ, "delete"))
+
+
+_JOBS_OF_GROUPS = {
+    "kubeflow.org": ("mpijobs", "pytorchjobs"),
+    "jobset.x-k8s.io": ("jobsets",),
+    "batch": ("jobs",),
+    "ray.io": ("rayjobs",),
+}
+_JOBS_RIGHTS = (
+    makes("trainer.kubeflow.org", "trainjobs"),
+    *(makes(group, *resources) for group, resources in _JOBS_OF_GROUPS.items()),
+    makes("", "configmaps"),
+)
+_PLATFORM_RIGHTS = (
+    makes(
+        "",
+        "namespaces",
+        "configmaps",
+        "persistentvolumes",
+        "persistentvolumeclaims",
+        "resourcequotas",
+        "serviceaccounts",
+    ),
+    makes("eks.amazonaws.com", "nodeclasses"),
+    makes("karpenter.k8s.aws", "ec2nodeclasses"),
+    makes("karpenter.sh", "nodepools", "nodeoverlays"),
+    makes("networking.k8s.io", "networkpolicies"),
+    makes("policy", "poddisruptionbudgets"),
+    makes(
+        "rbac.authorization.k8s.io", "clusterroles", "clusterrolebindings", "roles", "rolebindings"
+    ),
+    makes("scheduling.k8s.io", "priorityclasses"),
+    makes("storage.k8s.io", "storageclasses"),
+    # What it hands out. A Role that is applied together with its binding is not there yet when the API server is asked
+    # whether it may be bound (fluxcd/pkg ssa, ApplyAll tries all objects before it writes one).
+    PolicyRule(
+        ("rbac.authorization.k8s.io",),
+        ("roles",),
+        ("bind",),
+        ("training-users", "trainyard-jobs", "trainyard-secrets"),
+    ),
+    *_RULES,
+    *_CLUSTER_RULES,
+    *_JOBS_RIGHTS,
+    makes(SECRETS_API, *SECRETS),
+)
+
+
+def _asking(context: Context) -> tuple[NetworkRule, ...]:
+    """Who reaches the pods of a job from outside: the operator of Ray starts the command at the head's dashboard, and
+    asks it how far that is (kuberay v1.6.2, rayjob_controller.go, submissionMode HTTPMode)."""
+    if not runs(context, "RayJob"):
+        return ()
+    namespace = context.release.chart(KUBERAY).namespace
+    operator = Peer(
+        namespaces={"kubernetes.io/metadata.name": namespace},
+        pods={"app.kubernetes.io/name": KUBERAY},
+    )
+    asks = NetworkRule(peers=(operator,), ports=(("TCP", DASHBOARD),))
+    return (asks,)
+
+
+def network_policies(
+    routes: dict[str, Route], *, chained: bool = False, asking: tuple[NetworkRule, ...] = ()
+) -> Iterator[NetworkPolicy]:
+    """Ranks reach each other and the outside, not the node's credentials; nobody reaches them but those of ``asking``.
+
+    EFA traffic bypasses the kernel and so no NetworkPolicy applies to it. ``chained``: Cilium enforces them, for which
+    an address block holds no pod (cilium v1.20.2, network/kubernetes/policy.rst): so pods are named, DNS among them.
+    """
+    ranks = NetworkRule(peers=(Peer(pods={}),))
+    pods = NetworkRule(peers=(Peer(namespaces={}),))
+    any_host = Peer(cidr="0.0.0.0/0", excluded=(IMDS,))
+    outside = NetworkRule(peers=(any_host,))
+    for name, at in routes.items():
+        yield NetworkPolicy(
+            at=at,
+            name="training",
+            namespace=name,
+            ingress=(ranks, *asking),
+            egress=(ranks, outside, pods) if chained else (ranks, outside),
+        )
+
+
+def pod_priorities() -> tuple[PodPriority, ...]:
+    """Training pods never preempt on the node: Kueue decides who runs.
+
+    The least value above other pods' 0, since it is also the priority in the queue of a job that names none
+    (Kueue v0.19.2, jobframework ExtractPriority): what the spec calls a priority is above it.
+    """
+    return (
+        PodPriority(
+            at=SPEC / "jobs",
+            name=POD_PRIORITY,
+            value=1,
+            preempts=False,
+            description="training pods: ahead of best-effort pods, never preempting; Kueue orders them",
+        ),
+    )

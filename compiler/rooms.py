@@ -1,0 +1,49 @@
+"""Where the parts of the compiler's language and of its platforms stand: rooms, each a folder, found by being there.
+
+``core/<name>`` is what people say, and what it means on any platform; ``platforms/<platform>/<name>`` is what a
+platform makes of it. A room has what it needs of these modules: ``spec`` (how people write it), ``plan`` (nodes: what
+will exist), ``resolve`` (spec and facts to nodes), ``target`` (nodes to what is written) and ``lift`` (manifests back
+to nodes). The last two share nothing, so that what is written is judged by what it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from compiler.dataclass import dataclass
+
+__all__ = ["Platform", "parts"]
+
+_HERE = Path(__file__).parent
+_PLACES = ("core/*", "platforms/*/*")
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A platform: its key in ``spec.platform``, and its rooms, in the order in which they report.
+
+    A room is named by its folder below ``compiler``: ``core.pools``. The spec of the platform has the sections of
+    these rooms, and the plan what they resolve. ``instead``: what to write for a key of another platform, by key of
+    ``spec``. ``node_share``: the function that says what jobs can get of a node (a ``Share``), as
+    ``module:function``, which is imported when a pool is resolved.
+    """
+
+    name: str
+    rooms: tuple[str, ...]
+    node_share: str
+    instead: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+
+@cache
+def parts(name: str, rooms: tuple[str, ...] | None = None) -> tuple[ModuleType, ...]:
+    """The modules of this name (``target``, ``lift``…) of the rooms that have one: of all, or of some in order."""
+    folders = sorted(path.parent for place in _PLACES for path in _HERE.glob(f"{place}/{name}.py"))
+    having = [".".join(folder.relative_to(_HERE).parts) for folder in folders]
+    if rooms is not None:
+        having = [room for room in rooms if room in having]
+    return tuple(import_module(f"compiler.{room}.{name}") for room in having)
