@@ -69,7 +69,7 @@ catalog: $(DEV) ## Make the catalog anew from the data of the locked packages
 	$(BIN)/python -m compiler.catalog.build
 
 schemas: $(DEV) ## Derive the schemas anew from released CRDs and cfn-lint (SHARED=…, TRAINER_21=…, KUBERAY=…)
-	$(BIN)/python -m compiler.output.formats.cloudformation.derive
+	$(BIN)/python -m compiler.formats.cloudformation.derive
 	$(BIN)/python -m compiler.verify.derive $(SHARED) $(if $(TRAINER_21),--trainer-2.1 $(TRAINER_21)) $(if $(KUBERAY),--kuberay $(KUBERAY))
 
 lock: $(ENV) ## Resolve requirements*.in into locks with hashes (UPGRADE=--upgrade)

@@ -8,11 +8,16 @@ from dataclasses import replace
 
 from compiler.catalog import Catalog, load_catalog
 from compiler.diagnostics import Diagnostic, Severity
+from compiler.formats import Setting, objects
 from compiler.judge import judge
+from compiler.language.documents import lists
+from compiler.language.load import load, platform_of
+from compiler.language.texts import text_keys
+from compiler.lower import lower
 from compiler.manifest import Manifest, ObjectRef
 from compiler.outcome import Compilation, Options, Outcome
 from compiler.output import Artifact
-from compiler.output.formats import Setting, objects
+from compiler.places import Route
 from compiler.plan import Plan, PlanNode
 from compiler.plan.base import Identity
 from compiler.plan.scheduling import POOL_LABEL
@@ -23,15 +28,10 @@ from compiler.platforms.eks.secrets.plan import ExternalSecret
 from compiler.policy import Policies, load_policies
 from compiler.policy.config import Config
 from compiler.regex import regex
-from compiler.resolve.resolve import resolve
-from compiler.source import Route
+from compiler.resolve import resolve
 from compiler.source.assemble import SpecSource, assemble
 from compiler.source.include import included
 from compiler.source.texts import with_texts
-from compiler.spec.documents import lists
-from compiler.spec.load import load, platform_of
-from compiler.spec.texts import text_keys
-from compiler.targets import lower
 from compiler.verify.references import made_elsewhere
 
 # Lists of the NodePools of one pool, once they have its name.

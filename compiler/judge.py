@@ -8,15 +8,15 @@ from dataclasses import replace
 from compiler.catalog import Catalog
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
+from compiler.formats import Setting, lifted, objects, reread, verified
 from compiler.manifest import Manifest
 from compiler.output import Artifact
-from compiler.output.formats import Setting, lifted, objects, reread, verified
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.policy import Policies
 from compiler.policy.engine import run
 from compiler.policy.reach import Reach
 from compiler.policy.rule import Rule
-from compiler.source import Route
 from compiler.verify.body import corrected
 
 _FIELD = 2  # an object and `spec` are no field

@@ -14,6 +14,7 @@ from compiler.core.cloud.plan import RESOURCES
 from compiler.core.images.plan import Recipe, Step
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
+from compiler.formats import Setting
 from compiler.imported import name_of
 from compiler.judge import judge
 from compiler.lift import kinds
@@ -24,12 +25,11 @@ from compiler.lint.kustomize import Kustomizations
 from compiler.lint.reading import read_all
 from compiler.lint.scenes import Scene, applied_together, scenes
 from compiler.outcome import Options, Outcome
-from compiler.output.formats import Setting
+from compiler.places import Document, Route
 from compiler.policy import Policies, load_policies
 from compiler.policy.load import FIXED_AREAS
 from compiler.policy.reach import Reach
 from compiler.policy.rule import Rule
-from compiler.source import Document, Route
 from compiler.verify.loose_ends import Near, beside
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:  # `lint` has no spec, and starts in half the time without it
     from compiler.history import Run
     from compiler.manifest import Manifest
     from compiler.output import Artifact
+    from compiler.places import Document
     from compiler.plan import Plan
-    from compiler.source import Document
     from compiler.spec.cluster import ClusterSpec
 
 

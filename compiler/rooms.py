@@ -29,14 +29,25 @@ class Platform:
 
     A room is named by its folder below ``compiler``: ``core.pools``. The spec of the platform has the sections of
     these rooms, and the plan what they resolve. ``instead``: what to write for a key of another platform, by key of
-    ``spec``. ``node_share``: the function that says what jobs can get of a node (a ``Share``), as
-    ``module:function``, which is imported when a pool is resolved.
+    ``spec``. ``formats``: those of files that it alone writes, each a module of its folder ``formats``, with the kind
+    that ``explain`` calls them by. ``answers``: the module with what the core asks of a platform, ``answers`` in its
+    folder unless it is said, imported when the core first asks:
+
+    - ``node_share``: what jobs can get of a node
+    - ``kind_of``: what runs a job, and what that decides of it
+    - ``own_versions`` and ``check_release``: versions that a spec gives, and what is wrong with them
+    - ``settle``: what is recorded once all rooms have resolved
     """
 
     name: str
     rooms: tuple[str, ...]
-    node_share: str
     instead: Mapping[str, str] = field(default_factory=dict, compare=False)
+    formats: Mapping[str, str] = field(default_factory=dict, compare=False)
+    answers: str = ""
+
+    def asked(self) -> ModuleType:
+        """The module that answers the core."""
+        return import_module(self.answers or f"{__package__}.platforms.{self.name}.answers")
 
 
 @cache

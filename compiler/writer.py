@@ -16,12 +16,12 @@ from compiler.diagnostics.diagnostic import error, warning
 from compiler.driver import setting_of, traced
 from compiler.emit import MANIFEST, tree
 from compiler.emit.marker import marked
+from compiler.formats import unjudged, written
 from compiler.history import Run, submitted
 from compiler.history.words import Words
 from compiler.outcome import Compilation, Options, Outcome
-from compiler.output.formats import unjudged, written
+from compiler.places import Route
 from compiler.plan import Plan
-from compiler.source import Route
 from compiler.synthesis import Synthesis
 from compiler.unread import spec_elsewhere
 

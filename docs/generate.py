@@ -23,8 +23,8 @@ from compiler.diagnostics.pages import Page, load_pages
 from compiler.policy.interface import describe, names
 from compiler.policy.load import builtin_folder, load_rules
 from compiler.policy.rule import Rule
-from compiler.spec.reference import keys, models
-from compiler.spec.schema import ALL, KINDS, schema_text
+from compiler.language.reference import keys, models
+from compiler.language.schema import ALL, KINDS, schema_text
 from docs.console import EXAMPLE, FILES, refreshed
 
 DOCS = Path(__file__).resolve().parent

@@ -14,19 +14,19 @@ import yaml
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
+from compiler.formats import objects
+from compiler.language.documents import lists
+from compiler.language.load import load
+from compiler.lower import lower
 from compiler.manifest import Manifest
-from compiler.output.formats import objects
+from compiler.places import Document, SourceFile
 from compiler.plan import Plan
+from compiler.platforms.eks.release.versions import name_of_version
 from compiler.platforms.eks.runs.plan import TrainJob
-from compiler.resolve.resolve import resolve
-from compiler.resolve.versions import name_of_version
-from compiler.source import Document, SourceFile
+from compiler.resolve import resolve
 from compiler.source.assemble import assemble
 from compiler.source.parse import parse
 from compiler.spec.cluster import TrainingCluster
-from compiler.spec.documents import lists
-from compiler.spec.load import load
-from compiler.targets import lower
 
 ROOT = Path(__file__).parents[1]
 SPECS = ("jakarta", "llama3-8b", "starter", "t5-large", "two-teams")

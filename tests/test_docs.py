@@ -9,8 +9,8 @@ import pytest
 import yaml
 from running import ROOT, SPECS, Command, snapshot
 
+from compiler.places import SourceFile
 from compiler.policy.load import load_rules
-from compiler.source import SourceFile
 from compiler.source.parse import parse
 from docs.console import FILES, PASTED, pasted, prepare, refreshed
 from docs.generate import AREAS, DOCS, generated, unknown

@@ -22,7 +22,7 @@ from running import EXAMPLE, SPECS, Command, contents, spawn
 from compiler import driver
 from compiler.emit.marker import is_marked
 from compiler.outcome import Compilation, Options
-from compiler.source import Route
+from compiler.places import Route
 
 CLUSTERS = ("jakarta", "seoul-llm", "starter", "t5-large", "two-teams", "workshop", "workshop-h100")
 DATE = date(2026, 11, 21)

@@ -14,15 +14,15 @@ from builders import SPECS, example, spec
 from running import Command
 
 from compiler.driver import check
+from compiler.language.whole import language
+from compiler.lower import lower
 from compiler.manifest import Manifest
 from compiler.outcome import Options
+from compiler.places import Key, Route
 from compiler.plan import Plan
 from compiler.plan.base import PlanNode
 from compiler.rooms import parts
-from compiler.source import Key, Route
-from compiler.spec.cluster import language
 from compiler.spec.later import model_of
-from compiler.targets import lower
 from compiler.verify import verify
 from compiler.verify.references import POD_SPECS, REFERENCES
 from compiler.writer import known_runs

@@ -13,16 +13,16 @@ from job_keys import FAST, NO_PLACE_BESIDE_RUNTIME, job_keys, kind_keys
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Severity
+from compiler.formats import objects
+from compiler.language.load import load
 from compiler.lift import lift
+from compiler.lower import lower
 from compiler.manifest import ObjectRef
-from compiler.output.formats import objects
+from compiler.places import Document
 from compiler.plan import PlanNode
 from compiler.platforms.eks.runs.plan import TrainJob
-from compiler.resolve.resolve import resolve
-from compiler.source import Document
+from compiler.resolve import resolve
 from compiler.source.inherit import inherit
-from compiler.spec.load import load
-from compiler.targets import lower
 from compiler.verify import verify
 
 LAW = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])

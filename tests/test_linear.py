@@ -18,7 +18,7 @@ from compiler.lint import coverage
 from compiler.linter import lint
 from compiler.model import fit
 from compiler.outcome import Options
-from compiler.source import Route
+from compiler.places import Route
 
 OPTIONS = Options(today=date(2026, 11, 22))
 

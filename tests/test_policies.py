@@ -11,11 +11,11 @@ from running import SPECS
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Severity
+from compiler.language.documents import lists
 from compiler.policy.engine import run
 from compiler.policy.load import BUILTIN_AREAS, OWN_FOLDER, builtin_folder
 from compiler.policy.rule import Rule
 from compiler.source.assemble import assemble
-from compiler.spec.documents import lists
 from tests.policy.harness import (
     SET,
     TODAY,

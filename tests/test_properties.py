@@ -27,17 +27,17 @@ from job_keys import job_keys
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Severity
+from compiler.formats import lifted, objects
+from compiler.language.load import load
 from compiler.lift import lift
+from compiler.lower import lower
 from compiler.manifest import Manifest, ObjectRef
-from compiler.output.formats import lifted, objects
+from compiler.places import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile, Span
 from compiler.plan import Plan
 from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.policy.engine import run
 from compiler.policy.load import load_rules
-from compiler.resolve.resolve import resolve
-from compiler.source import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile, Span
-from compiler.spec.load import load
-from compiler.targets import lower
+from compiler.resolve import resolve
 from compiler.verify import verify
 
 LAW = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -21,11 +21,11 @@ from test_properties import JUNK, mutated, places
 from compiler.catalog import load_catalog
 from compiler.catalog.catalog import DATA
 from compiler.catalog.overlay import SCHEMA
+from compiler.language.load import load
 from compiler.policy.engine import run
 from compiler.policy.judge import load_policies
 from compiler.policy.load import load_rules
-from compiler.resolve.resolve import resolve
-from compiler.spec.load import load
+from compiler.resolve import resolve
 from tests.policy.harness import lifted
 
 LAW = settings(

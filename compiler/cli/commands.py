@@ -437,7 +437,7 @@ def _explain_key(options: argparse.Namespace) -> int:
 @_usage
 def run_schema(options: argparse.Namespace) -> int:
     """``schema``: the JSON Schema of a kind, or of all."""
-    from compiler.spec.schema import ALL, KINDS, schema_text
+    from compiler.language.schema import ALL, KINDS, schema_text
 
     if options.kind not in (*KINDS, ALL):
         raise UsageError(

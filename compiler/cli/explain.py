@@ -6,19 +6,19 @@ import inspect
 from collections.abc import Iterator, Sequence
 
 from compiler.cli.streams import UsageError
+from compiler.context import near_help
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.near import meant, near
 from compiler.diagnostics.pages import load_pages
 from compiler.driver import check
 from compiler.outcome import Compilation, Options
+from compiler.places import Route
+from compiler.places.tree import SequenceNode
 from compiler.plan import Derived
 from compiler.policy.interface import describe
 from compiler.policy.load import load_rules
 from compiler.policy.rule import Rule
 from compiler.regex import regex
-from compiler.resolve.context import near_help
-from compiler.source import Route
-from compiler.source.tree import SequenceNode
 
 OFF = " (off by default)"
 _CODE = regex(r"[A-Z]{2,4}\d{3}\Z")

@@ -13,8 +13,8 @@ from pydantic import BaseModel
 from compiler.cli.streams import UsageError
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.near import near
+from compiler.language.reference import Key, all_keys, keys
 from compiler.regex import regex
-from compiler.spec.reference import Key, all_keys, keys
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _BOUND_CELLS = 4  # of a row of docs/bounds.md: key, bound, source, what holds it

@@ -30,7 +30,7 @@ def _codes(options: Options) -> list[str]:
 
 
 def _kinds() -> Sequence[str]:
-    from compiler.spec.schema import ALL, KINDS
+    from compiler.language.schema import ALL, KINDS
 
     return (*KINDS, ALL)
 

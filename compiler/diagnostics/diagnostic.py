@@ -7,7 +7,7 @@ from dataclasses import replace
 from enum import IntEnum
 
 from compiler.dataclass import dataclass
-from compiler.source import Document, Route, Span
+from compiler.places import Document, Route, Span
 
 
 class Severity(IntEnum):

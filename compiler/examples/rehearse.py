@@ -25,14 +25,17 @@ import yaml
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.examples.overlay import merged, overlaid
+from compiler.formats import lifted as lifted_plan
+from compiler.formats import objects, reread
+from compiler.formats.cloudformation.functions import TAGS
+from compiler.formats.cloudformation.template import is_template
+from compiler.language.load import load
 from compiler.lift import lift
+from compiler.lower import lower
 from compiler.manifest import Body, Manifest
 from compiler.output import Artifact
-from compiler.output.formats import lifted as lifted_plan
-from compiler.output.formats import objects, reread
-from compiler.output.formats.cloudformation.functions import TAGS
-from compiler.output.formats.cloudformation.template import is_template
 from compiler.patches import apply_patches
+from compiler.places import Document, SourceFile
 from compiler.plan import Plan
 from compiler.platforms.eks.overrides.plan import ObjectPatch
 from compiler.policy.config import Config
@@ -40,12 +43,9 @@ from compiler.policy.engine import run
 from compiler.policy.params import refusal_of
 from compiler.policy.rule import Rule
 from compiler.regex import regex
-from compiler.resolve.resolve import resolve
-from compiler.source import Document, SourceFile
+from compiler.resolve import resolve
 from compiler.source.manifests import parse_manifests
 from compiler.source.parse import parse
-from compiler.spec.load import load
-from compiler.targets import lower
 
 WHOLE = "# a whole cluster"
 _PARAMS = "# params:"

@@ -10,9 +10,9 @@ from compiler.history.committed import Committed
 from compiler.history.keep import kept_runtime
 from compiler.history.runs import Run
 from compiler.manifest import Manifest
+from compiler.places import Key, Route
 from compiler.platforms.eks.runs.plan import TRAIN_JOB, TrainJob
 from compiler.platforms.eks.runs.target import JOBS
-from compiler.source import Key, Route
 from compiler.targets.body import object_path
 
 _WIDTH = 60

@@ -15,9 +15,9 @@ from compiler.emit.marker import is_marked, marked
 from compiler.emit.yaml import encoded
 from compiler.history.runs import SUBMITTED, Run, read_index, read_runs, runs_of_index
 from compiler.manifest import Body, Manifest, ref_of
+from compiler.places import Route, SourceFile
 from compiler.platforms.eks.runs.plan import JOB_KINDS
 from compiler.platforms.eks.runs.target import JOBS
-from compiler.source import Route, SourceFile
 from compiler.source.parse import parse
 from compiler.source.read import read_bytes
 from compiler.targets.body import object_path

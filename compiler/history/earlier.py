@@ -13,14 +13,14 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error, listed
 from compiler.history.landing import Landing, landing, lost_landing
 from compiler.history.runs import ENDED, LEFT, Run
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.plan.units import Quantity
-from compiler.platforms.eks.delivery.plan import HelmRelease, Stage
-from compiler.platforms.eks.delivery.stages import FLUX
+from compiler.platforms.eks.flux.plan import HelmRelease, Stage
+from compiler.platforms.eks.flux.stages import FLUX
 from compiler.platforms.eks.kueue.plan import LocalQueue
 from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.platforms.eks.teams.plan import Namespace, ResourceQuota
-from compiler.source import Route
 from compiler.spec.cluster import ClusterSpec
 
 _SPEC = Route(("spec",))

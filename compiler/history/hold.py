@@ -38,10 +38,10 @@ from compiler.history.stays import pools_that_stay
 from compiler.history.upgrades import reported, steps
 from compiler.history.words import Words
 from compiler.manifest import Manifest
+from compiler.places import Document
 from compiler.plan import Plan
 from compiler.platforms.eks.nodes.plan import NodeGroup
 from compiler.platforms.eks.runs.plan import TrainJob
-from compiler.source import Document
 from compiler.spec.cluster import TrainingCluster
 
 _SHOWN = 3  # fields that a message names

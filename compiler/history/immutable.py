@@ -17,8 +17,8 @@ from compiler.history.changes import shown_value
 from compiler.history.committed import Committed
 from compiler.manifest import Body, Manifest
 from compiler.output.body import at
+from compiler.places import Route
 from compiler.platforms.eks.volumes.resolve import made_folder
-from compiler.source import Route
 from compiler.targets.body import object_path
 
 FieldPath = tuple[str, ...]

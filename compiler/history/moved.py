@@ -15,8 +15,8 @@ from compiler.history.changes import shown_value
 from compiler.history.committed import Committed
 from compiler.output.body import at
 from compiler.plan import Plan
-from compiler.platforms.eks.cluster.plan import Bootstrap, Cluster, Network
-from compiler.platforms.eks.network.plan import VPC_ID, MadeNetwork
+from compiler.platforms.eks.cluster.plan import Bootstrap, Cluster
+from compiler.platforms.eks.network.plan import VPC_ID, MadeNetwork, Network
 
 _CONFIG = "bootstrap/eksctl.yaml"
 _STACK, _MODULE = "bootstrap/stack.yaml", "bootstrap/terraform/cluster/main.tf.json"

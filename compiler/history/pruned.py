@@ -8,7 +8,7 @@ from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.history.committed import Committed
 from compiler.manifest import Manifest
-from compiler.source import Route
+from compiler.places import Route
 
 _PRUNE = "kustomize.toolkit.fluxcd.io/prune"
 _SHOWN = 8  # objects that the note names

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.history.committed import Committed
 from compiler.manifest import Manifest
+from compiler.places import Route
 from compiler.platforms.eks.nodes.target import FOLDER
-from compiler.source import Route
 from compiler.targets.body import object_path
 
 _KIND = "NodePool"

@@ -13,9 +13,9 @@ from compiler.history.committed import Committed
 from compiler.history.runs import ENDED, Run
 from compiler.manifest import Body, Manifest
 from compiler.output.body import at
+from compiler.places import Route
 from compiler.plan import Plan
-from compiler.resolve.versions import own_place, own_versions
-from compiler.source import Route
+from compiler.platforms.eks.release.versions import own_place, own_versions
 from compiler.spec.cluster import ClusterSpec
 
 _SPEC = Route(("spec",))

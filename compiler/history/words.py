@@ -8,8 +8,8 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
+from compiler.places import Document, Route
 from compiler.platforms.eks.runs.plan import TrainJob
-from compiler.source import Document, Route
 from compiler.source.inherit import EXTENDS
 
 _POOLS = Route(("spec", "nodePools"))

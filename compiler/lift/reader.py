@@ -8,8 +8,8 @@ from typing import Any
 
 from compiler.manifest import Manifest
 from compiler.output.body import at, texts
+from compiler.places import Key, Route
 from compiler.plan.units import Duration, Quantity
-from compiler.source import Key, Route
 
 
 class Reader:

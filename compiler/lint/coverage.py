@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from compiler.formats import format_of
 from compiler.lint.elsewhere import elsewhere, said
 from compiler.lint.inputs import LintObject, Reading
 from compiler.manifest import placeholders
-from compiler.output.formats import format_of
+from compiler.output.artifact import kind_of_format
 from compiler.policy.reach import Reach
 from compiler.verify import BUILTIN
 from compiler.verify.objects import Identity
@@ -177,7 +178,7 @@ def covered(
             coverage.unknown[ref.kind] += 1
     for template in reading.alone:
         form = format_of(template.artifact.format)
-        coverage.alone[form.KIND.lower()] += 1
+        coverage.alone[kind_of_format(template.artifact.format).lower()] += 1
         for resource, known in form.parts(template.artifact):
             if known:
                 counts = coverage.resources

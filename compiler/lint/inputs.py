@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from compiler.diagnostics import Diagnostic
 from compiler.manifest import Manifest
 from compiler.output import Artifact
-from compiler.source import Document, Node, Route, SourceFile
+from compiler.places import Document, Node, Route, SourceFile
 from compiler.source.manifests import parse_manifests
 
 

@@ -9,7 +9,7 @@ from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
 from compiler.diagnostics.words import kind_of
-from compiler.source import Document, Node, Route
+from compiler.places import Document, Node, Route
 from compiler.verify.kinds import meant
 
 _BODY = ("metadata", "spec")

@@ -8,18 +8,19 @@ from typing import Any
 
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
+from compiler.formats import format_of, hinted, recognised
 from compiler.lint.inputs import LintArtifact, LintObject, Reading, Text
 from compiler.lint.kindless import no_object
 from compiler.lint.templates import filled_in, prompt, template
 from compiler.manifest import Manifest, ref_of
 from compiler.output import Artifact
-from compiler.output.formats import format_of, hinted, recognised
+from compiler.output.artifact import kind_of_format
+from compiler.places import Document, Node, Route, SourceFile
+from compiler.places.tree import ScalarNode, SequenceNode, Span
 from compiler.regex import regex
-from compiler.source import Document, Node, Route, SourceFile
 from compiler.source.manifests import parse_manifests
 from compiler.source.plain import PlainReader
 from compiler.source.read import STDIN, read, read_stdin, walk
-from compiler.source.tree import ScalarNode, SequenceNode, Span
 from compiler.verify.kinds import meant, unknown_kind
 
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
@@ -224,7 +225,7 @@ _NUMBERS = (
 
 def _stands_alone(name: str) -> bool:
     """Whether documents of a format stand by themselves: they are no objects, of which several make a set."""
-    return bool(format_of(name).KIND)
+    return bool(kind_of_format(name))
 
 
 def _read_alone(name: str, file: SourceFile, reader: PlainReader, reading: Reading) -> bool:

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, warning
+from compiler.places import SourceFile, Span
 from compiler.regex import regex
-from compiler.source import SourceFile, Span
 
 _HELM = "lint what it renders: `helm template … | trainyard lint -`"
 

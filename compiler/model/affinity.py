@@ -10,11 +10,11 @@ from compiler.manifest import Manifest
 from compiler.model.shell import title_of
 from compiler.model.values import items, value
 from compiler.output.body import texts
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.plan.scheduling import INSTANCE_TYPE
 from compiler.platforms.eks.runs.plan import Runtime, TrainJob
 from compiler.platforms.eks.workloads.plan import Workload
-from compiler.source import Route
 
 _READ_HERE = ("node_affinity", "node_preference", "pod_affinity")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -9,7 +9,7 @@ from compiler.manifest import Manifest
 from compiler.model.nodes import Nodes
 from compiler.model.values import value
 from compiler.model.work import Work
-from compiler.source import Route
+from compiler.places import Route
 
 
 class Elastic(NamedTuple):

@@ -11,8 +11,8 @@ from compiler.manifest import Manifest
 from compiler.model.reading import Reading
 from compiler.model.work import Work
 from compiler.output.body import at
+from compiler.places import Route
 from compiler.platforms.eks.runs.plan import FileSet
-from compiler.source import Route
 
 
 @dataclass(frozen=True, slots=True)

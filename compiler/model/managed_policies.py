@@ -10,7 +10,7 @@ from compiler.diagnostics import Severity
 from compiler.diagnostics.near import near
 from compiler.manifest import Manifest
 from compiler.output.body import walk_mappings
-from compiler.source import Route
+from compiler.places import Route
 
 _EVERYTHING = ("AdministratorAccess", "PowerUserAccess", "IAMFullAccess")
 _LISTS = ("attachPolicyARNs", "permissionPolicyARNs")

@@ -22,7 +22,7 @@ from compiler.model.work import Offer
 from compiler.plan import Plan
 from compiler.plan.scheduling import INSTANCE_TYPE
 from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.platforms.eks.nodes.plan import AutoNodeClass, NodeClass, NodeGroup, NodePool
 

@@ -14,6 +14,7 @@ from compiler.catalog import Catalog, InstanceType
 from compiler.catalog.instance import NEURON_RESOURCE, NVIDIA_RESOURCE
 from compiler.dataclass import dataclass
 from compiler.manifest import placeholder
+from compiler.places import Route
 from compiler.plan.scheduling import (
     ARCH,
     CAPACITY_TYPE,
@@ -25,7 +26,6 @@ from compiler.plan.scheduling import (
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
 from compiler.regex import regex
-from compiler.source import Route
 
 KARPENTER, AUTO_MODE = "karpenter.k8s.aws/", "eks.amazonaws.com/"
 ACCELERATED = frozenset({"p", "g", "gr", "trn", "inf", "dl"})

@@ -9,10 +9,10 @@ from compiler.core.pods.plan import Container, Pod
 from compiler.manifest import Manifest
 from compiler.model.shell import title_of
 from compiler.model.values import mapping
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.platforms.eks.runs.plan import Runtime, TrainJob
 from compiler.platforms.eks.workloads.plan import Workload
-from compiler.source import Route
 
 _FILES = (".py", ".sh")
 

@@ -18,9 +18,10 @@ from compiler.model.runtimes import released_runtime
 from compiler.model.storage import Storage
 from compiler.model.values import value
 from compiler.model.work import Choice, Offer, Work, patched_selector, patched_tolerations
+from compiler.places import Route
 from compiler.plan import Plan, Quantity
 from compiler.plan.scheduling import INSTANCE_TYPE, Requirement
-from compiler.platforms.eks.delivery.plan import HelmRelease, chart_version
+from compiler.platforms.eks.flux.plan import HelmRelease, chart_version
 from compiler.platforms.eks.kueue.plan import ClusterQueue, Cohort, LocalQueue, Quota, queue_of
 from compiler.platforms.eks.nodes.plan import NodeOverlay, NodePool
 from compiler.platforms.eks.runs.plan import (
@@ -32,7 +33,6 @@ from compiler.platforms.eks.runs.plan import (
     runtime_of,
 )
 from compiler.platforms.eks.workloads.plan import PodSet, Workload
-from compiler.source import Route
 
 Landing = tuple[tuple[NodePool, ...], tuple[Offer, ...], tuple[InstanceType, ...]]
 RoomKey = tuple[str, bool, float]
@@ -234,7 +234,7 @@ class Reading(Nodes):
     def _queue(self, job: TrainJob) -> ClusterQueue | None:
         """The ClusterQueue of a job; one without a queue goes to the LocalQueue ``default`` (kueue v0.19.2)."""
         if job.queue is not None:
-            return queue_of(self.plan, job)
+            return queue_of(self.plan, job.queue, job.namespace)
         if not job.namespace:
             return None
         local = self.plan.named(LocalQueue, "default", job.namespace)

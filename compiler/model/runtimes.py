@@ -9,9 +9,9 @@ from compiler.catalog.runtimes import released_runtimes
 from compiler.core.pods.plan import Pod, ReplicatedJob
 from compiler.lift.reader import reader
 from compiler.manifest import Manifest
+from compiler.places import Route
 from compiler.platforms.eks.runs.lift import runtime as lift_runtime
 from compiler.platforms.eks.runs.plan import Runtime
-from compiler.source import Route
 
 
 def released_runtime(name: str, at: Route) -> Runtime | None:

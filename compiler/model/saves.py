@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from compiler.model.command import options
 from compiler.model.work import Work
-from compiler.source import Route
+from compiler.places import Route
 
 _VARIABLE = "CHECKPOINT_DIR"
 _OPTIONS = (

@@ -12,10 +12,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from compiler.core.pods.plan import Container, Pod
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.platforms.eks.runs.plan import Runtime, TrainJob
 from compiler.platforms.eks.workloads.plan import Workload, titled
-from compiler.source import Route
 
 _PROGRAMS = ("git", "pip", "pip3", "uv", "aws", "s5cmd")
 _HINTS = ("git", "pip", "aws", "s5cmd")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from compiler.manifest import Manifest
 from compiler.model.values import items, value
-from compiler.source import Route
+from compiler.places import Route
 
 _GROUPS = ("managedNodeGroups", "nodeGroups")
 KINDS = ("karpenter.k8s.aws/EC2NodeClass", "eksctl.io/ClusterConfig")

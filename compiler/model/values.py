@@ -10,7 +10,7 @@ from compiler.output.body import items
 from compiler.plan.scheduling import Toleration
 from compiler.plan.units import Duration
 from compiler.platforms.eks.cluster.plan import Addon
-from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.flux.plan import HelmRelease
 
 __all__ = ["items", "mapping", "read_tolerations", "seconds", "tolerations", "value"]
 

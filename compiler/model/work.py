@@ -18,13 +18,13 @@ from compiler.core.pods.plan import (
     patched,
 )
 from compiler.dataclass import dataclass
+from compiler.places import Route
 from compiler.plan.scheduling import ZONE, Toleration
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor
 from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.platforms.eks.runs.plan import SPEC_NAME, Patch, Runtime, TrainJob
 from compiler.platforms.eks.workloads.plan import titled
-from compiler.source import Route
 
 Offer = tuple[NodePool, InstanceType]
 """A pool, and a type of which its next node may be."""

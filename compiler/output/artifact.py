@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 from compiler.dataclass import dataclass
-from compiler.source import Key, Route
+from compiler.places import Key, Route
+from compiler.platforms import PLATFORMS
 
 Body = dict[str, Any]
 Places = dict[tuple[Key, ...], Route]
@@ -71,13 +71,35 @@ class UnjudgedError(TypeError):
     """An artifact of a format that no pass judges: it cannot be made, so that it is never written."""
 
 
-@cache
-def kind_of_format(name: str) -> str:
-    """The kind that a format gives to what it writes; empty where bodies say their own.
+_KINDS = {
+    "cloudformation": "Template",
+    "dockerfile": "Dockerfile",
+    "eksctl": "",
+    "kubernetes": "",
+    "markdown": "Page",
+    "shell": "Script",
+    "sops": "SopsConfig",
+    "terraform": "Module",
+    "workflow": "Workflow",
+}
+"""Every format that several platforms write, with the kind that it gives to what it writes; empty where bodies say
+their own. Each is a module of ``compiler.formats``."""
 
-    Raises ``UnjudgedError`` for a format that is not in ``compiler.output.formats``, or that lacks a part.
-    """
-    kind: str = import_module("compiler.output.formats").format_of(name).KIND
+
+@cache
+def kinds_of_formats() -> Mapping[str, str]:
+    """The formats of all, and those of single platforms, each with the kind of what it writes."""
+    kinds = dict(_KINDS)
+    for platform in PLATFORMS.values():
+        kinds.update(platform.formats)
+    return kinds
+
+
+def kind_of_format(name: str) -> str:
+    """The kind that a format gives to what it writes. Raises ``UnjudgedError`` for one that there is not."""
+    kind = kinds_of_formats().get(name)
+    if kind is None:
+        raise UnjudgedError(f"no module judges the format `{name}`")
     return kind
 
 
@@ -85,7 +107,7 @@ def kind_of_format(name: str) -> str:
 class Artifact:
     """One thing that is written: a body, or a text, where it is written, and where it came from.
 
-    ``format`` names the module of ``compiler.output.formats`` that judges, reads back and writes it. ``path`` is
+    ``format`` names the module of ``compiler.formats`` that judges, reads back and writes it. ``path`` is
     relative to the cluster's folder. ``at`` is the spec route of the plan node behind it and ``origins`` maps field
     paths (tuples of keys into ``body``) to spec routes; a field takes the origin of its nearest ancestor. ``lists`` are
     those that stand in the spec item for item. ``key`` distinguishes third-party artifacts, of which several may have

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from compiler.output.artifact import Body
-from compiler.source import Key
+from compiler.places import Key
 
 Path = tuple[Key, ...]
 """Keys of mappings and indices of lists, from the body down."""

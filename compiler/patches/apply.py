@@ -16,10 +16,10 @@ from compiler.patches.operations import operate
 from compiler.patches.place import Draft, PatchError, Path
 from compiler.patches.runs import Renamed, rename_changed, same_work
 from compiler.patches.select import nearest, targets_of
+from compiler.places import Route
 from compiler.plan import Plan, PlanNode
 from compiler.platforms.eks.overrides.plan import ObjectPatch
 from compiler.platforms.eks.runs.plan import JOB_KINDS, Runtime, TrainJob
-from compiler.source import Route
 from compiler.targets.body import guarded, texts
 
 _FLUX = "kustomize.toolkit.fluxcd.io/"

@@ -13,7 +13,7 @@ from typing import Any
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.near import meant
 from compiler.patches.place import Draft, PatchError, Path
-from compiler.source import Route
+from compiler.places import Route
 
 _DIRECTIVE = "$patch"
 _KEYS = {

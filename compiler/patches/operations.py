@@ -8,8 +8,8 @@ from collections.abc import Callable
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.near import meant
 from compiler.patches.place import Draft, PatchError, Path
+from compiler.places import Key, Route
 from compiler.platforms.eks.overrides.plan import Operation
-from compiler.source import Key, Route
 
 _SHOWN = 12
 

@@ -6,8 +6,8 @@ from copy import deepcopy
 from typing import Any
 
 from compiler.manifest import Body
-from compiler.source import Key, Route
-from compiler.source.route import routes_below
+from compiler.places import Key, Route
+from compiler.places.route import routes_below
 
 Path = tuple[Key, ...]
 

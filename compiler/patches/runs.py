@@ -9,8 +9,8 @@ from hashlib import sha256
 from typing import Any
 
 from compiler.manifest import Body, Manifest
+from compiler.places import Route
 from compiler.platforms.eks.runs.plan import JOB_KINDS, TRAIN_JOB
-from compiler.source import Route
 from compiler.targets.body import object_path
 
 _RUNTIME = "ClusterTrainingRuntime"

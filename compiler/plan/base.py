@@ -7,7 +7,7 @@ from dataclasses import Field, field, fields, is_dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from compiler.dataclass import dataclass
-from compiler.source import Route
+from compiler.places import Route
 
 ROOT = Route()
 LATER: Mapping[str, bool] = {"later": True}

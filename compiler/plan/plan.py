@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TypeVar, cast
 
 from compiler.dataclass import dataclass
+from compiler.places import Route
 from compiler.plan.base import Identity, PlanNode
-from compiler.source import Route
 
 Node = TypeVar("Node", bound=PlanNode)
 Read = TypeVar("Read")

@@ -18,8 +18,8 @@ from compiler.diagnostics.near import meant
 from compiler.imported import name_of
 from compiler.manifest import Manifest
 from compiler.output.body import at as value_at
+from compiler.places import Key, Route
 from compiler.policy.rule import SEVERITIES, Finding, Rule, is_code, is_slug
-from compiler.source import Key, Route
 from compiler.verify.body import validate_body
 from compiler.verify.expressions import TooCostlyError, available, evaluated, refusal
 from compiler.verify.schemas import BUILTIN

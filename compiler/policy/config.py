@@ -14,11 +14,11 @@ from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error, listed, warning
 from compiler.diagnostics.near import meant
+from compiler.places import Document, MappingNode, Node, ScalarNode, SequenceNode, Span
 from compiler.policy.documents import read_documents
 from compiler.policy.load import FIXED_AREAS
 from compiler.policy.params import refusal_of
 from compiler.policy.rule import Rule
-from compiler.source import Document, MappingNode, Node, ScalarNode, SequenceNode, Span
 
 _EXCEPTION = ("code", "object", "place", "reason", "until")
 _LEVELS: Mapping[str, Severity | None] = {

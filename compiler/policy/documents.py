@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from compiler.diagnostics import Diagnostic
-from compiler.source import Document
+from compiler.places import Document
 
 
 def read_documents(path: Path) -> tuple[list[Document], list[Diagnostic]]:

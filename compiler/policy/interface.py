@@ -14,6 +14,7 @@ from compiler.catalog import Catalog, InstanceType
 from compiler.core.pods.plan import Container, EnvVar, Mount, Pod, Volume
 from compiler.manifest import Manifest, ObjectRef
 from compiler.model.work import Choice, Work
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.plan.base import PlanNode
 from compiler.plan.scheduling import Requirement, Taint, Toleration
@@ -23,7 +24,6 @@ from compiler.platforms.eks.nodes.plan import NodeGroup
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.rooms import parts
-from compiler.source import Route
 
 
 def _nodes() -> list[type]:

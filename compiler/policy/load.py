@@ -11,10 +11,10 @@ from pathlib import Path
 
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
+from compiler.places import SourceFile, Span
 from compiler.policy.code import code_of
 from compiler.policy.kept import KeptRules, run_module
 from compiler.policy.rule import Rule, is_code, is_texts
-from compiler.source import SourceFile, Span
 from compiler.source.read import is_yaml, read
 
 SETTINGS = ("policy.yaml", "exceptions.yaml")

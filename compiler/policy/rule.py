@@ -11,9 +11,9 @@ from typing import Any, TypeVar, get_type_hints
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Severity
 from compiler.imported import imported, name_of
+from compiler.places import Route
 from compiler.policy.code import page_of
 from compiler.regex import regex
-from compiler.source import Route
 
 NO_PARAMS: Mapping[str, Any] = MappingProxyType({})
 F = TypeVar("F", bound=Callable[..., Iterator["Finding"]])

@@ -10,10 +10,10 @@ from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, listed
 from compiler.imported import name_of
 from compiler.manifest import Manifest, ObjectRef
+from compiler.places import Document, Route
 from compiler.policy import admission_rule
 from compiler.policy.documents import read_documents
 from compiler.policy.rule import SEVERITIES, Finding, Rule, is_code, is_slug
-from compiler.source import Document, Route
 from compiler.verify.kinds import meant, unknown_kind
 
 _KEYS = {"code", "slug", "severity", "enabled", "match", "schema", "message", "help", "description"}

@@ -13,10 +13,10 @@ from compiler.dataclass import dataclass
 from compiler.plan.scheduling import POOL_LABEL
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.cluster.spec import ClusterSection
 from compiler.platforms.eks.network.plan import MadeNetwork
 from compiler.platforms.eks.nodes.plan import AutoNodeClass, BlockDevice, NodeClass, NodeGroup
 from compiler.platforms.eks.runs.plan import TrainJob
+from compiler.platforms.eks.settings.spec import ClusterSection
 from compiler.report.subject import Subject
 
 MONTH = 730

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from compiler.plan import Derived
+from compiler.platforms.eks.release.versions import is_version
 from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.report.markdown import folded, table
 from compiler.report.subject import Subject
-from compiler.resolve.versions import is_version
 
 _BY_THE_SPEC = "set by the spec"
 _NAME, _RUN = "‹name›", "‹run›"

@@ -9,12 +9,12 @@ from compiler.core.jobs.plan import CheckpointSchedule
 from compiler.core.jobs.stopping import AFTER_THE_SIGNAL, longest_hook, longest_silence
 from compiler.core.pools.pools import DIAGNOSTICS
 from compiler.core.pools.spec import NodePool
+from compiler.core.pools.waits import PROVISION, PULL, REPAIR
 from compiler.dataclass import dataclass
 from compiler.model.reading import Reading
 from compiler.model.work import Work
 from compiler.plan.units import Duration
 from compiler.platforms.eks.health.plan import BurnIn
-from compiler.platforms.eks.kueue.resolve import PROVISION, PULL, REPAIR
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
 

@@ -66,7 +66,7 @@ class Subject:
         """The jobs by the ClusterQueue that admits them and the pool that they land on."""
         jobs: dict[tuple[str, str], list[TrainJob]] = {}
         for job in self.plan.of(TrainJob):
-            queue = queue_of(self.plan, job)
+            queue = queue_of(self.plan, job.queue, job.namespace)
             if queue is not None:
                 name = queue.name
             else:

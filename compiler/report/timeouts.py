@@ -10,14 +10,14 @@ from compiler.catalog.torch import SHUTDOWN_TIMEOUT
 from compiler.core.jobs.plan import CheckpointSchedule
 from compiler.core.jobs.stopping import BLOCK_DRAIN
 from compiler.core.pools.pools import DIAGNOSTICS
+from compiler.core.pools.waits import PROVISION, PULL, RECOVERY, REPAIR
 from compiler.dataclass import dataclass
 from compiler.model.reading import Reading
 from compiler.model.work import Work
 from compiler.plan.units import Duration
-from compiler.platforms.eks.delivery.plan import HelmRelease, Stage
+from compiler.platforms.eks.flux.plan import HelmRelease, Stage
 from compiler.platforms.eks.health.plan import BurnIn
 from compiler.platforms.eks.kueue.plan import QueueManager
-from compiler.platforms.eks.kueue.resolve import PROVISION, PULL, RECOVERY, REPAIR
 from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.report.markdown import table
 from compiler.report.subject import Subject

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from compiler.plan import Plan
 from compiler.platforms.eks.cluster.plan import AccessEntry, Bootstrap, Cluster
 from compiler.platforms.eks.overrides.plan import IncludedObject, ObjectPatch
-from compiler.platforms.eks.teams.plan import Access
+from compiler.platforms.eks.rbac.plan import Access
 from compiler.report.findings import place
 from compiler.report.markdown import code, table
 from compiler.report.subject import Subject

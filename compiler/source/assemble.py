@@ -9,6 +9,7 @@ from itertools import chain
 
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import Diagnostic, error, listed
+from compiler.places.tree import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile
 from compiler.source.extends import Extender
 from compiler.source.headers import (
     CLUSTER,
@@ -24,7 +25,6 @@ from compiler.source.merge import is_null
 from compiler.source.nearby import ancestors, cluster_folder
 from compiler.source.parse import parse
 from compiler.source.read import STDIN, is_yaml, read, read_stdin, walk
-from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile
 
 _OUTPUT = ".manifest.json"  # what `emit` puts into each folder that it writes
 _MARK = b'"trainyard.dev/file": ".manifest.json"'  # and what says there that it is ours, a merge's marks or not

@@ -13,6 +13,16 @@ from typing import Any
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
 from compiler.diagnostics.near import near
+from compiler.places.tree import (
+    Document,
+    MappingNode,
+    Node,
+    ScalarNode,
+    SequenceNode,
+    SourceFile,
+    Span,
+    text_node,
+)
 from compiler.source.libyaml import (
     AliasEvent,
     CollectionEndEvent,
@@ -24,16 +34,6 @@ from compiler.source.libyaml import (
     yaml,
 )
 from compiler.source.scalars import Refusal, resolve
-from compiler.source.tree import (
-    Document,
-    MappingNode,
-    Node,
-    ScalarNode,
-    SequenceNode,
-    SourceFile,
-    Span,
-    text_node,
-)
 
 MAX_DEPTH = 64
 """Deepest nesting; Kubernetes objects stay under 30, and a stack of 64 never overflows."""

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.places.tree import MappingNode, Node, ScalarNode, SequenceNode, SourceFile, text_node
 from compiler.regex import regex
 from compiler.source.headers import BASE, CLUSTER, Header
 from compiler.source.merge import merge
-from compiler.source.tree import MappingNode, Node, ScalarNode, SequenceNode, SourceFile, text_node
 
 MAX_BASES = 32
 """Most bases, direct and indirect, of one cluster."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import Diagnostic, error, listed
 from compiler.diagnostics.near import meant
-from compiler.source.tree import (
+from compiler.places.tree import (
     Document,
     MappingNode,
     Node,

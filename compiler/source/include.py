@@ -9,13 +9,13 @@ from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.places.route import Key, Route
+from compiler.places.tree import Document, MappingNode, Node, ScalarNode, SequenceNode
 from compiler.regex import regex
 from compiler.source.headers import first_character
 from compiler.source.manifests import parse_manifests
 from compiler.source.nearby import ancestors
 from compiler.source.read import is_yaml, read, walk
-from compiler.source.route import Key, Route
-from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SequenceNode
 
 _KEY = "include"
 _OURS = "trainyard.dev/"

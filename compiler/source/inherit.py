@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from compiler.diagnostics.diagnostic import Diagnostic, error, listed
 from compiler.diagnostics.near import meant
+from compiler.places.tree import MappingNode, Node, SequenceNode, text_node
 from compiler.source.merge import is_null
-from compiler.source.tree import MappingNode, Node, SequenceNode, text_node
 
 EXTENDS, DEFAULTS = "extends", "jobDefaults"
 NEVER_INHERITED = ("name", "rerun", "done", EXTENDS)

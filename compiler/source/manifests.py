@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
 from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.places.tree import Document, ScalarNode, SourceFile
 from compiler.regex import regex
 from compiler.source.parse import parse
 from compiler.source.scalars import BOOLEANS_1_1, TRUE_1_1, Value
-from compiler.source.tree import Document, ScalarNode, SourceFile
 
 Place = tuple[int, int]
 """Line and column."""

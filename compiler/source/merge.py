@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from compiler.source.tree import MappingNode, Node, ScalarNode, SequenceNode, text_node
+from compiler.places.tree import MappingNode, Node, ScalarNode, SequenceNode, text_node
 
 
 def merge(base: Node | None, over: Node) -> Node:

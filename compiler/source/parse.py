@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.places.tree import Document, SourceFile, Span
 from compiler.regex import regex
 from compiler.source.read import decode, read
-from compiler.source.tree import Document, SourceFile, Span
 
 __all__ = ["decode", "parse", "read"]
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from io import RawIOBase
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.places.tree import SourceFile, Span
 from compiler.regex import regex
-from compiler.source.tree import SourceFile, Span
 
 MAX_BYTES = 64 << 20
 """Largest file read, in bytes: twelve times a spec of 10,000 jobs."""

@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from compiler.places.route import Route
+from compiler.places.tree import Node, ScalarNode, SourceFile
 from compiler.regex import regex
 from compiler.source.parse import parse
-from compiler.source.route import Route
-from compiler.source.tree import Node, ScalarNode, SourceFile
 
 _PLAIN = r"[A-Za-z0-9][\w./@=+-]*(?::[\w./@=+-]+)*"
 # Without escapes: what stands between the quotes is the text.

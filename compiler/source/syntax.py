@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.places.tree import SourceFile, Span
 from compiler.regex import regex
-from compiler.source.tree import SourceFile, Span
 
 if TYPE_CHECKING:
     from yaml.error import Mark, MarkedYAMLError

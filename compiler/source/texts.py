@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.places.route import Key, Route
+from compiler.places.tree import Document, MappingNode, Node, ScalarNode, SequenceNode, Span
 from compiler.source.include import below, repository_of
 from compiler.source.read import read
-from compiler.source.route import Key, Route
-from compiler.source.tree import Document, MappingNode, Node, ScalarNode, SequenceNode, Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,9 @@
-"""The spec of a cluster: what every cluster has, and the sections of its platform's subjects."""
+"""The spec of a cluster: what every cluster has, on any platform."""
 
-from functools import cache
 from typing import Literal
 
-from pydantic import Field, create_model
+from pydantic import Field
 
-from compiler.platforms import EKS
-from compiler.rooms import Platform, parts
 from compiler.spec.base import SpecModel
 from compiler.spec.types import Account, ClusterName, Region, TagKey, TagValue
 
@@ -21,7 +18,7 @@ class Metadata(SpecModel):
 
 
 class ClusterSpec(SpecModel):
-    """Everything about one cluster: the keys of every platform, and the sections of this one's subjects."""
+    """Everything about one cluster: the keys of every platform, and the sections of this one's rooms."""
 
     account: Account = Field(
         description="The id of the AWS account, 12 digits in quotes.", examples=["111122223333"]
@@ -67,25 +64,4 @@ class TrainingCluster(SpecModel):
                 ],
             }
         ],
-    )
-
-
-@cache
-def language(platform: Platform = EKS) -> type[TrainingCluster]:
-    """The model of a whole spec of a platform: its subjects' sections beside what every cluster has."""
-    sections = [module.SECTION for module in parts("spec", platform.rooms)]
-    spec = create_model(
-        "ClusterSpec",
-        __base__=(*reversed(sections), ClusterSpec),  # pydantic lists the last base first
-        __doc__="Everything about one cluster.",
-        __module__=__name__,
-    )
-    whole = TrainingCluster.model_fields["spec"]
-    field = Field(description=whole.description, examples=whole.examples)
-    return create_model(
-        "TrainingCluster",
-        __base__=TrainingCluster,
-        __doc__=TrainingCluster.__doc__,
-        __module__=__name__,
-        spec=(spec, field),
     )

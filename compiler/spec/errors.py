@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from compiler.diagnostics.diagnostic import Diagnostic, error, listed
 from compiler.diagnostics.near import meant
 from compiler.diagnostics.words import kind_of
-from compiler.source import Document, Route, ScalarNode
+from compiler.places import Document, Route, ScalarNode
 from compiler.spec.elsewhere import REMARKS, meant_key
 from compiler.spec.flow import flow
 from compiler.spec.later import model_of

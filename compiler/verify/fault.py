@@ -8,7 +8,7 @@ from typing import Any
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.near import ALIKE, likeness, meant, most_alike
-from compiler.source import Key
+from compiler.places import Key
 
 Path = tuple[Key, ...]
 

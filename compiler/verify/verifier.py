@@ -10,7 +10,7 @@ from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import Body, Manifest, ObjectRef, placeholder
 from compiler.output import Artifact
 from compiler.output.body import at
-from compiler.source import Route
+from compiler.places import Route
 from compiler.verify.body import Lookup, validate_body
 from compiler.verify.claims import claims_of_default_class
 from compiler.verify.definitions import DEFINITION, schemas_of, with_definitions

@@ -12,8 +12,8 @@ from itertools import chain
 from typing import Any
 
 from compiler.diagnostics.diagnostic import listed
+from compiler.places import Key
 from compiler.regex import regex
-from compiler.source import Key
 from compiler.verify.defaults import defaulted
 from compiler.verify.fault import LIST, NAME, SCHEMA, UNKNOWN, Fault, Path, like, nearest
 from compiler.verify.node import Breach, Node

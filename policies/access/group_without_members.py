@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.platforms.eks.cluster.plan import Bootstrap, Cluster
-from compiler.platforms.eks.teams.plan import Access
+from compiler.platforms.eks.rbac.plan import Access
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 

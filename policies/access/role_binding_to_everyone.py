@@ -6,9 +6,9 @@ from typing import Any
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
 from compiler.model.values import items, value
+from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 _EVERYBODY = {
     "system:unauthenticated": "whoever reaches the API server, without logging in",

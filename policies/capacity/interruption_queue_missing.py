@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.model.values import value
-from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World

@@ -6,10 +6,10 @@ from typing import NamedTuple
 from compiler.diagnostics import Severity
 from compiler.model.values import value
 from compiler.model.work import Work
+from compiler.places import Route
 from compiler.plan.units import Duration
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 _OF_THE_POD = ("emptyDir", "ephemeral", "configMap", "secret", "projected", "downwardAPI", "")
 _ELSEWHERE = ("s3://", "s3a://", "gs://", "hdfs://", "hf://", "abfs://", "abfss://", "wandb://")

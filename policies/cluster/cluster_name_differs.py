@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest, placeholder
 from compiler.model.values import items, mapping, value
+from compiler.places import Route
 from compiler.plan import Plan
-from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 _DISCOVERY = "karpenter.sh/discovery"
 _OWNED = "kubernetes.io/cluster/"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.values import value
 from compiler.plan import Plan
-from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 

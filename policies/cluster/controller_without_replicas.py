@@ -3,11 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
-from compiler.source import Route
 
 _CONTROLLERS = {
     "karpenter": ("", "launches nodes"),

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from compiler.catalog import version_key
 from compiler.catalog.minors import unknown_fields
 from compiler.model.core_types import typed_parts
+from compiler.places import Route
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 
 @rule("HLT029")

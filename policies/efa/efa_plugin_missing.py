@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compiler.core.pods.plan import EFA
 from compiler.plan import Plan
-from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 

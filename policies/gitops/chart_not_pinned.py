@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.manifest import placeholder
-from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
 
 

@@ -3,13 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.model.values import tolerations
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.plan.scheduling import untolerated
 from compiler.platforms.eks.cluster.plan import Addon, Cluster
-from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 
 @rule("HLT005", aliases=("dcgm-agent-untolerating",))

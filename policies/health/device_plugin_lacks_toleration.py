@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from compiler.core.pods.plan import EFA, GPU, NEURON
 from compiler.manifest import Manifest
 from compiler.model.values import items, mapping, read_tolerations, value
+from compiler.places import Route
 from compiler.plan.scheduling import untolerated
 from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 
 @rule("HLT028", aliases=("device-plugin-untolerating",), kinds=("apps/DaemonSet",))

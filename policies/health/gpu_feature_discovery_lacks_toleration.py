@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from compiler.core.pods.plan import GPU
 from compiler.model.values import tolerations, value
 from compiler.plan.scheduling import Toleration, untolerated
-from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 

@@ -5,12 +5,12 @@ from typing import Any
 
 from compiler.manifest import Manifest
 from compiler.model.values import items, mapping, value
+from compiler.places import Route
 from compiler.plan import Plan
-from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.regex import regex
-from compiler.source import Route
 
 
 @rule("HLT025", aliases=("monitor-file-absent",))

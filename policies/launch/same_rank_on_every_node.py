@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from compiler.model.command import launches, options
 from compiler.model.work import Work
+from compiler.places import Route
 from compiler.policy.rule import Finding, rule
-from compiler.source import Route
 
 _ITSELF = ("localhost", "127.0.0.1", "0.0.0.0", "::1")  # noqa: S104  # what is read, not bound
 

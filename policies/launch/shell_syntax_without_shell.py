@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from compiler.diagnostics import Severity
 from compiler.model.command import program, runs_shell
 from compiler.model.work import Work
+from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 from compiler.regex import regex
-from compiler.source import Route
 
 _OPERATORS = frozenset({"&&", "||", "|", ";", ">", ">>", "<", "2>&1", "&"})
 _BUILTINS = frozenset({"cd", "export", "source", ".", "set", "unset", "exec", "eval", "ulimit"})

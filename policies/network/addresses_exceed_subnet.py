@@ -7,7 +7,8 @@ from compiler.catalog import InstanceType
 from compiler.catalog.addresses import Warm, taken, warm
 from compiler.diagnostics import Severity
 from compiler.model.offers import GroupPool
-from compiler.platforms.eks.cluster.plan import Cluster, Subnet
+from compiler.platforms.eks.cluster.plan import Cluster
+from compiler.platforms.eks.network.plan import Subnet
 from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World

@@ -7,7 +7,7 @@ from compiler.diagnostics import Severity
 from compiler.manifest import placeholder
 from compiler.model.work import Work
 from compiler.plan import Plan
-from compiler.platforms.eks.delivery.plan import GitSource, HelmSource
+from compiler.platforms.eks.flux.plan import GitSource, HelmSource
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.regex import regex

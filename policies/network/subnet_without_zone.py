@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from compiler.manifest import Manifest
 from compiler.model.values import value
+from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 from compiler.regex import regex
-from compiler.source import Route
 
 
 @rule("PLC026", kinds=("eksctl.io/ClusterConfig",))

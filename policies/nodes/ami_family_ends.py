@@ -3,11 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.places import Route
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 
 @rule("HLT041", severity=Severity.WARNING)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.model.values import value
-from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.nodes.plan import NodeOverlay, NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.manifest import placeholder
-from compiler.platforms.eks.cluster.plan import Cluster, Network
+from compiler.places import Route
+from compiler.platforms.eks.cluster.plan import Cluster
+from compiler.platforms.eks.network.plan import Network
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 
 @rule("PLC030", aliases=("node-group-zone-elsewhere",))

@@ -8,11 +8,11 @@ from compiler.core.pods.plan import GPU, Pod
 from compiler.diagnostics import Severity
 from compiler.model.affinity import Affinity, affinities, types_named
 from compiler.model.values import mapping, value
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.plan.scheduling import HOSTNAME
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 
 @rule("PLC057")

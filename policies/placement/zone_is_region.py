@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.offers import place
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.plan.scheduling import ZONE
 from compiler.platforms.eks.cluster.plan import Cluster
@@ -13,7 +14,6 @@ from compiler.platforms.eks.runs.plan import Runtime, TrainJob
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.regex import regex
-from compiler.source import Route
 
 
 @rule("PLC001")

@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 
 @rule("QUE014", aliases=("old-queue-api",), severity=Severity.NOTE)

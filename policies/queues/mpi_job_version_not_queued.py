@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from compiler.manifest import Manifest
 from compiler.model.values import mapping
+from compiler.places import Route
 from compiler.policy.rule import Finding, rule
-from compiler.source import Route
 
 _QUEUE = "kueue.x-k8s.io/queue-name"
 

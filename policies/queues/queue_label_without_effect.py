@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
 from compiler.model.values import items, value
+from compiler.places import Route
 from compiler.policy.rule import Finding, rule
-from compiler.source import Route
 
 
 @rule(

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.core.pods.plan import MISSPELT, Container
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.plan.scheduling import Taint, Toleration
 from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor
@@ -10,7 +11,6 @@ from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.platforms.eks.runs.plan import Runtime, TrainJob
 from compiler.platforms.eks.workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
-from compiler.source import Route
 
 
 @rule("EFA004", aliases=("device-key-misspelt",))

@@ -6,9 +6,9 @@ from typing import Any
 
 from compiler.manifest import Manifest
 from compiler.model.values import mapping
+from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 Path = tuple[str | int, ...]
 

@@ -6,10 +6,10 @@ from compiler.core.pods.plan import Resources
 from compiler.manifest import Manifest
 from compiler.model.values import value
 from compiler.model.work import Work
+from compiler.places import Route
 from compiler.plan import Quantity
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 
 @rule("LIM014", aliases=("pod-over-limit-range",), pods=True)

@@ -13,8 +13,8 @@ from compiler.diagnostics.secrets import (
 )
 from compiler.model.command import options
 from compiler.model.work import Work
+from compiler.places import Route
 from compiler.policy.rule import Finding, rule
-from compiler.source import Route
 
 # Characters of a token; shorter values of `--token` are names and numbers.
 _SHORTEST = 16

@@ -6,12 +6,12 @@ from typing import Any
 
 from compiler.diagnostics.secrets import carried, forms, in_text, literal
 from compiler.manifest import Manifest
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.platforms.eks.overrides.plan import IncludedObject, ObjectPatch
 from compiler.platforms.eks.runs.plan import FileSet
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 Place = tuple[str | int, ...]
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from compiler.manifest import Manifest
 from compiler.model.storage import EBS, EFS, FSX, ONE_NODE, ONE_POD
 from compiler.model.values import value
+from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 _OFFERED = {
     EBS: (ONE_NODE, ONE_POD),

@@ -7,12 +7,12 @@ from compiler.core.pods.plan import Container, Pod
 from compiler.diagnostics import Severity
 from compiler.manifest import placeholder
 from compiler.model.values import value
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.platforms.eks.runs.plan import Runtime, TrainJob
 from compiler.platforms.eks.workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 _BUCKET = r"s3://([a-z0-9](?:[a-z0-9.-]|\$\{?\w*(?:ACCOUNT|REGION)\w*\}?){2,})(?![\w.${-])"
 # What scripts and templates write for the account and the Region in a bucket's name.

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from compiler.core.pods.plan import Container
 from compiler.diagnostics import Severity
 from compiler.model.shell import title_of
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.platforms.eks.workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
-from compiler.source import Route
 
 _MOVED = {"/usr/local/gds/": "/usr/local/cuda/gds/", "/etc/default/nvidia-gds": "/etc/cufile.json"}
 

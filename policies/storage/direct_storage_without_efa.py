@@ -6,11 +6,11 @@ from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
 from compiler.model.storage import FSX
 from compiler.model.values import mapping, value
+from compiler.places import Route
 from compiler.plan import Plan
-from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 
 @rule("RUN083", severity=Severity.WARNING)

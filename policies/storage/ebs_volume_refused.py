@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from compiler.catalog.ebs import DRIVER, refusals
 from compiler.core.storage.plan import VolumeClaim, VolumeClass
 from compiler.manifest import placeholder
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 _GIB = 1024**3
 _FIELDS = ("iops", "throughput")

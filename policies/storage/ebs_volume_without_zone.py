@@ -6,8 +6,8 @@ from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
 from compiler.model.storage import EBS
 from compiler.model.values import value
+from compiler.places import Route
 from compiler.policy.rule import Finding, rule
-from compiler.source import Route
 
 
 @rule(

@@ -8,10 +8,10 @@ from compiler.manifest import Manifest
 from compiler.model.storage import FSX
 from compiler.model.user_data import KINDS, boot_scripts
 from compiler.model.values import items, mapping, value
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 _CONFIGURES = ("--net efa", "configure-efa-fsx-lustre-client", "FSxLustreEFAClient")
 _OWN_IMAGE = ("ami", "launchTemplate")

@@ -6,9 +6,9 @@ from compiler.diagnostics import Severity
 from compiler.manifest import Manifest, placeholder
 from compiler.model.storage import FSX
 from compiler.model.values import mapping
+from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 
 @rule(

@@ -7,10 +7,10 @@ from compiler.manifest import Manifest, placeholder
 from compiler.model.lustre import Asked, refusals
 from compiler.model.storage import FSX
 from compiler.model.values import mapping
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 _PARAMETERS = {
     "deployment": "deploymentType",

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from compiler.manifest import Manifest
 from compiler.model.storage import FSX
 from compiler.model.values import value
+from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 from compiler.regex import regex
-from compiler.source import Route
 
 
 @rule("RUN027", aliases=("volume-of-other-file-system",), kinds=("/PersistentVolume",))

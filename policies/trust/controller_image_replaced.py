@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from compiler.diagnostics import Severity
-from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.places import Key
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Key
 
 _KEYS = ("repository", "registry", "imageRegistry", "image")
 

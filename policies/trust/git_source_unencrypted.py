@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
-from compiler.platforms.eks.delivery.plan import GitSource
+from compiler.platforms.eks.flux.plan import GitSource
 from compiler.policy.rule import Finding, rule
 
 

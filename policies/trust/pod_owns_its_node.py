@@ -7,8 +7,8 @@ from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
 from compiler.model.core_types import Part, typed_parts
 from compiler.model.values import value
+from compiler.places import Route
 from compiler.policy.rule import Finding, rule
-from compiler.source import Route
 
 
 @rule("ACC042", severity=Severity.WARNING)

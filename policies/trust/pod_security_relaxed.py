@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
 from compiler.model.values import value
+from compiler.places import Route
 from compiler.platforms.eks.kueue.plan import LocalQueue
 from compiler.platforms.eks.overrides.plan import ObjectPatch
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 _ENFORCED = "pod-security.kubernetes.io/enforce"
 

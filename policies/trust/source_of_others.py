@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
 from compiler.model.values import value
+from compiler.places import Route
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.source import Route
 
 _OWN = "flux-system"
 

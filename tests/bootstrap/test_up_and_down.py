@@ -18,10 +18,10 @@ from running import SPECS, spawn
 from world import World, run, serving
 
 from compiler.emit.marker import marked
-from compiler.output.formats import written
+from compiler.formats import written
+from compiler.lower import lower
 from compiler.platforms.eks.runs.plan import JOB_KINDS, JOB_RESOURCES
 from compiler.platforms.eks.workloads.lift import KINDS
-from compiler.targets import lower
 
 NETWORK = {
     "create": {"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"], "nat": "single"}

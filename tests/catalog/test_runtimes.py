@@ -7,7 +7,7 @@ import pytest
 from compiler.catalog import load_catalog
 from compiler.catalog.runtimes import ReleasedRuntime, released_runtimes
 from compiler.model.runtimes import released_runtime
-from compiler.source import Route
+from compiler.places import Route
 from compiler.verify import validate_body
 
 EVERY = sorted(released_runtimes().values(), key=lambda each: each.name)

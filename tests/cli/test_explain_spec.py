@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from running import Command
 
-from compiler.spec.reference import Key, all_keys
+from compiler.language.reference import Key, all_keys
 
 KEYS = list(all_keys())
 

@@ -12,9 +12,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from running import ROOT, SPECS, Command
 
-from compiler.source import SourceFile
+from compiler.language.schema import ALL, KINDS
+from compiler.places import SourceFile
 from compiler.source.parse import parse
-from compiler.spec.schema import ALL, KINDS
 
 FILES = sorted(SPECS.rglob("*.yaml"))
 

@@ -19,7 +19,7 @@ from compiler.diagnostics.pages import load_pages, split_pages
 from compiler.diagnostics.render import FORMATS, render, sort, summary
 from compiler.diagnostics.render.sarif import MAX_RESULTS
 from compiler.diagnostics.render.text import WIDTH, columns
-from compiler.source import Route, SourceFile, Span
+from compiler.places import Route, SourceFile, Span
 from compiler.source.parse import parse
 
 FILE = SourceFile(

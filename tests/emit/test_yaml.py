@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from compiler.emit.yaml import dump
+from compiler.places.tree import SourceFile
 from compiler.source.parse import parse
-from compiler.source.tree import SourceFile
 
 
 def _read_by_all(text: str) -> list[Any]:

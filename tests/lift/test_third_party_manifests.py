@@ -10,16 +10,16 @@ import yaml
 from compiler.lift import kinds, lift
 from compiler.lift.reader import Reader
 from compiler.manifest import Manifest
+from compiler.places import Route
 from compiler.plan import Duration, Plan, Quantity
 from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.health.plan import ProblemDetector
 from compiler.platforms.eks.kueue.plan import ClusterQueue, QueueManager
 from compiler.platforms.eks.nodes.plan import NodePool
+from compiler.platforms.eks.rbac.plan import Access
 from compiler.platforms.eks.runs.plan import Runtime, TrainJob
-from compiler.platforms.eks.teams.plan import Access
 from compiler.platforms.eks.workloads.plan import Workload
-from compiler.source import Route
 
 
 def read(text: str) -> Plan:

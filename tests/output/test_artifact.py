@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from builders import ROOT, SPECS, example, plan_of, spec
 
+import compiler.formats as registry
+from compiler.formats import checked, format_of, formats, objects, recognised, written
+from compiler.lower import lower
 from compiler.manifest import Manifest
 from compiler.output import Artifact, UnjudgedError
-from compiler.output import formats as registry
-from compiler.output.formats import checked, format_of, formats, objects, recognised, written
 from compiler.plan import Plan
 from compiler.rooms import parts
-from compiler.targets import lower
 
 
 def test_an_artifact_of_an_unknown_format_cannot_be_made() -> None:

@@ -19,13 +19,13 @@ from compiler.core.cloud.plan import (
     PlacementGroupStack,
     PodIdentityStack,
 )
+from compiler.formats import Setting, lifted, verified
+from compiler.formats.cloudformation.derive import converted
+from compiler.formats.cloudformation.functions import TAGS, is_call
+from compiler.formats.cloudformation.structure import structure, types
+from compiler.formats.cloudformation.template import BY_FILE, BY_S3, faults, is_template
 from compiler.output import Artifact
-from compiler.output.formats import Setting, lifted, verified
-from compiler.output.formats.cloudformation.derive import converted
-from compiler.output.formats.cloudformation.functions import TAGS, is_call
-from compiler.output.formats.cloudformation.structure import structure, types
-from compiler.output.formats.cloudformation.template import BY_FILE, BY_S3, faults, is_template
-from compiler.source import SourceFile
+from compiler.places import SourceFile
 from compiler.source.manifests import parse_manifests
 
 BASE = """

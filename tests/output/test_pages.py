@@ -11,10 +11,10 @@ from builders import SPECS, example, spec
 from running import Command
 
 from compiler.driver import setting_of
+from compiler.formats import Setting, unjudged, verified
+from compiler.lower import lower
 from compiler.output import Artifact
-from compiler.output.formats import Setting, unjudged, verified
 from compiler.platforms.eks.bootstrap import target as bootstrap
-from compiler.targets import lower
 
 STACK = Artifact({"Resources": {}}, "bootstrap/stacks/bucket-raw.yaml", format="cloudformation")
 

@@ -8,13 +8,13 @@ import pytest
 from builders import FSX, RELEASE, example, plan_of, spec
 
 from compiler.core.pods.plan import Container, EnvVar, Mount, Pod, ReplicatedJob, Volume
+from compiler.places import Route
 from compiler.plan.scheduling import Requirement, Taint, Toleration, untolerated
 from compiler.plan.units import Quantity
-from compiler.platforms.eks.delivery.plan import chart_version
+from compiler.platforms.eks.flux.plan import chart_version
 from compiler.platforms.eks.kueue.plan import Flavor, LocalQueue, queue_of
 from compiler.platforms.eks.nodes.plan import NodeClass, NodePool
 from compiler.platforms.eks.runs.plan import Patch, Runtime, TrainJob, effective_pod, runtime_of
-from compiler.source import Route
 
 GPU = Taint("nvidia.com/gpu", "present", "NoSchedule")
 

@@ -8,16 +8,16 @@ import pytest
 from builders import document, spec, summaries
 
 from compiler.catalog import InstanceType, load_catalog
+from compiler.context import Context
 from compiler.core.pools import spec as spec_pools
 from compiler.core.pools.share import Share
+from compiler.language.load import load, platform_of
 from compiler.plan.units import Quantity
 from compiler.platforms import EKS, PLATFORMS
 from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.platforms.eks.runs.plan import TrainJob
-from compiler.resolve.context import Context
-from compiler.resolve.resolve import resolve
+from compiler.resolve import resolve
 from compiler.rooms import Platform, parts
-from compiler.spec.load import load, platform_of
 
 WITHOUT_HEALTH = Platform(
     "plain",

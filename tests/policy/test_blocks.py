@@ -10,9 +10,9 @@ import yaml
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Severity
+from compiler.formats import reread
 from compiler.manifest import Manifest
 from compiler.model.blocks import always_fit, countable, placement
-from compiler.output.formats import reread
 from compiler.policy.engine import run
 from tests.policy.harness import SPEC, TODAY, builtin_rules, from_spec, merged
 

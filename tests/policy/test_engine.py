@@ -11,6 +11,7 @@ from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
 from compiler.model.command import options
 from compiler.model.work import Work
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
@@ -19,7 +20,6 @@ from compiler.policy.config import Config
 from compiler.policy.engine import run
 from compiler.policy.rule import Finding, Rule, examples, rule
 from compiler.policy.world import World
-from compiler.source import Route
 from tests.policy.harness import findings_for, lifted
 
 ROOT = Route()

@@ -8,9 +8,9 @@ import pytest
 
 from compiler.core.jobs.spec import JobResources
 from compiler.core.pods.plan import EFA, EPHEMERAL, GPU, HUGEPAGES, NEURON
+from compiler.language.reference import all_keys
 from compiler.model.spelling import spec_key
 from compiler.policy.rule import Rule
-from compiler.spec.reference import all_keys
 from tests.policy.harness import TODAY, builtin_rules, config_for, findings_for
 
 KEYS = {key.name for key in all_keys()}

@@ -21,7 +21,7 @@ from compiler.policy.rule import Rule
 RULE = '''
 from compiler.plan import Plan
 from compiler.policy.rule import Finding, rule
-from compiler.source import Route
+from compiler.places import Route
 
 
 @rule("RUN001", params={{"most": 3}})

@@ -12,11 +12,11 @@ from running import SPECS, Command
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics import Diagnostic, Severity
+from compiler.places import Route
 from compiler.policy.engine import run
 from compiler.policy.judge import load_policies
 from compiler.policy.load import OWN_FOLDER, builtin_folder, load_rules
 from compiler.policy.rule import Rule
-from compiler.source import Route
 from tests.policy.harness import SET, builtin_rules, lifted
 
 PYTHON = '''

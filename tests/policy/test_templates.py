@@ -6,8 +6,8 @@ import pytest
 
 from compiler.catalog.iam import limited_actions
 from compiler.core.cloud.plan import AccessPolicy
-from compiler.output.formats import Setting, lifted, verified
-from compiler.targets import lower
+from compiler.formats import Setting, lifted, verified
+from compiler.lower import lower
 from tests.builders import plan_of, spec
 from tests.policy.harness import findings_for
 

@@ -22,11 +22,12 @@ from builders import (
 from compiler.catalog import allocatable, huge_pages_mib, load_catalog
 from compiler.core.pods.plan import EFA, EPHEMERAL, GPU, HUGEPAGES, NEURON
 from compiler.core.storage.plan import PersistentVolume, VolumeClaim
+from compiler.places import Route
 from compiler.plan import Derived, Plan
 from compiler.plan.scheduling import NODEPOOL_LABEL, POOL_LABEL, Requirement, untolerated
 from compiler.plan.units import Duration, Quantity
 from compiler.platforms.eks.cluster.plan import Bootstrap, Cluster
-from compiler.platforms.eks.delivery.plan import HelmRelease, Stage, chart_version
+from compiler.platforms.eks.flux.plan import HelmRelease, Stage, chart_version
 from compiler.platforms.eks.health.plan import ProblemDetector
 from compiler.platforms.eks.kueue.plan import (
     ClusterQueue,
@@ -39,7 +40,6 @@ from compiler.platforms.eks.kueue.plan import (
 from compiler.platforms.eks.nodes.plan import NetworkInterface, NodeClass, NodeOverlay, NodePool
 from compiler.platforms.eks.runs.plan import TRAINER_CHART, Runtime, TrainJob, runtime_of
 from compiler.platforms.eks.teams.plan import PodPriority
-from compiler.source import Route
 
 
 def env(job: TrainJob) -> dict[str, str | None]:

@@ -26,12 +26,12 @@ from compiler.catalog import load_catalog
 from compiler.catalog.catalog import DATA
 from compiler.core.pools.plan import NodeShare
 from compiler.diagnostics import Severity
+from compiler.language.load import load
 from compiler.plan.scheduling import INSTANCE_TYPE
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.nodes.plan import NodeClass, NodePool
-from compiler.resolve.resolve import resolve
-from compiler.spec.load import load
+from compiler.resolve import resolve
 
 QUOTA = [{"pool": "gpu", "nodes": 4}]
 VPC: dict[str, Any] = {

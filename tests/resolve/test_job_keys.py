@@ -8,11 +8,11 @@ import pytest
 from builders import body_of, job_of, manifests_of, plan_of, resolved, shape_faults, spec
 
 from compiler.core.pods.plan import EFA, HUGEPAGES, Container
+from compiler.formats import objects
 from compiler.lift import lift
-from compiler.output.formats import objects
+from compiler.lower import lower
 from compiler.plan.base import content
 from compiler.platforms.eks.runs.plan import Runtime, TrainJob
-from compiler.targets import lower
 
 STATIC = {"nodes": 4}
 PLACED = {"nodes": 4, "topology": "network"}

@@ -15,15 +15,15 @@ from running import Command
 
 from compiler.catalog import load_catalog
 from compiler.lift import lift
+from compiler.lower import lower
 from compiler.manifest import ObjectRef
 from compiler.model.fit import quota_shortfall
 from compiler.model.reading import Reading
 from compiler.patches.apply import apply_patches
-from compiler.platforms.eks.delivery.plan import GitSource, HelmRelease, Stage
+from compiler.platforms.eks.flux.plan import GitSource, HelmRelease, Stage
 from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.platforms.eks.runs.plan import FileSet, Runtime, TrainJob
 from compiler.platforms.eks.teams.plan import NetworkPolicy
-from compiler.targets import lower
 from compiler.verify import verify
 from compiler.verify.schemas import DATA, file_name
 

@@ -22,11 +22,11 @@ from builders import (
 )
 
 from compiler.core.pods.plan import ReplicatedJob
+from compiler.formats import objects
 from compiler.lift import lift
-from compiler.output.formats import objects
+from compiler.lower import lower
 from compiler.plan.base import content
 from compiler.platforms.eks.runs.plan import Runtime, TrainJob
-from compiler.targets import lower
 
 MPI: dict[str, Any] = {"launcher": {"mpi": {}}, "command": ["mpirun", "python", "t.py"]}
 SAVES: dict[str, Any] = {

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from builders import FSX, body_of, job_of, manifests_of, plan_of, resolved, shape_faults, spec
 
+from compiler.formats import objects
 from compiler.lift import lift
+from compiler.lower import lower
 from compiler.manifest import ObjectRef
-from compiler.output.formats import objects
 from compiler.plan import Plan
 from compiler.platforms.eks.runs.plan import FileSet, Runtime, TrainJob, effective_pod
-from compiler.targets import lower
 from compiler.verify import verify
 
 FLUX = "kustomize.toolkit.fluxcd.io/"

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from compiler.diagnostics import Diagnostic
+from compiler.language.documents import documents, lists
+from compiler.language.reference import all_keys
+from compiler.places.route import Route
 from compiler.source import assemble as source
 from compiler.source.assemble import SpecSource
-from compiler.source.route import Route
-from compiler.spec.documents import documents, lists
-from compiler.spec.reference import all_keys
 
 V = "apiVersion: trainyard.dev/v1alpha1\n"
 CLUSTER = V + "kind: TrainingCluster\nmetadata: {name: seoul}\nspec:\n  region: ap-northeast-2\n"

@@ -9,9 +9,9 @@ from builders import document
 
 from compiler.core.jobs.spec import JobsSection
 from compiler.diagnostics import Diagnostic
-from compiler.source import Document, Route
+from compiler.language.load import load
+from compiler.places import Document, Route
 from compiler.source.inherit import inherit
-from compiler.spec.load import load
 
 HEAD = """apiVersion: trainyard.dev/v1alpha1
 kind: TrainingCluster

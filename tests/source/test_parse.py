@@ -11,11 +11,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from compiler.places.route import Route
+from compiler.places.tree import MappingNode, Node, ScalarNode, SequenceNode, SourceFile
 from compiler.source.parse import MAX_RESTARTS, decode, parse, read
-from compiler.source.route import Route
 from compiler.source.scalars import Refusal, resolve
 from compiler.source.syntax import MAX_LINES
-from compiler.source.tree import MappingNode, Node, ScalarNode, SequenceNode, SourceFile
 
 
 def _reported(text: str, *, pure: bool = False) -> list[tuple[str, int, int]]:
@@ -403,7 +403,7 @@ def test_a_manifest_merges_as_kubectl_does() -> None:
 def test_a_text_is_parsed_without_the_expressions_of_the_reader_in_python() -> None:
     """They take longer to compile than all else of the import: 2 % of a ``check``."""
     program = (
-        "import re, sys; from compiler.source.parse import parse; from compiler.source.tree import SourceFile; "
+        "import re, sys; from compiler.source.parse import parse; from compiler.places.tree import SourceFile; "
         "parse(SourceFile('a.yaml', 'a: 1')); "
         "pattern = sys.modules['yaml.reader'].Reader.NON_PRINTABLE; print(isinstance(pattern, re.Pattern))"
     )

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from compiler.places.tree import SourceFile
 from compiler.source.compose import MAX_DEPTH
 from compiler.source.manifests import parse_manifests
 from compiler.source.plain import plain_values
-from compiler.source.tree import SourceFile
 
 ROOT = Path(__file__).parent.parent.parent
 

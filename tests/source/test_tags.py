@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from compiler.source import Document, Route, SourceFile
+from compiler.places import Document, Route, SourceFile
 from compiler.source.parse import parse
 
 TAGS = {"!Ref": "Ref", "!Sub": "Fn::Sub", "!If": "Fn::If"}

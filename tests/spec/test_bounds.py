@@ -11,8 +11,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from compiler.diagnostics.pages import load_pages
+from compiler.language.whole import language
 from compiler.spec import types
-from compiler.spec.cluster import language
 from compiler.spec.errors import inner_model
 from tests.policy.harness import builtin_rules
 

@@ -14,8 +14,8 @@ import pytest
 from builders import FSX, shape_faults, spec
 from jsonschema import Draft202012Validator
 
+from compiler.language.schema import KINDS, schema
 from compiler.spec.editor import any_case, for_editors, literal, shape_of, shaped
-from compiler.spec.schema import KINDS, schema
 from tests.spec import test_load, test_values
 
 WHOLE = Draft202012Validator(schema("TrainingCluster"))

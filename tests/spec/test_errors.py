@@ -8,8 +8,8 @@ from pydantic import BaseModel, ValidationError
 from compiler.core.jobs.spec import Job, Mount
 from compiler.core.network.forms.existing import ExistingNetwork
 from compiler.core.pools.spec import NodePool
-from compiler.source import Route
-from compiler.spec.cluster import language
+from compiler.language.whole import language
+from compiler.places import Route
 from compiler.spec.errors import explain, keys_of, model_at
 
 

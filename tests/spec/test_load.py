@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from builders import FSX, OLD_TRAINER, RELEASE, document, loaded, shape_faults, spec
 
-from compiler.source import Route
-from compiler.spec.load import load
+from compiler.language.load import load
+from compiler.places import Route
 
 HEX64 = "0123456789abcdef" * 4
 VPC: dict[str, Any] = {

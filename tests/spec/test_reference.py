@@ -12,12 +12,12 @@ import yaml
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, create_model
 
-from compiler.source import SourceFile
+from compiler.language.reference import Key, all_keys, models
+from compiler.language.schema import KINDS, schema
+from compiler.places import SourceFile
 from compiler.source.parse import parse
 from compiler.spec.base import SpecModel
 from compiler.spec.flow import flow
-from compiler.spec.reference import Key, all_keys, models
-from compiler.spec.schema import KINDS, schema
 
 KEYS = list(all_keys())
 LONGEST = 160

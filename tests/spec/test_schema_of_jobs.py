@@ -10,10 +10,10 @@ import pytest
 from builders import JOB, POOL, document, spec
 from jsonschema import Draft202012Validator
 
-from compiler.source import Document
+from compiler.language.load import load
+from compiler.language.schema import schema
+from compiler.places import Document
 from compiler.source.inherit import inherit
-from compiler.spec.load import load
-from compiler.spec.schema import schema
 
 MINIMAL = {"image": "r.test/a:1", "command": ["x"]}
 VOLUME = {"name": "a", "path": "/a", "emptyDir": {}}

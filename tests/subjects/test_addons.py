@@ -23,8 +23,11 @@ from builders import (
 
 from compiler.catalog import Catalog, InstanceType, load_catalog
 from compiler.catalog.catalog import DATA, Releases
+from compiler.context import Context
+from compiler.formats import objects
+from compiler.language.whole import language
+from compiler.lower import lower
 from compiler.manifest import Manifest
-from compiler.output.formats import objects
 from compiler.plan import Plan
 from compiler.platforms import PLATFORMS
 from compiler.platforms.eks import addons
@@ -38,12 +41,9 @@ from compiler.platforms.eks.addons.addon import (
     AddOn,
     Setting,
 )
-from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.kueue.resolve import queue_manager
-from compiler.resolve.context import Context
-from compiler.resolve.resolve import resolve
-from compiler.spec.cluster import language
-from compiler.targets import lower
+from compiler.resolve import resolve
 
 ADD_ONS = list(addons.addons().values())
 RELEASES = list(load_catalog().releases.values())
@@ -189,7 +189,7 @@ _FILE = """
 from compiler.platforms.eks.addons.addon import AddOn, Controller, Daemon, on_gpus
 
 def wanted(context):
-    return any(instance.gpus for _, instance in context.pool_types)
+    return any(instance.gpus for _, instance in context.once(pool_types))
 
 def values(setting):
     return {"tolerations": [{"operator": "Exists"}]}

@@ -25,15 +25,15 @@ from running import Command
 from compiler.catalog import load_catalog
 from compiler.catalog.auto_mode import families, launches
 from compiler.core.pools.plan import NodeShare
+from compiler.formats import Setting, verified
 from compiler.lift import lift
+from compiler.lower import lower
 from compiler.model.nodes import Nodes
-from compiler.output.formats import Setting, verified
 from compiler.plan import Plan
 from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.delivery.plan import HelmRelease, Stage
+from compiler.platforms.eks.flux.plan import HelmRelease, Stage
 from compiler.platforms.eks.health.plan import ProblemDetector
 from compiler.platforms.eks.nodes.plan import AutoNodeClass, NodeClass, NodeOverlay, NodePool
-from compiler.targets import lower
 from compiler.verify import validate_body
 from compiler.verify.documented import NODE_CLASS
 from compiler.verify.structure import from_crd

@@ -12,7 +12,7 @@ from running import stand_ins
 
 from compiler.lift import lift
 from compiler.platforms.eks.nodes.plan import Boot, NodeClass, NodeGroup
-from compiler.targets.boot import boot_script
+from compiler.platforms.eks.nodes.user_data import boot_script
 
 LARGE: dict[str, Any] = {"instanceTypes": ["p5.48xlarge"]}
 EXISTING = [{"name": "data", "fsxLustre": {"existing": {**FSX, "version": "2.15"}}}]

@@ -9,7 +9,7 @@ from builders import faults_of, job_of, objects_of, plan_of, spec
 
 from compiler.plan import Plan
 from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.platforms.eks.teams.plan import NetworkPolicy
 

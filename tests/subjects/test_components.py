@@ -14,7 +14,7 @@ from compiler.driver import check
 from compiler.manifest import Manifest
 from compiler.outcome import Options
 from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.flux.plan import HelmRelease
 
 EFA = "aws-efa-k8s-device-plugin"
 OURS = {release.name: release.values for release in plan_of(spec()).of(HelmRelease)}

@@ -11,7 +11,7 @@ import yaml
 from builders import ROOT, manifests_of, objects_of, plan_of, spec
 
 from compiler.manifest import Body, Manifest
-from compiler.platforms.eks.delivery.plan import Stage
+from compiler.platforms.eks.flux.plan import Stage
 from compiler.policy.admission_rule import plural
 
 MAKE = {"get", "list", "watch", "create", "patch", "delete"}

@@ -23,10 +23,10 @@ from compiler.catalog.efa import arch_of, bundled, known_since, least_nccl, vers
 from compiler.core.images.plan import MadeImage, Recipe
 from compiler.core.images.requirements import requirements
 from compiler.driver import check
+from compiler.formats import Setting, lifted, verified
+from compiler.formats.dockerfile.grammar import instructions
 from compiler.outcome import Compilation, Options
 from compiler.output import Artifact
-from compiler.output.formats import Setting, lifted, verified
-from compiler.output.formats.dockerfile.grammar import instructions
 from compiler.plan import Plan
 from compiler.platforms.eks.runs.plan import TrainJob
 

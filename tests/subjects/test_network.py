@@ -18,12 +18,12 @@ from running import Command, stand_ins
 from compiler.catalog import load_catalog
 from compiler.catalog.addresses import Warm, taken, warm
 from compiler.diagnostics import Severity
-from compiler.output.formats import Setting, lifted, verified, written
+from compiler.formats import Setting, lifted, verified, written
+from compiler.lower import lower
 from compiler.plan import Plan
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.network.cut import private_part, public_part
 from compiler.platforms.eks.network.plan import MadeNetwork
-from compiler.targets import lower
 
 FSX = [
     {

@@ -12,16 +12,16 @@ from builders import body_of, faults_of, files, objects_of, plan_of, shape_fault
 from running import Command
 
 from compiler.catalog import load_catalog
+from compiler.formats import Setting, lifted, verified
 from compiler.lift import lift
+from compiler.lower import lower
 from compiler.model.reading import Reading
-from compiler.output.formats import Setting, lifted, verified
 from compiler.plan import Plan
-from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.health.plan import ProblemDetector
 from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.platforms.eks.nodes.plan import NodeClass, NodeGroup, NodePool
 from compiler.platforms.eks.runs.plan import Runtime
-from compiler.targets import lower
 
 BLOCK = {
     "block": {

@@ -7,12 +7,12 @@ from typing import Any
 from builders import body_of, plan_of, resolved, spec
 
 from compiler.driver import setting_of
+from compiler.formats import objects
 from compiler.lift import lift
+from compiler.lower import lower
 from compiler.manifest import Manifest, ObjectRef
-from compiler.output.formats import objects
-from compiler.platforms.eks.delivery.plan import HelmRelease, Stage
+from compiler.platforms.eks.flux.plan import HelmRelease, Stage
 from compiler.platforms.eks.secrets.plan import ExternalSecret, SecretStore
-from compiler.targets import lower
 from compiler.verify import verify
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"

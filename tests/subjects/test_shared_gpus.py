@@ -14,7 +14,7 @@ from compiler.catalog import load_catalog
 from compiler.catalog.mig import profile_of, profiles_of
 from compiler.lift import lift
 from compiler.plan.units import Quantity
-from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.kueue.plan import ClusterQueue
 from compiler.platforms.eks.nodes.plan import NodeClass, NodeGroup, NodeOverlay, NodePool
 

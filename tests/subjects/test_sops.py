@@ -10,10 +10,10 @@ import yaml
 from builders import files, objects_of, plan_of, spec
 from running import Command
 
-from compiler.output.formats import Setting, format_of, lifted, verified
+from compiler.formats import Setting, format_of, lifted, verified
+from compiler.lower import lower
 from compiler.plan import Plan
-from compiler.platforms.eks.delivery.plan import Stage
-from compiler.targets import lower
+from compiler.platforms.eks.flux.plan import Stage
 from subjects.test_include import done_of, outcome
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"

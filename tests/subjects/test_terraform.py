@@ -25,12 +25,12 @@ from compiler.core.cloud.plan import (
     IamRole,
     SecurityGroupStack,
 )
+from compiler.formats import Setting, lifted, verified, written
+from compiler.formats.cloudformation.derive import TYPES as STACKED
+from compiler.formats.terraform.structure import structure, types
+from compiler.lower import lower
 from compiler.output import Artifact
-from compiler.output.formats import Setting, lifted, verified, written
-from compiler.output.formats.cloudformation.derive import TYPES as STACKED
-from compiler.output.formats.terraform.structure import structure, types
 from compiler.plan import Plan
-from compiler.targets import lower
 from compiler.targets.terraform.types import TYPES
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"

@@ -13,10 +13,10 @@ from aws_cli import unknown_options
 from builders import FSX, SPECS, example, files, plan_of, spec
 
 from compiler.emit.marker import marked
-from compiler.output.formats import written
+from compiler.formats import written
+from compiler.lower import lower
 from compiler.plan import Plan
 from compiler.platforms.eks.cluster.plan import Bootstrap
-from compiler.targets import lower
 
 BLOCK = {
     "capacity": {

@@ -33,7 +33,7 @@ from compiler.plan import Plan
 from compiler.platforms.eks.cluster.plan import Bootstrap
 from compiler.platforms.eks.health.plan import ProblemDetector
 from compiler.platforms.eks.nodes.plan import NodeClass
-from compiler.platforms.eks.teams.plan import Access
+from compiler.platforms.eks.rbac.plan import Access
 from compiler.verify import verify
 
 VPC = {

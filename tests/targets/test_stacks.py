@@ -19,13 +19,13 @@ from compiler.core.cloud.plan import (
 )
 from compiler.driver import check
 from compiler.emit.yaml import dump
+from compiler.formats import Setting, lifted, verified
+from compiler.formats.cloudformation.structure import types
+from compiler.lower import lower
 from compiler.outcome import Options
-from compiler.output.formats import Setting, lifted, verified
-from compiler.output.formats.cloudformation.structure import types
 from compiler.plan import Plan
 from compiler.platforms.eks.bootstrap import target as bootstrap
 from compiler.platforms.eks.cluster.plan import Bootstrap
-from compiler.targets import lower
 from compiler.targets.stack import template
 
 ARN = "arn:aws:iam::111122223333:role/{}"

@@ -784,7 +784,7 @@ def test_a_sound_object_has_no_fault(body: dict[str, Any]) -> None:
 def test_one_fault_is_reported_once_at_its_place(
     kind: str, edits: list[Edit], code: str, path: str
 ) -> None:
-    from compiler.source import Route
+    from compiler.places import Route
 
     edits = [
         (where, value.replace("|", "/") if isinstance(value, str) else value)

@@ -12,8 +12,8 @@ from dataclasses import field
 from typing import ClassVar
 
 from compiler.dataclass import dataclass
+from compiler.places import Route
 from compiler.plan.base import ROOT, PlanNode
-from compiler.source import Route
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,3 +216,17 @@ RESOURCES: tuple[type[CloudResource], ...] = (
     SecurityGroupStack,
 )
 """Every kind of resource that templates are read for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerraformState(PlanNode):
+    """Where Terraform keeps the state of what it makes in place of CloudFormation: a bucket, and the bucket's Region;
+    ``region`` is that of the cluster."""
+
+    carried: ClassVar[bool] = False
+    single: ClassVar[bool] = True
+
+    cluster: str
+    region: str
+    bucket: str
+    bucket_region: str

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from compiler.context import SPEC, Context, unique
 from compiler.core.images.plan import MadeCache
 from compiler.core.images.spec import ImagesSection
-from compiler.resolve.context import SPEC, Context, unique
-from compiler.source import Route
+from compiler.places import Route
 
 # By registry: what ECR calls it, its address, and a short name.
 _UPSTREAMS = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from compiler.resolve.context import Context
-from compiler.source import Route
+from compiler.context import Context
+from compiler.places import Route
 
 if TYPE_CHECKING:
     from compiler.core.images.forms import image as forms

@@ -8,18 +8,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from compiler.catalog.efa import arch_of
+from compiler.context import Context
+from compiler.core.delivery.folder import folder
+from compiler.core.delivery.spec import DeliverySection
 from compiler.core.images.caches import registry_and_path, resolve_caches
 from compiler.core.images.lock import locked
 from compiler.core.images.plan import Installer, MadeImage, Project, Recipe, Workflow
 from compiler.core.images.requirements import check_requirements
 from compiler.core.images.versions import check_versions
 from compiler.core.storage.made import check_key
+from compiler.places import Route
 from compiler.plan.base import content
-from compiler.platforms.eks.delivery.spec import DeliverySection
-from compiler.platforms.eks.delivery.stages import folder
 from compiler.regex import regex
-from compiler.resolve.context import Context
-from compiler.source import Route
 
 if TYPE_CHECKING:
     from compiler.core.images.forms import image as forms

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from compiler.catalog.efa import versions_of
+from compiler.context import Context
 from compiler.diagnostics.secrets import forms as forms_of_secrets
+from compiler.places import Route
 from compiler.regex import regex
-from compiler.resolve.context import Context
-from compiler.source import Route
 
 if TYPE_CHECKING:
     from compiler.core.images.forms import image as forms

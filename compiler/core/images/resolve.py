@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from compiler.context import SPEC, Context, unique
 from compiler.core.images.plan import MadeImage, Recipe
 from compiler.core.images.spec import ImagesSection
 from compiler.dataclass import dataclass
+from compiler.places import Route
 from compiler.plan import PlanNode
-from compiler.resolve.context import SPEC, Context, unique
-from compiler.source import Route
 
 if TYPE_CHECKING:
     from compiler.core.images.forms import image as forms

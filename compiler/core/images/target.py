@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from compiler.core.cloud.plan import TerraformState
 from compiler.core.images.plan import MadeCache, MadeImage, Recipe, Workflow
 from compiler.output import Artifact
 from compiler.plan import Plan
-from compiler.platforms.eks.cluster.plan import Bootstrap
 from compiler.targets.text import rendered
 
 FOLDER = "bootstrap"
@@ -24,8 +24,7 @@ def lower(plan: Plan) -> Iterator[Artifact]:
     from compiler.core.images.dockerfile import lines, origins
     from compiler.core.images.stacks import cache_stack, image_stack
 
-    boot = plan.one(Bootstrap)
-    by_terraform = boot is not None and boot.terraform is not None
+    by_terraform = plan.one(TerraformState) is not None
     for kept in caches:
         yield cache_stack(kept)
     recipes = {recipe.name: recipe for recipe in plan.of(Recipe)}

@@ -18,8 +18,8 @@ from compiler.catalog.efa import (
     numbers,
     versions_of,
 )
-from compiler.resolve.context import Context
-from compiler.source import Route
+from compiler.context import Context
+from compiler.places import Route
 
 if TYPE_CHECKING:
     from compiler.core.images.forms import image as forms

@@ -6,8 +6,10 @@ import posixpath
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from compiler.core.images.use import with_images
+from compiler.context import SPEC, Context, T, unique
 from compiler.core.jobs import spec as spec_jobs
+from compiler.core.jobs.images import with_images
+from compiler.core.jobs.kind import Kind
 from compiler.core.jobs.spec import JobsSection
 from compiler.core.pools.pools import Pool, resolve_pools
 from compiler.core.pools.spec import PoolsSection
@@ -16,8 +18,7 @@ from compiler.core.queues.spec import QueuesSection
 from compiler.core.storage.storages import resolve_storage
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
-from compiler.resolve.context import SPEC, Context, T, unique
-from compiler.source import Route
+from compiler.places import Route
 
 if TYPE_CHECKING:
     from compiler.core.jobs.forms.volumes import JobVolume
@@ -25,16 +26,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job of the spec with its pool, queue and namespace bound. ``waits``: for the first build of its image, so that
-    it is checked and not written. ``image_torch`` and ``image_user``: the PyTorch of its image, and by number the
-    user of its programs, where it is one of the spec. ``others``
-    are the pools that its queue tries after ``pool``, whose share is then the least of all."""
+    """A job of the spec with its pool, queue and namespace bound, and what runs it.
+
+    ``waits``: for the first build of its image, so that it is checked and not written. ``image_torch`` and
+    ``image_user``: the PyTorch of its image, and by number the user of its programs, where it is one of the spec.
+    ``others`` are the pools that its queue tries after ``pool``, whose share is then the least of all.
+    """
 
     spec: spec_jobs.Job
     at: Route
     pool: Pool
     queue: Queue
     namespace: str
+    kind: Kind
     waits: bool = False
     image_torch: str | None = None
     image_user: int | None = None
@@ -87,7 +91,16 @@ def bound_jobs(context: Context) -> list[Job]:
             for other in others:
                 with_images(context, job, other, here)
             bound = Job(
-                used.job, here, pool, queue, namespace, used.waits, used.torch, used.user, others
+                used.job,
+                here,
+                pool,
+                queue,
+                namespace,
+                context.answers.kind_of(used.job),
+                used.waits,
+                used.torch,
+                used.user,
+                others,
             )
             _explain(context, bound)
             jobs.append(bound)

@@ -7,9 +7,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from compiler.catalog import allocatable
+from compiler.context import Context
 from compiler.core.jobs.binding import Job, mount_of
 from compiler.core.jobs.model import checkpoint_bytes
 from compiler.core.jobs.spec import Mount
+from compiler.core.jobs.volumes import check_paths, check_volumes
 from compiler.core.pools.pools import Pool
 from compiler.core.pools.share import ROOT_GIB
 from compiler.core.pools.topology import levels_of
@@ -17,9 +19,6 @@ from compiler.core.storage.storages import Storage
 from compiler.core.storage.throughput import peak
 from compiler.diagnostics.diagnostic import listed
 from compiler.plan.units import Duration, Quantity
-from compiler.platforms.eks.cluster.spec import ClusterSection
-from compiler.platforms.eks.runs.volumes import check_paths, check_volumes
-from compiler.resolve.context import Context
 
 if TYPE_CHECKING:
     from compiler.core.pools.forms.reservations import Block
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 def check_job(context: Context, job: Job, stored: Mapping[str, Storage]) -> None:
     """A job against its pool and its storage."""
     _block(context, job)
-    _life(context, job)
     _checkpoint(context, job, stored)
     _precision(context, job)
     _scratch(context, job)
@@ -79,26 +77,6 @@ def _block(context: Context, job: Job) -> None:
             job.at / "timeout",
             f"write at most `{left}`, or remove it: the end of the block is the limit",
             source="EC2 user guide, Capacity Blocks; karpenter v1.14.1, capacityreservation/expiration",
-        )
-
-
-def _life(context: Context, job: Job) -> None:
-    """A node of EKS Auto Mode ends at its age, whatever runs on it."""
-    auto = ClusterSection.of(context.spec).auto_mode
-    timeout = job.spec.timeout
-    if auto is None or timeout is None:
-        return
-    seconds = auto.expire_after.seconds + auto.grace.seconds
-    whole = Duration(seconds)
-    if timeout > whole:
-        context.fault(
-            "RES192",
-            f"job `{job.spec.name}` may take {timeout}, "
-            f"and a node of EKS Auto Mode lives {whole} at most",
-            job.at / "timeout",
-            f"write at most `{auto.grace}`, for which every node waits, and let the next job "
-            "resume; or remove `autoMode`",
-            source="EKS user guide, auto-security: maximum lifetime of 21 days",
         )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from compiler.context import Context
 from compiler.core.jobs.binding import Job, has_peers
 from compiler.core.jobs.launchers.launcher import launcher_of
 from compiler.core.jobs.stopping import SIGNAL_FILE_ENV
 from compiler.core.pods.plan import EnvVar
+from compiler.places import Route
 from compiler.plan.units import Quantity
-from compiler.resolve.context import Context
-from compiler.source import Route
 
 CHECKPOINT_ENV = "CHECKPOINT_DIR"
 CHECKPOINT_EVERY_ENV = "CHECKPOINT_EVERY_SECONDS"

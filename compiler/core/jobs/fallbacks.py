@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import reduce
 
+from compiler.context import Context
 from compiler.core.jobs import spec as spec_jobs
 from compiler.core.pods.plan import NEURON
 from compiler.core.pools.pools import Pool
@@ -13,8 +14,7 @@ from compiler.core.pools.share import smallest
 from compiler.core.pools.topology import topology_name
 from compiler.core.queues.queues import Queue
 from compiler.diagnostics.diagnostic import listed
-from compiler.resolve.context import Context
-from compiler.source import Route
+from compiler.places import Route
 
 _ASSIGNER = "kueue v0.19.2, pkg/scheduler/flavorassigner"
 

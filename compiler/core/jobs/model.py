@@ -19,11 +19,11 @@ from __future__ import annotations
 from math import ceil, prod
 from typing import TYPE_CHECKING
 
+from compiler.context import Context
 from compiler.core.jobs.binding import Job
 from compiler.core.jobs.plan import TrainingState
 from compiler.dataclass import dataclass
 from compiler.plan.units import Quantity
-from compiler.resolve.context import Context
 
 if TYPE_CHECKING:
     from compiler.core.jobs.forms.model import Model, Parallel

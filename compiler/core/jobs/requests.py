@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from compiler.context import Context, T
 from compiler.core.jobs.binding import Job, has_peers
 from compiler.core.jobs.launchers.launcher import launcher_of
 from compiler.core.pods.plan import EFA, EPHEMERAL, HUGEPAGES, NEURON
 from compiler.plan.units import Quantity
-from compiler.platforms.eks.runs.kinds.kind import kind_of
-from compiler.resolve.context import Context, T
 
 _EFA_PAGES = Quantity.mib(5120)
 
@@ -29,18 +28,10 @@ def requests(context: Context, job: Job) -> dict[str, Quantity]:
         part = f"{used} of {parts} accelerators: their part of {part}"
     cpu_count = share.cpu
     memory_bytes = share.memory.value
-    if job.spec.initializer is not None:
-        from compiler.platforms.eks.runs import initializing  # few jobs have one
-
-        downloads = initializing.count(job)
-        part += ", less what its initializers ask for"
-        cpu_count -= downloads * initializing.CPU.value
-        memory_bytes -= downloads * initializing.MEMORY.value
-    beside = kind_of(job.spec).beside_nodes
-    if beside:
-        part += ", less what Ray's head asks for"
-        cpu_count -= beside["cpu"].value
-        memory_bytes -= beside["memory"].value
+    for who, taken in job.kind.taken(job):
+        part += f", less what {who}"
+        cpu_count -= taken["cpu"].value
+        memory_bytes -= taken["memory"].value
     cpus = cpu_count * used // parts
     cpu = Quantity.of(max(cpus, 1))
     memory_gib = memory_bytes // 1024**3
@@ -182,7 +173,7 @@ def _derived_pages(job: Job) -> tuple[Quantity, str]:
 def _efa(context: Context, job: Job) -> int:
     own = job.spec.resources.efa
     pool = job.pool
-    nodes = kind_of(job.spec).nodes(job)
+    nodes = job.kind.nodes(job)
     if not pool.efa:
         return own or 0
     if not has_peers(job.spec):

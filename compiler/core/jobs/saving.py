@@ -12,6 +12,7 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from compiler.context import Context
 from compiler.core.jobs.binding import Job, mount_of
 from compiler.core.jobs.model import checkpoint_bytes
 from compiler.core.jobs.plan import CheckpointSchedule
@@ -19,7 +20,6 @@ from compiler.core.jobs.spec import Mount
 from compiler.core.storage.storages import Storage, resolve_storage
 from compiler.core.storage.throughput import SOURCE, peak, sustained
 from compiler.plan.units import Duration
-from compiler.resolve.context import Context
 
 GPU_HOURS = 16384 * 54 * 24 / 419
 """The hours of one GPU between two failures."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import shlex
 
+from compiler.context import Context
 from compiler.core.jobs.binding import Job, mount_of
 from compiler.core.jobs.saving import lasting, write_seconds
 from compiler.core.jobs.spec import Mount
 from compiler.plan.units import Duration
-from compiler.resolve.context import Context
 
 BLOCK_DRAIN = Duration.minutes(8)
 """From Karpenter's drain to the end of the pods of a Capacity Block.

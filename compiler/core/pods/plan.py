@@ -232,3 +232,6 @@ def _changed(container: Container, change: Container) -> Container:
         env=merged(container.env, change.env),
         mounts=merged(container.mounts, change.mounts),
     )
+
+
+DOMAIN = "cluster.local"  # nodeadm configures it in the kubelet (awslabs/amazon-eks-ami, internal/kubelet/config.go)

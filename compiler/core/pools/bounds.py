@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from datetime import datetime
 
+from compiler.context import Context
 from compiler.core.pools.pools import Pool
-from compiler.resolve.context import Context
 
 _RESERVATION = "EC2 API, CapacityReservation (2016-11-15)"
 

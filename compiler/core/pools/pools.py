@@ -6,18 +6,23 @@ from collections.abc import Iterable
 from functools import reduce
 
 from compiler.catalog import InstanceType
+from compiler.context import SPEC, Context, unique
 from compiler.core.network.spec import NetworkSection
+from compiler.core.network.zones import (
+    catalog_zone,
+    id_of_zone,
+    in_region,
+    knows_names,
+    zones_named,
+)
 from compiler.core.pools import spec as spec_nodes
 from compiler.core.pools.share import NodeShare, Share, smallest
 from compiler.core.pools.spec import PoolsSection
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
-from compiler.imported import imported
+from compiler.places import Route
 from compiler.plan.scheduling import NODEPOOL_LABEL, POOL_LABEL, Taint, Toleration
 from compiler.plan.units import Duration, Quantity
-from compiler.platforms.eks.cluster.spec import ClusterSection
-from compiler.resolve.context import SPEC, Context, unique
-from compiler.source import Route
 
 GPU_PRESENT = "nvidia.com/gpu.present"
 BURN_IN_TAINT = "trainyard.dev/burn-in"
@@ -191,7 +196,7 @@ def _pool(context: Context, spec: spec_nodes.NodePool, at: Route) -> Pool | None
     disks = spec.local_storage or ("raid0" if instance.nvme_gb else "none")
     placement = _placement(context, spec, instance, at, efa=efa)
     taints = _taints(context, spec, instance, at)
-    share_of: NodeShare = imported(context.platform.node_share)
+    share_of: NodeShare = context.answers.node_share
     shares = []
     for known in instances:
         share = share_of(context, spec, known, efa=efa)
@@ -349,7 +354,7 @@ def _zones(
 def _takes(context: Context, instance: InstanceType, zone: str, at: Route) -> bool:
     """Whether a zone takes nodes of a type, as far as is known; a fault if it does not."""
     network = _network_zones(context)
-    if not context.in_region(zone, at):
+    if not in_region(context, zone, at):
         return False
     if not _offered(context, instance, zone, at):
         return False
@@ -368,7 +373,7 @@ def _offered(context: Context, instance: InstanceType, zone: str, at: Route) -> 
     """Whether a zone may have a type. An error only where it is known which zone a name is in the spec's account."""
     region = context.spec.region
     offered = instance.zones.get(region, ())
-    name = context.catalog_zone(zone)
+    name = catalog_zone(context, zone)
     if not offered or (name or zone) in offered:
         return True
     of_region = context.catalog.regions.get(region, ())
@@ -376,7 +381,7 @@ def _offered(context: Context, instance: InstanceType, zone: str, at: Route) -> 
         return True
     refresh = f"`trainyard catalog refresh --region {region}` asks EC2 in your account"
     if name is not None:
-        named = listed(context.zones_named(offered))
+        named = listed(zones_named(context, offered))
         where = named or _ids(context, offered)
         context.fault(
             "RES008",
@@ -399,7 +404,7 @@ def _offered(context: Context, instance: InstanceType, zone: str, at: Route) -> 
 
 
 def _named(context: Context, zone: str) -> str:
-    zone_id = context.zone_id(zone)
+    zone_id = id_of_zone(context, zone)
     declared = NetworkSection.of(context.spec).network.zone_ids
     if zone_id and zone in declared:
         return f"`{zone}` ({zone_id})"
@@ -426,7 +431,7 @@ def _derived_zone(
         return ()  # the region has its own fault
     offered = instance.zones.get(region, ())
     known = context.catalog.regions[region]
-    candidates = context.zones_named(offered)
+    candidates = zones_named(context, offered)
     if offered and len(offered) == len(known):
         candidates = network or known
     if network:
@@ -441,7 +446,7 @@ def _derived_zone(
             "EC2 DescribeInstanceTypeOfferings",
         )
         return tuple(candidates)
-    if offered and not candidates and not context.knows_names:
+    if offered and not candidates and not knows_names(context):
         help = (
             f"add `zones:`; `{instance.name}` is offered in {_ids(context, offered)}, and "
             "`aws ec2 describe-availability-zones` lists your account's names of them"
@@ -546,19 +551,6 @@ def _explain(context: Context, pool: Pool) -> None:
     context.derive(
         target, "taints", ", ".join(map(str, pool.taints)), "only jobs may land on these nodes"
     )
-    if instance.nvme_gb:
-        source = "karpenter.k8s.aws/v1 EC2NodeClass instanceStorePolicy"
-        if ClusterSection.of(context.spec).auto_mode is not None:
-            source = "EKS user guide, automode-learn-instances: considerations"
-        context.settle(
-            target,
-            "localStorage",
-            spec.local_storage,
-            pool.local_storage,
-            f"{instance.nvme_gb} GB of NVMe hold images and /tmp",
-            source,
-            at=pool.at / "localStorage",
-        )
 
 
 def placement_group(cluster: str, pool: Pool) -> str | None:
@@ -568,3 +560,14 @@ def placement_group(cluster: str, pool: Pool) -> str | None:
     if pool.placement:
         return f"{cluster}-{pool.name}"
     return None
+
+
+def pool_types(context: Context) -> tuple[tuple[spec_nodes.NodePool, InstanceType], ...]:
+    """The pools of the spec with their instance types, as far as those are known."""
+    types: list[tuple[spec_nodes.NodePool, InstanceType]] = []
+    for pool in PoolsSection.of(context.spec).node_pools:
+        for name in pool.instance_types:
+            instance = context.catalog.instance(name)
+            if instance is not None:
+                types.append((pool, instance))
+    return tuple(types)

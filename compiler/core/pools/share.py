@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Protocol
 
 from compiler.catalog import InstanceType
+from compiler.context import Context
 from compiler.core.pods.plan import EFA, HUGEPAGES
 from compiler.core.pools.spec import NodePool
 from compiler.dataclass import dataclass
 from compiler.plan.units import Quantity
-from compiler.resolve.context import Context
 
 ROOT_GIB = {"raid0": 100, "none": 300}
 
@@ -48,7 +48,7 @@ class Share:
 
 
 class NodeShare(Protocol):
-    """What a platform says that jobs can get of a node: ``Platform.node_share`` names one."""
+    """What a platform says that jobs can get of a node: its answers have one."""
 
     def __call__(
         self, context: Context, pool: NodePool, instance: InstanceType, *, efa: bool

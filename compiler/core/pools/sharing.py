@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from compiler.catalog.instance import NVIDIA_RESOURCE, InstanceType
 from compiler.catalog.mig import profile_of
+from compiler.context import Context
 from compiler.core.pools.forms.sharing import Sharing
 from compiler.dataclass import dataclass
-from compiler.resolve.context import Context
 
 if TYPE_CHECKING:
     from compiler.core.pools.pools import Pool

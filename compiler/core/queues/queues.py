@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from compiler.context import SPEC, Context, unique
 from compiler.core.pools.pools import Pool, resolve_pools
 from compiler.core.pools.spec import PoolsSection
 from compiler.core.queues import spec as spec_queues
 from compiler.core.queues.spec import QueuesSection
 from compiler.core.teams.spec import NamespacesSection
 from compiler.dataclass import dataclass
-from compiler.resolve.context import SPEC, Context, unique
-from compiler.source import Route
+from compiler.places import Route
 
 DEFAULT_NAMESPACE = "training"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from compiler.context import SPEC, Context
 from compiler.core.storage.spec import FsxLustre, StorageSection
-from compiler.resolve.context import SPEC, Context
-from compiler.source import Route
+from compiler.places import Route
 
 
 def check_file_systems(context: Context) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from compiler.context import Context
 from compiler.core.pools.pools import resolve_pools
 from compiler.diagnostics.diagnostic import listed
-from compiler.resolve.context import Context
-from compiler.source import Route
+from compiler.places import Route
 
 if TYPE_CHECKING:
     from compiler.core.storage.forms.ebs import CreatedDisk

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from compiler.context import Context
+from compiler.core.network.zones import in_region
 from compiler.core.storage.spec import FsxLustre
 from compiler.diagnostics.diagnostic import listed
-from compiler.resolve.context import Context
-from compiler.source import Route
+from compiler.places import Route
 
 if TYPE_CHECKING:
     from compiler.core.storage.forms.created_lustre import CreatedLustre
@@ -35,7 +36,7 @@ class _Steps(NamedTuple):
 def check_file_system(context: Context, fsx: FsxLustre | CreatedLustre, at: Route) -> None:
     """Report a size or throughput that no file system of this deployment has."""
     if fsx.zone is not None:
-        context.in_region(fsx.zone, at / "zone")
+        in_region(context, fsx.zone, at / "zone")
     steps = _steps(fsx)
     if not _fits(fsx.size.value, steps):
         nearest = _nearest(fsx.size.value // _GIB, steps)

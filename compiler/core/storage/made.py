@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from compiler.context import Context
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pools.pools import resolve_pools
 from compiler.core.storage.plan import EFA_STEP, MadeBucket, MadeFileSystem
 from compiler.core.storage.repositories import repositories
 from compiler.core.storage.spec import StorageSection
 from compiler.diagnostics.diagnostic import listed
-from compiler.resolve.context import Context
-from compiler.source import Route
+from compiler.places import Route
 
 if TYPE_CHECKING:
     from compiler.core.storage.forms.created_lustre import CreatedLustre

@@ -7,9 +7,9 @@ from dataclasses import field
 from typing import ClassVar
 
 from compiler.dataclass import dataclass
+from compiler.places import Route
 from compiler.plan.base import ROOT, PlanNode
 from compiler.plan.units import Quantity
-from compiler.source import Route
 
 LUSTRE_VERSION = "trainyard.dev/lustre-version"
 FOLDER = "platform"

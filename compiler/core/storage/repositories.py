@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from compiler.context import Context, near_help
 from compiler.core.storage.plan import Repository
 from compiler.core.storage.spec import StorageSection
-from compiler.resolve.context import Context, near_help
-from compiler.source import Route
+from compiler.places import Route
 
 if TYPE_CHECKING:
     from compiler.core.storage.forms.created_lustre import CreatedLustre, DataRepository

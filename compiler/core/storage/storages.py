@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from compiler.context import SPEC, Context, unique
 from compiler.core.storage import spec as spec_storage
 from compiler.core.storage.lustre import check_file_system
 from compiler.core.storage.plan import MadeBucket, MadeFileSystem
 from compiler.core.storage.spec import StorageSection
 from compiler.dataclass import dataclass
-from compiler.resolve.context import SPEC, Context, unique
-from compiler.source import Route
+from compiler.places import Route
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from compiler.diagnostics.diagnostic import Diagnostic, Severity
-from compiler.source import Span
+from compiler.places import Span
 
 
 def render(diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False) -> str:

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.diagnostics.pages import Page, load_pages
-from compiler.source import Span
+from compiler.places import Span
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -10,7 +10,7 @@ from unicodedata import category, east_asian_width
 
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.diagnostics.secrets import masked
-from compiler.source import Span
+from compiler.places import Span
 
 WIDTH = 140
 """Longest source line shown in full, in columns of a terminal; longer ones are cut around the caret."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from compiler.dataclass import dataclass
+from compiler.core.cloud.plan import TerraformState
 from compiler.output import Artifact
 from compiler.output.artifact import Places
 from compiler.output.body import walk_mappings
@@ -26,17 +26,7 @@ _CLUSTER = "stack"
 Body = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    """Where the state of the modules is kept: a bucket of S3, and the cluster's Region."""
-
-    cluster: str
-    region: str
-    bucket: str
-    bucket_region: str
-
-
-def modules(artifacts: Iterable[Artifact], state: State) -> Iterator[Artifact]:
+def modules(artifacts: Iterable[Artifact], state: TerraformState) -> Iterator[Artifact]:
     """The artifacts, with a module in place of each template."""
     for artifact in artifacts:
         if artifact.format == "cloudformation":
@@ -51,7 +41,7 @@ def module_name(path: str) -> str:
     return "cluster" if name == _CLUSTER else name
 
 
-def module(stack: Artifact, state: State) -> Artifact:
+def module(stack: Artifact, state: TerraformState) -> Artifact:
     """A template as a module of one file."""
     body = stack.body
     name = module_name(stack.path)
@@ -186,7 +176,7 @@ def _subnets(body: Mapping[str, Any], names: Names) -> dict[str, dict[str, Any]]
     return {"aws_subnets": {"private": {"filter": filters}}}
 
 
-def _settings(name: str, state: State) -> Body:
+def _settings(name: str, state: TerraformState) -> Body:
     backend = {
         "bucket": state.bucket,
         "key": f"trainyard/{state.cluster}/{name}.tfstate",
@@ -202,6 +192,6 @@ def _settings(name: str, state: State) -> Body:
     }
 
 
-def _provider(name: str, state: State) -> Body:
+def _provider(name: str, state: TerraformState) -> Body:
     part = "trainyard-network-of" if name == "network" else "trainyard-part-of"
     return {"region": state.region, "default_tags": {"tags": {part: state.cluster}}}

@@ -2,7 +2,7 @@
 
 A row says what a type is called, and which property is which argument. Where the provider has several resources for one
 of CloudFormation, a function makes them. Sources: CloudFormation template reference; hashicorp/aws 6.25.0, whose schema
-is in ``compiler/output/formats/terraform/data``.
+is in ``compiler/formats/terraform/data``.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 from compiler.manifest import Body
-from compiler.source import Key
+from compiler.places import Key
 from compiler.verify.fault import Fault
 
 Lookup = Callable[[str, str, str, str], Body | None]

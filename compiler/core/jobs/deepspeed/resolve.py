@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from compiler.context import Context
 from compiler.core.jobs.binding import Job
 from compiler.core.jobs.deepspeed.batch import Batch, BatchFault, whole_batch
 from compiler.core.jobs.model import sharing
-from compiler.resolve.context import Context
 
 if TYPE_CHECKING:
     from compiler.core.jobs.forms.deepspeed import DeepSpeed

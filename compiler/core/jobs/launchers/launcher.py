@@ -7,13 +7,13 @@ from functools import cache
 from importlib import import_module
 from typing import ClassVar
 
+from compiler.context import Context
 from compiler.core.jobs import launchers
 from compiler.core.jobs import spec as spec_jobs
 from compiler.core.jobs.binding import Job
 from compiler.core.pods.plan import EnvVar, Pod, ReplicatedJob
+from compiler.places import Route
 from compiler.plan.units import Quantity
-from compiler.resolve.context import Context
-from compiler.source import Route
 from compiler.spec.base import SpecModel
 
 

@@ -11,8 +11,8 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+from compiler.context import Context
 from compiler.platforms.eks.addons.addon import AddOn
-from compiler.resolve.context import Context
 
 __all__ = ["AddOn", "addons", "used", "wanted"]
 

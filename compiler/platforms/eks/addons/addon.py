@@ -8,11 +8,11 @@ from typing import Any
 
 from compiler.catalog import InstanceType
 from compiler.catalog.managed_policies import arn_of
+from compiler.context import SPEC, Context
 from compiler.dataclass import dataclass
-from compiler.platforms.eks.cluster.spec import ClusterSection
+from compiler.places import Route
 from compiler.platforms.eks.kueue.plan import QueueManager
-from compiler.resolve.context import SPEC, Context
-from compiler.source import Route
+from compiler.platforms.eks.settings.spec import ClusterSection
 
 HELM = "helm"
 """Installed by a HelmRelease, which Flux applies."""

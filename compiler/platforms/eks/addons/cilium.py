@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
 from compiler.platforms.eks.addons.addon import EVERYWHERE, OURS, AddOn, Controller, Daemon, Setting
 from compiler.platforms.eks.addons.placing import REPLICAS
-from compiler.resolve.context import SPEC, Context
 
 _CPU, _MEMORY = 200, 512
 _OPERATOR_CPU, _OPERATOR_MEMORY = 50, 128

@@ -1,7 +1,7 @@
 """CoreDNS, which resolves the names of ranks."""
 
+from compiler.context import SPEC
 from compiler.platforms.eks.addons.addon import EKS, AddOn, Controller
-from compiler.resolve.context import SPEC
 
 ADD_ON = AddOn(
     component="coredns",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from compiler.context import SPEC, Context
 from compiler.core.storage.spec import StorageSection
 from compiler.platforms.eks.addons.addon import EKS, AddOn, Daemon, Role
-from compiler.resolve.context import SPEC, Context
 
 _GRANT = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from compiler.catalog import InstanceType
+from compiler.context import Context
+from compiler.core.pools.pools import pool_types
 from compiler.core.pools.spec import NodePool
 from compiler.platforms.eks.addons.addon import EVERYWHERE, OURS, AddOn, Daemon, Setting
-from compiler.resolve.context import Context
 
 OWN_NAME = "trainyard-efa-device-plugin"
 _REQUESTS = {"cpu": "50m", "memory": "128Mi"}
@@ -15,7 +16,7 @@ _REQUESTS = {"cpu": "50m", "memory": "128Mi"}
 
 def wanted(context: Context) -> bool:
     """Where jobs of a pool use EFA."""
-    return any(_uses_efa(pool, instance) for pool, instance in context.pool_types)
+    return any(_uses_efa(pool, instance) for pool, instance in context.once(pool_types))
 
 
 def _uses_efa(pool: NodePool, instance: InstanceType) -> bool:
@@ -32,7 +33,7 @@ def _by_eksctl(context: Context) -> bool:
     """Whether eksctl installs its own plugin, as it does with every node group that has EFA (v0.230.0, tasks.go)."""
     return any(
         pool.managed_node_group is not None and _uses_efa(pool, instance)
-        for pool, instance in context.pool_types
+        for pool, instance in context.once(pool_types)
     )
 
 

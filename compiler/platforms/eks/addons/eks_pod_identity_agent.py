@@ -1,7 +1,7 @@
 """The EKS pod identity agent, which hands out the credentials of roles."""
 
+from compiler.context import SPEC
 from compiler.platforms.eks.addons.addon import EKS, AddOn, Daemon
-from compiler.resolve.context import SPEC
 
 ADD_ON = AddOn(
     component="eks-pod-identity-agent",

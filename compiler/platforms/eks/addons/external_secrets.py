@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from compiler.context import SPEC, Context
 from compiler.core.secrets.spec import SecretsSection
 from compiler.platforms.eks.addons.addon import OURS, AddOn, Controller, Setting
 from compiler.platforms.eks.addons.placing import BUDGET, REPLICAS
-from compiler.resolve.context import SPEC, Context
 
 COMPONENT = "external-secrets"
 ACCOUNT = "external-secrets"

@@ -4,8 +4,8 @@ Flux 2.9.4 has source-controller 1.9.4, kustomize-controller 1.9.4, helm-control
 1.9.3, and changes no requests (flux2 v2.9.4 manifests/bases).
 """
 
+from compiler.context import SPEC
 from compiler.platforms.eks.addons.addon import BOOTSTRAP, AddOn, Controller
-from compiler.resolve.context import SPEC
 
 _DEPLOYMENT = "config/manager/deployment.yaml"
 

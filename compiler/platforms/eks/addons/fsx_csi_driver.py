@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from compiler.context import SPEC, Context
 from compiler.core.storage.spec import StorageSection
 from compiler.platforms.eks.addons.addon import AddOn, Daemon, Role, Setting
-from compiler.resolve.context import SPEC, Context
 
 
 def wanted(context: Context) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from compiler.context import SPEC
 from compiler.platforms.eks.addons.addon import AddOn, Controller, Setting
 from compiler.platforms.eks.addons.placing import BUDGET, REPLICAS, apart, labels
-from compiler.resolve.context import SPEC
 
 
 def values(setting: Setting) -> dict[str, Any]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from compiler.context import Context
+from compiler.core.health.spec import HealthSection
 from compiler.core.network.spec import NetworkSection
 from compiler.platforms.eks.addons.addon import OURS, AddOn, Controller, Role, Setting
 from compiler.platforms.eks.addons.placing import REPLICAS
-from compiler.platforms.eks.health.spec import HealthSection
-from compiler.resolve.context import Context
 
 
 def interruption_queue(cluster: str) -> str:

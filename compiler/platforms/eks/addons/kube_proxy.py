@@ -1,7 +1,7 @@
 """kube-proxy, which routes to Services."""
 
+from compiler.context import SPEC
 from compiler.platforms.eks.addons.addon import EKS, AddOn, Daemon
-from compiler.resolve.context import SPEC
 
 ADD_ON = AddOn(
     component="kube-proxy",

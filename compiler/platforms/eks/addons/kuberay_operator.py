@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from compiler.context import SPEC, Context
+from compiler.core.jobs.wanted import KUBERAY, runs
 from compiler.platforms.eks.addons.addon import OURS, AddOn, Controller, Setting
-from compiler.platforms.eks.runs.kinds.wanted import KUBERAY, runs
-from compiler.resolve.context import SPEC, Context
 
 _CPU, _MEMORY = 100, 512
 """What its chart limits it to, which is enough for some 500 Ray pods (kuberay v1.6.2, values.yaml)."""

@@ -6,10 +6,10 @@ import json
 from functools import lru_cache
 from typing import Any
 
+from compiler.context import SPEC
 from compiler.platforms.eks.addons.addon import AddOn, Controller, Setting
 from compiler.platforms.eks.addons.placing import APART, BUDGET, REPLICAS, labels
 from compiler.platforms.eks.kueue.plan import QueueManager
-from compiler.resolve.context import SPEC
 
 
 def configuration(manager: QueueManager) -> dict[str, Any]:

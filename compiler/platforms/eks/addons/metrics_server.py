@@ -1,7 +1,7 @@
 """The metrics server, for `kubectl top`."""
 
+from compiler.context import SPEC
 from compiler.platforms.eks.addons.addon import EKS, AddOn, Controller
-from compiler.resolve.context import SPEC
 
 ADD_ON = AddOn(
     component="metrics-server",

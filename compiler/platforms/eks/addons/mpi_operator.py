@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from compiler.context import SPEC, Context
+from compiler.core.jobs.wanted import runs
 from compiler.platforms.eks.addons.addon import KUSTOMIZE, OURS, AddOn, Controller
-from compiler.platforms.eks.runs.kinds.wanted import runs
-from compiler.resolve.context import SPEC, Context
 
 COMPONENT = "mpi-operator"
 _CPU, _MEMORY = 100, 128

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from compiler.context import Context
 from compiler.core.pods.plan import NEURON
+from compiler.core.pools.pools import pool_types
 from compiler.platforms.eks.addons.addon import EVERYWHERE, AddOn, Setting
-from compiler.resolve.context import Context
 
 
 def wanted(context: Context) -> bool:
     """Where a pool has Neuron devices."""
-    return any(instance.accelerator_resource == NEURON for _, instance in context.pool_types)
+    return any(instance.accelerator_resource == NEURON for _, instance in context.once(pool_types))
 
 
 def values(setting: Setting) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from compiler.catalog import InstanceType
+from compiler.context import SPEC, Context
+from compiler.core.health.spec import HealthSection
 from compiler.platforms.eks.addons.addon import EVERYWHERE, OURS, AddOn, Daemon, Setting
-from compiler.platforms.eks.health.spec import HealthSection
-from compiler.resolve.context import SPEC, Context
 
 _AGENT_REQUESTS = {"cpu": "100m", "memory": "256Mi"}
 _DCGM_REQUESTS = {"cpu": "100m", "memory": "512Mi"}

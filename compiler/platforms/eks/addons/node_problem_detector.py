@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from compiler.context import SPEC, Context
+from compiler.core.health.spec import HealthSection
+from compiler.core.pools.pools import pool_types
 from compiler.platforms.eks.addons.addon import MANIFESTS, OURS, AddOn, Daemon, on_gpus
-from compiler.platforms.eks.health.spec import HealthSection
-from compiler.resolve.context import SPEC, Context
 
 REQUESTS = {"cpu": "50m", "memory": "128Mi"}
 
@@ -13,7 +14,7 @@ def wanted(context: Context) -> bool:
     """Where a pool has GPUs, unless the spec switches it off."""
     if not HealthSection.of(context.spec).health.problem_detector:
         return False
-    return any(instance.gpus for _, instance in context.pool_types)
+    return any(instance.gpus for _, instance in context.once(pool_types))
 
 
 ADD_ON = AddOn(

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.core.pools.pools import GPU_PRESENT
+from compiler.context import Context
+from compiler.core.pools.pools import GPU_PRESENT, pool_types
 from compiler.platforms.eks.addons.addon import EVERYWHERE, OURS, AddOn, Daemon, Setting, on_gpus
-from compiler.resolve.context import Context
 
 _REQUESTS = {"cpu": "50m", "memory": "128Mi"}
 
 
 def wanted(context: Context) -> bool:
     """Where a pool has GPUs."""
-    return any(instance.gpus for _, instance in context.pool_types)
+    return any(instance.gpus for _, instance in context.once(pool_types))
 
 
 def values(setting: Setting) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def values(setting: Setting) -> dict[str, Any]:
 
 def _sharing(context: Context) -> dict[str, Any]:
     """The configurations of nodes whose GPUs are shared, by name; each node's label names one."""
-    shared = [pool.sharing for pool, _ in context.pool_types if pool.sharing]
+    shared = [pool.sharing for pool, _ in context.once(pool_types) if pool.sharing]
     if not shared:
         return {}
     from compiler.core.pools.sharing import WHOLE, plugin_config

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from compiler.context import SPEC
 from compiler.core.network.spec import NetworkSection
 from compiler.platforms.eks.addons.addon import EKS, AddOn, Daemon, Role, Setting
-from compiler.resolve.context import SPEC
 
 
 def values(setting: Setting) -> dict[str, Any]:

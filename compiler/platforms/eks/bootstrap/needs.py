@@ -6,6 +6,7 @@ from datetime import datetime
 from math import ceil
 
 from compiler.catalog.account import opt_in, other_quota, vcpu_quota
+from compiler.context import Context
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pods.plan import EFA, HUGEPAGES
 from compiler.core.pools.pools import Pool
@@ -13,7 +14,7 @@ from compiler.core.pools.share import ROOT_GIB
 from compiler.core.storage.plan import MadeBucket, MadeFileSystem
 from compiler.core.storage.storages import Storage, resolve_storage
 from compiler.plan.units import Quantity
-from compiler.platforms.eks.bootstrap.account import (
+from compiler.platforms.eks.cluster.account import (
     Account,
     PoolNeeds,
     Purchase,
@@ -22,7 +23,6 @@ from compiler.platforms.eks.bootstrap.account import (
 )
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.nodes.plan import NodeGroup
-from compiler.resolve.context import Context
 
 
 def account(context: Context, pools: dict[str, Pool], cluster: Cluster) -> Account:

@@ -5,32 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.catalog import iam
+from compiler.context import SPEC, Context
+from compiler.core.cloud.plan import TerraformState
+from compiler.core.delivery.folder import folder
+from compiler.core.delivery.spec import DeliverySection
 from compiler.core.pools.pools import Pool, placement_group, resolve_pools
 from compiler.core.storage.plan import MadeBucket
 from compiler.core.storage.storages import resolve_storage
+from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.platforms.eks import addons
 from compiler.platforms.eks.addons.karpenter import interruption_queue
-from compiler.platforms.eks.bootstrap.account import Account
 from compiler.platforms.eks.bootstrap.needs import account
 from compiler.platforms.eks.bootstrap.spec import BootstrapSection
-from compiler.platforms.eks.cluster.plan import Bootstrap, PlacementGroup, TerraformState
+from compiler.platforms.eks.cluster.account import Account
+from compiler.platforms.eks.cluster.plan import Bootstrap, PlacementGroup
 from compiler.platforms.eks.cluster.resolve import cluster, drivers, role_name
-from compiler.platforms.eks.cluster.spec import ClusterSection
 from compiler.platforms.eks.delivery.resolve import flux_folder, git_secret
-from compiler.platforms.eks.delivery.spec import DeliverySection
-from compiler.platforms.eks.delivery.stages import folder
 from compiler.platforms.eks.nodes.karpenter import instance_profile, node_role
+from compiler.platforms.eks.settings.spec import ClusterSection
 from compiler.platforms.eks.teams.people import access_entries
-from compiler.resolve.context import SPEC, Context
-from compiler.source import Route
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:
     """What people or CI run once, before Flux."""
     pools = context.once(resolve_pools)
     needs = account(context, pools, context.once(cluster))
-    yield bootstrap(context, pools, needs)
+    made = bootstrap(context, pools, needs)
+    yield made
+    if made.terraform is not None:
+        yield made.terraform
 
 
 def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Bootstrap:
@@ -105,7 +109,13 @@ def _terraform(context: Context) -> TerraformState | None:
         return None
     region = chosen.state.region or context.spec.region
     _check_state(context, chosen.state.bucket)
-    return TerraformState(chosen.state.bucket, region)
+    return TerraformState(
+        at=SPEC / "bootstrap" / "tool",
+        cluster=context.name,
+        region=context.spec.region,
+        bucket=chosen.state.bucket,
+        bucket_region=region,
+    )
 
 
 def _placement_groups(context: Context, pools: dict[str, Pool]) -> tuple[PlacementGroup, ...]:

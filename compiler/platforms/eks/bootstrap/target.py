@@ -8,16 +8,16 @@ from typing import Any
 from compiler.catalog import iam
 from compiler.core.images.plan import MadeImage
 from compiler.output import Artifact
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.plan.scheduling import POOL_LABEL
-from compiler.platforms.eks.bootstrap.account import PoolNeeds, StorageNeeds
+from compiler.platforms.eks.cluster.account import PoolNeeds, StorageNeeds
 from compiler.platforms.eks.cluster.plan import AccessEntry, Bootstrap, Cluster, PodIdentity
 from compiler.platforms.eks.network.plan import MadeNetwork
 from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
 from compiler.platforms.eks.runs.plan import JOB_RESOURCES
 from compiler.platforms.eks.secrets.plan import SecretReader
 from compiler.platforms.eks.teams.people import short_name
-from compiler.source import Route
 from compiler.targets.body import given
 from compiler.targets.stack import STACKS, pod_identity, role_policy, template
 from compiler.targets.text import rendered

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.context import SPEC, Context
+from compiler.core.health.spec import HealthSection
 from compiler.core.network.spec import NetworkSection
 from compiler.core.storage.spec import StorageSection
+from compiler.places import Route
 from compiler.platforms.eks import addons
-from compiler.platforms.eks.cluster.principals import AT_EKS
-from compiler.platforms.eks.cluster.spec import ClusterSection
-from compiler.platforms.eks.health.spec import HealthSection
-from compiler.resolve.context import SPEC, Context
-from compiler.source import Route
+from compiler.platforms.eks.settings.spec import AT_EKS, ClusterSection
 
 POOLS = ("general-purpose", "system")
 """The node pools that EKS brings, as eksctl asks for them by default (eksctl user guide, auto-mode). The controllers

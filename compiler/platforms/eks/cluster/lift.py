@@ -8,20 +8,14 @@ from typing import Any
 from compiler.lift.pods import taints
 from compiler.lift.reader import Reader, embedded, name_of
 from compiler.output.artifact import part_of
+from compiler.places import Route
 from compiler.plan.base import PlanNode
 from compiler.plan.scheduling import Taint
-from compiler.platforms.eks.cluster.plan import (
-    AccessEntry,
-    Addon,
-    Cluster,
-    Network,
-    PodIdentity,
-    Subnet,
-)
+from compiler.platforms.eks.cluster.plan import AccessEntry, Addon, Cluster, PodIdentity
+from compiler.platforms.eks.network.plan import Network, Subnet
 from compiler.platforms.eks.nodes.lift import boot_of
 from compiler.platforms.eks.nodes.plan import Boot, NodeGroup
 from compiler.regex import regex
-from compiler.source import Route
 
 
 def cluster_config(body: Reader) -> Iterator[PlanNode]:

@@ -6,39 +6,13 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, ClassVar
 
+from compiler.core.cloud.plan import TerraformState
 from compiler.dataclass import dataclass
+from compiler.places import Route
 from compiler.plan.base import ROOT, PlanNode
-from compiler.platforms.eks.bootstrap.account import Account
+from compiler.platforms.eks.cluster.account import Account
+from compiler.platforms.eks.network.plan import Network
 from compiler.platforms.eks.nodes.plan import NodeGroup
-from compiler.source import Route
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subnet(PlanNode):
-    """An imported subnet, by its id or by its block."""
-
-    zone: str
-    id: str = ""
-    public: bool = False
-    cidr: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Network(PlanNode):
-    """The VPC: a new one (``cidr`` and ``zones``) or an imported one (``vpc`` and ``subnets``).
-
-    ``public_endpoint``: whether the Kubernetes API is reached from outside; ``None`` where that is left to the tool.
-    ``fully_private``: eksctl makes it without a way to the internet.
-    """
-
-    cidr: str | None = None
-    zones: tuple[str, ...] = ()
-    vpc: str | None = None
-    subnets: tuple[Subnet, ...] = ()
-    public_endpoint: bool | None = True
-    private_endpoint: bool = True
-    public_cidrs: tuple[str, ...] = ()
-    fully_private: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +79,6 @@ class PlacementGroup(PlanNode):
     name: str
     pool: str
     strategy: str
-
-
-@dataclass(frozen=True, slots=True)
-class TerraformState:
-    """Where Terraform keeps the state of the bootstrap: a bucket, and its Region."""
-
-    bucket: str
-    region: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.context import SPEC, Context
 from compiler.core.teams.spec import NamespacesSection
-from compiler.platforms.eks.cluster.spec import ClusterSection
+from compiler.places import Route
 from compiler.platforms.eks.nodes.karpenter import node_role
-from compiler.resolve.context import SPEC, Context
-from compiler.source import Route
-
-AT_EKS = SPEC / "platform" / "eks"
+from compiler.platforms.eks.settings.spec import AT_EKS, ClusterSection
 
 
 def check_principals(context: Context) -> None:

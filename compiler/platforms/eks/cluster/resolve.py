@@ -8,20 +8,20 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from compiler.catalog import addons as roles
+from compiler.context import SPEC, Context
 from compiler.plan import PlanNode
 from compiler.platforms.eks import addons
 from compiler.platforms.eks.addons.addon import EKS, HELM, MANIFESTS, AddOn, Setting
 from compiler.platforms.eks.cluster.plan import AccessEntry, Addon, Cluster, PodIdentity
-from compiler.platforms.eks.cluster.principals import AT_EKS, check_principals, node_role_arn
-from compiler.platforms.eks.cluster.spec import ClusterSection
+from compiler.platforms.eks.cluster.principals import check_principals, node_role_arn
 from compiler.platforms.eks.delivery.resolve import setting
 from compiler.platforms.eks.network.resolve import network
 from compiler.platforms.eks.nodes.plan import NodeGroup
 from compiler.platforms.eks.overrides.values import overridden
-from compiler.resolve.context import SPEC, Context
+from compiler.platforms.eks.settings.spec import AT_EKS, ClusterSection
 
 if TYPE_CHECKING:
-    from compiler.platforms.eks.cluster.forms.addon_settings import AddonSettings
+    from compiler.platforms.eks.settings.forms.addon_settings import AddonSettings
 
 SYSTEM = "system"
 

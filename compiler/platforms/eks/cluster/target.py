@@ -8,17 +8,11 @@ from collections.abc import Iterator
 from compiler.manifest import Body, Manifest
 from compiler.output.artifact import PART, Places
 from compiler.plan import Plan
-from compiler.platforms.eks.cluster.plan import (
-    AccessEntry,
-    Addon,
-    Bootstrap,
-    Cluster,
-    Network,
-    PodIdentity,
-)
+from compiler.platforms.eks.cluster.plan import AccessEntry, Addon, Bootstrap, Cluster, PodIdentity
+from compiler.platforms.eks.network.plan import Network
 from compiler.platforms.eks.nodes.plan import NodeGroup
+from compiler.platforms.eks.nodes.user_data import boot_script
 from compiler.targets.body import given, taints
-from compiler.targets.boot import boot_script
 
 NODE_GROUPS = "bootstrap/nodegroups"
 

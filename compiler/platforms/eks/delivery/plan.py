@@ -1,119 +1,18 @@
-"""Delivery: Flux sources, Helm releases and Kustomizations."""
+"""What keeps controllers running while nodes are replaced."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
-from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
-from compiler.plan.plan import Plan
-from compiler.plan.units import Duration
-from compiler.source import Key, Route
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HelmSource(PlanNode):
-    """Where a chart comes from: an OCIRepository (one chart, by its tag, or by ``digest``) or a HelmRepository."""
+class DisruptionBudget(PlanNode):
+    """policy/v1 PodDisruptionBudget: how many pods with all these labels stay while nodes are drained."""
 
     name: str
     namespace: str
-    url: str
-    oci: bool
-    version: str = ""
-    digest: str = ""
-    interval: Duration = Duration(3600)
-    stage: str = field(default="controllers", compare=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HelmRelease(PlanNode):
-    """helm.toolkit.fluxcd.io/v2 HelmRelease of one pinned chart, installed into ``target``.
-
-    ``stage`` is the Kustomization that carries it; ``stays``: Flux never deletes it. A manifest says the one by its
-    folder and the other by an annotation, so neither takes part in equality. ``places``: where the spec says those
-    values that it sets itself.
-    """
-
-    name: str
-    namespace: str
-    target: str
-    chart: str
-    version: str
-    source: str
-    oci: bool
-    values: Mapping[str, Any] = field(default_factory=dict)
-    depends_on: tuple[str, ...] = ()
-    crds: bool = True
-    timeout: Duration = Duration(600)
-    stage: str = field(default="controllers", compare=False)
-    stays: bool = field(default=False, compare=False)
-    places: Mapping[tuple[Key, ...], Route] = field(default_factory=dict, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GitSource(PlanNode):
-    """source.toolkit.fluxcd.io/v1 GitRepository. ``commit``: the one of the branch that is taken, whatever comes later.
-
-    ``folder``: where it is written.
-    """
-
-    name: str
-    namespace: str
-    url: str
-    branch: str
-    interval: Duration = Duration(60)
-    secret: str | None = None
-    commit: str = ""
-    folder: str = field(default="bootstrap/flux", compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class HealthExpression:
-    """How Flux reads the health of a kind without a ``Ready`` condition (CEL on the object)."""
-
-    api_version: str
-    kind: str
-    current: str
-    failed: str = ""
-    in_progress: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stage(PlanNode):
-    """kustomize.toolkit.fluxcd.io/v1 Kustomization over one folder of the output.
-
-    ``path`` is relative to the root of the git repository. ``root`` marks the one that people apply. ``values`` are the
-    ConfigMaps whose values Flux fills in, without which it applies nothing. ``decrypted``: what SOPS encrypted in it is
-    decrypted. ``patches`` are texts of YAML that Flux merges into what it finds there, and ``images`` the tags that it
-    gives to images. ``account`` is the service account by whose rights Flux applies it; without one, by all rights that
-    there are. ``folder``: where it is written itself.
-    """
-
-    name: str
-    namespace: str
-    path: str
-    source: str
-    depends_on: tuple[str, ...] = ()
-    prune: bool = True
-    wait: bool = True
-    interval: Duration = Duration(600)
-    timeout: Duration = Duration(600)
-    retry: Duration = Duration(120)
-    health: tuple[HealthExpression, ...] = ()
-    values: tuple[str, ...] = ()
-    decrypted: bool = False
-    patches: tuple[str, ...] = ()
-    images: Mapping[str, str] = field(default_factory=dict)
-    account: str = ""
-    root: bool = field(default=False, compare=False)
-    folder: str = field(default="flux", compare=False)
-
-
-def chart_version(plan: Plan, chart: str) -> str | None:
-    """The version of a chart that is installed, where the plan says it."""
-    for release in plan.of(HelmRelease):
-        if release.chart == chart and release.version:
-            return release.version
-    return None
+    pods: Mapping[str, str]
+    available: int

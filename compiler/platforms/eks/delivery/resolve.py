@@ -7,21 +7,22 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from compiler.catalog import Chart
+from compiler.context import SPEC, Context
+from compiler.core.delivery.folder import folder
+from compiler.core.delivery.spec import DeliverySection
+from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.plan.units import Duration
 from compiler.platforms.eks import addons
 from compiler.platforms.eks.addons.addon import CRDS, HELM, KUSTOMIZE, AddOn, Setting
-from compiler.platforms.eks.delivery.accounts import deliverer, makes
-from compiler.platforms.eks.delivery.plan import GitSource, HelmRelease, HelmSource, Stage
-from compiler.platforms.eks.delivery.spec import DeliverySection
-from compiler.platforms.eks.delivery.stages import FLUX, folder, root_stage, stage
+from compiler.platforms.eks.delivery.plan import DisruptionBudget
+from compiler.platforms.eks.flux.accounts import deliverer, makes
+from compiler.platforms.eks.flux.plan import GitSource, HelmRelease, HelmSource, Stage
+from compiler.platforms.eks.flux.stages import FLUX, root_stage, stage
 from compiler.platforms.eks.kueue.resolve import queue_manager
 from compiler.platforms.eks.overrides.spec import OverridesSection
 from compiler.platforms.eks.overrides.values import chart_values
-from compiler.platforms.eks.teams.plan import DisruptionBudget
-from compiler.resolve.context import SPEC, Context
-from compiler.resolve.versions import own_place, own_versions
-from compiler.source import Route
+from compiler.platforms.eks.release.versions import own_place, own_versions
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:

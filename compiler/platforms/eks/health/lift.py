@@ -10,8 +10,9 @@ from typing import Any
 from compiler.dataclass import dataclass
 from compiler.lift.pods import tolerations
 from compiler.lift.reader import Reader, embedded, name_of, namespace_of
+from compiler.places import Route
 from compiler.plan.base import PlanNode
-from compiler.platforms.eks.delivery.plan import HelmRelease
+from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.health.plan import (
     ConditionTainter,
     MonitorRule,
@@ -19,9 +20,8 @@ from compiler.platforms.eks.health.plan import (
     ProblemMonitor,
 )
 from compiler.platforms.eks.kueue import lift as kueue
+from compiler.platforms.eks.rbac.plan import Access, ServiceAccount
 from compiler.platforms.eks.teams.lift import Binding
-from compiler.platforms.eks.teams.plan import Access, ServiceAccount
-from compiler.source import Route
 
 _DETECTOR = "node-problem-detector"
 _TAINTER = "condition_tainter.py"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
 from compiler.plan.scheduling import Toleration
-from compiler.platforms.eks.teams.plan import PolicyRule
+from compiler.platforms.eks.rbac.plan import PolicyRule
 
 # Conditions of the EKS node monitoring agent, where False means sick; the node-problem-detector has it the
 # other way round (eks-node-monitoring-agent v1.7.0; node-problem-detector v1.36.0 pkg/types).

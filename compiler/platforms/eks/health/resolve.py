@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.catalog.images import facts_of
+from compiler.context import SPEC, Context
+from compiler.core.health.spec import HealthSection
 from compiler.core.pools.pools import BURN_IN_TAINT, GPU_PRESENT, Pool, resolve_pools
 from compiler.plan import PlanNode
 from compiler.plan.scheduling import Toleration
-from compiler.platforms.eks.cluster.spec import ClusterSection
-from compiler.platforms.eks.delivery.accounts import deliverer, makes, reads
-from compiler.platforms.eks.delivery.stages import stage
+from compiler.platforms.eks.flux.accounts import deliverer, makes, reads
+from compiler.platforms.eks.flux.stages import stage
 from compiler.platforms.eks.health.plan import (
     BURN_IN_RIGHTS,
     DETECTOR_RIGHTS,
@@ -21,9 +22,8 @@ from compiler.platforms.eks.health.plan import (
     ProblemDetector,
     ProblemMonitor,
 )
-from compiler.platforms.eks.health.spec import HealthSection
+from compiler.platforms.eks.settings.spec import ClusterSection
 from compiler.regex import regex
-from compiler.resolve.context import SPEC, Context
 
 CONDITION = "GpuXidFatal"
 # NVIDIA/gpu-operator a22dbf6, deployments/gpu-operator/values.yaml (after v26.7.0).

@@ -21,7 +21,7 @@ from compiler.platforms.eks.health.plan import (
     ProblemDetector,
     ProblemMonitor,
 )
-from compiler.platforms.eks.teams.plan import Access, Subject
+from compiler.platforms.eks.rbac.plan import Access, Subject
 from compiler.platforms.eks.teams.target import access_bodies
 from compiler.targets.body import NO_SUBSTITUTION, given, head, path, tolerations
 

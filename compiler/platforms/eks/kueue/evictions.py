@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.context import SPEC, Context
 from compiler.core.pools.pools import Pool, resolve_pools
 from compiler.plan.units import Duration
-from compiler.resolve.context import SPEC, Context
 
 _STEPS = ((1000, 2), (100, 5))
 """USD that one wait of all nodes of a pool costs, from which on a job is admitted again so often."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.lift.pods import taints, tolerations
-from compiler.lift.reader import Reader, name_of, namespace_of
+from compiler.lift.reader import Reader, embedded, name_of, namespace_of
 from compiler.plan.base import PlanNode
 from compiler.plan.units import Duration
 from compiler.platforms.eks.kueue.plan import (
@@ -245,6 +245,15 @@ def configuration(body: Reader) -> Iterator[PlanNode]:
     )
 
 
+def installed(body: Reader) -> Iterator[PlanNode]:
+    """The manager's configuration in the HelmRelease that installs Kueue."""
+    config = body.follow("spec", "values", "managerConfig", "controllerManagerConfigYaml")
+    if config.text():
+        parsed = embedded(config.word())
+        if isinstance(parsed, dict):
+            yield from configuration(Reader(parsed, config.at))
+
+
 _GROUP, CONFIGURATION = "kueue.x-k8s.io", "config.kueue.x-k8s.io"
 KINDS = {
     f"{_GROUP}/Topology": topology,
@@ -254,4 +263,5 @@ KINDS = {
     f"{_GROUP}/LocalQueue": local_queue,
     f"{_GROUP}/WorkloadPriorityClass": priority,
     f"{CONFIGURATION}/Configuration": configuration,
+    "helm.toolkit.fluxcd.io/HelmRelease": installed,
 }

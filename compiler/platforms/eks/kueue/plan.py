@@ -12,7 +12,6 @@ from compiler.plan.base import PlanNode
 from compiler.plan.plan import Plan
 from compiler.plan.scheduling import Taint, Toleration
 from compiler.plan.units import Duration, Quantity
-from compiler.platforms.eks.runs.plan import TrainJob
 
 STOPS = frozenset({"Hold", "HoldAndDrain"})
 """The stop policies of a queue that admit nothing."""
@@ -187,9 +186,9 @@ class QueueManager(PlanNode):
     transformed: tuple[str, ...] = ()
 
 
-def queue_of(plan: Plan, job: TrainJob) -> ClusterQueue | None:
-    """The ClusterQueue that a job is admitted by, through its LocalQueue."""
-    local = plan.named(LocalQueue, job.queue, job.namespace)
+def queue_of(plan: Plan, name: str | None, namespace: str) -> ClusterQueue | None:
+    """The ClusterQueue that a job is admitted by, through the LocalQueue of its namespace that it names."""
+    local = plan.named(LocalQueue, name, namespace)
     if local:
         return plan.named(ClusterQueue, local.cluster_queue)
     return None

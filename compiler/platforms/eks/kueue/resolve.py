@@ -6,17 +6,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from compiler.context import SPEC, Context, unique
+from compiler.core.jobs.wanted import KUBEFLOW, RAY, runs
 from compiler.core.pods.plan import EPHEMERAL
 from compiler.core.pools.pools import DIAGNOSTICS, Pool, resolve_pools
 from compiler.core.pools.topology import topology_name
+from compiler.core.pools.waits import PROVISION, PULL, RECOVERY, REPAIR
 from compiler.core.queues import spec as spec_queues
 from compiler.core.queues.queues import Queue, resolve_queues
 from compiler.core.queues.spec import QueuesSection
+from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.plan.units import Duration, Quantity
-from compiler.platforms.eks.delivery.accounts import deliverer, makes
-from compiler.platforms.eks.delivery.plan import HealthExpression
-from compiler.platforms.eks.delivery.stages import stage
+from compiler.platforms.eks.flux.accounts import deliverer, makes
+from compiler.platforms.eks.flux.plan import HealthExpression
+from compiler.platforms.eks.flux.stages import stage
 from compiler.platforms.eks.kueue.evictions import evictions
 from compiler.platforms.eks.kueue.plan import (
     ClusterQueue,
@@ -32,9 +36,6 @@ from compiler.platforms.eks.kueue.plan import (
     WorkloadPriority,
 )
 from compiler.platforms.eks.kueue.topology import topologies
-from compiler.platforms.eks.runs.kinds.wanted import KUBEFLOW, RAY, runs
-from compiler.resolve.context import SPEC, Context, unique
-from compiler.source import Route
 
 if TYPE_CHECKING:
     from compiler.core.queues.forms.cohorts import Weight
@@ -279,15 +280,6 @@ def priorities(context: Context) -> Iterator[WorkloadPriority]:
             value=priority.value,
             description=priority.description,
         )
-
-
-# A node from nothing: launch, boot, driver, device plugin. Longest seen on bare-metal-sized GPU types.
-PROVISION = Duration.minutes(15)
-# A 25 GB training image at 40 MB/s from a registry.
-PULL = Duration.minutes(10)
-# A sick node: 10 minutes until Karpenter repairs it (RepairPolicies, v1.14.1), then as above.
-REPAIR = Duration.minutes(10)
-RECOVERY = Duration(REPAIR.seconds + PROVISION.seconds + PULL.seconds)
 
 
 def _slowest_diagnostics(context: Context) -> Duration:

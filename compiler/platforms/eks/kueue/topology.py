@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from compiler.context import SPEC
 from compiler.core.pools.pools import Pool
 from compiler.core.pools.topology import _levels, topology_name
 from compiler.platforms.eks.kueue.plan import Topology
-from compiler.resolve.context import SPEC
 
 
 def topologies(pools: Iterable[Pool]) -> Iterator[Topology]:

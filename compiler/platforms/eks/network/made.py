@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from ipaddress import IPv4Network
 
+from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
+from compiler.places import Route
 from compiler.platforms.eks import addons
-from compiler.platforms.eks.cluster.spec import ClusterSection
 from compiler.platforms.eks.network.cut import overlapping, private_part, public_part
 from compiler.platforms.eks.network.plan import MadeNetwork, MadeSubnet
 from compiler.platforms.eks.network.resolve import new_vpc
-from compiler.resolve.context import SPEC, Context
-from compiler.source import Route
+from compiler.platforms.eks.settings.spec import ClusterSection
 
 _AT = SPEC / "network" / "create"
 _SIZES = "VPC user guide, subnet sizing"

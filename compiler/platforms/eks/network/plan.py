@@ -7,8 +7,8 @@ from dataclasses import field
 from typing import ClassVar
 
 from compiler.dataclass import dataclass
+from compiler.places import Route
 from compiler.plan.base import ROOT, PlanNode
-from compiler.source import Route
 
 VPC_ID = "${TRAINYARD_VPC}"
 """Stands for the id of the VPC in eksctl's file until ``bootstrap/network.sh`` fills it in."""
@@ -70,3 +70,31 @@ class MadeNetwork(PlanNode):
     def isolated(self) -> bool:
         """Whether nothing in it reaches the internet."""
         return self.nat == "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subnet(PlanNode):
+    """An imported subnet, by its id or by its block."""
+
+    zone: str
+    id: str = ""
+    public: bool = False
+    cidr: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network(PlanNode):
+    """The VPC: a new one (``cidr`` and ``zones``) or an imported one (``vpc`` and ``subnets``).
+
+    ``public_endpoint``: whether the Kubernetes API is reached from outside; ``None`` where that is left to the tool.
+    ``fully_private``: eksctl makes it without a way to the internet.
+    """
+
+    cidr: str | None = None
+    zones: tuple[str, ...] = ()
+    vpc: str | None = None
+    subnets: tuple[Subnet, ...] = ()
+    public_endpoint: bool | None = True
+    private_endpoint: bool = True
+    public_cidrs: tuple[str, ...] = ()
+    fully_private: bool = False

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from compiler.catalog.zones import WITHOUT_EKS
+from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
+from compiler.core.network.zones import id_of_zone, in_region
 from compiler.core.pools.pools import Pool, resolve_pools
 from compiler.diagnostics.diagnostic import listed
+from compiler.places import Route
 from compiler.plan import PlanNode
-from compiler.platforms.eks.cluster.plan import Network, Subnet
-from compiler.platforms.eks.cluster.principals import AT_EKS
-from compiler.platforms.eks.cluster.spec import ClusterSection
+from compiler.platforms.eks.network.plan import Network, Subnet
 from compiler.platforms.eks.network.sizes import fits, fits_existing, fits_made
-from compiler.resolve.context import SPEC, Context
-from compiler.source import Route
+from compiler.platforms.eks.settings.spec import AT_EKS, ClusterSection
 
 if TYPE_CHECKING:
     from compiler.core.network.forms.existing import ExistingNetwork
@@ -61,7 +61,7 @@ def network(context: Context) -> Network:
     pools = context.once(resolve_pools)
     reached = _reached(context)
     for zone, zone_id in spec.zone_ids.items():
-        if context.in_region(zone, _AT / "zoneIds" / zone, key=True):
+        if in_region(context, zone, _AT / "zoneIds" / zone, key=True):
             _is_of_region(context, zone_id, _AT / "zoneIds" / zone)
     if spec.existing is not None:
         fits_existing(context, spec.existing, pools)
@@ -113,7 +113,7 @@ def new_vpc(context: Context) -> tuple[str, tuple[str, ...]]:
         at=at / "cidr",
     )
     for index, zone in enumerate(created.zones):
-        context.in_region(zone, at / "zones" / index)
+        in_region(context, zone, at / "zones" / index)
         _takes_eks(context, zone, at / "zones" / index)
     zones = tuple(created.zones) or _zones(context, pools)
     if not created.zones:
@@ -144,7 +144,7 @@ def _existing(
     subnets: list[Subnet] = []
     for index, subnet in enumerate(given.subnets):
         here = at / "subnets" / index
-        context.in_region(subnet.zone, here / "zone")
+        in_region(context, subnet.zone, here / "zone")
         _takes_eks(context, subnet.zone, here / "zone")
         subnets.append(Subnet(at=here, zone=subnet.zone, id=subnet.id, public=subnet.public))
     subnets.sort(key=lambda subnet: subnet.public)
@@ -170,7 +170,7 @@ def _is_of_region(context: Context, zone_id: str, at: Route) -> None:
 
 def _takes_eks(context: Context, zone: str, at: Route, *, key: bool = False) -> None:
     """A fault for a zone in which EKS takes no subnet; no fault where it is not known which zone a name is."""
-    zone_id = context.zone_id(zone)
+    zone_id = id_of_zone(context, zone)
     if zone_id in WITHOUT_EKS:
         context.fault(
             "RES050",
@@ -192,7 +192,9 @@ def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
     else:
         offered = None
     region_zones = context.catalog.regions.get(region, ())
-    usable = [zone for zone in offered or region_zones if context.zone_id(zone) not in WITHOUT_EKS]
+    usable = [
+        zone for zone in offered or region_zones if id_of_zone(context, zone) not in WITHOUT_EKS
+    ]
     zones = set(usable[:2])
     for pool in pools.values():
         zones.update(pool.zones)

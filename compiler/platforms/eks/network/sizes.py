@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from compiler.catalog.addresses import taken, warm
+from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pools.pools import Pool
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
-from compiler.platforms.eks.cluster.spec import ClusterSection
+from compiler.places import Route
 from compiler.platforms.eks.network.cut import usable
-from compiler.resolve.context import SPEC, Context
-from compiler.source import Route
+from compiler.platforms.eks.settings.spec import ClusterSection
 
 if TYPE_CHECKING:
     from compiler.core.network.forms.existing import ExistingNetwork, Subnet

@@ -11,17 +11,16 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 
 from compiler.catalog.auto_mode import launches
+from compiler.context import Context
 from compiler.core.jobs.stopping import BLOCK_DRAIN
 from compiler.core.pools.pools import GPU_PRESENT, Pool
+from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.plan.units import Duration
-from compiler.platforms.eks.cluster.principals import AT_EKS
-from compiler.platforms.eks.cluster.spec import ClusterSection
 from compiler.platforms.eks.nodes.daemons import daemons
 from compiler.platforms.eks.nodes.karpenter import node_classes, node_pools
 from compiler.platforms.eks.nodes.plan import AutoNodeClass, Boot, Budget, NodeClass, NodePool
-from compiler.resolve.context import Context
-from compiler.source import Route
+from compiler.platforms.eks.settings.spec import AT_EKS, ClusterSection
 
 _NODE_CLASS = "EKS user guide, create-node-class"
 _LEARN = "EKS user guide, automode-learn-instances"

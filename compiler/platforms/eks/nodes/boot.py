@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from compiler.context import SPEC, Context
 from compiler.core.pools.pools import Pool
 from compiler.core.storage.spec import Storage, StorageSection
-from compiler.platforms.eks.cluster.spec import ClusterSection
+from compiler.places import Route
 from compiler.platforms.eks.nodes.plan import Boot
-from compiler.resolve.context import SPEC, Context
-from compiler.source import Route
+from compiler.platforms.eks.settings.spec import ClusterSection
 
 _LARGE_VCPUS, _LARGE_MIB = 64, 64 * 1024
 """Beyond either, FSx wants other settings of a client (FSx for Lustre user guide, performance-tips)."""

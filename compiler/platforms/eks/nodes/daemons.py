@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compiler.catalog import InstanceType, Step
+from compiler.context import Context
 from compiler.platforms.eks import addons
 from compiler.platforms.eks.addons.addon import OURS, Daemon
-from compiler.resolve.context import Context
 
 
 def daemons(context: Context, instance: InstanceType) -> list[Daemon]:

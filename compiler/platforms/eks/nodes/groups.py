@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from compiler.context import Context
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pools.pools import GPU_PRESENT, Pool, placement_group
 from compiler.core.pools.share import ROOT_GIB
@@ -18,7 +19,6 @@ from compiler.plan.units import Quantity
 from compiler.platforms.eks.nodes.boot import boot_of_pool, boot_place
 from compiler.platforms.eks.nodes.parts import Part, parts
 from compiler.platforms.eks.nodes.plan import NodeGroup
-from compiler.resolve.context import Context
 
 _EKSCTL = "eksctl v0.230.0"
 

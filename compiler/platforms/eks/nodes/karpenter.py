@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from compiler.context import Context
 from compiler.core.jobs.stopping import BLOCK_DRAIN
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pods.plan import HUGEPAGES
@@ -18,7 +19,6 @@ from compiler.plan.scheduling import (
     Taint,
 )
 from compiler.plan.units import Quantity
-from compiler.platforms.eks.cluster.spec import ClusterSection
 from compiler.platforms.eks.nodes.boot import boot_of_pool, boot_place
 from compiler.platforms.eks.nodes.parts import Part, parts
 from compiler.platforms.eks.nodes.plan import (
@@ -30,8 +30,8 @@ from compiler.platforms.eks.nodes.plan import (
     NodePool,
     SelectorTerm,
 )
-from compiler.resolve.context import Context
-from compiler.resolve.versions import OF_THE_PLATFORM, own_versions
+from compiler.platforms.eks.release.versions import OF_THE_PLATFORM, own_versions
+from compiler.platforms.eks.settings.spec import ClusterSection
 
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
 BLOCK_ENDS = "trainyard.dev/capacity-block-ends"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from compiler.lift.pods import taints
 from compiler.lift.reader import Reader, annotations_of, name_of, pruned, unread
+from compiler.places import Route
 from compiler.plan.base import PlanNode
 from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, ZONE, Requirement
 from compiler.platforms.eks.nodes.plan import (
@@ -21,7 +22,6 @@ from compiler.platforms.eks.nodes.plan import (
     SelectorTerm,
 )
 from compiler.regex import regex
-from compiler.source import Route
 
 
 def node_class(body: Reader) -> Iterator[PlanNode]:

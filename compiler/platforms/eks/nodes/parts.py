@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from compiler.core.pools.pools import Pool
 from compiler.dataclass import dataclass
+from compiler.places import Route
 from compiler.plan.scheduling import POOL_LABEL, RESERVATION_LABEL
-from compiler.source import Route
 
 _LONGEST = 63  # the NodePool's name is the value of a label
 

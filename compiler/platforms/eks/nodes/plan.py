@@ -7,10 +7,10 @@ from dataclasses import field
 from typing import Any
 
 from compiler.dataclass import dataclass
+from compiler.places import Route
 from compiler.plan.base import PlanNode
 from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, ZONE, Requirement, Taint
 from compiler.plan.units import Quantity
-from compiler.source import Route
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from compiler.catalog import InstanceType, allocatable
 from compiler.catalog.capacity import huge_pages_mib
+from compiler.context import Context
 from compiler.core.pools.share import Share
 from compiler.core.pools.spec import NodePool
 from compiler.plan.units import Quantity
-from compiler.platforms.eks.cluster.spec import ClusterSection
 from compiler.platforms.eks.nodes.daemons import daemons, total
-from compiler.resolve.context import Context
+from compiler.platforms.eks.settings.spec import ClusterSection
 
 
-def share_of(context: Context, pool: NodePool, instance: InstanceType, *, efa: bool) -> Share:
+def node_share(context: Context, pool: NodePool, instance: InstanceType, *, efa: bool) -> Share:
     """What EKS leaves of a node; ``explain`` shows each subtraction."""
     talks = instance.efa_interfaces > 0 and bool(instance.accelerators)
     has_driver = efa or talks

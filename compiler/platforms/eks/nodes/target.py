@@ -18,8 +18,8 @@ from compiler.platforms.eks.nodes.plan import (
     NodePool,
     SelectorTerm,
 )
+from compiler.platforms.eks.nodes.user_data import user_data
 from compiler.targets.body import NO_PRUNE, given, head, path, quantities, taints
-from compiler.targets.boot import user_data
 
 FOLDER = "platform"
 

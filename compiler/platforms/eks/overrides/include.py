@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.context import Context
 from compiler.core.secrets.spec import SecretsSection
 from compiler.plan import PlanNode
 from compiler.plan.units import Duration
 from compiler.platforms.eks import addons
-from compiler.platforms.eks.delivery.stages import stage
+from compiler.platforms.eks.flux.stages import stage
 from compiler.platforms.eks.overrides.plan import IncludedObject
-from compiler.resolve.context import Context
 from compiler.source.include import Included
 
 FIRST, SECOND = "include", "include-custom"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from compiler.context import SPEC, Context
+from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.platforms.eks import addons
 from compiler.platforms.eks.overrides.include import include
 from compiler.platforms.eks.overrides.plan import ObjectPatch, Operation
 from compiler.platforms.eks.overrides.spec import OverridesSection
-from compiler.resolve.context import SPEC, Context
-from compiler.source import Route
 
 if TYPE_CHECKING:
     from compiler.platforms.eks.overrides.forms.patch import Patch

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from compiler.context import SPEC, Context
 from compiler.dataclass import dataclass
+from compiler.places import Key, Route
+from compiler.places.route import routes_below
 from compiler.platforms.eks.overrides.spec import OverridesSection
-from compiler.resolve.context import SPEC, Context
-from compiler.source import Key, Route
-from compiler.source.route import routes_below
 
 _ABSENT = object()
 _WIDTH = 60

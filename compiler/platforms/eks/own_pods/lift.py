@@ -12,10 +12,10 @@ from dataclasses import replace
 from compiler.core.pods.plan import HEAD, Container, Pod, ReplicatedJob
 from compiler.lift.pods import pod
 from compiler.lift.reader import Reader, labels_of, name_of, namespace_of, pruned
+from compiler.places import Route
 from compiler.plan.base import PlanNode
 from compiler.platforms.eks.runs.lift import PRIORITY, QUEUE, own_annotations
 from compiler.platforms.eks.runs.plan import JOB_KINDS, Runtime, TrainJob
-from compiler.source import Route
 
 CLOSED_ONLY = True
 """Of our own output alone what belongs together is known."""

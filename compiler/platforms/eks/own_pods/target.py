@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from compiler.core.pods.plan import Pod, ReplicatedJob
 from compiler.manifest import Body, Manifest
+from compiler.places import Key, Route
 from compiler.plan import Plan
 from compiler.platforms.eks.runs.plan import (
     JOB_KINDS,
@@ -31,7 +32,6 @@ from compiler.platforms.eks.runs.target import (
     program_origins,
     runtime_spec,
 )
-from compiler.source import Key, Route
 from compiler.targets.body import given, path
 
 _Path = tuple[Key, ...]

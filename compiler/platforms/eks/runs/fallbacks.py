@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from itertools import chain
 
+from compiler.context import Context
 from compiler.core.jobs import spec as spec_jobs
 from compiler.core.jobs.fallbacks import _ASSIGNER
 from compiler.core.pods.plan import BESIDE_NODES
 from compiler.core.pools.pools import Pool
 from compiler.core.queues.queues import Queue
 from compiler.diagnostics.diagnostic import listed
+from compiler.places import Route
 from compiler.plan.scheduling import NODEPOOL_LABEL, POOL_LABEL, Requirement, Toleration
 from compiler.platforms.eks.nodes.parts import parts
 from compiler.platforms.eks.runs.plan import Runtime
-from compiler.resolve.context import Context
-from compiler.source import Route
 
 
 def is_mixed(queue: Queue) -> bool:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import posixpath
 from dataclasses import replace
 
+from compiler.context import Context
 from compiler.core.jobs.binding import Job
 from compiler.core.pods.plan import Container, EnvVar, Mount, Pod, ReplicatedJob, Volume, patched
 from compiler.core.storage.storages import resolve_storage
 from compiler.diagnostics.diagnostic import listed
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.runs.plan import TRAIN_JOB, InitializerSource
-from compiler.resolve.context import Context
 
 VOLUME, WORKSPACE = "initializer", "/workspace"
 _IMAGE = "ghcr.io/kubeflow/trainer/{}-initializer:v{}"
@@ -34,6 +34,12 @@ def count(job: Job) -> int:
     if job.spec.initializer:
         return len(job.spec.initializer.parts())
     return 0
+
+
+def asked(job: Job) -> dict[str, Quantity]:
+    """What the initializers of a job ask for together."""
+    downloads = count(job)
+    return {"cpu": CPU * downloads, "memory": MEMORY * downloads}
 
 
 def sources(job: Job) -> tuple[InitializerSource, ...]:

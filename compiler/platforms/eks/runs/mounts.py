@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.context import Context
 from compiler.core.jobs.binding import Job
 from compiler.core.storage.storages import resolve_storage
 from compiler.plan import PlanNode
-from compiler.platforms.eks.delivery.stages import stage
+from compiler.platforms.eks.flux.stages import stage
 from compiler.platforms.eks.volumes.resolve import check_volumes, volumes
 from compiler.platforms.eks.volumes.stages import VOLUMES, accounts, stages
-from compiler.resolve.context import Context
 
 
 def mounted(context: Context, jobs: list[Job]) -> Iterator[PlanNode]:

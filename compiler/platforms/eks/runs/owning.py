@@ -12,13 +12,13 @@ import shlex
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from compiler.context import Context
 from compiler.core.jobs import spec as spec_jobs
 from compiler.core.jobs.binding import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
 from compiler.core.pods.plan import Container, Mount
 from compiler.core.storage.storages import Storage, resolve_storage
 from compiler.plan.units import Quantity
-from compiler.resolve.context import Context
 
 NAME = "storage-owner"
 _SOURCE = "Kubernetes 1.36, persistent volumes: fsGroup; CSIDriver fsGroupPolicy"

@@ -17,11 +17,11 @@ from compiler.core.pods.plan import (
     patched,
 )
 from compiler.dataclass import dataclass
+from compiler.places import Route
 from compiler.plan.base import LATER, Identity, PlanNode
 from compiler.plan.plan import Plan
 from compiler.plan.units import Quantity
 from compiler.regex import regex
-from compiler.source import Route
 
 TRAIN_JOB = "TrainJob"
 

@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import Any
 
 from compiler.catalog.runtimes import released_runtimes
+from compiler.context import Context
 from compiler.core.jobs.binding import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
 from compiler.core.pods.plan import Container, Pod, ReplicatedJob
+from compiler.places import Route
 from compiler.platforms.eks.runs.plan import TRAIN_JOB, Runtime
-from compiler.resolve.context import Context
-from compiler.source import Route
 
 _STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 _API = "trainer v2.3.0, pkg/apis/trainer/v1alpha1 PodSpecPatch and ContainerPatch"

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from compiler.catalog.runtimes import image_of
+from compiler.context import Context
 from compiler.core.jobs.binding import Job, bound_jobs, has_peers, resolve_jobs
 from compiler.core.jobs.bounds import check_job
 from compiler.core.jobs.environment import (
@@ -36,10 +37,12 @@ from compiler.core.pods.plan import (
 )
 from compiler.core.pools.topology import LEVELS, preferred_level, topology_name
 from compiler.core.storage.storages import Storage, resolve_storage
+from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.plan.base import content
 from compiler.plan.scheduling import RESERVATION_LABEL, Requirement
 from compiler.plan.units import Quantity
+from compiler.platforms.eks.runs.auto_mode import check_life
 from compiler.platforms.eks.runs.fallbacks import all_tolerations, is_mixed, one_pod_set, pool_terms
 from compiler.platforms.eks.runs.kinds.kind import kind_of
 from compiler.platforms.eks.runs.mounts import mounted
@@ -60,8 +63,6 @@ from compiler.platforms.eks.runs.volumes import (
     needs,
     volumes_of,
 )
-from compiler.resolve.context import Context
-from compiler.source import Route
 
 SERVICE_ACCOUNT = "training"
 POD_PRIORITY = "trainyard-training"
@@ -76,6 +77,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     bound = context.once(bound_jobs)
     for job in bound:
         check_job(context, job, storages)
+        check_life(context, job)
         launcher_of(job.spec).check(context, job)
         if job.others:
             check_others(context, job, storages)

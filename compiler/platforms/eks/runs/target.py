@@ -22,9 +22,10 @@ from compiler.core.pods.plan import (
 )
 from compiler.manifest import Body, Manifest
 from compiler.output.artifact import Places
+from compiler.places import Key
 from compiler.plan import Plan
 from compiler.plan.scheduling import HOSTNAME, Requirement
-from compiler.platforms.eks.delivery.plan import chart_version
+from compiler.platforms.eks.flux.plan import chart_version
 from compiler.platforms.eks.runs.plan import (
     TRAIN_JOB,
     TRAINER_CHART,
@@ -34,7 +35,6 @@ from compiler.platforms.eks.runs.plan import (
     Runtime,
     TrainJob,
 )
-from compiler.source import Key
 from compiler.targets.body import (
     NO_PRUNE,
     given,

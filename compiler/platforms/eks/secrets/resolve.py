@@ -6,13 +6,16 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from compiler.catalog import iam
+from compiler.context import SPEC, Context, unique
 from compiler.core.jobs.binding import Job, resolve_jobs
+from compiler.core.queues.namespaces import namespace_routes
 from compiler.core.secrets.spec import SecretsSection
 from compiler.diagnostics.diagnostic import listed
+from compiler.places import Route
 from compiler.plan import Duration, PlanNode
 from compiler.platforms.eks.addons.external_secrets import ACCOUNT, COMPONENT, ROLE
-from compiler.platforms.eks.delivery.accounts import deliverer_in, makes
-from compiler.platforms.eks.delivery.stages import stage
+from compiler.platforms.eks.flux.accounts import deliverer_in, makes
+from compiler.platforms.eks.flux.stages import stage
 from compiler.platforms.eks.secrets.plan import (
     API,
     RESOURCES,
@@ -21,9 +24,6 @@ from compiler.platforms.eks.secrets.plan import (
     SecretReader,
     SecretStore,
 )
-from compiler.platforms.eks.teams.resolve import namespace_routes
-from compiler.resolve.context import SPEC, Context, unique
-from compiler.source import Route
 
 if TYPE_CHECKING:
     from compiler.core.secrets.forms.secret import Secret

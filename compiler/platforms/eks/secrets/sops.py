@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compiler.catalog import iam
+from compiler.context import SPEC, Context
 from compiler.core.secrets.spec import SecretsSection
 from compiler.diagnostics.diagnostic import listed
+from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.platforms.eks.secrets.plan import CONTROLLER, SopsKey
-from compiler.resolve.context import SPEC, Context
-from compiler.source import Route
 from compiler.source.include import Included
 
 _AT = SPEC / "sops"

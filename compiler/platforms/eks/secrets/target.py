@@ -8,6 +8,7 @@ from typing import Any
 from compiler.manifest import Body, Manifest
 from compiler.output import Artifact
 from compiler.output.artifact import Places
+from compiler.places import Route
 from compiler.plan import Plan
 from compiler.platforms.eks.secrets.plan import (
     CONTROLLER,
@@ -17,7 +18,6 @@ from compiler.platforms.eks.secrets.plan import (
     SecretStore,
     SopsKey,
 )
-from compiler.source import Route
 from compiler.targets.body import NO_PRUNE, given, head, path
 from compiler.targets.stack import KEPT, STACKS, pod_identity, role_policy, tag_list, template
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from compiler.catalog import allocatable, max_pods
-from compiler.platforms.eks.cluster.principals import AT_EKS
-from compiler.platforms.eks.cluster.spec import ClusterSection
+from compiler.context import Context
+from compiler.platforms.eks.settings.spec import AT_EKS, ClusterSection
 from compiler.platforms.eks.system.controllers import Needs, needs
-from compiler.resolve.context import Context
 
 _REQUESTS = "values.yaml of the charts of kueue v0.19.2, jobset v0.12.0 and karpenter v1.14.1"
 

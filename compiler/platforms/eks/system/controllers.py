@@ -7,11 +7,11 @@ Each add-on's file says what its controllers ask for.
 from __future__ import annotations
 
 from compiler.catalog import InstanceType
+from compiler.context import Context
 from compiler.dataclass import dataclass
 from compiler.platforms.eks import addons
 from compiler.platforms.eks.addons.addon import Controller
 from compiler.platforms.eks.nodes.daemons import running
-from compiler.resolve.context import Context
 
 
 @dataclass(frozen=True, slots=True)

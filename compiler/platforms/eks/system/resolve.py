@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.context import Context
 from compiler.plan import PlanNode
 from compiler.platforms.eks.system.bounds import check_system
-from compiler.resolve.context import Context
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:

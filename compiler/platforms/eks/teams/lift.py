@@ -8,18 +8,15 @@ from dataclasses import replace
 from compiler.dataclass import dataclass
 from compiler.lift.reader import Reader, labels_of, name_of, namespace_of, pruned
 from compiler.plan.base import PlanNode
+from compiler.platforms.eks.delivery.plan import DisruptionBudget
+from compiler.platforms.eks.rbac.plan import Access, PolicyRule, ServiceAccount, Subject
 from compiler.platforms.eks.teams.plan import (
-    Access,
-    DisruptionBudget,
     Namespace,
     NetworkPolicy,
     NetworkRule,
     Peer,
     PodPriority,
-    PolicyRule,
     ResourceQuota,
-    ServiceAccount,
-    Subject,
 )
 
 

@@ -6,11 +6,11 @@ import re
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from compiler.context import SPEC, Context
 from compiler.core.teams.spec import NamespacesSection
+from compiler.places import Route
 from compiler.platforms.eks.cluster.plan import AccessEntry
-from compiler.platforms.eks.cluster.spec import ClusterSection
-from compiler.resolve.context import SPEC, Context
-from compiler.source import Route
+from compiler.platforms.eks.settings.spec import ClusterSection
 
 if TYPE_CHECKING:
     from compiler.core.teams.forms.namespace import Namespace

@@ -29,47 +29,6 @@ class ResourceQuota(PlanNode):
     scoped: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceAccount(PlanNode):
-    """A ServiceAccount of training pods, or of Flux; it mounts no token. ``folder``: where it is written."""
-
-    name: str
-    namespace: str
-    automount: bool = False
-    folder: str = field(default="platform", compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyRule:
-    """A rule of a Role or ClusterRole; ``names`` are the objects that it is about, all without."""
-
-    groups: tuple[str, ...]
-    resources: tuple[str, ...]
-    verbs: tuple[str, ...]
-    names: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """Whom a binding is for: a Group or ServiceAccount."""
-
-    kind: str
-    name: str
-    namespace: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Access(PlanNode):
-    """A role and its binding of the same name; cluster-wide where ``namespace`` is empty. ``folder``: where both are
-    written."""
-
-    name: str
-    namespace: str
-    rules: tuple[PolicyRule, ...]
-    subjects: tuple[Subject, ...]
-    folder: str = field(default="platform", compare=False)
-
-
 @dataclass(frozen=True, slots=True)
 class Peer:
     """A peer of a NetworkPolicy: namespaces by label and pods by label, or a CIDR with exceptions."""
@@ -106,13 +65,3 @@ class PodPriority(PlanNode):
     value: int
     preempts: bool = True
     description: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DisruptionBudget(PlanNode):
-    """policy/v1 PodDisruptionBudget: how many pods with all these labels stay while nodes are drained."""
-
-    name: str
-    namespace: str
-    pods: Mapping[str, str]
-    available: int

@@ -5,37 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from compiler.context import SPEC, Context
 from compiler.core.jobs.spec import JobsSection
+from compiler.core.jobs.wanted import DASHBOARD, KUBERAY, runs
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pods.plan import GPU, NEURON
-from compiler.core.queues.queues import resolve_queues
+from compiler.core.queues.namespaces import namespace_routes
 from compiler.core.teams.spec import NamespacesSection
+from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.plan.units import Quantity
 from compiler.platforms.eks import addons
 from compiler.platforms.eks.addons.addon import HELM
-from compiler.platforms.eks.delivery.accounts import READ, deliverer, deliverer_in, makes, reads
-from compiler.platforms.eks.delivery.stages import stage
+from compiler.platforms.eks.flux.accounts import READ, deliverer, deliverer_in, makes, reads
+from compiler.platforms.eks.flux.stages import stage
 from compiler.platforms.eks.kueue.resolve import TRAINING
-from compiler.platforms.eks.runs.kinds.wanted import DASHBOARD, KUBERAY, runs
+from compiler.platforms.eks.rbac.plan import Access, PolicyRule, ServiceAccount, Subject
 from compiler.platforms.eks.runs.resolve import POD_PRIORITY, SERVICE_ACCOUNT
 from compiler.platforms.eks.secrets.plan import API as SECRETS_API
 from compiler.platforms.eks.secrets.plan import RESOURCES as SECRETS
 from compiler.platforms.eks.teams.people import groups_of
 from compiler.platforms.eks.teams.plan import (
-    Access,
     Namespace,
     NetworkPolicy,
     NetworkRule,
     Peer,
     PodPriority,
-    PolicyRule,
     ResourceQuota,
-    ServiceAccount,
-    Subject,
 )
-from compiler.resolve.context import SPEC, Context, unique
-from compiler.source import Route
 
 if TYPE_CHECKING:
     from compiler.core.teams.forms.namespace import NamespaceQuota
@@ -47,6 +44,7 @@ _SYSTEM = {"kube-system", "kube-public", "kube-node-lease", "flux-system"}
 def resolve(context: Context) -> Iterator[PlanNode]:
     """What surrounds the jobs of each namespace, and the stage that carries it."""
     routes = context.once(namespace_routes)
+    _check_system(context, routes)
     yield from namespaces(routes, _levels(context), context.version("kubernetes"))
     yield from resource_quotas(context)
     yield from service_accounts(routes)
@@ -59,19 +57,8 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     yield stage(context, "platform", "controllers", account="platform")
 
 
-def namespace_routes(context: Context) -> dict[str, Route]:
-    """Every team's namespace, with the route that asks for it."""
-    queues = context.once(resolve_queues)
-    at = SPEC / "namespaces"
-    declared = NamespacesSection.of(context.spec).namespaces
-    names = (namespace.name for namespace in declared)
-    unique(context, "namespace", names, at)
-    routes = {}
-    for index, namespace in enumerate(declared):
-        routes[namespace.name] = at / index
-    for queue in queues.values():
-        for name in queue.namespaces:
-            routes.setdefault(name, queue.place("namespaces"))
+def _check_system(context: Context, routes: Mapping[str, Route]) -> None:
+    """Teams have namespaces of their own: those of the system take no jobs."""
     of_system = set(_SYSTEM)
     for addon in addons.wanted(context, HELM):
         of_system.add(context.release.chart(addon.component).namespace)
@@ -84,7 +71,6 @@ def namespace_routes(context: Context) -> dict[str, Route]:
                 "take a namespace of the team's own: training namespaces get a network policy and quotas that "
                 "would stop what runs there",
             )
-    return routes
 
 
 def _levels(context: Context) -> dict[str, str]:

@@ -6,17 +6,15 @@ from collections.abc import Iterator
 
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
+from compiler.platforms.eks.delivery.plan import DisruptionBudget
+from compiler.platforms.eks.rbac.plan import Access, ServiceAccount, Subject
 from compiler.platforms.eks.teams.plan import (
-    Access,
-    DisruptionBudget,
     Namespace,
     NetworkPolicy,
     NetworkRule,
     Peer,
     PodPriority,
     ResourceQuota,
-    ServiceAccount,
-    Subject,
 )
 from compiler.targets.body import NO_PRUNE, given, head, path, quantities
 

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from compiler.catalog.ebs import DRIVER, refusals
+from compiler.context import Context
+from compiler.core.network.zones import in_region
 from compiler.core.pools.pools import Pool
 from compiler.core.storage.made import check_key
 from compiler.core.storage.plan import MadeSnapshots, PersistentVolume, VolumeClaim, VolumeClass
 from compiler.diagnostics.diagnostic import listed
+from compiler.places import Route
 from compiler.plan import PlanNode
-from compiler.resolve.context import Context
-from compiler.source import Route
 
 if TYPE_CHECKING:
     from compiler.core.storage.forms.ebs import CreatedDisk, ExistingDisk
@@ -60,7 +61,7 @@ def disk_nodes(context: Context, storage: Storage) -> Iterator[PlanNode]:
     _check(context, disk, at)
     check_key(context, disk.kms_key, at)
     if disk.zone is not None:
-        context.in_region(disk.zone, at / "zone")
+        in_region(context, disk.zone, at / "zone")
     reclaim = "Delete" if disk.each == "pod" else "Retain"
     yield VolumeClass(
         at=storage.at,
@@ -166,7 +167,7 @@ def check_existing(context: Context, storage: Storage, storages: Mapping[str, St
     disk = storage.spec.existing_disk
     at = storage.place
     assert disk is not None, "the storage is a volume that exists"
-    context.in_region(disk.zone, at / "zone")
+    in_region(context, disk.zone, at / "zone")
     check_key(context, disk.kms_key, at)
     for other in storages.values():
         if other.spec.name == storage.spec.name:

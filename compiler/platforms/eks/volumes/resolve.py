@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from compiler.context import Context
 from compiler.core.storage import spec as spec_storage
 from compiler.core.storage.bounds import check_file_systems
 from compiler.core.storage.plan import (
@@ -18,7 +19,6 @@ from compiler.core.storage.plan import (
 from compiler.core.storage.storages import Storage, resolve_storage
 from compiler.plan import PlanNode
 from compiler.plan.units import Quantity
-from compiler.resolve.context import Context
 
 if TYPE_CHECKING:
     from compiler.core.storage.forms.s3 import BucketCache

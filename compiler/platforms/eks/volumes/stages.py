@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from compiler.context import Context
 from compiler.core.storage.storages import Storage
 from compiler.plan import PlanNode
-from compiler.platforms.eks.delivery.accounts import deliverer, makes
-from compiler.platforms.eks.delivery.stages import FLUX, stage
+from compiler.platforms.eks.flux.accounts import deliverer, makes
+from compiler.platforms.eks.flux.stages import FLUX, stage
 from compiler.platforms.eks.volumes.resolve import made_folder
-from compiler.resolve.context import Context
 
 FOLDER = "storage"
 VOLUMES = "volumes"

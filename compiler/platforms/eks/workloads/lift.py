@@ -12,10 +12,10 @@ from dataclasses import replace
 from compiler.core.pods.plan import ACCELERATORS, Container, Mount, Pod, Volume
 from compiler.lift.pods import pod
 from compiler.lift.reader import Reader, labels_of, name_of, namespace_of
+from compiler.places import Route
 from compiler.plan.base import PlanNode
 from compiler.platforms.eks.runs.lift import QUEUE
 from compiler.platforms.eks.workloads.plan import PodSet, Workload
-from compiler.source import Route
 
 OPEN_ONLY = True
 """What we write ourselves is judged as what it is; these readers are for third-party manifests."""

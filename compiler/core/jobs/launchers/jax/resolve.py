@@ -8,9 +8,9 @@ jax/_src/distributed.py).
 
 from __future__ import annotations
 
+from compiler.context import Context
 from compiler.core.jobs.binding import Job
 from compiler.core.jobs.launchers.launcher import Launcher
-from compiler.resolve.context import Context
 
 _SET = "trainer v2.3.0, jax plugin"
 _ANOTHER = ("torchrun", "mpirun", "mpiexec", "torch.distributed.run")

@@ -13,6 +13,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from compiler.context import Context
 from compiler.core.jobs.binding import Job
 from compiler.core.jobs.environment import variable
 from compiler.core.jobs.launchers.launcher import Launcher
@@ -20,7 +21,6 @@ from compiler.core.jobs.launchers.mpi.spec import Mpi
 from compiler.core.pods.plan import Container, EnvVar, Mount, Pod, ReplicatedJob, Volume
 from compiler.diagnostics.diagnostic import listed
 from compiler.plan.units import Quantity
-from compiler.resolve.context import Context
 
 NODE, LAUNCHER_JOB = "node", "launcher"
 # trainer v2.3.0, pkg/constants: the volumes that Trainer adds, and where it mounts that of the hosts.

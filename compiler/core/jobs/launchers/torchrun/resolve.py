@@ -6,16 +6,14 @@ import shlex
 from collections.abc import Iterable, Mapping
 
 from compiler.catalog.torch import SHUTDOWN_OPTION, SHUTDOWN_SINCE, SHUTDOWN_TIMEOUT, torch_of
+from compiler.context import Context
 from compiler.core.jobs.binding import Job
 from compiler.core.jobs.environment import variable
 from compiler.core.jobs.launchers.launcher import Launcher
 from compiler.core.jobs.stopping import hook_seconds, time_to_save
-from compiler.core.pods.plan import EnvVar
-from compiler.platforms.eks.kueue.resolve import RECOVERY
-from compiler.platforms.eks.runs.kinds.kind import DOMAIN, kind_of
-from compiler.platforms.eks.runs.plan import TRAIN_JOB
-from compiler.resolve.context import Context
-from compiler.source import Route
+from compiler.core.pods.plan import DOMAIN, EnvVar
+from compiler.core.pools.waits import RECOVERY
+from compiler.places import Route
 
 PORT = 29500
 RENDEZVOUS_SECONDS = RECOVERY.seconds  # so long Kueue waits too
@@ -68,7 +66,7 @@ class Torchrun(Launcher):
         written = flags(parts)
         if "--standalone" in written:
             return []
-        host = kind_of(job.spec).host(job, name)
+        host = job.kind.host(job, name)
         derived = {
             "--rdzv-backend": ("PET_RDZV_BACKEND", "c10d"),
             "--rdzv-endpoint": ("PET_RDZV_ENDPOINT", f"{host}:{PORT}"),
@@ -111,7 +109,6 @@ class Torchrun(Launcher):
 
 _HARDWARE = "arXiv:2407.21783, section 3.3.4: 78% of unexpected interruptions are hardware's"
 _IN_PLACE = 3
-_GANGS = (TRAIN_JOB, "JobSet")
 
 
 def process_retries(job: Job) -> int:
@@ -125,7 +122,7 @@ def process_retries(job: Job) -> int:
 def _derived_retries(job: Job) -> int:
     """None on accelerators, where a try in place is one more start on a device that is most likely broken, as long as
     JobSet starts the whole gang again."""
-    starts_again = job.spec.retries.job and kind_of(job.spec).name in _GANGS
+    starts_again = job.spec.retries.job and job.kind.restarts_gang
     if job.pool.instance.accelerators and starts_again:
         return 0
     return _IN_PLACE

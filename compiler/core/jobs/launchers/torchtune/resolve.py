@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from compiler.context import Context
 from compiler.core.jobs.binding import Job
 from compiler.core.jobs.launchers.torchrun.resolve import Torchrun
 from compiler.core.jobs.launchers.torchtune.released import brought
-from compiler.resolve.context import Context
-from compiler.source import Route
+from compiler.places import Route
 
 _RUN = ("tune", "run")
 

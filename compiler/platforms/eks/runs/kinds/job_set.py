@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from compiler.context import Context
 from compiler.core.jobs.binding import Job
 from compiler.core.jobs.environment import variable
-from compiler.core.pods.plan import INDEX, EnvVar, ReplicatedJob
-from compiler.platforms.eks.runs.kinds.kind import DOMAIN, OwnPods, program_part
+from compiler.core.pods.plan import DOMAIN, INDEX, EnvVar, ReplicatedJob
+from compiler.places import Route
+from compiler.platforms.eks.runs.kinds.kind import OwnPods, program_part
 from compiler.platforms.eks.runs.plan import Runtime
-from compiler.resolve.context import Context
-from compiler.source import Route
 
 if TYPE_CHECKING:
     from compiler.core.jobs.forms.role import Role
@@ -39,6 +39,7 @@ class JobSet(OwnPods):
 
     name = "JobSet"
     launchers = ("torch",)
+    restarts_gang = True
 
     def check(self, context: Context, job: Job) -> None:
         super().check(context, job)

@@ -12,32 +12,30 @@ from functools import cache
 from importlib import import_module
 from typing import ClassVar
 
+from compiler.context import Context
+from compiler.core.jobs import kind
 from compiler.core.jobs import spec as spec_jobs
 from compiler.core.jobs.binding import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
-from compiler.core.pods.plan import Container, EnvVar, Pod, ReplicatedJob, merged
+from compiler.core.pods.plan import DOMAIN, Container, EnvVar, Pod, ReplicatedJob, merged
+from compiler.places import Route
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.runs import kinds
 from compiler.platforms.eks.runs.plan import TRAIN_JOB, Runtime, TrainJob
-from compiler.resolve.context import Context
-from compiler.source import Route
 
 TRAINER = "trainer"
 """The step of the pods that take the job's image, command and resources."""
-DOMAIN = "cluster.local"  # nodeadm configures it in the kubelet (awslabs/amazon-eks-ami, internal/kubelet/config.go)
 
 
-class Kind:
+class Kind(kind.Kind):
     """A TrainJob, and what other kinds do otherwise."""
 
     name: ClassVar[str] = TRAIN_JOB
+    restarts_gang: ClassVar[bool] = True
     launchers: ClassVar[tuple[str, ...]] = ("torch", "mpi", "jax")
     """The launchers that it can run, by their framework."""
     retried: ClassVar[str] = "JobSet makes all pods anew so often"
     """What ``retries.job`` does."""
-
-    beside_nodes: ClassVar[Mapping[str, Quantity]] = {}
-    """What a pod asks for that runs beside the job's nodes, and of which there is one: CPU and memory."""
 
     elastic: ClassVar[bool] = False
     """Whether Kueue admits it with fewer nodes than it asks for."""
@@ -66,9 +64,11 @@ class Kind:
                 source="jobset.x-k8s.io/v1alpha2 replicatedJobs",
             )
 
-    def nodes(self, job: Job) -> int:
-        """The nodes of all its pods."""
-        return job.spec.nodes
+    def taken(self, job: Job) -> Iterator[tuple[str, Mapping[str, Quantity]]]:
+        if job.spec.initializer is not None:
+            from compiler.platforms.eks.runs import initializing  # few jobs have one
+
+            yield "its initializers ask for", initializing.asked(job)
 
     def host(self, job: Job, name: str) -> str:
         """The host of the first node, as every pod of the job knows it: also the first pod itself, from its start."""
@@ -103,6 +103,8 @@ class Kind:
 
 class OwnPods(Kind):
     """A kind whose objects have their pods themselves."""
+
+    restarts_gang: ClassVar[bool] = False
 
     def check(self, context: Context, job: Job) -> None:
         super().check(context, job)

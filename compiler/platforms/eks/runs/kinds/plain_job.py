@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from compiler.context import Context
 from compiler.core.jobs.binding import Job
 from compiler.core.jobs.launchers.torchrun.resolve import launches_torchrun
 from compiler.core.pods.plan import EnvVar
 from compiler.platforms.eks.runs.kinds.job_set import torch_variables
 from compiler.platforms.eks.runs.kinds.kind import OwnPods, program_part
 from compiler.platforms.eks.runs.plan import Runtime
-from compiler.resolve.context import Context
 
 _ALONE = "localhost"
 

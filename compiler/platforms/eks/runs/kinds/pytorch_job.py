@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from compiler.context import Context
 from compiler.core.jobs.binding import Job
 from compiler.core.pods.plan import Pod, ReplicatedJob
 from compiler.platforms.eks.runs.kinds.kind import TRAINER, OwnPods, program_part, renamed
 from compiler.platforms.eks.runs.plan import JOB_KINDS, Runtime
-from compiler.resolve.context import Context
 
 MASTER, WORKER = "Master", "Worker"
 _GROUP = "kueue.x-k8s.io/podset-group-name"

@@ -7,17 +7,16 @@ off what each node asks for, so that it fits beside any of them, and a quota of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import ClassVar
 
+from compiler.context import Context
 from compiler.core.jobs.binding import Job
 from compiler.core.pods.plan import HEAD, Container, Pod, ReplicatedJob, Volume, merged
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.runs.kinds.kind import TRAINER, Kind, OwnPods, program_part
 from compiler.platforms.eks.runs.plan import Runtime, TrainJob
 from compiler.regex import regex
-from compiler.resolve.context import Context
 
 HEAD_GROUP, WORKERS = "head", "worker"
 _ASKED = {"cpu": Quantity.of(2), "memory": Quantity.gib(8)}
@@ -38,7 +37,6 @@ class RayJob(OwnPods):
     name = "RayJob"
     launchers = ("ray",)
     retried = "the operator makes the whole cluster anew so often"
-    beside_nodes: ClassVar[Mapping[str, Quantity]] = _ASKED
 
     def check(self, context: Context, job: Job) -> None:
         Kind.check(self, context, job)
@@ -56,6 +54,10 @@ class RayJob(OwnPods):
         _check_deadline(context, job)
         _check_command(context, job)
         _check_signal(context, job)
+
+    def taken(self, job: Job) -> Iterator[tuple[str, Mapping[str, Quantity]]]:
+        yield from super().taken(job)
+        yield "Ray's head asks for", _ASKED
 
     def words(self, job: Job) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """One line: a RayJob has no arguments beside its entrypoint."""

@@ -1,0 +1,12 @@
+"""The repository in which output is committed, and the cluster's folder there."""
+
+from __future__ import annotations
+
+from compiler.context import Context
+from compiler.core.delivery.spec import DeliverySection
+
+
+def folder(context: Context) -> str:
+    """The cluster's folder in the repository."""
+    written = DeliverySection.of(context.spec).flux.path
+    return written or f"{context.output}/{context.name}"

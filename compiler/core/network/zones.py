@@ -1,0 +1,78 @@
+"""Zones: which of the catalog's a name of the spec is. Names of zones differ by account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from compiler.context import Context
+from compiler.core.network.spec import NetworkSection
+from compiler.diagnostics.diagnostic import listed
+from compiler.places import Route
+
+
+def knows_names(context: Context) -> bool:
+    """Whether the catalog's names of zones are those of the spec's account."""
+    return context.catalog.knows_names(context.spec.region, context.spec.account)
+
+
+def catalog_zone(context: Context, zone: str) -> str | None:
+    """The catalog's name for a zone of the spec's account; ``None`` where it is not known which zone that is."""
+    network = NetworkSection.of(context.spec).network
+    given = network.zone_ids.get(zone)
+    if given is None:
+        return zone if knows_names(context) else None
+    for name, zone_id in context.catalog.zone_ids.items():
+        if zone_id == given:
+            return name
+    return None
+
+
+def id_of_zone(context: Context, zone: str) -> str | None:
+    """The id of a zone of the spec's account, if it is known."""
+    network = NetworkSection.of(context.spec).network
+    given = network.zone_ids.get(zone)
+    if given is None and knows_names(context):
+        return context.catalog.zone_ids.get(zone)
+    return given
+
+
+def zones_named(context: Context, names: Iterable[str]) -> tuple[str, ...]:
+    """The names in the spec's account of zones that the catalog names, as far as they are known."""
+    zone_ids = NetworkSection.of(context.spec).network.zone_ids
+    own_names = {catalog_zone(context, zone): zone for zone in zone_ids}
+    known = []
+    for name in names:
+        if name in own_names:
+            known.append(own_names[name])
+        elif knows_names(context):
+            known.append(name)
+    return tuple(known)
+
+
+def in_region(context: Context, zone: str, at: Route, *, key: bool = False) -> bool:
+    """Whether a zone is one of the region's; a fault if it is not. Where they are not known, its name decides."""
+    region = context.spec.region
+    known = context.catalog.regions.get(region)
+    if known is None or zone in known:
+        return True  # an unknown region has its own fault
+    is_known = known and knows_names(context)
+    if is_known or zone[:-1] != region:
+        context.fault(
+            "RES004",
+            f"zone `{zone}` is not in region `{region}`",
+            at,
+            f"{region} has {listed(known)}" if known else f"write it like `{region}a`",
+            key=key,
+        )
+        return False
+    network = NetworkSection.of(context.spec).network
+    if known and zone not in network.zone_ids:
+        example = context.catalog.zone_ids.get(known[0], "use1-az1")
+        context.doubt(
+            "RES004",
+            f"`{zone}` may not be a zone of your account: {listed(known)} are known of {region}, and "
+            "names differ by account",
+            at,
+            f"correct it, or say which zone it is, like `network: {{zoneIds: {{{zone}: {example}}}}}`",
+        )
+    return True

@@ -1,0 +1,204 @@
+"""The formats of what is written: each says what it wants, reads itself back, recognises itself and writes.
+
+Each module of this package (or package in it) is one format, and so is each in ``formats`` of a platform; what its
+artifacts are called says ``compiler.output.artifact``, or the platform. It has:
+
+- ``LATE``: whether its artifacts are judged when they are written, since their text is made then
+- ``verified(artifacts, setting)``: all faults of the artifacts of this format, by its schema
+- ``lifted(artifacts, closed)``: the plan nodes that they carry, which policies judge
+- ``hinted(text)``: whether a third party's text may hold documents of this format, by a quick look; for ``lint``
+- ``TAGS``: the short forms that it has in YAML (``compiler.source.compose.Composer``)
+- ``recognised(body)``: whether a document of a third party is of this format
+- ``parts(artifact)``: what it is made of, by type, and whether the type is known here; ``lint`` counts them
+- ``written(artifact)``: the bytes of its file
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Protocol, cast
+
+from compiler.dataclass import dataclass
+from compiler.diagnostics import Diagnostic
+from compiler.lift import assembled, carried
+from compiler.manifest import Manifest, ObjectRef
+from compiler.output.artifact import Artifact, UnjudgedError
+from compiler.plan import Plan, PlanNode
+from compiler.platforms import PLATFORMS
+from compiler.verify.loose_ends import Near, beside, everywhere
+
+__all__ = [
+    "Setting",
+    "format_of",
+    "formats",
+    "hinted",
+    "lifted",
+    "objects",
+    "recognised",
+    "reread",
+    "unjudged",
+    "verified",
+    "written",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What artifacts are judged in.
+
+    ``closed``: they are all there is, our own output; ``external`` are objects that exist beside them. ``near`` says of
+    two files of an open set whether what is in them is likely to belong together, ``collide`` whether objects of one
+    name are one object there. ``others``: everything that is
+    written with them, of every format; ``folder``: where, in the repository.
+    """
+
+    closed: bool = True
+    external: frozenset[ObjectRef] = frozenset()
+    near: Near = beside
+    collide: Near = everywhere
+    others: Sequence[Artifact] = field(default=(), repr=False)
+    folder: str = ""
+
+
+class Format(Protocol):
+    """What the module of a format has."""
+
+    LATE: bool
+    TAGS: Mapping[str, str]
+
+    def verified(self, artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
+        """All faults of artifacts of this format; their routes begin with the artifact's id."""
+
+    def lifted(self, artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+        """The plan nodes that artifacts of this format carry; what cannot be read is unknown."""
+
+    def hinted(self, text: str) -> bool:
+        """Whether a text may hold documents of this format."""
+
+    def recognised(self, body: Any) -> bool:
+        """Whether a document is of this format."""
+
+    def parts(self, artifact: Artifact) -> Iterable[tuple[str, bool]]:
+        """The types of an artifact's parts, and whether each is known."""
+
+    def written(self, artifact: Artifact) -> bytes:
+        """The bytes of an artifact's file."""
+
+
+_PARTS = ("LATE", "TAGS", "verified", "lifted", "hinted", "recognised", "parts", "written")
+
+
+@cache
+def _modules() -> Mapping[str, str]:
+    """The module of each format, by its name."""
+    here = Path(__file__).parent
+    folders = {__name__: here}
+    for platform in PLATFORMS:
+        folders[f"compiler.platforms.{platform}.formats"] = (
+            here.parent / "platforms" / platform / "formats"
+        )
+    modules = {}
+    for package, folder in folders.items():
+        names = {path.stem for path in folder.glob("*.py")}
+        names |= {path.parent.name for path in folder.glob("*/__init__.py")}
+        for name in names - {"__init__"}:
+            modules[name] = f"{package}.{name}"
+    return modules
+
+
+@cache
+def formats() -> tuple[str, ...]:
+    """The names of all formats."""
+    return tuple(sorted(_modules()))
+
+
+@cache
+def format_of(name: str) -> Format:
+    """A format by its name. Raises ``UnjudgedError`` where there is none, or it lacks a part."""
+    module = _modules().get(name)
+    if module is None:
+        raise UnjudgedError(f"no module judges the format `{name}`")
+    return checked(name, import_module(module))
+
+
+def checked(name: str, module: ModuleType) -> Format:
+    """The module of a format, if it is whole. Raises ``UnjudgedError`` for one that lacks a part."""
+    lacking = [part for part in _PARTS if not hasattr(module, part)]
+    if lacking:
+        raise UnjudgedError(f"the format `{name}` has no {', '.join(lacking)}")
+    return cast(Format, module)
+
+
+def objects(artifacts: Iterable[Artifact]) -> list[Manifest]:
+    """The artifacts that are objects."""
+    return [artifact for artifact in artifacts if isinstance(artifact, Manifest)]
+
+
+def hinted(text: str) -> list[str]:
+    """The formats that a third party's text may hold documents of."""
+    return [name for name, is_hinted in _hints() if is_hinted(text)]
+
+
+@cache
+def _hints() -> tuple[tuple[str, Callable[[str], bool]], ...]:
+    """How each format is hinted at: asked of every file of a set."""
+    names = formats()
+    return tuple((name, format_of(name).hinted) for name in names)
+
+
+def recognised(body: Any) -> str:
+    """The format of a third-party document; empty where it is of none. The first by name: an object of eksctl has the
+    form of Kubernetes' too."""
+    for name in formats():
+        if format_of(name).recognised(body):
+            return name
+    return ""
+
+
+def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
+    """All faults of artifacts, in their order. What is judged when it is written is left for then."""
+    return _faults(artifacts, setting, late=False)
+
+
+def unjudged(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
+    """All faults of what ``verified`` leaves for when it is written."""
+    return _faults(artifacts, setting, late=True)
+
+
+def _faults(artifacts: Sequence[Artifact], setting: Setting, *, late: bool) -> list[Diagnostic]:
+    faults: list[Diagnostic] = []
+    for name, of_format in _by_format(artifacts).items():
+        judge = format_of(name)
+        if late == judge.LATE:
+            faults += judge.verified(of_format, setting)
+    return faults
+
+
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Plan:
+    """The plan that artifacts of all formats carry. ``closed``: nothing exists beside them."""
+    nodes: list[PlanNode] = []
+    for name, of_format in _by_format(artifacts).items():
+        nodes += format_of(name).lifted(of_format, closed=closed)
+    return assembled(nodes, closed=closed)
+
+
+def reread(artifacts: Sequence[Artifact], plan: Plan) -> Plan:
+    """The plan that our own artifacts carry, with what none does, from the plan that they were lowered from."""
+    return carried(lifted(artifacts, closed=True), plan)
+
+
+def written(artifact: Artifact) -> bytes:
+    """The bytes of an artifact's file."""
+    return format_of(artifact.format).written(artifact)
+
+
+def _by_format(artifacts: Iterable[Artifact]) -> dict[str, list[Artifact]]:
+    by_format: dict[str, list[Artifact]] = {}
+    for artifact in artifacts:
+        by_format.setdefault(artifact.format, []).append(artifact)
+    return by_format

@@ -1,0 +1,50 @@
+"""eksctl's ClusterConfig: an object that no cluster has, read by eksctl, by its published schema and its own checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from compiler.diagnostics import Diagnostic
+from compiler.emit.yaml import encoded
+from compiler.formats import Setting, objects
+from compiler.lift import read
+from compiler.output.artifact import Artifact
+from compiler.plan import PlanNode
+from compiler.verify import verify
+
+LATE = False
+TAGS: Mapping[str, str] = {}
+_API = "eksctl.io/"
+
+
+def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
+    """Everything that eksctl would refuse, by ``verify/webhooks/clusterconfig.py`` and the schema of its release."""
+    return verify(objects(artifacts), closed=setting.closed)
+
+
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+    """The cluster that a ClusterConfig describes."""
+    return read(objects(artifacts), closed=closed)
+
+
+def hinted(text: str) -> bool:
+    """Whether a text names eksctl's API."""
+    return _API in text
+
+
+def recognised(body: Any) -> bool:
+    """Whether a document is of eksctl's API."""
+    if not isinstance(body, dict):
+        return False
+    return str(body.get("apiVersion")).startswith(_API)
+
+
+def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:
+    """A ClusterConfig is judged as a whole."""
+    return ()
+
+
+def written(artifact: Artifact) -> bytes:
+    """One YAML document."""
+    return encoded(artifact.body, artifact.choices)

@@ -1,0 +1,63 @@
+"""Objects for Flux or kubectl, written by cdk8s: by released CRDs, the rules of webhooks, and their references."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from compiler.diagnostics import Diagnostic
+from compiler.emit.yaml import encoded
+from compiler.formats import Setting, objects
+from compiler.lift import read
+from compiler.output.artifact import Artifact
+from compiler.plan import PlanNode
+from compiler.regex import regex
+from compiler.verify import verify
+
+LATE = False
+TAGS: Mapping[str, str] = {}
+
+# At the top of a YAML document, or in one of brackets and braces (JSON).
+_KEY = r"""["']?\b(?:apiVersion|kind)["']?\s*:"""
+_OBJECT = regex(rf"^(?:--- *)?(?:{_KEY}|[{{[][\s\S]*{_KEY})", re.MULTILINE)
+
+
+def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
+    """Everything that the cluster would refuse or never run."""
+    return verify(
+        objects(artifacts),
+        closed=setting.closed,
+        external=setting.external,
+        near=setting.near,
+        collide=setting.collide,
+    )
+
+
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+    """The nodes that objects carry, by who reads their kind."""
+    return read(objects(artifacts), closed=closed)
+
+
+def hinted(text: str) -> bool:
+    """Whether a text has ``apiVersion`` or ``kind`` where a document has them."""
+    return _OBJECT.search(text) is not None
+
+
+def recognised(body: Any) -> bool:
+    """Whether a document says its API version and kind."""
+    return (
+        isinstance(body, dict)
+        and isinstance(body.get("apiVersion"), str)
+        and isinstance(body.get("kind"), str)
+    )
+
+
+def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:
+    """An object is judged as a whole."""
+    return ()
+
+
+def written(artifact: Artifact) -> bytes:
+    """One YAML document."""
+    return encoded(artifact.body, artifact.choices)

@@ -1,0 +1,137 @@
+"""From a document to its spec, or to everything that is wrong with its shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel, ValidationError, create_model
+
+from compiler.core.jobs.spec import Job
+from compiler.diagnostics import Diagnostic
+from compiler.diagnostics.diagnostic import listed
+from compiler.language.whole import language
+from compiler.places import Document, Route
+from compiler.places.tree import MappingNode
+from compiler.platforms import EKS, PLATFORMS
+from compiler.rooms import Platform, parts
+from compiler.source.inherit import DEFAULTS, NEVER_INHERITED
+from compiler.spec.base import SpecModel
+from compiler.spec.cluster import TrainingCluster
+from compiler.spec.errors import explain_all, keys_of
+
+__all__ = ["load", "platform_of"]
+
+_SPEC = Route(("spec",))
+
+
+def platform_of(document: Document) -> Platform:
+    """The platform that a spec names by its key in ``spec.platform``; EKS where it names none that is known."""
+    node, depth = document.node(_SPEC / "platform")
+    exists = depth == len(_SPEC) + 1
+    if exists and isinstance(node, MappingNode):
+        for name in node.items:
+            if name in PLATFORMS:
+                return PLATFORMS[name]
+    return EKS
+
+
+def load(
+    document: Document, platform: Platform = EKS
+) -> tuple[TrainingCluster | None, list[Diagnostic]]:
+    """The spec in a document, or everything that is wrong with its shape."""
+    data = document.root.to_python()
+    model = language(platform)
+    faults = _of_defaults(document)
+    try:
+        spec = model.model_validate(data)
+    except ValidationError as problem:
+        of_spec = explain_all(problem.errors(include_url=False), model, document)
+        faults += [_of_platform(fault, platform) for fault in of_spec]
+    else:
+        if not faults:
+            return spec, []
+    return None, _without_repeats(faults, document)
+
+
+def _of_platform(fault: Diagnostic, platform: Platform) -> Diagnostic:
+    """A key that only other platforms have is not unknown: it says what to write instead."""
+    if fault.at:
+        key = fault.at[-1]
+    else:
+        key = ""
+    if fault.code != "SPC002" or fault.at != _SPEC / key:
+        return fault
+    if key not in _all_keys():
+        return fault
+    keys = listed(sorted(_keys(platform.rooms)))
+    otherwise = f"remove it; the platform has {keys}"
+    help = platform.instead.get(str(key), otherwise)
+    return replace(
+        fault, code="SPC006", message=f"`{key}` is no part of platform `{platform.name}`", help=help
+    )
+
+
+def _all_keys() -> set[str]:
+    """The keys of ``spec`` that any platform's subjects add."""
+    return _keys(None)
+
+
+def _keys(subjects: tuple[str, ...] | None) -> set[str]:
+    keys: set[str] = set()
+    for module in parts("spec", subjects):
+        keys.update(keys_of(module.SECTION))
+    return keys
+
+
+def _of_defaults(document: Document) -> list[Diagnostic]:
+    """What is wrong with ``jobDefaults``, which no job need have."""
+    spec = document.root.child("spec")
+    if spec is not None:
+        given = spec.child(DEFAULTS)
+    else:
+        given = None
+    if spec is None or not isinstance(given, MappingNode):
+        return []  # another type is a fault of the spec itself
+    model = _with_defaults()
+    try:
+        model.model_validate({DEFAULTS: given.to_python()})
+    except ValidationError as problem:
+        # What half a mapping lacks the job may have: it is missing there, if anywhere.
+        errors = [
+            error for error in problem.errors(include_url=False) if error["type"] != "missing"
+        ]
+        faults = explain_all(errors, model, Document(spec))
+        return [replace(fault, at=_inside_spec(fault)) for fault in faults]
+    return []
+
+
+def _inside_spec(fault: Diagnostic) -> Route:
+    return Route(("spec", *(fault.at or ())))
+
+
+@cache
+def _with_defaults() -> type[BaseModel]:
+    """A mapping with ``jobDefaults``: every key that a job can inherit, and none of them required."""
+    fields: dict[str, Any] = {}
+    for name, field in Job.model_fields.items():
+        if name in NEVER_INHERITED:
+            continue
+        default = None
+        if not field.is_required():
+            default = field.get_default(call_default_factory=True)
+        fields[name] = (field.rebuild_annotation(), default)
+    defaults: Any = create_model("JobDefaults", __base__=SpecModel, **fields)
+    return create_model("WithDefaults", __base__=SpecModel, job_defaults=(defaults, ...))
+
+
+def _without_repeats(faults: Iterable[Diagnostic], document: Document) -> list[Diagnostic]:
+    """A value that several jobs inherit is wrong once, where it stands."""
+    unique: dict[object, Diagnostic] = {}
+    for fault in faults:
+        at = fault.at or Route()
+        span = document.span(at, key=fault.key)
+        unique.setdefault((fault.code, fault.message, str(span)), fault)
+    return list(unique.values())

@@ -1,0 +1,27 @@
+"""Pass 4: plan to artifacts. Total: a valid plan always lowers.
+
+A target is the module ``target`` of a room: a function ``lower(plan)`` that yields artifacts of any format, built by
+pure functions from plan nodes to bodies and texts.
+"""
+
+from __future__ import annotations
+
+from compiler.core.cloud.plan import TerraformState
+from compiler.output import Artifact
+from compiler.plan import Plan
+from compiler.rooms import parts
+
+__all__ = ["lower"]
+
+
+def lower(plan: Plan) -> list[Artifact]:
+    """Everything that is written for a plan, by target and then in the order of the plan. Where Terraform makes what
+    AWS must have, its modules stand in place of the stacks."""
+    artifacts = [artifact for module in parts("target") for artifact in module.lower(plan)]
+    state = plan.one(TerraformState)
+    if state is None:
+        return artifacts
+    # Most clusters have stacks.
+    from compiler.targets.terraform import modules
+
+    return list(modules(artifacts, state))

@@ -1,0 +1,49 @@
+"""Who may do what in the cluster: service accounts, roles and their bindings."""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+from compiler.dataclass import dataclass
+from compiler.plan.base import PlanNode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceAccount(PlanNode):
+    """A ServiceAccount of training pods, or of Flux; it mounts no token. ``folder``: where it is written."""
+
+    name: str
+    namespace: str
+    automount: bool = False
+    folder: str = field(default="platform", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRule:
+    """A rule of a Role or ClusterRole; ``names`` are the objects that it is about, all without."""
+
+    groups: tuple[str, ...]
+    resources: tuple[str, ...]
+    verbs: tuple[str, ...]
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whom a binding is for: a Group or ServiceAccount."""
+
+    kind: str
+    name: str
+    namespace: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access(PlanNode):
+    """A role and its binding of the same name; cluster-wide where ``namespace`` is empty. ``folder``: where both are
+    written."""
+
+    name: str
+    namespace: str
+    rules: tuple[PolicyRule, ...]
+    subjects: tuple[Subject, ...]
+    folder: str = field(default="platform", compare=False)

@@ -1,0 +1,88 @@
+"""Pass 3: spec and facts to plan. All names are bound, and all defaults are filled in and recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from compiler.catalog import Catalog, Release
+from compiler.context import SPEC, Context, near_help
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics.diagnostic import error
+from compiler.places import Route
+from compiler.plan import Plan, PlanNode
+from compiler.platforms import EKS
+from compiler.rooms import Platform, parts
+from compiler.source.include import Included
+from compiler.source.texts import Text
+from compiler.spec.cluster import ClusterSpec, TrainingCluster
+
+__all__ = ["resolve"]
+
+
+def resolve(
+    spec: TrainingCluster,
+    catalog: Catalog,
+    output: str = "generated",
+    platform: Platform = EKS,
+    included: Sequence[Included] = (),
+    texts: Mapping[Route, Text] | None = None,
+    *,
+    explained: bool = True,
+) -> tuple[Plan | None, list[Diagnostic]]:
+    """The plan of a spec, or every reason why there is none.
+
+    ``output``: the folder of all clusters, by its path in the repository; ``included``: what the spec includes;
+    ``texts``: the files that it names, by the route of their path; ``explained``: derived values are recorded.
+    """
+    release = _release(spec.spec, catalog)
+    if release is None:
+        fact = f"release `{spec.spec.release}` is unknown"
+        help = near_help(str(spec.spec.release), catalog.releases, "release")
+        return None, [error("RES001", fact, SPEC / "release", help=help)]
+    context = Context(
+        spec.metadata.name,
+        spec.spec,
+        catalog,
+        release,
+        output,
+        platform,
+        [],
+        included,
+        texts or {},
+        explained=explained,
+    )
+    context.diagnostics += context.answers.check_release(spec.spec, release)
+    if spec.spec.region not in catalog.regions:
+        context.fault(
+            "RES003",
+            f"region `{spec.spec.region}` is unknown",
+            SPEC / "region",
+            near_help(spec.spec.region, catalog.regions, "region"),
+        )
+    plan = _plan(context)
+    context.forget()
+    severities = [fault.severity for fault in context.diagnostics]
+    if Severity.ERROR in severities:
+        return None, context.diagnostics
+    return plan, context.diagnostics
+
+
+def _release(spec: ClusterSpec, catalog: Catalog) -> Release | None:
+    """The set of versions that a spec names, or the newest."""
+    if spec.release is None:
+        return catalog.newest_release
+    return catalog.release(spec.release)
+
+
+def _plan(context: Context) -> Plan:
+    nodes: list[PlanNode] = []
+    for subject in parts("resolve", context.platform.rooms):
+        nodes.extend(subject.resolve(context))
+    context.answers.settle(context)
+    return Plan(
+        nodes=tuple(nodes),
+        derived=tuple(context.derived),
+        external=frozenset(context.external),
+        release=context.release.name,
+        waiting=tuple(context.waiting),
+    )

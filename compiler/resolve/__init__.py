@@ -1,1 +1,0 @@
-"""Resolution: spec and facts to a plan. Subjects do it; here is what they share."""
