@@ -9,49 +9,18 @@ from typing import TYPE_CHECKING
 from compiler.context import SPEC, Context, T, unique
 from compiler.core.jobs import spec as spec_jobs
 from compiler.core.jobs.images import with_images
-from compiler.core.jobs.kind import Kind
+from compiler.core.jobs.job import Job
 from compiler.core.jobs.spec import JobsSection
 from compiler.core.pools.pools import Pool, resolve_pools
 from compiler.core.pools.spec import PoolsSection
 from compiler.core.queues.queues import Queue, resolve_queues
 from compiler.core.queues.spec import QueuesSection
 from compiler.core.storage.storages import resolve_storage
-from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 
 if TYPE_CHECKING:
     from compiler.core.jobs.forms.volumes import JobVolume
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A job of the spec with its pool, queue and namespace bound, and what runs it.
-
-    ``waits``: for the first build of its image, so that it is checked and not written. ``image_torch`` and
-    ``image_user``: the PyTorch of its image, and by number the user of its programs, where it is one of the spec.
-    ``others`` are the pools that its queue tries after ``pool``, whose share is then the least of all.
-    """
-
-    spec: spec_jobs.Job
-    at: Route
-    pool: Pool
-    queue: Queue
-    namespace: str
-    kind: Kind
-    waits: bool = False
-    image_torch: str | None = None
-    image_user: int | None = None
-    others: tuple[Pool, ...] = ()
-
-    @property
-    def pools(self) -> tuple[Pool, ...]:
-        """The pools that it may run on, in the order in which they are tried."""
-        return (self.pool, *self.others)
-
-    @property
-    def target(self) -> str:
-        return f"job/{self.spec.name}"
 
 
 def resolve_jobs(context: Context) -> list[Job]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from compiler.catalog import allocatable
 from compiler.context import Context
-from compiler.core.jobs.binding import Job, mount_of
+from compiler.core.jobs.binding import mount_of
+from compiler.core.jobs.job import Job
 from compiler.core.jobs.model import checkpoint_bytes
 from compiler.core.jobs.spec import Mount
 from compiler.core.jobs.volumes import check_paths, check_volumes

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from compiler.context import Context
-from compiler.core.jobs.binding import Job, has_peers
+from compiler.core.jobs.binding import has_peers
+from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
 from compiler.core.jobs.stopping import SIGNAL_FILE_ENV
 from compiler.core.pods.plan import EnvVar

@@ -20,7 +20,7 @@ from math import ceil, prod
 from typing import TYPE_CHECKING
 
 from compiler.context import Context
-from compiler.core.jobs.binding import Job
+from compiler.core.jobs.job import Job
 from compiler.core.jobs.plan import TrainingState
 from compiler.dataclass import dataclass
 from compiler.plan.units import Quantity

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from compiler.context import Context, T
-from compiler.core.jobs.binding import Job, has_peers
+from compiler.core.jobs.binding import has_peers
+from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
 from compiler.core.pods.plan import EFA, EPHEMERAL, HUGEPAGES, NEURON
 from compiler.plan.units import Quantity

@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from compiler.context import Context
-from compiler.core.jobs.binding import Job, mount_of
+from compiler.core.jobs.binding import mount_of
+from compiler.core.jobs.job import Job
 from compiler.core.jobs.model import checkpoint_bytes
 from compiler.core.jobs.plan import CheckpointSchedule
 from compiler.core.jobs.spec import Mount

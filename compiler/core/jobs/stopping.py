@@ -10,7 +10,8 @@ import math
 import shlex
 
 from compiler.context import Context
-from compiler.core.jobs.binding import Job, mount_of
+from compiler.core.jobs.binding import mount_of
+from compiler.core.jobs.job import Job
 from compiler.core.jobs.saving import lasting, write_seconds
 from compiler.core.jobs.spec import Mount
 from compiler.plan.units import Duration

@@ -6,7 +6,8 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from compiler.context import Context
-from compiler.core.jobs.binding import Job, is_under
+from compiler.core.jobs.binding import is_under
+from compiler.core.jobs.job import Job
 from compiler.core.storage.storages import resolve_storage
 from compiler.core.teams.spec import NamespacesSection
 from compiler.places import Route

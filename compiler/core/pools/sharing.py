@@ -7,16 +7,10 @@ NodeOverlay alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from compiler.catalog.instance import NVIDIA_RESOURCE, InstanceType
 from compiler.catalog.mig import profile_of
-from compiler.context import Context
 from compiler.core.pools.forms.sharing import Sharing
 from compiler.dataclass import dataclass
-
-if TYPE_CHECKING:
-    from compiler.core.pools.pools import Pool
 
 CONFIG_LABEL = "nvidia.com/device-plugin.config"
 """The node label by which the plugin finds its configuration."""
@@ -77,20 +71,3 @@ def plugin_config(sharing: Sharing) -> tuple[str, str]:
 
 WHOLE = ("whole", "version: v1\nflags:\n  migStrategy: none\n")
 """The configuration of nodes whose GPUs are not shared."""
-
-
-def sharing_labels(context: Context, pool: Pool) -> dict[str, str]:
-    """The label by which the device plugin finds how to offer the GPUs of a node."""
-    shares = shares_of(pool.spec.sharing, pool.instance)
-    if shares is None:
-        return {}
-    context.derive(
-        f"pool/{pool.name}",
-        "sharing",
-        f"{pool.share.accelerators} {shares.resource} a node",
-        f"{pool.instance.gpus} GPUs, each as {shares.count}; "
-        f"{pool.accelerator_memory_mib} MiB of memory for each",
-        "NVIDIA/mig-parted bd7160f; NVIDIA/k8s-device-plugin v0.20.0",
-        follows=pool.at / "sharing",
-    )
-    return {CONFIG_LABEL: shares.config}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compiler.context import Context
-from compiler.core.jobs.kind import Kind
+from compiler.core.jobs.job import Kind
 from compiler.core.jobs.spec import Job
 from compiler.platforms.eks import addons
 from compiler.platforms.eks.nodes.share import node_share

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from compiler.context import Context
-from compiler.core.jobs.binding import Job
 from compiler.core.jobs.deepspeed.batch import Batch, BatchFault, whole_batch
+from compiler.core.jobs.job import Job
 from compiler.core.jobs.model import sharing
 
 if TYPE_CHECKING:

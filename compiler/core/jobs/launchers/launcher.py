@@ -10,7 +10,7 @@ from typing import ClassVar
 from compiler.context import Context
 from compiler.core.jobs import launchers
 from compiler.core.jobs import spec as spec_jobs
-from compiler.core.jobs.binding import Job
+from compiler.core.jobs.job import Job
 from compiler.core.pods.plan import EnvVar, Pod, ReplicatedJob
 from compiler.places import Route
 from compiler.plan.units import Quantity

@@ -13,7 +13,7 @@ from compiler.places import Route
 from compiler.platforms.eks import addons
 from compiler.platforms.eks.network.cut import overlapping, private_part, public_part
 from compiler.platforms.eks.network.plan import MadeNetwork, MadeSubnet
-from compiler.platforms.eks.network.resolve import new_vpc
+from compiler.platforms.eks.network.zones import new_vpc
 from compiler.platforms.eks.settings.spec import ClusterSection
 
 _AT = SPEC / "network" / "create"

@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from compiler.catalog.zones import WITHOUT_EKS
 from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
-from compiler.core.network.zones import id_of_zone, in_region
-from compiler.core.pools.pools import Pool, resolve_pools
+from compiler.core.network.zones import in_region
+from compiler.core.pools.pools import resolve_pools
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.platforms.eks.network.plan import Network, Subnet
 from compiler.platforms.eks.network.sizes import fits, fits_existing, fits_made
+from compiler.platforms.eks.network.zones import AT_NETWORK, new_vpc, takes_eks
 from compiler.platforms.eks.settings.spec import AT_EKS, ClusterSection
 
 if TYPE_CHECKING:
     from compiler.core.network.forms.existing import ExistingNetwork
     from compiler.platforms.eks.network.plan import MadeNetwork
-
-_AT = SPEC / "network"
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:
@@ -61,11 +59,11 @@ def network(context: Context) -> Network:
     pools = context.once(resolve_pools)
     reached = _reached(context)
     for zone, zone_id in spec.zone_ids.items():
-        if in_region(context, zone, _AT / "zoneIds" / zone, key=True):
-            _is_of_region(context, zone_id, _AT / "zoneIds" / zone)
+        if in_region(context, zone, AT_NETWORK / "zoneIds" / zone, key=True):
+            _is_of_region(context, zone_id, AT_NETWORK / "zoneIds" / zone)
     if spec.existing is not None:
         fits_existing(context, spec.existing, pools)
-        return _existing(context, spec.existing, _AT / "existing", reached)
+        return _existing(context, spec.existing, AT_NETWORK / "existing", reached)
     if spec.is_made:
         from compiler.platforms.eks.network.made import made_network
 
@@ -74,7 +72,7 @@ def network(context: Context) -> Network:
         return _made(made, reached)
     cidr, zones = new_vpc(context)
     fits(context, cidr, zones, pools)
-    return Network(at=_AT, cidr=cidr, zones=zones, **reached)
+    return Network(at=AT_NETWORK, cidr=cidr, zones=zones, **reached)
 
 
 def _reached(context: Context) -> dict[str, Any]:
@@ -99,30 +97,6 @@ def _reached(context: Context) -> dict[str, Any]:
     }
 
 
-def new_vpc(context: Context) -> tuple[str, tuple[str, ...]]:
-    """The block and the zones of a VPC that is made."""
-    created = NetworkSection.of(context.spec).network.created
-    at = _AT / "create"
-    pools = context.once(resolve_pools)
-    cidr = context.settle(
-        "cluster",
-        "network.cidr",
-        created.cidr,
-        "10.0.0.0/16",
-        "a new VPC, cut into subnets of /19",
-        at=at / "cidr",
-    )
-    for index, zone in enumerate(created.zones):
-        in_region(context, zone, at / "zones" / index)
-        _takes_eks(context, zone, at / "zones" / index)
-    zones = tuple(created.zones) or _zones(context, pools)
-    if not created.zones:
-        for pool in pools.values():
-            for index, zone in enumerate(pool.zones):
-                _takes_eks(context, zone, pool.at / "zones" / index)
-    return cidr, zones
-
-
 def _made(made: MadeNetwork, reached: dict[str, Any]) -> Network:
     """The VPC of the bootstrap: eksctl finds its subnets by their blocks (0.230.0, pkg/vpc, describeSubnets)."""
     from compiler.platforms.eks.network.plan import VPC_ID
@@ -134,7 +108,7 @@ def _made(made: MadeNetwork, reached: dict[str, Any]) -> Network:
         if subnet.public is not None:
             public = Subnet(at=subnet.at, zone=subnet.zone, cidr=subnet.public, public=True)
             subnets.append(public)
-    return Network(at=_AT, vpc=VPC_ID, subnets=tuple(subnets), **reached)
+    return Network(at=AT_NETWORK, vpc=VPC_ID, subnets=tuple(subnets), **reached)
 
 
 def _existing(
@@ -145,7 +119,7 @@ def _existing(
     for index, subnet in enumerate(given.subnets):
         here = at / "subnets" / index
         in_region(context, subnet.zone, here / "zone")
-        _takes_eks(context, subnet.zone, here / "zone")
+        takes_eks(context, subnet.zone, here / "zone")
         subnets.append(Subnet(at=here, zone=subnet.zone, id=subnet.id, public=subnet.public))
     subnets.sort(key=lambda subnet: subnet.public)
     return Network(at=SPEC / "network", vpc=given.vpc, subnets=tuple(subnets), **reached)
@@ -166,51 +140,3 @@ def _is_of_region(context: Context, zone_id: str, at: Route) -> None:
             at,
             f"{region} has {listed(known)}",
         )
-
-
-def _takes_eks(context: Context, zone: str, at: Route, *, key: bool = False) -> None:
-    """A fault for a zone in which EKS takes no subnet; no fault where it is not known which zone a name is."""
-    zone_id = id_of_zone(context, zone)
-    if zone_id in WITHOUT_EKS:
-        context.fault(
-            "RES050",
-            f"`{zone}` is zone `{zone_id}`, in which EKS takes no subnet of a cluster",
-            at,
-            f"take another zone of {context.spec.region}",
-            key=key,
-        )
-
-
-def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
-    """The pools' zones, and the first two of the Region that take system nodes, since EKS asks for two (EKS user guide,
-    network-reqs). A pool that comes adds its zone and takes none away."""
-    region = context.spec.region
-    system_type = ClusterSection.of(context.spec).eks.system_nodes.instance_type
-    instance = context.catalog.instance(system_type)
-    if instance:
-        offered = instance.zones.get(region)
-    else:
-        offered = None
-    region_zones = context.catalog.regions.get(region, ())
-    usable = [
-        zone for zone in offered or region_zones if id_of_zone(context, zone) not in WITHOUT_EKS
-    ]
-    zones = set(usable[:2])
-    for pool in pools.values():
-        zones.update(pool.zones)
-    regions = context.catalog.regions
-    if len(zones) == 1 and region in regions:
-        (only,) = zones
-        context.fault(
-            "RES038",
-            f"EKS wants two zones, and those of `{region}` are not known beside `{only}`",
-            SPEC / "region",
-            f"write `network: {{create: {{zones: [{only}, …]}}}}`",
-        )
-    context.derive(
-        "cluster",
-        "network.zones",
-        ", ".join(sorted(zones)),
-        "the pools' zones, and the first two of the Region for EKS",
-    )
-    return tuple(sorted(zones))

@@ -45,7 +45,7 @@ def _node_group(context: Context, pool: Pool, part: Part, ami_release: str | Non
     if pool.instance.gpus:
         labels[GPU_PRESENT] = "true"
     if spec.sharing is not None:
-        from compiler.core.pools.sharing import sharing_labels
+        from compiler.platforms.eks.nodes.sharing import sharing_labels
 
         labels.update(sharing_labels(context, pool))
     volume = spec.root_volume

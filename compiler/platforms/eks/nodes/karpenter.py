@@ -210,7 +210,7 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
         # What the NVIDIA chart's default affinity looks for without feature discovery (device plugin 0.20.0).
         labels[GPU_PRESENT] = "true"
     if spec.sharing is not None:
-        from compiler.core.pools.sharing import sharing_labels
+        from compiler.platforms.eks.nodes.sharing import sharing_labels
 
         labels.update(sharing_labels(context, pool))
     _explain(context, pool)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compiler.context import Context
-from compiler.core.jobs.binding import Job
+from compiler.core.jobs.job import Job
 from compiler.plan.units import Duration
 from compiler.platforms.eks.settings.spec import ClusterSection
 

@@ -11,7 +11,7 @@ import posixpath
 from dataclasses import replace
 
 from compiler.context import Context
-from compiler.core.jobs.binding import Job
+from compiler.core.jobs.job import Job
 from compiler.core.pods.plan import Container, EnvVar, Mount, Pod, ReplicatedJob, Volume, patched
 from compiler.core.storage.storages import resolve_storage
 from compiler.diagnostics.diagnostic import listed

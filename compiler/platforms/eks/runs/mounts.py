@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.context import Context
-from compiler.core.jobs.binding import Job
+from compiler.core.jobs.job import Job
 from compiler.core.storage.storages import resolve_storage
 from compiler.plan import PlanNode
 from compiler.platforms.eks.flux.stages import stage

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 
 from compiler.context import Context
 from compiler.core.jobs import spec as spec_jobs
-from compiler.core.jobs.binding import Job
+from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
 from compiler.core.pods.plan import Container, Mount
 from compiler.core.storage.storages import Storage, resolve_storage

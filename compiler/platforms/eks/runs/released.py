@@ -13,7 +13,7 @@ from typing import Any
 
 from compiler.catalog.runtimes import released_runtimes
 from compiler.context import Context
-from compiler.core.jobs.binding import Job
+from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
 from compiler.core.pods.plan import Container, Pod, ReplicatedJob
 from compiler.places import Route

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from compiler.catalog.runtimes import image_of
 from compiler.context import Context
-from compiler.core.jobs.binding import Job, bound_jobs, has_peers, resolve_jobs
+from compiler.core.jobs.binding import bound_jobs, has_peers, resolve_jobs
 from compiler.core.jobs.bounds import check_job
 from compiler.core.jobs.environment import (
     CHECKPOINT_ENV,
@@ -18,6 +18,7 @@ from compiler.core.jobs.environment import (
     CHECKPOINT_KEEP_ENV,
     environment,
 )
+from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
 from compiler.core.jobs.model import check_model
 from compiler.core.jobs.plan import TrainingState

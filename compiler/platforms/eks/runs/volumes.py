@@ -14,7 +14,7 @@ from itertools import count as numbers
 from typing import TYPE_CHECKING
 
 from compiler.context import Context
-from compiler.core.jobs.binding import Job
+from compiler.core.jobs.job import Job
 from compiler.core.pods.plan import Mount, Volume
 from compiler.places import Route
 from compiler.platforms.eks.runs.plan import FileSet

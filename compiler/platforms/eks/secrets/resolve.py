@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from compiler.catalog import iam
 from compiler.context import SPEC, Context, unique
-from compiler.core.jobs.binding import Job, resolve_jobs
+from compiler.core.jobs.binding import resolve_jobs
+from compiler.core.jobs.job import Job
 from compiler.core.queues.namespaces import namespace_routes
 from compiler.core.secrets.spec import SecretsSection
 from compiler.diagnostics.diagnostic import listed

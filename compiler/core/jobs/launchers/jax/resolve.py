@@ -9,7 +9,7 @@ jax/_src/distributed.py).
 from __future__ import annotations
 
 from compiler.context import Context
-from compiler.core.jobs.binding import Job
+from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import Launcher
 
 _SET = "trainer v2.3.0, jax plugin"

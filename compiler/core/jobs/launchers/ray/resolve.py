@@ -6,7 +6,7 @@ It is no key of ``launcher``: a RayJob has no other one, and no other kind has i
 from __future__ import annotations
 
 from compiler.context import Context
-from compiler.core.jobs.binding import Job
+from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import Launcher
 
 

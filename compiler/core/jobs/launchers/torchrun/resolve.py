@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 
 from compiler.catalog.torch import SHUTDOWN_OPTION, SHUTDOWN_SINCE, SHUTDOWN_TIMEOUT, torch_of
 from compiler.context import Context
-from compiler.core.jobs.binding import Job
 from compiler.core.jobs.environment import variable
+from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import Launcher
 from compiler.core.jobs.stopping import hook_seconds, time_to_save
 from compiler.core.pods.plan import DOMAIN, EnvVar

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from compiler.context import Context
-from compiler.core.jobs.binding import Job
+from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.torchrun.resolve import Torchrun
 from compiler.core.jobs.launchers.torchtune.released import brought
 from compiler.places import Route

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from compiler.context import Context
-from compiler.core.jobs.binding import Job
 from compiler.core.jobs.environment import variable
+from compiler.core.jobs.job import Job
 from compiler.core.pods.plan import DOMAIN, INDEX, EnvVar, ReplicatedJob
 from compiler.places import Route
 from compiler.platforms.eks.runs.kinds.kind import OwnPods, program_part

@@ -13,9 +13,9 @@ from importlib import import_module
 from typing import ClassVar
 
 from compiler.context import Context
-from compiler.core.jobs import kind
 from compiler.core.jobs import spec as spec_jobs
-from compiler.core.jobs.binding import Job
+from compiler.core.jobs.job import Job
+from compiler.core.jobs.job import Kind as RunBy
 from compiler.core.jobs.launchers.launcher import launcher_of
 from compiler.core.pods.plan import DOMAIN, Container, EnvVar, Pod, ReplicatedJob, merged
 from compiler.places import Route
@@ -27,7 +27,7 @@ TRAINER = "trainer"
 """The step of the pods that take the job's image, command and resources."""
 
 
-class Kind(kind.Kind):
+class Kind(RunBy):
     """A TrainJob, and what other kinds do otherwise."""
 
     name: ClassVar[str] = TRAIN_JOB

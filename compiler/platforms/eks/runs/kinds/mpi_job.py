@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from compiler.context import Context
-from compiler.core.jobs.binding import Job
+from compiler.core.jobs.job import Job
 from compiler.core.pods.plan import Container, Pod, ReplicatedJob
 from compiler.platforms.eks.runs.kinds.kind import TRAINER, OwnPods
 from compiler.platforms.eks.runs.plan import Runtime

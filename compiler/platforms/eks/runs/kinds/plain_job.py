@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from compiler.context import Context
-from compiler.core.jobs.binding import Job
+from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.torchrun.resolve import launches_torchrun
 from compiler.core.pods.plan import EnvVar
 from compiler.platforms.eks.runs.kinds.job_set import torch_variables

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from compiler.context import Context
-from compiler.core.jobs.binding import Job
+from compiler.core.jobs.job import Job
 from compiler.core.pods.plan import HEAD, Container, Pod, ReplicatedJob, Volume, merged
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.runs.kinds.kind import TRAINER, Kind, OwnPods, program_part

@@ -1,0 +1,63 @@
+"""A job of the spec, bound; and what runs it: on Kubernetes the kind of its object, elsewhere the scheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+from compiler.core.jobs import spec as spec_jobs
+from compiler.core.pools.pools import Pool
+from compiler.core.queues.queues import Queue
+from compiler.dataclass import dataclass
+from compiler.places import Route
+from compiler.plan.units import Quantity
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job of the spec with its pool, queue and namespace bound, and what runs it.
+
+    ``waits``: for the first build of its image, so that it is checked and not written. ``image_torch`` and
+    ``image_user``: the PyTorch of its image, and by number the user of its programs, where it is one of the spec.
+    ``others`` are the pools that its queue tries after ``pool``, whose share is then the least of all.
+    """
+
+    spec: spec_jobs.Job
+    at: Route
+    pool: Pool
+    queue: Queue
+    namespace: str
+    kind: Kind
+    waits: bool = False
+    image_torch: str | None = None
+    image_user: int | None = None
+    others: tuple[Pool, ...] = ()
+
+    @property
+    def pools(self) -> tuple[Pool, ...]:
+        """The pools that it may run on, in the order in which they are tried."""
+        return (self.pool, *self.others)
+
+    @property
+    def target(self) -> str:
+        return f"job/{self.spec.name}"
+
+
+class Kind:
+    """One way to run a job."""
+
+    name: ClassVar[str]
+    restarts_gang: ClassVar[bool] = False
+    """Whether a failure of one node starts all of them again."""
+
+    def nodes(self, job: Job) -> int:
+        """The nodes of all its pods."""
+        return job.spec.nodes
+
+    def host(self, job: Job, name: str) -> str:
+        """The host of the first node, as every node of the job knows it; ``name`` is that of the job's object."""
+        raise NotImplementedError
+
+    def taken(self, job: Job) -> Iterator[tuple[str, Mapping[str, Quantity]]]:
+        """What else of the job runs on its nodes and takes from them: who, and CPU and memory."""
+        yield from ()

@@ -1,0 +1,24 @@
+"""Labels by which the device plugin finds how to offer the GPUs of a node."""
+
+from __future__ import annotations
+
+from compiler.context import Context
+from compiler.core.pools.pools import Pool
+from compiler.core.pools.sharing import CONFIG_LABEL, shares_of
+
+
+def sharing_labels(context: Context, pool: Pool) -> dict[str, str]:
+    """The label by which the device plugin finds how to offer the GPUs of a node."""
+    shares = shares_of(pool.spec.sharing, pool.instance)
+    if shares is None:
+        return {}
+    context.derive(
+        f"pool/{pool.name}",
+        "sharing",
+        f"{pool.share.accelerators} {shares.resource} a node",
+        f"{pool.instance.gpus} GPUs, each as {shares.count}; "
+        f"{pool.accelerator_memory_mib} MiB of memory for each",
+        "NVIDIA/mig-parted bd7160f; NVIDIA/k8s-device-plugin v0.20.0",
+        follows=pool.at / "sharing",
+    )
+    return {CONFIG_LABEL: shares.config}
