@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+import subprocess
+import sys
 
 import pytest
-from builders import document, spec, summaries
+from builders import ROOT, document, spec, summaries
 
-from compiler.catalog import InstanceType, load_catalog
+from compiler.catalog import InstanceType, Release, load_catalog
 from compiler.context import Context
+from compiler.core.jobs import spec as spec_jobs
+from compiler.core.jobs.binding import bound_jobs
+from compiler.core.jobs.environment import environment
+from compiler.core.jobs.job import Job, Kind
+from compiler.core.jobs.requests import requests
 from compiler.core.pools import spec as spec_pools
 from compiler.core.pools.share import Share
+from compiler.diagnostics import Diagnostic
 from compiler.language.load import load, platform_of
 from compiler.plan.units import Quantity
 from compiler.platforms import EKS, PLATFORMS
@@ -18,27 +26,31 @@ from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.resolve import resolve
 from compiler.rooms import Platform, parts
+from compiler.spec.cluster import ClusterSpec
 
+EKS_ANSWERS = "compiler.platforms.eks.answers"
 WITHOUT_HEALTH = Platform(
     "plain",
-    tuple(name for name in EKS.subjects if name != "health"),
-    EKS.node_share,
+    tuple(name for name in EKS.rooms if name != "core.health"),
     {"health": "its nodes watch themselves"},
+    answers=EKS_ANSWERS,
 )
 
 
-def test_every_subject_of_a_platform_is_there() -> None:
+def test_every_room_of_a_platform_is_there() -> None:
     for platform in PLATFORMS.values():
         assert len(set(platform.rooms)) == len(platform.rooms)
-        for subject in platform.rooms:
-            having = [parts(name, (subject,)) for name in ("spec", "resolve", "target")]
-            assert any(having), subject
+        for room in platform.rooms:
+            having = [parts(name, (room,)) for name in ("spec", "resolve", "target", "lift")]
+            assert any(having), room
 
 
 def test_every_section_of_the_spec_belongs_to_a_platform() -> None:
     """A section that no platform lists could never be written."""
     listed = {name for platform in PLATFORMS.values() for name in platform.rooms}
-    having = {module.__name__.split(".")[2] for module in parts("spec")}
+    having = {
+        module.__name__.removeprefix("compiler.").removesuffix(".spec") for module in parts("spec")
+    }
     assert having <= listed
 
 
@@ -60,28 +72,42 @@ def test_a_key_of_another_platform_is_one_error_with_what_to_write() -> None:
     assert unknown.code == "SPC002"
 
 
-@pytest.mark.parametrize("missing", ["namespaces", "delivery"])
+@pytest.mark.parametrize("missing", ["core.teams", "core.delivery"])
 def test_without_help_the_keys_that_there_are_are_listed(missing: str) -> None:
-    subjects = tuple(name for name in EKS.subjects if name != missing)
-    key = {"namespaces": "namespaces", "delivery": "flux"}[missing]
+    rooms = tuple(name for name in EKS.rooms if name != missing)
+    key = {"core.teams": "namespaces", "core.delivery": "flux"}[missing]
     given = {"namespaces": [{"name": "a"}], "flux": {"branch": "prod"}}[key]
-    faults = load(document(spec(**{key: given})), Platform("other", subjects, EKS.node_share))[1]
+    faults = load(document(spec(**{key: given})), Platform("other", rooms, answers=EKS_ANSWERS))[1]
     assert [fault.code for fault in faults] == ["SPC006"]
     assert "`nodePools`" in faults[0].help
 
 
-def test_the_plan_of_a_platform_is_what_its_subjects_resolve() -> None:
-    """Fewer subjects, fewer nodes; nobody else notices."""
+def test_the_plan_of_a_platform_is_what_its_rooms_resolve() -> None:
+    """Fewer rooms, fewer nodes; nobody else notices."""
     model, faults = load(document(spec()))
     assert model is not None, faults
-    nodes_alone = Platform("nodes", ("network", "pools", "queues"), EKS.node_share)
+    rooms = ("core.network", "core.pools", "platforms.eks.nodes", "platforms.eks.kueue")
+    nodes_alone = Platform("nodes", rooms, answers=EKS_ANSWERS)
     plan, found = resolve(model, load_catalog(), platform=nodes_alone)
     assert plan is not None, summaries(found)
     assert plan.of(NodePool)
     assert not plan.of(TrainJob)
 
 
-def whole_nodes(
+class Batch(Kind):
+    """A scheduler that knows nothing of Kubernetes."""
+
+    name = "batch"
+
+    def host(self, job: Job, name: str) -> str:
+        return "node-1"
+
+
+def kind_of(job: spec_jobs.Job) -> Kind:
+    return Batch()
+
+
+def node_share(
     context: Context, pool: spec_pools.NodePool, instance: InstanceType, *, efa: bool
 ) -> Share:
     """Nodes of which nothing is taken: no reserve, no huge pages, no DaemonSet."""
@@ -97,14 +123,73 @@ def whole_nodes(
     )
 
 
+def own_versions(spec: ClusterSpec) -> dict[str, str]:
+    return {}
+
+
+def check_release(spec: ClusterSpec, release: Release) -> list[Diagnostic]:
+    return []
+
+
+def settle(context: Context) -> None:
+    pass
+
+
+CORE = tuple(room for room in EKS.rooms if room.startswith("core."))
+BARE = Platform("bare", CORE, answers=__name__)
+
+
+def test_the_core_needs_no_platform() -> None:
+    """Pools, queues and jobs mean the same where nothing of EKS is there: no section is missed, no code of it runs."""
+    data = spec(platform=None, queues=[{"name": "q", "namespaces": ["a"], "quota": []}])
+    data["spec"]["queues"][0]["quota"] = [
+        {"pool": data["spec"]["nodePools"][0]["name"], "nodes": 1}
+    ]
+    model, faults = load(document(data), BARE)
+    assert model is not None, summaries(faults)
+    context = Context(
+        "bare", model.spec, load_catalog(), load_catalog().newest_release, "generated", BARE
+    )
+    (job,) = context.once(bound_jobs)
+    assert summaries(context.diagnostics) == []
+    assert requests(context, job)["cpu"] == Quantity.of(96)
+    assert environment(context, job)
+    plan, found = resolve(model, load_catalog(), platform=BARE)
+    assert plan is not None, summaries(found)
+
+
+def test_the_core_imports_nothing_of_a_platform() -> None:
+    code = (
+        "import sys\nfrom compiler.rooms import parts\n"
+        f"rooms = {CORE!r}\n"
+        "for name in ('spec', 'plan', 'resolve', 'target'):\n    parts(name, rooms)\n"
+        "import compiler.core.jobs.binding, compiler.core.jobs.environment, compiler.core.jobs.model\n"
+        "print(*(name for name in sys.modules if name.startswith('compiler.platforms.eks.')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("\n", "")
+
+
+def test_every_platform_answers_the_core() -> None:
+    """What the core asks, it asks by name: ``context.answers.kind_of``."""
+    asked = set()
+    for path in (ROOT / "compiler").rglob("*.py"):
+        asked |= set(re.findall(r"\banswers\.(\w+)\(", path.read_text()))
+        asked |= set(re.findall(r"\banswers\.(\w+)\n", path.read_text()))
+    assert asked == {"check_release", "kind_of", "node_share", "own_versions", "settle"}
+    for platform in PLATFORMS.values():
+        answers = platform.asked()
+        assert asked <= vars(answers).keys(), platform.name
+
+
 def test_a_platform_says_what_jobs_get_of_a_node() -> None:
     model, faults = load(document(spec()))
     assert model is not None, faults
-    bare = replace(EKS, node_share=f"{__name__}:{whole_nodes.__name__}")
     cores = {}
-    for platform in (EKS, bare):
-        plan, found = resolve(model, load_catalog(), platform=platform)
-        assert plan is not None, summaries(found)
-        (job,) = plan.of(TrainJob)
-        cores[platform] = job.requests["cpu"]
-    assert cores[EKS] < cores[bare] == Quantity.of(96)  # p4d.24xlarge has 96 vCPUs
+    for platform in (EKS, BARE):
+        context = Context(
+            "c", model.spec, load_catalog(), load_catalog().newest_release, "generated", platform
+        )
+        (job,) = context.once(bound_jobs)
+        cores[platform] = requests(context, job)["cpu"]
+    assert cores[EKS] < cores[BARE] == Quantity.of(96)  # p4d.24xlarge has 96 vCPUs
