@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from functools import cache
 from math import comb
 
+from compiler.core.pools.plan import Pool
 from compiler.model.reading import Reading
 from compiler.model.work import Work
 from compiler.platforms.eks.kueue.plan import Flavor, Topology
-from compiler.platforms.eks.nodes.plan import NodePool
 
 Sizes = tuple[int, ...]
 # With more states to search nothing is reported.
@@ -41,7 +41,7 @@ def blocks_of(flavor: Flavor, world: Reading) -> dict[str, int]:
     return dict(blocks)
 
 
-def _most_nodes(pool: NodePool, world: Reading) -> int | None:
+def _most_nodes(pool: Pool, world: Reading) -> int | None:
     """The most nodes of a pool, of whichever of its types; ``None`` where that of one is unknown."""
     types = world.types(pool)
     sizes = [world.most_nodes(pool, instance) for instance in types]

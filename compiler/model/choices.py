@@ -7,8 +7,10 @@ from dataclasses import replace
 from itertools import product
 
 from compiler.core.pods.plan import EFA, GPU, NEURON, Resources
+from compiler.core.pools.plan import FixedPool, Pool
+from compiler.core.queues.plan import FlavorQuotas, Queue, ResourceGroup
 from compiler.model.nodes import Nodes
-from compiler.model.offers import GroupPool, without_accelerators
+from compiler.model.offers import without_accelerators
 from compiler.model.work import Choice, Work
 from compiler.plan.scheduling import (
     INSTANCE_TYPE,
@@ -18,8 +20,7 @@ from compiler.plan.scheduling import (
     Toleration,
     untolerated,
 )
-from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor, FlavorQuotas, ResourceGroup
-from compiler.platforms.eks.nodes.plan import NodePool
+from compiler.platforms.eks.kueue.plan import Flavor
 
 Tolerations = tuple[Toleration, ...]
 PoolTerms = tuple[tuple[Requirement, ...], ...]
@@ -31,7 +32,7 @@ _PINNING_LABELS = (NODEPOOL_LABEL, POOL_LABEL, INSTANCE_TYPE)
 def find_choices(
     nodes: Nodes,
     selector: Mapping[str, str],
-    queue: ClusterQueue | None,
+    queue: Queue | None,
     asks: Resources,
     reach: Tolerations | None,
     terms: PoolTerms = (),
@@ -60,23 +61,23 @@ def find_choices(
     )
 
 
-def meets(nodes: Nodes, pool: NodePool, terms: PoolTerms) -> bool:
+def meets(nodes: Nodes, pool: Pool, terms: PoolTerms) -> bool:
     """Whether nodes of a pool may be as one of the terms wants them; without terms every one is."""
     if not terms:
         return True
     return any(_meets_all(nodes, pool, term) for term in terms)
 
 
-def _meets_all(nodes: Nodes, pool: NodePool, term: tuple[Requirement, ...]) -> bool:
+def _meets_all(nodes: Nodes, pool: Pool, term: tuple[Requirement, ...]) -> bool:
     return all(_holds(nodes, pool, requirement) for requirement in term)
 
 
-def _holds(nodes: Nodes, pool: NodePool, requirement: Requirement) -> bool:
+def _holds(nodes: Nodes, pool: Pool, requirement: Requirement) -> bool:
     key = requirement.key
     if requirement.operator == "DoesNotExist":
         if key in pool.labels:
             return False
-        return key != NODEPOOL_LABEL or isinstance(pool, GroupPool)
+        return key != NODEPOOL_LABEL or isinstance(pool, FixedPool)
     values = requirement.values
     return any(nodes.may_match(pool, {key: value}) for value in values)
 
@@ -116,7 +117,7 @@ def _add_flavor(nodes: Nodes, choice: Choice, flavor: Flavor) -> Choice:
     )
 
 
-def groups_of(queue: ClusterQueue | None, asks: Resources) -> tuple[ResourceGroup, ...]:
+def groups_of(queue: Queue | None, asks: Resources) -> tuple[ResourceGroup, ...]:
     """The resource groups that cover something of what is asked for; all of them if none does."""
     if queue is None:
         return ()
@@ -126,7 +127,7 @@ def groups_of(queue: ClusterQueue | None, asks: Resources) -> tuple[ResourceGrou
 
 
 def flavors_with_quota(
-    queue: ClusterQueue | None, group: ResourceGroup, asks: Resources
+    queue: Queue | None, group: ResourceGroup, asks: Resources
 ) -> tuple[FlavorQuotas, ...]:
     """The flavors of which the queue has some of all that is asked for: Kueue passes over one of which it has nothing
     and can borrow nothing. All of them if none is left."""
@@ -149,7 +150,7 @@ def _lacks_quota(flavor: FlavorQuotas, asks: Resources) -> bool:
 
 def describes_nodes(nodes: Nodes) -> bool:
     """Whether the set says on which nodes jobs run: by its node pools, or by node groups with accelerators."""
-    if nodes.plan.of(NodePool):
+    if nodes.plan.every(Pool):
         return True
     return any(nodes.accelerated(pool) for pool in nodes.pools)
 
@@ -197,9 +198,7 @@ def _prefer_device_pools(nodes: Nodes, choices: list[Choice], asks: Resources) -
     return _with_pools(large) or having
 
 
-def _may_be_large(
-    nodes: Nodes, pool: NodePool, choice: Choice, resource: str, asks: Resources
-) -> bool:
+def _may_be_large(nodes: Nodes, pool: Pool, choice: Choice, resource: str, asks: Resources) -> bool:
     """Whether some node of a pool may have as many devices as are asked for."""
     offers = nodes.offers((pool,), choice.labels)
     if not offers:
@@ -216,14 +215,14 @@ def _may_be_large(
     return False
 
 
-def _may_have_device(nodes: Nodes, pool: NodePool, resource: str) -> bool:
+def _may_have_device(nodes: Nodes, pool: Pool, resource: str) -> bool:
     types = nodes.types(pool)
     if not types:
         return not without_accelerators(pool)
     return any(instance.accelerator_resource == resource for instance in types)
 
 
-def _is_pinned(nodes: Nodes, pool: NodePool, flavor: Flavor | None) -> bool:
+def _is_pinned(nodes: Nodes, pool: Pool, flavor: Flavor | None) -> bool:
     """Whether a pool certainly has every label of a flavor that has some."""
     if flavor is None or not flavor.node_labels:
         return False
@@ -241,7 +240,7 @@ def _prefer_tolerated_pools(choice: Choice, asks: Resources, reach: Tolerations 
     return choice
 
 
-def repelling_taint(pool: NodePool, reach: Tolerations, asks: Resources) -> str:
+def repelling_taint(pool: Pool, reach: Tolerations, asks: Resources) -> str:
     """The first taint of a pool that repels a pod, or nothing. EKS adds a toleration for each device that a pod asks
     for, where the key of the taint is its name (Kubernetes, ExtendedResourceToleration)."""
     for taint in untolerated(pool.taints, reach):

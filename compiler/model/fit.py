@@ -10,19 +10,13 @@ from typing import NamedTuple
 
 from compiler.catalog import GUIDE_HUGE_PAGES_MIB, InstanceType, allocatable, huge_pages_mib
 from compiler.core.pods.plan import ACCELERATORS, BESIDE_NODES, EFA, HUGEPAGES
+from compiler.core.pools.plan import FixedPool, Pool
+from compiler.core.queues.plan import FlavorQuotas, Queue, Quota, ResourceGroup
 from compiler.manifest import placeholder
-from compiler.model.offers import GroupPool
 from compiler.model.reading import Reading, Room
 from compiler.model.work import Choice, Work
 from compiler.plan import Quantity
-from compiler.platforms.eks.kueue.plan import (
-    ClusterQueue,
-    Flavor,
-    FlavorQuotas,
-    Quota,
-    ResourceGroup,
-)
-from compiler.platforms.eks.nodes.plan import NodePool
+from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor
 from compiler.platforms.eks.teams.plan import Namespace
 
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
@@ -36,7 +30,7 @@ class Shortfall(NamedTuple):
     most: Quantity
 
 
-def node_room(pool: NodePool, instance: InstanceType, world: Reading, *, huge_pages: bool) -> Room:
+def node_room(pool: Pool, instance: InstanceType, world: Reading, *, huge_pages: bool) -> Room:
     """The room for pods on a pool's node of a type: all of the machine where the pool configures its kubelet.
     Karpenter's overhead is no matter of node groups. Cached, since every job asks again.
 
@@ -45,7 +39,7 @@ def node_room(pool: NodePool, instance: InstanceType, world: Reading, *, huge_pa
     """
     if world.own_kubelet(pool):
         return Room(instance.vcpus * 1000, instance.memory_mib, ())
-    overhead = 0 if isinstance(pool, GroupPool) else world.memory_overhead
+    overhead = 0 if isinstance(pool, FixedPool) else world.memory_overhead
     key = instance.name, huge_pages, overhead
     if key not in world.rooms:
         world.rooms[key] = _node_room(instance, huge_pages, overhead, world)
@@ -74,7 +68,7 @@ def too_large(work: Work, world: Reading) -> bool:
     return exceeds_pool(work, world) and not exceeds_node(work, world)
 
 
-def too_large_on(pool: NodePool, world: Reading) -> int:
+def too_large_on(pool: Pool, world: Reading) -> int:
     """How many jobs of a pool are too large for theirs: counted once, however many of them ask."""
     count = world.too_large.get(id(pool))
     if count is None:
@@ -179,7 +173,7 @@ def room_by_pool(work: Work, choice: Choice, world: Reading) -> dict[str, int] |
     return by_pool
 
 
-def pods_of_node(work: Work, pool: NodePool, instance: InstanceType, world: Reading) -> int | None:
+def pods_of_node(work: Work, pool: Pool, instance: InstanceType, world: Reading) -> int | None:
     """How many of the job's pods a node can hold, DaemonSets left out; ``None`` if the job asks for nothing that
     counts."""
     room = node_room(pool, instance, world, huge_pages=HUGEPAGES in work.asks)
@@ -239,7 +233,7 @@ def excluding_namespace_label(work: Work, world: Reading) -> str:
     """The label by which the job's queue takes nothing from its namespace; nothing if it may."""
     queue = work.queue
     name = work.job.namespace
-    if queue is None or not queue.namespace_selector:
+    if not isinstance(queue, ClusterQueue) or not queue.namespace_selector:
         return ""
     if not name or placeholder(name):
         return ""
@@ -261,7 +255,7 @@ def excluding_namespace_label(work: Work, world: Reading) -> str:
     return ""
 
 
-def not_offered(pool: NodePool, world: Reading) -> bool:
+def not_offered(pool: Pool, world: Reading) -> bool:
     """Whether EC2 is known to offer none of a pool's types in any of its zones."""
     zones = pool.zones
     types = world.types(pool)
@@ -325,7 +319,7 @@ def _asked_by_all_pods(work: Work, nodes: int, per_node: Quantity, resource: str
 
 
 def _flavor_shortfall(
-    work: Work, nodes: int, queue: ClusterQueue, flavor: FlavorQuotas, world: Reading
+    work: Work, nodes: int, queue: Queue, flavor: FlavorQuotas, world: Reading
 ) -> Shortfall | None:
     """What a flavor lacks for the job, devices first; ``None`` if nothing, or if that is unknown."""
     shortfalls: list[Shortfall] = []

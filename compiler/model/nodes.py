@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from compiler.catalog import Catalog, InstanceType
+from compiler.core.pools.plan import FixedPool, Pool
 from compiler.manifest import Manifest, placeholder
 from compiler.model import values
 from compiler.model.offers import (
     FACTS,
-    GroupPool,
     accelerated,
     as_pool,
     has_label,
@@ -29,8 +29,10 @@ from compiler.platforms.eks.nodes.plan import AutoNodeClass, NodeClass, NodeGrou
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
 
 
-def class_of(plan: Plan, pool: NodePool) -> NodeClass | None:
+def class_of(plan: Plan, pool: Pool) -> NodeClass | None:
     """The node class by which a pool launches: of Karpenter, or of EKS Auto Mode."""
+    if not isinstance(pool, NodePool):
+        return None
     kind: type[NodeClass] = AutoNodeClass if pool.auto else NodeClass
     return plan.named(kind, pool.node_class)
 
@@ -48,16 +50,16 @@ class Nodes:
         self._types: dict[int, tuple[InstanceType, ...]] = {}
 
     @cached_property
-    def pools(self) -> tuple[NodePool, ...]:
+    def pools(self) -> tuple[Pool, ...]:
         """Where pods may land: the node pools, and eksctl's node groups seen as pools."""
         cluster = self.plan.one(Cluster)
         groups = self.plan.of(NodeGroup)
         if cluster is not None:
             groups = (*cluster.node_groups, *groups)
         group_pools = map(as_pool, groups)
-        return (*self.plan.of(NodePool), *group_pools)
+        return (*self.plan.every(Pool), *group_pools)
 
-    def types(self, pool: NodePool) -> tuple[InstanceType, ...]:
+    def types(self, pool: Pool) -> tuple[InstanceType, ...]:
         """The instance types that a pool may launch; () where the facts do not say all of them."""
         types = self._types.get(id(pool))
         if types is None:
@@ -65,7 +67,7 @@ class Nodes:
             self._types[id(pool)] = types
         return types
 
-    def offers(self, pools: Iterable[NodePool], labels: Mapping[str, str]) -> tuple[Offer, ...]:
+    def offers(self, pools: Iterable[Pool], labels: Mapping[str, str]) -> tuple[Offer, ...]:
         """Each pool with each of its types that has the labels; () where that of one is unknown."""
         facts = [
             (FACTS[key], value)
@@ -84,7 +86,7 @@ class Nodes:
             offers += [(pool, instance) for instance in fitting]
         return tuple(offers)
 
-    def _launchable(self, pool: NodePool, wanted: InstanceType | None) -> tuple[InstanceType, ...]:
+    def _launchable(self, pool: Pool, wanted: InstanceType | None) -> tuple[InstanceType, ...]:
         """The types that a pool may launch for pods that may name one: that one, where a pool says categories only."""
         types = self.types(pool)
         if types or wanted is None:
@@ -95,7 +97,7 @@ class Nodes:
             return ()
         return (wanted,)
 
-    def node_class(self, pool: NodePool) -> NodeClass | None:
+    def node_class(self, pool: Pool) -> NodeClass | None:
         """The EC2NodeClass of a pool, or its NodeClass of EKS Auto Mode."""
         return class_of(self.plan, pool)
 
@@ -108,31 +110,31 @@ class Nodes:
             if pool.node_class == node_class.name and pool.auto is auto
         ]
 
-    def accelerated(self, pool: NodePool) -> bool:
+    def accelerated(self, pool: Pool) -> bool:
         """Whether every node of a pool is known to have accelerators."""
         return accelerated(pool, self.types(pool))
 
-    def efa_of(self, pool: NodePool, instance: InstanceType) -> int:
+    def efa_of(self, pool: Pool, instance: InstanceType) -> int:
         """EFA devices of a pool's node of a type: those of ``networkInterfaces``, or else all of the type; of a node
         group those of the type if it is ``efaEnabled``."""
-        if isinstance(pool, GroupPool):
+        if isinstance(pool, FixedPool):
             return instance.efa_interfaces if pool.efa else 0
         node_class = self.node_class(pool)
         if node_class is not None and node_class.interfaces:
             return node_class.efa
         return instance.efa_interfaces
 
-    def own_kubelet(self, pool: NodePool) -> bool:
+    def own_kubelet(self, pool: Pool) -> bool:
         """Whether a pool's nodes configure kubelet or system by themselves: what is left for pods is then unknown."""
-        if isinstance(pool, GroupPool):
+        if isinstance(pool, FixedPool):
             return pool.own_kubelet
         node_class = self.node_class(pool)
         return node_class is not None and node_class.own_kubelet
 
-    def amazon_linux_2023(self, pool: NodePool) -> bool | None:
+    def amazon_linux_2023(self, pool: Pool) -> bool | None:
         """Whether the nodes of a pool run AL2023; ``None`` where an image of another name may be anything."""
         node_class = self.node_class(pool)
-        if pool.auto:
+        if isinstance(pool, NodePool) and pool.auto:
             # Bottlerocket (EKS user guide, ml-node-pools, commit 80436be5)
             return False
         if node_class is None:
@@ -143,7 +145,7 @@ class Nodes:
             return None
         return alias.startswith("al2023@") or family == "AL2023"
 
-    def most_nodes(self, pool: NodePool, instance: InstanceType) -> int | None:
+    def most_nodes(self, pool: Pool, instance: InstanceType) -> int | None:
         """Nodes of a type that a pool's replicas and limits allow; ``None`` without any that is known."""
         if pool.unread:
             return None
@@ -163,13 +165,13 @@ class Nodes:
             bounds.append(pool.replicas)
         return min(bounds, default=None)
 
-    def starts_empty(self, pool: NodePool) -> bool:
+    def starts_empty(self, pool: Pool) -> bool:
         """Whether a pool is known to have no node until a pod needs one."""
-        if isinstance(pool, GroupPool):
+        if isinstance(pool, FixedPool):
             return pool.least == 0
         return pool.replicas is None and "replicas" not in pool.unread
 
-    def block(self, pool: NodePool) -> bool:
+    def block(self, pool: Pool) -> bool:
         """Whether a pool launches into Capacity Blocks only."""
         return pool.values(RESERVATION_TYPE) == ("capacity-block",)
 
@@ -202,7 +204,7 @@ class Nodes:
         of_subnets = {subnet.zone for subnet in network.subnets}
         return of_subnets.union(network.zones)
 
-    def has_label(self, pool: NodePool, key: str, value: str) -> bool | None:
+    def has_label(self, pool: Pool, key: str, value: str) -> bool | None:
         """Whether nodes of a pool carry a label; ``None`` if that cannot be known."""
         if key not in FACTS:
             return has_label(pool, (), key, value)
@@ -215,11 +217,11 @@ class Nodes:
                 return False
         return has_label(pool, types, key, value)
 
-    def may_match(self, pool: NodePool, labels: Mapping[str, str]) -> bool:
+    def may_match(self, pool: Pool, labels: Mapping[str, str]) -> bool:
         """Whether nodes of a pool may carry all labels: nothing says that they do not."""
         return all(self.has_label(pool, key, value) is not False for key, value in labels.items())
 
-    def pools_of(self, flavor: Flavor) -> list[NodePool]:
+    def pools_of(self, flavor: Flavor) -> list[Pool]:
         """The pools whose nodes may belong to a flavor."""
         labels = flavor.node_labels
         return [pool for pool in self.pools if self.may_match(pool, labels)]

@@ -12,7 +12,7 @@ from operator import ge, gt, le, lt
 
 from compiler.catalog import Catalog, InstanceType
 from compiler.catalog.instance import NEURON_RESOURCE, NVIDIA_RESOURCE
-from compiler.dataclass import dataclass
+from compiler.core.pools.plan import FixedPool, Pool
 from compiler.manifest import placeholder
 from compiler.places import Route
 from compiler.plan.scheduling import (
@@ -52,17 +52,7 @@ _SCHEME = regex(r"([a-z]+)(?:-[0-9]+tb)?([0-9]+)")
 _PARTLY_KNOWN = frozenset({"v100", "k80", "m60"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupPool(NodePool):
-    """A node group of eksctl, seen as a pool: its largest size is the limit, ``least`` its smallest size."""
-
-    efa: bool = False
-    block: bool = False
-    least: int | None = None
-    own_kubelet: bool = False
-
-
-def as_pool(group: NodeGroup) -> GroupPool:
+def as_pool(group: NodeGroup) -> FixedPool:
     """A node group as a pool, with the labels that EKS and eksctl give its nodes (eksctl 0.230)."""
     # Without maxSize eksctl takes the desired capacity. LIM012 reports one that is above maxSize.
     bounds = (group.max_size, group.desired)
@@ -86,11 +76,10 @@ def as_pool(group: NodeGroup) -> GroupPool:
         "limits": group.where(bound),
         "capacity_types": group.where("reservation"),
     }
-    return GroupPool(
+    return FixedPool(
         at=group.at,
         origins=origins,
         name=group.name,
-        node_class="",
         labels=labels,
         taints=group.taints,
         requirements=tuple(requirements),
@@ -191,7 +180,7 @@ FACTS: dict[str, Fact] = {
 """What the catalog says of a type, by the label that Karpenter gives its nodes."""
 
 
-def instance_labels(pool: NodePool, domain: str) -> Iterator[tuple[Route, str]]:
+def instance_labels(pool: Pool, domain: str) -> Iterator[tuple[Route, str]]:
     """The place and the name, without its domain, of each label of instances of a domain that a pool requires."""
     for index, requirement in enumerate(pool.requirements):
         if requirement.key.startswith(f"{domain}instance-"):
@@ -199,7 +188,7 @@ def instance_labels(pool: NodePool, domain: str) -> Iterator[tuple[Route, str]]:
             yield pool.where("requirements") / index, name
 
 
-def instance_values(pool: NodePool, name: str) -> tuple[str, ...] | None:
+def instance_values(pool: Pool, name: str) -> tuple[str, ...] | None:
     """The values left for a label of instance types, by its name without domain."""
     values = pool.values(f"{KARPENTER}instance-{name}")
     if values is None:
@@ -207,13 +196,13 @@ def instance_values(pool: NodePool, name: str) -> tuple[str, ...] | None:
     return values
 
 
-def types_of(pool: NodePool, catalog: Catalog) -> tuple[InstanceType, ...]:
+def types_of(pool: Pool, catalog: Catalog) -> tuple[InstanceType, ...]:
     """The instance types that a pool may launch; () where the facts do not say all of them."""
     types = named_types(pool, catalog)
     return tuple(instance for instance in types if not unmet_requirements(pool, instance))
 
 
-def named_types(pool: NodePool, catalog: Catalog) -> tuple[InstanceType, ...]:
+def named_types(pool: Pool, catalog: Catalog) -> tuple[InstanceType, ...]:
     """The instance types that a pool names, before its other requirements; () where the facts do not say them."""
     types = []
     for name in _names(pool, catalog):
@@ -224,7 +213,7 @@ def named_types(pool: NodePool, catalog: Catalog) -> tuple[InstanceType, ...]:
     return tuple(types)
 
 
-def unmet_requirements(pool: NodePool, instance: InstanceType) -> list[Requirement]:
+def unmet_requirements(pool: Pool, instance: InstanceType) -> list[Requirement]:
     """The requirements of a pool that an instance type does not meet."""
     return [
         requirement
@@ -233,7 +222,7 @@ def unmet_requirements(pool: NodePool, instance: InstanceType) -> list[Requireme
     ]
 
 
-def _names(pool: NodePool, catalog: Catalog) -> Iterable[str]:
+def _names(pool: Pool, catalog: Catalog) -> Iterable[str]:
     """Candidates that are certainly all: by name, by family and size, by family or GPU where every size is known."""
     if pool.instance_types is not None:
         return pool.instance_types
@@ -263,7 +252,7 @@ def _with_gpus(gpus: tuple[str, ...], catalog: Catalog) -> list[str]:
     return []
 
 
-def nonexistent_type(pool: NodePool, catalog: Catalog) -> str:
+def nonexistent_type(pool: Pool, catalog: Catalog) -> str:
     """A type that a pool names by family and size and that does not exist, where none of those that it names does."""
     families = instance_values(pool, "family") or ()
     sizes = instance_values(pool, "size") or ()
@@ -329,10 +318,10 @@ def _has_all_sizes(instance: InstanceType | None) -> bool:
     return instance.family.startswith("hpc")
 
 
-def has_label(pool: NodePool, types: tuple[InstanceType, ...], key: str, value: str) -> bool | None:
+def has_label(pool: Pool, types: tuple[InstanceType, ...], key: str, value: str) -> bool | None:
     """Whether nodes of a pool carry a label; ``None`` if that cannot be known."""
     if key == NODEPOOL_LABEL:
-        if isinstance(pool, GroupPool):
+        if isinstance(pool, FixedPool):
             return False
         return _equal(pool.name, value)
     if key in pool.labels:
@@ -365,7 +354,7 @@ def _equal(have: str, wanted: str) -> bool | None:
     return False
 
 
-def place(pool: NodePool, key: str, value: str) -> Route:
+def place(pool: Pool, key: str, value: str) -> Route:
     """Where a pool requires a value of a label; the pool where that is not written."""
     if "requirements" in pool.origins:
         requirements = pool.requirements
@@ -392,7 +381,7 @@ def forbids_disruption(pool: NodePool, reason: str) -> bool:
     return False
 
 
-def without_accelerators(pool: NodePool) -> bool:
+def without_accelerators(pool: Pool) -> bool:
     """Whether the categories of a pool say that no node has accelerators."""
     categories = instance_values(pool, "category")
     return bool(categories) and ACCELERATED.isdisjoint(categories or ())
@@ -410,7 +399,7 @@ _ACCELERATOR_KEYS = frozenset(
 )
 
 
-def accelerated(pool: NodePool, types: tuple[InstanceType, ...]) -> bool:
+def accelerated(pool: Pool, types: tuple[InstanceType, ...]) -> bool:
     """Whether every node of a pool is known to have accelerators."""
     if types:
         return all(instance.accelerators for instance in types)
@@ -426,7 +415,6 @@ def accelerated(pool: NodePool, types: tuple[InstanceType, ...]) -> bool:
 
 __all__ = [
     "FACTS",
-    "GroupPool",
     "accelerated",
     "admits",
     "as_pool",

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from compiler.core.jobs.plan import Gang
 from compiler.core.pods.plan import Container, Pod
 from compiler.manifest import Manifest
 from compiler.model.shell import title_of
 from compiler.model.values import mapping
 from compiler.places import Route
 from compiler.plan import Plan
-from compiler.platforms.eks.runs.plan import Runtime, TrainJob
+from compiler.platforms.eks.runs.plan import Runtime
 from compiler.platforms.eks.workloads.plan import Workload
 
 _FILES = (".py", ".sh")
@@ -30,7 +31,7 @@ def programs(plan: Plan, manifests: Sequence[Manifest], *hints: str) -> Iterator
     for manifest in manifests:
         if manifest.ref.kind == "ConfigMap":
             yield from _files(manifest, hints)
-    for job in plan.of(TrainJob):
+    for job in plan.every(Gang):
         title = f"job `{job.identity.name}`"
         yield from _said(job, title, hints)
     for runtime in plan.of(Runtime):
@@ -46,7 +47,7 @@ def _of_pod(pod: Pod, title: str, hints: tuple[str, ...]) -> Iterator[Program]:
         yield from _said(container, title, hints)
 
 
-def _said(node: TrainJob | Container, title: str, hints: tuple[str, ...]) -> Iterator[Program]:
+def _said(node: Gang | Container, title: str, hints: tuple[str, ...]) -> Iterator[Program]:
     texts = (("command", node.command), ("args", node.args))
     for field, words in texts:
         for index, word in enumerate(words):

@@ -8,7 +8,10 @@ from typing import NamedTuple
 
 from compiler.catalog import Catalog, InstanceType, version_key
 from compiler.catalog.capacity import VM_MEMORY_OVERHEAD
+from compiler.core.jobs.plan import Gang
 from compiler.core.pods.plan import HUGEPAGES, Container, Pod, Resources
+from compiler.core.pools.plan import Pool
+from compiler.core.queues.plan import Queue, Quota
 from compiler.manifest import Manifest
 from compiler.model.choices import find_choices
 from compiler.model.exports import exported
@@ -22,8 +25,8 @@ from compiler.places import Route
 from compiler.plan import Plan, Quantity
 from compiler.plan.scheduling import INSTANCE_TYPE, Requirement
 from compiler.platforms.eks.flux.plan import HelmRelease, chart_version
-from compiler.platforms.eks.kueue.plan import ClusterQueue, Cohort, LocalQueue, Quota, queue_of
-from compiler.platforms.eks.nodes.plan import NodeOverlay, NodePool
+from compiler.platforms.eks.kueue.plan import ClusterQueue, Cohort, LocalQueue, queue_of
+from compiler.platforms.eks.nodes.plan import NodeOverlay
 from compiler.platforms.eks.runs.plan import (
     TRAINER_CHART,
     Patch,
@@ -34,7 +37,7 @@ from compiler.platforms.eks.runs.plan import (
 )
 from compiler.platforms.eks.workloads.plan import PodSet, Workload
 
-Landing = tuple[tuple[NodePool, ...], tuple[Offer, ...], tuple[InstanceType, ...]]
+Landing = tuple[tuple[Pool, ...], tuple[Offer, ...], tuple[InstanceType, ...]]
 RoomKey = tuple[str, bool, float]
 """An instance type, whether it has huge pages, and the share of memory that Karpenter leaves out of account."""
 
@@ -61,9 +64,8 @@ class Reading(Nodes):
 
     @cached_property
     def works(self) -> tuple[Work, ...]:
-        """Every TrainJob, joined."""
-        jobs = self.plan.of(TrainJob)
-        return tuple(self._work(job) for job in jobs)
+        """Every job, joined."""
+        return tuple(self._work(job) for job in self.plan.every(Gang))
 
     @cached_property
     def pods(self) -> tuple[Work, ...]:
@@ -108,8 +110,8 @@ class Reading(Nodes):
                 works.append(work)
         return by_pool
 
-    def work_of(self, job: TrainJob) -> Work:
-        """A TrainJob, joined."""
+    def work_of(self, job: Gang) -> Work:
+        """A job, joined."""
         return self._by_job[id(job)]
 
     @cached_property
@@ -120,7 +122,7 @@ class Reading(Nodes):
         """The jobs that refer to a runtime."""
         return self._by_runtime.get(id(runtime), [])
 
-    def works_on(self, pool: NodePool) -> list[Work]:
+    def works_on(self, pool: Pool) -> list[Work]:
         """The jobs that may land on a pool."""
         return self._by_pool.get(id(pool), [])
 
@@ -132,7 +134,17 @@ class Reading(Nodes):
             return True
         return version_key(version) >= (2, 3)
 
-    def _work(self, job: TrainJob) -> Work:
+    def _work(self, job: Gang) -> Work:
+        if not isinstance(job, TrainJob):
+            return self._join(
+                job,
+                pod=None,
+                main=None,
+                queue=self._queue(job),
+                nodes=_nodes(job, None),
+                kind=job.kind,
+                unknown=False,
+            )
         runtime = self._runtime(job)
         pod = self._pod(job, runtime)
         main = None
@@ -162,12 +174,12 @@ class Reading(Nodes):
 
     def _join(
         self,
-        job: TrainJob,
+        job: Gang,
         *,
         runtime: Runtime | None = None,
         pod: Pod | None,
         main: Container | None,
-        queue: ClusterQueue | None,
+        queue: Queue | None,
         nodes: int | None,
         kind: str = "TrainJob",
         unknown: bool,
@@ -228,11 +240,13 @@ class Reading(Nodes):
         if instance is None:
             return (), (), ()
         requirement = Requirement(INSTANCE_TYPE, "In", (instance.name,))
-        pool = NodePool(name=instance.name, node_class="", requirements=(requirement,))
+        pool = Pool(name=instance.name, requirements=(requirement,))
         return ((), ((pool, instance),), (instance,))
 
-    def _queue(self, job: TrainJob) -> ClusterQueue | None:
-        """The ClusterQueue of a job; one without a queue goes to the LocalQueue ``default`` (kueue v0.19.2)."""
+    def _queue(self, job: Gang) -> Queue | None:
+        """The queue of a job; a TrainJob without one goes to the LocalQueue ``default`` (kueue v0.19.2)."""
+        if not isinstance(job, TrainJob):
+            return self._queues.get(job.queue or "")
         if job.queue is not None:
             return queue_of(self.plan, job.queue, job.namespace)
         if not job.namespace:
@@ -244,9 +258,9 @@ class Reading(Nodes):
 
     def _choices(
         self,
-        job: TrainJob,
+        job: Gang,
         selector: Mapping[str, str],
-        queue: ClusterQueue | None,
+        queue: Queue | None,
         asks: Resources,
         pod: Pod | None,
     ) -> tuple[Choice, ...]:
@@ -280,7 +294,11 @@ class Reading(Nodes):
 
     # -- queues
 
-    def borrowable(self, queue: ClusterQueue, flavor: str, resource: str) -> Quantity | None:
+    @cached_property
+    def _queues(self) -> dict[str, Queue]:
+        return {queue.name: queue for queue in self.plan.every(Queue)}
+
+    def borrowable(self, queue: Queue, flavor: str, resource: str) -> Quantity | None:
         """The most of a resource that a queue can ever get in a flavor; ``None`` if other queues may add to it."""
         own = _quota(queue, flavor, resource)
         if own is None:
@@ -293,7 +311,7 @@ class Reading(Nodes):
         root = self.root(queue.cohort)
         others = [
             other
-            for other in self.plan.of(ClusterQueue)
+            for other in self.plan.every(Queue)
             if other is not queue and self.root(other.cohort) == root
         ]
         if self.plan.closed or (others and self._knows_all_cohorts):
@@ -401,7 +419,7 @@ class Reading(Nodes):
 
 
 def _landing(choices: tuple[Choice, ...]) -> Landing:
-    pools: dict[str, NodePool] = {}
+    pools: dict[str, Pool] = {}
     offers: dict[tuple[str, str], Offer] = {}
     types: dict[str, InstanceType] = {}
     for choice in choices:
@@ -423,7 +441,7 @@ def _can_apply(patch: Patch, runtime: Runtime) -> bool:
     return all(job.pod.container(name) for name in names)
 
 
-def _nodes(job: TrainJob, runtime: Runtime | None) -> int | None:
+def _nodes(job: Gang, runtime: Runtime | None) -> int | None:
     if job.least_nodes is not None:
         return job.least_nodes
     if job.nodes is not None or "nodes" in job.unread:
@@ -442,7 +460,7 @@ def _lendable(quota: Quota | None) -> Quantity:
     return min(quota.nominal, quota.lending)
 
 
-def _quota(queue: ClusterQueue | Cohort, flavor: str, resource: str) -> Quota | None:
+def _quota(queue: Queue | Cohort, flavor: str, resource: str) -> Quota | None:
     for quotas in queue.flavors():
         if quotas.flavor == flavor:
             quota = quotas.of(resource)

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from compiler.core.jobs.plan import Gang
 from compiler.core.pods.plan import Container, Pod
 from compiler.places import Route
 from compiler.plan import Plan
-from compiler.platforms.eks.runs.plan import Runtime, TrainJob
+from compiler.platforms.eks.runs.plan import Runtime, patches_of
 from compiler.platforms.eks.workloads.plan import Workload, titled
 
 _PROGRAMS = ("git", "pip", "pip3", "uv", "aws", "s5cmd")
@@ -46,10 +47,10 @@ def commands_of(plan: Plan) -> tuple[Said, ...]:
 
 
 def _commands(plan: Plan) -> Iterator[Said]:
-    for job in plan.of(TrainJob):
+    for job in plan.every(Gang):
         title = f"job `{job.identity.name}`"
         yield from _said(job, title, job.image or "")
-        for patch in job.patches:
+        for patch in patches_of(job):
             yield from _of_pod(patch.pod, title)
     for runtime in plan.of(Runtime):
         for replicated in runtime.jobs:
@@ -71,7 +72,7 @@ def _of_pod(pod: Pod, title: str) -> Iterator[Said]:
         yield from _said(container, title, container.image or "")
 
 
-def _said(node: TrainJob | Container, title: str, image: str) -> Iterator[Said]:
+def _said(node: Gang | Container, title: str, image: str) -> Iterator[Said]:
     if not node.command and not node.args:
         return
     before = len(node.command)

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from compiler.catalog import InstanceType
+from compiler.core.jobs.plan import SPEC_NAME, Gang
 from compiler.core.pods.plan import (
     ACCELERATORS,
     BESIDE_NODES,
@@ -17,16 +18,17 @@ from compiler.core.pods.plan import (
     Volume,
     patched,
 )
+from compiler.core.pools.plan import Pool
+from compiler.core.queues.plan import Queue
 from compiler.dataclass import dataclass
 from compiler.places import Route
 from compiler.plan.scheduling import ZONE, Toleration
 from compiler.plan.units import Quantity
-from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor
-from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.platforms.eks.runs.plan import SPEC_NAME, Patch, Runtime, TrainJob
+from compiler.platforms.eks.kueue.plan import Flavor
+from compiler.platforms.eks.runs.plan import Patch, Runtime, TrainJob, patches_of
 from compiler.platforms.eks.workloads.plan import titled
 
-Offer = tuple[NodePool, InstanceType]
+Offer = tuple[Pool, InstanceType]
 """A pool, and a type of which its next node may be."""
 
 
@@ -39,13 +41,13 @@ class Choice:
     types that has them; () is unknown.
     """
 
-    pools: tuple[NodePool, ...]
+    pools: tuple[Pool, ...]
     flavor: Flavor | None = None
     tolerations: tuple[Toleration, ...] = ()
     labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
     offers: tuple[Offer, ...] = ()
 
-    def has(self, pool: NodePool) -> bool:
+    def has(self, pool: Pool) -> bool:
         """Whether a pool is one of those where the pods may land."""
         return any(other is pool for other in self.pools)
 
@@ -54,27 +56,29 @@ _INDEXED = "Job"
 _REQUIRED_TOPOLOGY = "kueue.x-k8s.io/podset-required-topology"
 
 
-def patched_tolerations(job: TrainJob) -> tuple[Toleration, ...] | None:
+def patched_tolerations(job: Gang) -> tuple[Toleration, ...] | None:
     """What a job's patches make its pods tolerate whatever the runtime says, since they replace tolerations as a whole
     (observed with Trainer 2.3.0); ``None`` if that is up to the runtime."""
-    by_job = {patch.job: patch.pod.tolerations for patch in job.patches if patch.pod.tolerations}
+    by_job = {
+        patch.job: patch.pod.tolerations for patch in patches_of(job) if patch.pod.tolerations
+    }
     if len(by_job) != 1:
         return None
     (tolerations,) = by_job.values()
     return tolerations
 
 
-def patched_selector(job: TrainJob) -> Mapping[str, str]:
-    """The node selector that a job's patches give its pods, beside that of the runtime."""
-    selector: dict[str, str] = {}
-    for patch in job.patches:
+def patched_selector(job: Gang) -> Mapping[str, str]:
+    """The node selector that a job says itself, or its patches: without that of its runtime."""
+    selector: dict[str, str] = {**job.selector}
+    for patch in patches_of(job):
         selector.update(patch.pod.node_selector)
     return selector
 
 
 @dataclass(slots=True)
 class Work:
-    """A TrainJob joined with its runtime, pod, pools and queue. A value: computed once, never changed.
+    """A job joined with its runtime, pod, pools and queue. A value: computed once, never changed.
 
     ``pod`` and ``main`` (its container for the trainer) are ``None`` while the runtime is unknown. ``asks`` is what
     a node of the job asks for, by resource; it is ``complete`` only with the runtime, since the rest may stand there.
@@ -85,15 +89,15 @@ class Work:
     of the object: of one that is no TrainJob, ``job`` has what they have in common; rules do not see it.
     """
 
-    job: TrainJob
+    job: Gang
     runtime: Runtime | None
     pod: Pod | None
     main: Container | None
     asks: Mapping[str, Quantity]
-    pools: tuple[NodePool, ...]
+    pools: tuple[Pool, ...]
     offers: tuple[Offer, ...]
     types: tuple[InstanceType, ...]
-    queue: ClusterQueue | None
+    queue: Queue | None
     nodes: int | None
     env: Mapping[str, str | None] = dataclasses.field(default_factory=dict)
     words: tuple[str, ...] = ()
@@ -156,12 +160,12 @@ class Work:
     @property
     def patches(self) -> tuple[Patch, ...]:
         """What the object changes in the pods of its runtime."""
-        return self.job.patches
+        return patches_of(self.job)
 
     @property
     def trainer(self) -> bool:
         """Whether Trainer sets the variables of torchrun; of an object without a runtime always."""
-        return self.job.trainer
+        return not isinstance(self.job, TrainJob) or self.job.trainer
 
     @property
     def framework(self) -> str | None:
@@ -183,12 +187,12 @@ class Work:
     @property
     def suspend(self) -> bool | None:
         """What the object says of ``suspend``, which Kueue owns."""
-        return self.job.suspend
+        return self.job.suspend if isinstance(self.job, TrainJob) else None
 
     @property
     def managed_by(self) -> str | None:
         """The controller that the object names as its own."""
-        return self.job.managed_by
+        return self.job.managed_by if isinstance(self.job, TrainJob) else None
 
     @property
     def title(self) -> str:
@@ -228,7 +232,7 @@ class Work:
         """The place of the tolerations of its pods: in the last patch that has some, or else in the runtime."""
         pod = self.pod
         if pod is None:
-            patched = [patch.pod for patch in self.job.patches]
+            patched = [patch.pod for patch in self.patches]
             pods = [pod for pod in patched if pod.tolerations]
             pod = pods[-1] if pods else None
         if pod is None:
@@ -253,7 +257,7 @@ class Work:
 
     def _pod_and_asks(self, job: ReplicatedJob) -> tuple[Pod, Resources]:
         pod = job.pod
-        for patch in self.job.patches:
+        for patch in self.patches:
             if patch.job == job.name:
                 pod = patched(pod, patch.pod)
         asks: dict[str, Quantity] = {}
@@ -267,7 +271,7 @@ class Work:
     def claims(self) -> frozenset[str]:
         """The PersistentVolumeClaims that its pods are known to mount: without a runtime those of its patches, which
         only add volumes."""
-        pods = [patch.pod for patch in self.job.patches]
+        pods = [patch.pod for patch in self.patches]
         if self.pod is not None:
             pods = [self.pod]
         return frozenset(
@@ -289,7 +293,7 @@ class Work:
     @property
     def unread(self) -> frozenset[str]:
         """What its pods have and the plan has no field for, in the runtime or a patch."""
-        pods = [patch.pod for patch in self.job.patches]
+        pods = [patch.pod for patch in self.patches]
         if self.pod is not None:
             pods.append(self.pod)
         unread = [pod.unread for pod in pods]
@@ -299,11 +303,11 @@ class Work:
     def complete(self) -> bool:
         """Whether everything that the pod asks for is known: what a resource claim brings is not."""
         if self.main is None:
-            return False
+            return not self.has_pods and self.job.unread.isdisjoint(("requests", "limits"))
         unread = self.main.unread | self.job.unread
         return unread.isdisjoint(("requests", "limits", "claims"))
 
-    def spread(self, pool: NodePool) -> bool:
+    def spread(self, pool: Pool) -> bool:
         """Whether nothing but a pool itself may keep the job's nodes on it in one zone: neither a label that they must
         have nor a topology that is required, each level of which lies in a zone (EC2, instance topology), nor an
         affinity between the pods."""
@@ -313,6 +317,11 @@ class Work:
         if "pod_affinity" in self.unread:
             return False
         return self.pod is None or _REQUIRED_TOPOLOGY not in self.pod.annotations
+
+    @property
+    def has_pods(self) -> bool:
+        """Whether it runs in pods of Kubernetes, which its runtime has or the object itself."""
+        return isinstance(self.job, TrainJob)
 
     @property
     def gang(self) -> bool:
@@ -360,7 +369,7 @@ class Work:
                 return runtime.where(name)
         return self.job.where(name)
 
-    def _sources(self) -> list[TrainJob | Container]:
+    def _sources(self) -> list[Gang | Container]:
         """Where its command, variables and resources may stand: the object, then the container of the runtime."""
         if self.main is None:
             return [self.job]
@@ -390,7 +399,7 @@ class Work:
 
     def where_selected(self, key: str) -> Route:
         """The place of a label in the node selector: in the last patch that has it, or else in the runtime."""
-        patched = [patch.pod for patch in self.job.patches]
+        patched = [patch.pod for patch in self.patches]
         pods = [pod for pod in patched if key in pod.node_selector]
         pod = pods[-1] if pods else self.pod
         if pod is None:

@@ -62,6 +62,18 @@ class Plan:
         """The nodes of a kind."""
         return cast("tuple[Node, ...]", self._by_kind.get(kind, ()))
 
+    def every(self, kind: type[Node]) -> tuple[Node, ...]:
+        """The nodes of a kind, and of those that are one as well: of a platform, what is one of the core."""
+        known = self._by_class.get(kind)
+        if known is None:
+            known = tuple(node for node in self.nodes if isinstance(node, kind))
+            self._by_class[kind] = known
+        return cast("tuple[Node, ...]", known)
+
+    @cached_property
+    def _by_class(self) -> dict[type[PlanNode], tuple[PlanNode, ...]]:
+        return {}
+
     def once(self, read: Callable[[Plan], Read]) -> Read:
         """What a function reads of the plan, which it does once."""
         if read not in self._read:

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from compiler.catalog import Catalog, InstanceType
 from compiler.core.pods.plan import Container, EnvVar, Mount, Pod, Volume
+from compiler.core.queues.plan import Quota
 from compiler.manifest import Manifest, ObjectRef
 from compiler.model.work import Choice, Work
 from compiler.places import Route
@@ -19,7 +20,6 @@ from compiler.plan import Plan
 from compiler.plan.base import PlanNode
 from compiler.plan.scheduling import Requirement, Taint, Toleration
 from compiler.plan.units import Quantity
-from compiler.platforms.eks.kueue.plan import Quota
 from compiler.platforms.eks.nodes.plan import NodeGroup
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World

@@ -6,16 +6,23 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from compiler.catalog.prices import Price, block, on_demand, service
+from compiler.core.jobs.plan import Gang
 from compiler.core.jobs.spec import Job, JobsSection
-from compiler.core.pools.spec import NodePool, PoolsSection, in_words
+from compiler.core.pools import spec as spec_pools
+from compiler.core.pools.spec import PoolsSection, in_words
 from compiler.core.storage.spec import Storage, StorageSection
 from compiler.dataclass import dataclass
 from compiler.plan.scheduling import POOL_LABEL
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.network.plan import MadeNetwork
-from compiler.platforms.eks.nodes.plan import AutoNodeClass, BlockDevice, NodeClass, NodeGroup
-from compiler.platforms.eks.runs.plan import TrainJob
+from compiler.platforms.eks.nodes.plan import (
+    AutoNodeClass,
+    BlockDevice,
+    NodeClass,
+    NodeGroup,
+    NodePool,
+)
 from compiler.platforms.eks.settings.spec import ClusterSection
 from compiler.report.subject import Subject
 
@@ -144,7 +151,7 @@ def _nodes(subject: Subject) -> Iterator[Item]:
         )
 
 
-def _pool(subject: Subject, pool: NodePool) -> Item:
+def _pool(subject: Subject, pool: spec_pools.NodePool) -> Item:
     how = in_words(pool.capacity_types[0])
     if how == _BLOCK:
         price = _dearest_block(subject, pool.instance_types)
@@ -175,7 +182,7 @@ def _dearest_block(subject: Subject, names: list[str]) -> Price | None:
     return max(prices, key=lambda price: price.usd)
 
 
-def _hours(pool: NodePool) -> float:
+def _hours(pool: spec_pools.NodePool) -> float:
     """How long a Capacity Block lasts; 0 where the spec does not say it."""
     bought = pool.block
     if bought is None or bought.starts is None or bought.ends is None:
@@ -185,7 +192,7 @@ def _hours(pool: NodePool) -> float:
     return (ends - starts).total_seconds() / 3600
 
 
-def _always(pool: NodePool) -> int:
+def _always(pool: spec_pools.NodePool) -> int:
     """Nodes that are paid whatever runs: those that are always on, and all of a reservation."""
     if pool.capacity_types == ("reserved",):
         return pool.nodes.max
@@ -265,7 +272,7 @@ def _root_volumes(subject: Subject) -> Iterator[Item]:
             yield root
 
 
-def _root(subject: Subject, pool: NodePool) -> Item | None:
+def _root(subject: Subject, pool: spec_pools.NodePool) -> Item | None:
     name = f"root volumes of {pool.name}"
     least, most = pool.nodes.min, pool.nodes.max
     for device in _root_devices(subject, pool.name):
@@ -279,6 +286,8 @@ def _root_devices(subject: Subject, pool: str) -> Iterator[BlockDevice]:
     """The volumes of a pool's nodes, as whatever launches them says it."""
     plan = subject.plan
     for part in subject.node_pools(pool):
+        if not isinstance(part, NodePool):
+            continue
         auto = plan.named(AutoNodeClass, part.node_class)
         if auto is not None and auto.ephemeral is not None:
             yield auto.ephemeral
@@ -368,10 +377,10 @@ def _storage(subject: Subject, storage: Storage) -> Iterator[Item]:
         yield _unpriced(storage.name, f"EBS volume {volume.id}, whose type is not said")
 
 
-def _mounting(subject: Subject, storage: Storage) -> list[TrainJob]:
+def _mounting(subject: Subject, storage: Storage) -> list[Gang]:
     """The jobs that mount a storage."""
     names = {job.name for job in JobsSection.of(subject.spec).jobs if _mounts(job, storage)}
-    return [job for job in subject.plan.of(TrainJob) if job.source_name in names]
+    return [job for job in subject.plan.every(Gang) if job.source_name in names]
 
 
 def _mounts(job: Job, storage: Storage) -> bool:

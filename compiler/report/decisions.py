@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from compiler.core.jobs.plan import Gang
 from compiler.plan import Derived
 from compiler.platforms.eks.release.versions import is_version
-from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.report.markdown import folded, table
 from compiler.report.subject import Subject
 
@@ -29,7 +29,7 @@ def section(subject: Subject) -> Iterator[str]:
             given.append(value)
         else:
             decided.append(value)
-    jobs = subject.plan.of(TrainJob)
+    jobs = subject.plan.every(Gang)
     runs = {f"job/{job.source_name}": job.name for job in jobs}
     with_reasons = ("of", "field", "value", "reason")
     yield from _part("Decisions of the compiler", decided, with_reasons, runs)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.jobs.plan import Gang
 from compiler.core.pools import spec as spec_pools
+from compiler.core.pools.plan import Pool
 from compiler.core.pools.spec import in_words
 from compiler.model.nodes import class_of
 from compiler.plan.scheduling import INSTANCE_TYPE, POOL_LABEL, ZONE
 from compiler.platforms.eks.kueue.plan import Flavor
-from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
-from compiler.platforms.eks.runs.plan import TrainJob, runtime_of
+from compiler.platforms.eks.nodes.plan import NodeGroup
+from compiler.platforms.eks.runs.plan import runtime_of
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
 
 
 def section(subject: Subject) -> Iterator[str]:
     """A line for each job: its queue, its nodes, and what these are."""
-    jobs = subject.plan.of(TrainJob)
+    jobs = subject.plan.every(Gang)
     if not jobs:
         return
     yield from ("## Jobs", "")
@@ -30,7 +32,7 @@ def section(subject: Subject) -> Iterator[str]:
     yield from table(header, rows)
 
 
-def _row(subject: Subject, job: TrainJob, landings: dict[str, str]) -> tuple[str, ...]:
+def _row(subject: Subject, job: Gang, landings: dict[str, str]) -> tuple[str, ...]:
     pools = (job.pool, *job.fallbacks)
     landing = ", else ".join(landings[pool] for pool in pools)
     requests = job.requests.items()
@@ -46,7 +48,7 @@ def _row(subject: Subject, job: TrainJob, landings: dict[str, str]) -> tuple[str
     )
 
 
-def _runs_as(subject: Subject, job: TrainJob) -> str:
+def _runs_as(subject: Subject, job: Gang) -> str:
     """The kind of its object, and by what the processes are started."""
     runtime = runtime_of(subject.plan, job)
     if runtime is None:
@@ -85,7 +87,7 @@ def _capacity(pool: spec_pools.NodePool) -> str:
     return " or ".join(map(in_words, pool.capacity_types))
 
 
-def _placement(subject: Subject, node_pools: list[NodePool], pool: str) -> Iterator[str]:
+def _placement(subject: Subject, node_pools: list[Pool], pool: str) -> Iterator[str]:
     groups = set()
     for node_pool in node_pools:
         node_class = class_of(subject.plan, node_pool)
@@ -102,7 +104,7 @@ def _placement(subject: Subject, node_pools: list[NodePool], pool: str) -> Itera
         yield f"topology {flavor.topology}"
 
 
-def _values(node_pools: list[NodePool], key: str) -> str:
+def _values(node_pools: list[Pool], key: str) -> str:
     values: set[str] = set()
     for node_pool in node_pools:
         for requirement in node_pool.requirements:

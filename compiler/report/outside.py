@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.jobs.plan import Gang
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pools.spec import PoolsSection
 from compiler.core.secrets.spec import SecretsSection
 from compiler.core.storage.spec import StorageSection
 from compiler.platforms.eks.nodes.plan import AutoNodeClass, NodeClass
-from compiler.platforms.eks.runs.plan import Runtime, TrainJob
+from compiler.platforms.eks.runs.plan import Runtime
 from compiler.report.markdown import code
 from compiler.report.subject import Subject
 
@@ -70,7 +71,7 @@ def _rules(subject: Subject) -> str:
 
 def _images(subject: Subject) -> set[str]:
     """The images that the jobs name: of their nodes, and of what runs before them."""
-    images = {job.image for job in subject.plan.of(TrainJob)}
+    images = {job.image for job in subject.plan.every(Gang)}
     for runtime in subject.plan.of(Runtime):
         for job in runtime.jobs:
             containers = job.pod.init_containers

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.jobs.plan import Gang
 from compiler.core.pools.spec import PoolsSection
 from compiler.core.queues.spec import PoolQuota, Queue, QueuesSection
-from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
 
@@ -72,7 +72,7 @@ def _lends(queue: Queue, pool: str) -> int:
     return nodes
 
 
-def _demand(jobs: list[TrainJob], most: int) -> tuple[str, str, str]:
+def _demand(jobs: list[Gang], most: int) -> tuple[str, str, str]:
     """Nodes that the jobs ask in all and at most, and a word on whether they fit at once."""
     nodes = [job.whole_nodes for job in jobs]
     total = sum(nodes)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from compiler.catalog import Catalog, VersionStep
+from compiler.core.jobs.plan import Gang
+from compiler.core.pools import plan as plan_pools
 from compiler.core.pools.spec import NodePool as Pool
 from compiler.core.pools.spec import PoolsSection
 from compiler.dataclass import dataclass
@@ -15,7 +17,6 @@ from compiler.plan import Plan
 from compiler.plan.scheduling import POOL_LABEL
 from compiler.platforms.eks.kueue.plan import queue_of
 from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
-from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.spec.cluster import ClusterSpec
 
 
@@ -52,7 +53,7 @@ class Subject:
                 return pool
         return None
 
-    def node_pools(self, name: str) -> Iterator[NodePool]:
+    def node_pools(self, name: str) -> Iterator[plan_pools.Pool]:
         """The NodePools that a pool of the spec is made of: one, or one for each reservation."""
         for node_pool in self.plan.of(NodePool):
             own_label = node_pool.labels.get(POOL_LABEL)
@@ -62,10 +63,10 @@ class Subject:
             if group.labels.get(POOL_LABEL) == name:
                 yield as_pool(group)
 
-    def jobs(self) -> dict[tuple[str, str], list[TrainJob]]:
+    def jobs(self) -> dict[tuple[str, str], list[Gang]]:
         """The jobs by the ClusterQueue that admits them and the pool that they land on."""
-        jobs: dict[tuple[str, str], list[TrainJob]] = {}
-        for job in self.plan.of(TrainJob):
+        jobs: dict[tuple[str, str], list[Gang]] = {}
+        for job in self.plan.every(Gang):
             queue = queue_of(self.plan, job.queue, job.namespace)
             if queue is not None:
                 name = queue.name

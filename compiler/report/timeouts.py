@@ -197,7 +197,7 @@ def _grace(work: Work) -> int | None:
 
 def _drain(work: Work) -> int | None:
     """The seconds in which nodes of the job's pools drain; ``None`` where none has an end."""
-    ends = [pool.termination_grace for pool in work.pools]
+    ends = [pool.termination_grace for pool in work.pools if isinstance(pool, NodePool)]
     known = [end for end in ends if end is not None]
     seconds = [Duration.parse(end).seconds for end in known]
     return min(seconds, default=None)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Self, TypeVar
+from typing import Any, Self
 
 from compiler.spec.base import SpecModel
-
-Model = TypeVar("Model", bound=SpecModel)
 
 
 class Section(SpecModel):
@@ -18,10 +16,11 @@ class Section(SpecModel):
         """The keys of this section in a spec; their defaults where the platform has no such room."""
         if isinstance(spec, cls):
             return spec
-        return _unsaid(cls)
+        unsaid: Self = _unsaid(cls)
+        return unsaid
 
 
 @cache
-def _unsaid(section: type[Model]) -> Model:
+def _unsaid(section: type[SpecModel]) -> Any:
     """A section of which nothing is said. Raises ``ValidationError`` for one with a key that must be."""
     return section.model_validate({})

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pools.plan import Pool
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.blocks import gangs_of
 from compiler.platforms.eks.kueue.plan import Flavor
-from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -57,7 +57,7 @@ def no_spare_node(flavor: Flavor, world: World) -> Iterator[Finding]:
     )
 
 
-def _bought(pool: NodePool, world: World) -> bool:
+def _bought(pool: Pool, world: World) -> bool:
     """Whether a pool's nodes are always on, and only of reservations that are named."""
     node_class = world.node_class(pool)
     reserved = (
@@ -68,7 +68,7 @@ def _bought(pool: NodePool, world: World) -> bool:
     return reserved and pool.replicas is not None
 
 
-def _most(pool: NodePool) -> int:
+def _most(pool: Pool) -> int:
     """The nodes that a pool may have: a limit above its replicas leaves room for a successor."""
     limit = pool.limits.get("nodes")
     return max(pool.replicas or 0, limit.value if limit is not None else 0)

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pools.plan import Pool
 from compiler.diagnostics import Severity
 from compiler.model.offers import place
 from compiler.model.work import Work
 from compiler.plan.scheduling import CAPACITY_TYPE
-from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -47,7 +47,7 @@ def spot_for_gang(work: Work, world: World) -> Iterator[Finding]:
             )
 
 
-def _reservation_unused(pool: NodePool, world: World) -> bool:
+def _reservation_unused(pool: Pool, world: World) -> bool:
     """Whether a pool's node class selects a reservation, and no pool of the class takes reserved capacity."""
     node_class = world.node_class(pool)
     if node_class is None or not node_class.reservations:

@@ -7,6 +7,7 @@ from compiler.diagnostics import Severity
 from compiler.model.values import seconds
 from compiler.model.work import Work
 from compiler.plan.units import Duration
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -35,7 +36,11 @@ def checkpoint_save_exceeds_drain(work: Work, world: World) -> Iterator[Finding]
         grace = None
     if grace is None or work.pod is None:
         return
-    drains = [(seconds(pool.termination_grace), pool.name) for pool in work.pools]
+    drains = [
+        (seconds(pool.termination_grace), pool.name)
+        for pool in work.pools
+        if isinstance(pool, NodePool)
+    ]
     known = [(drain, name) for drain, name in drains if drain is not None]
     if not known:
         return

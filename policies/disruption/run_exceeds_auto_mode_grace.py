@@ -6,6 +6,7 @@ from compiler.diagnostics import Severity
 from compiler.model.values import seconds
 from compiler.model.work import Work
 from compiler.plan.units import Duration
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -33,6 +34,8 @@ def run_exceeds_auto_mode_grace(work: Work, world: World) -> Iterator[Finding]:
     if deadline is None:
         return
     for pool in work.pools:
+        if not isinstance(pool, NodePool):
+            continue
         grace = seconds(pool.termination_grace or "24h")
         if not pool.auto or grace is None or deadline <= grace or world.block(pool):
             continue

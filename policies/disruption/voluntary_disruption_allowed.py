@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pools.plan import Pool
 from compiler.diagnostics import Severity
-from compiler.model.offers import GroupPool, forbids_disruption
+from compiler.model.offers import forbids_disruption
 from compiler.model.work import Work
 from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
@@ -40,9 +41,9 @@ def voluntary_disruption_allowed(work: Work) -> Iterator[Finding]:
         )
 
 
-def _is_never_disrupted(pool: NodePool) -> bool:
+def _is_never_disrupted(pool: Pool) -> bool:
     """Whether Karpenter disrupts no node of a pool that runs something: it is not Karpenter's, or budgets forbid it."""
-    if isinstance(pool, GroupPool):
+    if not isinstance(pool, NodePool):
         return True
     if not forbids_disruption(pool, "Drifted"):
         return False

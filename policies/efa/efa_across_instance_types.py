@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pools.plan import FixedPool
 from compiler.diagnostics import Severity
-from compiler.model.offers import GroupPool, named_types, nonexistent_type
+from compiler.model.offers import named_types, nonexistent_type
 from compiler.model.work import Work
 from compiler.plan.scheduling import INSTANCE_TYPE
 from compiler.policy.rule import Finding, rule
@@ -40,7 +41,7 @@ def efa_across_instance_types(work: Work, world: World) -> Iterator[Finding]:
         return  # reported by PLC024
     if not types and nonexistent_type(pool, catalog):
         return  # reported by PLC018
-    if isinstance(pool, GroupPool) and pool.block:
+    if isinstance(pool, FixedPool) and pool.block:
         return  # reported by PLC025
     if INSTANCE_TYPE in work.selector:
         return  # the job pins it, though the catalog may not know it

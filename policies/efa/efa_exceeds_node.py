@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.core.pods.plan import EFA
-from compiler.model.offers import GroupPool
+from compiler.core.pools.plan import FixedPool
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -34,7 +34,7 @@ def efa_exceeds_node(work: Work, world: World) -> Iterator[Finding]:
         return  # LIM001 reports a request that was written for another type
     interfaces = [(world.efa_of(pool, instance), instance.name) for pool, instance in work.offers]
     has, name = max(interfaces)
-    groups = [pool for pool in work.pools if isinstance(pool, GroupPool)]
+    groups = [pool for pool in work.pools if isinstance(pool, FixedPool)]
     disabled = [group for group in groups if not group.efa]
     enough = work.efa <= max(instance.efa_interfaces for instance in types)
     if not has and len(disabled) == len(work.pools) and enough:

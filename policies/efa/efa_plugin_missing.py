@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from compiler.core.pods.plan import EFA
 from compiler.plan import Plan
 from compiler.platforms.eks.flux.plan import HelmRelease
+from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -35,7 +36,7 @@ def efa_plugin_missing(plan: Plan, world: World) -> Iterator[Finding]:
     for work in world.works:
         if not work.efa:
             continue
-        if work.pools and all(pool.auto for pool in work.pools):
+        if work.pools and all(isinstance(pool, NodePool) and pool.auto for pool in work.pools):
             continue  # nodes of EKS Auto Mode have the plugin (aws/eks-charts#1359)
         yield Finding(
             f"job `{work.name}` asks for EFA, and no EFA device plugin is installed",

@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.core.pods.plan import EFA, HUGEPAGES
+from compiler.core.pools.plan import FixedPool
 from compiler.diagnostics import Severity
 from compiler.model.fit import huge_pages
-from compiler.model.offers import GroupPool
 from compiler.model.work import Work
 from compiler.plan import Quantity
 from compiler.platforms.eks.nodes.plan import NodeOverlay
@@ -54,5 +54,5 @@ def _blind(work: Work, world: World) -> bool:
     overlays = world.plan.of(NodeOverlay)
     if any(HUGEPAGES in overlay.capacity for overlay in overlays):
         return False
-    pools = [pool for pool in work.pools if not isinstance(pool, GroupPool)]
+    pools = [pool for pool in work.pools if not isinstance(pool, FixedPool)]
     return any(pool.replicas is None for pool in pools)

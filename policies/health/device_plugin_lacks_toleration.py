@@ -3,11 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.core.pods.plan import EFA, GPU, NEURON
+from compiler.core.pools.plan import Pool
 from compiler.manifest import Manifest
 from compiler.model.values import items, mapping, read_tolerations, value
 from compiler.places import Route
 from compiler.plan.scheduling import untolerated
-from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -67,7 +67,7 @@ def device_plugin_lacks_toleration(manifest: Manifest, world: World) -> Iterator
                 break
 
 
-def _needs(pool: NodePool, device: str, world: World) -> bool:
+def _needs(pool: Pool, device: str, world: World) -> bool:
     """Whether jobs on a pool ask for a device."""
     return any(work.asks.get(device) for work in world.works_on(pool))
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.core.pods.plan import GPU
+from compiler.core.pools.plan import Pool
 from compiler.model.values import tolerations, value
 from compiler.plan import Plan
 from compiler.plan.scheduling import Toleration, untolerated
 from compiler.platforms.eks.health.plan import ProblemDetector
-from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -70,7 +70,7 @@ def node_agent_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
                 break
 
 
-def _has_gpus(pool: NodePool, world: World) -> bool:
+def _has_gpus(pool: Pool, world: World) -> bool:
     return any(instance.gpus for instance in world.types(pool))
 
 

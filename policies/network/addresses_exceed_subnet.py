@@ -5,11 +5,10 @@ from ipaddress import IPv4Network
 
 from compiler.catalog import InstanceType
 from compiler.catalog.addresses import Warm, taken, warm
+from compiler.core.pools.plan import FixedPool, Pool
 from compiler.diagnostics import Severity
-from compiler.model.offers import GroupPool
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.network.plan import Subnet
-from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -106,7 +105,7 @@ def _room(subnets: list[Subnet]) -> int | None:
     return room
 
 
-def _addresses(pool: NodePool, kept: Warm, world: World) -> int:
+def _addresses(pool: Pool, kept: Warm, world: World) -> int:
     """What all nodes of a pool take at least; 0 where its size or its types are not known."""
     asked: list[int] = []
     for instance in world.types(pool):
@@ -117,8 +116,8 @@ def _addresses(pool: NodePool, kept: Warm, world: World) -> int:
     return min(asked, default=0)
 
 
-def _of_node(pool: NodePool, instance: InstanceType, kept: Warm, world: World) -> int:
-    if isinstance(pool, GroupPool):
+def _of_node(pool: Pool, instance: InstanceType, kept: Warm, world: World) -> int:
+    if isinstance(pool, FixedPool):
         if pool.efa:
             others = instance.efa_interfaces - 1
         else:

@@ -3,12 +3,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from compiler.core.pools.plan import Pool
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.fit import room_by_pool
 from compiler.model.work import Work
 from compiler.plan.scheduling import ZONE
 from compiler.platforms.eks.kueue.plan import Flavor
-from compiler.platforms.eks.nodes.plan import NodeClass, NodePool
+from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -111,7 +112,7 @@ def _split(work: Work, world: World) -> Iterator[Finding]:
         )
 
 
-def _is_pinned(pool: NodePool, node_class: NodeClass | None) -> bool:
+def _is_pinned(pool: Pool, node_class: NodeClass | None) -> bool:
     """Whether the subnets are unknown or a single one, or nodes come into a placement group or reservations only: a
     cluster placement group and a reservation lie in one zone."""
     if node_class is None or node_class.placement_group:

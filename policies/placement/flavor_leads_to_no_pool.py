@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.queues.plan import Queue
 from compiler.model.choices import flavors_with_quota, groups_of, meets
 from compiler.model.work import Work
 from compiler.plan.scheduling import NODEPOOL_LABEL, POOL_LABEL
-from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor
+from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -88,7 +89,7 @@ def flavor_leads_to_no_pool(work: Work, world: World) -> Iterator[Finding]:
         return
 
 
-def _without(work: Work, queue: ClusterQueue, world: World, keys: set[str]) -> Iterator[Flavor]:
+def _without(work: Work, queue: Queue, world: World, keys: set[str]) -> Iterator[Flavor]:
     """The flavors that the job may get and that have none of the keys it is pinned by."""
     for group in groups_of(queue, work.asks):
         for quotas in flavors_with_quota(queue, group, work.asks):

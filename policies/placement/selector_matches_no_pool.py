@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pools.plan import Pool
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.choices import conflicts_with_flavor, describes_nodes, find_choices
 from compiler.model.work import Work
@@ -79,13 +80,13 @@ def _flavor_is_lost(work: Work, world: World, key: str) -> bool:
     )
 
 
-def _reached(work: Work, world: World) -> tuple[NodePool, ...]:
+def _reached(work: Work, world: World) -> tuple[Pool, ...]:
     """The pools that the job would land on without its node selector: the one that it names, or its queue's."""
     named = world.plan.named(NodePool, work.selector.get(NODEPOOL_LABEL))
     if named is not None:
         return (named,)
     choices = find_choices(world, {}, work.queue, work.asks, None)
-    pools: dict[str, NodePool] = {}
+    pools: dict[str, Pool] = {}
     for choice in choices:
         pools.update({pool.name: pool for pool in choice.pools})
     return tuple(pools.values())

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.jobs.plan import Gang
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.offers import place
 from compiler.places import Route
@@ -10,7 +11,7 @@ from compiler.plan.scheduling import ZONE
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.platforms.eks.runs.plan import Runtime, TrainJob
+from compiler.platforms.eks.runs.plan import Runtime, patches_of
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 from compiler.regex import regex
@@ -71,8 +72,8 @@ def zones_named(plan: Plan) -> Iterator[tuple[str, Route]]:
     pods = []
     for runtime in plan.of(Runtime):
         pods += [replicated.pod for replicated in runtime.jobs]
-    for job in plan.of(TrainJob):
-        pods += [patch.pod for patch in job.patches]
+    for job in plan.every(Gang):
+        pods += [patch.pod for patch in patches_of(job)]
     for pod in pods:
         zone = pod.node_selector.get(ZONE)
         if zone is not None:

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pools.plan import FixedPool
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.near import near
 from compiler.model.choices import describes_nodes
 from compiler.model.fit import not_offered
-from compiler.model.offers import GroupPool
 from compiler.plan.scheduling import NODEPOOL_LABEL, ZONE
 from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.policy.rule import Finding, rule
@@ -66,7 +66,7 @@ def _help(key: str, wanted: str, world: World) -> str:
     if key != NODEPOOL_LABEL:
         names = listed(pool.name for pool in world.pools)
         return f"add the label to a pool, or select by one that it has; the pools are {names}"
-    names_of_pools = [pool.name for pool in world.pools if not isinstance(pool, GroupPool)]
+    names_of_pools = [pool.name for pool in world.pools if not isinstance(pool, FixedPool)]
     close = near(wanted, names_of_pools)
     if close:
         return f"did you mean `{close[0]}`?"

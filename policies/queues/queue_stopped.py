@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.model.work import Work
-from compiler.platforms.eks.kueue.plan import LocalQueue
+from compiler.platforms.eks.kueue.plan import ClusterQueue, LocalQueue
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -40,7 +40,7 @@ def queue_stopped(work: Work, world: World) -> Iterator[Finding]:
     name = work.queue_name or ("default" if work.queued else None)
     local_queue = world.plan.named(LocalQueue, name, work.namespace)
     for queue in (work.queue, local_queue):
-        if queue is not None and queue.stopped:
+        if isinstance(queue, ClusterQueue | LocalQueue) and queue.stopped:
             yield Finding(
                 f"queue `{queue.name}`, which {work.title} goes to, is stopped",
                 queue.where("stop_policy"),

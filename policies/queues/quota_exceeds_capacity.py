@@ -3,10 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.core.pods.plan import EFA
+from compiler.core.pools.plan import Pool
+from compiler.core.queues.plan import Quota
 from compiler.model.fit import exceeds_pool
 from compiler.plan import Quantity
-from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor, Quota
-from compiler.platforms.eks.nodes.plan import NodePool
+from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -77,7 +78,7 @@ def _quotas(flavor: Flavor, world: World) -> list[tuple[ClusterQueue, Quota]]:
     ]
 
 
-def _devices_of_node(pools: list[NodePool], resource: str, world: World) -> int:
+def _devices_of_node(pools: list[Pool], resource: str, world: World) -> int:
     sizes = {
         instance.accelerators
         for pool in pools
@@ -89,7 +90,7 @@ def _devices_of_node(pools: list[NodePool], resource: str, world: World) -> int:
     return 1
 
 
-def _room(pool: NodePool, resource: str, world: World) -> int | None:
+def _room(pool: Pool, resource: str, world: World) -> int | None:
     """Thousandths of a resource that a pool may have; ``None`` is unknown. Only devices are counted: what pods can
     get of CPU and memory is less than a node's, by an amount that quotas leave out or not."""
     amounts = []

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.jobs.plan import Gang
 from compiler.core.pods.plan import MISSPELT, Container
 from compiler.places import Route
 from compiler.plan import Plan
 from compiler.plan.scheduling import Taint, Toleration
 from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor
 from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.platforms.eks.runs.plan import Runtime, TrainJob
+from compiler.platforms.eks.runs.plan import Runtime, patches_of
 from compiler.platforms.eks.workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 
@@ -40,10 +41,10 @@ def device_resource_misspelled(plan: Plan) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     runtimes = plan.of(Runtime)
-    jobs = plan.of(TrainJob)
+    jobs = plan.every(Gang)
     pods = [replicated.pod for runtime in runtimes for replicated in runtime.jobs]
     others = [each.pod for workload in plan.of(Workload) for each in workload.pods]
-    askers: list[TrainJob | Container] = [
+    askers: list[Gang | Container] = [
         *jobs,
         *(container for pod in (*pods, *others) for container in pod.containers),
     ]
@@ -54,7 +55,7 @@ def device_resource_misspelled(plan: Plan) -> Iterator[Finding]:
     for group in groups:
         for index, name in enumerate(group.covered):
             yield from _judge(name, group.where("covered") / index)
-    patched = [patch.pod for job in jobs for patch in job.patches]
+    patched = [patch.pod for job in jobs for patch in patches_of(job)]
     for pod in (*pods, *patched):
         yield from _keys(pod.tolerations, pod.where("tolerations"))
     for pool in plan.of(NodePool):
@@ -70,7 +71,7 @@ def _keys(entries: tuple[Taint | Toleration, ...], at: Route) -> Iterator[Findin
             yield from _judge(entry.key, at / index / "key")
 
 
-def _asked(node: TrainJob | Container) -> Iterator[Finding]:
+def _asked(node: Gang | Container) -> Iterator[Finding]:
     """Each name once, at its key."""
     places = {name: node.where(field) / name for field, name in node.misspelt}
     for name, at in places.items():

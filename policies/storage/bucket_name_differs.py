@@ -3,13 +3,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from compiler.core.jobs.plan import Gang
 from compiler.core.pods.plan import Container, Pod
 from compiler.diagnostics import Severity
 from compiler.manifest import placeholder
 from compiler.model.values import value
 from compiler.places import Route
 from compiler.plan import Plan
-from compiler.platforms.eks.runs.plan import Runtime, TrainJob
+from compiler.platforms.eks.runs.plan import Runtime
 from compiler.platforms.eks.workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -120,9 +121,9 @@ def _in_text(text: str, at: Route) -> Iterator[tuple[str, Route]]:
         yield name, at
 
 
-def _nodes(plan: Plan) -> Iterator[TrainJob | Container]:
+def _nodes(plan: Plan) -> Iterator[Gang | Container]:
     """Every job, and every container."""
-    yield from plan.of(TrainJob)
+    yield from plan.every(Gang)
     pods: list[Pod] = []
     for runtime in plan.of(Runtime):
         pods += [replicated.pod for replicated in runtime.jobs]

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.jobs.plan import Gang
 from compiler.core.pods.plan import Container
 from compiler.diagnostics import Severity
 from compiler.model.shell import title_of
 from compiler.places import Route
 from compiler.plan import Plan
-from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.platforms.eks.workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 
@@ -44,8 +44,8 @@ def direct_storage_path_stale(plan: Plan) -> Iterator[Finding]:
                     yield from _stale(title, word, node.where(field) / index)
 
 
-def _commands(plan: Plan) -> Iterator[tuple[str, TrainJob | Container]]:
-    for job in plan.of(TrainJob):
+def _commands(plan: Plan) -> Iterator[tuple[str, Gang | Container]]:
+    for job in plan.every(Gang):
         yield f"job `{job.identity.name}`", job
     for workload in plan.of(Workload):
         for part in workload.pods:

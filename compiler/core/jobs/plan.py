@@ -1,12 +1,73 @@
-"""What follows from a job on any platform: the memory of its model's state, and its checkpoints."""
+"""Jobs: what each runs on how many nodes; the memory of its model's state, and its checkpoints."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import field
 from typing import ClassVar
 
+from compiler.core.pods.plan import EnvVar, Misspelt, Resources
 from compiler.dataclass import dataclass
-from compiler.plan.base import PlanNode
+from compiler.plan.base import Identity, PlanNode
+from compiler.plan.units import Quantity
+
+SPEC_NAME = "trainyard.dev/job"
+"""Our own jobs carry a hash in their object's name; people know the spec's, which this label keeps."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gang(PlanNode):
+    """A job: what runs on each of its nodes, which start and end together. Platforms have their own.
+
+    ``requests`` and ``limits`` are per node. ``least_nodes``: so many are enough to start, and ``nodes`` the most.
+    ``selector``: labels that its nodes must have, where it says them itself. ``deadline``: the seconds after which it
+    is ended. ``source_name`` and ``pool`` are the names of the job and its pool in the spec, ``fallbacks`` the names of
+    the pools that are tried after it, and ``rerun`` is how often it asks to be run again. ``pods_a_node``: so many of
+    its pods fit on a node of its pool. ``misspelt``: as of containers.
+    """
+
+    name: str
+    namespace: str = ""
+    kind: str = ""
+    queue: str | None = None
+    priority: str | None = None
+    nodes: int | None = None
+    least_nodes: int | None = None
+    processes: int | str | None = None
+    image: str | None = None
+    command: tuple[str, ...] = ()
+    args: tuple[str, ...] = ()
+    env: tuple[EnvVar, ...] = ()
+    requests: Resources = field(default_factory=dict)
+    limits: Resources = field(default_factory=dict)
+    selector: Mapping[str, str] = field(default_factory=dict)
+    deadline: int | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    source_name: str = field(default="", compare=False)
+    pool: str = field(default="", compare=False)
+    fallbacks: tuple[str, ...] = field(default=(), compare=False)
+    rerun: int = field(default=0, compare=False)
+    pods_a_node: int = field(default=1, compare=False)
+    misspelt: Misspelt = field(default=(), compare=False)
+
+    @property
+    def identity(self) -> Identity:
+        """By the name that the spec gives it: that of its object carries a hash of what it runs."""
+        name = self.labels.get(SPEC_NAME, self.name)
+        return Identity(self.kind, self.namespace, name)
+
+    @property
+    def whole_nodes(self) -> int:
+        """The nodes that its pods fill."""
+        pods = self.nodes or 1
+        return -(-pods // self.pods_a_node)
+
+    def asks(self, resource: str) -> Quantity | None:
+        """What a node of the job asks of a resource, by limit or else request; ``None`` if not at all."""
+        limit = self.limits.get(resource)
+        return limit or self.requests.get(resource)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,74 @@
-"""What jobs can get of the nodes of a pool."""
+"""Pools: what each offers, and what jobs can get of one of its nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import ClassVar
 
 from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
+from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, ZONE, Requirement, Taint
 from compiler.plan.units import Quantity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool(PlanNode):
+    """Nodes of which jobs get some: of which types, in which zones, and how many at most. Platforms have their own.
+
+    ``requirements`` say types, zones and capacity by the labels of nodes. ``limits`` are totals over all nodes, by
+    resource, or of ``nodes``; with ``replicas`` so many are always there.
+    """
+
+    name: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+    requirements: tuple[Requirement, ...] = ()
+    limits: Mapping[str, Quantity] = field(default_factory=dict)
+    replicas: int | None = None
+
+    def values(self, key: str) -> tuple[str, ...] | None:
+        """The values that ``In`` requirements (or a label) leave for a key; ``None`` if nothing says so."""
+        if key in self.labels:
+            return (self.labels[key],)
+        left: tuple[str, ...] | None = None
+        for requirement in self.requirements:
+            if requirement.key != key or requirement.operator != "In":
+                continue
+            if left is None:
+                left = requirement.values
+            wanted = requirement.values
+            left = tuple(value for value in left if value in wanted)
+        return left
+
+    @property
+    def instance_types(self) -> tuple[str, ...] | None:
+        """The instance types allowed by name; ``None`` where they are chosen by category or not at all."""
+        return self.values(INSTANCE_TYPE)
+
+    @property
+    def zones(self) -> tuple[str, ...] | None:
+        """The zones allowed; ``None`` where every subnet's zone is."""
+        return self.values(ZONE)
+
+    @property
+    def capacity_types(self) -> tuple[str, ...] | None:
+        """on-demand, spot, reserved; ``None`` where the pool does not say."""
+        return self.values(CAPACITY_TYPE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixedPool(Pool):
+    """A pool whose types and sizes are said one by one, as those of node groups and of Slurm's partitions are.
+
+    Its largest size is the limit, ``least`` its smallest size. ``efa``: its nodes have EFA; ``block``: they are of a
+    Capacity Block. ``own_kubelet``: what is left of a node for jobs is not known, or all of it is.
+    """
+
+    efa: bool = False
+    block: bool = False
+    least: int | None = None
+    own_kubelet: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.queues.plan import FlavorQuotas, Quota, ResourceGroup
 from compiler.lift.pods import taints, tolerations
 from compiler.lift.reader import Reader, embedded, name_of, namespace_of
 from compiler.plan.base import PlanNode
@@ -13,12 +14,9 @@ from compiler.platforms.eks.kueue.plan import (
     Cohort,
     Flavor,
     FlavorFungibility,
-    FlavorQuotas,
     LocalQueue,
     Preemption,
     QueueManager,
-    Quota,
-    ResourceGroup,
     Topology,
     WorkloadPriority,
 )

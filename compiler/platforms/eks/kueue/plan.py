@@ -7,6 +7,7 @@ from dataclasses import field
 from itertools import chain
 from typing import ClassVar
 
+from compiler.core.queues.plan import FlavorQuotas, Queue, ResourceGroup
 from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
 from compiler.plan.plan import Plan
@@ -37,39 +38,6 @@ class Flavor(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quota(PlanNode):
-    """One resource of one flavor in a ClusterQueue. ``None`` limits are no limits."""
-
-    resource: str
-    nominal: Quantity
-    borrowing: Quantity | None = None
-    lending: Quantity | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlavorQuotas(PlanNode):
-    """The quotas of one flavor, in the order of the group's covered resources."""
-
-    flavor: str
-    quotas: tuple[Quota, ...]
-
-    def of(self, resource: str) -> Quota | None:
-        """The quota of a resource."""
-        for quota in self.quotas:
-            if quota.resource == resource:
-                return quota
-        return None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceGroup(PlanNode):
-    """A resource group of a ClusterQueue: which resources it covers, by which flavors."""
-
-    covered: tuple[str, ...]
-    flavors: tuple[FlavorQuotas, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Preemption(PlanNode):
     """spec.preemption of a ClusterQueue."""
 
@@ -89,7 +57,7 @@ class FlavorFungibility(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterQueue(PlanNode):
+class ClusterQueue(Queue):
     """kueue.x-k8s.io/v1beta2 ClusterQueue.
 
     ``namespace_selector``: ``None`` matches no namespace at all, ``{}`` every one; else the label
@@ -98,9 +66,6 @@ class ClusterQueue(PlanNode):
     ``None`` is Kueue's, 1.
     """
 
-    name: str
-    cohort: str | None = None
-    groups: tuple[ResourceGroup, ...] = ()
     namespace_selector: Mapping[str, tuple[str, ...]] | None = None
     namespaces_excluded: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     strategy: str = "BestEffortFIFO"
@@ -113,16 +78,6 @@ class ClusterQueue(PlanNode):
     def stopped(self) -> bool:
         """Whether nothing is admitted through it."""
         return self.stop_policy in STOPS
-
-    @property
-    def covered(self) -> frozenset[str]:
-        """Every resource that some group covers."""
-        return frozenset(resource for group in self.groups for resource in group.covered)
-
-    def flavors(self) -> tuple[FlavorQuotas, ...]:
-        """All flavors of all groups."""
-        groups = (group.flavors for group in self.groups)
-        return tuple(chain.from_iterable(groups))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from compiler.core.pools.pools import DIAGNOSTICS, Pool, resolve_pools
 from compiler.core.pools.topology import topology_name
 from compiler.core.pools.waits import PROVISION, PULL, RECOVERY, REPAIR
 from compiler.core.queues import spec as spec_queues
+from compiler.core.queues.plan import FlavorQuotas, Quota, ResourceGroup
 from compiler.core.queues.queues import Queue, resolve_queues
 from compiler.core.queues.spec import QueuesSection
 from compiler.places import Route
@@ -27,12 +28,9 @@ from compiler.platforms.eks.kueue.plan import (
     Cohort,
     Flavor,
     FlavorFungibility,
-    FlavorQuotas,
     LocalQueue,
     Preemption,
     QueueManager,
-    Quota,
-    ResourceGroup,
     WorkloadPriority,
 )
 from compiler.platforms.eks.kueue.topology import topologies

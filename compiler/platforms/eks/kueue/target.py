@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from compiler.core.queues.plan import FlavorQuotas, Quota, ResourceGroup
 from compiler.manifest import Body, Manifest
 from compiler.output.artifact import Places
 from compiler.plan import Plan, Quantity
@@ -11,11 +12,8 @@ from compiler.platforms.eks.kueue.plan import (
     ClusterQueue,
     Cohort,
     Flavor,
-    FlavorQuotas,
     LocalQueue,
     Preemption,
-    Quota,
-    ResourceGroup,
     Topology,
     WorkloadPriority,
 )

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
+from compiler.core.pools.plan import Pool
 from compiler.dataclass import dataclass
 from compiler.places import Route
 from compiler.plan.base import PlanNode
-from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, ZONE, Requirement, Taint
+from compiler.plan.scheduling import Requirement, Taint
 from compiler.plan.units import Quantity
 
 
@@ -125,57 +126,22 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodePool(PlanNode):
+class NodePool(Pool):
     """karpenter.sh/v1 NodePool. ``replicas`` makes it static; ``limits`` are totals over all its nodes.
 
     ``prune`` off keeps it, and so its nodes, when it leaves git. ``auto``: EKS Auto Mode launches its nodes, and
     ``node_class`` is one of its own kind.
     """
 
-    name: str
     node_class: str
     auto: bool = False
-    labels: Mapping[str, str] = field(default_factory=dict)
-    taints: tuple[Taint, ...] = ()
     startup_taints: tuple[Taint, ...] = ()
-    requirements: tuple[Requirement, ...] = ()
-    limits: Mapping[str, Quantity] = field(default_factory=dict)
-    replicas: int | None = None
     consolidation: str | None = None
     consolidate_after: str | None = None
     budgets: tuple[Budget, ...] = ()
     expire_after: str | None = None
     termination_grace: str | None = None
     prune: bool = True
-
-    def values(self, key: str) -> tuple[str, ...] | None:
-        """The values that ``In`` requirements (or a label) leave for a key; ``None`` if nothing says so."""
-        if key in self.labels:
-            return (self.labels[key],)
-        left: tuple[str, ...] | None = None
-        for requirement in self.requirements:
-            if requirement.key != key or requirement.operator != "In":
-                continue
-            if left is None:
-                left = requirement.values
-            wanted = requirement.values
-            left = tuple(value for value in left if value in wanted)
-        return left
-
-    @property
-    def instance_types(self) -> tuple[str, ...] | None:
-        """The instance types allowed by name; ``None`` where they are chosen by category or not at all."""
-        return self.values(INSTANCE_TYPE)
-
-    @property
-    def zones(self) -> tuple[str, ...] | None:
-        """The zones allowed; ``None`` where every subnet's zone is."""
-        return self.values(ZONE)
-
-    @property
-    def capacity_types(self) -> tuple[str, ...] | None:
-        """on-demand, spot, reserved; ``None`` where the pool does not say."""
-        return self.values(CAPACITY_TYPE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field, replace
 
+from compiler.core.jobs.plan import Gang
 from compiler.core.pods.plan import (
     Container,
     EnvVar,
-    Misspelt,
     Pod,
     ReplicatedJob,
-    Resources,
     _with_container,
     merged,
     patched,
@@ -20,7 +19,6 @@ from compiler.dataclass import dataclass
 from compiler.places import Route
 from compiler.plan.base import LATER, Identity, PlanNode
 from compiler.plan.plan import Plan
-from compiler.plan.units import Quantity
 from compiler.regex import regex
 
 TRAIN_JOB = "TrainJob"
@@ -74,8 +72,6 @@ JOB_RESOURCES = (
 )
 """Every kind of job that is written or read, as kubectl calls it; those that others make come last."""
 
-SPEC_NAME = "trainyard.dev/job"
-"""Our own jobs carry a hash in their object's name; people know the spec's, which this label keeps."""
 TRAINER_CHART = "kubeflow-trainer"
 _HASH = regex(r"-(?:[0-9a-f]{8}|[0-9a-f]{5})$")
 
@@ -150,67 +146,24 @@ class InitializerSource(PlanNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainJob(PlanNode):
+class TrainJob(Gang):
     """trainer.kubeflow.org/v1alpha1 TrainJob, or a job of another ``kind``, whose ``runtime`` is its own pods.
 
-    ``requests`` and ``limits`` are per node. ``least_nodes``: so many are enough to start, and ``nodes`` the most.
-
-    ``trainer`` says whether ``spec.trainer`` is there at all; without it no PET_* variable is injected.
-    ``source_name`` and ``pool`` are the names of the job and its pool in the spec, ``fallbacks`` the names of the pools
-    that are tried after it, and ``rerun`` is how often it asks to be run anew. ``patched`` are the patches of the spec
-    that change what it runs, by their places. ``pods_a_node``: so many of its pods fit on a node of its pool.
-    ``misspelt``: as of containers.
+    ``trainer`` says whether ``spec.trainer`` is there at all; without it no PET_* variable is injected. ``patched`` are
+    the patches of the spec that change what it runs, by their places.
     """
 
-    name: str
     namespace: str
     runtime: str
     runtime_kind: str = "ClusterTrainingRuntime"
-    queue: str | None = None
-    priority: str | None = None
     trainer: bool = True
-    nodes: int | None = None
-    processes: int | str | None = None
-    image: str | None = None
-    command: tuple[str, ...] = ()
-    args: tuple[str, ...] = ()
-    env: tuple[EnvVar, ...] = ()
-    requests: Resources = field(default_factory=dict)
-    limits: Resources = field(default_factory=dict)
     patches: tuple[Patch, ...] = ()
     suspend: bool | None = None
     managed_by: str | None = None
-    deadline: int | None = None
     prune: bool = True
-    labels: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
     kind: str = TRAIN_JOB
-    least_nodes: int | None = None
     initializers: tuple[InitializerSource, ...] = ()
-    source_name: str = field(default="", compare=False)
-    pool: str = field(default="", compare=False)
-    fallbacks: tuple[str, ...] = field(default=(), compare=False)
-    rerun: int = field(default=0, compare=False)
-    pods_a_node: int = field(default=1, compare=False)
-    misspelt: Misspelt = field(default=(), compare=False)
     patched: tuple[Route, ...] = field(default=(), compare=False)
-
-    @property
-    def identity(self) -> Identity:
-        """By the name that the spec gives it: that of its object carries a hash of what it runs."""
-        name = self.labels.get(SPEC_NAME, self.name)
-        return Identity(self.kind, self.namespace, name)
-
-    @property
-    def whole_nodes(self) -> int:
-        """The nodes that its pods fill."""
-        pods = self.nodes or 1
-        return -(-pods // self.pods_a_node)
-
-    def asks(self, resource: str) -> Quantity | None:
-        """What a node of the job asks of a resource, by limit or else request; ``None`` if not at all."""
-        limit = self.limits.get(resource)
-        return limit or self.requests.get(resource)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,8 +181,10 @@ class FileSet(PlanNode):
         return Identity("FileSet", self.namespace, "files")
 
 
-def runtime_of(plan: Plan, job: TrainJob) -> Runtime | None:
+def runtime_of(plan: Plan, job: Gang) -> Runtime | None:
     """The runtime that a job refers to."""
+    if not isinstance(job, TrainJob):
+        return None
     has_own = job.runtime_kind in ("TrainingRuntime", job.kind)
     namespace = job.namespace if has_own else ""
     return plan.named(Runtime, job.runtime, namespace)
@@ -269,3 +224,10 @@ def _trained(main: Container, job: TrainJob, *, merge_resources: bool) -> Contai
         requests=requests,
         limits=limits,
     )
+
+
+def patches_of(job: Gang) -> tuple[Patch, ...]:
+    """What a job changes in the pods of a runtime that it refers to."""
+    if isinstance(job, TrainJob):
+        return job.patches
+    return ()
