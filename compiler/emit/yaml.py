@@ -65,7 +65,7 @@ def encoded(body: Mapping[str, Any], choices: Mapping[str, Sequence[str]] | None
     """
     if choices:
         return with_choices(dump(body), choices).encode()
-    if body["kind"] == "TrainJob":  # each is another
+    if body.get("kind") == "TrainJob":  # each is another
         return dump(body).encode()
     return _encoded(marshal.dumps(dict(body), 2))
 

@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 
 from compiler.diagnostics.pages import load_pages
 from compiler.language.whole import language
+from compiler.platforms import PLATFORMS
 from compiler.spec import types
 from compiler.spec.errors import inner_model
 from tests.policy.harness import builtin_rules
@@ -45,7 +46,11 @@ def leaves(model: type[BaseModel], above: str = "") -> Iterator[tuple[str, Field
             yield from leaves(part, f"{key}{inside}.")
 
 
-LEAVES = {key: (field, declared) for key, field, declared in leaves(language())}
+LEAVES = {
+    key: (field, declared)
+    for platform in PLATFORMS.values()
+    for key, field, declared in leaves(language(platform))
+}
 ROWS = rows()
 
 
