@@ -98,10 +98,9 @@ def _modules() -> Mapping[str, str]:
     """The module of each format, by its name."""
     here = Path(__file__).parent
     folders = {__name__: here}
-    for platform in PLATFORMS:
-        folders[f"compiler.platforms.{platform}.formats"] = (
-            here.parent / "platforms" / platform / "formats"
-        )
+    for platform in PLATFORMS.values():
+        package = f"compiler.platforms.{platform.folder}.formats"
+        folders[package] = here.parent / "platforms" / platform.folder / "formats"
     modules = {}
     for package, folder in folders.items():
         names = {path.stem for path in folder.glob("*.py")}
