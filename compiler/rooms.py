@@ -47,7 +47,7 @@ class Platform:
 
     def asked(self) -> ModuleType:
         """The module that answers the core."""
-        return import_module(self.answers or f"compiler.platforms.{self.folder}.answers")
+        return import_module(self.answers or f"{__package__}.platforms.{self.folder}.answers")
 
     @property
     def folder(self) -> str:

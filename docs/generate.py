@@ -20,11 +20,11 @@ from pydantic import BaseModel
 
 from compiler.cli.arguments import EXIT_CODES, parser
 from compiler.diagnostics.pages import Page, load_pages
+from compiler.language.reference import keys, models
+from compiler.language.schema import ALL, KINDS, schema_text
 from compiler.policy.interface import describe, names
 from compiler.policy.load import builtin_folder, load_rules
 from compiler.policy.rule import Rule
-from compiler.language.reference import keys, models
-from compiler.language.schema import ALL, KINDS, schema_text
 from docs.console import EXAMPLE, FILES, refreshed
 
 DOCS = Path(__file__).resolve().parent

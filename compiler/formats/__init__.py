@@ -23,13 +23,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol, cast
 
+from compiler import platforms
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.lift import assembled, carried
 from compiler.manifest import Manifest, ObjectRef
 from compiler.output.artifact import Artifact, UnjudgedError
 from compiler.plan import Plan, PlanNode
-from compiler.platforms import PLATFORMS
 from compiler.verify.loose_ends import Near, beside, everywhere
 
 __all__ = [
@@ -98,8 +98,8 @@ def _modules() -> Mapping[str, str]:
     """The module of each format, by its name."""
     here = Path(__file__).parent
     folders = {__name__: here}
-    for platform in PLATFORMS.values():
-        package = f"compiler.platforms.{platform.folder}.formats"
+    for platform in platforms.PLATFORMS.values():
+        package = f"{platforms.__name__}.{platform.folder}.formats"
         folders[package] = here.parent / "platforms" / platform.folder / "formats"
     modules = {}
     for package, folder in folders.items():

@@ -14,6 +14,7 @@ from compiler.formats import checked, format_of, formats, objects, recognised, w
 from compiler.lower import lower
 from compiler.manifest import Manifest
 from compiler.output import Artifact, UnjudgedError
+from compiler.output.artifact import kinds_of_formats
 from compiler.plan import Plan
 from compiler.rooms import parts
 
@@ -44,19 +45,20 @@ def test_a_spec_with_an_unjudged_output_cannot_be_built(monkeypatch: pytest.Monk
     def unjudged(plan: Plan) -> Iterator[Artifact]:
         yield Artifact(path="cluster.yaml", text="Region: x", format="parallelcluster")
 
-    sketch = ModuleType("compiler.subjects.parallelcluster.target")
+    sketch = ModuleType("compiler.platforms.sketch.target")
     vars(sketch)["lower"] = unjudged
     more = (*parts("target"), sketch)
-    monkeypatch.setattr("compiler.targets.parts", lambda name: more)
+    monkeypatch.setattr("compiler.lower.parts", lambda name: more)
     with pytest.raises(UnjudgedError):
         lower(plan_of(spec()))
 
 
 def test_a_format_is_found_by_being_there() -> None:
-    folder = ROOT / "compiler" / "output" / "formats"
+    folder = ROOT / "compiler" / "formats"
     modules = {path.stem for path in folder.glob("*.py")} - {"__init__"}
     packages = {path.parent.name for path in folder.glob("*/__init__.py")}
-    assert set(formats()) == modules | packages
+    assert modules | packages <= set(formats())
+    assert set(formats()) == set(kinds_of_formats())  # each has a name for what it writes
     assert {"kubernetes", "eksctl", "cloudformation", "markdown"} <= set(formats())
     for name in formats():
         assert format_of(name).verified([], registry.Setting()) == []
