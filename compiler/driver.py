@@ -187,8 +187,8 @@ def _lower(done: Compilation, options: Options) -> list[Diagnostic]:
         faults += unfit
     manifests = objects(artifacts)
     committed = options.committed / done.name
-    if options.hold and committed.is_dir():
-        # A first compilation starts sooner without it.
+    # What is held are objects of Kubernetes; a first compilation starts sooner without it.
+    if options.hold and manifests and committed.is_dir():
         from compiler.history import hold
 
         held = hold(spec, plan, manifests, done.document, committed, catalog, options.replace)
