@@ -264,7 +264,7 @@ def test_no_plugin_of_pydantic_has_a_say(tmp_path: Path) -> None:
     )
     path = f"{ROOT}{os.pathsep}{tmp_path}"
     assert spawn("schema", PYTHONPATH=path).code == 0
-    build = "from compiler.spec.cluster import language; language().model_rebuild()"
+    build = "from compiler.language.whole import language; language().model_rebuild()"
     bare = subprocess.run(
         [sys.executable, "-c", build],
         cwd=EXAMPLE,

@@ -72,9 +72,9 @@ def test_names_are_looked_up_by_kind_and_namespace() -> None:
     assert plan.named(NodeClass, "h100") is plan.of(NodeClass)[0]
     assert plan.named(Flavor, "h100") is plan.of(Flavor)[0]
     assert runtime_of(plan, job) is not None
-    assert (found := queue_of(plan, job)) is not None
+    assert (found := queue_of(plan, job.queue, job.namespace)) is not None
     assert found.name == "team-a"
-    assert queue_of(plan, replace(job, queue="nope")) is None
+    assert queue_of(plan, "nope", job.namespace) is None
     assert plan.named(LocalQueue, "team-a", "team-b") is None
     assert plan.named(NodePool, None) is None
     assert chart_version(plan, "kueue") == RELEASE.version("kueue")

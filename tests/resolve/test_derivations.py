@@ -597,7 +597,7 @@ def test_without_queues_each_pool_has_one_of_its_name() -> None:
 def test_every_resource_that_a_pod_asks_is_covered_for_all_its_nodes(name: str) -> None:
     _, plan = example(name)
     for job in plan.of(TrainJob):
-        queue = queue_of(plan, job)
+        queue = queue_of(plan, job.queue, job.namespace)
         assert queue is not None
         runtime = runtime_of(plan, job)
         assert runtime is not None

@@ -186,6 +186,7 @@ QUEUE = {"name": "all", "quota": [{"pool": "gpu", "nodes": 4}]}
 # --- a file that is dropped in
 
 _FILE = """
+from compiler.core.pools.pools import pool_types
 from compiler.platforms.eks.addons.addon import AddOn, Controller, Daemon, on_gpus
 
 def wanted(context):

@@ -444,7 +444,7 @@ def test_a_spec_without_it_imports_nothing_of_it() -> None:
         "import sys; from compiler.cli import main\n"
         "try: main(['check', 'specs/starter.yaml'])\n"
         "except SystemExit: pass\n"
-        "print(*(name for name in sys.modules if name.startswith('compiler.subjects') and 'auto' in name))"
+        "print(*(name for name in sys.modules if name.startswith('compiler.platforms.') and 'auto' in name))"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, encoding="utf-8", check=True

@@ -21,7 +21,15 @@ from compiler.platforms.eks.health.plan import BurnIn
 from compiler.platforms.eks.kueue.plan import Flavor, QueueManager
 from compiler.platforms.eks.nodes.plan import NodePool
 
-SCRIPT = Path(__file__).parents[2] / "compiler" / "subjects" / "health" / "scripts" / "burn_in.py"
+SCRIPT = (
+    Path(__file__).parents[2]
+    / "compiler"
+    / "platforms"
+    / "eks"
+    / "health"
+    / "scripts"
+    / "burn_in.py"
+)
 TAINT = {"key": "trainyard.dev/burn-in", "effect": "NoSchedule"}
 OTHER = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
 

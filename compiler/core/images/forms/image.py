@@ -28,7 +28,7 @@ DIGEST = "sha256:f861e28dd9b8ecc86722bd37306b2f7b7e74336bc9c98dba37223cf031d04a7
 """pytorch-training:2.7.1-gpu-py312-cu128-ubuntu22.04-ec2 of AWS' Deep Learning Containers."""
 
 
-class Source(SpecModel):
+class ImageSource(SpecModel):
     """A file or folder of the repository that is copied into the image."""
 
     origin: ContextPath = Field(
@@ -192,7 +192,7 @@ class Image(SpecModel):
         description="The file of Python packages, each with its hashes, relative to the file that it is written in.",
         examples=["../train/requirements.txt"],
     )
-    sources: list[Source] = Field(
+    sources: list[ImageSource] = Field(
         [],
         description="The files and folders of the repository that are copied into the image.",
         examples=[[{"from": "../train", "to": "/workspace/train"}]],

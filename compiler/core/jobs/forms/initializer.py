@@ -20,7 +20,7 @@ def _is_read(uri: str) -> bool:
     return len(parts) >= least and all(parts)
 
 
-class Source(SpecModel):
+class Downloaded(SpecModel):
     """Something that Trainer's initializer downloads."""
 
     storage_uri: Word = Field(
@@ -54,12 +54,12 @@ class Source(SpecModel):
 class Initializer(SpecModel):
     """What Trainer downloads to `/workspace/dataset` and `/workspace/model` before the nodes start."""
 
-    dataset: Source | None = Field(
+    dataset: Downloaded | None = Field(
         None,
         description="What is downloaded to `/workspace/dataset`.",
         examples=[{"storageUri": "hf://tatsu-lab/alpaca"}],
     )
-    model: Source | None = Field(
+    model: Downloaded | None = Field(
         None,
         description="What is downloaded to `/workspace/model`.",
         examples=[{"storageUri": "hf://meta-llama/Llama-3.2-1B", "secret": "hf-token"}],
@@ -80,7 +80,7 @@ class Initializer(SpecModel):
             )
         return self
 
-    def parts(self) -> dict[str, Source]:
+    def parts(self) -> dict[str, Downloaded]:
         """What is downloaded, by its name."""
         both = {"dataset": self.dataset, "model": self.model}
         named = both.items()

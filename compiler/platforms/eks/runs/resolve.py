@@ -43,7 +43,6 @@ from compiler.plan import PlanNode
 from compiler.plan.base import content
 from compiler.plan.scheduling import RESERVATION_LABEL, Requirement
 from compiler.plan.units import Quantity
-from compiler.platforms.eks.runs.auto_mode import check_life
 from compiler.platforms.eks.runs.fallbacks import all_tolerations, is_mixed, one_pod_set, pool_terms
 from compiler.platforms.eks.runs.kinds.kind import kind_of
 from compiler.platforms.eks.runs.mounts import mounted
@@ -64,6 +63,7 @@ from compiler.platforms.eks.runs.volumes import (
     needs,
     volumes_of,
 )
+from compiler.platforms.eks.settings.spec import ClusterSection
 
 SERVICE_ACCOUNT = "training"
 POD_PRIORITY = "trainyard-training"
@@ -78,7 +78,10 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     bound = context.once(bound_jobs)
     for job in bound:
         check_job(context, job, storages)
-        check_life(context, job)
+        if ClusterSection.of(context.spec).auto_mode is not None:
+            from compiler.platforms.eks.runs.auto_mode import check_life  # few clusters have it
+
+            check_life(context, job)
         launcher_of(job.spec).check(context, job)
         if job.others:
             check_others(context, job, storages)
