@@ -43,6 +43,8 @@ APART = {
     ("formats", "*.resolve"),
     ("*.lift", "targets"),
     ("*.lift", "*.target"),
+    ("*.lift", "*.bodies"),
+    ("*.lift", "*.origins"),
     ("*.lift", "*.resolve"),
     ("*.lift", "*.spec"),
     ("lift", "targets"),

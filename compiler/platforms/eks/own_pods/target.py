@@ -15,6 +15,8 @@ from compiler.core.pods.plan import Pod, ReplicatedJob
 from compiler.manifest import Body, Manifest
 from compiler.places import Key, Route
 from compiler.plan import Plan
+from compiler.platforms.eks.runs.bodies import pod_template
+from compiler.platforms.eks.runs.origins import head_origins, pod_origins, program_origins
 from compiler.platforms.eks.runs.plan import (
     JOB_KINDS,
     TRAIN_JOB,
@@ -23,15 +25,7 @@ from compiler.platforms.eks.runs.plan import (
     effective_pod,
     runtime_of,
 )
-from compiler.platforms.eks.runs.target import (
-    JOBS,
-    head_origins,
-    job_head,
-    pod_origins,
-    pod_template,
-    program_origins,
-    runtime_spec,
-)
+from compiler.platforms.eks.runs.target import JOBS, job_head, runtime_spec
 from compiler.targets.body import given, path
 
 _Path = tuple[Key, ...]

@@ -21,7 +21,7 @@ from compiler.platforms.eks.flux.accounts import READ, deliverer, deliverer_in, 
 from compiler.platforms.eks.flux.stages import stage
 from compiler.platforms.eks.kueue.resolve import TRAINING
 from compiler.platforms.eks.rbac.plan import Access, PolicyRule, ServiceAccount, Subject
-from compiler.platforms.eks.runs.resolve import POD_PRIORITY, SERVICE_ACCOUNT
+from compiler.platforms.eks.runs.pod import POD_PRIORITY, SERVICE_ACCOUNT
 from compiler.platforms.eks.secrets.plan import API as SECRETS_API
 from compiler.platforms.eks.secrets.plan import RESOURCES as SECRETS
 from compiler.platforms.eks.teams.people import groups_of

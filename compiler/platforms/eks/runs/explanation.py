@@ -1,0 +1,99 @@
+"""What only explain shows of a job."""
+
+from __future__ import annotations
+
+from compiler.context import Context
+from compiler.core.jobs.job import Job
+from compiler.core.jobs.launchers.launcher import launcher_of
+from compiler.plan.scheduling import RESERVATION_LABEL
+from compiler.platforms.eks.runs.kinds.kind import kind_of
+from compiler.platforms.eks.runs.plan import TRAIN_JOB
+from compiler.platforms.eks.runs.pod import POD_PRIORITY
+from compiler.platforms.eks.runs.topology import UNCONSTRAINED_TOPOLOGY, asks_for_any_host, level_of
+
+
+def explain(context: Context, job: Job) -> None:
+    target, pool = job.target, job.pool
+    zones: dict[str, None] = {}
+    for known in job.pools:
+        zones |= dict.fromkeys(known.zones)
+    if job.others:
+        there = "each pool is in one of them"
+    else:
+        there = f"pool {pool.name} is there"
+    context.derive(target, "zone", ", ".join(zones), there, follows=pool.at)
+    context.derive(
+        target,
+        "tolerations",
+        ", ".join(map(str, pool.taints)),
+        f"the taints of pool {pool.name}",
+        follows=pool.at,
+    )
+    _explain_restarts(context, job)
+    context.derive(
+        target,
+        "disruption",
+        "karpenter.sh/do-not-disrupt",
+        "a node that is emptied to save money would end the whole gang",
+        "karpenter.sh/v1, v1.14.1",
+    )
+    if job.spec.runtime is None:
+        context.derive(
+            target,
+            "priorityClass",
+            POD_PRIORITY,
+            "above best-effort pods, never preempting: Kueue decides",
+        )
+    _explain_topology(context, job)
+
+
+def _explain_restarts(context: Context, job: Job) -> None:
+    launcher_of(job.spec).explain(context, job)
+    kind = kind_of(job.spec)
+    kind.explain(context, job)
+    retries = job.spec.retries
+    if job.spec.runtime is not None:
+        return
+    context.settle(
+        job.target,
+        "retries.job",
+        retries.job if "job" in retries.model_fields_set else None,
+        launcher_of(job.spec).restarts(job),
+        kind.retried,
+        at=job.at / "retries" / "job",
+    )
+    if kind.name not in (TRAIN_JOB, "JobSet"):
+        return
+    context.derive(
+        job.target,
+        "restart",
+        "restartPolicy Never, backoffLimit 0",
+        "a lost rank hangs the others: every failure passes to JobSet, which makes all pods anew",
+        "jobset.x-k8s.io/v1alpha2 failurePolicy",
+    )
+
+
+def _explain_topology(context: Context, job: Job) -> None:
+    level = level_of(job)
+    given = job.spec.topology
+    if level is None and given is None:
+        if asks_for_any_host(job):
+            context.derive(
+                job.target,
+                "topology",
+                "any host",
+                f"pool {job.pool.name} has a topology and another pool of the queue has none: Kueue gives its nodes "
+                "only to pods that ask for one",
+                UNCONSTRAINED_TOPOLOGY,
+            )
+        return
+    by = "reservation" if level == RESERVATION_LABEL else "EC2's network layers"
+    context.settle(
+        job.target,
+        "topology",
+        f"{given.chosen} {given.level}" if given else None,
+        level,
+        f"pool {job.pool.name} is placed by {by}",
+        "kueue.x-k8s.io/podset-preferred-topology",
+        at=job.at / "topology",
+    )

@@ -1,0 +1,170 @@
+"""The lines of the spec behind the fields of a runtime and a job."""
+
+from __future__ import annotations
+
+from compiler.core.pods.plan import EFA, GPU, HUGEPAGES, NEURON, Pod
+from compiler.output.artifact import Places
+from compiler.places import Key
+from compiler.platforms.eks.runs.plan import Runtime, TrainJob
+
+QUEUE = "kueue.x-k8s.io/queue-name"
+PRIORITY = "kueue.x-k8s.io/priority-class"
+LEAST = "kueue.x-k8s.io/job-min-parallelism"
+REPLICATED = ("spec", "template", "spec", "replicatedJobs")
+POD = ("template", "spec", "template", "spec")
+PATCHES = ("spec", "runtimePatches", 0, "trainingRuntimeSpec", *REPLICATED[1:])
+
+
+def runtime_origins(runtime: Runtime) -> Places:
+    failure = ("spec", "template", "spec", "failurePolicy")
+    restarts = runtime.where("max_restarts")
+    places: Places = {(*failure, "maxRestarts"): restarts}
+    for index, job in enumerate(runtime.jobs):
+        places.update(pod_origins((*REPLICATED, index, *POD), job.pod))
+    return places
+
+
+def pod_origins(spec: tuple[Key, ...], pod: Pod) -> Places:
+    """Where the fields of a pod come from; ``spec`` is the path of its spec in the object."""
+    places: Places = {
+        (*spec, "tolerations"): pod.where("tolerations"),
+        (*spec, "volumes"): pod.where("volumes"),
+        (*spec, "nodeSelector"): pod.where("node_selector"),
+        (*spec, "terminationGracePeriodSeconds"): pod.where("grace_seconds"),
+        (*spec, "serviceAccountName"): pod.where("service_account"),
+    }
+    if pod.pools:
+        places[(*spec, "affinity")] = pod.where("pools")
+    if pod.excluded_nodes:
+        places[(*spec, "affinity")] = pod.where("excluded_nodes")
+    if pod.pull_secrets:
+        places[(*spec, "imagePullSecrets")] = pod.where("pull_secrets")
+    for key in pod.annotations:
+        if f"annotations.{key}" in pod.origins:
+            here = (*spec[:-1], "metadata", "annotations", key)
+            places[here] = pod.where(f"annotations.{key}")
+    for index, volume in enumerate(pod.volumes):
+        if f"volumes.{volume.name}" in pod.origins:
+            origin = pod.where(f"volumes.{volume.name}")
+            places[(*spec, "volumes", index)] = origin
+    places.update(_container_origins(spec, pod))
+    return places
+
+
+def _container_origins(spec: tuple[Key, ...], pod: Pod) -> Places:
+    places: Places = {}
+    for index, container in enumerate(pod.containers):
+        here = (*spec, "containers", index)
+        if container.pre_stop:
+            places[(*here, "lifecycle")] = container.where("pre_stop")
+        if container.working_dir:
+            places[(*here, "workingDir")] = container.where("working_dir")
+        for field in _OF_CONTAINER:
+            if field in container.origins and getattr(container, field):
+                origin = container.where(field)
+                places[(*here, field)] = origin
+    for index, container in enumerate(pod.init_containers):
+        here = (*spec, "initContainers", index)
+        places[here] = container.at
+        for field in _OF_CONTAINER:
+            if getattr(container, field):
+                origin = container.where(field)
+                places[(*here, field)] = origin
+    return places
+
+
+_OF_CONTAINER = ("image", "command", "args", "env")
+
+
+_FIELDS = (
+    (("trainer", "numNodes"), "nodes"),
+    (("trainer", "image"), "image"),
+    (("trainer", "command"), "command"),
+    (("trainer", "args"), "args"),
+    (("trainer", "env"), "env"),
+    (("trainer", "resourcesPerNode"), "requests"),
+    (("trainer", "numProcPerNode"), "processes"),
+    (("activeDeadlineSeconds",), "deadline"),
+    (("runtimeRef",), "runtime"),
+)
+
+
+WORDS = (("spec", "trainer", "command"), ("spec", "trainer", "args"))
+
+
+_LIMITS = ("spec", "trainer", "resourcesPerNode", "limits")
+
+
+_ASKED = {
+    "cpu": "cpu",
+    "memory": "memory",
+    "ephemeral-storage": "ephemeralStorage",
+    GPU: "accelerators",
+    NEURON: "accelerators",
+    EFA: "efa",
+    HUGEPAGES: "hugePages",
+}
+
+
+def job_origins(job: TrainJob, old: bool) -> Places:
+    patches = "podTemplateOverrides" if old else "runtimePatches"
+    places: Places = {}
+    for field, name in _FIELDS:
+        origin = job.where(name)
+        places["spec", *field] = origin
+    places.update(_env_origins(("spec", "trainer", "env"), job))
+    places.update(_limit_origins(_LIMITS, job))
+    places.update(head_origins(job))
+    places["spec", patches] = job.where("patches")
+    for index, patch in enumerate(job.patches):
+        if patch.pod.origins:  # all of the job's own pod, over a released runtime
+            places.update(pod_origins((*PATCHES, index, *POD), patch.pod))
+    for source in job.initializers:
+        places["spec", "initializer", source.name] = source.at
+    return places
+
+
+def head_origins(job: TrainJob) -> Places:
+    """Where the metadata of a job comes from."""
+    places: Places = {
+        ("metadata", "annotations", key): job.where("annotations") / key for key in job.annotations
+    }
+    if job.least_nodes is not None:
+        places["metadata", "annotations", LEAST] = job.where("least_nodes")
+    places["metadata", "name"] = job.where("name")
+    places["metadata", "namespace"] = job.where("namespace")
+    places["metadata", "labels"] = job.where("labels")
+    places["metadata", "labels", QUEUE] = job.where("queue")
+    places["metadata", "labels", PRIORITY] = job.where("priority")
+    return places
+
+
+def program_origins(container: tuple[Key, ...], job: TrainJob) -> Places:
+    """Where the program of a job comes from; ``container`` is the path of the one that runs it."""
+    places: Places = {}
+    for field in _OF_CONTAINER:
+        origin = job.where(field)
+        places[(*container, field)] = origin
+    places[(*container, "resources")] = job.where("requests")
+    places.update(_env_origins((*container, "env"), job))
+    places.update(_limit_origins((*container, "resources", "limits"), job))
+    return places
+
+
+def _env_origins(env: tuple[Key, ...], job: TrainJob) -> Places:
+    places: Places = {}
+    for index, variable in enumerate(job.env):
+        origin = f"env.{variable.name}"
+        if origin in job.origins:
+            place = job.where(origin)
+            places[(*env, index)] = place
+    return places
+
+
+def _limit_origins(limits: tuple[Key, ...], job: TrainJob) -> Places:
+    places: Places = {}
+    for resource in job.limits:
+        if resource in _ASKED:
+            origin = job.where("limits") / _ASKED[resource]
+            places[(*limits, resource)] = origin
+    return places
