@@ -264,6 +264,18 @@ def test_an_add_on_that_is_dropped_in_is_installed(dropped_in: Catalog) -> None:
     assert "controllers/helmrepository-charts-example-com-exporter.yaml" in after
 
 
+def test_an_add_on_that_an_older_release_lacks_is_an_error_at_the_release(
+    dropped_in: Catalog,
+) -> None:
+    older = min(dropped_in.releases)
+    plan, faults = resolve(language().model_validate(spec(release=older)), dropped_in)
+    assert plan is None
+    (fault,) = faults
+    assert (fault.code, str(fault.at)) == ("RES270", "spec.release")
+    assert "gpu-exporter" in fault.message
+    assert RELEASE.name in fault.help
+
+
 def test_an_add_on_that_is_dropped_in_changes_no_cluster_without_it(dropped_in: Catalog) -> None:
     after = objects(_resolved(CPU, dropped_in))
     assert _bodies(after) == _CPU_BEFORE

@@ -22,4 +22,5 @@ def kind_of(job: Job) -> Kind:
 
 def settle(context: Context) -> None:
     """What is recorded once every room has resolved: the versions of what the cluster uses."""
+    addons.check_release(context)
     settle_versions(context, addons.used(context))

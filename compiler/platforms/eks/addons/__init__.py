@@ -11,10 +11,10 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from compiler.context import Context
+from compiler.context import SPEC, Context
 from compiler.platforms.eks.addons.addon import AddOn
 
-__all__ = ["AddOn", "addons", "used", "wanted"]
+__all__ = ["AddOn", "addons", "check_release", "used", "wanted"]
 
 _PARTS = ("__init__", "addon", "placing")
 # Needed by every cluster, and no add-ons: the control plane, the tool that makes it, and the nodes' image.
@@ -54,6 +54,20 @@ def wanted(context: Context, by: str) -> Iterator[AddOn]:
     for addon in addons().values():
         if addon.by == by and addon.runs(context):
             yield addon
+
+
+def check_release(context: Context) -> None:
+    """Add-ons that the cluster needs, and its release does not have: they are newer than it."""
+    for addon in addons().values():
+        if addon.component in context.release.components or not addon.lacks(context):
+            continue
+        name = context.release.name
+        context.fault(
+            "RES270",
+            f"release {name} has no `{addon.component}`, which this cluster needs",
+            SPEC / "release",
+            f"take a newer release: `{context.catalog.newest_release.name}` has it",
+        )
 
 
 def used(context: Context) -> frozenset[str]:

@@ -155,7 +155,14 @@ class AddOn:
     in_auto_mode: bool = False
 
     def runs(self, context: Context) -> bool:
-        """Whether the cluster installs it: where it is wanted, and EKS Auto Mode does not bring it by itself."""
+        """Whether the cluster installs it: where it is wanted, and EKS Auto Mode does not bring it by itself.
+
+        One that the release does not have is reported (RES270), and not installed.
+        """
+        return self.component in context.release.components and self.lacks(context)
+
+    def lacks(self, context: Context) -> bool:
+        """Whether the cluster needs it to be installed, whatever its release has."""
         return self.is_ours(context) and self.wanted(context)
 
     def is_ours(self, context: Context) -> bool:
