@@ -20,14 +20,11 @@ from compiler.output import Artifact
 from compiler.places import Route
 from compiler.plan import Plan, PlanNode
 from compiler.plan.base import Identity
-from compiler.plan.scheduling import POOL_LABEL
 from compiler.platforms.eks.cluster.plan import Bootstrap
-from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
 from compiler.platforms.eks.overrides.plan import IncludedObject, ObjectPatch
 from compiler.platforms.eks.secrets.plan import ExternalSecret
 from compiler.policy import Policies, load_policies
 from compiler.policy.config import Config
-from compiler.regex import regex
 from compiler.resolve import resolve
 from compiler.source.assemble import SpecSource, assemble
 from compiler.source.include import included
@@ -35,8 +32,6 @@ from compiler.source.texts import with_texts
 from compiler.verify.references import made_elsewhere
 
 # Lists of the NodePools of one pool, once they have its name.
-_POOLS_HAVE = regex(r"pools (`[^`]+`)(?:, \1)+ have")
-_REPEATED = regex(r"(`[^`]+`)(?:, \1)+")
 _MANY = 16  # specs from which on every core takes a share
 
 Lowered = Callable[[Sequence[Manifest]], None]
@@ -156,7 +151,7 @@ def _passes(
     findings = traced(verdict.diagnostics, artifacts)
     if plan.waiting:
         findings += _on_waiting(plan, artifacts, findings, catalog, policies)
-    return faults + _with_names_of_spec(findings, plan, policies)
+    return faults + findings
 
 
 def _lower(done: Compilation, options: Options) -> list[Diagnostic]:
@@ -263,44 +258,6 @@ def traced(diagnostics: Sequence[Diagnostic], artifacts: Sequence[Artifact]) -> 
         return []
     by_id = {artifact.id: artifact for artifact in artifacts}
     return [_trace(diagnostic, by_id) for diagnostic in diagnostics]
-
-
-def _with_names_of_spec(
-    findings: Sequence[Diagnostic], plan: Plan, policies: Policies
-) -> list[Diagnostic]:
-    """Findings with the pools' names of the spec: rules see NodePools, of which a pool has one for each reservation."""
-    pools: dict[str, str] = {}
-    launched: list[NodePool | NodeGroup] = [*plan.of(NodePool)]
-    launched += plan.of(NodeGroup)
-    for node_pool in launched:
-        pool = node_pool.labels.get(POOL_LABEL)
-        if pool is not None:
-            pools[node_pool.name] = pool
-    if not pools:
-        return list(findings)
-    codes = {rule.code for rule in policies.rules}
-    named = []
-    for finding in findings:
-        if finding.code in codes:
-            finding = _with_pools(finding, pools)
-        named.append(finding)
-    return named
-
-
-def _with_pools(finding: Diagnostic, pools: Mapping[str, str]) -> Diagnostic:
-    def named(text: str) -> str:
-        for node_pool, pool in pools.items():
-            text = text.replace(f"`{node_pool}`", f"`{pool}`")
-        text = _POOLS_HAVE.sub(r"pool \1 has", text)
-        return _REPEATED.sub(r"\1", text)
-
-    return replace(
-        finding,
-        message=named(finding.message),
-        label=named(finding.label),
-        notes=tuple(named(note) for note in finding.notes),
-        help=named(finding.help),
-    )
 
 
 def _trace(finding: Diagnostic, by_id: Mapping[str, Artifact]) -> Diagnostic:

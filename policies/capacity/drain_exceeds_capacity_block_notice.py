@@ -78,7 +78,7 @@ def drain_exceeds_capacity_block_notice(pool: NodePool, world: World) -> Iterato
     types = world.types(pool)
     if types and all(instance.family in _ULTRASERVERS for instance in types):
         yield Finding(
-            f"pool `{pool.name}` has UltraServers, which EC2 takes 60 minutes before their block ends, and Karpenter "
+            f"pool `{pool.title}` has UltraServers, which EC2 takes 60 minutes before their block ends, and Karpenter "
             "drains from 40 minutes before it",
             pool.where("termination_grace"),
             label="pods get no signal to stop",
@@ -86,7 +86,7 @@ def drain_exceeds_capacity_block_notice(pool: NodePool, world: World) -> Iterato
         )
     elif drain is not None and drain > most:
         yield Finding(
-            f"pool `{pool.name}` drains in {Duration(drain)}, and EC2 may take the nodes of its block after "
+            f"pool `{pool.title}` drains in {Duration(drain)}, and EC2 may take the nodes of its block after "
             f"{Duration(most)}",
             pool.where("termination_grace"),
             label="what is being saved is lost",
@@ -94,7 +94,7 @@ def drain_exceeds_capacity_block_notice(pool: NodePool, world: World) -> Iterato
         )
     elif drain is None and any(map(_undisruptable, world.works_on(pool))):
         yield Finding(
-            f"pool `{pool.name}` of a Capacity Block has no `terminationGracePeriod`, and its pods may not be "
+            f"pool `{pool.title}` of a Capacity Block has no `terminationGracePeriod`, and its pods may not be "
             "disrupted",
             pool.where("termination_grace"),
             label="pods get no signal to stop",

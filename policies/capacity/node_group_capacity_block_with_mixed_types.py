@@ -41,7 +41,7 @@ def node_group_capacity_block_with_mixed_types(group: NodeGroup) -> Iterator[Fin
     """
     if group.capacity_block and len(group.instance_types) > 1:
         yield Finding(
-            f"node group `{group.name}` is in a Capacity Block and has {len(group.instance_types)} instance types",
+            f"node group `{group.title}` is in a Capacity Block and has {len(group.instance_types)} instance types",
             group.where("instance_types"),
             label="a block is of one type",
             help="keep the type of the block",

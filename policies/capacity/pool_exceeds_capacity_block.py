@@ -48,7 +48,7 @@ def pool_exceeds_capacity_block(pool: NodePool, world: World) -> Iterator[Findin
         else:
             blocks = several
         yield Finding(
-            f"pool `{pool.name}` may have {nodes} nodes, and {blocks} at most {most}",
+            f"pool `{pool.title}` may have {nodes} nodes, and {blocks} at most {most}",
             node_class.where("reservations"),
             help="select further blocks, or lower the number of nodes",
             spec_help="list further blocks under `reservations`, or lower `nodes`",

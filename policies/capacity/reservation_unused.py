@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pools.plan import titles
 from compiler.diagnostics.diagnostic import listed
 from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
@@ -32,7 +33,7 @@ def reservation_unused(node_class: NodeClass, world: World) -> Iterator[Finding]
         pool for pool in pools if pool.capacity_types is None or "reserved" in pool.capacity_types
     ]
     if not takers:
-        names = listed(pool.name for pool in pools)
+        names = listed(titles(pools))
         takes = listed(pools[0].capacity_types or ())
         yield Finding(
             f"node class `{node_class.name}` selects a reservation that pool {names} cannot use: it takes {takes}",

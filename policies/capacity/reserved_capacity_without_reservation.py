@@ -34,7 +34,7 @@ def reserved_capacity_without_reservation(pool: NodePool, world: World) -> Itera
     if set(types) != {"reserved"}:
         label, severity = "`reserved` is never used", Severity.WARNING
     yield Finding(
-        f"pool `{pool.name}` takes `reserved` capacity, and node class `{node_class.name}` selects no reservation",
+        f"pool `{pool.title}` takes `reserved` capacity, and node class `{node_class.name}` selects no reservation",
         pool.where("capacity_types"),
         label=label,
         help="add `capacityReservationSelectorTerms` with the id of the reservation, or take `on-demand`",

@@ -39,7 +39,7 @@ def spot_for_gang(work: Work, world: World) -> Iterator[Finding]:
             continue  # PLC010 reports it
         if "spot" in (pool.capacity_types or ()):
             yield Finding(
-                f"job `{work.name}` needs several nodes at once, and pool `{pool.name}` may launch spot",
+                f"job `{work.name}` needs several nodes at once, and pool `{pool.title}` may launch spot",
                 place(pool, CAPACITY_TYPE, "spot"),
                 label="one interruption stops all nodes",
                 help="take `on-demand` or a reservation for jobs of several nodes",

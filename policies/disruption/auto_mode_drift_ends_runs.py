@@ -44,7 +44,7 @@ def auto_mode_drift_ends_runs(pool: NodePool, world: World) -> Iterator[Finding]
         return
     if not forbids_disruption(pool, "Drifted"):
         yield Finding(
-            f"drifted nodes of pool `{pool.name}` are replaced while jobs run on them",
+            f"drifted nodes of pool `{pool.title}` are replaced while jobs run on them",
             pool.where("budgets"),
             help='add the budget `{nodes: "0", reasons: [Drifted]}`',
         )

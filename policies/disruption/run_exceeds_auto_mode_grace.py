@@ -40,7 +40,7 @@ def run_exceeds_auto_mode_grace(work: Work, world: World) -> Iterator[Finding]:
         if not pool.auto or grace is None or deadline <= grace or world.block(pool):
             continue
         yield Finding(
-            f"job `{work.name}` may run for {Duration(deadline)}, and a node of pool `{pool.name}` that has reached "
+            f"job `{work.name}` may run for {Duration(deadline)}, and a node of pool `{pool.title}` that has reached "
             f"its age waits {Duration(grace)}",
             work.where("deadline"),
             help="let nodes wait longer (`platform.eks.autoMode`), or lower the deadline",

@@ -41,7 +41,7 @@ def termination_grace_period_on_training_pool(pool: NodePool, world: World) -> I
         and not world.block(pool)
     ):
         yield Finding(
-            f"drains of pool `{pool.name}` kill what runs after {pool.termination_grace}",
+            f"drains of pool `{pool.title}` kill what runs after {pool.termination_grace}",
             pool.where("termination_grace"),
             help="remove `terminationGracePeriod`",
         )

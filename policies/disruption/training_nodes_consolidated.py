@@ -38,7 +38,7 @@ def training_nodes_consolidated(pool: NodePool, world: World) -> Iterator[Findin
         return
     if world.accelerated(pool):
         yield Finding(
-            f"pool `{pool.name}` consolidates nodes in use: `{pool.consolidation}`",
+            f"pool `{pool.title}` consolidates nodes in use: `{pool.consolidation}`",
             pool.where("consolidation"),
             help="write `consolidationPolicy: WhenEmpty`",
         )

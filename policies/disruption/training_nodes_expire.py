@@ -34,7 +34,7 @@ def training_nodes_expire(pool: NodePool, world: World) -> Iterator[Finding]:
     after = pool.expire_after or ("720h" if world.plan.closed else "Never")
     if after != "Never" and not placeholder(after) and world.accelerated(pool):
         yield Finding(
-            f"nodes of pool `{pool.name}` are drained after {after}",
+            f"nodes of pool `{pool.title}` are drained after {after}",
             pool.where("expire_after"),
             help="write `expireAfter: Never`",
         )

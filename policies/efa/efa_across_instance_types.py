@@ -49,7 +49,7 @@ def efa_across_instance_types(work: Work, world: World) -> Iterator[Finding]:
         several = f"{len(types)} instance types"
         what = several if types else "any instance type that fits"
         yield Finding(
-            f"pool `{pool.name}` allows {what}, and job `{work.name}` talks over EFA between its nodes",
+            f"pool `{pool.title}` allows {what}, and job `{work.name}` talks over EFA between its nodes",
             pool.where("instance_types"),
             help="require one `node.kubernetes.io/instance-type`",
         )

@@ -38,7 +38,7 @@ def efa_dra_driver_on_dynamic_pool(pool: NodePool, world: World) -> Iterator[Fin
     asking = next((work for work in world.works_on(pool) if work.efa), None)
     if asking is not None:
         yield Finding(
-            f"pool `{pool.name}` starts from 0 nodes, and EFA comes from the DRA driver",
+            f"pool `{pool.title}` starts from 0 nodes, and EFA comes from the DRA driver",
             pool.where("limits"),
             label=f"job `{asking.name}` asks for EFA",
             help="make the pool static (`replicas`), or use the plugin",

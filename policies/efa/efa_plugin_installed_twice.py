@@ -74,7 +74,7 @@ def efa_plugin_installed_twice(group: NodeGroup, world: World) -> Iterator[Findi
         if kept_away and _has_own_name(release):
             continue
         yield Finding(
-            f"node group `{group.name}` has `efaEnabled`, and `{release.name}` installs the plugin too",
+            f"node group `{group.title}` has `efaEnabled`, and `{release.name}` installs the plugin too",
             group.where("efa"),
             help="keep one owner: remove `efaEnabled`, or the release; or taint the group, and give the DaemonSet "
             "of the chart a name by `fullnameOverride`",

@@ -39,7 +39,7 @@ def efa_plugin_lacks_toleration(release: HelmRelease, world: World) -> Iterator[
         left = untolerated(pool.taints, reach or ())
         if left and any(work.efa for work in world.works_on(pool)):
             yield Finding(
-                f"the EFA device plugin does not tolerate `{left[0]}` of pool `{pool.name}`",
+                f"the EFA device plugin does not tolerate `{left[0]}` of pool `{pool.title}`",
                 release.where("values"),
                 label="no node offers EFA",
                 help="add the taint to `tolerations` of the chart",

@@ -42,7 +42,7 @@ def network_interfaces_missing(pool: NodePool, world: World) -> Iterator[Finding
         return
     instance = special or types[0]
     yield Finding(
-        f"node class `{node_class.name}` of pool `{pool.name}` has no `networkInterfaces`",
+        f"node class `{node_class.name}` of pool `{pool.title}` has no `networkInterfaces`",
         node_class.where("interfaces"),
         label=why,
         help=f"list the interfaces of `{instance.name}`: card 0 device 0 `interface`, the others `efa-only`",

@@ -43,7 +43,7 @@ def dcgm_server_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
             left = untolerated(pool.taints, reach or ())
             if left and any(instance.gpus for instance in world.types(pool)):
                 yield Finding(
-                    f"`dcgmAgent` does not tolerate `{left[0]}` of pool `{pool.name}`",
+                    f"`dcgmAgent` does not tolerate `{left[0]}` of pool `{pool.title}`",
                     at,
                     label="node repair deletes healthy nodes",
                     help="add the taint to `dcgmAgent.tolerations`",

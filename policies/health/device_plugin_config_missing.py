@@ -61,7 +61,7 @@ def device_plugin_config_missing(pool: NodePool, world: World) -> Iterator[Findi
         else:
             has = "has none"
         yield Finding(
-            f"pool `{pool.name}` has the label `{_LABEL}: {name}`, and release `{release.name}` {has}",
+            f"pool `{pool.title}` has the label `{_LABEL}: {name}`, and release `{release.name}` {has}",
             pool.where("labels"),
             label="its nodes offer their GPUs otherwise, or not at all",
             help=f"add `{name}` to `config.map` of the release, or remove the label",

@@ -58,7 +58,7 @@ def device_plugin_lacks_toleration(manifest: Manifest, world: World) -> Iterator
             if world.may_match(pool, dict(mapping(pod, "nodeSelector"))):
                 at = Route((manifest.id, "spec", "template", "spec"))
                 yield Finding(
-                    f"device plugin `{manifest.ref.name}` does not tolerate `{left[0]}` of pool `{pool.name}`",
+                    f"device plugin `{manifest.ref.name}` does not tolerate `{left[0]}` of pool `{pool.title}`",
                     at / "tolerations" if value(pod, "tolerations") else at,
                     key=True,
                     label=f"no node offers `{device}`",

@@ -45,7 +45,7 @@ def gpu_feature_discovery_lacks_toleration(release: HelmRelease, world: World) -
         taints = tuple(taint for taint in pool.taints if taint.key == GPU)
         for taint in untolerated(taints, reach or ()):
             yield Finding(
-                f"feature discovery does not tolerate `{taint}` of pool `{pool.name}`",
+                f"feature discovery does not tolerate `{taint}` of pool `{pool.title}`",
                 pool.where("taints"),
                 label="the device plugin never runs there",
                 help=f"write `{GPU}=present:{taint.effect}`",

@@ -62,7 +62,7 @@ def node_agent_lacks_toleration(plan: Plan, world: World) -> Iterator[Finding]:
             left = untolerated(pool.taints, reach or ())
             if left and world.may_match(pool, selector or {}):
                 yield Finding(
-                    f"{name} does not tolerate `{left[0]}` of pool `{pool.name}`",
+                    f"{name} does not tolerate `{left[0]}` of pool `{pool.title}`",
                     at,
                     label="it never runs there",
                     help="add the toleration",

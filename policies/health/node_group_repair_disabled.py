@@ -38,7 +38,7 @@ def node_group_repair_disabled(group: NodeGroup, world: World) -> Iterator[Findi
         and any(instance is not None and instance.accelerators for instance in types)
     ):
         yield Finding(
-            f"node group `{group.name}` has accelerators and no node repair",
+            f"node group `{group.title}` has accelerators and no node repair",
             group.where("repair"),
             help="write `nodeRepairConfig: {enabled: true}`",
         )

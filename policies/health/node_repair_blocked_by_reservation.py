@@ -52,7 +52,7 @@ def node_repair_blocked_by_reservation(release: HelmRelease, world: World) -> It
     pool = next(full, None)
     if pool is not None:
         yield Finding(
-            f"node repair waits for a free place in the reservation of pool `{pool.name}`",
+            f"node repair waits for a free place in the reservation of pool `{pool.title}`",
             release.where("values"),
             help="set `settings.featureGates.terminateFirstRepair: true`",
         )

@@ -46,7 +46,7 @@ def ami_family_unsupported(cluster: Cluster, world: World) -> Iterator[Finding]:
     for group in cluster.node_groups:
         if group.ami_family == "AmazonLinux2":
             yield Finding(
-                f"node group `{group.name}` wants `AmazonLinux2`, {said}",
+                f"node group `{group.title}` wants `AmazonLinux2`, {said}",
                 group.where("ami_family"),
                 help="write `amiFamily: AmazonLinux2023`",
             )

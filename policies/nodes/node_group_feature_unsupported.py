@@ -38,13 +38,13 @@ def node_group_feature_unsupported(group: NodeGroup, world: World) -> Iterator[F
         block = instance.capacity_block or "usage_classes" in instance.unknown
         if group.efa and not efa:
             yield Finding(
-                f"node group `{group.name}` wants EFA, and `{name}` has none",
+                f"node group `{group.title}` wants EFA, and `{name}` has none",
                 group.where("efa"),
                 help="take a larger size, or remove `efaEnabled`",
             )
         if group.capacity_block and not block:
             yield Finding(
-                f"`{name}` of node group `{group.name}` is not sold in Capacity Blocks",
+                f"`{name}` of node group `{group.title}` is not sold in Capacity Blocks",
                 group.where_type(name),
                 help="take a type like `p5.48xlarge`",
             )

@@ -58,7 +58,7 @@ def pool_of_many_accelerators(pool: NodePool) -> Iterator[Finding]:
     if labels & {INSTANCE_TYPE, *narrowing}:
         return
     yield Finding(
-        f"pool `{pool.name}` allows every accelerator of the categories {listed(accelerated)}",
+        f"pool `{pool.title}` allows every accelerator of the categories {listed(accelerated)}",
         pool.where("requirements"),
         label="from the smallest GPU to the largest",
         help="require `node.kubernetes.io/instance-type`, or `karpenter.k8s.aws/instance-gpu-name`",

@@ -40,7 +40,7 @@ def requirements_match_no_instance_type(pool: NodePool, world: World) -> Iterato
     said = f"{broken.key} {broken.operator} {', '.join(broken.values)}".rstrip()
     index = pool.requirements.index(broken)
     yield Finding(
-        f"no instance type meets the requirements of pool `{pool.name}`: `{instance.name}` is not `{said}`",
+        f"no instance type meets the requirements of pool `{pool.title}`: `{instance.name}` is not `{said}`",
         pool.where("requirements") / index / "values",
         label="no node is ever launched",
         help=f"remove the requirement on `{broken.key}`, or change it",

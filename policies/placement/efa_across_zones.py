@@ -44,7 +44,7 @@ def efa_across_zones(pool: NodePool, world: World) -> Iterator[Finding]:
             job = gangs[0]
             why = f"job `{job.name}` talks over EFA between its {job.nodes} nodes"
         yield Finding(
-            f"pool `{pool.name}` has EFA and spans {len(zones)} Availability Zones",
+            f"pool `{pool.title}` has EFA and spans {len(zones)} Availability Zones",
             pool.where("zones"),
             label="EFA traffic cannot leave a zone",
             help="keep one zone, or make one pool for each zone",

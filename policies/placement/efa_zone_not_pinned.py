@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import Pool
+from compiler.core.pools.plan import Pool, titles
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.fit import room_by_pool
 from compiler.model.work import Work
@@ -73,7 +73,7 @@ def efa_zone_not_pinned(work: Work, world: World) -> Iterator[Finding]:
             continue
         if not _is_pinned(pool, world.node_class(pool)):
             yield Finding(
-                f"pool `{pool.name}` pins no zone, and job `{work.name}` talks over EFA between {work.nodes} nodes",
+                f"pool `{pool.title}` pins no zone, and job `{work.name}` talks over EFA between {work.nodes} nodes",
                 pool.where("zones"),
                 label="each node may come up in another zone",
                 help=f"require `{ZONE}` `In` one zone",
@@ -103,7 +103,7 @@ def _split(work: Work, world: World) -> Iterator[Finding]:
     if work.choices:
         pools = work.choices[0].pools
         last = pools[-1]
-        names = listed(pool.name for pool in pools)
+        names = listed(titles(pools))
         yield Finding(
             f"job `{work.name}` needs pools {names} together, and talks over EFA between {work.nodes} nodes",
             last.where("zones"),

@@ -37,7 +37,7 @@ def node_group_across_zones(group: NodeGroup) -> Iterator[Finding]:
     if zones > 1 and (group.efa or group.capacity_block):
         why = "has EFA" if group.efa else "is in a Capacity Block"
         yield Finding(
-            f"node group `{group.name}` {why} and spans {zones} Availability Zones",
+            f"node group `{group.title}` {why} and spans {zones} Availability Zones",
             group.where("zones"),
             help="keep one zone",
         )

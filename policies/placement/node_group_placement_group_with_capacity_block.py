@@ -42,7 +42,7 @@ def node_group_placement_group_with_capacity_block(group: NodeGroup) -> Iterator
     """
     if group.capacity_block and group.placement_group:
         yield Finding(
-            f"node group `{group.name}` is in a Capacity Block and in placement group `{group.placement_group}`",
+            f"node group `{group.title}` is in a Capacity Block and in placement group `{group.placement_group}`",
             group.where("placement_group"),
             label="a block is placed closely by itself",
             help="remove `placement`",

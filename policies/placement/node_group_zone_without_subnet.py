@@ -67,7 +67,7 @@ def node_group_zone_without_subnet(cluster: Cluster, world: World) -> Iterator[F
         wrong = [zone for zone in missing if not placeholder(zone)]
         if wrong:
             yield Finding(
-                f"node group `{group.name}` is in `{wrong[0]}`, where cluster `{cluster.name}` has no subnet",
+                f"node group `{group.title}` is in `{wrong[0]}`, where cluster `{cluster.name}` has no subnet",
                 group.where("zones"),
                 help=f"write one of {listed(known)}",
             )

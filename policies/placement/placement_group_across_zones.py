@@ -42,7 +42,7 @@ def placement_group_across_zones(pool: NodePool, world: World) -> Iterator[Findi
     # A group that somebody else makes is of unknown strategy; partition and spread groups may span zones.
     if strategies.get(placement_group) == "cluster":
         yield Finding(
-            f"pool `{pool.name}` has {len(zones)} zones and cluster placement group `{placement_group}`",
+            f"pool `{pool.title}` has {len(zones)} zones and cluster placement group `{placement_group}`",
             node_class.where("placement_group"),
             label="a cluster placement group lies in one zone",
             help="keep one zone, or take no cluster placement group",

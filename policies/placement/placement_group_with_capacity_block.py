@@ -28,7 +28,7 @@ def placement_group_with_capacity_block(pool: NodePool, world: World) -> Iterato
     node_class = world.node_class(pool)
     if node_class is not None and node_class.placement_group and world.block(pool):
         yield Finding(
-            f"pool `{pool.name}` launches into a Capacity Block and into placement group "
+            f"pool `{pool.title}` launches into a Capacity Block and into placement group "
             f"`{node_class.placement_group}`",
             node_class.where("placement_group"),
             label="a block is placed closely by itself",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import Pool
+from compiler.core.pools.plan import Pool, titles
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.choices import conflicts_with_flavor, describes_nodes, find_choices
 from compiler.model.work import Work
@@ -52,7 +52,7 @@ def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
             continue
         labels = (world.has_label(pool, key, wanted) for pool in pools)
         if pools and all(has is False for has in labels):
-            names = listed(pool.name for pool in pools[:3])
+            names = listed(titles(pools)[:3])
             known: dict[str, None] = {}
             for pool in pools:
                 known.update(dict.fromkeys(pool.values(key) or ()))

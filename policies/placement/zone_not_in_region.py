@@ -47,7 +47,7 @@ def zone_not_in_region(pool: NodePool, world: World) -> Iterator[Finding]:
         if home is not None and known and region != home:
             who = "the cluster" if world.region else "its other zones"
             yield Finding(
-                f"pool `{pool.name}` is in zone `{zone}`, {who} in region `{home}`",
+                f"pool `{pool.title}` is in zone `{zone}`, {who} in region `{home}`",
                 place(pool, ZONE, zone),
                 help=f"write a zone of {home}",
             )

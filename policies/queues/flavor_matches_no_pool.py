@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.plan import FixedPool
+from compiler.core.pools.plan import FixedPool, titles
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.near import near
 from compiler.model.choices import describes_nodes
@@ -64,7 +64,7 @@ def flavor_matches_no_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
 def _help(key: str, wanted: str, world: World) -> str:
     """What to select instead of a label that no pool has."""
     if key != NODEPOOL_LABEL:
-        names = listed(pool.name for pool in world.pools)
+        names = listed(titles(world.pools))
         return f"add the label to a pool, or select by one that it has; the pools are {names}"
     names_of_pools = [pool.name for pool in world.pools if not isinstance(pool, FixedPool)]
     close = near(wanted, names_of_pools)

@@ -62,7 +62,7 @@ def pool_exceeds_quotas(pool: NodePool, world: World) -> Iterator[Finding]:
     spare = max(1, most * world.param("percent") // 100)
     if most - spare > nodes:
         yield Finding(
-            f"pool `{pool.name}` may have {most} nodes, and all quotas together are of {nodes}",
+            f"pool `{pool.title}` may have {most} nodes, and all quotas together are of {nodes}",
             pool.where("replicas" if pool.replicas is not None else "limits"),
             label=f"{most - nodes} nodes that no queue can use",
             help="raise the quota of a queue, or lower the limit of the pool",

@@ -64,7 +64,7 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
                 other = f", or to {name}"
             pool = choice.pools[0]
             yield Finding(
-                f"{work.title} does not tolerate `{taint}` of pool `{pool.name}`{by}",
+                f"{work.title} does not tolerate `{taint}` of pool `{pool.title}`{by}",
                 work.where_tolerated,
                 label="its pods stay Pending",
                 help=f"add the toleration to the runtime{other}",
@@ -90,7 +90,7 @@ def _others(work: Work, world: World) -> Iterator[Finding]:
             pool = choices[0].pools[0]
             yield Finding(
                 f"`{replicated.name}` of {work.title} does not tolerate `{taints[0]}` of pool "
-                f"`{pool.name}`",
+                f"`{pool.title}`",
                 pod.where("tolerations"),
                 label="its pod stays Pending",
                 help="add the toleration to its pods in the runtime, or to the flavor",

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pools.plan import titles
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.fit import pool_room, too_large, too_large_on
 from compiler.model.work import Work
@@ -37,8 +38,8 @@ def gang_exceeds_pool(work: Work, world: World) -> Iterator[Finding]:
         return
     most = pool_room(work, world)
     pool = work.pools[0]
-    single = len(work.pools) == 1
-    names = listed(pool.name for pool in work.pools)
+    single = len(titles(work.pools)) == 1
+    names = listed(titles(work.pools))
     # Where several jobs are too large, the limit of the pool is the mistake.
     if single and pool.limits and too_large_on(pool, world) > 1:
         yield Finding(

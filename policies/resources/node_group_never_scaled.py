@@ -65,7 +65,7 @@ def node_group_never_scaled(group: NodeGroup, world: World) -> Iterator[Finding]
     if waiting is None or any(map(_scales, world.manifests)):
         return
     yield Finding(
-        f"node group `{group.name}` has no nodes, and {waiting.title} needs one",
+        f"node group `{group.title}` has no nodes, and {waiting.title} needs one",
         group.where("desired"),
         label="nothing in the set scales it",
         help="write the nodes that the jobs need, or install the cluster autoscaler",

@@ -33,19 +33,19 @@ def node_group_size_invalid(group: NodeGroup) -> Iterator[Finding]:
     most = group.max_size
     if wanted is not None and most is not None and wanted > most:
         yield Finding(
-            f"node group `{group.name}` wants {wanted} nodes and may have {most}",
+            f"node group `{group.title}` wants {wanted} nodes and may have {most}",
             group.where("desired"),
             help="lower `desiredCapacity`, or raise `maxSize`",
         )
     elif wanted is not None and least is not None and wanted < least:
         yield Finding(
-            f"node group `{group.name}` wants {wanted} nodes and has at least {least}",
+            f"node group `{group.title}` wants {wanted} nodes and has at least {least}",
             group.where("desired"),
             help="raise `desiredCapacity`, or lower `minSize`",
         )
     elif least is not None and most is not None and least > most:
         yield Finding(
-            f"node group `{group.name}` has at least {least} nodes and at most {most}",
+            f"node group `{group.title}` has at least {least} nodes and at most {most}",
             group.where("max_size"),
             help="raise `maxSize`, or lower `minSize`",
         )

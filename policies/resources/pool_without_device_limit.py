@@ -49,7 +49,7 @@ def pool_without_device_limit(pool: NodePool, world: World) -> Iterator[Finding]
         else:
             name = min(resources, default=GPU)
         yield Finding(
-            f"pool `{pool.name}` has no limit in `{name}`: it has {has}",
+            f"pool `{pool.title}` has no limit in `{name}`: it has {has}",
             pool.where("limits"),
             help=f"write `limits: {{{name}: …}}`, equal to the quota of its queues",
         )

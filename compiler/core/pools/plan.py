@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import ClassVar
 
 from compiler.dataclass import dataclass
 from compiler.plan.base import PlanNode
-from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, ZONE, Requirement, Taint
+from compiler.plan.scheduling import (
+    CAPACITY_TYPE,
+    INSTANCE_TYPE,
+    POOL_LABEL,
+    ZONE,
+    Requirement,
+    Taint,
+)
 from compiler.plan.units import Quantity
 
 
@@ -26,6 +33,11 @@ class Pool(PlanNode):
     requirements: tuple[Requirement, ...] = ()
     limits: Mapping[str, Quantity] = field(default_factory=dict)
     replicas: int | None = None
+
+    @property
+    def title(self) -> str:
+        """What people call it: a pool of the spec that has several reservations is several of a platform's."""
+        return self.labels.get(POOL_LABEL, self.name)
 
     def values(self, key: str) -> tuple[str, ...] | None:
         """The values that ``In`` requirements (or a label) leave for a key; ``None`` if nothing says so."""
@@ -55,6 +67,11 @@ class Pool(PlanNode):
     def capacity_types(self) -> tuple[str, ...] | None:
         """on-demand, spot, reserved; ``None`` where the pool does not say."""
         return self.values(CAPACITY_TYPE)
+
+
+def titles(pools: Iterable[Pool]) -> list[str]:
+    """What people call some pools, each once."""
+    return list(dict.fromkeys(pool.title for pool in pools))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from compiler.core.pools.plan import Pool
 from compiler.dataclass import dataclass
 from compiler.places import Route
 from compiler.plan.base import PlanNode
-from compiler.plan.scheduling import Requirement, Taint
+from compiler.plan.scheduling import POOL_LABEL, Requirement, Taint
 from compiler.plan.units import Quantity
 
 
@@ -195,6 +195,11 @@ class NodeGroup(PlanNode):
     local_storage: str = ""
     repair_config: Mapping[str, Any] = field(default_factory=dict)
     boot: Boot = Boot()
+
+    @property
+    def title(self) -> str:
+        """What people call it: by the name of its pool, where it is one of a spec."""
+        return self.labels.get(POOL_LABEL, self.name)
 
     def where_type(self, name: str) -> Route:
         """The place of one of the instance types; the field where it has just one."""
