@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from compiler.catalog import Catalog, load_catalog
-from compiler.clusters import by_cluster
+from compiler.clusters import by_cluster, is_too_much
 from compiler.core.cloud.plan import RESOURCES
 from compiler.core.images.plan import Recipe, Step
 from compiler.diagnostics import Diagnostic, Severity
@@ -19,7 +19,9 @@ from compiler.imported import name_of
 from compiler.judge import judge
 from compiler.lift import kinds
 from compiler.lint import templates
+from compiler.lint.builds import Builds, builds
 from compiler.lint.coverage import Coverage, covered
+from compiler.lint.elsewhere import Made
 from compiler.lint.inputs import LintArtifact, LintObject, Reading
 from compiler.lint.kustomize import Kustomizations
 from compiler.lint.reading import read_all
@@ -49,11 +51,13 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
     paths = list(paths)
     reading = read_all(paths)
     kustomizations = Kustomizations(reading.kustomizations)
-    objects = [
+    labelled = [
         kustomizations.built(item)
         for item in reading.objects
         if not kustomizations.is_patch(item.path)
     ]
+    built = builds(labelled, kustomizations)
+    objects = built.objects
     reported = [
         finding for finding in reading.diagnostics if not _is_about_patch(finding, kustomizations)
     ]
@@ -68,6 +72,7 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
     reach = Reach()
     for cluster in clusters:
         findings += _findings(cluster, catalog, policies, setting, reach)
+    findings = _in_some_build(findings, built, catalog, policies, setting)
     findings = [
         finding
         for finding in _without_repeats(findings)
@@ -82,7 +87,7 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
         )
         run.excused = len(excused)
     run.diagnostics += findings
-    run.coverage = _coverage(reading, objects, policies)
+    run.coverage = _coverage(reading, objects, policies, kustomizations.made())
     run.coverage.reach = reach
     run.coverage.alternatives = len(_alternatives(clusters))
     if _nothing(reading, objects) and not run.failed:
@@ -140,7 +145,9 @@ def _hide_policies(findings: Iterable[Diagnostic]) -> bool:
     return False
 
 
-def _coverage(reading: Reading, objects: list[LintObject], policies: Policies) -> Coverage:
+def _coverage(
+    reading: Reading, objects: list[LintObject], policies: Policies, made: Collection[Made]
+) -> Coverage:
     levels = policies.config.levels
     rules = [rule for rule in policies.rules if levels.get(rule.code, rule.severity) is not None]
     ruled = set(kinds(closed=True))
@@ -148,7 +155,7 @@ def _coverage(reading: Reading, objects: list[LintObject], policies: Policies) -
         ruled.update(rule.kinds)
     ruled -= _PODS
     patches = len(reading.objects) - len(objects) + reading.patches
-    coverage = covered(reading, objects, patches, ruled, kinds())
+    coverage = covered(reading, objects, patches, ruled, kinds(), made)
     coverage.resource_rules = len(_on_what_is_alone(rules))
     coverage.rules = len(rules) - coverage.resource_rules
     coverage.pod_rules = sum(rule.pods for rule in rules)
@@ -171,8 +178,7 @@ def _findings(
     """What is found in each scene about its own files, and in all of them about what they share."""
     shared = _SharedFindings(cluster)
     for number, scene in enumerate(cluster):
-        for finding in _judged(scene.objects, catalog, policies, setting, reach):
-            place = _place_of(finding)
+        for place, finding in _judged(scene.objects, catalog, policies, setting, reach):
             files = {place, _file(finding.subject) or place}
             files.discard("")
             if files <= scene.own:
@@ -220,6 +226,36 @@ class _SharedFindings:
                 yield from findings
 
 
+def _in_some_build(
+    findings: Iterable[Diagnostic],
+    built: Builds,
+    catalog: Catalog,
+    policies: Policies,
+    setting: Setting,
+) -> list[Diagnostic]:
+    """The findings on what is applied as it was judged, and those of builds that make something else of it: of the
+    first, where a base has very many overlays."""
+    others = built.others()
+    if not others:
+        return list(findings)
+    applied = {file for build in others for file in build.files if not built.alike(file)}
+    kept: list[Diagnostic] = []
+    for finding in findings:
+        home = _file(finding.subject) or _place_of(finding)
+        if home not in applied:
+            kept.append(finding)
+    judged = 0
+    for build in others:
+        judged += len(build.objects)
+        if is_too_much(judged, len(built.objects)):
+            break
+        of_others = applied | build.other
+        for file, finding in _judged(build.objects, catalog, policies, setting, Reach()):
+            if (_file(finding.subject) or file) in of_others:
+                kept.append(finding)
+    return kept
+
+
 def _place_of(finding: Diagnostic) -> str:
     """The file that a finding is shown in."""
     if finding.span is None:
@@ -234,14 +270,19 @@ def _file(subject: str) -> str:
 
 def _judged(
     objects: list[LintObject], catalog: Catalog, policies: Policies, setting: Setting, reach: Reach
-) -> list[Diagnostic]:
+) -> Iterator[tuple[str, Diagnostic]]:
+    """What is found, each with the file of the object that it is about, which a patch in another may have changed."""
     manifests = [item.manifest for item in objects]
     verdict = judge(manifests, setting, catalog, policies, reach=reach)
     by_id: dict[str, LintObject] = {}
     for item, corrected in zip(objects, verdict.artifacts, strict=True):
         by_id[item.manifest.id] = item
         by_id[corrected.id] = item
-    return [_placed(finding, by_id) for finding in verdict.diagnostics]
+    for finding in verdict.diagnostics:
+        at = finding.at or Route()
+        about = by_id.get(str(at[0])) if at else None
+        placed = _placed(finding, by_id)
+        yield (about.path if about else _place_of(placed)), placed
 
 
 def _findings_alone(reading: Reading, catalog: Catalog, policies: Policies) -> list[Diagnostic]:
@@ -308,8 +349,8 @@ def _placed(finding: Diagnostic, by_id: Mapping[str, LintObject | LintArtifact])
     item = by_id.get(str(name))
     if item is None:
         return finding
-    document = Document(item.node)
-    span = document.span(Route(path), key=finding.key)
+    node, below = item.place(tuple(path))
+    span = Document(node).span(below, key=finding.key)
     ref = item.artifact.ref
     at = Route((f"@{ref}", *path))
     places = list(finding.related)
@@ -318,8 +359,7 @@ def _placed(finding: Diagnostic, by_id: Mapping[str, LintObject | LintArtifact])
             continue
         other = by_id.get(str(route[0]))
         if other is not None:
-            other_document = Document(other.node)
-            other_span = other_document.span(Route(route[1:]))
-            places.append((other_span, label))
+            other_node, other_below = other.place(tuple(route[1:]))
+            places.append((Document(other_node).span(other_below), label))
     related = tuple(places)
     return replace(finding, span=span, object=str(ref), at=at, related=related, also=())

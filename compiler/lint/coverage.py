@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from compiler.formats import format_of
-from compiler.lint.elsewhere import elsewhere, said
+from compiler.lint.elsewhere import Made, elsewhere, said
 from compiler.lint.inputs import LintObject, Reading
 from compiler.manifest import placeholders
 from compiler.output.artifact import kind_of_format
@@ -149,9 +149,10 @@ def covered(
     patches: int,
     ruled: Collection[str],
     pods: Collection[str],
+    generated: Collection[Made] = (),
 ) -> Coverage:
     """How the objects of a reading were judged. ``ruled`` and ``pods`` are the kinds, as ``group/Kind``, that rules
-    read, and those of which they read just the pods."""
+    read, and those of which they read just the pods; ``generated`` is what kustomizations make."""
     coverage = Coverage(
         files=len(reading.files),
         kustomizations=len(reading.kustomizations),
@@ -159,7 +160,7 @@ def covered(
         not_read=tuple(_not_read(reading)),
     )
     objects = list(objects)
-    coverage.elsewhere = elsewhere(objects)
+    coverage.elsewhere = elsewhere(objects, generated)
     # Of a file with thousands of objects the text is searched once.
     texts = {item.text.file.name: item.text.file.text for item in objects}
     marked = {name for name, text in texts.items() if _may_have_placeholders(text)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from compiler.lint.inputs import LintObject
 from compiler.manifest import placeholder
@@ -13,8 +13,12 @@ from compiler.verify.references import ALWAYS_THERE, made_by_others, references
 _SHOWN = 8
 
 
-def elsewhere(objects: Iterable[LintObject]) -> list[Identity]:
-    """What objects refer to and none of them is, each once, sorted."""
+Made = tuple[str, str]
+"""Kind and name of what a generator makes, in a namespace that is not known here."""
+
+
+def elsewhere(objects: Iterable[LintObject], generated: Collection[Made]) -> list[Identity]:
+    """What objects refer to and none of them is, nor made by a generator, each once, sorted."""
     there: set[Identity] = set()
     wanted: set[Identity] = set()
     for item in objects:
@@ -24,7 +28,8 @@ def elsewhere(objects: Iterable[LintObject]) -> list[Identity]:
         if made is not None:
             there.add(made)
         wanted.update(target for _, target in references(body))
-    return sorted(target for target in wanted - there if _may_lack(target))
+    lacking = (target for target in wanted - there if _may_lack(target))
+    return sorted(target for target in lacking if (target[1], target[3]) not in generated)
 
 
 def _may_lack(target: Identity) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from compiler.diagnostics import Diagnostic
 from compiler.manifest import Manifest
 from compiler.output import Artifact
-from compiler.places import Document, Node, Route, SourceFile
+from compiler.places import Document, Key, Node, Route, SourceFile
 from compiler.source.manifests import parse_manifests
 
 
@@ -45,14 +45,24 @@ class LintArtifact:
         """The node that the artifact was read from."""
         return self.text.node(self.where)
 
+    def place(self, path: tuple[Key, ...]) -> tuple[Node, Route]:
+        """The node that has a field, and the route from it."""
+        return self.node, Route(path)
+
+
+Place = tuple[Text, Route, Route]
+"""A text, the document or value in it, and a route in that."""
+
 
 @dataclass(frozen=True, slots=True)
 class LintObject:
-    """An object of a third party, and where it was read: the text, and the route in it."""
+    """An object of a third party, and where it was read: the text, and the route in it. ``changed``: where the fields
+    are written that a kustomization changes, by their path."""
 
     manifest: Manifest
     text: Text
     where: Route
+    changed: Mapping[tuple[Key, ...], Place] = field(default_factory=dict)
 
     @property
     def artifact(self) -> Artifact:
@@ -68,6 +78,17 @@ class LintObject:
     def path(self) -> str:
         """The file that the object is in."""
         return self.manifest.path
+
+    def place(self, path: tuple[Key, ...]) -> tuple[Node, Route]:
+        """The node that has a field, and the route from it."""
+        for depth in range(len(path), 0, -1):
+            if not self.changed:
+                break
+            changed = self.changed.get(path[:depth])
+            if changed is not None:
+                text, where, route = changed
+                return text.node(where), Route((*route, *path[depth:]))
+        return self.node, Route(path)
 
 
 @dataclass(slots=True)

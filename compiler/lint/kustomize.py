@@ -1,23 +1,31 @@
 """Kustomizations: which files one applies together, which are patches, and what it adds to every object.
 
-LintArtifact: kustomize v5.8, api/types/kustomization.go (``resources``, ``components``, ``bases``, ``patches``,
+Source: kustomize v5.8, api/types/kustomization.go (``resources``, ``components``, ``bases``, ``patches``,
 ``patchesStrategicMerge``, ``commonLabels``, ``labels``).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
+from compiler.lint.changes import Changes
+from compiler.lint.elsewhere import Made
 from compiler.lint.inputs import LintObject
-from compiler.manifest import Body, Manifest
+from compiler.manifest import Body
 from compiler.output.body import at, items, texts
 
-_APPLIED = ("resources", "components", "bases", "crds")
+_OWN = ("resources", "bases", "crds")
+_APPLIED = (*_OWN, "components")
+_DEEPEST = 100
+"""Kustomizations that build on each other; what is deeper is left out."""
 _WITH_SELECTOR = frozenset({("apps", "Deployment"), ("apps", "DaemonSet"), ("apps", "StatefulSet")})
 
 _Changes = tuple[tuple[str, ...], ...]
+Chain = tuple[str, ...]
+"""Kustomizations whose changes an object gets, the innermost first."""
 _Naming = tuple[str, _Changes]
 """A kustomization, and the changes of names on the way from it to a file."""
 
@@ -40,6 +48,55 @@ class Kustomizations:
             for file, changes in self._files(path, (), set()):
                 self._roots.setdefault(file, set()).add(path)
                 self._names.setdefault(file, set()).add((path, changes))
+        self.changes = {path: Changes(path, body) for path, body in self._bodies.items()}
+
+    def applied(self) -> Iterator[dict[str, Chain]]:
+        """For each kustomization that no other builds on, which is one that somebody applies, the files that it
+        applies: with the kustomizations whose changes their objects get, in this order."""
+        within: set[str] = set()
+        for path, body in self._bodies.items():
+            within.update(self._inner(path, (*_OWN, "components")))
+            if body.get("kind") == "Component":
+                within.add(path)
+        for path in sorted(self._bodies.keys() - within):
+            files: dict[str, Chain] = {}
+            self._gather(path, files, set(), 0)
+            yield files
+
+    def made(self) -> set[Made]:
+        """The ConfigMaps and Secrets that generators make."""
+        return {made for changes in self.changes.values() for made in changes.made()}
+
+    def _gather(self, path: str, files: dict[str, Chain], seen: set[str], depth: int) -> None:
+        """Add what a kustomization applies to what was applied before, all of which it changes: that is how a
+        component gets at the objects of the one that includes it (kustomize v5.8, api/internal/target)."""
+        if path in seen or depth > _DEEPEST:
+            return
+        seen.add(path)
+        for inner in self._inner(path, _OWN):
+            below: dict[str, Chain] = {}
+            self._gather(inner, below, seen, depth + 1)
+            files.update(below)
+        folder = os.path.dirname(path)
+        for field in _OWN:
+            for entry in texts(self._bodies[path], field):
+                target = os.path.normpath(os.path.join(folder, entry))
+                if target not in self._folders and "://" not in entry:
+                    files[target] = ()
+        for component in self._inner(path, ("components",)):
+            self._gather(component, files, seen, depth + 1)
+        for file, chain in files.items():
+            files[file] = (*chain, path)
+
+    def _inner(self, path: str, fields: Iterable[str]) -> Iterator[str]:
+        """The kustomizations that one names."""
+        folder = os.path.dirname(path)
+        for field in fields:
+            for entry in texts(self._bodies[path], field):
+                target = os.path.normpath(os.path.join(folder, entry))
+                inner = self._folders.get(target)
+                if inner is not None:
+                    yield inner
 
     def roots(self, file: str) -> set[str]:
         """The kustomizations that apply a file, by themselves or by one that they build on."""
@@ -91,8 +148,7 @@ class Kustomizations:
         if isinstance(spec.get("template"), dict):
             spec["template"] = _labelled(spec["template"], labels)
         body = {**manifest.body, "spec": spec}
-        manifest = Manifest(body, path=manifest.path, key=manifest.key)
-        return LintObject(manifest, item.text, item.where)
+        return replace(item, manifest=replace(manifest, body=body))
 
     def _labels(self, file: str) -> dict[str, str]:
         """The labels that the first kustomization with any adds to the selectors of a file's objects."""
@@ -103,10 +159,10 @@ class Kustomizations:
         return {}
 
     def _files(
-        self, path: str, changes: _Changes, seen: set[str]
+        self, path: str, changes: _Changes, seen: set[str], depth: int = 0
     ) -> Iterator[tuple[str, _Changes]]:
         """The files that a kustomization applies, with the changes of names on the way to them."""
-        if path in seen:
+        if path in seen or depth > _DEEPEST:
             return
         seen.add(path)
         folder = os.path.dirname(path)
@@ -118,7 +174,7 @@ class Kustomizations:
                 if inner is not None:
                     change = _change(self._bodies[inner])
                     below = (*changes, change) if change else changes
-                    yield from self._files(inner, below, seen)
+                    yield from self._files(inner, below, seen, depth + 1)
                 elif "://" not in entry:
                     yield target, changes
 

@@ -16,6 +16,8 @@ from compiler.patches.place import Draft, PatchError, Path
 from compiler.places import Route
 
 _DIRECTIVE = "$patch"
+_REPLACES = {_DIRECTIVE: "replace"}
+"""An item of a list that says that the others are the whole list."""
 _KEYS = {
     "containers": ("name",),
     "initContainers": ("name",),
@@ -66,8 +68,8 @@ class _Merge:
     def mapping(self, path: Path, patch: Mapping[str, Any], at: Route) -> None:
         """Merge a mapping into the one at a path."""
         for key, value in patch.items():
-            if key.startswith("$"):
-                raise _directive(key, at / key)
+            if str(key).startswith("$"):
+                raise _directive(str(key), at / key)
             self._key((*path, key), value, at / key)
 
     def _key(self, path: Path, value: Any, at: Route) -> None:
@@ -77,6 +79,10 @@ class _Merge:
             self._directed(path, value, at)
         elif isinstance(value, Mapping) and self._is(path, dict):
             self.mapping(path, value, at)
+        elif isinstance(value, list) and _REPLACES in value:
+            rest = [item for item in value if item != _REPLACES]
+            _refuse_directives(rest, at)
+            self._draft.put(path, rest, at)
         elif self._merges(path, value):
             self._items(path, value, at)
         else:

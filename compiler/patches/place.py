@@ -51,8 +51,10 @@ class Draft:
         """Set a value whose container is there; it came from ``at``, key by key."""
         *above, last = path
         container = self.at(tuple(above))
+        before = container.get(last) if isinstance(container, dict) else container[last]
         container[last] = deepcopy(value)
-        self._forget(path)
+        if isinstance(before, (dict, list)):
+            self._forget(path)
         self.origins.update(routes_below(value, path, at))
 
     def insert(self, path: Path, value: Any, at: Route) -> None:

@@ -30,7 +30,7 @@ def _is_target(patch: ObjectPatch, manifest: Manifest) -> bool:
         and patch.version in (None, version)
         and _matches(patch.name, ref.name)
         and _matches(patch.namespace, ref.namespace)
-        and _has_labels(patch.labels, manifest)
+        and has_labels(patch.labels, manifest.body["metadata"].get("labels"))
     )
 
 
@@ -40,10 +40,10 @@ def _matches(pattern: str | None, name: str) -> bool:
     return re.fullmatch(pattern, name) is not None
 
 
-def _has_labels(selector: str | None, manifest: Manifest) -> bool:
+def has_labels(selector: str | None, labels: object) -> bool:
+    """Whether labels are what a selector asks for; one that asks for nothing fits all."""
     if not selector:
         return True
-    labels = manifest.body["metadata"].get("labels")
     if not isinstance(labels, dict):
         labels = {}
     requirements = _COMMA.split(selector)

@@ -58,7 +58,7 @@ def model_does_not_divide(work: Work) -> Iterator[Finding]:
         number = said.number(name)
         if number is None or number % unit == 0:
             continue
-        near = max(1, round(number / unit)) * unit
+        near = max(1, (number + unit // 2) // unit) * unit
         yield Finding(
             f"`--{name}` of {work.title} is {number}, which cannot be divided by {by}",
             work.where_said(f"--{name}"),

@@ -59,8 +59,7 @@ def whole_batch(said: Batch, ranks: int) -> Batch:
 def _divided(size: int, unit: int, said: str) -> int:
     if size % unit == 0:
         return size // unit
-    units = max(1, round(size / unit))
-    near = units * unit
+    near = max(1, (size + unit // 2) // unit) * unit
     raise BatchFault(
         f"a batch of {size} cannot be divided by {said}",
         "trainBatchSize",

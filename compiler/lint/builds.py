@@ -1,0 +1,137 @@
+"""Objects as kustomizations apply them, with the patches and keys that overlays give to their bases.
+
+A base that an overlay builds on is not applied as it stands, so what its overlays give is not missing. Each
+kustomization that no other builds on is a build. All objects are judged together as the first build makes them; where
+another makes something else of one, that build is judged by itself, and what is found has to be found in some build.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from compiler.lint.changes import Patch
+from compiler.lint.inputs import LintObject, Place, Text
+from compiler.lint.kustomize import Chain, Kustomizations
+from compiler.patches.place import Draft
+from compiler.places import Key, Route
+
+_MOST, _TIMES = 10_000, 30
+"""Files of all builds together, at least, and for each object; of a base with more overlays the rest is left out."""
+
+
+@dataclass(slots=True)
+class Build:
+    """What one kustomization applies. ``other``: the files of which it makes something else than the first that applies
+    them; ``files``: all, by the name under which they were read."""
+
+    objects: list[LintObject] = field(default_factory=list)
+    files: set[str] = field(default_factory=set)
+    other: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Builds:
+    """All objects, each as the first kustomization makes it that applies it; and every build."""
+
+    objects: list[LintObject]
+    all: list[Build]
+
+    def others(self) -> list[Build]:
+        """The builds that differ from what is judged together."""
+        return [build for build in self.all if build.other]
+
+    def alike(self, file: str) -> bool:
+        """Whether a file is judged as it is applied: by some build that differs in nothing, or by none at all."""
+        applied = [build for build in self.all if file in build.files]
+        return not applied or any(not build.other for build in applied)
+
+
+def builds(objects: Iterable[LintObject], kustomizations: Kustomizations) -> Builds:
+    """What kustomizations make of objects; without any, the objects as they are."""
+    objects = list(objects)
+    by_file: dict[str, list[LintObject]] = {}
+    if kustomizations.changes:
+        for item in objects:
+            real = os.path.realpath(item.path)
+            by_file.setdefault(real, []).append(item)
+    first: dict[str, LintObject | None] = {}
+    made: list[Build] = []
+    most = max(_MOST, _TIMES * len(objects))
+    for files in kustomizations.applied():
+        most -= len(files)
+        if most < 0:
+            break
+        build = Build()
+        for file, chain in files.items():
+            for item in by_file.get(file, ()):
+                _add(build, item, _changed(item, chain, kustomizations), first)
+        made.append(build)
+    together = []
+    for item in objects:
+        applied = first.get(item.manifest.id, item)
+        if applied is not None:
+            together.append(applied)
+    return Builds(together, made)
+
+
+def _add(
+    build: Build, item: LintObject, changed: LintObject | None, first: dict[str, LintObject | None]
+) -> None:
+    """Add an object to a build; ``changed`` is ``None`` for one that the build takes away."""
+    earlier = first.setdefault(item.manifest.id, changed)
+    build.files.add(item.path)
+    if changed is not None:
+        build.objects.append(changed)
+    if _body(earlier) != _body(changed):
+        build.other.add(item.path)
+
+
+def _body(item: LintObject | None) -> object:
+    return item.manifest.body if item is not None else None
+
+
+def _changed(item: LintObject, chain: Chain, kustomizations: Kustomizations) -> LintObject | None:
+    """An object with the changes of kustomizations, in this order; ``None`` where one takes it away."""
+    name = item.manifest.ref.name
+    names = {name}
+    draft: Draft | None = None
+    places: list[tuple[Text | None, Route]] = [(None, item.where)]
+    for path in chain:
+        changes = kustomizations.changes[path]
+        for change in changes.all():
+            body = draft.body if draft else item.manifest.body
+            if not change.fits(body, names):
+                continue
+            if isinstance(change, Patch) and change.deletes:
+                return None
+            if draft is None:
+                items = _list_items(item.manifest.body, ())
+                draft = Draft(item.manifest.body, {path: Route((0, *path)) for path in items})
+            place = Route((len(places),))
+            places.append((change.text or changes.text, change.where))
+            change.apply(draft, place)
+        name = changes.renamed(name)
+        names.add(name)
+    if draft is None:
+        return item
+    manifest = replace(item.manifest, body=draft.body)
+    changed: dict[tuple[Key, ...], Place] = {}
+    for field_path, route in draft.origins.items():
+        number, *below = route
+        text, where = places[int(number)]
+        changed[field_path] = (text or item.text, where, Route(below))
+    return replace(item, manifest=manifest, changed=changed)
+
+
+def _list_items(value: object, path: tuple[Key, ...]) -> Iterator[tuple[Key, ...]]:
+    """The path of every item of a list: a patch that adds one moves the others."""
+    if isinstance(value, dict):
+        for key, inside in value.items():
+            if isinstance(inside, (dict, list)):
+                yield from _list_items(inside, (*path, key))
+    elif isinstance(value, list):
+        for index, inside in enumerate(value):
+            yield (*path, index)
+            yield from _list_items(inside, (*path, index))

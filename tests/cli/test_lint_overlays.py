@@ -1,0 +1,219 @@
+"""A base is judged as its overlays apply it: with their patches, and the keys that their generators add."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from compiler.diagnostics import Diagnostic
+from compiler.linter import Linted, lint
+from compiler.outcome import Options
+
+NAMESPACE = """\
+apiVersion: v1
+kind: Namespace
+metadata: {name: x, labels: {pod-security.kubernetes.io/enforce: restricted}}
+"""
+DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: x}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - name: web
+        image: web:1
+        env: [{name: A, valueFrom: {configMapKeyRef: {name: settings, key: host}}}]
+        securityContext:
+          allowPrivilegeEscalation: false
+          capabilities: {drop: [ALL]}
+          runAsNonRoot: true
+"""
+SETTINGS = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: x}
+data: {port: "80"}
+"""
+BASE = {
+    "base/namespace.yaml": NAMESPACE,
+    "base/web.yaml": DEPLOYMENT,
+    "base/settings.yaml": SETTINGS,
+    "base/kustomization.yaml": "resources: [namespace.yaml, web.yaml, settings.yaml]\n",
+}
+POD = "spec: {template: {spec: {securityContext: {seccompProfile: {type: RuntimeDefault}}}}}"
+OF_WEB = f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\n{POD}\n"
+OPERATIONS = """\
+- op: add
+  path: /spec/template/spec/securityContext
+  value: {seccompProfile: {type: RuntimeDefault}}
+"""
+BY_FILE = "resources: [../base]\npatches: [{path: web.yaml}]\n"
+BY_TARGET = "resources: [../base]\npatches: [{path: web.json, target: {kind: Deployment}}]\n"
+INLINE = (
+    "resources: [../base]\npatches:\n- target: {kind: Deployment, name: we.*|api}\n  patch: |\n"
+    + "".join(f"    {line}\n" for line in OPERATIONS.splitlines())
+)
+HOST = "configMapGenerator: [{name: settings, behavior: merge, literals: [host=a]}]\n"
+HOST_OF_FILE = "configMapGenerator: [{name: settings, behavior: merge, envs: [host.env]}]\n"
+
+
+def linted(folder: Path, files: dict[str, str]) -> Linted:
+    for name, text in {**BASE, **files}.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return lint([folder], Options(today=date(2026, 11, 23)))
+
+
+def errors(run: Linted) -> list[Diagnostic]:
+    return [finding for finding in run.all() if finding.severity.name == "ERROR"]
+
+
+def codes(folder: Path, files: dict[str, str]) -> list[str]:
+    return sorted(finding.code for finding in errors(linted(folder, files)))
+
+
+def test_a_base_alone_lacks_what_it_lacks(tmp_path: Path) -> None:
+    assert codes(tmp_path, {}) == ["REF001", "SCH012"]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"over/kustomization.yaml": BY_FILE, "over/web.yaml": OF_WEB},
+        {"over/kustomization.yaml": BY_TARGET, "over/web.json": OPERATIONS},
+        {"over/kustomization.yaml": INLINE},
+        {
+            "over/kustomization.yaml": "resources: [../base]\npatchesStrategicMerge: [web.yaml]\n",
+            "over/web.yaml": OF_WEB,
+        },
+        {
+            "over/kustomization.yaml": "resources: [../base]\ncomponents: [../safe]\n",
+            "safe/kustomization.yaml": "kind: Component\npatches: [{path: web.yaml}]\n",
+            "safe/web.yaml": OF_WEB,
+        },
+        {
+            "named/kustomization.yaml": "namePrefix: a-\nresources: [../base]\n",
+            "over/kustomization.yaml": BY_FILE.replace("base", "named"),
+            "over/web.yaml": OF_WEB.replace("web}", "a-web}"),
+        },
+    ],
+)
+def test_what_an_overlay_gives_is_not_missing(files: dict[str, str], tmp_path: Path) -> None:
+    assert codes(tmp_path, files) == ["REF001"]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"over/kustomization.yaml": f"resources: [../base]\n{HOST}"},
+        {
+            "over/kustomization.yaml": f"resources: [../base]\n{HOST_OF_FILE}",
+            "over/host.env": "# the host\nhost=a\n",
+        },
+        # What keys a file outside has is not known.
+        {
+            "over/kustomization.yaml": f"resources: [../base]\n{HOST_OF_FILE}".replace(
+                "host.env", "../host.env"
+            ),
+            "host.env": "port=80\n",
+        },
+    ],
+)
+def test_keys_that_a_generator_adds_are_there(files: dict[str, str], tmp_path: Path) -> None:
+    assert codes(tmp_path, files) == ["SCH012"]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"over/kustomization.yaml": "resources: [../base]\n"},
+        {"over/kustomization.yaml": BY_FILE, "over/web.yaml": OF_WEB.replace("web}", "api}")},
+        {
+            "over/kustomization.yaml": BY_TARGET.replace("Deployment", "Job"),
+            "over/web.json": OPERATIONS,
+        },
+        {"over/kustomization.yaml": f"resources: [../base]\n{HOST}".replace("host=a", "hots=a")},
+        # One overlay gives it, and the other does not.
+        {
+            "over/kustomization.yaml": f"{BY_FILE}{HOST}",
+            "over/web.yaml": OF_WEB,
+            "test/kustomization.yaml": "resources: [../base]\n",
+        },
+    ],
+)
+def test_what_no_overlay_gives_is_missing(files: dict[str, str], tmp_path: Path) -> None:
+    assert codes(tmp_path, files) == ["REF001", "SCH012"]
+
+
+def test_an_overlay_that_gives_all_leaves_nothing(tmp_path: Path) -> None:
+    files = {"over/kustomization.yaml": f"{BY_FILE}{HOST}", "over/web.yaml": OF_WEB}
+    assert codes(tmp_path, files) == []
+
+
+def test_a_fault_of_a_patch_is_shown_in_the_patch(tmp_path: Path) -> None:
+    patch = OF_WEB.replace("{spec: {sec", "{spec: {hostPID: true, sec")
+    files = {"over/kustomization.yaml": f"{BY_FILE}{HOST}", "over/web.yaml": patch}
+    (finding,) = errors(linted(tmp_path, files))
+    assert finding.span is not None
+    assert (finding.code, finding.span.line) == ("SCH012", 4)
+    assert finding.span.file.name == str(tmp_path / "over/web.yaml")
+
+
+def test_an_item_that_a_patch_adds_moves_no_place(tmp_path: Path) -> None:
+    added = (
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n"
+        "spec: {template: {spec: {containers: [{name: side, image: 'a:1'}]}}}\n"
+    )
+    files = {"over/kustomization.yaml": BY_FILE, "over/web.yaml": added}
+    found = errors(linted(tmp_path, files))
+    (key,) = [finding for finding in found if finding.code == "REF001"]
+    assert key.span is not None
+    assert (Path(key.span.file.name).name, key.span.line) == ("web.yaml", 12)
+
+
+def test_what_a_patch_takes_away_is_not_judged(tmp_path: Path) -> None:
+    files = {
+        "over/kustomization.yaml": BY_FILE,
+        "over/web.yaml": "$patch: delete\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n",
+    }
+    assert codes(tmp_path, files) == []
+
+
+def test_what_a_generator_makes_need_not_exist_elsewhere(tmp_path: Path) -> None:
+    generator = f"{BASE['base/kustomization.yaml']}{HOST.replace(', behavior: merge', '')}"
+    files = {"base/kustomization.yaml": generator, "base/settings.yaml": ""}
+    run = linted(tmp_path, files)
+    assert "ConfigMap" not in "".join(run.coverage.lines(findings=True))
+
+
+@pytest.mark.parametrize(
+    "patches",
+    [
+        "[{op: replace, path: '', value: 1}, {op: move, path: /a}, 7, {op: copy, from: /spec, path: /spec/a}]",
+        "{1: 2, spec: {$patch: nothing}}",
+        "apiVersion: apps/v1\n    kind: Deployment\n    metadata: {name: web}\n    spec: []",
+        "7",
+        "{",
+    ],
+)
+def test_a_patch_that_is_none_changes_nothing(patches: str, tmp_path: Path) -> None:
+    text = f"resources: [../base]\npatches:\n- target: {{kind: Deployment}}\n  patch: |\n    {patches}\n"
+    found = codes(tmp_path, {"over/kustomization.yaml": text})
+    assert not [code for code in found if code.startswith("INT")]
+
+
+def test_kustomizations_that_name_each_other_end(tmp_path: Path) -> None:
+    files = {
+        "over/kustomization.yaml": "resources: [../base, ../more]\n",
+        "more/kustomization.yaml": "resources: [../over]\n",
+    }
+    for number in range(1200):
+        files[f"deep/{number}/kustomization.yaml"] = f"resources: [../{number + 1}]\n"
+    assert codes(tmp_path, files) == ["REF001", "SCH012"]
