@@ -67,7 +67,9 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
     catalog = load_catalog(options.catalog)
     run.diagnostics += catalog.faults
     clusters, near = _clusters(objects, kustomizations)
-    setting = Setting(closed=False, near=near, collide=kustomizations.collide)
+    setting = Setting(
+        closed=False, near=near, collide=kustomizations.collide, external=built.renamed
+    )
     findings: list[Diagnostic] = []
     reach = Reach()
     for cluster in clusters:

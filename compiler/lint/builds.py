@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from compiler.lint.changes import Patch
 from compiler.lint.inputs import LintObject, Place, Text
 from compiler.lint.kustomize import Chain, Kustomizations
+from compiler.manifest import ObjectRef
 from compiler.patches.place import Draft
 from compiler.places import Key, Route
 
@@ -33,10 +34,12 @@ class Build:
 
 @dataclass(slots=True)
 class Builds:
-    """All objects, each as the first kustomization makes it that applies it; and every build."""
+    """All objects, each as the first kustomization makes it that applies it; and every build. ``renamed``: objects by
+    the names that kustomizations give them, which patches use."""
 
     objects: list[LintObject]
     all: list[Build]
+    renamed: frozenset[ObjectRef]
 
     def others(self) -> list[Build]:
         """The builds that differ from what is judged together."""
@@ -58,6 +61,7 @@ def builds(objects: Iterable[LintObject], kustomizations: Kustomizations) -> Bui
             by_file.setdefault(real, []).append(item)
     first: dict[str, LintObject | None] = {}
     made: list[Build] = []
+    renamed: set[ObjectRef] = set()
     most = max(_MOST, _TIMES * len(objects))
     for files in kustomizations.applied():
         most -= len(files)
@@ -66,6 +70,9 @@ def builds(objects: Iterable[LintObject], kustomizations: Kustomizations) -> Bui
         build = Build()
         for file, chain in files.items():
             for item in by_file.get(file, ()):
+                ref = item.manifest.ref
+                for name in _names(ref.name, chain, kustomizations)[1:]:
+                    renamed.add(replace(ref, name=name))
                 _add(build, item, _changed(item, chain, kustomizations), first)
         made.append(build)
     together = []
@@ -73,7 +80,7 @@ def builds(objects: Iterable[LintObject], kustomizations: Kustomizations) -> Bui
         applied = first.get(item.manifest.id, item)
         if applied is not None:
             together.append(applied)
-    return Builds(together, made)
+    return Builds(together, made, frozenset(renamed))
 
 
 def _add(
@@ -86,6 +93,16 @@ def _add(
         build.objects.append(changed)
     if _body(earlier) != _body(changed):
         build.other.add(item.path)
+
+
+def _names(name: str, chain: Chain, kustomizations: Kustomizations) -> list[str]:
+    """The name of an object, and each that the kustomizations of a chain give it."""
+    names = [name]
+    for path in chain:
+        name = kustomizations.changes[path].renamed(name)
+        if name != names[-1]:
+            names.append(name)
+    return names
 
 
 def _body(item: LintObject | None) -> object:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from compiler.diagnostics import Diagnostic
 from compiler.manifest import Manifest
@@ -95,7 +96,8 @@ class LintObject:
 class Reading:
     """What the files hold, and what was passed over.
 
-    ``alone``: what is judged by itself, as templates of CloudFormation are. ``kustomizations``: bodies by path.
+    ``found``: bodies of objects, until all are read. ``alone``: what is judged by itself, as templates of
+    CloudFormation are. ``kustomizations``: bodies by path.
     ``patches`` are documents that say of themselves that they are one, ``observed`` those of a state;
     ``deleted`` are the objects that such patches take away.
     ``formats``: files of formats that nobody reads here, by the end of their names. ``broken``: paths of files of which
@@ -104,6 +106,7 @@ class Reading:
     """
 
     objects: list[LintObject] = field(default_factory=list)
+    found: list[tuple[dict[str, Any], Text, Route]] = field(default_factory=list)
     alone: list[LintArtifact] = field(default_factory=list)
     kustomizations: dict[str, dict[str, object]] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from compiler.diagnostics import Diagnostic
@@ -15,6 +16,7 @@ from compiler.lint.templates import filled_in, prompt, template
 from compiler.manifest import Manifest, ref_of
 from compiler.output import Artifact
 from compiler.output.artifact import kind_of_format
+from compiler.output.body import at, items
 from compiler.places import Document, Node, Route, SourceFile
 from compiler.places.tree import ScalarNode, SequenceNode, Span
 from compiler.regex import regex
@@ -50,7 +52,23 @@ def read_all(paths: Iterable[str | os.PathLike[str]]) -> Reading:
     reading, reader = Reading(), PlainReader()
     for path in _files(paths, reading):
         _read_file(path, reader, reading)
+    served = _served(body for body, _, _ in reading.found)
+    for body, text, where in reading.found:
+        _add_object(body, text, where, reading, served)
+    reading.found.clear()
     return reading
+
+
+def _served(bodies: Iterable[dict[str, Any]]) -> set[tuple[str, str]]:
+    """API version and kind of what the CRDs of a set define: with these nobody is mistaken in them."""
+    served: set[tuple[str, str]] = set()
+    for body in bodies:
+        if body.get("kind") != "CustomResourceDefinition":
+            continue
+        group, kind = at(body, "spec", "group"), at(body, "spec", "names", "kind")
+        for version in items(body, "spec", "versions"):
+            served.add((f"{group}/{version.get('name')}", str(kind)))
+    return served
 
 
 def _files(paths: Iterable[str | os.PathLike[str]], reading: Reading) -> Iterator[str]:
@@ -284,7 +302,7 @@ def _unpack(body: Any, text: Text, where: Route, reading: Reading) -> None:
     elif _is_observed(body):
         reading.observed += 1
     elif _is_object(body):
-        _add_object(body, text, where, reading)
+        reading.found.append((body, text, where))
     elif str(body.get("apiVersion")).startswith(_OURS):
         reading.specs += 1
     else:
@@ -296,11 +314,19 @@ def _is_observed(body: dict[str, Any]) -> bool:
     return "status" in body and "spec" not in body
 
 
-def _add_object(body: dict[str, Any], text: Text, where: Route, reading: Reading) -> None:
+def _add_object(
+    body: dict[str, Any],
+    text: Text,
+    where: Route,
+    reading: Reading,
+    served: AbstractSet[tuple[str, str]],
+) -> None:
     """An object as it is meant to be; one without a known ``apiVersion`` is left out."""
     api_version = body.get("apiVersion", "")
     kind = body["kind"]
-    right = meant(api_version, kind)
+    right = None
+    if (api_version, kind) not in served:
+        right = meant(api_version, kind)
     if right is not None:
         fault = unknown_kind(api_version, kind, right)
         document = Document(text.node(where))

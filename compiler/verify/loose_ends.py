@@ -5,9 +5,10 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 
 from compiler.catalog.runtimes import released_runtimes
-from compiler.manifest import Body, Manifest
+from compiler.manifest import Body, Manifest, ObjectRef
 from compiler.output.body import at, follow
 from compiler.verify.fault import REFERENCE, Fault, Path, like
 from compiler.verify.objects import Identity, ObjectSet, identity_of
@@ -79,12 +80,14 @@ def every_cluster_has(target: Identity) -> bool:
     return is_built_in(group, kind, name)
 
 
-def loose_ends(objects: ObjectSet, near: Near) -> Iterator[tuple[Manifest, Fault]]:
+def loose_ends(
+    objects: ObjectSet, near: Near, external: AbstractSet[ObjectRef] = frozenset()
+) -> Iterator[tuple[Manifest, Fault]]:
     """References into nothing that are meant for an object of the set.
 
     Such an object has nearly the name that is written, and nothing refers to it; or the name is one slip of the pen
     away; or it is a claim in another namespace. What is merely absent may exist elsewhere. ``near`` says whether what
-    is in two files is likely to belong together.
+    is in two files is likely to belong together; what is ``external`` is there, in whichever namespace.
     """
     namespaces = _namespaces_of_jobs(objects)
     named: Named = []
@@ -94,7 +97,9 @@ def loose_ends(objects: ObjectSet, near: Near) -> Iterator[tuple[Manifest, Fault
         targets += _of_runtime(body, namespaces)
         named += [(manifest, path, target) for path, target in targets]
     shared = _shared(objects, namespaces)
-    yield from _misnamed(objects, named, shared, near)
+    there = {(ref.kind, ref.name) for ref in external}
+    wanted = [entry for entry in named if (entry[2][1], entry[2][3]) not in there]
+    yield from _misnamed(objects, wanted, shared, near)
     yield from _misplaced(objects, named, shared)
 
 

@@ -79,7 +79,7 @@ def verify(
     faults += link(objects, closed=closed, external=external)
     faults += refused_pods(objects)
     if not closed:
-        faults += loose_ends(objects, near)
+        faults += loose_ends(objects, near, external)
         faults = [
             (manifest, fault)
             for manifest, fault in faults

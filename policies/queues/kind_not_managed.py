@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.model.beside import stand_together
 from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.platforms.eks.runs.plan import TRAIN_JOB, TrainJob
 from compiler.platforms.eks.workloads.plan import Workload
@@ -48,27 +49,29 @@ def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
     if not frameworks:
         return
     reported = set()
-    for kind, name, queue in _queued(world):
-        framework = _FRAMEWORKS.get(kind)
+    for job in _queued(world):
+        if not stand_together(manager, job):
+            continue
+        framework = _FRAMEWORKS.get(job.kind)
         if framework is None or framework in frameworks or framework in reported:
             continue
         reported.add(framework)
         yield Finding(
-            f"Kueue does not manage {kind}s, and `{name}` has queue `{queue}`",
+            f"Kueue does not manage {job.kind}s, and `{job.name}` has queue `{job.queue}`",
             manager.where("frameworks"),
             label="the job runs past every quota",
             help=f"add `{framework}` to `integrations.frameworks`",
         )
 
 
-def _queued(world: World) -> Iterator[tuple[str, str, str]]:
-    """Kind, name and queue of each job in a queue that is no TrainJob (QUE011)."""
+def _queued(world: World) -> Iterator[TrainJob | Workload]:
+    """Each job in a queue that is no TrainJob (QUE011)."""
     for job in world.plan.of(TrainJob):
         if job.queue and job.kind != TRAIN_JOB:
-            yield job.kind, job.name, job.queue
+            yield job
     for workload in world.plan.of(Workload):
         if workload.queue:
-            yield workload.kind, workload.name, workload.queue
+            yield workload
 
 
 _FRAMEWORKS = {

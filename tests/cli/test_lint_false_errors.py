@@ -71,6 +71,53 @@ kind: Role
 metadata: {name: public, namespace: x}
 rules: [{apiGroups: [""], resources: [configmaps], verbs: [get]}]
 """
+# A kind that is like one of Kueue's, and the definition by which it is one of its own.
+COHORT = "apiVersion: kueues.x-k8s.io/v1\nkind: Cohort\nmetadata: {name: a}\nspec: {every: 5m}\n"
+DEFINITION = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: cohorts.kueues.x-k8s.io}
+spec:
+  group: kueues.x-k8s.io
+  scope: Cluster
+  names: {kind: Cohort, plural: cohorts}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+"""
+MUTATING = """\
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: a}
+"""
+KUEUE = """\
+apiVersion: config.kueue.x-k8s.io/v1beta2
+kind: Configuration
+waitForPodsReady: {enable: true, timeout: 30m}
+integrations: {frameworks: [trainer.kubeflow.org/trainjob]}
+"""
+PYTORCH_JOB = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: bert, namespace: team-a, labels: {kueue.x-k8s.io/queue-name: research}}
+spec:
+  pytorchReplicaSpecs:
+    Master:
+      replicas: 1
+      template:
+        spec: {tolerations: [{operator: Exists}], containers: [{name: pytorch, image: "a:1"}]}
+"""
+CERT = "apiVersion: v1\nkind: Secret\nmetadata: {name: server-cert, namespace: x}\n"
+USES_CERT = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: a, namespace: x}
+spec:
+  containers: [{name: a, image: "a:1"}]
+  volumes: [{name: t, secret: {secretName: my-server-cert}}]
+"""
 PREFIXED = "namePrefix: {}-\nresources: [map.yaml]\n"
 DELETED = f"$patch: delete\n{MAP}"
 
@@ -120,6 +167,14 @@ def errors(folder: Path, files: dict[str, str]) -> list[str]:
             "all/kustomization.yaml": "resources: [../one, ../two]\n",
         },
         {"one/map.yaml": MAP, "two/deployment.yaml": DEPLOYMENT},
+        {"a.yaml": COHORT, "crds/b.yaml": DEFINITION},
+        {"a.yaml": MUTATING},
+        {"kueue/config.yaml": KUEUE, "jobs/bert.yaml": PYTORCH_JOB},
+        {
+            "secret.yaml": CERT,
+            "pod.yaml": USES_CERT,
+            "kustomization.yaml": "namePrefix: my-\nresources: [secret.yaml, pod.yaml]\n",
+        },
     ],
 )
 def test_it_is_no_error(files: dict[str, str], tmp_path: Path) -> None:
@@ -145,6 +200,10 @@ def test_it_is_no_error(files: dict[str, str], tmp_path: Path) -> None:
             "NAM005",
         ),
         ({"map.yaml": MAP, "deployment.yaml": DEPLOYMENT}, "REF001"),
+        ({"a.yaml": COHORT}, "SCH010"),
+        ({"a.yaml": MUTATING.replace("Mutating", "Validatin")}, "SCH010"),
+        ({"config.yaml": KUEUE, "jobs/bert.yaml": PYTORCH_JOB}, "RUN089"),
+        ({"secret.yaml": CERT, "pod.yaml": USES_CERT}, "REF001"),
     ],
 )
 def test_what_is_like_it_and_wrong_is_one(files: dict[str, str], code: str, tmp_path: Path) -> None:
