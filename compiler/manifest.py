@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import field
 
 from compiler.dataclass import dataclass
 from compiler.output.artifact import Artifact, Body, ObjectRef, ref_of
-from compiler.regex import regex
 
 __all__ = ["Body", "Manifest", "ObjectRef", "placeholder", "placeholders", "ref_of"]
 
 # A variable of a shell is one wherever a name of Kubernetes has no `$`; `<` and `>` compare numbers in expressions.
-_PLACEHOLDER = regex(
+_PLACEHOLDER = re.compile(
     r"\$\{|\$\(|\{\{|(?:\A|[/:@.-])\$[A-Za-z_]\w*(?=\Z|[/:@.-])|<[A-Za-z][\w.-]*(?: [\w.-]+)*>"
 )
 
-_WRITTEN = regex(r"\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|\$\w+|<[A-Za-z][^<>]*>")
+_WRITTEN = re.compile(r"\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|\$\w+|<[A-Za-z][^<>]*>")
 
 
 def placeholder(text: str) -> bool:

@@ -6,28 +6,26 @@ import re
 import warnings
 from functools import lru_cache
 
-from compiler.regex import regex
-
-_LITERAL = regex(r"\\Q(.*?)(?:\\E|\Z)", re.DOTALL)
-_FLAGS = regex(r"\(\?([imsU]*)(?:-[imsU]+)?\)")
-_ESCAPED = regex(r"\\.", re.DOTALL)
-_CLASS = regex(r"\[\^?\]?[^]]*\]")
+_LITERAL = re.compile(r"\\Q(.*?)(?:\\E|\Z)", re.DOTALL)
+_FLAGS = re.compile(r"\(\?([imsU]*)(?:-[imsU]+)?\)")
+_ESCAPED = re.compile(r"\\.", re.DOTALL)
+_CLASS = re.compile(r"\[\^?\]?[^]]*\]")
 # What Go has and Python has not, or writes otherwise, and what comes near it.
 _ONLY_GO = (
-    (regex(r"\\[pP](?!C)(?:\{\^?\w+\}|\w)"), r"\\w"),
-    (regex(r"\\x\{[0-9A-Fa-f]+\}|\\C"), "."),
-    (regex(r"\(\?<(?=[A-Za-z_])"), "(?P<"),
-    (regex(r"\(\?[imsU]*(?:-[imsU]+)?:"), "(?:"),
+    (re.compile(r"\\[pP](?!C)(?:\{\^?\w+\}|\w)"), r"\\w"),
+    (re.compile(r"\\x\{[0-9A-Fa-f]+\}|\\C"), "."),
+    (re.compile(r"\(\?<(?=[A-Za-z_])"), "(?P<"),
+    (re.compile(r"\(\?[imsU]*(?:-[imsU]+)?:"), "(?:"),
 )
 _ONLY_OTHERS = {
-    regex(r"\(\?<?[=!]"): "look-around",
-    regex(r"\(\?>"): "an atomic group",
-    regex(r"\(\?\("): "a condition",
-    regex(r"\(\?#"): "a comment",
-    regex(r"\(\?P[=>]"): "a back-reference",
-    regex(r"(?:[*+?]|\{\d+(?:,\d*)?\})\+"): "a possessive repetition",
+    re.compile(r"\(\?<?[=!]"): "look-around",
+    re.compile(r"\(\?>"): "an atomic group",
+    re.compile(r"\(\?\("): "a condition",
+    re.compile(r"\(\?#"): "a comment",
+    re.compile(r"\(\?P[=>]"): "a back-reference",
+    re.compile(r"(?:[*+?]|\{\d+(?:,\d*)?\})\+"): "a possessive repetition",
 }
-_BACK_REFERENCE = regex(r"\\(?:([1-9])(?![0-7])|.)", re.DOTALL)
+_BACK_REFERENCE = re.compile(r"\\(?:([1-9])(?![0-7])|.)", re.DOTALL)
 _VALUES = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "U": re.NOFLAG}
 _NOT_OTHER = (
     r"[^\x00-\x1f\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f"

@@ -13,7 +13,7 @@ from builders import ROOT
 # A room imports only what stands before it: a top-level package or module, or a folder of `core` or of a platform.
 # Imports in functions, for types alone, and modules that a text names count like any other.
 ORDER = (
-    *("dataclass", "regex", "re2", "imported"),
+    *("dataclass", "re2", "imported"),
     # which rooms a platform has: names, and no import of them
     *("rooms", "platforms.eks", "platforms"),
     *("places", "diagnostics", "source", "emit", "fleet", "catalog", "plan", "output", "manifest"),
@@ -83,7 +83,6 @@ FILE_CALLS = {
 # Who touches files, and why.
 MAY_TOUCH_FILES = {
     "targets.text": "keeps the code of templates",
-    "policy.kept": "keeps the code of rules",
     "source": "reads specs",
     "catalog": "reads facts, writes an overlay",
     "emit": "writes the output",
@@ -296,7 +295,6 @@ def test_policies_import_what_they_judge_and_nothing_behind_it() -> None:
         "model",
         "policy",
         "re2",
-        "regex",
     }
     for name, path in modules("policies"):
         found = {module for module in own(path, name) if room(module) not in allowed}

@@ -6,10 +6,10 @@ of the releases that it lists (2026-08); AWS Deep Learning Containers, available
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from compiler.dataclass import dataclass
-from compiler.regex import regex
 
 Version = tuple[int, ...]
 CHANGELOG = "EC2 user guide, efa-changelog"
@@ -47,11 +47,11 @@ NEW_NCCL: Version = (2, 19, 0)
 CHEATSHEET = "awsome-distributed-training, EFA cheat sheet: FI_EFA_SET_CUDA_SYNC_MEMOPS"
 """Before this installer, NCCL from this version on fails to register memory, unless the variable is 0."""
 
-_NAMED = regex(
+_NAMED = re.compile(
     r"(?:^|/)(?:pytorch/pytorch|pytorch(?:-(?:training|inference))?(?:-arm64)?)"
     r":(?P<torch>\d+\.\d+\.\d+)-(?:gpu-|cuda)\S*?"
 )
-_CUDA = regex(r"[-:](?:cu(\d{2})(\d)|cuda(\d+)\.(\d+))(?=[.@-]|$)")
+_CUDA = re.compile(r"[-:](?:cu(\d{2})(\d)|cuda(\d+)\.(\d+))(?=[.@-]|$)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,19 +8,19 @@ repositories have a prefix before the upstream's name (ECR user guide, pull-thro
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 from compiler.dataclass import dataclass
-from compiler.regex import regex
 
 DATA = Path(__file__).parent / "data" / "images.json"
 
 _HUB = "docker.io"
 _HUB_HOSTS = frozenset({"docker.io", "index.docker.io", "registry-1.docker.io", "mirror.gcr.io"})
-_PRIVATE = regex(r"[0-9]{12}\.dkr\.ecr(?:-fips)?\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?")
+_PRIVATE = re.compile(r"[0-9]{12}\.dkr\.ecr(?:-fips)?\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?")
 _OFFICIAL = "public.ecr.aws/docker/"
 _OF_AWS = "dkr.ecr"
 """In the table: private registries, of whatever Region."""
@@ -50,8 +50,8 @@ class _Row:
 
     def __init__(self, row: dict[str, Any]) -> None:
         names = "|".join(row["repositories"])
-        self.names = regex(f"(?:{names})$")
-        self.tags = regex(row["tags"])
+        self.names = re.compile(f"(?:{names})$")
+        self.tags = re.compile(row["tags"])
         self.facts = ImageFacts(
             efa=row.get("efa"),
             devices=row.get("devices"),

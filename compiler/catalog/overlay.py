@@ -11,7 +11,6 @@ from typing import Any
 from compiler.catalog.instance import instance_from_row, zone_letters
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
-from compiler.regex import regex
 from compiler.source.read import read_bytes
 
 SCHEMA = "trainyard-catalog/1"
@@ -79,7 +78,7 @@ _NUMBERS = frozenset(
     )
 )
 _TEXTS = frozenset(("arch", "accelerator", "nvlink", "placement", "usage"))
-_ZONES = regex(r"[a-z0-9-]+:[a-z]+")
+_ZONES = re.compile(r"[a-z0-9-]+:[a-z]+")
 """A region and the letters of its zones."""
 _CARDS = 1000
 """More than the network cards of any type."""

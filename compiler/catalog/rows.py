@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
-
-from compiler.regex import regex
 
 Info = Mapping[str, Any]
 """One element of DescribeInstanceTypes' ``InstanceTypes``, of the stored or of the live answer."""
@@ -17,7 +16,7 @@ _DEFAULTS: tuple[Any, ...] = (None, False, 0, "", [], "amd64")
 _NEURON: Mapping[str, Mapping[str, Any]] = {
     "Trainium2": {"accelerator_memory_mib": 98304, "neuron_lnc": 2}
 }
-_PERFORMANCE = regex(r"(?P<burst>Up to )?(?:(?P<cards>\d+)x )?(?P<gbps>[\d.]+) Gigabit\Z")
+_PERFORMANCE = re.compile(r"(?P<burst>Up to )?(?:(?P<cards>\d+)x )?(?P<gbps>[\d.]+) Gigabit\Z")
 
 
 def row(info: Info) -> dict[str, Any]:

@@ -8,7 +8,7 @@ which has neither, and 2.12.0; pytorch/pytorch#172596).
 
 from __future__ import annotations
 
-from compiler.regex import regex
+import re
 
 SHUTDOWN_TIMEOUT = "TORCH_ELASTIC_SHUTDOWN_TIMEOUT"
 SHUTDOWN_OPTION = "shutdown-timeout"
@@ -17,7 +17,7 @@ SHUTDOWN_SECONDS = 30
 
 # AWS Deep Learning Containers (`pytorch-training:2.8.0-gpu-py312-…`) and Docker Hub's `pytorch/pytorch:2.8.0-cuda…`.
 # NVIDIA's tags (`nvcr.io/nvidia/pytorch:24.12-py3`) are dates.
-_NAMED = regex(
+_NAMED = re.compile(
     r"(?:^|/)(?:pytorch/pytorch|(?:huggingface-)?pytorch-(?:training|inference)(?:-arm64|-neuronx)?)"
     r":(\d+)\.(\d+)\.\d+-(?:cpu|gpu|cuda|neuronx|transformers)"
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator, Sequence
 
 from compiler.cli.streams import UsageError
@@ -18,11 +19,10 @@ from compiler.plan import Derived
 from compiler.policy.interface import describe
 from compiler.policy.load import load_rules
 from compiler.policy.rule import Rule
-from compiler.regex import regex
 
 OFF = " (off by default)"
-_CODE = regex(r"[A-Z]{2,4}\d{3}\Z")
-_STEPS = regex(r"[.\[\]]+")
+_CODE = re.compile(r"[A-Z]{2,4}\d{3}\Z")
+_STEPS = re.compile(r"[.\[\]]+")
 _LISTS = (("job", "jobs"), ("pool", "nodePools"), ("queue", "queues"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,7 +14,6 @@ from compiler.catalog import Catalog, InstanceType
 from compiler.catalog.nccl import expected
 from compiler.cli.streams import UsageError, err
 from compiler.dataclass import dataclass
-from compiler.regex import regex
 
 if TYPE_CHECKING:
     import argparse
@@ -205,7 +205,7 @@ def _instance(given: Mapping[str, str], catalog: Catalog) -> InstanceType:
 
 def _pool_name(known: InstanceType) -> str:
     word = known.accelerator or known.family
-    return regex(r"[^a-z0-9]+").sub("-", word.lower()).strip("-")
+    return re.compile(r"[^a-z0-9]+").sub("-", word.lower()).strip("-")
 
 
 def _pool(given: Mapping[str, str], known: InstanceType, pool: str, nodes: int) -> list[str]:
@@ -232,7 +232,7 @@ def _pool(given: Mapping[str, str], known: InstanceType, pool: str, nodes: int) 
     ]
 
 
-_PLAIN = regex(r"[a-z][a-z0-9./-]*|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]+Z|[0-9.]+/[0-9]+")
+_PLAIN = re.compile(r"[a-z][a-z0-9./-]*|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]+Z|[0-9.]+/[0-9]+")
 _WORDS = ("true", "false", "null", "yes", "no", "on", "off", "y", "n")
 
 

@@ -14,11 +14,10 @@ from compiler.cli.streams import UsageError
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.near import near
 from compiler.language.reference import Key, all_keys, keys
-from compiler.regex import regex
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _BOUND_CELLS = 4  # of a row of docs/bounds.md: key, bound, source, what holds it
-_CODE = regex(r"[A-Z]{2,4}\d{3}\Z")
+_CODE = re.compile(r"[A-Z]{2,4}\d{3}\Z")
 _OFFERED = 3
 
 

@@ -7,9 +7,8 @@ from functools import cache
 from pathlib import Path
 
 from compiler.dataclass import dataclass
-from compiler.regex import regex
 
-_HEADING = regex(r"^## ([A-Z]{2,4}[0-9]{3}) ([a-z0-9-]+)[ \t]*$", re.MULTILINE)
+_HEADING = re.compile(r"^## ([A-Z]{2,4}[0-9]{3}) ([a-z0-9-]+)[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

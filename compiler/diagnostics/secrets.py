@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from compiler.regex import regex
-
 # The forms that owners give their tokens so that they are found (GitHub, supported secret scanning patterns; Hugging
 # Face, user access tokens; AWS IAM, unique identifiers; RFC 7519 and RFC 7468).
 # The middle column is what every such text has in it: most texts have none, and no expression is compiled for them.
@@ -88,18 +86,18 @@ _HIDDEN = rf"{_BEGINS}(?i:{_KEYS}){_ASSIGNED}(?P<value>[^\s\"',}}\]$]+)"
 _OPTION = rf"--[\w-]{{0,40}}?(?i:{_KEYS}|token)(?:=|[\"']?\s*,?\s+[\"']?)(?P<value>(?!-)[^\s\"',}}\]$]{{6,}})"
 # What stands for a value that is elsewhere: a variable, a template, a path, an ARN, what SOPS encrypted; or for none,
 # or for one that somebody is to write.
-_REFERENCE = regex(
+_REFERENCE = re.compile(
     r"\s*(?:$|\{\{|ENC\[|arn:|ref\+|vault:|/[\w./-]+$|<[^<>]*>$|\*+$|(?i:null|none|nil|true|false)$)"
     r"|(?i:placeholder|replaced?|your|dummy|change[-_ ]?me|x{3,})[-_ A-Za-z]*$|\[[A-Za-z_ -]+\]$"
     r"|.*(?<!\$)\$[({A-Za-z_]",
     re.DOTALL,
 )
 # An expression of a program: a call, an index, an attribute.
-_EXPRESSION = regex(r".*[()\[]|[A-Za-z_]+(?:\.[A-Za-z_]+)+$|[{<%]")
-_IDENTIFIER = regex(r"[A-Za-z_]+$")
+_EXPRESSION = re.compile(r".*[()\[]|[A-Za-z_]+(?:\.[A-Za-z_]+)+$|[{<%]")
+_IDENTIFIER = re.compile(r"[A-Za-z_]+$")
 # Ends of names that carry credentials where the value looks like one, and not where it is a word.
 ENDS = ("_TOKEN", "_SECRET", "_PAT", "_PWD", "_PASS", "_CREDENTIALS")
-_RANDOM = regex(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[\w+/=.~-]{20,}$")
+_RANDOM = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[\w+/=.~-]{20,}$")
 
 
 @lru_cache(maxsize=4096)

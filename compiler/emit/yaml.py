@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from compiler.regex import regex
 from compiler.source.scalars import BOOLEANS_1_1, WORDS
 
 _FIRST = ("apiVersion", "kind", "metadata", "spec")
@@ -24,10 +23,10 @@ _FIRST_OF_METADATA = ("name", "namespace", "labels", "annotations")
 # Plain if it begins with a letter, `/` or `_` and holds nothing that means something to a reader: `: `, ` #`,
 # and no indicator that ends a plain scalar (they are only special in flow context, but readers differ).
 _CHAR = r"(?:[A-Za-z0-9_./@=+,;()<>~^$\\!?*-]|:(?=[^\s]))"
-_PLAIN = regex(rf"(?=[A-Za-z/_]){_CHAR}+(?: {_CHAR}+)*\Z")
+_PLAIN = re.compile(rf"(?=[A-Za-z/_]){_CHAR}+(?: {_CHAR}+)*\Z")
 _WORDS = frozenset(WORDS) | BOOLEANS_1_1
 # Digits first are safe only with a unit or dots that no number of either version has: 30m, 10.0.0.0/16, 1.2.3.
-_UNIT = regex(
+_UNIT = re.compile(
     r"[0-9]+(?:\.[0-9]+)?[A-Zac-df-wyz][A-Za-z]*\Z|[0-9]+\.[0-9]+\.[0-9]+(?:\.[0-9]+)?(?:/[0-9]+)?\Z"
 )
 # Compiled where a text has lines, and kept by `re`: it takes 2 ms.
@@ -36,7 +35,7 @@ _LITERAL = (
 )
 _MAX_SIMPLE_KEY = 1000
 """YAML 1.2.2, section 7.4.2: a key without `?` has at most 1024 characters."""
-_ESCAPES = regex("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_ESCAPES = re.compile("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
 def dump(body: Mapping[str, Any]) -> str:

@@ -42,7 +42,6 @@ from compiler.policy.config import Config
 from compiler.policy.engine import run
 from compiler.policy.params import refusal_of
 from compiler.policy.rule import Rule
-from compiler.regex import regex
 from compiler.resolve import resolve
 from compiler.source.manifests import parse_manifests
 from compiler.source.parse import parse
@@ -50,10 +49,10 @@ from compiler.source.parse import parse
 WHOLE = "# a whole cluster"
 _PARAMS = "# params:"
 TEMPLATE = "template.yaml"
-_TEMPLATE = regex(
+_TEMPLATE = re.compile(
     r"^(?:AWSTemplateFormatVersion|Resources)\s*:|\A\s*\{\s*\"(?:AWS|Resources)", re.MULTILINE
 )
-_DOCKERFILE = regex(r"^FROM \S+", re.MULTILINE)
+_DOCKERFILE = re.compile(r"^FROM \S+", re.MULTILINE)
 _DATA = Path(__file__).with_name("data")
 
 

@@ -12,7 +12,6 @@ from compiler.formats import Setting, objects
 from compiler.lift import read
 from compiler.output.artifact import Artifact
 from compiler.plan import PlanNode
-from compiler.regex import regex
 from compiler.verify import verify
 
 LATE = False
@@ -20,7 +19,7 @@ TAGS: Mapping[str, str] = {}
 
 # At the top of a YAML document, or in one of brackets and braces (JSON).
 _KEY = r"""["']?\b(?:apiVersion|kind)["']?\s*:"""
-_OBJECT = regex(rf"^(?:--- *)?(?:{_KEY}|[{{[][\s\S]*{_KEY})", re.MULTILINE)
+_OBJECT = re.compile(rf"^(?:--- *)?(?:{_KEY}|[{{[][\s\S]*{_KEY})", re.MULTILINE)
 
 
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:

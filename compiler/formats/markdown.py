@@ -21,18 +21,17 @@ from compiler.formats import Setting
 from compiler.output.artifact import Artifact
 from compiler.places import Route
 from compiler.plan import PlanNode
-from compiler.regex import regex
 from compiler.verify.schemas import BUILTIN
 
 LATE = True
 TAGS: Mapping[str, str] = {}
 
-_FENCE = regex(r"^```(\w*)[^\n]*$", re.MULTILINE)
-_LINK = regex(r"\]\(([^)\s]+)\)")
-_URL = regex(r"[a-z][a-z0-9+.-]*:|#")
-_PATH = regex(r"[\w./-]+")
-_RESOURCE = regex(r"\A[a-z0-9-]+\.([a-z0-9.-]+\.[a-z]{2,})\Z")
-_UNKNOWN = regex(r"[$*?]|\bNAME\b")
+_FENCE = re.compile(r"^```(\w*)[^\n]*$", re.MULTILINE)
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_URL = re.compile(r"[a-z][a-z0-9+.-]*:|#")
+_PATH = re.compile(r"[\w./-]+")
+_RESOURCE = re.compile(r"\A[a-z0-9-]+\.([a-z0-9.-]+\.[a-z]{2,})\Z")
+_UNKNOWN = re.compile(r"[$*?]|\bNAME\b")
 
 
 def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:

@@ -19,7 +19,6 @@ from compiler.formats import Setting
 from compiler.formats.markdown import hinted, lifted, parts, recognised
 from compiler.output.artifact import Artifact
 from compiler.output.body import follow
-from compiler.regex import regex
 from compiler.verify.fault import SCHEMA, Fault, Path
 from compiler.verify.node import Node, NodeTable
 from compiler.verify.structure import Raw
@@ -90,8 +89,8 @@ _WORKFLOW: Raw = {
         "permissions": _RIGHTS,
     },
 }
-_PINNED = regex(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}\Z")
-_EXPRESSION = regex(r"\$\{\{(?:(?!\$\{\{).)*?\}\}", re.DOTALL)
+_PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}\Z")
+_EXPRESSION = re.compile(r"\$\{\{(?:(?!\$\{\{).)*?\}\}", re.DOTALL)
 
 
 @cache

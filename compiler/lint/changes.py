@@ -8,6 +8,7 @@ kustomization, or below it.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -24,7 +25,6 @@ from compiler.patches.place import Draft, PatchError
 from compiler.patches.select import has_labels
 from compiler.places import Route, SourceFile
 from compiler.platforms.eks.overrides.plan import Operation
-from compiler.regex import regex
 from compiler.source.manifests import parse_manifests
 from compiler.source.read import read
 
@@ -279,8 +279,8 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-_ANY = regex(r"\.[*+]")
-_ANCHORS = regex(r"\A\^?\(?(.*?)\)?\$?\Z")
+_ANY = re.compile(r"\.[*+]")
+_ANCHORS = re.compile(r"\A\^?\(?(.*?)\)?\$?\Z")
 
 
 def _fits(pattern: object, text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -19,7 +20,6 @@ from compiler.output.artifact import kind_of_format
 from compiler.output.body import at, items
 from compiler.places import Document, Node, Route, SourceFile
 from compiler.places.tree import ScalarNode, SequenceNode, Span
-from compiler.regex import regex
 from compiler.source.manifests import parse_manifests
 from compiler.source.plain import PlainReader
 from compiler.source.read import STDIN, read, read_stdin, walk
@@ -116,7 +116,7 @@ def has_instruction(text: str) -> bool:
     return _INSTRUCTION.match(text) is not None
 
 
-_INSTRUCTION = regex(r"(?:\s*(?:#.*)?\n)*\s*[A-Za-z]+\s")
+_INSTRUCTION = re.compile(r"(?:\s*(?:#.*)?\n)*\s*[A-Za-z]+\s")
 _DOCKERFILES = ("dockerfile", "containerfile")
 
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, warning
 from compiler.places import SourceFile, Span
-from compiler.regex import regex
 
 _HELM = "lint what it renders: `helm template … | trainyard lint -`"
 
@@ -42,12 +41,12 @@ def template(
     return None
 
 
-_EXPRESSION = regex(r"\{\{(?P<inside>[^{}\n]*)\}\}")
-_VALUE = regex(r"\s*\.?\w[\w.]*(?:\s*\|\s*\w+(?:\s+\"[^\"]*\")?)*\s*\Z")
+_EXPRESSION = re.compile(r"\{\{(?P<inside>[^{}\n]*)\}\}")
+_VALUE = re.compile(r"\s*\.?\w[\w.]*(?:\s*\|\s*\w+(?:\s+\"[^\"]*\")?)*\s*\Z")
 _CONTROL = ("if", "else", "end", "range", "with", "define", "block", "template", "include")
 
 
-_PROMPT = regex(r"(?:[\w.@:~/-]+)?[$%>❯] +\S")
+_PROMPT = re.compile(r"(?:[\w.@:~/-]+)?[$%>❯] +\S")
 
 
 def prompt(file: SourceFile) -> Diagnostic | None:

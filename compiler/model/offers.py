@@ -6,6 +6,7 @@ pkg/providers/instancetype/types.go; EKS Auto Mode has the same under ``eks.amaz
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from operator import ge, gt, le, lt
@@ -25,7 +26,6 @@ from compiler.plan.scheduling import (
 )
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
-from compiler.regex import regex
 
 KARPENTER, AUTO_MODE = "karpenter.k8s.aws/", "eks.amazonaws.com/"
 ACCELERATED = frozenset({"p", "g", "gr", "trn", "inf", "dl"})
@@ -47,7 +47,7 @@ _WRITTEN_BY_OTHERS = (
     "cloud.google.com",
     "azure.com",
 )
-_SCHEME = regex(r"([a-z]+)(?:-[0-9]+tb)?([0-9]+)")
+_SCHEME = re.compile(r"([a-z]+)(?:-[0-9]+tb)?([0-9]+)")
 # Families of these accelerators are all in the catalog; of others (V100: p3) only some are.
 _PARTLY_KNOWN = frozenset({"v100", "k80", "m60"})
 

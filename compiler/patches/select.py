@@ -9,11 +9,10 @@ from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.near import meant
 from compiler.manifest import Manifest
 from compiler.platforms.eks.overrides.plan import ObjectPatch
-from compiler.regex import regex
 
 _SHOWN = 6
-_COMMA = regex(r",(?![^(]*\))")
-_SET = regex(r"(\S+)\s+(in|notin)\s*\(([^)]*)\)\Z")
+_COMMA = re.compile(r",(?![^(]*\))")
+_SET = re.compile(r"(\S+)\s+(in|notin)\s*\(([^)]*)\)\Z")
 
 
 def targets_of(patch: ObjectPatch, manifests: Iterable[Manifest]) -> list[Manifest]:

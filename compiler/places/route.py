@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compiler.regex import regex
-
 Key = str | int
 
-_PLAIN = regex(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 
 
 class Route(tuple[Key, ...]):

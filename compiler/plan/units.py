@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from compiler.dataclass import dataclass
-from compiler.regex import regex
 
 QUANTITY = r"([+-]?)([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?[0-9]+))?"
 """The form of a Kubernetes quantity: sign, digits, unit, exponent."""
 DURATION = r"(?:([0-9]+)h)?(?:([0-9]+)m)?(?:([0-9]+)s)?"
 """The form of a duration: hours, minutes, seconds; an empty text has it too, and is none."""
-_QUANTITY = regex(rf"{QUANTITY}\Z")
+_QUANTITY = re.compile(rf"{QUANTITY}\Z")
 _BINARY = {f"{letter}i": 1024**power for power, letter in enumerate("KMGTPE", 1)}
 _DECIMAL = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18, "": 1}
 _SMALL = {"n": 10**9, "u": 10**6, "m": 10**3}
-_DURATION = regex(rf"{DURATION}\Z")
+_DURATION = re.compile(rf"{DURATION}\Z")
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
 
 
 def module_of(path: Path) -> str:
@@ -18,6 +20,16 @@ def code_of(path: Path) -> CodeType:
     code = SourceFileLoader(name, str(path)).get_code(name)
     assert code is not None, "a loader of sources has code"
     return code
+
+
+def run_module(path: Path, code: CodeType) -> dict[str, Any]:
+    """What the module of a rule defines, by name."""
+    name = module_of(path)
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    sys.modules[name] = module
+    exec(code, module.__dict__)  # noqa: S102  # the point of the exercise
+    return module.__dict__
 
 
 def page_of(file: str, function: str) -> str:

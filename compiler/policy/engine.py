@@ -16,7 +16,6 @@ from compiler.model.work import Work
 from compiler.plan import Plan, PlanNode
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.policy.config import NO_CONFIG, Config
-from compiler.policy.kept import loaded
 from compiler.policy.load import is_builtin, line_of, quiet, words
 from compiler.policy.reach import Reach
 from compiler.policy.rule import Finding, Rule, malformed
@@ -107,7 +106,7 @@ def _findings(rule: Rule, nodes: Sequence[Any], world: World) -> Iterator[tuple[
     """What a rule yields, with the subject that it was run on. Raises ``TypeError`` for what is no sound finding."""
     if not nodes:
         return
-    check = loaded(rule)
+    check = rule.check
     for node in nodes:
         if rule.needs_world:
             verdicts = check(node, world)

@@ -12,8 +12,7 @@ from pathlib import Path
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
 from compiler.places import SourceFile, Span
-from compiler.policy.code import code_of
-from compiler.policy.kept import KeptRules, run_module
+from compiler.policy.code import code_of, run_module
 from compiler.policy.rule import Rule, is_code, is_texts
 from compiler.source.read import is_yaml, read
 
@@ -121,16 +120,9 @@ def _builtin(base: Path) -> tuple[tuple[Rule, ...], tuple[Diagnostic, ...]]:
     """The rules of the built-in folders: all folders that are there but the adopter's."""
     faults: list[Diagnostic] = []
     rules: list[Rule] = []
-    kept = KeptRules(base)
     for name in _builtin_folders(base):
         for path in _files(base / name):
-            of_file = kept.of(path)
-            if of_file is None:
-                of_file = _load(Path(path), faults)
-                if path.endswith(".py"):
-                    kept.add(path, of_file)
-            rules += of_file
-    kept.write()
+            rules += _load(Path(path), faults)
     return tuple(rules), tuple(faults)
 
 

@@ -13,7 +13,6 @@ from compiler.diagnostics import Severity
 from compiler.imported import imported, name_of
 from compiler.places import Route
 from compiler.policy.code import page_of
-from compiler.regex import regex
 
 NO_PARAMS: Mapping[str, Any] = MappingProxyType({})
 F = TypeVar("F", bound=Callable[..., Iterator["Finding"]])
@@ -162,8 +161,8 @@ class Rule:
 
 
 SEVERITIES: Mapping[str, Severity] = {str(each): each for each in Severity}
-_SLUG = regex(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
-_CODE = regex(r"[A-Z]{2,4}[0-9]{3}")
+_SLUG = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+_CODE = re.compile(r"[A-Z]{2,4}[0-9]{3}")
 
 
 def is_code(value: object) -> bool:
@@ -234,7 +233,7 @@ def _subject(function: Callable[..., Any]) -> type:
     return annotation
 
 
-_SECTION = regex(r"^## +(\w+)[ \t]*$", re.MULTILINE)
+_SECTION = re.compile(r"^## +(\w+)[ \t]*$", re.MULTILINE)
 
 
 def examples(doc: str, section: str) -> tuple[str, ...]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
 from compiler.places.tree import MappingNode, Node, ScalarNode, SequenceNode, SourceFile, text_node
-from compiler.regex import regex
 from compiler.source.headers import BASE, CLUSTER, Header
 from compiler.source.merge import merge
 
@@ -112,7 +112,7 @@ def _is_path(text: str) -> bool:
     return bool(text) and not _NOT_IN_PATHS.search(text)
 
 
-_NOT_IN_PATHS = regex("[\0\ud800-\udfff]")
+_NOT_IN_PATHS = re.compile("[\0\ud800-\udfff]")
 
 
 def _at(node: Node, fault: Diagnostic) -> Diagnostic:

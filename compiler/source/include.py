@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,7 +12,6 @@ from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import Diagnostic, error
 from compiler.places.route import Key, Route
 from compiler.places.tree import Document, MappingNode, Node, ScalarNode, SequenceNode
-from compiler.regex import regex
 from compiler.source.headers import first_character
 from compiler.source.manifests import parse_manifests
 from compiler.source.nearby import ancestors
@@ -240,10 +240,10 @@ def _no_object(node: Node) -> Diagnostic | None:
 
 # Kubernetes 1.36: names that are segments of a path (apimachinery, api/validation/path), kinds of
 # CustomResourceDefinitions (names.kind: a DNS label in small letters), groups and versions.
-_NAME = regex(r"(?!\.{1,2}\Z)[^/%\s]{1,253}\Z")
-_KIND = regex(r"[A-Za-z][A-Za-z0-9]{0,62}\Z")
-_API_VERSION = regex(r"(?:[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?/)?v[0-9][a-z0-9]{0,61}\Z")
-_NAMESPACE = regex(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z")
+_NAME = re.compile(r"(?!\.{1,2}\Z)[^/%\s]{1,253}\Z")
+_KIND = re.compile(r"[A-Za-z][A-Za-z0-9]{0,62}\Z")
+_API_VERSION = re.compile(r"(?:[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?/)?v[0-9][a-z0-9]{0,61}\Z")
+_NAMESPACE = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z")
 
 
 def _is_namespace(name: str) -> bool:

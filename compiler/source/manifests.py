@@ -7,12 +7,12 @@ that; a spec of ours, which other readers see too, may not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.places.tree import Document, ScalarNode, SourceFile
-from compiler.regex import regex
 from compiler.source.parse import parse
 from compiler.source.scalars import BOOLEANS_1_1, TRUE_1_1, Value
 
@@ -21,8 +21,8 @@ Place = tuple[int, int]
 
 _AMBIGUOUS = ("YML008", "YML009")
 _MERGE_KEY = "YML015"
-_OCTAL = regex(r"[-+]?0[0-7]+\Z")
-_BASE_60 = regex(r"[^:]+(?::[^:]+)+\Z")
+_OCTAL = re.compile(r"[-+]?0[0-7]+\Z")
+_BASE_60 = re.compile(r"[^:]+(?::[^:]+)+\Z")
 
 
 def parse_manifests(

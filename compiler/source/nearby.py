@@ -6,11 +6,10 @@ import os
 import re
 from collections.abc import Iterator
 
-from compiler.regex import regex
 from compiler.source.headers import CLUSTER
 from compiler.source.read import is_yaml, read_bytes
 
-_CLUSTER = regex(rf"^kind:\s*[\"']?{CLUSTER}[\"']?\s*(?:#|$)".encode(), re.MULTILINE)
+_CLUSTER = re.compile(rf"^kind:\s*[\"']?{CLUSTER}[\"']?\s*(?:#|$)".encode(), re.MULTILINE)
 
 
 def ancestors(folder: str) -> Iterator[str]:

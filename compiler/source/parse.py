@@ -9,7 +9,6 @@ from typing import Any
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
 from compiler.places.tree import Document, SourceFile, Span
-from compiler.regex import regex
 from compiler.source.read import decode, read
 
 __all__ = ["decode", "parse", "read"]
@@ -17,7 +16,7 @@ __all__ = ["decode", "parse", "read"]
 MAX_RESTARTS = 100
 """Most documents of one text that may be broken; what comes after them is not read."""
 
-_DOCUMENT_START = regex(r"^---(?=\s|$)", re.MULTILINE)
+_DOCUMENT_START = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 
 
 def parse(

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterator
 from io import RawIOBase
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
 from compiler.places.tree import SourceFile, Span
-from compiler.regex import regex
 
 MAX_BYTES = 64 << 20
 """Largest file read, in bytes: twelve times a spec of 10,000 jobs."""
 MOST_DIGITS = 20_000
 """Digits of the longest number that is read. Python reads 4,300, and needs the square of their number."""
-_HUGE = regex(rf"(?<![0-9])[0-9]{{{MOST_DIGITS + 1}}}")
+_HUGE = re.compile(rf"(?<![0-9])[0-9]{{{MOST_DIGITS + 1}}}")
 
 # Longest first: the UTF-32 mark begins with the UTF-16 one.
 _MARKS = (

@@ -5,10 +5,10 @@ Sources: YAML 1.2.2, section 10.3.2 (core schema); YAML 1.1 types https://yaml.o
 
 from __future__ import annotations
 
+import re
 from math import isfinite
 
 from compiler.dataclass import dataclass
-from compiler.regex import regex
 
 Value = str | int | float | bool | None
 
@@ -40,16 +40,18 @@ _FALSE_1_1 = frozenset(["n", "N", "no", "No", "NO", "off", "Off", "OFF"])
 BOOLEANS_1_1 = TRUE_1_1 | _FALSE_1_1
 
 _NUMERIC_START = frozenset("0123456789+-.")
-_INT = regex(r"[-+]?(?:0|[1-9][0-9]*)\Z")
-_HEX = regex(r"0x[0-9a-fA-F]+\Z")
-_FLOAT = regex(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
-_NON_FINITE = regex(r"[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
-_OCTAL_1_2 = regex(r"0o[0-7]+\Z")
-_LEADING_ZERO = regex(r"[-+]?0[0-9_]+\Z")
-_SEXAGESIMAL = regex(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?\Z")
-_BINARY = regex(r"[-+]?0b[01_]+\Z")
-_HEX_1_1 = regex(r"[-+]?0x[0-9a-fA-F_]+\Z")
-_UNDERSCORES = regex(r"[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?\Z|[-+]?\.[0-9][0-9_]*\Z")
+_INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
+_HEX = re.compile(r"0x[0-9a-fA-F]+\Z")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
+_NON_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
+_OCTAL_1_2 = re.compile(r"0o[0-7]+\Z")
+_LEADING_ZERO = re.compile(r"[-+]?0[0-9_]+\Z")
+_SEXAGESIMAL = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?\Z")
+_BINARY = re.compile(r"[-+]?0b[01_]+\Z")
+_HEX_1_1 = re.compile(r"[-+]?0x[0-9a-fA-F_]+\Z")
+_UNDERSCORES = re.compile(
+    r"[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?\Z|[-+]?\.[0-9][0-9_]*\Z"
+)
 _MAX_DIGITS = 20  # 2**64 has 20 digits; longer ones are not even converted
 
 

@@ -14,15 +14,14 @@ from typing import Any
 
 from compiler.places.route import Route
 from compiler.places.tree import Node, ScalarNode, SourceFile
-from compiler.regex import regex
 from compiler.source.parse import parse
 
 _PLAIN = r"[A-Za-z0-9][\w./@=+-]*(?::[\w./@=+-]+)*"
 # Without escapes: what stands between the quotes is the text.
 _QUOTED = r'"[^"\\\n]*"' + r"|'[^'\n]*'"
-_SCALAR = regex(rf"(?m)([:-] )({_PLAIN}|{_QUOTED})$", re.ASCII)
+_SCALAR = re.compile(rf"(?m)([:-] )({_PLAIN}|{_QUOTED})$", re.ASCII)
 _QUOTES = "\"'"
-_HEAD = regex(r"(?: *#.*\n)+")  # comments before the first value
+_HEAD = re.compile(r"(?: *#.*\n)+")  # comments before the first value
 _MOST = 512  # shapes, and different values of one part, that are remembered
 
 _Place = tuple[int, int]  # line and column

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 from compiler.diagnostics.diagnostic import Diagnostic, error
 from compiler.places.tree import SourceFile, Span
-from compiler.regex import regex
 
 if TYPE_CHECKING:
     from yaml.error import Mark, MarkedYAMLError
 
 _ALIGN = "align the line with the keys beside it; indent with spaces"
-_RESERVED = regex(r"[@`%]")
+_RESERVED = re.compile(r"[@`%]")
 
 # Pattern over "context / problem" (libyaml's wording and that of PyYAML's own scanner), fact, help, label of the
 # context's place. The first that matches wins.
@@ -99,7 +98,7 @@ _WORDINGS: tuple[tuple[str, str, str, str], ...] = (
     ("tag", "an invalid tag", "remove the tag; quote the value if it begins with `!`", ""),
     ("directive|incompatible YAML", "an invalid `%` directive", "remove the line", ""),
 )
-_TAB_INDENT = regex(r" *\t")
+_TAB_INDENT = re.compile(r" *\t")
 
 
 def syntax_error(file: SourceFile, fault: MarkedYAMLError) -> Diagnostic:
@@ -124,7 +123,7 @@ def syntax_error(file: SourceFile, fault: MarkedYAMLError) -> Diagnostic:
 
 
 # Zs of Unicode but the usual space, and what has no width: the parser takes them for letters.
-_NO_SPACE = regex("[\u00a0\u1680\u2000-\u200d\u202f\u205f\u2060\u3000\ufeff]")
+_NO_SPACE = re.compile("[\u00a0\u1680\u2000-\u200d\u202f\u205f\u2060\u3000\ufeff]")
 
 
 def _no_spaces(file: SourceFile, fault: MarkedYAMLError) -> Iterator[str]:
@@ -203,11 +202,13 @@ def _place(file: SourceFile, mark: Mark | None) -> Span:
 
 # What YAML 1.2.2 section 5.1 (c-printable) leaves out; the breaks that only YAML 1.1 knows: U+0085, U+2028, U+2029; and
 # a byte order mark at the start of a later line, where two files were joined.
-FORBIDDEN = regex(
+FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]|^\ufeff",
     re.MULTILINE,
 )
-_SUSPECT = regex("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_SUSPECT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
+)
 _BREAKS = "\u0085\u2028\u2029"
 
 

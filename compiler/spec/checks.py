@@ -14,7 +14,6 @@ from compiler.diagnostics.words import kind_of
 from compiler.plan.units import DURATION, QUANTITY
 from compiler.plan.units import Duration as DurationValue
 from compiler.plan.units import Quantity as QuantityValue
-from compiler.regex import regex
 from compiler.spec.editor import shaped
 
 
@@ -354,8 +353,8 @@ def distinct(values: list[Any]) -> list[Any]:
     return values
 
 
-_REGION = regex(r"[a-z]{2}(?:-[a-z]+){1,2}-[0-9]\Z")
-_ZONE = regex(r"[a-z]{2}(?:-[a-z]+){1,2}-[0-9][a-z]\Z")
+_REGION = re.compile(r"[a-z]{2}(?:-[a-z]+){1,2}-[0-9]\Z")
+_ZONE = re.compile(r"[a-z]{2}(?:-[a-z]+){1,2}-[0-9][a-z]\Z")
 
 
 @shaped(_REGION.pattern)
@@ -527,7 +526,7 @@ def _of_hosts(text: str) -> str:
 _THIS_NETWORK = IPv4Network("0.0.0.0/8")
 
 
-_MOMENT = regex(r"20[0-9]{2}[-W0-9]*[T ].*(?:Z|[+-][0-9:.]+)\Z")
+_MOMENT = re.compile(r"20[0-9]{2}[-W0-9]*[T ].*(?:Z|[+-][0-9:.]+)\Z")
 
 
 @shaped(_MOMENT.pattern)
@@ -556,7 +555,7 @@ _NAME = rf"(?:{_DOMAIN}(?::\d+)?/)?{_COMPONENT}(?:/{_COMPONENT})*"
 _TAG = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}"
 _DIGEST = r"sha256:[0-9a-f]{64}"
 _PLACEHOLDER = "sha256:" + "0" * 64
-_IMAGE = regex(rf"(?P<name>{_NAME})(?::(?P<tag>{_TAG}))?(?:@(?P<digest>{_DIGEST}))?\Z")
+_IMAGE = re.compile(rf"(?P<name>{_NAME})(?::(?P<tag>{_TAG}))?(?:@(?P<digest>{_DIGEST}))?\Z")
 _PINNED = rf"{_NAME}(?::(?!latest\Z){_TAG}|(?::{_TAG})?@{_DIGEST})"
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
-
-from compiler.regex import regex
 
 if TYPE_CHECKING:
     from yaml import SafeDumper
 
-_QUOTED = regex(r"'([^'\"\\]*)'")
+_QUOTED = re.compile(r"'([^'\"\\]*)'")
 
 
 def flow(value: Any) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from compiler.regex import regex
 from compiler.spec.checks import as_text, fault, matched
 from compiler.spec.editor import any_case, literal, shaped
 
@@ -23,7 +22,7 @@ label_key = matched(
 )
 
 # Labels by which Kueue, Trainer, Flux and this compiler distinguish objects: a second value for one would be lost.
-_OWN_LABELS = regex(
+_OWN_LABELS = re.compile(
     r"app\.kubernetes\.io/managed-by\Z|([a-z0-9.-]+\.)?(trainyard\.dev|x-k8s\.io|kubeflow\.org|fluxcd\.io)/"
 )
 
@@ -42,7 +41,7 @@ def job_label(value: Any) -> str:
 
 
 # Annotations by which Kubernetes, Karpenter, Kueue, Trainer, Flux and this compiler decide what becomes of an object.
-_OWN_ANNOTATIONS = regex(
+_OWN_ANNOTATIONS = re.compile(
     r"([a-z0-9.-]+\.)?(trainyard\.dev|kubernetes\.io|k8s\.io|x-k8s\.io|kubeflow\.org|fluxcd\.io|karpenter\.sh)/"
 )
 
@@ -77,7 +76,7 @@ _OF_THE_MACHINE = {
 }
 # karpenter.sh/v1 NodePool v1.14.1, rules on template.metadata.labels: what Karpenter sets itself; and what this
 # compiler sets on nodes.
-_NODE_LABELS = regex(r"([a-z0-9.-]*\.)?karpenter\.(sh|k8s\.aws)/|trainyard\.dev/")
+_NODE_LABELS = re.compile(r"([a-z0-9.-]*\.)?karpenter\.(sh|k8s\.aws)/|trainyard\.dev/")
 
 
 _FIXED = "|".join(literal(label) for label in _OF_THE_MACHINE)

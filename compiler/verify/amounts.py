@@ -6,13 +6,14 @@ Source: k8s.io/apimachinery v0.36 pkg/api/resource.
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from compiler.regex import regex
-
-_QUANTITY = regex(r"([+-]?(?:\d+\.?\d*|\.\d+))(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d{1,2}))?\Z")
+_QUANTITY = re.compile(
+    r"([+-]?(?:\d+\.?\d*|\.\d+))(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d{1,2}))?\Z"
+)
 _POWERS_OF_10 = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _FACTORS = {suffix: Fraction(10) ** power for suffix, power in _POWERS_OF_10.items()}
 _FACTORS |= {f"{prefix}i": Fraction(1024) ** power for power, prefix in enumerate("KMGTPE", 1)}

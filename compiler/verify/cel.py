@@ -8,18 +8,18 @@ only where there is an old value.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
 from compiler.re2 import compile_re2
-from compiler.regex import regex
 from compiler.verify.defaults import defaulted
 from compiler.verify.fault import CEL, Fault, Path
 from compiler.verify.node import Node
 
-_OLD = regex(r"\boldSelf\b")
+_OLD = re.compile(r"\boldSelf\b")
 _ABSENT = object()
 
 

@@ -6,7 +6,8 @@ group may have beside the known ones, are unknown and so not wrong.
 
 from __future__ import annotations
 
-from compiler.regex import regex
+import re
+
 from compiler.verify.fault import SCHEMA, Fault, like
 from compiler.verify.schemas import BUILTIN, Schemas
 
@@ -61,7 +62,7 @@ _OTHERS = frozenset(
         "RayCronJob",
     }
 )
-_VERSION = regex(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?\Z")
+_VERSION = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?\Z")
 _STAGES = {"alpha": 0, "beta": 1, None: 2}
 Meant = tuple[str, str]
 

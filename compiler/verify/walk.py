@@ -8,12 +8,12 @@ pkg/apiserver/validation.
 
 from __future__ import annotations
 
+import re
 from itertools import chain
 from typing import Any
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Key
-from compiler.regex import regex
 from compiler.verify.defaults import defaulted
 from compiler.verify.fault import LIST, NAME, SCHEMA, UNKNOWN, Fault, Path, like, nearest
 from compiler.verify.node import Breach, Node
@@ -315,7 +315,7 @@ def _as_text(value: float) -> str:
     return text
 
 
-_NUMBER = regex(r"-?[0-9]+\Z")
+_NUMBER = re.compile(r"-?[0-9]+\Z")
 _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 

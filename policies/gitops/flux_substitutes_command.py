@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from compiler.manifest import Manifest
@@ -7,7 +8,6 @@ from compiler.model.values import value
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.regex import regex
 
 
 @rule("RUN018", kinds=("kustomize.toolkit.fluxcd.io/Kustomization",))
@@ -80,7 +80,7 @@ def _of_the_pod(name: str, work: Work) -> bool:
 
 # Not preceded by another dollar sign, which escapes it.
 _OFF = "kustomize.toolkit.fluxcd.io/substitute"
-_VARIABLE = regex(r"(?<!\$)\$\{([A-Za-z_]\w*)")
+_VARIABLE = re.compile(r"(?<!\$)\$\{([A-Za-z_]\w*)")
 
 
 def _switched_off(manifest: Manifest) -> bool:

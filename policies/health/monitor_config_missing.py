@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,7 +11,6 @@ from compiler.plan import Plan
 from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.regex import regex
 
 
 @rule("HLT025", aliases=("monitor-file-absent",))
@@ -82,7 +82,7 @@ def _options(container: Mapping[str, Any]) -> Iterator[tuple[tuple[str, int], st
                 yield (field, index), file
 
 
-_OPTION = regex(r"--?(?:config\.[a-z-]+|system-log-monitors|custom-plugin-monitors)=(.+)")
+_OPTION = re.compile(r"--?(?:config\.[a-z-]+|system-log-monitors|custom-plugin-monitors)=(.+)")
 
 
 def _files(word: str) -> list[str]:

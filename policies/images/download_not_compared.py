@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from compiler.core.images.plan import Step
 from compiler.diagnostics import Severity
 from compiler.policy.rule import Finding, rule
-from compiler.regex import regex
 
-_URL = regex(r"https?://[^\s\"'|]+")
+_URL = re.compile(r"https?://[^\s\"'|]+")
 _COMPARES = ("sha256sum", "sha512sum", "shasum", "gpg", "cosign")
 
 

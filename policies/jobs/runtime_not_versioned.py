@@ -1,12 +1,12 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.platforms.eks.runs.plan import Runtime
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.regex import regex
 
 
 @rule("RUN016", severity=Severity.NOTE)
@@ -60,4 +60,4 @@ def runtime_not_versioned(runtime: Runtime, world: World) -> Iterator[Finding]:
         )
 
 
-_VERSION = regex(r"-(?:v?\d[\w.]*|[0-9a-f]{5,})\Z")
+_VERSION = re.compile(r"-(?:v?\d[\w.]*|[0-9a-f]{5,})\Z")

@@ -8,7 +8,6 @@ from compiler.model.command import program, runs_shell
 from compiler.model.work import Work
 from compiler.places import Route
 from compiler.policy.rule import Finding, rule
-from compiler.regex import regex
 
 _OPERATORS = frozenset({"&&", "||", "|", ";", ">", ">>", "<", "2>&1", "&"})
 _BUILTINS = frozenset({"cd", "export", "source", ".", "set", "unset", "exec", "eval", "ulimit"})
@@ -89,7 +88,7 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
             return
 
 
-_VARIABLE = regex(r"(?<![$\\\w])\$([A-Za-z_]\w*)")
+_VARIABLE = re.compile(r"(?<![$\\\w])\$([A-Za-z_]\w*)")
 _WITH_VALUE = ("-o", "+o", "-eo", "-euo", "-exo", "-euxo")
 _SHELL = 'write `[bash, -c, "..."]` for a line of shell'
 

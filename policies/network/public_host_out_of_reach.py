@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from compiler.core.pods.plan import Container
@@ -10,15 +11,14 @@ from compiler.plan import Plan
 from compiler.platforms.eks.flux.plan import GitSource, HelmSource
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.regex import regex
 
 _HUB = "docker.io"
 # ECR user guide, pull-through-cache: upstream registries.
 _CACHED = (_HUB, "ghcr.io", "public.ecr.aws", "quay.io", "registry.gitlab.com", "registry.k8s.io")
 _COPIED = ("gcr.io", "mcr.microsoft.com", "nvcr.io")
 _OF_FILES = ("bitbucket.org", "github.com", "github.io", "gitlab.com", "ngc.nvidia.com")
-_ECR = regex(r"\d{12}\.dkr[.-]ecr(?:-fips)?\.([a-z0-9-]+)\.")
-_HOST = regex(r"(?:[a-z+]+://)?(?:[^@/]*@)?([^/:]+)")
+_ECR = re.compile(r"\d{12}\.dkr[.-]ecr(?:-fips)?\.([a-z0-9-]+)\.")
+_HOST = re.compile(r"(?:[a-z+]+://)?(?:[^@/]*@)?([^/:]+)")
 
 
 @rule("RUN071", severity=Severity.WARNING)

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from compiler.manifest import Manifest
 from compiler.model.values import value
 from compiler.places import Route
 from compiler.policy.rule import Finding, rule
-from compiler.regex import regex
 
 
 @rule("PLC026", kinds=("eksctl.io/ClusterConfig",))
@@ -43,4 +43,4 @@ def subnet_without_zone(manifest: Manifest) -> Iterator[Finding]:
                 )
 
 
-_ZONE = regex(r"[a-z]{2}(-[a-z]+)+-[0-9][a-z]\Z")
+_ZONE = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9][a-z]\Z")

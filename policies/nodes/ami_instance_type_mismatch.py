@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from compiler.catalog import InstanceType
@@ -7,7 +8,6 @@ from compiler.catalog.instance import NEURON_RESOURCE, NVIDIA_RESOURCE
 from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.regex import regex
 
 
 @rule("HLT027", aliases=("image-of-other-machines",))
@@ -74,7 +74,9 @@ def ami_instance_type_mismatch(node_class: NodeClass, world: World) -> Iterator[
         )
 
 
-_IMAGE = regex(r"/optimized-ami/[^/]+/amazon-linux-2023/(x86_64|arm64)/(standard|nvidia|neuron)/")
+_IMAGE = re.compile(
+    r"/optimized-ami/[^/]+/amazon-linux-2023/(x86_64|arm64)/(standard|nvidia|neuron)/"
+)
 _ARCH = {"x86_64": "amd64"}
 _VARIANTS = {NVIDIA_RESOURCE: "nvidia", NEURON_RESOURCE: "neuron"}
 

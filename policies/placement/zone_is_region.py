@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from compiler.core.jobs.plan import Gang
@@ -14,7 +15,6 @@ from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.platforms.eks.runs.plan import Runtime, patches_of
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.regex import regex
 
 
 @rule("PLC001")
@@ -56,8 +56,8 @@ def zone_is_region(plan: Plan, world: World) -> Iterator[Finding]:
             )
 
 
-_ZONE = regex(r"[a-z]{2}(-[a-z]+){1,2}-\d[a-z]\Z")
-_REGION = regex(r"[a-z]{2}(-[a-z]+){1,2}-\d\Z")
+_ZONE = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-\d[a-z]\Z")
+_REGION = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-\d\Z")
 
 
 def zones_named(plan: Plan) -> Iterator[tuple[str, Route]]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from compiler.core.storage.plan import PersistentVolume
@@ -7,7 +8,6 @@ from compiler.diagnostics import Severity
 from compiler.model.storage import FSX
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
-from compiler.regex import regex
 
 
 @rule("PLC033", severity=Severity.WARNING)
@@ -60,4 +60,4 @@ def file_system_in_other_region(volume: PersistentVolume, world: World) -> Itera
         )
 
 
-_REGION = regex(r"\.fsx\.([a-z0-9-]+)\.amazonaws\.com")
+_REGION = re.compile(r"\.fsx\.([a-z0-9-]+)\.amazonaws\.com")

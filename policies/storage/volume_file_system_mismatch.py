@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from compiler.manifest import Manifest
@@ -7,7 +8,6 @@ from compiler.model.storage import FSX
 from compiler.model.values import value
 from compiler.places import Route
 from compiler.policy.rule import Finding, rule
-from compiler.regex import regex
 
 
 @rule("RUN027", aliases=("volume-of-other-file-system",), kinds=("/PersistentVolume",))
@@ -58,4 +58,4 @@ def volume_file_system_mismatch(manifest: Manifest) -> Iterator[Finding]:
         )
 
 
-_ID = regex(r"fs-[0-9a-f]{8,17}(?![0-9a-f])")
+_ID = re.compile(r"fs-[0-9a-f]{8,17}(?![0-9a-f])")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,6 @@ from compiler.core.images.versions import check_versions
 from compiler.core.storage.made import check_key
 from compiler.places import Route
 from compiler.plan.base import content
-from compiler.regex import regex
 
 if TYPE_CHECKING:
     from compiler.core.images.forms import image as forms
@@ -30,7 +30,7 @@ _DIGITS = 12
 _HOSTS = {"github.com": "GITHUB", "gitlab.com": "GITLAB", "bitbucket.org": "BITBUCKET"}
 _RUNNERS = {"amd64": "ubuntu-24.04", "arm64": "ubuntu-24.04-arm"}
 _LONGEST_ROLE = 64
-_PRIVATE = regex(
+_PRIVATE = re.compile(
     r"(?P<host>(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?)/(?P<name>[^:@]+)"
 )
 

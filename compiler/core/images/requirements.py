@@ -15,16 +15,17 @@ from compiler.catalog.efa import versions_of
 from compiler.context import Context
 from compiler.diagnostics.secrets import forms as forms_of_secrets
 from compiler.places import Route
-from compiler.regex import regex
 
 if TYPE_CHECKING:
     from compiler.core.images.forms import image as forms
 
 _SOURCE = "pip documentation, secure installs: hash-checking mode"
-_PINNED = regex(
+_PINNED = re.compile(
     r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?\s*==\s*(?P<version>[A-Za-z0-9.!+_-]+)(?=\s|;|$)"
 )
-_HASH = regex(r"--hash=(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128})(?=\s|$)")
+_HASH = re.compile(
+    r"--hash=(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128})(?=\s|$)"
+)
 _OPTIONS = (
     "--index-url",
     "-i",
@@ -37,7 +38,7 @@ _INDEX = ("--index-url", "-i")
 # Of the Python Software Foundation, PyTorch and NVIDIA, and those that are in an account of AWS.
 _KNOWN_INDEXES = (".pypi.org", ".download.pytorch.org", ".nvidia.com", ".amazonaws.com")
 # What PyTorch is built with in a base: another one beside it is the wrong one.
-_OF_TORCH = regex(r"nvidia-(?:nccl|cudnn|cublas|cuda-runtime|nvshmem)(?:-cu\d+)?\Z")
+_OF_TORCH = re.compile(r"nvidia-(?:nccl|cudnn|cublas|cuda-runtime|nvshmem)(?:-cu\d+)?\Z")
 
 
 class Requirement(NamedTuple):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from compiler.diagnostics.diagnostic import Diagnostic, Severity
 from compiler.diagnostics.render.text import details
-from compiler.regex import regex
 
-_ILLEGAL = regex("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, section 2.2
+_ILLEGAL = re.compile(
+    "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+)  # XML 1.0, section 2.2
 
 
 def render(diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool = False) -> str:

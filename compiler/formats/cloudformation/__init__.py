@@ -20,14 +20,13 @@ from compiler.formats.cloudformation.structure import types
 from compiler.formats.cloudformation.template import BY_FILE, BY_S3, faults, is_template, types_in
 from compiler.output.artifact import Artifact
 from compiler.plan import PlanNode
-from compiler.regex import regex
 from compiler.verify.verifier import diagnostic
 
 __all__ = ["LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified", "written"]
 
 LATE = False
 _SECTIONS = ("AWSTemplateFormatVersion", "Resources")
-_SECTION = regex(
+_SECTION = re.compile(
     r"""^["']?(?:AWSTemplateFormatVersion|Resources)["']?\s*:|\A\s*\{[\s\S]*"Resources"\s*:""",
     re.MULTILINE,
 )

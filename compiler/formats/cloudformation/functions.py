@@ -5,12 +5,12 @@ Source: CloudFormation template reference, intrinsic functions and pseudo parame
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.output.body import walk_mappings
-from compiler.regex import regex
 from compiler.verify.fault import Path
 
 NAMES = (
@@ -65,7 +65,7 @@ TAGS: dict[str, str] = {
 }
 """The short forms of YAML, and the key of the long form."""
 _KEYS = frozenset((*NAMES, "Ref", "Condition"))
-_IN_TEXT = regex(r"\$\{([^!{}$][^{}$]*)\}")
+_IN_TEXT = re.compile(r"\$\{([^!{}$][^{}$]*)\}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ Source: CloudFormation user guide, template sections, resource attributes and qu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -15,7 +16,6 @@ from compiler.formats.cloudformation.references import unresolved
 from compiler.formats.cloudformation.structure import structure, types
 from compiler.output.artifact import Body
 from compiler.output.body import follow
-from compiler.regex import regex
 from compiler.verify.fault import NAME, SCHEMA, UNKNOWN, Fault, Path, nearest
 from compiler.verify.walk import walk
 
@@ -59,7 +59,7 @@ _ATTRIBUTES = (
 )
 _OTHER_ATTRIBUTES = ("Connectors", "Version")  # of SAM, and of custom resources
 _KEEPING = ("Delete", "Retain", "RetainExceptOnCreate", "Snapshot")
-_LOGICAL = regex(r"[A-Za-z0-9]+\Z")
+_LOGICAL = re.compile(r"[A-Za-z0-9]+\Z")
 _LONGEST = 255
 
 

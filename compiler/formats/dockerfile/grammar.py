@@ -12,7 +12,6 @@ import shlex
 from collections.abc import Iterator
 
 from compiler.dataclass import dataclass
-from compiler.regex import regex
 
 INSTRUCTIONS = (
     "ADD",
@@ -34,9 +33,9 @@ INSTRUCTIONS = (
     "VOLUME",
     "WORKDIR",
 )
-_DIRECTIVE = regex(r"#\s*escape\s*=\s*(\S)\s*$", re.IGNORECASE)
-_HEREDOC = regex(r"<<-?[\"']?([A-Za-z_][A-Za-z0-9_]*)[\"']?")
-_VALUE = regex(r'([A-Za-z0-9_.-]+)=("(?:\\.|[^"\\])*"|\'[^\']*\'|(?:\\.|[^\s\\])*)')
+_DIRECTIVE = re.compile(r"#\s*escape\s*=\s*(\S)\s*$", re.IGNORECASE)
+_HEREDOC = re.compile(r"<<-?[\"']?([A-Za-z_][A-Za-z0-9_]*)[\"']?")
+_VALUE = re.compile(r'([A-Za-z0-9_.-]+)=("(?:\\.|[^"\\])*"|\'[^\']*\'|(?:\\.|[^\s\\])*)')
 
 
 @dataclass(frozen=True, slots=True)

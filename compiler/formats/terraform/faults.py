@@ -6,12 +6,12 @@ value where it holds an expression; the schema of hashicorp/aws (``structure``).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from compiler.formats.terraform.structure import Shape, structure, types
 from compiler.output.artifact import Body
-from compiler.regex import regex
 from compiler.verify.fault import REFERENCE, SCHEMA, UNKNOWN, Fault, Path, nearest
 
 _SECTIONS = (
@@ -49,11 +49,11 @@ _LIFECYCLE = (
     "prevent_destroy",
     "replace_triggered_by",
 )
-_REFERENCE = regex(
+_REFERENCE = re.compile(
     r"(?<![\w.\"-])((?:data\.)?aws_\w+)\.([A-Za-z_][\w-]*)(?:\[[^\]]*\])?(?:\.([a-z_]\w*))?"
 )
-_EXPRESSION = regex(r"(?<!\$)\$\{((?:[^{}]|\{[^{}]*\})*)\}")
-_NUMBER = regex(r"-?\d+(\.\d+)?\Z")
+_EXPRESSION = re.compile(r"(?<!\$)\$\{((?:[^{}]|\{[^{}]*\})*)\}")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?\Z")
 
 
 def faults(body: Body, *, closed: bool = False) -> list[Fault]:

@@ -34,10 +34,9 @@ from compiler.formats.terraform.faults import resources
 from compiler.lift.reader import Reader
 from compiler.output.artifact import Artifact
 from compiler.places import Route
-from compiler.regex import regex
 
-_WHOLE = regex(r"\$\{[^{}]*\}\Z")
-_TO = regex(r"\$\{((?:data\.)?aws_\w+\.[\w-]+)(?:\[[^\]]*\])?\.\w+\}\Z")
+_WHOLE = re.compile(r"\$\{[^{}]*\}\Z")
+_TO = re.compile(r"\$\{((?:data\.)?aws_\w+\.[\w-]+)(?:\[[^\]]*\])?\.\w+\}\Z")
 _PUBLIC = {
     "block_public_acls": "BlockPublicAcls",
     "block_public_policy": "BlockPublicPolicy",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.output.body import at
-from compiler.regex import regex
 from compiler.verify.fault import Fault, Path, refused
 
-_PART = regex(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
-_DURATION = regex(rf"(?:{_PART.pattern})+")
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
+_DURATION = re.compile(rf"(?:{_PART.pattern})+")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
-from compiler.regex import regex
 from compiler.verify.fault import Fault, refused
 
 MOST_BYTES = 1 << 20
-_KEY = regex(r"(?!\.{1,2}\Z)(?!\.\.)[-._a-zA-Z0-9]{1,253}\Z")
+_KEY = re.compile(r"(?!\.{1,2}\Z)(?!\.\.)[-._a-zA-Z0-9]{1,253}\Z")
 
 
 def data_keys(field: str, data: dict[str, Any]) -> Iterator[Fault]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from compiler.output.body import at, items
-from compiler.regex import regex
 from compiler.verify.fault import Fault, Path, breaks, nearest
 
 FAMILIES = {
@@ -17,7 +17,7 @@ FAMILIES = {
     "windows2022": "Windows2022",
     "windows2025": "Windows2025",
 }
-_ALIAS = regex(r"([a-zA-Z0-9]+)@(.+)\Z")
+_ALIAS = re.compile(r"([a-zA-Z0-9]+)@(.+)\Z")
 _SELECTORS = {"id", "tags", "name", "owner", "alias"}
 _RESERVABLE = ("cpu", "memory", "ephemeral-storage", "pid")
 _TAGS = (

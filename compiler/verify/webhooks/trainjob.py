@@ -6,12 +6,12 @@ runs was observed on Trainer 2.3.0 with Kueue 0.19.2 and JobSet 0.12.0.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from compiler.manifest import Body
 from compiler.output.body import at, items
-from compiler.regex import regex
 from compiler.verify.fault import Fault, Path, breaks, nearest, never_works, refused
 from compiler.verify.names import pod_name_faults
 from compiler.verify.webhooks import Lookup
@@ -37,7 +37,7 @@ RESERVED = {
     ),
     "xgboost": ("DMLC_TRACKER_URI", "DMLC_TRACKER_PORT", "DMLC_TASK_ID", "DMLC_NUM_WORKER"),
 }
-_MANAGER = regex(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+\Z")
+_MANAGER = re.compile(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+\Z")
 _OWN_ENV = frozenset(CONTAINER.values())
 
 
@@ -63,7 +63,7 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
 
 
 _CONTROLLERS = ("trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/multikueue")
-_URI = regex(r"(?:[A-Za-z][A-Za-z0-9+.-]*://.+)?\Z")
+_URI = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://.+)?\Z")
 
 
 def _rules(spec: Body) -> Iterator[Fault]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,7 +16,6 @@ from compiler.platforms.eks.cluster.plan import AccessEntry, Addon, Cluster, Pod
 from compiler.platforms.eks.network.plan import Network, Subnet
 from compiler.platforms.eks.nodes.lift import boot_of
 from compiler.platforms.eks.nodes.plan import Boot, NodeGroup
-from compiler.regex import regex
 
 
 def cluster_config(body: Reader) -> Iterator[PlanNode]:
@@ -123,7 +123,7 @@ def _zones(subnets: list[tuple[str, Subnet]]) -> dict[str, str]:
     return zones
 
 
-_ZONE = regex(r"[a-z]{2}(-[a-z]+){1,2}-[0-9][a-z]\Z")
+_ZONE = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-[0-9][a-z]\Z")
 
 
 def _addon(body: Reader) -> Addon:

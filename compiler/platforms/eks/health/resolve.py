@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from compiler.catalog.images import facts_of
@@ -23,7 +24,6 @@ from compiler.platforms.eks.health.plan import (
     ProblemMonitor,
 )
 from compiler.platforms.eks.settings.spec import ClusterSection
-from compiler.regex import regex
 
 CONDITION = "GpuXidFatal"
 # NVIDIA/gpu-operator a22dbf6, deployments/gpu-operator/values.yaml (after v26.7.0).
@@ -107,7 +107,7 @@ def burn_ins(context: Context, pools: dict[str, Pool]) -> Iterator[BurnIn]:
         )
 
 
-_BARE = regex(
+_BARE = re.compile(
     r"(?:^|/)(?:alpine|busybox|ubuntu|debian|python|amazonlinux|fedora|rockylinux|bash|node|golang)(?=[:@])"
 )
 """Images of an operating system or a language alone."""

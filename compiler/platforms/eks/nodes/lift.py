@@ -21,7 +21,6 @@ from compiler.platforms.eks.nodes.plan import (
     NodePool,
     SelectorTerm,
 )
-from compiler.regex import regex
 
 
 def node_class(body: Reader) -> Iterator[PlanNode]:
@@ -121,7 +120,7 @@ def auto_node_class(body: Reader) -> Iterator[PlanNode]:
     )
 
 
-_CUT = regex(r"^\s*nvidia-smi mig -cgi (\S+) -C\s*$", re.MULTILINE)
+_CUT = re.compile(r"^\s*nvidia-smi mig -cgi (\S+) -C\s*$", re.MULTILINE)
 _OF_KUBELET = ("NodeConfig", "kubelet", "nodeadm.d", "hugepages")
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from copy import deepcopy
 
 from compiler.manifest import Body, Manifest, ref_of
 from compiler.plan import Plan
 from compiler.platforms.eks.overrides.plan import IncludedObject
-from compiler.regex import regex
 from compiler.targets.body import guarded, object_path
 
-_UNFIT = regex(r"[^A-Za-z0-9._:-]")
+_UNFIT = re.compile(r"[^A-Za-z0-9._:-]")
 _LONGEST = 180  # of a name in a file's name, which has 255 bytes
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import field, replace
 
@@ -19,7 +20,6 @@ from compiler.dataclass import dataclass
 from compiler.places import Route
 from compiler.plan.base import LATER, Identity, PlanNode
 from compiler.plan.plan import Plan
-from compiler.regex import regex
 
 TRAIN_JOB = "TrainJob"
 
@@ -73,7 +73,7 @@ JOB_RESOURCES = (
 """Every kind of job that is written or read, as kubectl calls it; those that others make come last."""
 
 TRAINER_CHART = "kubeflow-trainer"
-_HASH = regex(r"-(?:[0-9a-f]{8}|[0-9a-f]{5})$")
+_HASH = re.compile(r"-(?:[0-9a-f]{8}|[0-9a-f]{5})$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ off what each node asks for, so that it fits beside any of them, and a quota of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -16,7 +17,6 @@ from compiler.core.pods.plan import HEAD, Container, Pod, ReplicatedJob, Volume,
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.runs.kinds.kind import TRAINER, Kind, OwnPods, program_part
 from compiler.platforms.eks.runs.plan import Runtime, TrainJob
-from compiler.regex import regex
 
 HEAD_GROUP, WORKERS = "head", "worker"
 _ASKED = {"cpu": Quantity.of(2), "memory": Quantity.gib(8)}
@@ -26,7 +26,7 @@ _OBJECTS = Quantity.gib(4)
 _PLACED = "kueue.x-k8s.io/podset-"
 _ANYWHERE = "kueue.x-k8s.io/podset-unconstrained-topology"
 _STARTERS = ("torchrun", "torch.distributed.run", "mpirun", "mpiexec", "accelerate")
-_REFERENCE = regex(r"\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
+_REFERENCE = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 _KUBERAY = "kuberay v1.6.2, ray-operator/controllers/ray"
 _CONTROLLER = f"{_KUBERAY}/rayjob_controller.go"
 
