@@ -41,12 +41,12 @@ def levels_of(pool: Pool) -> tuple[str, ...]:
     topology = topology_name(pool)
     if topology is None:
         return ()
-    labels = _levels(topology)
+    labels = levels(topology)
     known = LEVELS.items()
     return tuple(word for word, label in known if label in labels)
 
 
-def _levels(topology: str) -> tuple[str, ...]:
+def levels(topology: str) -> tuple[str, ...]:
     """The levels of a topology follow from its name alone."""
     reservation = (RESERVATION_LABEL,) if topology.startswith(_RESERVATIONS) else ()
     if topology.endswith(_NETWORK):

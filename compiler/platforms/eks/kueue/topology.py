@@ -1,4 +1,4 @@
-"""By what Kueue places gangs: the reservation, where a pool has several, and the layers of EC2's network."""
+"""The Topologies of Kueue: one for each way in which pools place gangs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from compiler.context import SPEC
 from compiler.core.pools.pools import Pool
-from compiler.core.pools.topology import _levels, topology_name
+from compiler.core.pools.topology import levels, topology_name
 from compiler.platforms.eks.kueue.plan import Topology
 
 
@@ -14,4 +14,4 @@ def topologies(pools: Iterable[Pool]) -> Iterator[Topology]:
     """Each topology that some pool has, its levels widest first, down to the host."""
     names = {topology_name(pool) for pool in pools}
     for name in sorted(name for name in names if name is not None):
-        yield Topology(at=SPEC / "nodePools", name=name, levels=_levels(name))
+        yield Topology(at=SPEC / "nodePools", name=name, levels=levels(name))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from compiler.catalog.zones import WITHOUT_EKS
 from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
@@ -11,10 +9,6 @@ from compiler.core.network.zones import id_of_zone, in_region
 from compiler.core.pools.pools import Pool, resolve_pools
 from compiler.places import Route
 from compiler.platforms.eks.settings.spec import ClusterSection
-
-if TYPE_CHECKING:
-    pass
-
 
 AT_NETWORK = SPEC / "network"
 
