@@ -58,7 +58,8 @@ def scenes(objects: Sequence[LintObject], roots: Roots, near: Near) -> list[Scen
     staged: list[Scene] = []
     casts = _casts(rivals, names, contested, roots)
     for cast, own in casts.items():
-        shared = {file for file in others if _is_near_any(file, own, near)}
+        alternatives = _rivals_of(own, rivals, names, contested)
+        shared = {file for file in others if _is_meant(file, own, alternatives, near)}
         staged.append(Scene(_objects(by_file, cast | shared), own, shared, rivals=True))
     judged = sum(len(scene.objects) for scene in staged)
     if is_too_much(judged, len(objects)):
@@ -79,8 +80,31 @@ def _objects(by_file: Mapping[str, list[LintObject]], files: AbstractSet[str]) -
     return list(chain.from_iterable(chosen))
 
 
-def _is_near_any(file: str, others: Iterable[str], near: Near) -> bool:
-    return any(near(file, other) for other in others)
+def _rivals_of(
+    own: AbstractSet[str],
+    rivals: Iterable[str],
+    names: Mapping[str, set[Identity]],
+    contested: AbstractSet[Identity],
+) -> list[str]:
+    """The files that have an object of the same name as one of these."""
+    identities: set[Identity] = set()
+    for file in own:
+        identities |= names[file] & contested
+    return [file for file in rivals if not identities.isdisjoint(names[file])]
+
+
+def _is_meant(file: str, own: AbstractSet[str], alternatives: Iterable[str], near: Near) -> bool:
+    """Whether a file belongs with some of which each is one of several: it is near them, and where it is below them in
+    a folder of its own, near to all that it may choose from."""
+    close = [other for other in own if near(file, other)]
+    if not close:
+        return False
+    folder = os.path.dirname(file)
+    for other in close:
+        at_or_above = os.path.join(os.path.dirname(other), "").startswith(os.path.join(folder, ""))
+        if at_or_above:
+            return True
+    return all(near(file, other) for other in alternatives)
 
 
 def _without_shared(scene: Scene) -> Scene:

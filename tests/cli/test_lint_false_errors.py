@@ -118,6 +118,36 @@ spec:
   containers: [{name: a, image: "a:1"}]
   volumes: [{name: t, secret: {secretName: my-server-cert}}]
 """
+QUEUED = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: a, namespace: default, labels: {kueue.x-k8s.io/queue-name: user-queue}}
+spec:
+  template:
+    metadata: {annotations: {kueue.x-k8s.io/podset-required-topology: kubernetes.io/hostname}}
+    spec:
+      restartPolicy: Never
+      containers: [{name: a, image: "a:1", resources: {requests: {cpu: 1}, limits: {cpu: 1}}}]
+"""
+QUEUES = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: default-flavor}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: cluster-queue}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors: [{name: default-flavor, resources: [{name: cpu, nominalQuota: 9}]}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: user-queue, namespace: default}
+spec: {clusterQueue: cluster-queue}
+"""
 PREFIXED = "namePrefix: {}-\nresources: [map.yaml]\n"
 DELETED = f"$patch: delete\n{MAP}"
 
@@ -170,6 +200,8 @@ def errors(folder: Path, files: dict[str, str]) -> list[str]:
         {"a.yaml": COHORT, "crds/b.yaml": DEFINITION},
         {"a.yaml": MUTATING},
         {"kueue/config.yaml": KUEUE, "jobs/bert.yaml": PYTORCH_JOB},
+        # The queue of a job below one of several setups may be that of another.
+        {"setup.yaml": QUEUES, "tas/setup.yaml": QUEUES, "dev/job.yaml": QUEUED},
         {
             "secret.yaml": CERT,
             "pod.yaml": USES_CERT,
@@ -204,6 +236,8 @@ def test_it_is_no_error(files: dict[str, str], tmp_path: Path) -> None:
         ({"a.yaml": MUTATING.replace("Mutating", "Validatin")}, "SCH010"),
         ({"config.yaml": KUEUE, "jobs/bert.yaml": PYTORCH_JOB}, "RUN089"),
         ({"secret.yaml": CERT, "pod.yaml": USES_CERT}, "REF001"),
+        ({"setup.yaml": QUEUES, "dev/job.yaml": QUEUED}, "QUE020"),
+        ({"a/setup.yaml": QUEUES, "a/job.yaml": QUEUED, "b/setup.yaml": QUEUES}, "QUE020"),
     ],
 )
 def test_what_is_like_it_and_wrong_is_one(files: dict[str, str], code: str, tmp_path: Path) -> None:
