@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -398,16 +396,3 @@ def test_a_manifest_merges_as_kubectl_does() -> None:
     data = document.root.to_python()
     assert data["one"] == {"image": "own", "cpu": 1}
     assert data["two"] == {"image": "a", "cpu": 1, "gpu": 8}
-
-
-def test_a_text_is_parsed_without_the_expressions_of_the_reader_in_python() -> None:
-    """They take longer to compile than all else of the import: 2 % of a ``check``."""
-    program = (
-        "import re, sys; from compiler.source.parse import parse; from compiler.places.tree import SourceFile; "
-        "parse(SourceFile('a.yaml', 'a: 1')); "
-        "pattern = sys.modules['yaml.reader'].Reader.NON_PRINTABLE; print(isinstance(pattern, re.Pattern))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "False\n"

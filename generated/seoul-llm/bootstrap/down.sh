@@ -62,7 +62,8 @@ reach() {
 vpc_of_cluster() { aws eks describe-cluster --name "$cluster" --query cluster.resourcesVpcConfig.vpcId --output text; }
 
 list() { local each; for each in "${steps[@]}"; do printf '%-10s %s\n' "${each%%|*}" "${each#*|}"; done; }
-known() { list | grep -q "^$1 "; }
+# Reads the whole list: with `-q` grep may close the pipe before all of it is written, which ends the script.
+known() { list | grep "^$1 " >/dev/null; }
 checked() {
   local program id
   for program in "${programs[@]}"; do
@@ -220,7 +221,7 @@ step_groups() {
   local name
   there aws eks describe-cluster --name "$cluster" || return 0
   for name in $(ask aws eks list-nodegroups --cluster-name "$cluster" --query 'nodegroups[]' --output text); do
-    awk '/^[^ ]/ { groups = /^managedNodeGroups:/ } groups && /^- name: / { print $3 }' "$here/eksctl.yaml" | grep -qx -- "$name" ||
+    awk '/^[^ ]/ { groups = /^managedNodeGroups:/ } groups && /^- name: / { print $3 }' "$here/eksctl.yaml" | grep -x -- "$name" >/dev/null ||
       run eksctl delete nodegroup --cluster="$cluster" --region="$region" --name="$name" --disable-eviction --wait
   done
 }

@@ -61,7 +61,8 @@ reach() {
 vpc_of_cluster() { aws eks describe-cluster --name "$cluster" --query cluster.resourcesVpcConfig.vpcId --output text; }
 
 list() { local each; for each in "${steps[@]}"; do printf '%-10s %s\n' "${each%%|*}" "${each#*|}"; done; }
-known() { list | grep -q "^$1 "; }
+# Reads the whole list: with `-q` grep may close the pipe before all of it is written, which ends the script.
+known() { list | grep "^$1 " >/dev/null; }
 checked() {
   local program id
   for program in "${programs[@]}"; do
