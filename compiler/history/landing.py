@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from compiler.model.nodes import class_of
 from compiler.plan import Plan
-from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, POOL_LABEL, ZONE
+from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, ZONE
 from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
 
 Landing = dict[str, list[str]]
@@ -17,12 +17,10 @@ _WORDS = {"instanceTypes": "instance type", "zones": "zone", "capacity": "capaci
 def landing(plan: Plan, pool: str) -> Landing:
     """Instance types, zones, capacity types, taints and EFA of a pool of the spec."""
     nodes = [
-        node_pool
-        for node_pool in plan.of(NodePool)
-        if pool in (node_pool.name, node_pool.labels.get(POOL_LABEL))
+        node_pool for node_pool in plan.of(NodePool) if pool in (node_pool.name, node_pool.title)
     ]
     all_groups = plan.of(NodeGroup)
-    groups = [group for group in all_groups if group.labels.get(POOL_LABEL) == pool]
+    groups = [group for group in all_groups if group.title == pool]
     if groups:
         return _of_groups(groups)
     offered = {word: _values(nodes, label) for word, label in _OFFERED.items()}

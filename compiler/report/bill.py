@@ -12,7 +12,6 @@ from compiler.core.pools import spec as spec_pools
 from compiler.core.pools.spec import PoolsSection, in_words
 from compiler.core.storage.spec import Storage, StorageSection
 from compiler.dataclass import dataclass
-from compiler.plan.scheduling import POOL_LABEL
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.network.plan import MadeNetwork
@@ -295,7 +294,7 @@ def _root_devices(subject: Subject, pool: str) -> Iterator[BlockDevice]:
         if own is not None:
             yield from own.block_devices
     for group in plan.of(NodeGroup):
-        if group.labels.get(POOL_LABEL) == pool and group.volume is not None:
+        if group.title == pool and group.volume is not None:
             yield BlockDevice(
                 device="",
                 size=Quantity.gib(group.volume),

@@ -9,7 +9,7 @@ from compiler.core.pools import spec as spec_pools
 from compiler.core.pools.plan import Pool
 from compiler.core.pools.spec import in_words
 from compiler.model.nodes import class_of
-from compiler.plan.scheduling import INSTANCE_TYPE, POOL_LABEL, ZONE
+from compiler.plan.scheduling import INSTANCE_TYPE, ZONE
 from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.platforms.eks.nodes.plan import NodeGroup
 from compiler.platforms.eks.runs.plan import runtime_of
@@ -94,8 +94,7 @@ def _placement(subject: Subject, node_pools: list[Pool], pool: str) -> Iterator[
         if node_class is not None and node_class.placement_group:
             groups.add(node_class.placement_group)
     for node_group in subject.plan.of(NodeGroup):
-        is_of_pool = node_group.labels.get(POOL_LABEL) == pool
-        if node_group.placement_group and is_of_pool:
+        if node_group.placement_group and node_group.title == pool:
             groups.add(node_group.placement_group)
     for group in sorted(groups):
         yield f"placement group {group}"

@@ -14,7 +14,6 @@ from compiler.diagnostics import Diagnostic
 from compiler.history import Run
 from compiler.model.offers import as_pool
 from compiler.plan import Plan
-from compiler.plan.scheduling import POOL_LABEL
 from compiler.platforms.eks.kueue.plan import queue_of
 from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
 from compiler.spec.cluster import ClusterSpec
@@ -56,11 +55,10 @@ class Subject:
     def node_pools(self, name: str) -> Iterator[plan_pools.Pool]:
         """The NodePools that a pool of the spec is made of: one, or one for each reservation."""
         for node_pool in self.plan.of(NodePool):
-            own_label = node_pool.labels.get(POOL_LABEL)
-            if name in (node_pool.name, own_label):
+            if name in (node_pool.name, node_pool.title):
                 yield node_pool
         for group in self.plan.of(NodeGroup):
-            if group.labels.get(POOL_LABEL) == name:
+            if group.title == name:
                 yield as_pool(group)
 
     def jobs(self) -> dict[tuple[str, str], list[Gang]]:

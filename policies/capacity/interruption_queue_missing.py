@@ -44,7 +44,7 @@ def interruption_queue_missing(release: HelmRelease, world: World) -> Iterator[F
     spot = next((pool for pool in pools if "spot" in (pool.capacity_types or ())), None)
     if spot is not None:
         yield Finding(
-            f"pool `{spot.name}` may launch spot, and Karpenter has no interruption queue",
+            f"pool `{spot.title}` may launch spot, and Karpenter has no interruption queue",
             release.where("values"),
             help="set `settings.interruptionQueue` to the SQS queue of the cluster",
         )

@@ -37,7 +37,7 @@ def checkpoint_save_exceeds_drain(work: Work, world: World) -> Iterator[Finding]
     if grace is None or work.pod is None:
         return
     drains = [
-        (seconds(pool.termination_grace), pool.name)
+        (seconds(pool.termination_grace), pool.title)
         for pool in work.pools
         if isinstance(pool, NodePool)
     ]

@@ -39,7 +39,7 @@ def efa_exceeds_node(work: Work, world: World) -> Iterator[Finding]:
     enough = work.efa <= max(instance.efa_interfaces for instance in types)
     if not has and len(disabled) == len(work.pools) and enough:
         yield Finding(
-            f"node group `{disabled[0].name}` has no EFA, and {work.title} asks for {work.efa} devices a node",
+            f"node group `{disabled[0].title}` has no EFA, and {work.title} asks for {work.efa} devices a node",
             disabled[0].where("efa"),
             label="its pods stay Pending",
             help="write `efaEnabled: true`",

@@ -71,10 +71,10 @@ def karpenter_feature_gate_off(release: HelmRelease, world: World) -> Iterator[F
     static = [pool for pool in pools if pool.replicas is not None]
     needs: dict[str, str] = {}
     if reserved:
-        name = reserved[0].name
+        name = reserved[0].title
         needs["reservedCapacity"] = f"pool `{name}` takes `reserved` capacity only"
     if static:
-        needs["staticCapacity"] = f"pool `{static[0].name}` has `replicas`"
+        needs["staticCapacity"] = f"pool `{static[0].title}` has `replicas`"
     if overlays:
         needs["nodeOverlay"] = f"overlay `{overlays[0].name}` exists"
     for gate, need in needs.items():

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pools.plan import titles
 from compiler.diagnostics import Severity
+from compiler.diagnostics.diagnostic import listed
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
@@ -41,8 +43,9 @@ def root_volume_too_small(node_class: NodeClass, world: World) -> Iterator[Findi
     pools = world.pools_of_class(node_class)
     if largest >= least or not any(map(world.accelerated, pools)):
         return
+    names = listed(titles(pools))
     yield Finding(
-        f"nodes of `{node_class.name}` have {largest} for the system and all images",
+        f"nodes of {names} have {largest} for the system and all images",
         node_class.where("block_devices"),
         label="an image does not fit",
         help=f"write at least {least}",

@@ -27,7 +27,7 @@ def topology_on_dynamic_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
         return
     pools = world.pools_of(flavor)
     if pools and all(world.starts_empty(pool) for pool in pools):
-        pool = pools[0].name
+        pool = pools[0].title
         yield Finding(
             f"flavor `{flavor.name}` places by topology `{flavor.topology}`, and pool `{pool}` starts from 0 "
             "nodes",

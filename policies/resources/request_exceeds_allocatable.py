@@ -9,7 +9,6 @@ from compiler.model.fit import node_room
 from compiler.model.spelling import spec_key
 from compiler.model.work import Work
 from compiler.plan import Quantity
-from compiler.plan.scheduling import POOL_LABEL
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -102,8 +101,7 @@ def _limit(work: Work, world: World, resource: str, text: str) -> str:
     """The most that a job can ask for, where all is known that runs on the nodes."""
     most = []
     for pool in work.pools:
-        name = pool.labels.get(POOL_LABEL, pool.name)
-        share = world.plan.named(NodeShare, name)
+        share = world.plan.named(NodeShare, pool.title)
         if share is not None:
             most.append(share.resources[resource])
     if most and len(most) == len(work.pools):
