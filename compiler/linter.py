@@ -15,7 +15,6 @@ from compiler.core.images.plan import Recipe, Step
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
 from compiler.formats import Setting
-from compiler.imported import name_of
 from compiler.judge import judge
 from compiler.lift import kinds
 from compiler.lint import templates
@@ -301,12 +300,12 @@ def _findings_alone(reading: Reading, catalog: Catalog, policies: Policies) -> l
     return [finding for finding in placed if finding.span not in faults]
 
 
-_ALONE = frozenset(map(name_of, (*RESOURCES, Recipe, Step)))
+_ALONE = frozenset((*RESOURCES, Recipe, Step))
 
 
 def _on_what_is_alone(rules: Iterable[Rule]) -> list[Rule]:
     """The rules on what templates make, and on Dockerfiles."""
-    return [rule for rule in rules if rule.runs_on in _ALONE]
+    return [rule for rule in rules if rule.subject in _ALONE]
 
 
 def _without_repeats(findings: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -13,7 +13,7 @@ from builders import ROOT
 # A room imports only what stands before it: a top-level package or module, or a folder of `core` or of a platform.
 # Imports in functions, for types alone, and modules that a text names count like any other.
 ORDER = (
-    *("dataclass", "re2", "imported"),
+    *("dataclass", "re2"),
     # which rooms a platform has: names, and no import of them
     *("rooms", "platforms.eks", "platforms"),
     *("places", "diagnostics", "source", "emit", "fleet", "catalog", "plan", "output", "manifest"),

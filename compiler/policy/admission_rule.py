@@ -15,7 +15,6 @@ from typing import Any
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.near import meant
-from compiler.imported import name_of
 from compiler.manifest import Manifest
 from compiler.output.body import at as value_at
 from compiler.places import Key, Route
@@ -105,8 +104,8 @@ def rule_of(data: Mapping[str, Any], file: str) -> Rule:
         code=notes["code"],
         slug=data["metadata"]["name"],
         severity=severity,
-        own_doc=_page(notes, data["spec"]),
-        runs_on=name_of(Manifest),
+        doc=_page(notes, data["spec"]),
+        subject=Manifest,
         check=_checker(_admission(data["spec"], notes.get("help", ""))),
         needs_world=False,
         file=file,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 
@@ -15,7 +15,7 @@ def module_of(path: Path) -> str:
 
 
 def code_of(path: Path) -> CodeType:
-    """The code of a file, which Python keeps beside it. Raises what an import would."""
+    """The code of a file, which Python caches. Raises what an import would."""
     name = module_of(path)
     code = SourceFileLoader(name, str(path)).get_code(name)
     assert code is not None, "a loader of sources has code"
@@ -30,11 +30,3 @@ def run_module(path: Path, code: CodeType) -> dict[str, Any]:
     sys.modules[name] = module
     exec(code, module.__dict__)  # noqa: S102  # the point of the exercise
     return module.__dict__
-
-
-def page_of(file: str, function: str) -> str:
-    """The docstring of a function of a file, from the code that Python keeps of it; empty without one."""
-    for value in code_of(Path(file)).co_consts:
-        if isinstance(value, CodeType) and value.co_name == function:
-            return FunctionType(value, {}).__doc__ or ""
-    return ""

@@ -10,7 +10,6 @@ from typing import Any
 
 from compiler.catalog import Catalog
 from compiler.diagnostics import Diagnostic, Severity
-from compiler.imported import name_of
 from compiler.manifest import Manifest, ObjectRef
 from compiler.model.work import Work
 from compiler.plan import Plan, PlanNode
@@ -176,16 +175,13 @@ def _line(problem: BaseException, file: str) -> int:
     return line
 
 
-_PLAN, _WORK, _MANIFEST = map(name_of, (Plan, Work, Manifest))
-
-
 class Subjects:
     """What each rule is run on: plan nodes by class, those of a class that is another one as well, manifests by
     kind."""
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._nodes: dict[str, list[PlanNode]] = {}
+        self._nodes: dict[type, list[PlanNode]] = {}
         self._manifests: dict[str, list[Manifest]] = {}
         by_class: dict[type, list[PlanNode]] = {}
         for node in _nodes(world.plan):
@@ -193,7 +189,7 @@ class Subjects:
         for kind, nodes in by_class.items():
             own_bases = kind.__mro__.index(PlanNode)
             for base in kind.__mro__[:own_bases]:
-                of_base = self._nodes.setdefault(name_of(base), [])
+                of_base = self._nodes.setdefault(base, [])
                 of_base.extend(nodes)
         for manifest in world.manifests:
             of_kind = self._manifests.setdefault(_kind(manifest), [])
@@ -201,22 +197,22 @@ class Subjects:
 
     def of(self, rule: Rule) -> Sequence[Any]:
         """The subjects of a rule."""
-        if rule.runs_on == _PLAN:
+        if rule.subject is Plan:
             return (self._world.plan,)
-        if rule.runs_on == _WORK:
+        if rule.subject is Work:
             if rule.pods:
                 others = self._world.pods
             else:
                 others = ()
             return (*self._world.works, *others)
-        if rule.runs_on == _MANIFEST:
+        if rule.subject is Manifest:
             if not rule.kinds:
                 return self._world.manifests
             manifests: list[Manifest] = []
             for kind in rule.kinds:
                 manifests += self._manifests.get(kind, ())
             return manifests
-        return self._nodes.get(rule.runs_on, ())
+        return self._nodes.get(rule.subject, ())
 
 
 def _kind(manifest: Manifest) -> str:

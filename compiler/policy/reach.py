@@ -50,7 +50,7 @@ def _wanted(rule: Rule, served: Container[str]) -> str:
     if rule.kinds:
         kinds = sorted({kind.rpartition("/")[2] for kind in rule.kinds})
         return " or ".join(kinds)
-    name = rule.runs_on.rpartition(":")[2]
+    name = rule.subject.__name__
     if name in _NAMES:
         return _NAMES[name]
     return name if name in served else ""

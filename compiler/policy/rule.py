@@ -10,9 +10,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Severity
-from compiler.imported import imported, name_of
 from compiler.places import Route
-from compiler.policy.code import page_of
 
 NO_PARAMS: Mapping[str, Any] = MappingProxyType({})
 F = TypeVar("F", bound=Callable[..., Iterator["Finding"]])
@@ -101,18 +99,18 @@ def _shown(value: object) -> str:
 class Rule:
     """A policy.
 
-    ``runs_on`` names the class that ``check`` is run on, as ``module:Class``: a plan node, ``Plan``, ``Work`` or
-    ``Manifest`` (then only the ``kinds`` given, as ``group/Kind`` with an empty group for core kinds; all kinds if
-    there are none). ``pods``: a rule on ``Work`` that holds for the pods of any kind. ``own_doc`` is the manual page
-    where the code has it; its first line says what the rule finds, its examples are its tests. ``aliases`` are slugs
+    ``subject`` is the class that ``check`` is run on: a plan node, ``Plan``, ``Work`` or ``Manifest`` (then only the
+    ``kinds`` given, as ``group/Kind`` with an empty group for core kinds; all kinds if there are none). ``pods``: a
+    rule on ``Work`` that holds for the pods of any kind. ``doc`` is the manual page: its first line says what the
+    rule finds, its examples are its tests. ``aliases`` are slugs
     that the rule had before. A rule that is not ``enabled`` runs only where ``policy.yaml`` sets its level.
     """
 
     code: str
     slug: str
     severity: Severity
-    own_doc: str
-    runs_on: str
+    doc: str
+    subject: type
     check: Callable[..., Iterator[Finding]]
     params: Mapping[str, Any] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()
@@ -121,17 +119,6 @@ class Rule:
     file: str = ""
     aliases: tuple[str, ...] = ()
     enabled: bool = True
-
-    @property
-    def doc(self) -> str:
-        """The manual page, from the rule's file where its code was kept without it."""
-        return self.own_doc or page_of(self.file, self.check.__name__)
-
-    @property
-    def subject(self) -> type:
-        """The class that the rule is run on."""
-        subject: type = imported(self.runs_on)
-        return subject
 
     @property
     def area(self) -> str:
@@ -205,8 +192,8 @@ def rule(
             code=code,
             slug=function.__name__.replace("_", "-"),
             severity=severity,
-            own_doc=function.__doc__ or "",
-            runs_on=name_of(_subject(function)),
+            doc=function.__doc__ or "",
+            subject=_subject(function),
             check=function,
             params=params,
             kinds=kinds,

@@ -8,7 +8,6 @@ from typing import Any
 
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error, listed
-from compiler.imported import name_of
 from compiler.manifest import Manifest, ObjectRef
 from compiler.places import Document, Route
 from compiler.policy import admission_rule
@@ -66,8 +65,8 @@ def _rule(data: Mapping[str, Any], path: Path) -> Rule:
         code=data["code"],
         slug=data["slug"],
         severity=SEVERITIES[data.get("severity", "error")],
-        own_doc=data.get("description") or data["message"],
-        runs_on=name_of(Manifest),
+        doc=data.get("description") or data["message"],
+        subject=Manifest,
         check=_checker(data["schema"], match["apiVersion"], data["message"], data.get("help", "")),
         kinds=(f"{group}/{match['kind']}",),
         needs_world=False,

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from compiler.diagnostics import Severity
-from compiler.imported import name_of
 from compiler.plan import Plan
 from compiler.policy.params import refusal_of
 from compiler.policy.rule import Rule
@@ -17,8 +16,8 @@ RULE = Rule(
     code="TST001",
     slug="test",
     severity=Severity.ERROR,
-    own_doc="",
-    runs_on=name_of(Plan),
+    doc="",
+    subject=Plan,
     check=lambda plan: iter(()),
     params=DEFAULTS,
 )
