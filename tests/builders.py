@@ -21,8 +21,8 @@ from compiler.lower import lower
 from compiler.manifest import Manifest
 from compiler.places import Document, SourceFile
 from compiler.plan import Plan
+from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.platforms.eks.release.versions import name_of_version
-from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.resolve import resolve
 from compiler.source.assemble import assemble
 from compiler.source.parse import parse

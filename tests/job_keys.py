@@ -97,19 +97,19 @@ def kind_keys(draw: st.DrawFn) -> dict[str, Any]:
         keys["initializer"] = draw(_DOWNLOADS)
         keys["mounts"] = [{"storage": FAST["name"], "path": FAST["path"]}]
     elif kind in ("v1", "mpi"):
-        keys["apiGroup"] = "kubeflow.org"
+        keys["kind"] = "PyTorchJob"
         if kind == "mpi":
             keys["launcher"] = {"mpi": {}}
             keys["command"] = ["mpirun", "python", "t.py"]
     elif kind == "set":
-        keys["apiGroup"] = "jobset.x-k8s.io"
+        keys["kind"] = "JobSet"
         given = draw(st.lists(_ROLE_KEYS, max_size=2))
         keys["roles"] = [{"name": f"role-{index}", **role} for index, role in enumerate(given)]
     elif kind == "batch":
-        keys |= {"apiGroup": "batch", "command": ["python", "t.py"]}
+        keys |= {"kind": "Job", "command": ["python", "t.py"]}
         if draw(st.booleans()):
             keys["minNodes"] = draw(st.integers(1, nodes))
     elif kind == "ray":
         words = draw(st.lists(TEXTS, max_size=2))
-        keys |= {"apiGroup": "ray.io", "command": ["python", *words]}
+        keys |= {"kind": "RayJob", "command": ["python", *words]}
     return keys

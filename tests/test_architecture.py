@@ -24,10 +24,15 @@ ORDER = (
     *("core.network", "core.health", "core.delivery", "core.secrets", "core.teams"),
     *("core.pools", "core.queues", "core.storage", "core.images", "core.jobs"),
     # what EKS makes of it
-    *("platforms.eks.settings", "platforms.eks.rbac", "platforms.eks.flux", "platforms.eks.kueue"),
-    *("platforms.eks.addons", "platforms.eks.overrides", "platforms.eks.release"),
+    *("platforms.eks.settings", "platforms.eks.rbac", "platforms.eks.flux", "platforms.eks.jobs"),
+    *(
+        "platforms.eks.kueue",
+        "platforms.eks.addons",
+        "platforms.eks.overrides",
+        "platforms.eks.release",
+    ),
     *("platforms.eks.network", "platforms.eks.nodes", "platforms.eks.volumes"),
-    *("platforms.eks.runs", "platforms.eks.own_pods", "platforms.eks.workloads"),
+    *("platforms.eks.runs", "platforms.eks.workloads"),
     *("platforms.eks.delivery", "platforms.eks.cluster", "platforms.eks.secrets"),
     *("platforms.eks.teams", "platforms.eks.health", "platforms.eks.system"),
     *("platforms.eks.bootstrap", "platforms.eks.answers"),
@@ -258,7 +263,7 @@ def test_the_tests_of_directions_see_a_wrong_one(tmp_path: Path) -> None:
     )
     assert own(module, "module") == {"driver", "core.jobs.binding", "judge"}
     assert room("core.jobs.binding") == "core.jobs"
-    assert room("platforms.eks.runs.kinds.kind") == "platforms.eks.runs"
+    assert room("platforms.eks.jobs.kinds.ray_job") == "platforms.eks.jobs"
     assert is_called("core.jobs.lift", "*.lift")
     assert not is_called("lift.reader", "*.lift")
 

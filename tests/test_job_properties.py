@@ -20,7 +20,7 @@ from compiler.lower import lower
 from compiler.manifest import ObjectRef
 from compiler.places import Document
 from compiler.plan import PlanNode
-from compiler.platforms.eks.runs.plan import TrainJob
+from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.resolve import resolve
 from compiler.source.inherit import inherit
 from compiler.verify import verify

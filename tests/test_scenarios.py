@@ -12,9 +12,9 @@ from running import Command
 from compiler.driver import check
 from compiler.outcome import Compilation, Options
 from compiler.plan import Plan
+from compiler.platforms.eks.jobs.plan import TrainJob, runtime_of
 from compiler.platforms.eks.kueue.plan import ClusterQueue, QueueManager
 from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.platforms.eks.runs.plan import TrainJob, runtime_of
 
 FOLDER = Path(__file__).parent / "scenarios"
 SPECS = sorted(FOLDER.glob("*.yaml"))

@@ -11,9 +11,8 @@ from compiler.history.keep import kept_runtime
 from compiler.history.runs import Run
 from compiler.manifest import Manifest
 from compiler.places import Key, Route
-from compiler.platforms.eks.runs.plan import TRAIN_JOB, TrainJob
-from compiler.platforms.eks.runs.target import JOBS
-from compiler.targets.body import object_path
+from compiler.platforms.eks.jobs.kinds import called
+from compiler.platforms.eks.jobs.plan import TRAIN_JOB, TrainJob
 
 _WIDTH = 60
 _BEFORE_DIFFERENCE = 20  # characters that stay, so that the place is known
@@ -58,10 +57,10 @@ def changed_fields(
     ``manifests``: the objects as they would be written now, by reference (``Kind/[namespace/]name``).
     """
     if run.kind != job.kind:
-        return [Change("kind", run.kind, job.kind, job.at / "apiGroup")]
-    ref = f"{job.kind}/{job.namespace}/{job.name}"
+        return [Change("kind", run.kind, job.kind, job.at / "kind")]
+    ref = f"{called(job.kind).kind}/{job.namespace}/{job.name}"
     new = manifests[ref]
-    path = object_path(JOBS, run.kind, run.object, run.namespace)
+    path = run.committed_path
     old = committed.manifest(run.ref, path, new)
     if old is None:
         return []

@@ -16,8 +16,8 @@ from compiler.emit.yaml import encoded
 from compiler.history.runs import SUBMITTED, Run, read_index, read_runs, runs_of_index
 from compiler.manifest import Body, Manifest, ref_of
 from compiler.places import Route, SourceFile
-from compiler.platforms.eks.runs.plan import JOB_KINDS
-from compiler.platforms.eks.runs.target import JOBS
+from compiler.platforms.eks.jobs.heads import JOBS
+from compiler.platforms.eks.jobs.kinds import kinds
 from compiler.source.parse import parse
 from compiler.source.read import read_bytes
 from compiler.targets.body import object_path
@@ -116,13 +116,13 @@ class Committed:
         """Jobs that we wrote and of whose run nothing is remembered: by path."""
         if "jobs" in self.index:  # as Trainyard 0.1 remembered them
             return []
-        known = {object_path(JOBS, run.kind, run.object, run.namespace) for run in self._remembered}
+        known = {run.committed_path for run in self._remembered}
         for path in self.broken_runs:
             stem = Path(path).stem
             namespace, _, name = stem.partition(".")
-            for kind in JOB_KINDS:
-                known.add(object_path(JOBS, kind, name, namespace))
-        wanted = tuple(f".{kind.lower()}-" for kind in JOB_KINDS)
+            for kind in kinds().values():
+                known.add(object_path(JOBS, kind.kind, name, namespace))
+        wanted = tuple(f".{kind.kind.lower()}-" for kind in kinds().values())
         forgotten = []
         for path in self._paths_in(JOBS):
             if path in known or not _has_any(path, wanted):

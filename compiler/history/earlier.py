@@ -18,19 +18,14 @@ from compiler.plan import Plan
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.flux.plan import HelmRelease, Stage
 from compiler.platforms.eks.flux.stages import FLUX
+from compiler.platforms.eks.jobs.kinds import called
+from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.platforms.eks.kueue.plan import LocalQueue
-from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.platforms.eks.teams.plan import Namespace, ResourceQuota
 from compiler.spec.cluster import ClusterSpec
 
 _SPEC = Route(("spec",))
 _SHOWN = 5  # runs that one message names
-_OPERATORS = {
-    "PyTorchJob": "training-operator",
-    "MPIJob": "mpi-operator",
-    "RayJob": "kuberay-operator",
-}
-"""The operators that are there for the jobs of the spec alone, by their kind."""
 _FINALIZED = ("namespaces", "queues")
 """The sections whose objects stay Terminating as long as a run is in them."""
 _Need = tuple[str, str]
@@ -104,8 +99,8 @@ def _lost_by(run: Run, spec: ClusterSpec, plan: Plan) -> Iterator[_Need]:
         share = list(_lost_share(run, pools, spec))
         yield from share or _lost_quota(run, plan)
     yield from _lost_nodes(run, pools, plan)
-    operator = _OPERATORS.get(run.kind)
-    if operator is not None and not _is_installed(operator, plan):
+    operator = called(run.kind).operator
+    if operator and not _is_installed(operator, plan):
         yield "jobs", f"operator `{operator}`"
     storages = StorageSection.of(spec).storage
     storage_names = {storage.name for storage in storages}

@@ -40,8 +40,9 @@ from compiler.history.words import Words
 from compiler.manifest import Manifest
 from compiler.places import Document
 from compiler.plan import Plan
+from compiler.platforms.eks.jobs.kinds import called
+from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.platforms.eks.nodes.plan import NodeGroup
-from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.spec.cluster import TrainingCluster
 
 _SHOWN = 3  # fields that a message names
@@ -219,27 +220,17 @@ def _other_kind_error(job: TrainJob, run: Run) -> Diagnostic:
     was, now = run.kind, job.kind
     command = run.ends_with()
     stays = f"`{run.object}` stays a {was}: its nodes and quota are its own until it ends or `{command}`"
-    restarts = f"a {now} restarts {_RESTARTS[now]}, a {was} {_RESTARTS[was]}"
+    restarts = f"a {now} restarts {called(now).restarted}, a {was} {called(was).restarted}"
     again = f"add `rerun: {run.rerun + 1}` to run it again as a {now}, and `{command}` when that is merged"
     return error(
         "CHG026",
         f"job `{job.source_name}` was submitted as {was} `{run.object}`, and would run a second time as a {now}",
-        job.at / "apiGroup",
+        job.at / "kind",
         label=f"a {was} cannot become a {now}",
         notes=(stays, restarts),
-        help=f"write `done: true` once it has ended; {again}; or keep the `apiGroup` of this job; "
+        help=f"write `done: true` once it has ended; {again}; or keep the `kind` of this job; "
         f"`--replace {job.source_name}` if it was never pushed",
     )
-
-
-_RESTARTS = {
-    "TrainJob": "all pods together, by JobSet",
-    "JobSet": "all pods together",
-    "PyTorchJob": "single pods, as often as `backoffLimit` counts",
-    "MPIJob": "its launcher",
-    "Job": "single pods",
-    "RayJob": "all pods together, as a new RayCluster",
-}
 
 
 def _ended_job_error(job: TrainJob, run: Run) -> Diagnostic:

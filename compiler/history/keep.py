@@ -13,8 +13,10 @@ from compiler.history.words import digest
 from compiler.lift import lift
 from compiler.manifest import Manifest
 from compiler.plan import Derived, Plan
-from compiler.platforms.eks.runs.plan import JOB_KINDS, TRAIN_JOB, FileSet, Runtime, TrainJob
-from compiler.platforms.eks.runs.target import JOBS, RUNTIMES
+from compiler.platforms.eks.jobs.heads import JOBS
+from compiler.platforms.eks.jobs.kinds import of_object
+from compiler.platforms.eks.jobs.plan import TRAIN_JOB, FileSet, Runtime, TrainJob
+from compiler.platforms.eks.jobs.target import RUNTIMES
 from compiler.targets.body import object_path
 
 _RUNTIME = "ClusterTrainingRuntime"
@@ -40,7 +42,7 @@ def kept(committed: Committed, run: Run, job: TrainJob, new: Manifest) -> Kept |
     """The job as it was submitted; ``None`` where its files are not as they were written."""
     if run.namespace != job.namespace or run.kind != job.kind:
         return None
-    path = object_path(JOBS, run.kind, run.object, run.namespace)
+    path = run.committed_path
     old = committed.manifest(run.ref, path, new)
     if old is None or _is_edited(old, run.made):
         return None
@@ -148,7 +150,7 @@ def _manifests(
     for new in manifests:
         written: tuple[Manifest, ...] = (new,)
         name = new.ref.name
-        if new.ref.kind in JOB_KINDS and name in stay:
+        if of_object(new.ref.group, new.ref.kind) and name in stay:
             written = stay[name].manifests
         for manifest in written:
             ref = manifest.ref

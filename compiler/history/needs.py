@@ -17,9 +17,8 @@ from compiler.history.runs import Run
 from compiler.lift import lift
 from compiler.manifest import Manifest
 from compiler.plan import Plan
+from compiler.platforms.eks.jobs.plan import TRAIN_JOB, FileSet, Runtime
 from compiler.platforms.eks.nodes import target as karpenter
-from compiler.platforms.eks.runs.plan import TRAIN_JOB, FileSet, Runtime
-from compiler.platforms.eks.runs.target import JOBS
 from compiler.platforms.eks.volumes.resolve import made_folder, volume_name
 from compiler.targets.body import object_path
 
@@ -57,7 +56,7 @@ def _needs(
     ref = f"ClusterTrainingRuntime/{run.runtime}"
     runtime = known.get(ref)
     if run.kind != TRAIN_JOB:  # its pods are its own
-        path = object_path(JOBS, run.kind, run.object, run.namespace)
+        path = run.committed_path
         runtime = committed.manifest(run.ref, path, like)
     elif run.runtime and runtime is None:
         runtime = kept_runtime(committed, run.runtime, like)

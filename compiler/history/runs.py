@@ -19,8 +19,11 @@ from compiler.emit.marker import KEY
 from compiler.history.words import Words, digest
 from compiler.manifest import Manifest
 from compiler.plan import Plan
-from compiler.platforms.eks.runs.plan import JOB_KINDS, TRAIN_JOB, TrainJob, runtime_of
+from compiler.platforms.eks.jobs.heads import JOBS
+from compiler.platforms.eks.jobs.kinds import called, kinds, of_object
+from compiler.platforms.eks.jobs.plan import TRAIN_JOB, TrainJob, runtime_of
 from compiler.source.read import read_bytes
+from compiler.targets.body import object_path
 
 FOLDER = "runs"
 SUBMITTED = "submitted"
@@ -76,7 +79,12 @@ class Run:
     @property
     def ref(self) -> str:
         """How its object is referred to: ``Kind/namespace/name``."""
-        return f"{self.kind}/{self.namespace}/{self.object}"
+        return f"{called(self.kind).kind}/{self.namespace}/{self.object}"
+
+    @property
+    def committed_path(self) -> str:
+        """The file of its object, relative to the cluster's folder."""
+        return object_path(JOBS, called(self.kind).kind, self.object, self.namespace)
 
     @property
     def left(self) -> bool:
@@ -116,7 +124,7 @@ class Run:
 
     def ends_with(self) -> str:
         """The command that ends it."""
-        word = JOB_KINDS[self.kind].word
+        word = called(self.kind).word
         return f"kubectl delete {word} {self.object} -n {self.namespace}"
 
 
@@ -208,10 +216,12 @@ def job_manifests(manifests: Iterable[Manifest]) -> dict[tuple[str, str], Manife
     TrainJobs."""
     jobs = {}
     for manifest in manifests:
-        kind = manifest.body["kind"]
-        is_own = kind in JOB_KINDS and not manifest.key
-        if kind == TRAIN_JOB or is_own:
-            jobs[kind, manifest.ref.name] = manifest
+        kind = of_object(manifest.ref.group, manifest.ref.kind)
+        if kind is None:
+            continue
+        is_own = not manifest.key
+        if is_own or kind.name == TRAIN_JOB:
+            jobs[kind.name, manifest.ref.name] = manifest
     return jobs
 
 
@@ -265,7 +275,7 @@ def _is_sound(run: Run) -> bool:
     counts = (run.rerun, run.nodes, *run.accelerators.values())
     if not all(type(count) is int for count in counts):
         return False
-    return run.state in _STATES and run.kind in JOB_KINDS
+    return run.state in _STATES and run.kind in kinds()
 
 
 def runs_of_index(index: Mapping[str, Any]) -> list[Run]:

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from compiler.places import Document, Route
-from compiler.platforms.eks.runs.plan import TrainJob
+from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.source.inherit import EXTENDS
 
 _POOLS = Route(("spec", "nodePools"))

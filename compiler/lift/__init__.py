@@ -28,9 +28,12 @@ def kinds(*, closed: bool = False) -> dict[str, tuple[Lift, ...]]:
     is known for what it is."""
     readers: dict[str, tuple[Lift, ...]] = {}
     for module in parts("lift"):
-        if hasattr(module, "OPEN_ONLY" if closed else "CLOSED_ONLY"):
+        if closed and hasattr(module, "OPEN_ONLY"):
             continue
-        for kind, read in module.KINDS.items():
+        of_module = dict(module.KINDS)
+        if closed and hasattr(module, "OWN"):
+            of_module |= module.OWN
+        for kind, read in of_module.items():
             earlier = readers.get(kind, ())
             readers[kind] = (*earlier, read)
     return readers

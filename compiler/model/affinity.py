@@ -13,7 +13,7 @@ from compiler.output.body import texts
 from compiler.places import Route
 from compiler.plan import Plan
 from compiler.plan.scheduling import INSTANCE_TYPE
-from compiler.platforms.eks.runs.plan import Runtime, TrainJob
+from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 from compiler.platforms.eks.workloads.plan import Workload
 
 _READ_HERE = ("node_affinity", "node_preference", "pod_affinity")

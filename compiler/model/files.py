@@ -12,7 +12,7 @@ from compiler.model.reading import Reading
 from compiler.model.work import Work
 from compiler.output.body import at
 from compiler.places import Route
-from compiler.platforms.eks.runs.plan import FileSet
+from compiler.platforms.eks.jobs.plan import FileSet
 
 
 @dataclass(frozen=True, slots=True)

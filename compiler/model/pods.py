@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compiler.core.pods.plan import ACCELERATORS, EFA, Container, Pod
-from compiler.platforms.eks.runs.plan import TrainJob
+from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.platforms.eks.workloads.plan import Workload
 
 _DEVICES = (*ACCELERATORS, EFA)

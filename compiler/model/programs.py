@@ -12,7 +12,7 @@ from compiler.model.shell import title_of
 from compiler.model.values import mapping
 from compiler.places import Route
 from compiler.plan import Plan
-from compiler.platforms.eks.runs.plan import Runtime
+from compiler.platforms.eks.jobs.plan import Runtime
 from compiler.platforms.eks.workloads.plan import Workload
 
 _FILES = (".py", ".sh")

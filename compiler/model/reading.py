@@ -25,9 +25,7 @@ from compiler.places import Route
 from compiler.plan import Plan, Quantity
 from compiler.plan.scheduling import INSTANCE_TYPE, Requirement
 from compiler.platforms.eks.flux.plan import HelmRelease, chart_version
-from compiler.platforms.eks.kueue.plan import ClusterQueue, Cohort, LocalQueue, queue_of
-from compiler.platforms.eks.nodes.plan import NodeOverlay
-from compiler.platforms.eks.runs.plan import (
+from compiler.platforms.eks.jobs.plan import (
     TRAINER_CHART,
     Patch,
     Runtime,
@@ -35,6 +33,8 @@ from compiler.platforms.eks.runs.plan import (
     effective_pod,
     runtime_of,
 )
+from compiler.platforms.eks.kueue.plan import ClusterQueue, Cohort, LocalQueue, queue_of
+from compiler.platforms.eks.nodes.plan import NodeOverlay
 from compiler.platforms.eks.workloads.plan import PodSet, Workload
 
 Landing = tuple[tuple[Pool, ...], tuple[Offer, ...], tuple[InstanceType, ...]]

@@ -10,8 +10,8 @@ from compiler.core.pods.plan import Pod, ReplicatedJob
 from compiler.lift.reader import reader
 from compiler.manifest import Manifest
 from compiler.places import Route
-from compiler.platforms.eks.runs.lift import runtime as lift_runtime
-from compiler.platforms.eks.runs.plan import Runtime
+from compiler.platforms.eks.jobs.lift import runtime as lift_runtime
+from compiler.platforms.eks.jobs.plan import Runtime
 
 
 def released_runtime(name: str, at: Route) -> Runtime | None:

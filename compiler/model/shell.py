@@ -15,7 +15,7 @@ from compiler.core.jobs.plan import Gang
 from compiler.core.pods.plan import Container, Pod
 from compiler.places import Route
 from compiler.plan import Plan
-from compiler.platforms.eks.runs.plan import Runtime, patches_of
+from compiler.platforms.eks.jobs.plan import Runtime, patches_of
 from compiler.platforms.eks.workloads.plan import Workload, titled
 
 _PROGRAMS = ("git", "pip", "pip3", "uv", "aws", "s5cmd")

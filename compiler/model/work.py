@@ -24,8 +24,8 @@ from compiler.dataclass import dataclass
 from compiler.places import Route
 from compiler.plan.scheduling import ZONE, Toleration
 from compiler.plan.units import Quantity
+from compiler.platforms.eks.jobs.plan import Patch, Runtime, TrainJob, patches_of
 from compiler.platforms.eks.kueue.plan import Flavor
-from compiler.platforms.eks.runs.plan import Patch, Runtime, TrainJob, patches_of
 from compiler.platforms.eks.workloads.plan import titled
 
 Offer = tuple[Pool, InstanceType]

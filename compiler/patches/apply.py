@@ -18,12 +18,13 @@ from compiler.patches.runs import Renamed, rename_changed, same_work
 from compiler.patches.select import nearest, targets_of
 from compiler.places import Route
 from compiler.plan import Plan, PlanNode
+from compiler.platforms.eks.jobs.kinds import of_object
+from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 from compiler.platforms.eks.overrides.plan import ObjectPatch
-from compiler.platforms.eks.runs.plan import JOB_KINDS, Runtime, TrainJob
 from compiler.targets.body import guarded, texts
 
 _FLUX = "kustomize.toolkit.fluxcd.io/"
-_RUN = (*JOB_KINDS, "ClusterTrainingRuntime", "TrainingRuntime")
+_RUNTIMES = ("ClusterTrainingRuntime", "TrainingRuntime")
 _IDENTITY: tuple[Path, ...] = (
     ("apiVersion",),
     ("kind",),
@@ -150,8 +151,9 @@ def _keep_identity(manifest: Manifest, draft: Draft, at: Route) -> None:
 
 def _kept_paths(manifest: Manifest, draft: Draft) -> Iterator[Path]:
     yield from _IDENTITY
-    is_run = manifest.ref.kind in _RUN
-    if manifest.ref.kind in JOB_KINDS and not manifest.key:
+    is_job = of_object(manifest.ref.group, manifest.ref.kind) is not None
+    is_run = is_job or manifest.ref.kind in _RUNTIMES
+    if is_job and not manifest.key:
         yield from _OF_A_RUN
     ours = _annotations(manifest.body)
     patched = _annotations(draft.body)

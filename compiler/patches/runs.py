@@ -10,12 +10,13 @@ from typing import Any
 
 from compiler.manifest import Body, Manifest
 from compiler.places import Route
-from compiler.platforms.eks.runs.plan import JOB_KINDS, TRAIN_JOB
+from compiler.platforms.eks.jobs.kinds import of_object
+from compiler.platforms.eks.jobs.plan import TRAIN_JOB
 from compiler.targets.body import object_path
 
 _RUNTIME = "ClusterTrainingRuntime"
 _KUEUE = "kueue.x-k8s.io/"
-_DIGITS = {**dict.fromkeys(JOB_KINDS, 5), _RUNTIME: 8}
+_DIGITS_OF_JOBS, _DIGITS_OF_RUNTIMES = 5, 8
 Reach = tuple[Route, ...]
 
 
@@ -69,7 +70,7 @@ def rename_changed(
             runtimes[manifest.ref.name] = patches
             _rename(names, manifest)
     for manifest in manifests:
-        if manifest.ref.kind not in JOB_KINDS:
+        if of_object(manifest.ref.group, manifest.ref.kind) is None:
             continue
         runtime = ""
         if manifest.ref.kind == TRAIN_JOB:
@@ -96,7 +97,7 @@ def _rename(names: Renamed, manifest: Manifest) -> None:
     text = json.dumps(content, sort_keys=True)
     digest = sha256(text.encode()).hexdigest()
     stem, _, _ = ref.name.rpartition("-")
-    length = _DIGITS[ref.kind]
+    length = _DIGITS_OF_RUNTIMES if ref.kind == _RUNTIME else _DIGITS_OF_JOBS
     name = f"{stem}-{digest[:length]}"
     names.names[ref.kind, ref.namespace, ref.name] = name
     body = _with_name(body, ref.name, name)

@@ -10,9 +10,9 @@ from compiler.core.pools.plan import Pool
 from compiler.core.pools.spec import in_words
 from compiler.model.nodes import class_of
 from compiler.plan.scheduling import INSTANCE_TYPE, ZONE
+from compiler.platforms.eks.jobs.plan import runtime_of
 from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.platforms.eks.nodes.plan import NodeGroup
-from compiler.platforms.eks.runs.plan import runtime_of
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
 

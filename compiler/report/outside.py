@@ -9,8 +9,8 @@ from compiler.core.network.spec import NetworkSection
 from compiler.core.pools.spec import PoolsSection
 from compiler.core.secrets.spec import SecretsSection
 from compiler.core.storage.spec import StorageSection
+from compiler.platforms.eks.jobs.plan import Runtime
 from compiler.platforms.eks.nodes.plan import AutoNodeClass, NodeClass
-from compiler.platforms.eks.runs.plan import Runtime
 from compiler.report.markdown import code
 from compiler.report.subject import Subject
 

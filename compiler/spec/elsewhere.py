@@ -25,7 +25,7 @@ _JOB: _Words = {
     "args": "arguments argv hyperparameters epochs learningRate batchSize",
     "env": "environment envs envVars variables",
     "secrets": "envFrom secretRef imageSecret",
-    "apiGroup": "kind type apiVersion jobType",
+    "kind": "apiGroup type apiVersion jobType",
     "rerun": "schedule cron cronSchedule",
     "nodePools[].capacity": (
         "spot useSpot onDemand capacity capacityType managedSpotTraining reservation capacityReservation"

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from compiler.manifest import Body
+from compiler.platforms.eks.jobs.kinds import of_object
 from compiler.verify.fault import NAME, Fault, Path
 from compiler.verify.syntax import SYNTAXES
 
@@ -19,14 +20,10 @@ from compiler.verify.syntax import SYNTAXES
 NAME_SYNTAX: dict[str, str] = {
     **dict.fromkeys(("Namespace", "Service"), "dns-label"),
     **dict.fromkeys(("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"), "path-segment"),
-    "TrainJob": "dns-1035-label",
-    "RayJob": "dns-1035-label",
 }
 # Kinds whose name is also used as a label value or in names that have a limit: most characters, and why
 NAME_LIMIT: dict[str, tuple[int, str]] = {
     "CronJob": (52, "the Jobs of a CronJob get 11 more"),
-    "Job": (63, "it is the value of a label of its pods"),
-    "RayJob": (47, "its RayCluster gets 6 more, and that has at most 53"),
     "NodePool": (63, "it is the value of the node label `karpenter.sh/nodepool`"),
     "LocalQueue": (63, "it is the value of the label `kueue.x-k8s.io/queue-name`"),
     "WorkloadPriorityClass": (63, "it is the value of the label `kueue.x-k8s.io/priority-class`"),
@@ -42,7 +39,7 @@ def name_faults(body: Body, metadata: dict[str, Any], *, namespaced: bool) -> li
     name = metadata.get("name")
     is_generated = name is None and metadata.get("generateName")
     if isinstance(name, str) and name:
-        faults += _name_faults(kind, name)
+        faults += _name_faults(body, name)
     elif name in ("", None) and not is_generated:
         message = f"a `{kind}` without a name"
         faults.append(Fault(NAME, "NAM006", _NAME, message, "write `metadata.name`"))
@@ -67,15 +64,20 @@ def _namespace_faults(kind: str, namespace: str, namespaced: bool) -> Iterator[F
         yield Fault(NAME, syntax.code, _NAMESPACE, syntax.breach(namespace), help)
 
 
-def _name_faults(kind: str, name: str) -> Iterator[Fault]:
-    syntax = SYNTAXES[NAME_SYNTAX.get(kind, "dns-subdomain")]
+def _name_faults(body: Body, name: str) -> Iterator[Fault]:
+    kind = body["kind"]
+    group = str(body["apiVersion"]).rpartition("/")[0]
+    wanted, limit = NAME_SYNTAX.get(kind, "dns-subdomain"), NAME_LIMIT.get(kind)
+    of_jobs = of_object(group, kind)
+    if of_jobs is not None:
+        wanted, limit = of_jobs.name_syntax, of_jobs.name_limit
+    syntax = SYNTAXES[wanted]
     if not syntax.accepts(name):
         is_too_long = len(name) > syntax.longest
         code = "NAM002" if is_too_long else syntax.code
         yield Fault(NAME, code, _NAME, syntax.breach(name), f"use {syntax.help}")
-    most, why = NAME_LIMIT.get(kind, (0, ""))
-    if most and len(name) > most:
-        yield too_long(_NAME, name, most, why)
+    if limit is not None and len(name) > limit[0]:
+        yield too_long(_NAME, name, *limit)
 
 
 def too_long(path: Path, name: str, most: int, why: str) -> Fault:

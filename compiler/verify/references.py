@@ -12,6 +12,7 @@ from typing import Any
 from compiler.dataclass import dataclass
 from compiler.manifest import Manifest, ObjectRef
 from compiler.output.body import at, follow
+from compiler.platforms.eks.jobs.kinds import of_objects
 from compiler.verify.cycles import cycles
 from compiler.verify.fault import REFERENCE, Fault, Path, nearest
 from compiler.verify.objects import Identity, ObjectSet, identity_of
@@ -19,8 +20,7 @@ from compiler.verify.objects import Identity, ObjectSet, identity_of
 TRAINER, KUEUE, RBAC = ("trainer.kubeflow.org", "kueue.x-k8s.io", "rbac.authorization.k8s.io")
 SOURCE, KUSTOMIZE, HELM = (f"{part}.toolkit.fluxcd.io" for part in ("source", "kustomize", "helm"))
 SECRETS = "external-secrets.io"
-JOBSET, STORAGE = "jobset.x-k8s.io", "storage.k8s.io"
-KUBEFLOW, RAY = "kubeflow.org", "ray.io"
+STORAGE = "storage.k8s.io"
 
 ALWAYS_THERE = frozenset(
     {"default", "kube-system", "kube-public", "kube-node-lease", "flux-system"}
@@ -60,6 +60,7 @@ _QUEUED = (
 )
 # (API group, kind) of the object that refers -> its references
 REFERENCES: dict[tuple[str, str], tuple[Reference, ...]] = {
+    **dict.fromkeys(of_objects(), _QUEUED),
     ("karpenter.sh", "NodePool"): (
         _to("spec.template.spec.nodeClassRef", "karpenter.k8s.aws", cluster=True, typed=True),
     ),
@@ -105,37 +106,20 @@ REFERENCES: dict[tuple[str, str], tuple[Reference, ...]] = {
         _to("spec.initializer.model.secretRef", "", "Secret"),
     ),
     (SECRETS, "ExternalSecret"): (_to("spec.secretStoreRef", SECRETS, "SecretStore", typed=True),),
-    (JOBSET, "JobSet"): _QUEUED,
-    ("batch", "Job"): _QUEUED,
-    (KUBEFLOW, "PyTorchJob"): _QUEUED,
-    (KUBEFLOW, "MPIJob"): _QUEUED,
-    (RAY, "RayJob"): _QUEUED,
 }
 
 _POD = ("spec", "template", "spec")
 _REPLICATED = ("replicatedJobs", "*", "template", "spec", "template", "spec")
-_RAY_CLUSTER = ("spec", "rayClusterSpec")
 RUNTIME_PODS: tuple[str, ...] = ("spec", "template", "spec", *_REPLICATED)
 """Where a runtime keeps pod specs; what the pods of a cluster-wide one use is its jobs' matter."""
 # where a kind keeps pod specs: a path, or several
 POD_SPECS: dict[tuple[str, str], tuple[tuple[str, ...], ...]] = {
+    **{object: kind.pods for object, kind in of_objects().items()},
     ("", "Pod"): (("spec",),),
     ("apps", "Deployment"): (_POD,),
     ("apps", "DaemonSet"): (_POD,),
-    ("batch", "Job"): (_POD,),
     ("batch", "CronJob"): (("spec", "jobTemplate", *_POD),),
-    (JOBSET, "JobSet"): (("spec", *_REPLICATED),),
-    (KUBEFLOW, "PyTorchJob"): (("spec", "pytorchReplicaSpecs", "{}", "template", "spec"),),
-    (KUBEFLOW, "MPIJob"): (("spec", "mpiReplicaSpecs", "{}", "template", "spec"),),
-    (RAY, "RayJob"): (
-        (*_RAY_CLUSTER, "headGroupSpec", "template", "spec"),
-        (*_RAY_CLUSTER, "workerGroupSpecs", "*", "template", "spec"),
-        ("spec", "submitterPodTemplate", "spec"),
-    ),
     (TRAINER, "TrainingRuntime"): (RUNTIME_PODS,),
-    (TRAINER, "TrainJob"): (
-        ("spec", "runtimePatches", "*", "trainingRuntimeSpec", "template", "spec", *_REPLICATED),
-    ),
 }
 
 

@@ -27,7 +27,7 @@ def efa_missing(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, nodes: 1}]
 
-        jobs: [{name: llama, apiGroup: jobset.x-k8s.io, nodes: 1, roles: [{name: rollout, command: [python, r.py]}]}]
+        jobs: [{name: llama, kind: JobSet, nodes: 1, roles: [{name: rollout, command: [python, r.py]}]}]
     """
     known = work.gang and work.complete and work.trainer
     if not known or work.efa or not work.types:

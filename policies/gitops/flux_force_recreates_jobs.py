@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from compiler.manifest import Manifest
 from compiler.model.values import value
 from compiler.places import Route
-from compiler.platforms.eks.runs.plan import TrainJob
+from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 

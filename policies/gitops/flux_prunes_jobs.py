@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
 from compiler.platforms.eks.flux.plan import Stage
-from compiler.platforms.eks.runs.plan import TrainJob
+from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 

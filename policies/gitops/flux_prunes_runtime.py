@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.platforms.eks.flux.plan import Stage
-from compiler.platforms.eks.runs.plan import Runtime
+from compiler.platforms.eks.jobs.plan import Runtime
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 

@@ -29,7 +29,7 @@ def image_without_efa_plugin(work: Work, world: World) -> Iterator[Finding]:
         jobs: [{name: llama,
           image: "111122223333.dkr.ecr.us-west-2.amazonaws.com/docker-hub/rayproject/ray:2.49.0-gpu"}]
 
-        jobs: [{name: llama, image: "docker.io/rayproject/ray-ml:2.40.0-py310-gpu", apiGroup: ray.io,
+        jobs: [{name: llama, image: "docker.io/rayproject/ray-ml:2.40.0-py310-gpu", kind: RayJob,
           command: [python, train.py], nodes: 4}]
 
     ## Passes

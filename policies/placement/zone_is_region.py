@@ -10,9 +10,9 @@ from compiler.places import Route
 from compiler.plan import Plan
 from compiler.plan.scheduling import ZONE
 from compiler.platforms.eks.cluster.plan import Cluster
+from compiler.platforms.eks.jobs.plan import Runtime, patches_of
 from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.platforms.eks.runs.plan import Runtime, patches_of
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 

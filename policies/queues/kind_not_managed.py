@@ -3,8 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.model.beside import stand_together
+from compiler.platforms.eks.jobs.kinds import kinds
+from compiler.platforms.eks.jobs.plan import TRAIN_JOB, TrainJob
 from compiler.platforms.eks.kueue.plan import QueueManager
-from compiler.platforms.eks.runs.plan import TRAIN_JOB, TrainJob
 from compiler.platforms.eks.workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -32,7 +33,7 @@ def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
 
     ## Passes
 
-        jobs: [{name: llama, apiGroup: kubeflow.org}]
+        jobs: [{name: llama, kind: PyTorchJob}]
 
         apiVersion: config.kueue.x-k8s.io/v1beta2
         kind: Configuration
@@ -74,12 +75,5 @@ def _queued(world: World) -> Iterator[TrainJob | Workload]:
             yield workload
 
 
-_FRAMEWORKS = {
-    "PyTorchJob": "kubeflow.org/pytorchjob",
-    "MPIJob": "kubeflow.org/mpijob",
-    "JobSet": "jobset.x-k8s.io/jobset",
-    "Job": "batch/job",
-    "RayJob": "ray.io/rayjob",
-    "RayCluster": "ray.io/raycluster",
-    "RayService": "ray.io/rayservice",
-}
+_OTHERS = {"RayCluster": "ray.io/raycluster", "RayService": "ray.io/rayservice"}
+_FRAMEWORKS = {**{kind.name: kind.framework for kind in kinds().values()}, **_OTHERS}

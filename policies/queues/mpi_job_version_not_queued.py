@@ -27,7 +27,7 @@ def mpi_job_version_not_queued(manifest: Manifest) -> Iterator[Finding]:
 
     ## Passes
 
-        jobs: [{name: llama, apiGroup: kubeflow.org, launcher: {mpi: {}}, command: [mpirun, ring]}]
+        jobs: [{name: llama, kind: MPIJob, launcher: {mpi: {}}, command: [mpirun, ring]}]
 
         apiVersion: kubeflow.org/v1
         kind: MPIJob

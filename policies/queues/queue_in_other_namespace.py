@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.model.work import Work
+from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.platforms.eks.kueue.plan import LocalQueue
-from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 

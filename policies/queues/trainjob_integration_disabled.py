@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.platforms.eks.jobs.plan import TRAIN_JOB, TrainJob
 from compiler.platforms.eks.kueue.plan import QueueManager
-from compiler.platforms.eks.runs.plan import TRAIN_JOB, TrainJob
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 

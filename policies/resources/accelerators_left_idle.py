@@ -41,7 +41,7 @@ def accelerators_left_idle(work: Work, world: World) -> Iterator[Finding]:
           - {name: mixtral, queue: research, pool: gpu, nodes: 1, image: "public.ecr.aws/team/train:1.0",
               command: [torchrun, train.py], resources: {accelerators: 4}}
 
-        jobs: [{name: llama, apiGroup: batch, nodes: 8, resources: {accelerators: 1}, command: [python, eval.py]}]
+        jobs: [{name: llama, kind: Job, nodes: 8, resources: {accelerators: 1}, command: [python, eval.py]}]
     """
     if work.accelerator is None or work.gang or not work.types:
         return

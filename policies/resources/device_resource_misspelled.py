@@ -7,9 +7,9 @@ from compiler.core.pods.plan import MISSPELT, Container
 from compiler.places import Route
 from compiler.plan import Plan
 from compiler.plan.scheduling import Taint, Toleration
+from compiler.platforms.eks.jobs.plan import Runtime, patches_of
 from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor
 from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.platforms.eks.runs.plan import Runtime, patches_of
 from compiler.platforms.eks.workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 

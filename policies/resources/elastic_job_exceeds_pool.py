@@ -18,11 +18,11 @@ def elastic_job_exceeds_pool(work: Work, world: World) -> Iterator[Finding]:
 
     ## Fails
 
-        jobs: [{name: llama, apiGroup: batch, nodes: 16, minNodes: 2, command: [python, shard.py]}]
+        jobs: [{name: llama, kind: Job, nodes: 16, minNodes: 2, command: [python, shard.py]}]
 
     ## Passes
 
-        jobs: [{name: llama, apiGroup: batch, nodes: 4, minNodes: 2, command: [python, shard.py]}]
+        jobs: [{name: llama, kind: Job, nodes: 4, minNodes: 2, command: [python, shard.py]}]
     """
     asked = work.most_nodes
     if asked is None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics.secrets import in_text
-from compiler.platforms.eks.runs.plan import FileSet
+from compiler.platforms.eks.jobs.plan import FileSet
 from compiler.policy.rule import Finding, rule
 
 

@@ -8,8 +8,8 @@ from compiler.diagnostics.secrets import carried, forms, in_text, literal
 from compiler.manifest import Manifest
 from compiler.places import Route
 from compiler.plan import Plan
+from compiler.platforms.eks.jobs.plan import FileSet
 from compiler.platforms.eks.overrides.plan import IncludedObject, ObjectPatch
-from compiler.platforms.eks.runs.plan import FileSet
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 

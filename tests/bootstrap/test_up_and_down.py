@@ -20,8 +20,9 @@ from world import World, run, serving
 from compiler.emit.marker import marked
 from compiler.formats import written
 from compiler.lower import lower
-from compiler.platforms.eks.runs.plan import JOB_KINDS, JOB_RESOURCES
+from compiler.platforms.eks.jobs.kinds import of_objects
 from compiler.platforms.eks.workloads.lift import KINDS
+from compiler.platforms.eks.workloads.resources import job_resources
 
 NETWORK = {
     "create": {"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"], "nat": "single"}
@@ -302,9 +303,8 @@ def test_jobs_of_every_kind_end_before_their_nodes(lab: Lab) -> None:
 
 
 def test_every_kind_that_is_written_or_read_is_deleted() -> None:
-    kinds = {f"{kind.group}/{kind.name}" for kind in JOB_KINDS.values()} | set(KINDS)
-    named = {tuple(each.split("/")) for each in kinds}
-    assert set(JOB_RESOURCES) == {
+    named = {tuple(each.split("/")) for each in KINDS} | of_objects().keys()
+    assert set(job_resources()) == {
         f"{kind.lower()}s.{group}" for group, kind in named if group not in ("", "apps")
     }
 

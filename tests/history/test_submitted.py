@@ -228,7 +228,7 @@ def test_pods_that_share_a_node(tmp_path: Path, trainyard: Command) -> None:
     """Eight pods of one GPU fill one node: a run of theirs needs no more, and none of its GPUs is idle."""
     shards = {
         "name": "shards",
-        "apiGroup": "batch",
+        "kind": "Job",
         "nodes": 8,
         "resources": {"accelerators": 1},
         "command": ["python", "eval.py"],

@@ -15,10 +15,10 @@ from compiler.plan import Duration, Plan, Quantity
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.health.plan import ProblemDetector
+from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 from compiler.platforms.eks.kueue.plan import ClusterQueue, QueueManager
 from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.platforms.eks.rbac.plan import Access
-from compiler.platforms.eks.runs.plan import Runtime, TrainJob
 from compiler.platforms.eks.workloads.plan import Workload
 
 

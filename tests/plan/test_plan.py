@@ -12,9 +12,9 @@ from compiler.places import Route
 from compiler.plan.scheduling import Requirement, Taint, Toleration, untolerated
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.flux.plan import chart_version
+from compiler.platforms.eks.jobs.plan import Patch, Runtime, TrainJob, effective_pod, runtime_of
 from compiler.platforms.eks.kueue.plan import Flavor, LocalQueue, queue_of
 from compiler.platforms.eks.nodes.plan import NodeClass, NodePool
-from compiler.platforms.eks.runs.plan import Patch, Runtime, TrainJob, effective_pod, runtime_of
 
 GPU = Taint("nvidia.com/gpu", "present", "NoSchedule")
 

@@ -13,9 +13,9 @@ from compiler.model.command import options
 from compiler.model.work import Work
 from compiler.places import Route
 from compiler.plan import Plan
+from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
-from compiler.platforms.eks.runs.plan import TrainJob
 from compiler.policy.config import Config
 from compiler.policy.engine import run
 from compiler.policy.rule import Finding, Rule, examples, rule

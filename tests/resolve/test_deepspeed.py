@@ -10,7 +10,7 @@ from builders import body_of, manifests_of, plan_of, resolved, spec
 
 from compiler.core.jobs.deepspeed.batch import Batch, BatchFault, whole_batch
 from compiler.diagnostics import Severity
-from compiler.platforms.eks.runs.plan import FileSet
+from compiler.platforms.eks.jobs.plan import FileSet
 
 PATH = "/etc/deepspeed/config.json"
 COMMAND = ["torchrun", "train.py", "--deepspeed_config", PATH]

@@ -29,6 +29,7 @@ from compiler.plan.units import Duration, Quantity
 from compiler.platforms.eks.cluster.plan import Bootstrap, Cluster
 from compiler.platforms.eks.flux.plan import HelmRelease, Stage, chart_version
 from compiler.platforms.eks.health.plan import ProblemDetector
+from compiler.platforms.eks.jobs.plan import TRAINER_CHART, Runtime, TrainJob, runtime_of
 from compiler.platforms.eks.kueue.plan import (
     ClusterQueue,
     Flavor,
@@ -38,7 +39,6 @@ from compiler.platforms.eks.kueue.plan import (
     queue_of,
 )
 from compiler.platforms.eks.nodes.plan import NetworkInterface, NodeClass, NodeOverlay, NodePool
-from compiler.platforms.eks.runs.plan import TRAINER_CHART, Runtime, TrainJob, runtime_of
 from compiler.platforms.eks.teams.plan import PodPriority
 
 

@@ -20,7 +20,7 @@ from builders import (
 
 from compiler.lift import lift
 from compiler.manifest import ObjectRef
-from compiler.platforms.eks.runs.plan import Runtime, TrainJob
+from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 from compiler.verify import verify
 
 MODEL = {"storageUri": "hf://meta-llama/Llama-3.2-1B", "secret": "hf-token"}
@@ -113,7 +113,7 @@ def test_another_download_is_another_run() -> None:
         ({"mounts": [{**MOUNTS[0], "readOnly": True}]}, "RES165", "initializer"),
         ({"mounts": [{"storage": "bucket", "path": "/data"}]}, "RES165", "initializer"),
         ({"initializer": {"model": MODEL, "storage": "bucket"}}, "RES165", "initializer.storage"),
-        ({"apiGroup": "kubeflow.org"}, "RES166", "initializer"),
+        ({"kind": "PyTorchJob"}, "RES166", "initializer"),
         ({"mounts": [{"storage": "scratch", "path": "/workspace/"}]}, "RES031", "mounts[0].path"),
     ],
 )

@@ -12,7 +12,7 @@ from compiler.formats import objects
 from compiler.lift import lift
 from compiler.lower import lower
 from compiler.plan.base import content
-from compiler.platforms.eks.runs.plan import Runtime, TrainJob
+from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 
 STATIC = {"nodes": 4}
 PLACED = {"nodes": 4, "topology": "network"}

@@ -21,19 +21,20 @@ from compiler.model.fit import quota_shortfall
 from compiler.model.reading import Reading
 from compiler.patches.apply import apply_patches
 from compiler.platforms.eks.flux.plan import GitSource, HelmRelease, Stage
+from compiler.platforms.eks.jobs.plan import FileSet, Runtime, TrainJob
 from compiler.platforms.eks.kueue.plan import QueueManager
-from compiler.platforms.eks.runs.plan import FileSet, Runtime, TrainJob
 from compiler.platforms.eks.teams.plan import NetworkPolicy
 from compiler.verify import verify
 from compiler.verify.schemas import DATA, file_name
 
-MPI: dict[str, Any] = {"launcher": {"mpi": {}}, "command": ["mpirun", "python", "t.py"]}
-V1: dict[str, Any] = {"apiGroup": "kubeflow.org"}
-SET: dict[str, Any] = {"apiGroup": "jobset.x-k8s.io"}
-SHARDS: dict[str, Any] = {"apiGroup": "batch", "command": ["python", "shard.py"]}
-ALONE: dict[str, Any] = {"apiGroup": "batch", "nodes": 1}
+BY_MPI: dict[str, Any] = {"launcher": {"mpi": {}}, "command": ["mpirun", "python", "t.py"]}
+MPI: dict[str, Any] = {"kind": "MPIJob", **BY_MPI}
+V1: dict[str, Any] = {"kind": "PyTorchJob"}
+SET: dict[str, Any] = {"kind": "JobSet"}
+SHARDS: dict[str, Any] = {"kind": "Job", "command": ["python", "shard.py"]}
+ALONE: dict[str, Any] = {"kind": "Job", "nodes": 1}
 RAY: dict[str, Any] = {
-    "apiGroup": "ray.io",
+    "kind": "RayJob",
     "command": ["python", "train it.py", "--prompt", "a 'b' \"c\" $d"],
     "checkpoint": {"path": "/data/out", "every": "30m"},
 }
@@ -56,8 +57,8 @@ KINDS = {
     "PyTorchJob": V1,
     "PyTorchJob of one node": {**V1, "nodes": 1},
     "PyTorchJob without retries": {**V1, "retries": {"job": 0}},
-    "MPIJob": {**V1, **MPI},
-    "MPIJob of one node": {**V1, **MPI, "nodes": 1},
+    "MPIJob": MPI,
+    "MPIJob of one node": {**MPI, "nodes": 1},
     "JobSet": SET,
     "JobSet with roles": {**SET, **ROLES, "nodes": 2},
     "Job": SHARDS,
@@ -159,7 +160,7 @@ class TestPyTorchJob:
 
 class TestMpiJob:
     def test_it_is_the_version_that_kueue_queues(self) -> None:
-        body = body_of(manifests_of(spec(job={**V1, **MPI})), "MPIJob")
+        body = body_of(manifests_of(spec(job=MPI)), "MPIJob")
         assert body["apiVersion"] == "kubeflow.org/v2beta1"
         assert body["spec"]["runLauncherAsWorker"] is True
         assert body["spec"]["slotsPerWorker"] == 8
@@ -170,7 +171,7 @@ class TestMpiJob:
         }
 
     def test_keys_are_copied_from_the_operators_volume(self) -> None:
-        body = body_of(manifests_of(spec(job={**V1, **MPI})), "MPIJob")
+        body = body_of(manifests_of(spec(job=MPI)), "MPIJob")
         for part in body["spec"]["mpiReplicaSpecs"].values():
             (copies,) = part["template"]["spec"]["initContainers"]
             assert copies["volumeMounts"][0]["name"] == "ssh-auth"
@@ -257,7 +258,7 @@ class TestPlainJob:
 class TestRayJob:
     def spec_of(self, **job: Any) -> dict[str, Any]:
         body: dict[str, Any] = body_of(
-            manifests_of(spec(job={**SHARDS, "apiGroup": "ray.io", **job})), "RayJob"
+            manifests_of(spec(job={**SHARDS, "kind": "RayJob", **job})), "RayJob"
         )["spec"]
         return body
 
@@ -298,14 +299,14 @@ class TestRayJob:
     def test_a_quota_of_its_nodes_holds_the_head_too(self) -> None:
         quota = [{"pool": "gpu", "nodes": 4}]
         queue = [{"name": "q", "namespaces": ["training"], "quota": quota}]
-        data = spec(queues=queue, job={**SHARDS, "apiGroup": "ray.io"})
+        data = spec(queues=queue, job={**SHARDS, "kind": "RayJob"})
         lifted = lift(objects_of(plan_of(data)), closed=True)
         world = Reading(lifted, load_catalog())
         (work,) = world.works
         assert quota_shortfall(work, world) is None
         full = limits_of(body_of(manifests_of(spec(job=SHARDS)), "Job")["spec"])
         own = {"resources": {"cpu": int(full["cpu"])}}
-        data = spec(queues=queue, job={**SHARDS, "apiGroup": "ray.io", **own})
+        data = spec(queues=queue, job={**SHARDS, "kind": "RayJob", **own})
         lifted = lift(objects_of(plan_of(data)), closed=True)
         world = Reading(lifted, load_catalog())
         shortfall = quota_shortfall(world.works[0], world)
@@ -314,7 +315,7 @@ class TestRayJob:
 
     def test_the_head_lands_on_any_host_of_the_pool(self) -> None:
         pool = {"nodes": 8, "topology": "network"}
-        data = spec(pool=pool, job={**SHARDS, "apiGroup": "ray.io"})
+        data = spec(pool=pool, job={**SHARDS, "kind": "RayJob"})
         body = body_of(manifests_of(data), "RayJob")["spec"]
         head, worker = (group["template"]["metadata"]["annotations"] for group in groups_of(body))
         assert head["kueue.x-k8s.io/podset-unconstrained-topology"] == "true"
@@ -328,7 +329,7 @@ class TestRayJob:
 
     def test_flux_applies_it_once(self) -> None:
         """Kueue writes into `workerGroupSpecs`, which has no list type: server-side apply would replace all of it."""
-        manifests = manifests_of(spec(job={**SHARDS, "apiGroup": "ray.io"}))
+        manifests = manifests_of(spec(job={**SHARDS, "kind": "RayJob"}))
         annotations = body_of(manifests, "RayJob")["metadata"]["annotations"]
         assert annotations["kustomize.toolkit.fluxcd.io/ssa"] == "IfNotPresent"
         schema = json.loads((DATA / file_name("ray.io", "v1", "RayJob")).read_text())
@@ -342,7 +343,7 @@ class TestRayJob:
         assert container["resources"]["limits"] == {"cpu": "2", "memory": "8Gi"}
 
     def test_its_operator_comes_with_it_and_reaches_the_head(self) -> None:
-        job = {**SHARDS, "apiGroup": "ray.io", "namespace": "team-a"}
+        job = {**SHARDS, "kind": "RayJob", "namespace": "team-a"}
         plan = plan_of(spec(namespaces=[{"name": "team-a"}], job=job))
         release = plan.named(HelmRelease, "kuberay-operator", "flux-system")
         assert release is not None
@@ -367,7 +368,7 @@ class TestRayJob:
         ],
     )
     def test_what_it_cannot_carry_is_an_error(self, job: dict[str, Any], code: str) -> None:
-        assert codes(spec(job={**SHARDS, "apiGroup": "ray.io", **job})) == [code]
+        assert codes(spec(job={**SHARDS, "kind": "RayJob", **job})) == [code]
 
 
 def groups_of(body: dict[str, Any]) -> list[dict[str, Any]]:
@@ -406,7 +407,7 @@ class TestOperators:
 
     def test_nothing_of_them_is_ever_deleted(self) -> None:
         """With their CRDs every job of the kind would go."""
-        for job in (V1, {**V1, **MPI}):
+        for job in (V1, MPI):
             plan = plan_of(spec(job=job))
             (source,) = plan.of(GitSource)
             stage = plan.named(Stage, source.name, "flux-system")
@@ -415,8 +416,8 @@ class TestOperators:
 
     def test_kueue_heeds_the_kinds_of_the_spec(self) -> None:
         assert frameworks(spec(job=V1))[-1] == "kubeflow.org/pytorchjob"
-        assert frameworks(spec(job={**V1, **MPI}))[-1] == "kubeflow.org/mpijob"
-        ray = {**SHARDS, "apiGroup": "ray.io"}
+        assert frameworks(spec(job=MPI))[-1] == "kubeflow.org/mpijob"
+        ray = {**SHARDS, "kind": "RayJob"}
         assert frameworks(spec(job=ray))[-1] == "ray.io/rayjob"
 
     def test_teams_may_end_their_runs(self) -> None:
@@ -435,11 +436,13 @@ def codes(data: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize(
     ("job", "code"),
     [
-        ({**SET, **MPI}, "RES161"),
-        ({"apiGroup": "batch", **MPI}, "RES161"),
+        ({**SET, **BY_MPI}, "RES161"),
+        ({"kind": "Job", **BY_MPI}, "RES161"),
+        ({**V1, **BY_MPI}, "RES161"),
+        ({"kind": "Pod"}, "RES271"),
         ({**V1, "launcher": {"jax": {}}, "command": ["python", "t.py"]}, "RES161"),
         ({**SET, "timeout": "1h"}, "RES162"),
-        ({"apiGroup": "batch"}, "RES163"),
+        ({"kind": "Job"}, "RES163"),
         (ROLES, "RES167"),
         ({**SET, "roles": [{"name": "node", "command": ["x"]}]}, "RES009"),
     ],
@@ -488,9 +491,7 @@ class TestMigration:
         done = trainyard("check", "spec.yaml", cwd=folder)
         assert "error[RES030]: job `train` has ended" in done.out
 
-    @pytest.mark.parametrize(
-        "job", [SET, SHARDS, ALONE, {**V1, **MPI}, {**SHARDS, "apiGroup": "ray.io"}]
-    )
+    @pytest.mark.parametrize("job", [SET, SHARDS, ALONE, MPI, {**SHARDS, "kind": "RayJob"}])
     def test_a_job_of_any_kind_runs_once(
         self, tmp_path: Path, trainyard: Command, job: dict[str, Any]
     ) -> None:

@@ -26,7 +26,7 @@ from compiler.formats import objects
 from compiler.lift import lift
 from compiler.lower import lower
 from compiler.plan.base import content
-from compiler.platforms.eks.runs.plan import Runtime, TrainJob
+from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 
 MPI: dict[str, Any] = {"launcher": {"mpi": {}}, "command": ["mpirun", "python", "t.py"]}
 SAVES: dict[str, Any] = {

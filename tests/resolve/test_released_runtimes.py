@@ -17,7 +17,7 @@ from compiler.core.jobs.spec import Job
 from compiler.lift import lift
 from compiler.manifest import ObjectRef
 from compiler.model.reading import Reading
-from compiler.platforms.eks.runs.plan import Runtime, TrainJob
+from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 from compiler.verify import verify
 
 STORAGE = [{"name": "data", "fsxLustre": {"existing": {**FSX, "version": "2.15"}}}]
@@ -117,7 +117,7 @@ def test_what_the_patch_says_is_part_of_the_jobs_name() -> None:
         ({"files": {"/etc/a": "b"}}, "RES205"),
         ({"initContainers": [{"name": "a", "command": ["a"]}]}, "RES205"),
         ({"launcher": {"jax": {}}}, "RES205"),
-        ({"apiGroup": "kubeflow.org"}, "RES207"),
+        ({"kind": "PyTorchJob"}, "RES207"),
     ],
 )
 def test_what_a_train_job_cannot_say_is_an_error(job: dict[str, Any], code: str) -> None:

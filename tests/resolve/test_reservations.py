@@ -15,9 +15,9 @@ from compiler.plan.scheduling import (
     RESERVATION_LABEL,
     Requirement,
 )
+from compiler.platforms.eks.jobs.plan import Runtime
 from compiler.platforms.eks.kueue.plan import Flavor, Topology
 from compiler.platforms.eks.nodes.plan import NodeClass, NodeOverlay, NodePool
-from compiler.platforms.eks.runs.plan import Runtime
 
 BLOCKS = {
     "block": {

@@ -13,8 +13,8 @@ from builders import FSX, job_of, plan_of, spec
 from running import stand_ins
 
 from compiler.catalog.torch import torch_of
+from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.platforms.eks.runs.plan import Runtime, TrainJob
 
 STORAGE = [{"name": "data", "fsxLustre": {"existing": {**FSX, "version": "2.15"}}}]
 SAVES: dict[str, Any] = {
@@ -185,7 +185,7 @@ def test_after_the_hook_torchrun_waits_as_it_always_does() -> None:
         ({"retries": {"process": 2}}, {}, "2"),
         ({"retries": {"job": 0}}, {}, "3"),
         ({}, {"instanceTypes": ["c7i.24xlarge"]}, "3"),
-        ({"apiGroup": "kubeflow.org"}, {}, "3"),
+        ({"kind": "PyTorchJob"}, {}, "3"),
     ],
 )
 def test_no_process_starts_again_on_a_device_that_failed(

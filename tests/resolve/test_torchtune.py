@@ -15,7 +15,7 @@ from compiler.catalog.runtimes import released_runtimes
 from compiler.core.jobs.launchers.torchtune.spec import Torchtune
 from compiler.lift import lift
 from compiler.manifest import ObjectRef
-from compiler.platforms.eks.runs.plan import Runtime, TrainJob
+from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 from compiler.verify import verify
 
 LUSTRE = {"name": "scratch", "fsxLustre": {"existing": {**FSX, "version": "2.15"}}}

@@ -13,7 +13,7 @@ from compiler.lift import lift
 from compiler.lower import lower
 from compiler.manifest import ObjectRef
 from compiler.plan import Plan
-from compiler.platforms.eks.runs.plan import FileSet, Runtime, TrainJob, effective_pod
+from compiler.platforms.eks.jobs.plan import FileSet, Runtime, TrainJob, effective_pod
 from compiler.verify import verify
 
 FLUX = "kustomize.toolkit.fluxcd.io/"

@@ -19,7 +19,7 @@ from compiler.formats import written as artifact_bytes
 from compiler.lower import lower
 from compiler.plan import Plan
 from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.runs.plan import TrainJob
+from compiler.platforms.eks.jobs.plan import TrainJob
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
 OWN: dict[str, Any] = {

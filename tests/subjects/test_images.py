@@ -28,7 +28,7 @@ from compiler.formats.dockerfile.grammar import instructions
 from compiler.outcome import Compilation, Options
 from compiler.output import Artifact
 from compiler.plan import Plan
-from compiler.platforms.eks.runs.plan import TrainJob
+from compiler.platforms.eks.jobs.plan import TrainJob
 
 ONE, TWO = "1" * 64, "2" * 64
 DLC = "public.ecr.aws/deep-learning-containers/pytorch-training:2.8.0-gpu-py312-cu129-ubuntu22.04-ec2-v1.0"

@@ -19,9 +19,9 @@ from compiler.model.reading import Reading
 from compiler.plan import Plan
 from compiler.platforms.eks.flux.plan import HelmRelease
 from compiler.platforms.eks.health.plan import ProblemDetector
+from compiler.platforms.eks.jobs.plan import Runtime
 from compiler.platforms.eks.kueue.plan import Flavor
 from compiler.platforms.eks.nodes.plan import NodeClass, NodeGroup, NodePool
-from compiler.platforms.eks.runs.plan import Runtime
 
 BLOCK = {
     "block": {

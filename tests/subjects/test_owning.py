@@ -14,7 +14,7 @@ from running import stand_ins
 from compiler.core.pods.plan import Pod
 from compiler.lift import lift
 from compiler.plan import Plan
-from compiler.platforms.eks.runs.plan import Runtime
+from compiler.platforms.eks.jobs.plan import Runtime
 from subjects.test_images import IMAGES, built, codes, compiled, recipe_of, repository, with_images
 from subjects.test_images import plan_of as plan_of_compilation
 

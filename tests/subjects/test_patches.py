@@ -18,9 +18,9 @@ from compiler.patches.merge import merge
 from compiler.patches.operations import operate
 from compiler.patches.place import Draft, PatchError
 from compiler.places import Route
+from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.platforms.eks.kueue.plan import ClusterQueue
 from compiler.platforms.eks.overrides.plan import Operation
-from compiler.platforms.eks.runs.plan import TrainJob
 
 AT = Route(("spec", "patches", 0, "patch"))
 JOB = {"kind": "TrainJob", "labelSelector": "trainyard.dev/job=train"}

@@ -12,8 +12,8 @@ from compiler.history.runs import Run
 from compiler.lift import lift
 from compiler.model.reading import Reading
 from compiler.plan import Plan
+from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor
-from compiler.platforms.eks.runs.plan import Runtime, TrainJob
 
 RESERVED = {
     "name": "reserved",

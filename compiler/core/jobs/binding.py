@@ -6,10 +6,11 @@ import posixpath
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from compiler.context import SPEC, Context, T, unique
+from compiler.context import SPEC, Context, T, near_help, unique
 from compiler.core.jobs import spec as spec_jobs
 from compiler.core.jobs.images import with_images
 from compiler.core.jobs.job import Job
+from compiler.core.jobs.kind import Kind
 from compiler.core.jobs.spec import JobsSection
 from compiler.core.pools.pools import Pool, resolve_pools
 from compiler.core.pools.spec import PoolsSection
@@ -50,10 +51,11 @@ def bound_jobs(context: Context) -> list[Job]:
         _check_names(context, job, here)
         queue = _queue(context, job, queues, here)
         bound_pools = _pools(context, job, pools, queue, here)
+        kind = _kind(context, job, here)
         namespace = None
         if queue:
             namespace = _namespace(context, job, queue, here)
-        if queue and bound_pools and namespace:
+        if queue and bound_pools and namespace and kind:
             pool = bound_pools[0]
             others = bound_pools[1:]
             used = with_images(context, job, pool, here)
@@ -65,7 +67,7 @@ def bound_jobs(context: Context) -> list[Job]:
                 pool,
                 queue,
                 namespace,
-                context.answers.kind_of(used.job),
+                kind,
                 used.waits,
                 used.torch,
                 used.user,
@@ -74,6 +76,22 @@ def bound_jobs(context: Context) -> list[Job]:
             _explain(context, bound)
             jobs.append(bound)
     return jobs
+
+
+def _kind(context: Context, job: spec_jobs.Job, at: Route) -> Kind | None:
+    """The kind that a job names, or that of the platform's jobs that name none."""
+    known: Mapping[str, Kind] = context.answers.kinds()
+    if job.kind is None:
+        return next(iter(known.values()))
+    kind = known.get(job.kind)
+    if kind is None:
+        context.fault(
+            "RES271",
+            f"{context.platform.name} runs no kind of job `{job.kind}`",
+            at / "kind",
+            near_help(job.kind, known, "kind"),
+        )
+    return kind
 
 
 def _check_references(context: Context, job: spec_jobs.Job, at: Route) -> None:
@@ -333,9 +351,3 @@ def _only(
             key=True,
         )
     return None
-
-
-def has_peers(job: spec_jobs.Job) -> bool:
-    """Whether the nodes of a job, those of its roles too, talk to each other: those of a plain Job do not."""
-    several = job.nodes > 1 or bool(job.roles)
-    return several and job.api_group != "batch"

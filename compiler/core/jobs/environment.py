@@ -3,57 +3,16 @@
 from __future__ import annotations
 
 from compiler.context import Context
-from compiler.core.jobs.binding import has_peers
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
 from compiler.core.jobs.stopping import SIGNAL_FILE_ENV
+from compiler.core.jobs.variables import variable
 from compiler.core.pods.plan import EnvVar
-from compiler.places import Route
 from compiler.plan.units import Quantity
 
 CHECKPOINT_ENV = "CHECKPOINT_DIR"
 CHECKPOINT_EVERY_ENV = "CHECKPOINT_EVERY_SECONDS"
 CHECKPOINT_KEEP_ENV = "CHECKPOINT_KEEP"
-
-
-def variable(
-    context: Context,
-    job: Job,
-    name: str,
-    value: str,
-    reason: str,
-    source: str = "",
-    *,
-    follows: Route | None = None,
-) -> list[EnvVar]:
-    """A variable that is derived, unless the job sets it itself."""
-    for index, secret in enumerate(job.spec.secrets):
-        if secret.env == name:
-            at = job.at / "secrets" / index
-            context.settle(
-                job.target,
-                f"env.{name}",
-                f"from Secret {secret.secret}",
-                value,
-                reason,
-                source,
-                at=at,
-            )
-            return []
-    own = job.spec.env.get(name)
-    context.settle(
-        job.target,
-        f"env.{name}",
-        own,
-        value,
-        reason,
-        source,
-        at=job.at / "env" / name,
-        follows=follows,
-    )
-    if own is None:
-        return [EnvVar(name, value)]
-    return []
 
 
 def environment(context: Context, job: Job) -> tuple[EnvVar, ...]:
@@ -65,7 +24,7 @@ def environment(context: Context, job: Job) -> tuple[EnvVar, ...]:
         EnvVar(secret.env, secret=secret.secret, key=secret.key) for secret in spec.secrets
     ]
     variables += _checkpoint(context, job)
-    variables += launcher_of(spec).environment(context, job)
+    variables += launcher_of(job).environment(context, job)
     variables += _network(context, job)
     return tuple(variables)
 
@@ -115,7 +74,7 @@ def _checkpoint(context: Context, job: Job) -> list[EnvVar]:
 
 def _network(context: Context, job: Job) -> list[EnvVar]:
     """Only what the plugin does not choose itself: it sets provider, protocol, tuner and topology by instance type."""
-    if not job.pool.efa or not has_peers(job.spec):
+    if not job.pool.efa or not job.has_peers:
         return []
     variables = []
     if job.pool.instance.gpus:

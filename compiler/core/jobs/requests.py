@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from compiler.context import Context, T
-from compiler.core.jobs.binding import has_peers
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
 from compiler.core.pods.plan import EFA, EPHEMERAL, HUGEPAGES, NEURON
@@ -136,7 +135,7 @@ def _accelerators(context: Context, job: Job) -> int:
 
 def pods_a_node(job: Job, asked: Mapping[str, Quantity]) -> int:
     """How many pods of a job share a node: those of a plain Job do, where each asks for a part."""
-    if job.spec.api_group != "batch":
+    if job.kind.has_peers:
         return 1
     share = job.pool.share
     rooms = [
@@ -177,7 +176,7 @@ def _efa(context: Context, job: Job) -> int:
     nodes = job.kind.nodes(job)
     if not pool.efa:
         return own or 0
-    if not has_peers(job.spec):
+    if not job.has_peers:
         why = "a job of one node sends nothing over the network"
         if nodes > 1:
             why = "the pods of a plain Job send each other nothing"
@@ -221,7 +220,7 @@ def processes(context: Context, job: Job, asked: dict[str, Quantity]) -> int:
             count *= _logical_cores(job)
             reason = "one process a logical NeuronCore"
             source = "Neuron documentation, logical-neuroncore-config"
-    launcher = launcher_of(job.spec)
+    launcher = launcher_of(job)
     return launcher.processes(context, job, count, reason, source)
 
 

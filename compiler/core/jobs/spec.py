@@ -360,13 +360,13 @@ class Job(SpecModel):
         description="The configuration of DeepSpeed, which becomes a file of the job.",
         examples=[{"trainBatchSize": 512, "microBatchSize": 4}],
     )
-    api_group: Literal[
-        "trainer.kubeflow.org", "kubeflow.org", "jobset.x-k8s.io", "batch", "ray.io"
-    ] = Field(
-        "trainer.kubeflow.org",
-        description="The API group of the job's object: of a TrainJob, of a PyTorchJob or MPIJob, of a JobSet, of a "
-        "plain Job, or of a RayJob.",
-        examples=["kubeflow.org"],
+    kind: str | None = Field(
+        None,
+        min_length=1,
+        max_length=128,
+        description="The kind of the job's object: TrainJob where it is unset, PyTorchJob, MPIJob, JobSet, Job or "
+        "RayJob.",
+        examples=["PyTorchJob"],
     )
     roles: list[Role] = Field(
         [],

@@ -25,7 +25,7 @@ EKS = Platform(
         "platforms.eks.cluster",
         "core.jobs",
         "platforms.eks.runs",
-        "platforms.eks.own_pods",
+        "platforms.eks.jobs",
         "core.secrets",
         "platforms.eks.secrets",
         "core.health",

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from compiler.context import Context
-from compiler.core.jobs.job import Kind
-from compiler.core.jobs.spec import Job
+from compiler.core.jobs.kind import Kind
 from compiler.platforms.eks import addons
+from compiler.platforms.eks.jobs.kinds import kinds as job_kinds
 from compiler.platforms.eks.nodes.share import node_share
 from compiler.platforms.eks.release.release import check_release, settle_versions
 from compiler.platforms.eks.release.versions import own_versions
 
-__all__ = ["check_release", "kind_of", "node_share", "own_versions", "settle"]
+__all__ = ["check_release", "kinds", "node_share", "own_versions", "settle"]
 
 
-def kind_of(job: Job) -> Kind:
-    """What the object that runs a job decides of it."""
-    from compiler.platforms.eks.runs.kinds.kind import kind_of
-
-    return kind_of(job)
+def kinds() -> Mapping[str, Kind]:
+    """What runs a job, by name; the first runs those that name none."""
+    return job_kinds()
 
 
 def settle(context: Context) -> None:

@@ -9,7 +9,6 @@ from typing import ClassVar
 
 from compiler.context import Context
 from compiler.core.jobs import launchers
-from compiler.core.jobs import spec as spec_jobs
 from compiler.core.jobs.job import Job
 from compiler.core.pods.plan import EnvVar, Pod, ReplicatedJob
 from compiler.places import Route
@@ -109,17 +108,16 @@ def _is_given(spec: SpecModel, key: str) -> bool:
 
 _OF_RUNTIMES = {"torch-distributed": "torchrun", "jax-distributed": "jax"}
 """The launchers of jobs that name none, by the released runtime that they use."""
-_OF_GROUPS = {"ray.io": "ray"}
-"""The launchers of jobs that name none, by their API group; of others torchrun."""
 
 
-def launcher_of(job: spec_jobs.Job) -> Launcher:
+def launcher_of(job: Job) -> Launcher:
     """The launcher of a job: the one that it names, or that of its kind."""
-    if job.launcher is not None:
-        return _launcher(job.launcher.name)
-    if job.runtime is not None:
-        return _launcher(_OF_RUNTIMES[job.runtime])
-    return _launcher(_OF_GROUPS.get(job.api_group, "torchrun"))
+    spec = job.spec
+    if spec.launcher is not None:
+        return _launcher(spec.launcher.name)
+    if spec.runtime is not None:
+        return _launcher(_OF_RUNTIMES[spec.runtime])
+    return _launcher(job.kind.launcher)
 
 
 @cache

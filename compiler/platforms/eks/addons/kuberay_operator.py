@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from compiler.context import SPEC, Context
-from compiler.core.jobs.wanted import KUBERAY, runs
 from compiler.platforms.eks.addons.addon import OURS, AddOn, Controller, Setting
+from compiler.platforms.eks.jobs.kinds.ray_job import KUBERAY
+from compiler.platforms.eks.jobs.wanted import operates
 
 _CPU, _MEMORY = 100, 512
 """What its chart limits it to, which is enough for some 500 Ray pods (kuberay v1.6.2, values.yaml)."""
@@ -14,7 +15,7 @@ _CPU, _MEMORY = 100, 512
 
 def wanted(context: Context) -> bool:
     """Where a job of the spec is a RayJob."""
-    return runs(context, "RayJob")
+    return operates(context, KUBERAY)
 
 
 def values(setting: Setting) -> dict[str, Any]:

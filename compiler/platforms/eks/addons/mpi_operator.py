@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from compiler.context import SPEC, Context
-from compiler.core.jobs.wanted import runs
 from compiler.platforms.eks.addons.addon import KUSTOMIZE, OURS, AddOn, Controller
+from compiler.platforms.eks.jobs.wanted import operates
 
 COMPONENT = "mpi-operator"
 _CPU, _MEMORY = 100, 128
@@ -28,7 +28,7 @@ spec:
 
 def wanted(context: Context) -> bool:
     """Where a job of the spec is an MPIJob."""
-    return runs(context, "MPIJob")
+    return operates(context, COMPONENT)
 
 
 ADD_ON = AddOn(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from compiler.context import SPEC, Context
-from compiler.core.jobs.wanted import runs
 from compiler.platforms.eks.addons.addon import KUSTOMIZE, OURS, AddOn, Controller
+from compiler.platforms.eks.jobs.wanted import operates
 
 COMPONENT = "training-operator"
 _CPU, _MEMORY = 100, 256
@@ -39,7 +39,7 @@ spec:
 
 def wanted(context: Context) -> bool:
     """Where a job of the spec is a PyTorchJob."""
-    return runs(context, "PyTorchJob")
+    return operates(context, COMPONENT)
 
 
 ADD_ON = AddOn(

@@ -15,9 +15,9 @@ from compiler.platforms.eks.cluster.account import PoolNeeds, StorageNeeds
 from compiler.platforms.eks.cluster.plan import AccessEntry, Bootstrap, Cluster, PodIdentity
 from compiler.platforms.eks.network.plan import MadeNetwork
 from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
-from compiler.platforms.eks.runs.plan import JOB_RESOURCES
 from compiler.platforms.eks.secrets.plan import SecretReader
 from compiler.platforms.eks.teams.people import short_name
+from compiler.platforms.eks.workloads.resources import job_resources
 from compiler.targets.body import given
 from compiler.targets.stack import STACKS, pod_identity, role_policy, template
 from compiler.targets.text import rendered
@@ -68,7 +68,7 @@ def _text(plan: Plan, boot: Bootstrap, name: str) -> Callable[[], str]:
             boot=boot,
             cluster=plan.one(Cluster),
             network=plan.one(MadeNetwork),
-            kinds=JOB_RESOURCES,
+            kinds=job_resources(),
         )
 
     return text

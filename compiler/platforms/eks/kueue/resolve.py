@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from compiler.context import SPEC, Context, unique
-from compiler.core.jobs.wanted import KUBEFLOW, RAY, runs
 from compiler.core.pods.plan import EPHEMERAL
 from compiler.core.pools.pools import DIAGNOSTICS, Pool, resolve_pools
 from compiler.core.pools.topology import topology_name
@@ -22,6 +21,8 @@ from compiler.plan.units import Duration, Quantity
 from compiler.platforms.eks.flux.accounts import deliverer, makes
 from compiler.platforms.eks.flux.plan import HealthExpression
 from compiler.platforms.eks.flux.stages import stage
+from compiler.platforms.eks.jobs.kinds import kinds
+from compiler.platforms.eks.jobs.wanted import used
 from compiler.platforms.eks.kueue.evictions import evictions
 from compiler.platforms.eks.kueue.plan import (
     ClusterQueue,
@@ -337,26 +338,18 @@ def queue_manager(context: Context) -> QueueManager:
         recovery=recovery,
         requeue_backoff=Duration(60),
         requeue_limit=requeues,
-        frameworks=(*_FRAMEWORKS, *_more_frameworks(context)),
+        frameworks=_frameworks(context),
         # What a node has of it depends on its disks, not on its type: LIM004 holds each job against its node.
         excluded_prefixes=(EPHEMERAL,),
     )
 
 
-_FRAMEWORKS = ("batch/job", "jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob")
-
-
-def _more_frameworks(context: Context) -> list[str]:
-    """The integrations for the kinds with an operator that the spec has jobs of (kueue v0.19.2)."""
-    kinds = [kind for kind in _INTEGRATIONS if runs(context, kind)]
-    return [_INTEGRATIONS[kind] for kind in kinds]
-
-
-_INTEGRATIONS = {
-    "MPIJob": f"{KUBEFLOW}/mpijob",
-    "PyTorchJob": f"{KUBEFLOW}/pytorchjob",
-    "RayJob": f"{RAY}/rayjob",
-}
+def _frameworks(context: Context) -> tuple[str, ...]:
+    """The integrations of kinds that any cluster runs, and of those that the spec has jobs of (kueue v0.19.2)."""
+    known = kinds().values()
+    always = sorted(kind.framework for kind in known if not kind.operator)
+    more = sorted(kind.framework for kind in used(context) if kind.operator)
+    return (*always, *more)
 
 
 def _preemption_strategies(context: Context) -> tuple[str, ...]:

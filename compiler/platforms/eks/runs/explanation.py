@@ -6,8 +6,7 @@ from compiler.context import Context
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
 from compiler.plan.scheduling import RESERVATION_LABEL
-from compiler.platforms.eks.runs.kinds.kind import kind_of
-from compiler.platforms.eks.runs.plan import TRAIN_JOB
+from compiler.platforms.eks.jobs.kind import kind_of
 from compiler.platforms.eks.runs.pod import POD_PRIORITY
 from compiler.platforms.eks.runs.topology import UNCONSTRAINED_TOPOLOGY, asks_for_any_host, level_of
 
@@ -48,8 +47,8 @@ def explain(context: Context, job: Job) -> None:
 
 
 def _explain_restarts(context: Context, job: Job) -> None:
-    launcher_of(job.spec).explain(context, job)
-    kind = kind_of(job.spec)
+    launcher_of(job).explain(context, job)
+    kind = kind_of(job)
     kind.explain(context, job)
     retries = job.spec.retries
     if job.spec.runtime is not None:
@@ -58,11 +57,11 @@ def _explain_restarts(context: Context, job: Job) -> None:
         job.target,
         "retries.job",
         retries.job if "job" in retries.model_fields_set else None,
-        launcher_of(job.spec).restarts(job),
+        launcher_of(job).restarts(job),
         kind.retried,
         at=job.at / "retries" / "job",
     )
-    if kind.name not in (TRAIN_JOB, "JobSet"):
+    if not kind.restarts_gang:
         return
     context.derive(
         job.target,

@@ -18,8 +18,8 @@ from compiler.core.queues.queues import Queue
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 from compiler.plan.scheduling import NODEPOOL_LABEL, POOL_LABEL, Requirement, Toleration
+from compiler.platforms.eks.jobs.plan import Runtime
 from compiler.platforms.eks.nodes.parts import parts
-from compiler.platforms.eks.runs.plan import Runtime
 
 
 def is_mixed(queue: Queue) -> bool:

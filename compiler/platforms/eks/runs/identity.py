@@ -11,8 +11,7 @@ from compiler.core.jobs.launchers.launcher import launcher_of
 from compiler.core.pods.plan import EnvVar, Pod
 from compiler.plan.base import content
 from compiler.plan.units import Quantity
-from compiler.platforms.eks.runs.kinds.kind import kind_of
-from compiler.platforms.eks.runs.plan import TRAIN_JOB, Runtime
+from compiler.platforms.eks.jobs.plan import TRAIN_JOB, Runtime
 
 
 def digest_of(node: object) -> str:
@@ -46,7 +45,7 @@ def identity_of(
         "args": spec.args,
         "nodes": spec.nodes,
         "env": variables,
-        **launcher_of(spec).identity(job),
+        **launcher_of(job).identity(job),
         "mounts": mounts,
         "asked": asked_milli,
         "processes": count,
@@ -57,7 +56,7 @@ def identity_of(
         "rerun": spec.rerun,
         "timeout": spec.timeout.seconds if spec.timeout else None,
     }
-    kind = kind_of(spec).name
+    kind = job.kind.name
     if kind != TRAIN_JOB:
         content["kind"] = kind
     if spec.roles:

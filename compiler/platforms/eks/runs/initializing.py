@@ -15,13 +15,11 @@ from compiler.core.jobs.job import Job
 from compiler.core.pods.plan import Container, EnvVar, Mount, Pod, ReplicatedJob, Volume, patched
 from compiler.core.storage.storages import resolve_storage
 from compiler.diagnostics.diagnostic import listed
-from compiler.plan.units import Quantity
-from compiler.platforms.eks.runs.plan import TRAIN_JOB, InitializerSource
+from compiler.platforms.eks.jobs.kinds.train_job import INITIALIZER_CPU, INITIALIZER_MEMORY
+from compiler.platforms.eks.jobs.plan import TRAIN_JOB, InitializerSource
 
 VOLUME, WORKSPACE = "initializer", "/workspace"
 _IMAGE = "ghcr.io/kubeflow/trainer/{}-initializer:v{}"
-CPU, MEMORY = Quantity.of(2), Quantity.gib(8)
-"""What an initializer asks for: a download, and files of a few GiB in memory."""
 _RETRIES = 3
 _TOPOLOGY = "-topology"
 _ANYWHERE = "kueue.x-k8s.io/podset-unconstrained-topology"
@@ -34,12 +32,6 @@ def count(job: Job) -> int:
     if job.spec.initializer:
         return len(job.spec.initializer.parts())
     return 0
-
-
-def asked(job: Job) -> dict[str, Quantity]:
-    """What the initializers of a job ask for together."""
-    downloads = count(job)
-    return {"cpu": CPU * downloads, "memory": MEMORY * downloads}
 
 
 def sources(job: Job) -> tuple[InitializerSource, ...]:
@@ -63,18 +55,19 @@ def sources(job: Job) -> tuple[InitializerSource, ...]:
     return tuple(downloads)
 
 
-def check(context: Context, job: Job, kind: str) -> None:
+def check(context: Context, job: Job) -> None:
     """Report initializers that nobody runs, or that share no volume with the nodes."""
     given = job.spec.initializer
     if given is None:
         return
     at = job.at / "initializer"
+    kind = job.kind.name
     if kind != TRAIN_JOB:
         context.fault(
             "RES166",
             f"job `{job.spec.name}` is a {kind}, and initializers are Trainer's",
             at,
-            "remove `apiGroup`, or download in `initContainers`",
+            "remove `kind`, or download in `initContainers`",
             source=_SOURCE,
         )
     for index, mount in enumerate(job.spec.mounts):
@@ -190,7 +183,7 @@ def _initializer(
 ) -> ReplicatedJob:
     at = job.at / "initializer" / part
     name = f"{part}-initializer"
-    asked = {"cpu": CPU, "memory": MEMORY}
+    asked = {"cpu": INITIALIZER_CPU, "memory": INITIALIZER_MEMORY}
     container = Container(
         at=at,
         name=name,
@@ -251,7 +244,7 @@ def _explain(context: Context, job: Job, storage: str, version: str) -> None:
     context.derive(
         job.target,
         "initializer.resources",
-        f"{CPU} CPUs, {MEMORY}",
+        f"{INITIALIZER_CPU} CPUs, {INITIALIZER_MEMORY}",
         "taken off each node's share: Kueue counts initializers beside the nodes",
         "kueue v0.19.2, trainjob",
     )

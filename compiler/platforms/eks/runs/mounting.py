@@ -19,8 +19,7 @@ from compiler.core.pods.plan import (
 )
 from compiler.core.storage.storages import Storage, resolve_storage
 from compiler.plan.units import Quantity
-from compiler.platforms.eks.runs.kinds.kind import kind_of
-from compiler.platforms.eks.runs.plan import TRAIN_JOB, Patch, Runtime
+from compiler.platforms.eks.jobs.plan import TRAIN_JOB, Patch, Runtime
 from compiler.platforms.eks.runs.volumes import files_volume, free
 
 MANAGER = "trainyard.dev/compiler"
@@ -51,7 +50,7 @@ def patches_for(context: Context, job: Job, job_runtime: Runtime, own: Pod) -> t
     which it says all of its own pod."""
     spec = job.spec
     lays_over = spec.mounts or spec.runtime
-    if kind_of(spec).name != TRAIN_JOB or not lays_over:
+    if job.kind.name != TRAIN_JOB or not lays_over:
         return ()
     if spec.mounts:
         mounting = _mounting(context, job)
@@ -127,7 +126,7 @@ def _volume_names(job: Job) -> list[str]:
     """
     used = [SHARED_MEMORY]
     used += [volume.name for volume in job.spec.volumes]
-    used += launcher_of(job.spec).volumes
+    used += launcher_of(job).volumes
     if job.spec.files:
         used.append(files_volume(job, SHARED_MEMORY))
     names: list[str] = []

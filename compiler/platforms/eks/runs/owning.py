@@ -85,7 +85,7 @@ def owners(
 
 def _user(job: Job) -> int | None:
     """The user of the job's programs, where that is known and is not root. Containers of MPI run as root."""
-    if launcher_of(job.spec).framework == "mpi":
+    if launcher_of(job).framework == "mpi":
         return None
     return job.image_user or None
 

@@ -9,10 +9,10 @@ from compiler.core.pods.plan import Container, EnvVar, Mount, Pod, Volume
 from compiler.places import Route
 from compiler.plan.scheduling import Requirement
 from compiler.plan.units import Quantity
+from compiler.platforms.eks.jobs.plan import FileSet
 from compiler.platforms.eks.runs.fallbacks import all_tolerations, is_mixed, pool_terms
 from compiler.platforms.eks.runs.mounting import SHARED_MEMORY
 from compiler.platforms.eks.runs.owning import group_of_volumes, owners
-from compiler.platforms.eks.runs.plan import FileSet
 from compiler.platforms.eks.runs.topology import placement_of
 from compiler.platforms.eks.runs.volumes import files_volume, mounts_of, volumes_of
 

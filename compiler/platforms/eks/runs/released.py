@@ -17,7 +17,7 @@ from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
 from compiler.core.pods.plan import Container, Pod, ReplicatedJob
 from compiler.places import Route
-from compiler.platforms.eks.runs.plan import TRAIN_JOB, Runtime
+from compiler.platforms.eks.jobs.plan import TRAIN_JOB, Runtime
 
 _STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 _API = "trainer v2.3.0, pkg/apis/trainer/v1alpha1 PodSpecPatch and ContainerPatch"
@@ -26,17 +26,18 @@ _Refused = tuple[tuple[str, ...], str, str]
 """The place of a key in the job, why a TrainJob cannot say it, and what to write instead."""
 
 
-def check(context: Context, job: Job, kind: str) -> None:
+def check(context: Context, job: Job) -> None:
     """Report what neither the released runtime has nor a TrainJob can say."""
     name = job.spec.runtime
     if name is None:
         return
+    kind = job.kind.name
     if kind != TRAIN_JOB:
         context.fault(
             "RES207",
             f"job `{job.spec.name}` is a {kind}, and `{name}` is a runtime of TrainJobs",
             job.at / "runtime",
-            "remove it, or remove `apiGroup`",
+            "remove it, or remove `kind`",
             source="trainer.kubeflow.org/v1alpha1 runtimeRef",
         )
         return
@@ -63,7 +64,7 @@ def check(context: Context, job: Job, kind: str) -> None:
 def _refused(job: Job, name: str) -> Iterator[_Refused]:
     spec = job.spec
     framework = _body(name)["metadata"]["labels"]["trainer.kubeflow.org/framework"]
-    if launcher_of(spec).framework != framework:
+    if launcher_of(job).framework != framework:
         why = f"whose policy is `{framework}`"
         yield ("launcher",), why, "remove it, or remove `runtime`"
     if spec.init_containers:

@@ -29,19 +29,20 @@ from compiler.core.storage.storages import Storage, resolve_storage
 from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.plan.units import Quantity
-from compiler.platforms.eks.runs.explanation import explain
-from compiler.platforms.eks.runs.fallbacks import one_pod_set
-from compiler.platforms.eks.runs.identity import digest_of, identity_of
-from compiler.platforms.eks.runs.kinds.kind import kind_of
-from compiler.platforms.eks.runs.mounting import own_volumes, patches_for, with_mounts
-from compiler.platforms.eks.runs.mounts import mounted
-from compiler.platforms.eks.runs.plan import (
+from compiler.platforms.eks.jobs.kind import kind_of
+from compiler.platforms.eks.jobs.kinds import kinds
+from compiler.platforms.eks.jobs.plan import (
     TRAIN_JOB,
     FileSet,
     InitializerSource,
     Runtime,
     TrainJob,
 )
+from compiler.platforms.eks.runs.explanation import explain
+from compiler.platforms.eks.runs.fallbacks import one_pod_set
+from compiler.platforms.eks.runs.identity import digest_of, identity_of
+from compiler.platforms.eks.runs.mounting import own_volumes, patches_for, with_mounts
+from compiler.platforms.eks.runs.mounts import mounted
 from compiler.platforms.eks.runs.pod import pod_of
 from compiler.platforms.eks.runs.volumes import file_set, needs
 from compiler.platforms.eks.settings.spec import ClusterSection
@@ -59,20 +60,22 @@ def resolve(context: Context) -> Iterator[PlanNode]:
             from compiler.platforms.eks.runs.auto_mode import check_life  # few clusters have it
 
             check_life(context, job)
-        launcher_of(job.spec).check(context, job)
+        launcher_of(job).check(context, job)
         if job.others:
             check_others(context, job, storages)
-        kind_of(job.spec).check(context, job)
+        kind = kind_of(job)
+        kind.check(context, job)
+        framework = launcher_of(job).framework
+        able = [other.name for other in kinds().values() if framework in other.launchers]
+        kind.check_launcher(context, job, framework, able)
         if job.spec.initializer is not None:
             from compiler.platforms.eks.runs import initializing  # few jobs have one
 
-            kind = kind_of(job.spec).name
-            initializing.check(context, job, kind)
+            initializing.check(context, job)
         if job.spec.runtime is not None:
             from compiler.platforms.eks.runs import released
 
-            kind = kind_of(job.spec).name
-            released.check(context, job, kind)
+            released.check(context, job)
     yield from _nodes(context, context.once(resolve_jobs))
     waiting = [job for job in bound if job.waits]
     if waiting:
@@ -169,13 +172,13 @@ def runtime(context: Context, job: Job, pod: Pod, asked: dict[str, Quantity]) ->
     """The versioned runtime of a job: its name carries a hash of its content, so it never changes under a job. Or that
     of Trainer's release which it names."""
     pool, spec = job.pool, job.spec
-    kind = kind_of(spec)
+    kind = kind_of(job)
     refers = kind.name == TRAIN_JOB
     if spec.runtime is not None and refers:
         from compiler.platforms.eks.runs import released
 
         return released.runtime(context, job, spec.runtime)
-    launcher = launcher_of(spec)
+    launcher = launcher_of(job)
     replicated = launcher.jobs(context, job, pod, asked)
     if spec.initializer is not None:
         from compiler.platforms.eks.runs.initializing import with_initializers
@@ -239,7 +242,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
     _check_deadline(context, job)
     env = environment(context, job)
     patches = patches_for(context, job, job_runtime, pod)
-    kind = kind_of(spec)
+    kind = kind_of(job)
     own = own_volumes(patches[0].pod if patches else None)
     released = None
     if spec.runtime is not None and patches:
@@ -259,7 +262,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
     refers_to, runtime_kind = name, kind.name  # to pods of its own
     if kind.name == TRAIN_JOB:
         refers_to, runtime_kind = job_runtime.name, "ClusterTrainingRuntime"
-    declared = launcher_of(spec).declared(count)
+    declared = launcher_of(job).declared(count)
     command, args = kind.words(job)
     if spec.timeout:
         deadline = spec.timeout.seconds
@@ -284,7 +287,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
         args=args,
         env=(
             *env,
-            *launcher_of(spec).rendezvous(context, job, name),
+            *launcher_of(job).rendezvous(context, job, name),
             *kind.environment(context, job, name, count),
         ),
         requests=asked,
@@ -337,7 +340,7 @@ def _places(job: Job) -> dict[str, Route]:
         f"env.{CHECKPOINT_EVERY_ENV}": at / "checkpoint" / "every",
         f"env.{CHECKPOINT_KEEP_ENV}": at / "checkpoint" / "keep",
         f"env.{SIGNAL_FILE_ENV}": at / "checkpoint" / "signalFile",
-        **launcher_of(job.spec).places(job),
+        **launcher_of(job).places(job),
     }
     if job.spec.labels:
         places["labels"] = at / "labels"

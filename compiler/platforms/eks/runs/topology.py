@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from compiler.core.jobs.binding import has_peers
 from compiler.core.jobs.job import Job
 from compiler.core.pools.topology import LEVELS, preferred_level, topology_name
 
 
 def level_of(job: Job) -> str | None:
     """The level of the topology that a gang is kept in where it fits."""
-    if has_peers(job.spec):
+    if job.has_peers:
         return preferred_level(job.pool)
     return None
 

@@ -17,7 +17,7 @@ from compiler.context import Context
 from compiler.core.jobs.job import Job
 from compiler.core.pods.plan import Mount, Volume
 from compiler.places import Route
-from compiler.platforms.eks.runs.plan import FileSet
+from compiler.platforms.eks.jobs.plan import FileSet
 
 if TYPE_CHECKING:
     from compiler.core.jobs.forms.volumes import JobVolume

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from compiler.context import SPEC, Context
-from compiler.core.jobs.spec import JobsSection
-from compiler.core.jobs.wanted import DASHBOARD, KUBERAY, runs
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pods.plan import GPU, NEURON
 from compiler.core.queues.namespaces import namespace_routes
@@ -19,6 +17,8 @@ from compiler.platforms.eks import addons
 from compiler.platforms.eks.addons.addon import HELM
 from compiler.platforms.eks.flux.accounts import READ, deliverer, deliverer_in, makes, reads
 from compiler.platforms.eks.flux.stages import stage
+from compiler.platforms.eks.jobs.kinds import kinds
+from compiler.platforms.eks.jobs.wanted import used
 from compiler.platforms.eks.kueue.resolve import TRAINING
 from compiler.platforms.eks.rbac.plan import Access, PolicyRule, ServiceAccount, Subject
 from compiler.platforms.eks.runs.pod import POD_PRIORITY, SERVICE_ACCOUNT
@@ -52,7 +52,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     yield from deliverer_in(routes, "jobs", *_JOBS_RIGHTS)
     yield from deliverer("platform", *_PLATFORM_RIGHTS)
     chained = NetworkSection.of(context.spec).network.cilium is not None
-    yield from network_policies(routes, chained=chained, asking=_asking(context))
+    yield from network_policies(routes, chained=chained, asking=tuple(_asking(context)))
     yield from pod_priorities()
     yield stage(context, "platform", "controllers", account="platform")
 
@@ -182,22 +182,24 @@ _CLUSTER_RULES = (
 
 def _more_rules(context: Context) -> Iterator[PolicyRule]:
     """Access to jobs of other kinds than TrainJob, where the spec has some."""
-    jobs = JobsSection.of(context.spec).jobs
-    groups = {job.api_group for job in jobs}
-    for group, resources in _JOBS_OF_GROUPS.items():
-        if group in groups:
+    groups = {kind.group for kind in used(context)}
+    for group, resources in _resources().items():
+        if group in groups and group != _TRAINER:
             yield PolicyRule((group,), resources, (*READ, "delete"))
 
 
-_JOBS_OF_GROUPS = {
-    "kubeflow.org": ("mpijobs", "pytorchjobs"),
-    "jobset.x-k8s.io": ("jobsets",),
-    "batch": ("jobs",),
-    "ray.io": ("rayjobs",),
-}
+def _resources() -> dict[str, tuple[str, ...]]:
+    """The resources that run jobs, by API group."""
+    resources: dict[str, tuple[str, ...]] = {}
+    for kind in kinds().values():
+        names = (*resources.get(kind.group, ()), kind.plural)
+        resources[kind.group] = tuple(sorted(names))
+    return resources
+
+
+_TRAINER = "trainer.kubeflow.org"
 _JOBS_RIGHTS = (
-    makes("trainer.kubeflow.org", "trainjobs"),
-    *(makes(group, *resources) for group, resources in _JOBS_OF_GROUPS.items()),
+    *(makes(group, *resources) for group, resources in _resources().items()),
     makes("", "configmaps"),
 )
 _PLATFORM_RIGHTS = (
@@ -235,18 +237,19 @@ _PLATFORM_RIGHTS = (
 )
 
 
-def _asking(context: Context) -> tuple[NetworkRule, ...]:
+def _asking(context: Context) -> Iterator[NetworkRule]:
     """Who reaches the pods of a job from outside: the operator of Ray starts the command at the head's dashboard, and
     asks it how far that is (kuberay v1.6.2, rayjob_controller.go, submissionMode HTTPMode)."""
-    if not runs(context, "RayJob"):
-        return ()
-    namespace = context.release.chart(KUBERAY).namespace
-    operator = Peer(
-        namespaces={"kubernetes.io/metadata.name": namespace},
-        pods={"app.kubernetes.io/name": KUBERAY},
-    )
-    asks = NetworkRule(peers=(operator,), ports=(("TCP", DASHBOARD),))
-    return (asks,)
+    for kind in used(context):
+        caller = kind.called_by
+        if caller is None:
+            continue
+        namespace = context.release.chart(caller.component).namespace
+        operator = Peer(
+            namespaces={"kubernetes.io/metadata.name": namespace},
+            pods={"app.kubernetes.io/name": caller.component},
+        )
+        yield NetworkRule(peers=(operator,), ports=(("TCP", caller.port),))
 
 
 def network_policies(

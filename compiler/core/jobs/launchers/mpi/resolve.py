@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from compiler.context import Context
-from compiler.core.jobs.environment import variable
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import Launcher
 from compiler.core.jobs.launchers.mpi.spec import Mpi
+from compiler.core.jobs.variables import variable
 from compiler.core.pods.plan import Container, EnvVar, Mount, Pod, ReplicatedJob, Volume
 from compiler.diagnostics.diagnostic import listed
 from compiler.plan.units import Quantity

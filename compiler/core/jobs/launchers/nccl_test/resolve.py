@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from compiler.catalog.nccl import Bandwidth, expected, largest
 from compiler.context import Context
-from compiler.core.jobs.environment import variable
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.mpi.resolve import OpenMpi
 from compiler.core.jobs.launchers.nccl_test.acceptance import FILLS, IMAGE
 from compiler.core.jobs.launchers.nccl_test.spec import NcclTest
+from compiler.core.jobs.variables import variable
 from compiler.core.pods.plan import EnvVar
 
 # NVIDIA/aicr bc05c6b, validators/performance/testdata/h100/eks/runtime.yaml: where the image has its libraries.

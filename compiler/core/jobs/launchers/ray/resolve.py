@@ -1,4 +1,4 @@
-"""Ray: the command runs once, as the driver, and asks Ray for ranks on the nodes. Jobs of ``apiGroup: ray.io`` alone.
+"""Ray: the command runs once, as the driver, and asks Ray for ranks on the nodes. Jobs of ``kind: RayJob`` alone.
 
 It is no key of ``launcher``: a RayJob has no other one, and no other kind has it.
 """

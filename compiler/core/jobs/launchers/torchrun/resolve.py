@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping
 
 from compiler.catalog.torch import SHUTDOWN_OPTION, SHUTDOWN_SINCE, SHUTDOWN_TIMEOUT, torch_of
 from compiler.context import Context
-from compiler.core.jobs.environment import variable
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import Launcher
+from compiler.core.jobs.starters import launches_torchrun
 from compiler.core.jobs.stopping import hook_seconds, time_to_save
+from compiler.core.jobs.variables import variable
 from compiler.core.pods.plan import DOMAIN, EnvVar
 from compiler.core.pools.waits import RECOVERY
 from compiler.places import Route
@@ -126,14 +127,6 @@ def _derived_retries(job: Job) -> int:
     if job.pool.instance.accelerators and starts_again:
         return 0
     return _IN_PLACE
-
-
-_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
-
-
-def launches_torchrun(parts: Iterable[str]) -> bool:
-    """Whether a command starts its processes with torchrun, directly or in a shell line."""
-    return any(launcher in part for part in parts for launcher in _LAUNCHERS)
 
 
 def flags(parts: Iterable[str]) -> set[str]:

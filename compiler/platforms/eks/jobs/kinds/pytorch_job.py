@@ -6,13 +6,31 @@ back, since they fail as well or are told by the store (pkg/controller.v1/common
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from compiler.context import Context
-from compiler.core.jobs.job import Job
 from compiler.core.pods.plan import Pod, ReplicatedJob
-from compiler.platforms.eks.runs.kinds.kind import TRAINER, OwnPods, program_part, renamed
-from compiler.platforms.eks.runs.plan import JOB_KINDS, Runtime
+from compiler.lift.reader import Reader
+from compiler.plan.base import PlanNode
+from compiler.platforms.eks.jobs.bodies import Written, replica_bodies, run_policy_body
+from compiler.platforms.eks.jobs.kind import TRAINER, OwnPods, program_part, renamed
+from compiler.platforms.eks.jobs.lifting import (
+    Part,
+    count_or_text,
+    job_and_pods,
+    replica_count,
+    replica_parts,
+    replicas,
+    run_policy,
+    settings_of,
+)
+from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
+from compiler.targets.body import given
+
+if TYPE_CHECKING:
+    from compiler.context import Context
+    from compiler.core.jobs.job import Job
 
 MASTER, WORKER = "Master", "Worker"
 _GROUP = "kueue.x-k8s.io/podset-group-name"
@@ -30,9 +48,29 @@ def grouped(pod: Pod, group: str) -> Pod:
 class PyTorchJob(OwnPods):
     """One master and, of several nodes, workers."""
 
-    name = "PyTorchJob"
+    name = kind = "PyTorchJob"
+    place = 1
+    api = "kubeflow.org/v1"
+    plural = "pytorchjobs"
+    crd = "training-operator/v1.9.4"
+    framework = "kubeflow.org/pytorchjob"
+    operator = "training-operator"
+    pods = (("spec", "pytorchReplicaSpecs", "{}", "template", "spec"),)
+    name_limit = None
+    name_syntax = "dns-subdomain"
+    # training-operator v1.9.4, PyTorchJobDefaultContainerName: its webhook refuses any other.
+    main = "pytorch"
     launchers = ("torch",)
+    retries = ("spec", "runPolicy", "backoffLimit")
+    restarted = "single pods, as often as `backoffLimit` counts"
     retried = "each pod is restarted so often, and the others join it"
+
+    places = {
+        ("nprocPerNode",): "processes",
+        ("runPolicy", "backoffLimit"): "max_restarts",
+        ("runPolicy", "activeDeadlineSeconds"): "deadline",
+        ("pytorchReplicaSpecs", "Worker", "replicas"): "nodes",
+    }
 
     def host(self, job: Job, name: str) -> str:
         """The name of the first pod, which is its host name too, and that of the Service before it."""
@@ -41,8 +79,7 @@ class PyTorchJob(OwnPods):
     def runtime(self, context: Context, job: Job, runtime: Runtime) -> Runtime:
         """The pod of the runtime, once for each role."""
         node = program_part(runtime)
-        main = JOB_KINDS[self.name].main
-        pod = renamed(node.pod, main)
+        pod = renamed(node.pod, self.main)
         nodes = job.spec.nodes
         retries = job.spec.retries.job
         policy = "OnFailure" if retries else "Never"
@@ -56,6 +93,7 @@ class PyTorchJob(OwnPods):
         return replace(
             runtime,
             kind=self.name,
+            main=self.main,
             jobs=tuple(roles),
             nodes=None,
             # As many restarts as the pods of that many gangs take.
@@ -71,7 +109,7 @@ class PyTorchJob(OwnPods):
             job.target,
             "kind",
             self.name,
-            f"apiGroup {job.spec.api_group}: the training operator runs it, without a runtime",
+            "the training operator runs it, without a runtime",
             f"{_SOURCE} manifests/base/crds/kubeflow.org_pytorchjobs.yaml",
         )
         policy = "OnFailure" if retries else "Never"
@@ -89,6 +127,33 @@ class PyTorchJob(OwnPods):
             "the job ends with its master: what still runs would hold nodes that Kueue has given away",
             f"{_SOURCE} pkg/controller.v1/pytorch UpdateJobStatus",
         )
+
+    def written(self, job: TrainJob, runtime: Runtime) -> Written:
+        spec = given(
+            nprocPerNode=None if job.processes is None else str(job.processes),
+            runPolicy=run_policy_body(job, runtime),
+        )
+        return replica_bodies("pytorchReplicaSpecs", spec, runtime)
+
+    def lift(self, body: Reader) -> Iterator[PlanNode]:
+        spec = body / "spec"
+        policy = run_policy(body)
+        parts = replicas(spec / "pytorchReplicaSpecs")
+        yield from job_and_pods(
+            body,
+            self.name,
+            self.main,
+            parts,
+            nodes=replica_count(parts),
+            processes=count_or_text((spec / "nprocPerNode").text()),
+            deadline=policy / "activeDeadlineSeconds",
+            max_restarts=policy / "backoffLimit",
+            framework="torch",
+            settings=settings_of(policy, "cleanPodPolicy"),
+        )
+
+    def parts(self, body: Reader) -> Iterator[Part]:
+        return replica_parts(body)
 
 
 KIND = PyTorchJob()

@@ -24,54 +24,6 @@ from compiler.plan.plan import Plan
 TRAIN_JOB = "TrainJob"
 
 
-@dataclass(frozen=True, slots=True)
-class JobKind:
-    """A kind of object that runs a job: its API version, its name for kubectl, and the container of its pods that runs
-    the program."""
-
-    name: str
-    api: str
-    word: str
-    main: str = "node"
-
-    @property
-    def group(self) -> str:
-        """The API group."""
-        return self.api.partition("/")[0]
-
-
-JOB_KINDS: Mapping[str, JobKind] = {
-    kind.name: kind
-    for kind in (
-        JobKind(TRAIN_JOB, "trainer.kubeflow.org/v1alpha1", "trainjob"),
-        # training-operator v1.9.4, PyTorchJobDefaultContainerName: its webhook refuses any other.
-        JobKind("PyTorchJob", "kubeflow.org/v1", "pytorchjob", "pytorch"),
-        JobKind("MPIJob", "kubeflow.org/v2beta1", "mpijob"),
-        JobKind("JobSet", "jobset.x-k8s.io/v1alpha2", "jobset"),
-        JobKind("Job", "batch/v1", "job"),
-        JobKind("RayJob", "ray.io/v1", "rayjob"),
-    )
-}
-"""The kinds that a job of the spec may be written as, by name."""
-
-JOB_RESOURCES = (
-    "cronjobs.batch",
-    "jaxjobs.kubeflow.org",
-    "leaderworkersets.leaderworkerset.x-k8s.io",
-    "mpijobs.kubeflow.org",
-    "paddlejobs.kubeflow.org",
-    "pytorchjobs.kubeflow.org",
-    "rayjobs.ray.io",
-    "rayservices.ray.io",
-    "tfjobs.kubeflow.org",
-    "trainjobs.trainer.kubeflow.org",
-    "xgboostjobs.kubeflow.org",
-    "jobs.batch",
-    "jobsets.jobset.x-k8s.io",
-    "rayclusters.ray.io",
-)
-"""Every kind of job that is written or read, as kubectl calls it; those that others make come last."""
-
 TRAINER_CHART = "kubeflow-trainer"
 _HASH = re.compile(r"-(?:[0-9a-f]{8}|[0-9a-f]{5})$")
 
@@ -83,7 +35,8 @@ class Runtime(PlanNode):
     ``framework`` is the ML policy (torch, mpi, ...), ``settings`` what it says; ``max_restarts`` the JobSet failure
     policy's (``None``: no failure policy, which is no restart at all). ``decisive`` are the replicated jobs whose end
     is that of the whole (JobSet's successPolicy); () is all. ``kind``: that of the job whose own pods these are, where
-    no object of Trainer has them (docs/adr/0015).
+    no object of Trainer has them (docs/adr/0015). ``main``: the container that takes the job's image, command and
+    resources.
     """
 
     name: str
@@ -97,16 +50,12 @@ class Runtime(PlanNode):
     settings: Mapping[str, str | int | bool] = field(default_factory=dict, metadata=LATER)
     decisive: tuple[str, ...] = field(default=(), metadata=LATER)
     kind: str = field(default="", metadata=LATER)
+    main: str = field(default="node", repr=False)
 
     @property
     def identity(self) -> Identity:
         """Without the hash of our own ones; several runtimes of one pool share it."""
         return Identity("Runtime", self.namespace, _HASH.sub("", self.name))
-
-    @property
-    def main(self) -> str:
-        """The name of the container that takes the job's image, command and resources."""
-        return JOB_KINDS[self.kind or TRAIN_JOB].main
 
     def trainer(self) -> ReplicatedJob | None:
         """The replicated job that takes the TrainJob's trainer values."""

@@ -7,13 +7,30 @@ quota.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from compiler.context import Context
-from compiler.core.jobs.job import Job
 from compiler.core.pods.plan import Container, Pod, ReplicatedJob
-from compiler.platforms.eks.runs.kinds.kind import TRAINER, OwnPods
-from compiler.platforms.eks.runs.plan import Runtime
+from compiler.lift.reader import Reader
+from compiler.plan.base import PlanNode
+from compiler.platforms.eks.jobs.bodies import Written, replica_bodies, run_policy_body
+from compiler.platforms.eks.jobs.kind import TRAINER, OwnPods
+from compiler.platforms.eks.jobs.lifting import (
+    Part,
+    job_and_pods,
+    replica_count,
+    replica_parts,
+    replicas,
+    run_policy,
+    settings_of,
+)
+from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
+from compiler.targets.body import given
+
+if TYPE_CHECKING:
+    from compiler.context import Context
+    from compiler.core.jobs.job import Job
 
 _ROLES = {"launcher": "Launcher", "node": "Worker"}
 _LAUNCHER = "Launcher"
@@ -25,9 +42,28 @@ _SOURCE = "mpi-operator v0.8.2, pkg/controller/mpi_job_controller.go"
 class MPIJob(OwnPods):
     """The launcher, which is a node as the workers are."""
 
-    name = "MPIJob"
+    name = kind = "MPIJob"
+    place = 2
+    api = "kubeflow.org/v2beta1"
+    plural = "mpijobs"
+    crd = "mpi-operator/v0.8.2"
+    framework = "kubeflow.org/mpijob"
+    operator = "mpi-operator"
+    pods = (("spec", "mpiReplicaSpecs", "{}", "template", "spec"),)
+    name_limit = None
+    name_syntax = "dns-subdomain"
+    launcher = "mpi"
     launchers = ("mpi",)
+    retries = ("spec", "runPolicy", "backoffLimit")
+    restarted = "its launcher"
     retried = "the launcher is started again so often"
+
+    places = {
+        ("slotsPerWorker",): "processes",
+        ("runPolicy", "backoffLimit"): "max_restarts",
+        ("runPolicy", "activeDeadlineSeconds"): "deadline",
+        ("mpiReplicaSpecs", "Worker", "replicas"): "nodes",
+    }
 
     def runtime(self, context: Context, job: Job, runtime: Runtime) -> Runtime:
         """The pods of the runtime, by the operator's roles."""
@@ -48,12 +84,48 @@ class MPIJob(OwnPods):
             },
         )
 
+    def written(self, job: TrainJob, runtime: Runtime) -> Written:
+        settings = {
+            name: value for name, value in runtime.settings.items() if name != "cleanPodPolicy"
+        }
+        spec = given(
+            slotsPerWorker=job.processes, **settings, runPolicy=run_policy_body(job, runtime)
+        )
+        return replica_bodies("mpiReplicaSpecs", spec, runtime)
+
+    def lift(self, body: Reader) -> Iterator[PlanNode]:
+        spec = body / "spec"
+        policy = run_policy(body)
+        parts = replicas(spec / "mpiReplicaSpecs")
+        named = (
+            "launcherCreationPolicy",
+            "mpiImplementation",
+            "runLauncherAsWorker",
+            "sshAuthMountPath",
+        )
+        settings = {**settings_of(policy, "cleanPodPolicy"), **settings_of(spec, *named)}
+        yield from job_and_pods(
+            body,
+            self.name,
+            self.main,
+            parts,
+            nodes=replica_count(parts),
+            processes=(spec / "slotsPerWorker").integer(),
+            deadline=policy / "activeDeadlineSeconds",
+            max_restarts=policy / "backoffLimit",
+            framework="mpi",
+            settings=settings,
+        )
+
+    def parts(self, body: Reader) -> Iterator[Part]:
+        return replica_parts(body)
+
     def explain(self, context: Context, job: Job) -> None:
         context.derive(
             job.target,
             "kind",
             self.name,
-            f"apiGroup {job.spec.api_group}: the MPI operator runs it, as Kueue queues no MPIJob of v1",
+            "the MPI operator runs it, as Kueue queues no MPIJob of v1",
             "kueue v0.19.2, pkg/controller/jobs/mpijob",
         )
         context.derive(

@@ -6,16 +6,28 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from compiler.context import Context
-from compiler.core.jobs.environment import variable
-from compiler.core.jobs.job import Job
+from compiler.core.jobs.variables import variable
 from compiler.core.pods.plan import DOMAIN, INDEX, EnvVar, ReplicatedJob
+from compiler.lift.pods import pod
+from compiler.lift.reader import Reader
 from compiler.places import Route
-from compiler.platforms.eks.runs.kinds.kind import OwnPods, program_part
-from compiler.platforms.eks.runs.plan import Runtime
+from compiler.plan.base import PlanNode
+from compiler.platforms.eks.jobs.bodies import KeyPath, Written, runtime_spec
+from compiler.platforms.eks.jobs.kind import OwnPods, program_part
+from compiler.platforms.eks.jobs.lifting import (
+    Part,
+    framework_of,
+    job_and_pods,
+    one_or,
+    parallelism,
+)
+from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
+from compiler.targets.body import given
 
 if TYPE_CHECKING:
+    from compiler.context import Context
     from compiler.core.jobs.forms.role import Role
+    from compiler.core.jobs.job import Job
 
 PORT = 29500
 _NAMES = "jobset v0.12.0, network.enableDNSHostnames"
@@ -37,9 +49,24 @@ def torch_variables(context: Context, job: Job, processes: int, host: str) -> It
 class JobSet(OwnPods):
     """One replicated job with all nodes, which are made anew together."""
 
-    name = "JobSet"
+    name = kind = "JobSet"
+    place = 3
+    api = "jobset.x-k8s.io/v1alpha2"
+    plural = "jobsets"
+    crd = "jobset/v0.12.0"
+    framework = "jobset.x-k8s.io/jobset"
+    operator = ""
+    pods = (("spec", "replicatedJobs", "*", "template", "spec", "template", "spec"),)
+    name_limit = None
+    name_syntax = "dns-subdomain"
     launchers = ("torch",)
+    retries = ("spec", "failurePolicy", "maxRestarts")
+    retried = "JobSet makes all pods anew so often"
+    restarted = "all pods together"
     restarts_gang = True
+    made_by_others = True
+    has_roles = True
+    places = {("failurePolicy", "maxRestarts"): "max_restarts"}
 
     def check(self, context: Context, job: Job) -> None:
         super().check(context, job)
@@ -57,7 +84,7 @@ class JobSet(OwnPods):
                 "RES162",
                 f"job `{job.spec.name}` is a JobSet, which has no deadline for all of its attempts",
                 job.at / "timeout",
-                "remove it, or remove `apiGroup`: a TrainJob has one",
+                "remove it, or remove `kind`: a TrainJob has one",
                 source="jobset v0.12.0, api/jobset/v1alpha2",
             )
 
@@ -98,12 +125,55 @@ class JobSet(OwnPods):
             parts.append(part)
         return replace(own, jobs=tuple(parts), decisive=(node.name,))
 
+    def written(self, job: TrainJob, runtime: Runtime) -> Written:
+        """Each replicated job is one Indexed Job of as many pods as it has nodes."""
+        spec = runtime_spec(runtime)
+        pods: list[KeyPath] = []
+        for index, part in enumerate(runtime.jobs):
+            template = spec["replicatedJobs"][index]["template"]
+            template.pop("metadata", None)
+            count = part.nodes or job.nodes
+            indexed = {"completionMode": "Indexed", "completions": count, "parallelism": count}
+            template["spec"] = {**indexed, **template["spec"]}
+            pods.append(("spec", "replicatedJobs", index, "template", "spec", "template", "spec"))
+        return given(managedBy=job.managed_by, **spec), pods
+
+    def lift(self, body: Reader) -> Iterator[PlanNode]:
+        spec = body / "spec"
+        failure = spec / "failurePolicy"
+        items = (spec / "replicatedJobs").items()
+        alone = len(items) == 1
+        parts = [_replicated(item, alone=alone) for item in items]
+        counts = [parallelism(item.follow("template", "spec")) for item in items]
+        yield from job_and_pods(
+            body,
+            self.name,
+            self.main,
+            parts,
+            nodes=sum(counts),
+            deadline=spec / "activeDeadlineSeconds",
+            max_restarts=failure / "maxRestarts",
+            strategy=(failure / "restartStrategy").text(),
+            decisive=spec.follow("successPolicy", "targetReplicatedJobs").texts(),
+            framework=framework_of([part.pod for part in parts]),
+        )
+
+    def parts(self, body: Reader) -> Iterator[Part]:
+        for replicated in body.follow("spec", "replicatedJobs").items():
+            job = replicated.follow("template", "spec")
+            replicas = one_or(replicated / "replicas")
+            parallel = one_or(job / "parallelism")
+            pods = None
+            if replicas is not None and parallel is not None:
+                pods = replicas * parallel
+            yield (replicated / "name").word(), job / "template", pods
+
     def explain(self, context: Context, job: Job) -> None:
         context.derive(
             job.target,
             "kind",
             self.name,
-            f"apiGroup {job.spec.api_group}: no Trainer between the job and its pods",
+            "no Trainer between the job and its pods",
             "jobset.x-k8s.io/v1alpha2",
         )
 
@@ -129,6 +199,19 @@ def _part(node: ReplicatedJob, role: Role, at: Route) -> ReplicatedJob:
     ]
     pod = replace(node.pod, containers=tuple(containers))
     return replace(node, at=at, name=role.name, step=None, pod=pod, nodes=role.nodes)
+
+
+def _replicated(item: Reader, *, alone: bool) -> ReplicatedJob:
+    job = item.follow("template", "spec")
+    return ReplicatedJob(
+        at=item.at,
+        name=(item / "name").word(),
+        step=None,
+        pod=pod(job / "template"),
+        backoff_limit=(job / "backoffLimit").integer(),
+        nodes=None if alone else parallelism(job),
+        origins={"backoff_limit": (job / "backoffLimit").at},
+    )
 
 
 KIND = JobSet()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from compiler.core.pods.plan import EFA, GPU, HUGEPAGES, NEURON, Pod
 from compiler.output.artifact import Places
 from compiler.places import Key
-from compiler.platforms.eks.runs.plan import Runtime, TrainJob
+from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"

@@ -8,14 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from compiler.context import Context
-from compiler.core.jobs.job import Job
-from compiler.core.jobs.launchers.torchrun.resolve import launches_torchrun
-from compiler.core.pods.plan import EnvVar
-from compiler.platforms.eks.runs.kinds.job_set import torch_variables
-from compiler.platforms.eks.runs.kinds.kind import OwnPods, program_part
-from compiler.platforms.eks.runs.plan import Runtime
+from compiler.core.jobs.starters import launches_torchrun
+from compiler.core.pods.plan import EnvVar, ReplicatedJob
+from compiler.lift.pods import pod
+from compiler.lift.reader import Reader
+from compiler.manifest import Body
+from compiler.plan.base import PlanNode
+from compiler.platforms.eks.jobs.bodies import POD, Written, pod_template
+from compiler.platforms.eks.jobs.kind import NameLimit, OwnPods, program_part
+from compiler.platforms.eks.jobs.kinds.job_set import torch_variables
+from compiler.platforms.eks.jobs.lifting import Part, framework_of, job_and_pods, parallelism, peers
+from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
+from compiler.targets.body import given
+
+if TYPE_CHECKING:
+    from compiler.context import Context
+    from compiler.core.jobs.job import Job
 
 _ALONE = "localhost"
 
@@ -23,9 +33,29 @@ _ALONE = "localhost"
 class PlainJob(OwnPods):
     """Pods that are alone."""
 
-    name = "Job"
+    name = kind = "Job"
+    place = 4
+    api = "batch/v1"
+    plural = "jobs"
+    crd = "kubernetes-core/v1.36.0"
+    framework = "batch/job"
+    operator = ""
+    pods = (("spec", "template", "spec"),)
+    name_limit = NameLimit(63, "it is the value of a label of its pods")
+    name_syntax = "dns-subdomain"
+    has_peers = False
     elastic = True
+    made_by_others = True
     launchers = ("torch",)
+    retries = ("spec", "backoffLimit")
+    restarted = "single pods"
+    places = {
+        ("activeDeadlineSeconds",): "deadline",
+        ("completions",): "nodes",
+        ("parallelism",): "nodes",
+        ("backoffLimit",): "max_restarts",
+        ("backoffLimitPerIndex",): "max_restarts",
+    }
     retried = "each pod is made anew so often, alone"
 
     def check(self, context: Context, job: Job) -> None:
@@ -38,7 +68,7 @@ class PlainJob(OwnPods):
                 f"job `{spec.name}` is a Job of {spec.nodes} nodes, whose pods do not find each other, and its command "
                 "starts torchrun",
                 job.at / "command",
-                "write `apiGroup: jobset.x-k8s.io`, or remove `apiGroup`; or start the program itself, which reads "
+                "write `kind: JobSet`, or remove `kind`; or start the program itself, which reads "
                 "`JOB_COMPLETION_INDEX`",
                 source="batch/v1 Job, completionMode Indexed",
             )
@@ -72,6 +102,51 @@ class PlainJob(OwnPods):
             settings={},
         )
 
+    def written(self, job: TrainJob, runtime: Runtime) -> Written:
+        (part,) = runtime.jobs
+        limit = "backoffLimit"
+        indexed: Body = {}
+        if job.nodes != 1:
+            limit = "backoffLimitPerIndex"
+            indexed = {
+                "completionMode": "Indexed",
+                "completions": job.nodes,
+                "parallelism": job.nodes,
+            }
+        spec = given(
+            **indexed,
+            **{limit: part.backoff_limit},
+            activeDeadlineSeconds=job.deadline,
+            managedBy=job.managed_by,
+            template=pod_template(part.pod),
+        )
+        return spec, [("spec", *POD)]
+
+    def lift(self, body: Reader) -> Iterator[PlanNode]:
+        spec = body / "spec"
+        own = pod(spec / "template")
+        limit = spec / "backoffLimit" or spec / "backoffLimitPerIndex"
+        part = ReplicatedJob(
+            at=spec.at,
+            name="node",
+            step=None,
+            pod=own,
+            backoff_limit=limit.integer(),
+            origins={"backoff_limit": limit.at},
+        )
+        yield from job_and_pods(
+            body,
+            self.name,
+            self.main,
+            [part],
+            nodes=parallelism(spec),
+            deadline=spec / "activeDeadlineSeconds",
+            framework=framework_of([own]),
+        )
+
+    def parts(self, body: Reader) -> Iterator[Part]:
+        yield "", body.follow("spec", "template"), peers(body / "spec")
+
     def explain(self, context: Context, job: Job) -> None:
         nodes = job.spec.nodes
         retries = job.spec.retries.job
@@ -88,7 +163,7 @@ class PlainJob(OwnPods):
             job.target,
             "kind",
             self.name,
-            f"apiGroup {job.spec.api_group}: pods without a controller of training above them",
+            "pods without a controller of training above them",
             "batch/v1",
         )
         limit, why = "backoffLimit", "the pod is made anew so often"

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-from compiler.core.pods.plan import Container, EnvVar, Mount, Pod, Volume
+from compiler.core.pods.plan import Container, EnvVar, Mount, Pod, ReplicatedJob, Volume
 from compiler.manifest import Body
+from compiler.places import Key
 from compiler.plan.scheduling import HOSTNAME, Requirement
+from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 from compiler.targets.body import given, quantities, tolerations
+
+STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
+POD = ("template", "spec")
+"""Where what has a pod template has the spec of its pod."""
+KeyPath = tuple[Key, ...]
+Written = tuple[Body, list[KeyPath]]
+"""The spec of an object, and the paths of its pods' specs, in the order of the job's parts."""
 
 
 def pod_template(pod: Pod) -> Body:
@@ -151,3 +161,60 @@ def _own_claim(volume: Volume) -> Body:
 
 # core/v1 Volume: the field of each type that names its source; of the others it is `name`.
 _SOURCES = {"persistentVolumeClaim": "claimName", "hostPath": "path", "secret": "secretName"}
+
+
+def runtime_spec(runtime: Runtime) -> Body:
+    """The spec of a JobSet."""
+    success = {}
+    if runtime.decisive:
+        success = {"operator": "All", "targetReplicatedJobs": list(runtime.decisive)}
+    return given(
+        successPolicy=success,
+        failurePolicy=given(
+            maxRestarts=runtime.max_restarts, restartStrategy=runtime.restart_strategy
+        ),
+        replicatedJobs=[_replicated(job) for job in runtime.jobs],
+    )
+
+
+def _replicated(job: ReplicatedJob) -> Body:
+    dependencies = [{"name": name, "status": "Complete"} for name in job.depends_on]
+    ready = job.ready_after
+    dependencies += [{"name": name, "status": "Ready"} for name in ready]
+    template = given(
+        metadata=given(labels=given(**{STEP: job.step})),
+        spec=given(backoffLimit=job.backoff_limit, template=pod_template(job.pod)),
+    )
+    return given(
+        name=job.name,
+        replicas=job.replicas if job.replicas != 1 else None,
+        dependsOn=dependencies,
+        template=template,
+    )
+
+
+def run_policy_body(job: TrainJob, runtime: Runtime) -> Body:
+    return given(
+        cleanPodPolicy=runtime.settings.get("cleanPodPolicy"),
+        backoffLimit=runtime.max_restarts,
+        activeDeadlineSeconds=job.deadline,
+        managedBy=job.managed_by,
+    )
+
+
+def replica_bodies(key: str, spec: Body, runtime: Runtime) -> Written:
+    """Replicas by role. Their restart policy stands beside the pod's template, and the operator writes it into it."""
+    specs: Body = {}
+    pods: list[KeyPath] = []
+    for part in runtime.jobs:
+        specs[part.name] = given(
+            replicas=part.replicas,
+            restartPolicy=part.pod.restart_policy,
+            template=pod_template(_without_policy(part.pod)),
+        )
+        pods.append(("spec", key, part.name, *POD))
+    return {**spec, key: specs}, pods
+
+
+def _without_policy(pod: Pod) -> Pod:
+    return replace(pod, restart_policy=None)

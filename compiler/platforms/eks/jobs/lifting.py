@@ -1,7 +1,4 @@
-"""Lift: our own jobs whose objects have their pods themselves, as a job and the runtime that it stands for.
-
-Third-party objects of these kinds are read as workloads (``compiler.platforms.eks.workloads``).
-"""
+"""What several kinds of jobs are read back by, ours and those of others."""
 
 from __future__ import annotations
 
@@ -9,25 +6,28 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from compiler.core.pods.plan import HEAD, Container, Pod, ReplicatedJob
+from compiler.core.pods.plan import Container, Pod, ReplicatedJob
 from compiler.lift.pods import pod
 from compiler.lift.reader import Reader, labels_of, name_of, namespace_of, pruned
 from compiler.places import Route
 from compiler.plan.base import PlanNode
-from compiler.platforms.eks.runs.lift import PRIORITY, QUEUE, own_annotations
-from compiler.platforms.eks.runs.plan import JOB_KINDS, Runtime, TrainJob
+from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 
-CLOSED_ONLY = True
-"""Of our own output alone what belongs together is known."""
-
+QUEUE = "kueue.x-k8s.io/queue-name"
+PRIORITY = "kueue.x-k8s.io/priority-class"
+_OF_FLUX = "kustomize.toolkit.fluxcd.io/"
 _TRAINER = "trainer"
 _LEAST = "kueue.x-k8s.io/job-min-parallelism"
 _FIRST = ("Master", "Launcher", "node", "worker", "")
 Settings = dict[str, str | int | bool]
+Part = tuple[str, Reader, int | None]
+"""The name of a part of a workload, its pod template, and how many pods it has."""
 
 
-def _nodes(
+def job_and_pods(
     body: Reader,
+    kind: str,
+    main: str,
     parts: Sequence[ReplicatedJob],
     *,
     nodes: int | None,
@@ -42,8 +42,6 @@ def _nodes(
     counted: Reader | None = None,
 ) -> Iterator[PlanNode]:
     """The job of an object, and its pods as a runtime. The part that takes the program gives it to the job."""
-    kind = (body / "kind").word()
-    main = JOB_KINDS[kind].main
     name = name_of(body)
     namespace = namespace_of(body)
     leading = (part for part in parts if part.name in _FIRST)
@@ -70,6 +68,7 @@ def _nodes(
         name=name,
         namespace=namespace,
         kind=kind,
+        main=main,
         jobs=tuple(jobs),
         framework=framework,
         max_restarts=restarts,
@@ -109,7 +108,7 @@ def _nodes(
         prune=pruned(body),
         labels=labels,
         annotations=annotations,
-        least_nodes=_number(annotations.pop(_LEAST, None)),
+        least_nodes=number(annotations.pop(_LEAST, None)),
         unread=program.unread,
         origins=own_places,
     )
@@ -142,17 +141,17 @@ def _started_by(program: Container, entrypoint: Reader) -> Container:
     return replace(program, command=tuple(words), args=(), origins={**program.origins, **places})
 
 
-def _policy(body: Reader) -> Reader:
+def run_policy(body: Reader) -> Reader:
     spec = body / "spec"
     return spec / "runPolicy" or spec
 
 
 def _suspend(body: Reader) -> Reader:
-    return _policy(body) / "suspend"
+    return run_policy(body) / "suspend"
 
 
 def _managed_by(body: Reader) -> Reader:
-    return _policy(body) / "managedBy"
+    return run_policy(body) / "managedBy"
 
 
 def _as_trainer(part: ReplicatedJob, main: str) -> ReplicatedJob:
@@ -172,7 +171,7 @@ def _bare(container: Container) -> Container:
     )
 
 
-def _replicas(specs: Reader) -> list[ReplicatedJob]:
+def replicas(specs: Reader) -> list[ReplicatedJob]:
     """Replicas by role (kubeflow.org)."""
     parts = []
     for role, replica in specs.entries():
@@ -195,63 +194,17 @@ def _replicas(specs: Reader) -> list[ReplicatedJob]:
     return parts
 
 
-def _count(parts: Sequence[ReplicatedJob]) -> int:
+def replica_count(parts: Sequence[ReplicatedJob]) -> int:
     return sum(part.replicas for part in parts)
 
 
-def pytorch_job(body: Reader) -> Iterator[PlanNode]:
-    """PyTorchJob of kubeflow.org/v1."""
-    spec = body / "spec"
-    policy = _policy(body)
-    parts = _replicas(spec / "pytorchReplicaSpecs")
-    yield from _nodes(
-        body,
-        parts,
-        nodes=_count(parts),
-        processes=_count_or_text((spec / "nprocPerNode").text()),
-        deadline=policy / "activeDeadlineSeconds",
-        max_restarts=policy / "backoffLimit",
-        framework="torch",
-        settings=_settings(policy, "cleanPodPolicy"),
-    )
-
-
-def _count_or_text(text: str | None) -> int | str | None:
-    number = _number(text)
-    return text if number is None else number
-
-
-def _number(text: str | None) -> int | None:
+def number(text: str | None) -> int | None:
     if text is not None and text.isdigit():
         return int(text)
     return None
 
 
-def mpi_job(body: Reader) -> Iterator[PlanNode]:
-    """MPIJob of kubeflow.org/v2beta1."""
-    spec = body / "spec"
-    policy = _policy(body)
-    parts = _replicas(spec / "mpiReplicaSpecs")
-    named = (
-        "launcherCreationPolicy",
-        "mpiImplementation",
-        "runLauncherAsWorker",
-        "sshAuthMountPath",
-    )
-    settings = {**_settings(policy, "cleanPodPolicy"), **_settings(spec, *named)}
-    yield from _nodes(
-        body,
-        parts,
-        nodes=_count(parts),
-        processes=(spec / "slotsPerWorker").integer(),
-        deadline=policy / "activeDeadlineSeconds",
-        max_restarts=policy / "backoffLimit",
-        framework="mpi",
-        settings=settings,
-    )
-
-
-def _settings(body: Reader, *names: str) -> Settings:
+def settings_of(body: Reader, *names: str) -> Settings:
     settings: Settings = {}
     for name in names:
         value = (body / name).value
@@ -260,45 +213,12 @@ def _settings(body: Reader, *names: str) -> Settings:
     return settings
 
 
-def job_set(body: Reader) -> Iterator[PlanNode]:
-    """JobSet: each replicated job is one Job of as many pods as it has nodes."""
-    spec = body / "spec"
-    failure = spec / "failurePolicy"
-    items = (spec / "replicatedJobs").items()
-    alone = len(items) == 1
-    parts = [_replicated(item, alone=alone) for item in items]
-    counts = [_pods(item.follow("template", "spec")) for item in items]
-    yield from _nodes(
-        body,
-        parts,
-        nodes=sum(counts),
-        deadline=spec / "activeDeadlineSeconds",
-        max_restarts=failure / "maxRestarts",
-        strategy=(failure / "restartStrategy").text(),
-        decisive=spec.follow("successPolicy", "targetReplicatedJobs").texts(),
-        framework=_framework([part.pod for part in parts]),
-    )
-
-
-def _replicated(item: Reader, *, alone: bool) -> ReplicatedJob:
-    job = item.follow("template", "spec")
-    return ReplicatedJob(
-        at=item.at,
-        name=(item / "name").word(),
-        step=None,
-        pod=pod(job / "template"),
-        backoff_limit=(job / "backoffLimit").integer(),
-        nodes=None if alone else _pods(job),
-        origins={"backoff_limit": (job / "backoffLimit").at},
-    )
-
-
-def _pods(job: Reader) -> int:
+def parallelism(job: Reader) -> int:
     count = (job / "parallelism").integer()
     return 1 if count is None else count
 
 
-def _framework(pods: Sequence[Pod]) -> str | None:
+def framework_of(pods: Sequence[Pod]) -> str | None:
     """Torch, where the first pod has the variables of torchrun that Trainer would set."""
     names = {
         variable.name
@@ -309,66 +229,41 @@ def _framework(pods: Sequence[Pod]) -> str | None:
     return "torch" if "PET_NNODES" in names else None
 
 
-def plain_job(body: Reader) -> Iterator[PlanNode]:
-    """Job of batch/v1."""
-    spec = body / "spec"
-    own = pod(spec / "template")
-    limit = spec / "backoffLimit" or spec / "backoffLimitPerIndex"
-    part = ReplicatedJob(
-        at=spec.at,
-        name="node",
-        step=None,
-        pod=own,
-        backoff_limit=limit.integer(),
-        origins={"backoff_limit": limit.at},
-    )
-    yield from _nodes(
-        body,
-        [part],
-        nodes=_pods(spec),
-        deadline=spec / "activeDeadlineSeconds",
-        framework=_framework([own]),
-    )
+def own_annotations(body: Reader) -> dict[str, str]:
+    """The annotations that are not about how Flux applies the object."""
+    annotations = body.follow("metadata", "annotations").strings()
+    own = {}
+    for key, value in annotations.items():
+        of_flux = key.startswith(_OF_FLUX)
+        if not of_flux:
+            own[key] = value
+    return own
 
 
-def ray_job(body: Reader) -> Iterator[PlanNode]:
-    """RayJob of ray.io/v1: a head, and groups of workers."""
-    spec = body / "spec"
-    cluster = spec / "rayClusterSpec"
-    head = cluster / "headGroupSpec"
-    parts = [ReplicatedJob(at=head.at, name="head", step=HEAD, pod=pod(head / "template"))]
-    groups = (cluster / "workerGroupSpecs").items()
-    workers = [_group(group) for group in groups]
-    yield from _nodes(
-        body,
-        [*parts, *workers],
-        nodes=_count(workers),
-        deadline=spec / "activeDeadlineSeconds",
-        max_restarts=spec / "backoffLimit",
-        framework="ray",
-        settings=_settings(spec, "submissionMode", "shutdownAfterJobFinishes"),
-        entrypoint=spec / "entrypoint",
-        counted=groups[0] / "replicas" if groups else None,
-    )
+def replica_parts(body: Reader) -> Iterator[Part]:
+    """``pytorchReplicaSpecs`` and the like: by role. The launcher of MPI is no node of the training."""
+    for field, specs in (body / "spec").entries():
+        if not field.endswith("ReplicaSpecs"):
+            continue
+        for role, replica in specs.entries():
+            pods: int | None = 0
+            if role != "Launcher":
+                pods = one_or(replica / "replicas")
+            yield role, replica / "template", pods
 
 
-def _group(group: Reader) -> ReplicatedJob:
-    """A group of workers: without a number it is one (kuberay v1.6.2)."""
-    count = (group / "replicas").integer()
-    return ReplicatedJob(
-        at=group.at,
-        name=(group / "groupName").word(),
-        step=None,
-        pod=pod(group / "template"),
-        replicas=1 if count is None else count,
-        origins={"replicas": (group / "replicas").at},
-    )
+def one_or(value: Reader) -> int | None:
+    return value.integer() if value else 1
 
 
-KINDS = {
-    "kubeflow.org/PyTorchJob": pytorch_job,
-    "kubeflow.org/MPIJob": mpi_job,
-    "jobset.x-k8s.io/JobSet": job_set,
-    "batch/Job": plain_job,
-    "ray.io/RayJob": ray_job,
-}
+def count_or_text(text: str | None) -> int | str | None:
+    count = number(text)
+    return text if count is None else count
+
+
+def peers(job: Reader) -> int | None:
+    """How many pods of a Job belong together: those of one that is not indexed need not know each other."""
+    parallel = one_or(job / "parallelism")
+    if parallel == 1 or (job / "completionMode").value == "Indexed":
+        return parallel
+    return None

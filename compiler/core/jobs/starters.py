@@ -1,0 +1,12 @@
+"""Programs that start the processes of a job, as commands name them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_TORCHRUN = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
+
+
+def launches_torchrun(parts: Iterable[str]) -> bool:
+    """Whether a command starts its processes with torchrun, directly or in a shell line."""
+    return any(launcher in part for part in parts for launcher in _TORCHRUN)

@@ -1,0 +1,52 @@
+"""Variables of a job's program that are derived, unless the job sets them itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from compiler.core.pods.plan import EnvVar
+from compiler.places import Route
+
+if TYPE_CHECKING:
+    from compiler.context import Context
+    from compiler.core.jobs.job import Job
+
+
+def variable(
+    context: Context,
+    job: Job,
+    name: str,
+    value: str,
+    reason: str,
+    source: str = "",
+    *,
+    follows: Route | None = None,
+) -> list[EnvVar]:
+    """A variable that is derived, unless the job sets it itself."""
+    for index, secret in enumerate(job.spec.secrets):
+        if secret.env == name:
+            at = job.at / "secrets" / index
+            context.settle(
+                job.target,
+                f"env.{name}",
+                f"from Secret {secret.secret}",
+                value,
+                reason,
+                source,
+                at=at,
+            )
+            return []
+    own = job.spec.env.get(name)
+    context.settle(
+        job.target,
+        f"env.{name}",
+        own,
+        value,
+        reason,
+        source,
+        at=job.at / "env" / name,
+        follows=follows,
+    )
+    if own is None:
+        return [EnvVar(name, value)]
+    return []

@@ -1,0 +1,303 @@
+"""A kind of object that runs a job of the spec: everything that the compiler has to know of it.
+
+A TrainJob refers to a runtime. Any other kind has its pods itself: in the plan these are a runtime that is named after
+the job, so that rules, history and reports read every kind alike (docs/adr/0015).
+
+What a kind reads back shares no code with what it writes (tests/platforms/test_kinds.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from compiler.core.jobs.kind import Kind
+from compiler.core.pods.plan import DOMAIN, Container, EnvVar, Pod, ReplicatedJob, merged
+from compiler.diagnostics.diagnostic import listed
+from compiler.lift.reader import Reader
+from compiler.manifest import Manifest
+from compiler.places import Route
+from compiler.plan import Plan
+from compiler.plan.base import PlanNode
+from compiler.platforms.eks.jobs.bodies import KeyPath, Written
+from compiler.platforms.eks.jobs.heads import JOBS, job_head
+from compiler.platforms.eks.jobs.lifting import Part
+from compiler.platforms.eks.jobs.origins import head_origins, pod_origins, program_origins
+from compiler.platforms.eks.jobs.plan import Runtime, TrainJob, effective_pod, runtime_of
+from compiler.targets.body import path
+
+if TYPE_CHECKING:
+    from compiler.context import Context
+    from compiler.core.jobs.job import Job
+
+TRAINER = "trainer"
+"""The step of the pods that take the job's image, command and resources."""
+
+
+class NameLimit(NamedTuple):
+    """The most characters of an object's name, and why."""
+
+    most: int
+    why: str
+
+
+class CalledBy(NamedTuple):
+    """Who reaches the pods of a job from outside: a component, whose pods have its name as a label, at a port."""
+
+    component: str
+    port: int
+
+
+class JobKind(Kind):
+    """A kind of object that runs a job. What has no value here, every kind says itself."""
+
+    place: ClassVar[int]
+    """Its place in lists that are written: a kind that comes later changes no order."""
+    kind: ClassVar[str]
+    """The ``kind`` of its objects; ``name`` is the same, or ``kind.group`` where another kind has that name."""
+    api: ClassVar[str]
+    """The ``apiVersion`` of its objects."""
+    plural: ClassVar[str]
+    """Its resource, as RBAC and kubectl call it."""
+    crd: ClassVar[str]
+    """The project and release whose definition of it is kept (``compiler/verify/data``)."""
+    framework: ClassVar[str]
+    """What Kueue calls it in ``integrations.frameworks``."""
+    operator: ClassVar[str]
+    """The component that runs it and is there for jobs of it alone; "" where every cluster has its controller."""
+    pods: ClassVar[tuple[tuple[str, ...], ...]]
+    """Where its objects have specs of pods: ``*`` is each item of a list, ``{}`` each value of a mapping."""
+    name_limit: ClassVar[NameLimit | None]
+    """The limit of its name that is lower than that of its syntax, if there is one."""
+    name_syntax: ClassVar[str]
+    """What its name must be: a key of ``compiler/verify/syntax.py``."""
+    retries: ClassVar[tuple[str, ...]]
+    """Where its objects say how often they are started again; () where their runtime does."""
+    retried: ClassVar[str]
+    """What ``retries.job`` does."""
+    restarted: ClassVar[str]
+    """What it restarts when a pod fails."""
+    launchers: ClassVar[tuple[str, ...]]
+    """The launchers that it can run, by their framework."""
+    main: ClassVar[str] = "node"
+    """The container that runs the program."""
+    made_by_others: ClassVar[bool] = False
+    """Whether objects of other kinds make some of it."""
+    elastic: ClassVar[bool] = False
+    """Whether Kueue admits it with fewer nodes than it asks for."""
+    has_roles: ClassVar[bool] = False
+    """Whether it runs other programs on nodes of their own."""
+    applied_once: ClassVar[bool] = False
+    """Whether Flux applies it where it is not there, and never again."""
+    called_by: ClassVar[CalledBy | None] = None
+
+    @property
+    def group(self) -> str:
+        """The API group of its objects."""
+        return self.api.partition("/")[0]
+
+    @property
+    def word(self) -> str:
+        """What kubectl takes for one of them."""
+        if self.name == self.kind:
+            return self.kind.lower()
+        return f"{self.plural}.{self.group}"
+
+    def check(self, context: Context, job: Job) -> None:
+        """Report what an object of this kind cannot do."""
+        least = job.spec.least_nodes
+        if least is not None and not self.elastic:
+            context.fault(
+                "RES164",
+                f"job `{job.spec.name}` may have {least} to {job.spec.nodes} nodes, "
+                f"and Kueue admits all pods of a {self.name} or none",
+                job.at / "minNodes",
+                "remove it; or write `kind: Job`, for pods that do not talk to each other: some start without "
+                "the others",
+                source="kueue v0.19.2, features.PartialAdmission and ElasticJobsViaWorkloadSlices; trainer v2.2.0, "
+                "which has no elasticPolicy",
+            )
+
+        if job.spec.roles and not self.has_roles:
+            context.fault(
+                "RES167",
+                f"job `{job.spec.name}` has roles, and a {self.name} has none of its own",
+                job.at / "roles",
+                "write `kind: JobSet`",
+                source="jobset.x-k8s.io/v1alpha2 replicatedJobs",
+            )
+
+    def check_launcher(
+        self, context: Context, job: Job, framework: str, able: Sequence[str]
+    ) -> None:
+        """Report a launcher that it cannot run; ``framework`` is that of the job's, ``able`` the kinds that have it."""
+        if framework in self.launchers:
+            return
+        named = "torchrun"
+        if job.spec.launcher:
+            named = job.spec.launcher.name
+        alternatives = [f"kind: {name}" for name in able]
+        context.fault(
+            "RES161",
+            f"job `{job.spec.name}` is a {self.name}, which has no launcher `{named}`",
+            job.at / "kind",
+            f"write {listed(alternatives)}, or take another launcher",
+        )
+
+    def host(self, job: Job, name: str) -> str:
+        """The host of the first node, as every pod of the job knows it: also the first pod itself, from its start."""
+        return f"{name}-node-0-0.{name}.{job.namespace}.svc.{DOMAIN}"
+
+    def processes(self, declared: int | None) -> int | None:
+        """The processes of each node, where the object has a field for them."""
+        return declared
+
+    def words(self, job: Job) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The command and the arguments of the program."""
+        command = tuple(job.spec.command)
+        return command, tuple(job.spec.args)
+
+    def environment(
+        self, context: Context, job: Job, name: str, processes: int
+    ) -> Iterator[EnvVar]:
+        """The variables that no controller of this kind sets by itself."""
+        yield from ()
+
+    def runtime(self, context: Context, job: Job, runtime: Runtime) -> Runtime:
+        """The runtime of a job, made of the one that its TrainJob would refer to."""
+        return runtime
+
+    def runtime_of(self, runtime: Runtime, job: TrainJob) -> Runtime:
+        """The runtime once its job is known."""
+        return runtime
+
+    def explain(self, context: Context, job: Job) -> None:
+        """Derive what only ``explain`` shows."""
+
+    def manifest(self, plan: Plan, job: TrainJob) -> Manifest | None:
+        """The object of a job; ``None`` where the plan has no runtime for it."""
+        raise NotImplementedError
+
+    def lift(self, body: Reader) -> Iterator[PlanNode]:
+        """The job of an object that was written here, and its pods as a runtime."""
+        raise NotImplementedError
+
+    def parts(self, body: Reader) -> Iterator[Part]:
+        """The pods of anyone's object of this kind."""
+        raise NotImplementedError
+
+    def as_made(self, body: Reader, part: str, pod: Pod) -> Pod:
+        """What its controller makes of the pod of a part."""
+        return pod
+
+
+class OwnPods(JobKind):
+    """A kind whose objects have their pods themselves."""
+
+    places: ClassVar[Mapping[KeyPath, str]] = {}
+    """The fields of the job or of its runtime that fields of ``spec`` come from."""
+
+    def runtime_of(self, runtime: Runtime, job: TrainJob) -> Runtime:
+        """Named after its job; pods beside the trainer's have the program of the job, where they have none."""
+        main = runtime.main
+        parts = runtime.jobs
+        jobs = [self.filled(part, main, job) for part in parts]
+        return replace(runtime, name=job.name, namespace=job.namespace, jobs=tuple(jobs))
+
+    def filled(self, replicated: ReplicatedJob, main: str, job: TrainJob) -> ReplicatedJob:
+        """A part of the job with its program."""
+        return _filled(replicated, main, job)
+
+    def manifest(self, plan: Plan, job: TrainJob) -> Manifest | None:
+        """`suspend` is Kueue's, and never written."""
+        runtime = runtime_of(plan, job)
+        if runtime is None:
+            return None
+        whole = replace(runtime, jobs=_parts(job, runtime))
+        spec, pods = self.written(job, whole)
+        head = job_head(job, self.api, self.kind, whole, once=self.applied_once)
+        body = {**head, "spec": spec}
+        places = head_origins(job)
+        words: list[KeyPath] = []
+        for start, replicated in zip(pods, whole.jobs, strict=True):
+            places.update(pod_origins(start, replicated.pod))
+            names = [container.name for container in replicated.pod.containers]
+            here = (*start, "containers", names.index(runtime.main))
+            places.update(program_origins(here, job))
+            words += [(*here, "command"), (*here, "args")]
+        for field, name in self.places.items():
+            node = runtime if name == "max_restarts" else job
+            places["spec", *field] = node.where(name)
+        return Manifest(body, path(JOBS, body), job.at, places, tuple(words))
+
+    def written(self, job: TrainJob, runtime: Runtime) -> Written:
+        """The spec of its object, and where its pods are."""
+        raise NotImplementedError
+
+
+def _parts(job: TrainJob, runtime: Runtime) -> tuple[ReplicatedJob, ...]:
+    """The parts of the job, with the program in that which takes it."""
+    main = runtime.trainer()
+    pod = effective_pod(job, runtime)
+    parts = []
+    for part in runtime.jobs:
+        if part is main and pod is not None:
+            part = replace(part, pod=pod)
+        parts.append(part)
+    return tuple(parts)
+
+
+def _filled(replicated: ReplicatedJob, main: str, job: TrainJob) -> ReplicatedJob:
+    if replicated.step == TRAINER:
+        return replicated
+    containers = []
+    for container in replicated.pod.containers:
+        if container.name == main:
+            container = _program(container, job)
+        containers.append(container)
+    pod = replace(replicated.pod, containers=tuple(containers))
+    return replace(replicated, pod=pod)
+
+
+def _program(container: Container, job: TrainJob) -> Container:
+    own = container.command
+    return replace(
+        container,
+        image=container.image or job.image,
+        command=own or job.command,
+        args=container.args if own else job.args,
+        env=merged(job.env, container.env),
+        requests=job.requests,
+        limits=job.limits,
+        origins={**_places(job), **container.origins},
+    )
+
+
+def _places(job: TrainJob) -> dict[str, Route]:
+    names = ("image", "command", "args", "env", "requests", "limits")
+    return {name: job.where(name) for name in names}
+
+
+def program_part(runtime: Runtime) -> ReplicatedJob:
+    """The part that takes the program of the job: the only one, but of a launcher that the kind does not have."""
+    main = runtime.trainer()
+    return runtime.jobs[0] if main is None else main
+
+
+def renamed(pod: Pod, main: str) -> Pod:
+    """A pod whose container for the program has another name."""
+    containers = []
+    for container in pod.containers:
+        if container.name == "node":
+            container = replace(container, name=main)
+        containers.append(container)
+    return replace(pod, containers=tuple(containers))
+
+
+def kind_of(job: Job) -> JobKind:
+    """The kind of a job of EKS. Raises TypeError for a job of another platform."""
+    kind = job.kind
+    if not isinstance(kind, JobKind):
+        raise TypeError(f"`{job.spec.name}` is no job of EKS")
+    return kind

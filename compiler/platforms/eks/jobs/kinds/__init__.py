@@ -1,0 +1,38 @@
+"""Kinds of objects that run a job of the spec. One file each, with one value ``KIND``; found by being here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from compiler.platforms.eks.jobs.kind import JobKind
+
+__all__ = ["called", "kinds", "of_object", "of_objects"]
+
+
+@cache
+def kinds() -> Mapping[str, JobKind]:
+    """The kinds by what a spec calls them; the first is that of a job that names none."""
+    files = {file.stem for folder in __path__ for file in Path(folder).glob("*.py")}
+    files.discard("__init__")
+    found = [import_module(f"{__name__}.{name}").KIND for name in sorted(files)]
+    found.sort(key=lambda kind: kind.place)
+    return {kind.name: kind for kind in found}
+
+
+def called(name: str) -> JobKind:
+    """The kind of a name. Raises KeyError for one that is not there."""
+    return kinds()[name]
+
+
+@cache
+def of_objects() -> Mapping[tuple[str, str], JobKind]:
+    """The kinds by API group and kind of their objects."""
+    return {(kind.group, kind.kind): kind for kind in kinds().values()}
+
+
+def of_object(group: str, kind: str) -> JobKind | None:
+    """The kind of an object, by its API group and kind; ``None`` for what runs no job of a spec."""
+    return of_objects().get((group, kind))

@@ -1,0 +1,263 @@
+"""trainer.kubeflow.org/v1alpha1 TrainJob, which Trainer runs by a runtime (2.1: podTemplateOverrides; 2.2 on:
+runtimePatches). What a job is that names no kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from compiler.core.pods.plan import Pod
+from compiler.lift.pods import as_meant, env, misspelt, pod
+from compiler.lift.reader import Reader, labels_of, name_of, namespace_of, pruned, unread
+from compiler.manifest import Body, Manifest
+from compiler.plan import Plan
+from compiler.plan.base import PlanNode
+from compiler.plan.units import Quantity
+from compiler.platforms.eks.flux.plan import chart_version
+from compiler.platforms.eks.jobs.bodies import env_bodies, pod_spec
+from compiler.platforms.eks.jobs.heads import JOBS, job_head
+from compiler.platforms.eks.jobs.kind import JobKind
+from compiler.platforms.eks.jobs.lifting import PRIORITY, QUEUE, own_annotations
+from compiler.platforms.eks.jobs.origins import WORDS, job_origins
+from compiler.platforms.eks.jobs.plan import (
+    TRAIN_JOB,
+    TRAINER_CHART,
+    InitializerSource,
+    Patch,
+    TrainJob,
+)
+from compiler.targets.body import given, path, quantities
+
+if TYPE_CHECKING:
+    from compiler.core.jobs.job import Job
+
+INITIALIZER_CPU, INITIALIZER_MEMORY = Quantity.of(2), Quantity.gib(8)
+"""What an initializer asks for: a download, and files of a few GiB in memory."""
+
+
+class OfTrainer(JobKind):
+    """A runtime that Trainer lays the job over."""
+
+    name = kind = TRAIN_JOB
+    place = 0
+    api = "trainer.kubeflow.org/v1alpha1"
+    plural = "trainjobs"
+    crd = "kubeflow-trainer/v2.3.0"
+    framework = "trainer.kubeflow.org/trainjob"
+    operator = ""
+    pods = (
+        (
+            *("spec", "runtimePatches", "*", "trainingRuntimeSpec", "template", "spec"),
+            *("replicatedJobs", "*", "template", "spec", "template", "spec"),
+        ),
+    )
+    name_limit = None
+    name_syntax = "dns-1035-label"
+    launchers = ("torch", "mpi", "jax")
+    retries = ()
+    retried = "JobSet makes all pods anew so often"
+    restarted = "all pods together, by JobSet"
+    restarts_gang = True
+
+    def taken(self, job: Job) -> Iterator[tuple[str, Mapping[str, Quantity]]]:
+        if job.spec.initializer is not None:
+            downloads = len(job.spec.initializer.parts())
+            asked = {"cpu": INITIALIZER_CPU * downloads, "memory": INITIALIZER_MEMORY * downloads}
+            yield "its initializers ask for", asked
+
+    def manifest(self, plan: Plan, job: TrainJob) -> Manifest:
+        old = (chart_version(plan, TRAINER_CHART) or "").startswith("2.1.")
+        body = _body(job, overrides=old)
+        return Manifest(body, path(JOBS, body), job.at, job_origins(job, old), WORDS)
+
+    def lift(self, body: Reader) -> Iterator[PlanNode]:
+        spec = body / "spec"
+        trainer = spec / "trainer"
+        ref = spec / "runtimeRef"
+        labels = labels_of(body)
+        place = body.follow("metadata", "labels")
+        nodes = trainer / "numNodes"
+        processes = trainer / "numProcPerNode"
+        image = trainer / "image"
+        variables = trainer / "env"
+        command = trainer / "command"
+        args = trainer / "args"
+        resources = trainer / "resourcesPerNode"
+        requests = resources / "requests"
+        limits = resources / "limits"
+        suspend = spec / "suspend"
+        managed_by = spec / "managedBy"
+        deadline = spec / "activeDeadlineSeconds"
+        count = processes.integer()
+        requested, limited = requests.quantities(), limits.quantities()
+        yield TrainJob(
+            at=body.at,
+            name=name_of(body),
+            namespace=namespace_of(body),
+            runtime=(ref / "name").word(),
+            unread=unread(
+                nodes=nodes, requests=requests, limits=limits, claims=resources / "claims"
+            ),
+            origins={
+                "nodes": nodes.at,
+                "image": image.at,
+                "command": command.at,
+                "args": args.at,
+                "env": variables.at,
+                "requests": requests.at,
+                "limits": limits.at,
+                "queue": (place / QUEUE).at,
+                "priority": (place / PRIORITY).at,
+                "runtime": (ref / "name").at,
+                "suspend": suspend.at,
+                "managed_by": managed_by.at,
+                "patches": (spec / "runtimePatches").at,
+                "processes": processes.at,
+                "deadline": deadline.at,
+                "name": body.follow("metadata", "name").at,
+                "trainer": trainer.at,
+                "namespace": body.follow("metadata", "namespace").at,
+            },
+            runtime_kind=(ref / "kind").text() or "ClusterTrainingRuntime",
+            queue=labels.pop(QUEUE, None),
+            priority=labels.pop(PRIORITY, None),
+            trainer=bool(trainer),
+            nodes=nodes.integer(),
+            processes=processes.text() if count is None else count,
+            image=image.text(),
+            command=command.texts(),
+            args=args.texts(),
+            env=env(variables),
+            requests=as_meant(requested),
+            limits=as_meant(limited),
+            misspelt=misspelt(requests=requested, limits=limited),
+            patches=(*_patches_of(spec), *_overrides(spec)),
+            suspend=suspend.flag(),
+            managed_by=managed_by.text(),
+            deadline=deadline.integer(),
+            prune=pruned(body),
+            labels=labels,
+            annotations=own_annotations(body),
+            initializers=tuple(_initializers(spec / "initializer")),
+        )
+
+
+# --- what is written
+
+
+def _body(job: TrainJob, *, overrides: bool) -> Body:
+    """TrainJob. ``overrides``: patches in the form of Trainer 2.1."""
+    metadata = job_head(job, KIND.api, KIND.kind)
+    runtime_ref = {
+        "apiGroup": "trainer.kubeflow.org",
+        "kind": job.runtime_kind,
+        "name": job.runtime,
+    }
+    laid_over = _patches(job.patches)
+    patches: dict[str, list[Body]] = {"runtimePatches": laid_over}
+    if overrides:
+        patches = {"podTemplateOverrides": list(map(_override, job.patches))}
+    sources = job.initializers
+    initializers = {source.name: _source(source) for source in sources}
+    spec = given(
+        runtimeRef=runtime_ref,
+        activeDeadlineSeconds=job.deadline,
+        managedBy=job.managed_by,
+        initializer=initializers,
+        trainer=_trainer(job) if job.trainer else None,
+        **patches,
+    )
+    return {**metadata, "spec": spec}
+
+
+def _source(source: InitializerSource) -> Body:
+    return given(
+        storageUri=source.uri,
+        env=env_bodies(source.env),
+        secretRef={"name": source.secret} if source.secret else None,
+    )
+
+
+def _trainer(job: TrainJob) -> Body:
+    resources = given(requests=quantities(job.requests), limits=quantities(job.limits))
+    return given(
+        numNodes=job.nodes,
+        numProcPerNode=job.processes,
+        image=job.image,
+        command=list(job.command),
+        args=list(job.args),
+        env=env_bodies(job.env),
+        resourcesPerNode=resources,
+    )
+
+
+def _override(patch: Patch) -> Body:
+    return given(
+        targetJobs=[{"name": patch.job}], metadata=_metadata(patch.pod), spec=pod_spec(patch.pod)
+    )
+
+
+def _patches(patches: Iterable[Patch]) -> list[Body]:
+    """runtimePatches: a list by manager, so that those of one manager are one entry."""
+    jobs: dict[str, list[Body]] = {}
+    for patch in patches:
+        metadata = _metadata(patch.pod)
+        pod = given(metadata=metadata, spec=pod_spec(patch.pod))
+        job = {"name": patch.job, "template": {"spec": {"template": pod}}}
+        jobs.setdefault(patch.manager, []).append(job)
+    return [
+        {"manager": manager, "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": own}}}}
+        for manager, own in jobs.items()
+    ]
+
+
+def _metadata(pod: Pod) -> Body:
+    labels = dict(pod.labels)
+    return given(labels=labels, annotations=dict(pod.annotations))
+
+
+# --- what is read
+
+
+def _initializers(body: Reader) -> Iterator[InitializerSource]:
+    """What each initializer downloads."""
+    for name, source in body.entries():
+        secret = source.follow("secretRef", "name")
+        yield InitializerSource(
+            at=source.at,
+            name=name,
+            uri=(source / "storageUri").text(),
+            secret=secret.text(),
+            env=env(source / "env"),
+        )
+
+
+def _patches_of(spec: Reader) -> Iterator[Patch]:
+    """runtimePatches, Trainer 2.2 on."""
+    for patch in (spec / "runtimePatches").items():
+        manager = patch / "manager"
+        jobset = patch.follow("trainingRuntimeSpec", "template", "spec")
+        for job in (jobset / "replicatedJobs").items():
+            name = job / "name"
+            yield Patch(
+                at=job.at,
+                job=name.word(),
+                pod=pod(job.follow("template", "spec", "template")),
+                manager=manager.word(),
+                origins={"job": name.at, "manager": manager.at},
+            )
+
+
+def _overrides(spec: Reader) -> Iterator[Patch]:
+    """podTemplateOverrides, Trainer 2.1; they have no manager."""
+    for override in (spec / "podTemplateOverrides").items():
+        for target in (override / "targetJobs").items():
+            yield Patch(
+                at=override.at,
+                job=(target / "name").word(),
+                pod=pod(override),
+                origins={"job": (target / "name").at},
+            )
+
+
+KIND = OfTrainer()

@@ -1,0 +1,20 @@
+"""Which kinds the jobs of a spec are: operators and Kueue's integrations are there for them."""
+
+from __future__ import annotations
+
+from compiler.context import Context
+from compiler.core.jobs.spec import JobsSection
+from compiler.platforms.eks.jobs.kind import JobKind
+from compiler.platforms.eks.jobs.kinds import kinds
+
+
+def used(context: Context) -> list[JobKind]:
+    """The kinds that the spec has jobs of. Jobs that are done count: what is left of their runs has the operator's
+    finalizers and pods."""
+    named = {job.kind for job in JobsSection.of(context.spec).jobs}
+    return [kind for kind in kinds().values() if kind.name in named]
+
+
+def operates(context: Context, component: str) -> bool:
+    """Whether a component is the operator of a kind that the spec has jobs of."""
+    return any(kind.operator == component for kind in used(context))
