@@ -68,9 +68,9 @@ docs: $(DEV) ## Write anew what is generated in docs/
 catalog: $(DEV) ## Make the catalog anew from the data of the locked packages
 	$(BIN)/python -m compiler.catalog.build
 
-schemas: $(DEV) ## Derive the schemas anew from released CRDs and cfn-lint (SHARED=…, TRAINER_21=…, KUBERAY=…)
+schemas: $(DEV) ## Derive the schemas anew from released CRDs and cfn-lint (SHARED=…, TRAINER_21=…)
 	$(BIN)/python -m compiler.formats.cloudformation.derive
-	$(BIN)/python -m compiler.verify.derive $(SHARED) $(if $(TRAINER_21),--trainer-2.1 $(TRAINER_21)) $(if $(KUBERAY),--kuberay $(KUBERAY))
+	$(BIN)/python -m compiler.verify.derive $(SHARED) $(if $(TRAINER_21),--trainer-2.1 $(TRAINER_21))
 
 lock: $(ENV) ## Resolve requirements*.in into locks with hashes (UPGRADE=--upgrade)
 	$(PIP) uv

@@ -21,6 +21,7 @@ from compiler.lower import lower
 from compiler.manifest import Manifest
 from compiler.places import Document, SourceFile
 from compiler.plan import Plan
+from compiler.platforms.eks.jobs.kind import JobKind
 from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.platforms.eks.release.versions import name_of_version
 from compiler.resolve import resolve
@@ -185,3 +186,19 @@ def files(plan: Plan) -> dict[str, Any]:
         for each in lower(plan)
         if not isinstance(each, Manifest)
     }
+
+
+_PROGRAMS: dict[str, list[str]] = {
+    "torch": ["torchrun", "train.py"],
+    "mpi": ["mpirun", "python", "train.py"],
+    "ray": ["python", "train.py"],
+}
+"""A command for each framework of a launcher."""
+
+
+def job_of_kind(kind: JobKind) -> dict[str, Any]:
+    """The keys of a job of a kind: of the first launcher that it runs, or without one where its nodes have no peers."""
+    command = ["python", "shard.py"]
+    if kind.has_peers:
+        command = _PROGRAMS[kind.launchers[0]]
+    return {"kind": kind.name, "command": command}

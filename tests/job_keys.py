@@ -99,6 +99,7 @@ def kind_keys(draw: st.DrawFn) -> dict[str, Any]:
     elif kind in ("v1", "mpi"):
         keys["kind"] = "PyTorchJob"
         if kind == "mpi":
+            keys["kind"] = "MPIJob"
             keys["launcher"] = {"mpi": {}}
             keys["command"] = ["mpirun", "python", "t.py"]
     elif kind == "set":

@@ -12,6 +12,7 @@ from pydantic_core import core_schema
 from compiler.core.jobs.launchers.filling import FILLING, OF_RUNTIME
 from compiler.language.documents import documents
 from compiler.language.whole import language
+from compiler.platforms import PLATFORMS
 from compiler.source.inherit import DEFAULTS, NEVER_INHERITED
 from compiler.spec.editor import shape_of
 from compiler.spec.later import stood_for
@@ -79,7 +80,18 @@ class _Editors(GenerateJsonSchema):
 
 
 def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    return model.model_json_schema(by_alias=True, schema_generator=_Editors)
+    body = model.model_json_schema(by_alias=True, schema_generator=_Editors)
+    definitions = body.get("$defs", {})
+    for definition in (body, definitions.get("Job")):
+        if definition is not None and definition["title"] == "Job":
+            _list_kinds(definition["properties"]["kind"])
+    return body
+
+
+def _list_kinds(key: dict[str, Any]) -> None:
+    """The kinds of jobs that some platform runs, which the core does not know."""
+    names = [name for platform in PLATFORMS.values() for name in platform.asked().kinds()]
+    key["anyOf"][0] = {"type": "string", "enum": list(dict.fromkeys(names))}
 
 
 def schema(kind: str) -> dict[str, Any]:

@@ -1,10 +1,9 @@
-"""Derive the committed schemas: ``python -m compiler.verify.derive FOLDER [--trainer-2.1 FOLDER] [--kuberay FOLDER]``.
+"""Derive the committed schemas: ``python -m compiler.verify.derive FOLDER [--trainer-2.1 FOLDER]``.
 
 Reads released CRDs (``crds/PROJECT/VERSION/*.yaml``), Kubernetes' core definitions, eksctl's schema and what only a
 documentation states (``documented``), and writes one JSON file a kind and version into ``compiler/verify/data``. Each
-file names project, release and source. Upstream prose is left out. Two are not among them: Trainer 2.1's CRDs, which
-``git show v2.1.0:manifests/base/crds/…`` of github.com/kubeflow/trainer writes into a folder, and KubeRay's, of which
-``git show v1.6.2:helm-chart/kuberay-operator/crds/ray.io_rayjobs.yaml`` of github.com/ray-project/kuberay is one.
+file names project, release and source. Upstream prose is left out. Trainer 2.1's CRDs are not among
+them: ``git show v2.1.0:manifests/base/crds/…`` of github.com/kubeflow/trainer writes them into a folder.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from compiler.platforms.eks.jobs.kinds import kinds as job_kinds
 from compiler.verify import documented
 from compiler.verify.core import CoreDefinitions, from_eksctl
 from compiler.verify.schemas import DATA, file_name
@@ -37,24 +37,18 @@ CRDS: dict[str, frozenset[str]] = {
             "AdmissionCheck",
         }
     ),
-    "jobset/v0.12.0": frozenset({"JobSet"}),
-    "kubeflow-trainer/v2.3.0": frozenset({"TrainJob", "ClusterTrainingRuntime", "TrainingRuntime"}),
+    "kubeflow-trainer/v2.3.0": frozenset({"ClusterTrainingRuntime", "TrainingRuntime"}),
     "flux-kustomize-controller/v1.10.1": frozenset({"Kustomization"}),
     "flux-source-controller/v1.10.1": frozenset(
         {"GitRepository", "OCIRepository", "HelmRepository"}
     ),
     "flux-helm-controller/v1.6.3": frozenset({"HelmRelease"}),
     "external-secrets/v2.9.0": frozenset({"ExternalSecret", "SecretStore"}),
-    "training-operator/v1.9.4": frozenset({"PyTorchJob", "MPIJob"}),
-    "mpi-operator/v0.8.2": frozenset({"MPIJob"}),
+    "training-operator/v1.9.4": frozenset({"MPIJob"}),
 }
 TRAINER_21 = (
     "github.com/kubeflow/trainer tag v2.1.0 "
     "(commit 73c9bece741ce17d2124abda3ec6bfcf5b5b8e87, 2025-11-07), manifests/base/crds"
-)
-KUBERAY = (
-    "github.com/ray-project/kuberay tag v1.6.2 "
-    "(commit 598eb66aa077c55ae04fa87b192238a3ec184e88, 2026-06-17), helm-chart/kuberay-operator/crds"
 )
 CORE_SOURCE = "kubernetes-core/v1.36.0"
 # package -> its API group and kinds
@@ -115,22 +109,26 @@ def load_crds(folder: Path) -> Iterator[Raw]:
                 yield document
 
 
-def derive(
-    shared_folder: Path, trainer_21: Path | None = None, kuberay: Path | None = None
-) -> Iterator[tuple[str, Raw]]:
+def _kinds_by_place() -> dict[str, frozenset[str]]:
+    """The kinds whose definitions are read, those of jobs too, by the folder below ``crds/``."""
+    places = dict(CRDS)
+    for kind in job_kinds().values():
+        if kind.crd != CORE_SOURCE:
+            places[kind.crd] = places.get(kind.crd, frozenset()) | {kind.kind}
+    return places
+
+
+def derive(shared_folder: Path, trainer_21: Path | None = None) -> Iterator[tuple[str, Raw]]:
     """File names with derived schemas."""
-    for place, kinds in CRDS.items():
+    for place, kinds in _kinds_by_place().items():
         folder = shared_folder / "crds" / place
         project, _, release = place.partition("/")
         yield from _crd_files(folder, kinds, project, release, _source(folder))
     if trainer_21 is not None:
-        kinds = CRDS["kubeflow-trainer/v2.3.0"]
+        kinds = _kinds_by_place()["kubeflow-trainer/v2.3.0"]
         yield from _crd_files(
             trainer_21, kinds, "kubeflow-trainer", "v2.1.0", TRAINER_21, variant="2.1"
         )
-    if kuberay is not None:
-        kinds = frozenset({"RayJob"})
-        yield from _crd_files(kuberay, kinds, "kuberay", "v1.6.2", KUBERAY)
     for derived in from_crd(documented.NODE_CLASS):
         yield _file(derived, documented.PROJECT, documented.RELEASE, documented.SOURCE)
     yield from _core_files(shared_folder / "crds" / CORE_SOURCE)
@@ -235,10 +233,9 @@ def main(arguments: list[str] | None = None) -> int:
         type=Path,
         help="folder with the CRDs of Kubeflow Trainer 2.1.0",
     )
-    parser.add_argument("--kuberay", type=Path, help="folder with the CRDs of KubeRay 1.6.2")
     parser.add_argument("--into", type=Path, default=DATA)
     options = parser.parse_args(arguments)
-    files = derive(options.shared, options.trainer, options.kuberay)
+    files = derive(options.shared, options.trainer)
     count = write(files, options.into)
     summary = f"{count} schemas in {options.into}\n"
     sys.stdout.write(summary)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.model.beside import stand_together
-from compiler.platforms.eks.jobs.kinds import kinds
+from compiler.model.kinds import framework_of
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, TrainJob
 from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.platforms.eks.workloads.plan import Workload
@@ -53,7 +53,7 @@ def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
     for job in _queued(world):
         if not stand_together(manager, job):
             continue
-        framework = _FRAMEWORKS.get(job.kind)
+        framework = framework_of(job.kind)
         if framework is None or framework in frameworks or framework in reported:
             continue
         reported.add(framework)
@@ -73,7 +73,3 @@ def _queued(world: World) -> Iterator[TrainJob | Workload]:
     for workload in world.plan.of(Workload):
         if workload.queue:
             yield workload
-
-
-_OTHERS = {"RayCluster": "ray.io/raycluster", "RayService": "ray.io/rayservice"}
-_FRAMEWORKS = {**{kind.name: kind.framework for kind in kinds().values()}, **_OTHERS}

@@ -145,16 +145,16 @@ def test_a_rendering_that_changes_under_the_same_name(
     folder: Path, trainyard: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The name may be the same: what was written is compared."""
-    from compiler.platforms.eks.runs import target as trainer
+    from compiler.platforms.eks.jobs.kinds import train_job as trainer
 
-    body = trainer.job_body
+    body = trainer._body
 
     def longer(*given: Any, **named: Any) -> dict[str, Any]:
         made = body(*given, **named)
         return {**made, "spec": {**made["spec"], "activeDeadlineSeconds": 60}}
 
     before = train_jobs(folder)
-    monkeypatch.setattr(trainer, "job_body", longer)
+    monkeypatch.setattr(trainer, "_body", longer)
     done = trainyard("compile", "spec.yaml", cwd=folder)
     assert HELD in done.out
     assert train_jobs(folder) == before

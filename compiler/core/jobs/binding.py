@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from compiler.context import SPEC, Context, T, near_help, unique
 from compiler.core.jobs import spec as spec_jobs
 from compiler.core.jobs.images import with_images
-from compiler.core.jobs.job import Job
-from compiler.core.jobs.kind import Kind
+from compiler.core.jobs.job import Job, Kind
 from compiler.core.jobs.spec import JobsSection
 from compiler.core.pools.pools import Pool, resolve_pools
 from compiler.core.pools.spec import PoolsSection

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from compiler.context import Context
-from compiler.core.jobs.kind import Kind
+from compiler.core.jobs.job import Kind
 from compiler.platforms.eks import addons
 from compiler.platforms.eks.jobs.kinds import kinds as job_kinds
 from compiler.platforms.eks.nodes.share import node_share

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from compiler.core.jobs.kind import Kind
+from compiler.core.jobs.job import Kind
 from compiler.core.pods.plan import DOMAIN, Container, EnvVar, Pod, ReplicatedJob, merged
 from compiler.diagnostics.diagnostic import listed
 from compiler.lift.reader import Reader
