@@ -21,7 +21,7 @@ from compiler.lift import lift
 from compiler.manifest import ObjectRef
 from compiler.platforms.eks.addons import addons
 from compiler.platforms.eks.jobs import bodies, heads, lifting, origins
-from compiler.platforms.eks.jobs.kind import JobKind, OwnPods
+from compiler.platforms.eks.jobs.kind import ASKED, JobKind, OwnPods
 from compiler.platforms.eks.jobs.kinds import kinds, of_object
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, FileSet, Runtime, TrainJob
 from compiler.platforms.eks.kueue.plan import QueueManager
@@ -55,9 +55,7 @@ def object_of(kind: JobKind, data: dict[str, Any]) -> dict[str, Any]:
 @of_each
 class TestEveryKind:
     def test_it_says_all_that_is_asked_of_a_kind(self, kind: JobKind) -> None:
-        asked = {name for base in (JobKind, *JobKind.__mro__) for name in annotated(base)}
-        missing = sorted(name for name in asked if not hasattr(kind, name))
-        assert missing == []
+        assert [name for name in ASKED if name not in vars(type(kind))] == []
         if kind.name != TRAIN_JOB:
             assert isinstance(kind, OwnPods)
             own = ("written", "lift", "parts", "runtime", "explain")
@@ -121,6 +119,7 @@ class TestEveryKind:
         plan = plan_of(of_kind(kind))
         manager = plan.one(QueueManager)
         assert manager is not None
+        assert kind.framework
         assert kind.framework in manager.frameworks
         metadata = object_of(kind, of_kind(kind))["metadata"]
         assert metadata["labels"]["kueue.x-k8s.io/queue-name"] == "gpu"
@@ -189,14 +188,6 @@ class TestEveryKind:
             assert getattr(getattr(module, name), "__module__", "") != lifting.__name__, name
 
 
-def annotated(base: type) -> dict[str, Any]:
-    return {
-        name: text
-        for name, text in vars(base).get("__annotations__", {}).items()
-        if "ClassVar" in str(text)
-    }
-
-
 def other_than(kind: JobKind) -> JobKind:
     return next(other for other in KINDS.values() if other is not kind)
 
@@ -228,13 +219,3 @@ def reached(module: ModuleType, method: str) -> set[str]:
         found |= fresh
         waiting += fresh
     return found
-
-
-def test_a_kind_that_says_nothing_is_named_by_each_guard() -> None:
-    """The guards see what is missing: they are no table of what there is."""
-
-    class Empty(OwnPods):
-        name = "Empty"
-
-    missing = {name for name in annotated(JobKind) if not hasattr(Empty(), name)}
-    assert {"api", "crd", "framework", "operator", "pods", "restarted", "launchers"} <= missing

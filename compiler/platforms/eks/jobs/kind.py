@@ -49,36 +49,55 @@ class CalledBy(NamedTuple):
     port: int
 
 
-class JobKind(Kind):
-    """A kind of object that runs a job. What has no value here, every kind says itself."""
+ASKED = (
+    *(
+        "name",
+        "kind",
+        "place",
+        "api",
+        "plural",
+        "crd",
+        "framework",
+        "operator",
+        "pods",
+        "name_limit",
+    ),
+    *("name_syntax", "retries", "retried", "restarted", "launchers"),
+)
+"""What every kind says itself. The values of :class:`JobKind` stand for what is not said, so that the guards can name
+all of it (tests/platforms/test_kinds.py)."""
 
-    place: ClassVar[int]
+
+class JobKind(Kind):
+    """A kind of object that runs a job."""
+
+    place: ClassVar[int] = 0
     """Its place in lists that are written: a kind that comes later changes no order."""
-    kind: ClassVar[str]
+    kind: ClassVar[str] = ""
     """The ``kind`` of its objects; ``name`` is the same, or ``kind.group`` where another kind has that name."""
-    api: ClassVar[str]
+    api: ClassVar[str] = ""
     """The ``apiVersion`` of its objects."""
-    plural: ClassVar[str]
+    plural: ClassVar[str] = ""
     """Its resource, as RBAC and kubectl call it."""
-    crd: ClassVar[str]
+    crd: ClassVar[str] = ""
     """The project and release whose definition of it is kept (``compiler/verify/data``)."""
-    framework: ClassVar[str]
+    framework: ClassVar[str] = ""
     """What Kueue calls it in ``integrations.frameworks``."""
-    operator: ClassVar[str]
+    operator: ClassVar[str] = ""
     """The component that runs it and is there for jobs of it alone; "" where every cluster has its controller."""
-    pods: ClassVar[tuple[tuple[str, ...], ...]]
+    pods: ClassVar[tuple[tuple[str, ...], ...]] = ()
     """Where its objects have specs of pods: ``*`` is each item of a list, ``{}`` each value of a mapping."""
-    name_limit: ClassVar[NameLimit | None]
+    name_limit: ClassVar[NameLimit | None] = None
     """The limit of its name that is lower than that of its syntax, if there is one."""
-    name_syntax: ClassVar[str]
+    name_syntax: ClassVar[str] = "dns-subdomain"
     """What its name must be: a key of ``compiler/verify/syntax.py``."""
-    retries: ClassVar[tuple[str, ...]]
+    retries: ClassVar[tuple[str, ...]] = ()
     """Where its objects say how often they are started again; () where their runtime does."""
-    retried: ClassVar[str]
+    retried: ClassVar[str] = ""
     """What ``retries.job`` does."""
-    restarted: ClassVar[str]
+    restarted: ClassVar[str] = ""
     """What it restarts when a pod fails."""
-    launchers: ClassVar[tuple[str, ...]]
+    launchers: ClassVar[tuple[str, ...]] = ()
     """The launchers that it can run, by their framework."""
     main: ClassVar[str] = "node"
     """The container that runs the program."""
