@@ -177,7 +177,7 @@ def job(draw: st.DrawFn, name: str, where: dict[str, Any], storage: list[str]) -
                 ),
                 processesPerNode=some(st.integers(1, 16)),
                 serviceAccount=some(st.just("own")),
-                gracePeriod=some(DURATIONS),
+                terminationGracePeriod=some(DURATIONS),
             )
         ),
     }
@@ -338,7 +338,8 @@ def specs(draw: st.DrawFn) -> dict[str, Any]:
                 ),
                 health=some(
                     mapping(
-                        monitoringAgent=some(st.booleans()), problemDetector=some(st.booleans())
+                        nodeMonitoringAgent=some(st.booleans()),
+                        nodeProblemDetector=some(st.booleans()),
                     )
                 ),
                 flux=some(

@@ -76,6 +76,7 @@ def parser() -> argparse.ArgumentParser:
     _report(commands)
     _lint(commands)
     _test(commands)
+    _fmt(commands)
     _explain(commands)
     _schema(commands)
     _catalog(commands)
@@ -320,6 +321,22 @@ def _explain(commands: Commands) -> None:
         "--in", dest="paths", action="append", metavar="SPEC", help=f"specs (default: {SPECS}/)"
     )
     _rules_and_facts(command)
+
+
+def _fmt(commands: Commands) -> None:
+    command = _command(
+        commands, "fmt", "name the keys of specs that had another name before, or rename them"
+    )
+    command.add_argument(
+        "paths",
+        nargs="*",
+        default=[SPECS],
+        metavar="SPEC",
+        help=f"spec files or folders (default: {SPECS}/)",
+    )
+    command.add_argument(
+        "--fix", action="store_true", help="rename them in the files; comments and all else stay"
+    )
 
 
 def _schema(commands: Commands) -> None:

@@ -520,6 +520,14 @@ def _print_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> No
 
 
 @_usage
+def run_fmt(options: argparse.Namespace) -> int:
+    """``fmt``: former names of keys, reported or replaced."""
+    from compiler.cli.fmt import fmt
+
+    return fmt(options.paths, fix=options.fix)
+
+
+@_usage
 def run_drill(options: argparse.Namespace) -> int:
     """``drill``: a Job for ``kubectl apply -f -``, after comments on what must follow."""
     from compiler.cli.drill import text

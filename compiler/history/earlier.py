@@ -45,8 +45,8 @@ def earlier_runs(
     """
     asked_for = {run.key for run in current}
     section = JobsSection.of(spec)
-    done = {job.name for job in section.jobs if job.done}
-    ended = set(section.ended_runs)
+    done = {job.name for job in section.jobs if job.completed}
+    ended = set(section.completed_runs)
     earlier = []
     for run in remembered:
         if run.key in asked_for:
@@ -181,14 +181,14 @@ def _needed_error(
         name = f"`{run.object}` of job `{run.job}`"
         notes.append(f"{name}: `{run.ends_with()}` ends it")
     names = ", ".join(objects)
-    ended = f"`endedRuns: [{names}]`"
+    ended = f"`completedRuns: [{names}]`"
     if until_merged:
         help = (
             "keep it in this commit; end the run when that is merged, since Flux makes again what git asks for; "
             f"let it leave in the next commit, with {ended} under `spec`"
         )
     else:
-        help = f"keep it until then; what has ended is named under `spec`: {ended}, or by `done: true` in its job"
+        help = f"keep it until then; what has ended is named under `spec`: {ended}, or by `completed: true` in its job"
     return error(
         "CHG001",
         f"{thing} leaves the spec, and {need}",
@@ -224,7 +224,7 @@ def earlier_runs_note(earlier: Iterable[Run], plan: Plan) -> list[Diagnostic]:
             _of_one_job(runs, plan) or _SPEC / "jobs",
             key=True,
             notes=tuple(notes),
-            help=f"once ended, name it under `spec`, and it is forgotten: `endedRuns: [{names}]`; "
+            help=f"once ended, name it under `spec`, and it is forgotten: `completedRuns: [{names}]`; "
             f"`--replace {runs[0].object}` if it was never pushed",
         )
     ]
@@ -299,13 +299,13 @@ def _holds(run: Run) -> str:
 def ended_runs_faults(
     earlier: Iterable[Run], current: Iterable[Run], spec: ClusterSpec
 ) -> list[Diagnostic]:
-    """Names under ``endedRuns`` that end nothing: those of jobs of the spec, and those that no run has."""
+    """Names under ``completedRuns`` that end nothing: those of jobs of the spec, and those that no run has."""
     ended = {run.object for run in earlier}
     asked_for = {run.object: run.job for run in current}
     diagnostics = []
-    ended_runs = JobsSection.of(spec).ended_runs
+    ended_runs = JobsSection.of(spec).completed_runs
     for index, name in enumerate(ended_runs):
-        at = _SPEC / "endedRuns" / index
+        at = _SPEC / "completedRuns" / index
         job = asked_for.get(name)
         if job is not None:
             diagnostics.append(
@@ -313,7 +313,7 @@ def ended_runs_faults(
                     "CHG005",
                     f"run `{name}` is what job `{job}` asks for",
                     at,
-                    help=f"write `done: true` in job `{job}`, or remove `{name}` here",
+                    help=f"write `completed: true` in job `{job}`, or remove `{name}` here",
                 )
             )
         elif name not in ended:

@@ -117,7 +117,7 @@ def hold(
 
 def _asked_for(runs: Sequence[Run], section: JobsSection) -> set[str]:
     """The objects of the runs for which git asks until this edit is merged. A job that is done has ended by itself."""
-    done = {job.name for job in section.jobs if job.done}
+    done = {job.name for job in section.jobs if job.completed}
     return {run.object for run in runs if run.state == SUBMITTED and run.job not in done}
 
 
@@ -228,7 +228,7 @@ def _other_kind_error(job: TrainJob, run: Run) -> Diagnostic:
         job.at / "kind",
         label=f"a {was} cannot become a {now}",
         notes=(stays, restarts),
-        help=f"write `done: true` once it has ended; {again}; or keep the `kind` of this job; "
+        help=f"write `completed: true` once it has ended; {again}; or keep the `kind` of this job; "
         f"`--replace {job.source_name}` if it was never pushed",
     )
 
@@ -240,7 +240,7 @@ def _ended_job_error(job: TrainJob, run: Run) -> Diagnostic:
         job.at,
         label="the spec said that it is done",
         key=True,
-        help=f"add `rerun: {run.rerun + 1}` to run it again, or write `done: true` again",
+        help=f"add `rerun: {run.rerun + 1}` to run it again, or write `completed: true` again",
     )
 
 
@@ -264,7 +264,7 @@ def _job_is_back_note(job: TrainJob, run: Run) -> list[Diagnostic]:
 def _gone(runs: Sequence[Run], section: JobsSection) -> list[Run]:
     """Runs that may go on, of jobs that the spec no longer has."""
     declared = {job.name for job in section.jobs}
-    ended = set(section.ended_runs)
+    ended = set(section.completed_runs)
     gone = []
     for run in runs:
         has_ended = run.state == ENDED or run.object in ended
@@ -289,6 +289,6 @@ def _renamed_job_error(job: TrainJob, run: Run) -> Diagnostic:
         f"job `{job.source_name}` is job `{run.job}` under another name and would run a second time",
         job.at / "name",
         label=f"`{run.object}` does the same, and may still run",
-        help=f"name it `{run.job}`, or {again}; if `{run.object}` has ended, write `endedRuns: [{run.object}]` under "
-        "`spec`",
+        help=f"name it `{run.job}`, or {again}; if `{run.object}` has ended, write `completedRuns: [{run.object}]` "
+        "under `spec`",
     )

@@ -11,6 +11,7 @@ from typing import Any
 from compiler.places import Document, Route
 from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.source.inherit import EXTENDS
+from compiler.spec.renamed import as_before
 
 _POOLS = Route(("spec", "nodePools"))
 _NOT_WORK = ("name", "rerun", "done")
@@ -49,7 +50,7 @@ class Words:
     def _job(self, job: TrainJob) -> Mapping[str, Any]:
         words: dict[str, Any] = self._words(job.at)
         words.pop(EXTENDS, None)  # what it gave is among them
-        return words
+        return as_before(words)
 
     def _words(self, at: Route) -> Any:
         """What the spec says at a place."""

@@ -11,7 +11,7 @@ from compiler.places.tree import MappingNode, Node, SequenceNode, text_node
 from compiler.source.merge import is_null
 
 EXTENDS, DEFAULTS = "extends", "jobDefaults"
-NEVER_INHERITED = ("name", "rerun", "done", EXTENDS)
+NEVER_INHERITED = ("name", "rerun", "completed", EXTENDS)
 _LISTS = {"jobs": "job", "nodePools": "pool"}
 # One value each, although it may be a mapping: half of one and half of another is neither.
 _WHOLE = ("capacity", "nodes", "placement", "topology")

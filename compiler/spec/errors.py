@@ -17,6 +17,7 @@ from compiler.places import Document, Route, ScalarNode
 from compiler.spec.elsewhere import REMARKS, meant_key
 from compiler.spec.flow import flow
 from compiler.spec.later import model_of
+from compiler.spec.renamed import renamed
 
 _WANTED = {
     "string_type": "text",
@@ -58,6 +59,7 @@ def explain_all(
             continue
         outer = fault.at.parent
         misspelt.add((outer, fault.help))
+        misspelt.add((outer, _meant(_called_now(fault.at))))
         misspelt.add((outer, _meant(_meant_elsewhere(fault.at))))
     reported = []
     for fault, detail in zip(faults, details, strict=True):
@@ -115,6 +117,8 @@ def explain(details: ErrorDetails, model: type[BaseModel], data: Any) -> Diagnos
         field = _field(model, at)
         required = field is not None and field.is_required()
         help = _type_help(kind, value, model_at(model, at), required=required)
+        if isinstance(value, Mapping):
+            help = _split_help(at, value) or help
         wanted = _WANTED[kind]
         name = _name(at)
         message = f"{name} is {kind_of(value)}, not {wanted}"
@@ -312,7 +316,26 @@ def _unknown(at: Route, model: type[BaseModel]) -> Diagnostic:
     elsewhere = _meant_elsewhere(at)
     if elsewhere:
         help = _elsewhere_help(elsewhere, at, model)
+    name = _called_now(at)
+    if name:
+        help = f"it is called `{name}` now: `trainyard fmt --fix` renames it"
     return error("SPC002", f"unknown key `{at[-1]}`", at, help=help, key=True)
+
+
+def _split_help(at: Route, value: Mapping[str, Any]) -> str:
+    """How a mapping is written whose entries became keys of their own; empty where it had none such."""
+    section = _section(at.parent)
+    if section is None:
+        return ""
+    names = {key: renamed(section, f"{at[-1]}.{key}") for key in value}
+    now = [f"{name}: {value[key]}" for key, name in names.items() if name]
+    return f"write {listed(now)}: `trainyard fmt --fix` does it" if now else ""
+
+
+def _called_now(at: Route) -> str:
+    """What a former key at a route is called; empty where it had no other name."""
+    section = _section(at.parent)
+    return "" if section is None else renamed(section, str(at[-1]))
 
 
 def _meant_elsewhere(at: Route) -> str:

@@ -20,17 +20,19 @@ def checkpoint_folder_shared(plan: Plan) -> Iterator[Finding]:
 
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
           size: 4800Gi, version: "2.15"}}}]
-        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama}, gracePeriod: 1m},
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama},
+          terminationGracePeriod: 1m},
           {name: mistral, nodes: 2, image: "registry.test/train:1.0", command: [torchrun, t.py],
-            mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama/}, gracePeriod: 1m}]
+            mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama/}, terminationGracePeriod: 1m}]
 
     ## Passes
 
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
           size: 4800Gi, version: "2.15"}}}]
-        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama}, gracePeriod: 1m},
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama},
+          terminationGracePeriod: 1m},
           {name: mistral, nodes: 2, image: "registry.test/train:1.0", command: [torchrun, t.py],
-            mounts: [{storage: data, path: /data}], checkpoint: {path: /data/mistral}, gracePeriod: 1m}]
+            mounts: [{storage: data, path: /data}], checkpoint: {path: /data/mistral}, terminationGracePeriod: 1m}]
     """
     first: dict[tuple[str, str], CheckpointSchedule] = {}
     for schedule in plan.of(CheckpointSchedule):

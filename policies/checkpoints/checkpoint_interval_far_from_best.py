@@ -28,24 +28,24 @@ def checkpoint_interval_far_from_best(
 
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
           size: 1200Gi, version: "2.15", throughputPerTiB: 125}}}]
-        jobs: [{name: llama, mounts: [{storage: data, path: /data}], torch: "2.12",
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], torchVersion: "2.12",
           checkpoint: {path: /data/llama, every: 1h, keep: 2}, model: {parameters: 8.03e9, sharding: full}}]
 
         nodePools: [{name: gpu, meanTimeBetweenFailures: 200h}]
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
           size: 12000Gi, version: "2.15", throughputPerTiB: 500}}}]
         jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama, every: 12h},
-          torch: "2.12", model: {parameters: 8.03e9, sharding: full}}]
+          torchVersion: "2.12", model: {parameters: 8.03e9, sharding: full}}]
 
         # params: {percent: 1}
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
           size: 12000Gi, version: "2.15", throughputPerTiB: 125}}}]
         jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama, every: 1h},
-          torch: "2.12", model: {parameters: 8.03e9, sharding: full}}]
+          torchVersion: "2.12", model: {parameters: 8.03e9, sharding: full}}]
 
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
           size: 1200Gi, version: "2.15", throughputPerTiB: 125}}}]
-        jobs: [{name: llama, mounts: [{storage: data, path: /data}], torch: "2.12",
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], torchVersion: "2.12",
           checkpoint: {path: /data/llama, every: 10m, keep: 2, async: true},
           model: {parameters: 8.03e9, sharding: full}}]
 
@@ -54,17 +54,17 @@ def checkpoint_interval_far_from_best(
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
           size: 12000Gi, version: "2.15", throughputPerTiB: 125}}}]
         jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama, every: 1h},
-          torch: "2.12", model: {parameters: 8.03e9, sharding: full}}]
+          torchVersion: "2.12", model: {parameters: 8.03e9, sharding: full}}]
 
         # params: {percent: 30}
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
           size: 1200Gi, version: "2.15", throughputPerTiB: 125}}}]
-        jobs: [{name: llama, mounts: [{storage: data, path: /data}], torch: "2.12",
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], torchVersion: "2.12",
           checkpoint: {path: /data/llama, every: 1h, keep: 2}, model: {parameters: 8.03e9, sharding: full}}]
 
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
           size: 1200Gi, version: "2.15", throughputPerTiB: 125}}}]
-        jobs: [{name: llama, mounts: [{storage: data, path: /data}], torch: "2.12",
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], torchVersion: "2.12",
           checkpoint: {path: /data/llama, every: 1h, keep: 2, async: true},
           model: {parameters: 8.03e9, sharding: full}}]
     """

@@ -17,7 +17,7 @@ def checkpoint_on_ephemeral_storage(work: Work) -> Iterator[Finding]:
 
     ## Fails
 
-        jobs: [{name: llama, checkpoint: {path: /data/llama}, torch: "2.12"}]
+        jobs: [{name: llama, checkpoint: {path: /data/llama}, torchVersion: "2.12"}]
 
         jobs: [{name: llama, command: [torchrun, train.py, --output_dir=/data/llama]}]
 

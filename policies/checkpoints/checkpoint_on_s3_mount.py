@@ -23,7 +23,7 @@ def checkpoint_on_s3_mount(work: Work, world: World) -> Iterator[Finding]:
 
         storage: [{name: runs, s3: {existing: {bucket: team-runs}}}]
         jobs: [{name: llama, mounts: [{storage: runs, path: /runs}], checkpoint: {path: /runs/llama, every: 30m},
-          torch: "2.12"}]
+          torchVersion: "2.12"}]
 
         storage: [{name: runs, s3: {existing: {bucket: team-runs}}}]
         jobs: [{name: llama, mounts: [{storage: runs, path: /runs}],

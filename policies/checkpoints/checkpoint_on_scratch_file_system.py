@@ -28,7 +28,8 @@ def checkpoint_on_scratch_file_system(plan: Plan, world: World) -> Iterator[Find
 
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
           size: 4800Gi, version: "2.15", deployment: SCRATCH_2}}}]
-        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama}, torch: "2.12"}]
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama},
+          torchVersion: "2.12"}]
 
         apiVersion: storage.k8s.io/v1
         kind: StorageClass
@@ -64,11 +65,12 @@ def checkpoint_on_scratch_file_system(plan: Plan, world: World) -> Iterator[Find
 
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
           size: 4800Gi, version: "2.15"}}}]
-        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama}, torch: "2.12"}]
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama},
+          torchVersion: "2.12"}]
 
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
           size: 4800Gi, version: "2.15", deployment: SCRATCH_2}}}]
-        jobs: [{name: llama, mounts: [{storage: data, path: /data}], torch: "2.12"}]
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], torchVersion: "2.12"}]
     """
     for schedule in plan.of(CheckpointSchedule):
         if schedule.deployment in _SCRATCH:

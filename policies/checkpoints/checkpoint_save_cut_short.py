@@ -33,29 +33,29 @@ def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
 
     ## Fails
 
-        jobs: [{name: llama, gracePeriod: 10m}]
+        jobs: [{name: llama, terminationGracePeriod: 10m}]
 
-        jobs: [{name: llama, gracePeriod: 10m, torch: "2.11"}]
+        jobs: [{name: llama, terminationGracePeriod: 10m, torchVersion: "2.11"}]
 
-        jobs: [{name: llama, gracePeriod: 10m,
+        jobs: [{name: llama, terminationGracePeriod: 10m,
           image: "public.ecr.aws/deep-learning-containers/pytorch-training:2.8.0-gpu-py312-cu129-ubuntu22.04-ec2",
           env: {TORCH_ELASTIC_SHUTDOWN_TIMEOUT: "585"}}]
 
         # params: {seconds: 30}
-        jobs: [{name: llama, gracePeriod: 45s}]
+        jobs: [{name: llama, terminationGracePeriod: 45s}]
 
-        jobs: [{name: llama, gracePeriod: 10m, launcher: {mpi: {}}, command: [mpirun, python, train.py]}]
+        jobs: [{name: llama, terminationGracePeriod: 10m, launcher: {mpi: {}}, command: [mpirun, python, train.py]}]
 
     ## Passes
 
-        jobs: [{name: llama, gracePeriod: 10m, torch: "2.12"}]
+        jobs: [{name: llama, terminationGracePeriod: 10m, torchVersion: "2.12"}]
 
-        jobs: [{name: llama, gracePeriod: 45s}]
+        jobs: [{name: llama, terminationGracePeriod: 45s}]
 
         # params: {seconds: 600}
-        jobs: [{name: llama, gracePeriod: 10m}]
+        jobs: [{name: llama, terminationGracePeriod: 10m}]
 
-        jobs: [{name: llama, gracePeriod: 10m, image: "pytorch/pytorch:2.12.0-cuda13.0-cudnn9-runtime"}]
+        jobs: [{name: llama, terminationGracePeriod: 10m, image: "pytorch/pytorch:2.12.0-cuda13.0-cudnn9-runtime"}]
 
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi,
           version: "2.15"}}}]
@@ -132,4 +132,4 @@ def _spec_help(version: tuple[int, int] | None) -> str:
     hook = "give `checkpoint.signalFile`"
     if version is not None and version < SHUTDOWN_SINCE:
         return f"take an image of PyTorch 2.12, or {hook}"
-    return f'write `torch: "2.12"` where the image has PyTorch 2.12 or newer; else {hook}'
+    return f'write `torchVersion: "2.12"` where the image has PyTorch 2.12 or newer; else {hook}'

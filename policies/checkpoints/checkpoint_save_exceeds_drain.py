@@ -23,12 +23,12 @@ def checkpoint_save_exceeds_drain(work: Work, world: World) -> Iterator[Finding]
     ## Fails
 
         nodePools: [{name: gpu, nodes: 5, capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
-        jobs: [{name: llama, gracePeriod: 10m, torch: "2.12"}]
+        jobs: [{name: llama, terminationGracePeriod: 10m, torchVersion: "2.12"}]
 
     ## Passes
 
         nodePools: [{name: gpu, nodes: 5, capacity: {block: {reservations: [{id: cr-0a1b2c3d4e5f60718}]}}}]
-        jobs: [{name: llama, gracePeriod: 8m, torch: "2.12"}]
+        jobs: [{name: llama, terminationGracePeriod: 8m, torchVersion: "2.12"}]
     """
     if work.pod is not None:
         grace = work.pod.grace_seconds
@@ -52,5 +52,5 @@ def checkpoint_save_exceeds_drain(work: Work, world: World) -> Iterator[Finding]
             work.pod.where("grace_seconds"),
             label="the rest is cut",
             help=f"write at most {Duration(drain)}",
-            spec_help=f"write `gracePeriod: {Duration(drain)}` at most, or remove it",
+            spec_help=f"write `terminationGracePeriod: {Duration(drain)}` at most, or remove it",
         )

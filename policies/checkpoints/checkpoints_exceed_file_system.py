@@ -22,24 +22,26 @@ def checkpoints_exceed_file_system(plan: Plan) -> Iterator[Finding]:
 
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
           size: 1200Gi, version: "2.15"}}}]
-        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama}, torch: "2.12",
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama},
+          torchVersion: "2.12",
           model: {parameters: 13e9, sharding: full}}]
 
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
           size: 1200Gi, version: "2.15"}}}]
         jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama, keep: 7},
-          torch: "2.12", model: {parameters: 13e9, sharding: full}}]
+          torchVersion: "2.12", model: {parameters: 13e9, sharding: full}}]
 
     ## Passes
 
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
           size: 1200Gi, version: "2.15"}}}]
         jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama, keep: 3},
-          torch: "2.12", model: {parameters: 13e9, sharding: full}}]
+          torchVersion: "2.12", model: {parameters: 13e9, sharding: full}}]
 
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
           size: 2400Gi, version: "2.15"}}}]
-        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama}, torch: "2.12",
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama},
+          torchVersion: "2.12",
           model: {parameters: 13e9, sharding: full}}]
     """
     shared: dict[str, list[CheckpointSchedule]] = {}

@@ -22,13 +22,15 @@ def import_deletes_checkpoints(plan: Plan) -> Iterator[Finding]:
 
         storage: [{name: data, fsxLustre: {create: {size: 4800Gi, throughputPerTiB: 250, dataRepositories:
           [{path: /llama, s3: "s3://models-111122223333/llama", import: [NEW, CHANGED, DELETED]}]}}}]
-        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama}, gracePeriod: 1m}]
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama},
+          terminationGracePeriod: 1m}]
 
     ## Passes
 
         storage: [{name: data, fsxLustre: {create: {size: 4800Gi, throughputPerTiB: 250, dataRepositories:
           [{path: /llama, s3: "s3://models-111122223333/llama", import: [NEW], export: [NEW, CHANGED]}]}}}]
-        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama}, gracePeriod: 1m}]
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama},
+          terminationGracePeriod: 1m}]
     """
     made = {system.name: system for system in plan.of(MadeFileSystem)}
     for schedule in plan.of(CheckpointSchedule):

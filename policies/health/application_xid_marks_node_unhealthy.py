@@ -31,7 +31,7 @@ def application_xid_marks_node_unhealthy(
 
     ## Passes
 
-        health: {problemDetector: true}
+        health: {nodeProblemDetector: true}
     """
     for monitor in detector.monitors:
         for monitor_rule in monitor.rules:

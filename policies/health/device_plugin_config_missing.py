@@ -40,7 +40,7 @@ def device_plugin_config_missing(pool: NodePool, world: World) -> Iterator[Findi
 
     ## Passes
 
-        nodePools: [{name: gpu, sharing: {timeSlicing: {replicas: 4}}}]
+        nodePools: [{name: gpu, gpuSharing: {timeSlicing: {replicas: 4}}}]
         jobs: [{name: llama, nodes: 1}]
     """
     name = pool.labels.get(_LABEL)

@@ -40,7 +40,7 @@ def monitor_config_missing(_plan: Plan, world: World) -> Iterator[Finding]:
 
     ## Passes
 
-        health: {problemDetector: true}
+        health: {nodeProblemDetector: true}
 
         apiVersion: helm.toolkit.fluxcd.io/v2
         kind: HelmRelease

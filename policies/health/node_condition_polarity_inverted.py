@@ -29,7 +29,7 @@ def node_condition_polarity_inverted(detector: ProblemDetector) -> Iterator[Find
 
     ## Passes
 
-        health: {problemDetector: true}
+        health: {nodeProblemDetector: true}
     """
     for monitor in detector.monitors:
         for name in monitor.sets():

@@ -24,7 +24,7 @@ def node_condition_without_consumer(plan: Plan) -> Iterator[Finding]:
 
     ## Passes
 
-        health: {problemDetector: true}
+        health: {nodeProblemDetector: true}
     """
     if not plan.closed:
         return

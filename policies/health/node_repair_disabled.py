@@ -18,11 +18,11 @@ def node_repair_disabled(release: HelmRelease, world: World) -> Iterator[Finding
 
     ## Fails
 
-        health: {repair: false}
+        health: {nodeRepair: false}
 
     ## Passes
 
-        health: {repair: true}
+        health: {nodeRepair: true}
     """
     if release.chart == "karpenter" and world.releases("eks-node-monitoring-agent"):
         gate = value(release.values, "settings", "featureGates", "nodeRepair")
@@ -31,5 +31,5 @@ def node_repair_disabled(release: HelmRelease, world: World) -> Iterator[Finding
                 "the node monitoring agent runs, and Karpenter's node repair is off",
                 release.where("values"),
                 help="set `settings.featureGates.nodeRepair: true`",
-                spec_help="write `health: {repair: true}`, or remove `repair`",
+                spec_help="write `health: {nodeRepair: true}`, or remove `nodeRepair`",
             )

@@ -20,11 +20,11 @@ def node_repair_without_monitoring_agent(release: HelmRelease, world: World) -> 
 
     ## Fails
 
-        health: {monitoringAgent: false}
+        health: {nodeMonitoringAgent: false}
 
     ## Passes
 
-        health: {monitoringAgent: true}
+        health: {nodeMonitoringAgent: true}
     """
     repair = value(release.values, "settings", "featureGates", "nodeRepair")
     if release.chart != "karpenter" or not repair or not world.plan.closed:
@@ -39,7 +39,7 @@ def node_repair_without_monitoring_agent(release: HelmRelease, world: World) -> 
             "node repair is on without the node monitoring agent",
             release.where("values"),
             help="install `eks-node-monitoring-agent`",
-            spec_help="write `health: {monitoringAgent: true}`, or remove `monitoringAgent`",
+            spec_help="write `health: {nodeMonitoringAgent: true}`, or remove `nodeMonitoringAgent`",
         )
 
 

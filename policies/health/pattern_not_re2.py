@@ -27,7 +27,7 @@ def pattern_not_re2(detector: ProblemDetector) -> Iterator[Finding]:
 
     ## Passes
 
-        health: {problemDetector: true}
+        health: {nodeProblemDetector: true}
     """
     for monitor in detector.monitors:
         for monitor_rule in monitor.rules:

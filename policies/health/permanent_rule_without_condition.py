@@ -27,7 +27,7 @@ def permanent_rule_without_condition(detector: ProblemDetector) -> Iterator[Find
 
     ## Passes
 
-        health: {problemDetector: true}
+        health: {nodeProblemDetector: true}
     """
     for monitor in detector.monitors:
         for monitor_rule in monitor.rules:

@@ -32,7 +32,7 @@ def gang_on_shares(work: Work) -> Iterator[Finding]:
 
     ## Passes
 
-        nodePools: [{name: gpu, sharing: {mig: {profile: 1g.5gb}}}]
+        nodePools: [{name: gpu, gpuSharing: {mig: {profile: 1g.5gb}}}]
         jobs: [{name: llama, nodes: 1}]
     """
     for resource, amount in work.asks.items():

@@ -69,7 +69,7 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
                 work.where_env(name),
                 secret=True,
                 help="put it into a Secret, and write `valueFrom: {secretKeyRef: {name: …, key: …}}`",
-                spec_help=f"put it into a Secret, and write `secrets: [{{env: {name}, secret: …, key: …}}]`",
+                spec_help=f"put it into a Secret, and write `secretEnv: [{{env: {name}, secret: …, key: …}}]`",
             )
     what = _in_command(work.words)
     if what:

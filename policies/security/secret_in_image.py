@@ -51,5 +51,5 @@ def secret_in_image(step: Step) -> Iterator[Finding]:
                 step.at,
                 secret=True,
                 help="give it to the build as a secret (`RUN --mount=type=secret`), or to the job as a Secret",
-                spec_help="give it to the jobs: `secrets: [{env: …, secret: …, key: …}]`",
+                spec_help="give it to the jobs: `secretEnv: [{env: …, secret: …, key: …}]`",
             )

@@ -51,7 +51,7 @@ MADE: dict[str, dict[str, Any]] = {
     ),
     "private": spec(
         storage=STORAGE,
-        job={**MOUNT, "secrets": [{"env": "T", "secret": "hf", "key": "t"}]},
+        job={**MOUNT, "secretEnv": [{"env": "T", "secret": "hf", "key": "t"}]},
         network=NETWORK,
         flux=FLUX,
     ),

@@ -60,7 +60,7 @@ def test_it_passes_lint(trainyard: Command, lab: Path) -> None:
 def test_without_a_detector_there_is_none(
     trainyard: Command, lab: Path, words: tuple[str, ...], reported: str
 ) -> None:
-    off = spec(health={"problemDetector": False})
+    off = spec(health={"nodeProblemDetector": False})
     off["metadata"]["name"] = "off"
     (lab / "off.yaml").write_text(yaml.safe_dump(off))
     done = trainyard("drill", *words, cwd=lab)

@@ -139,11 +139,11 @@ def test_what_a_run_needs_cannot_leave(what: str, folder: Path, trainyard: Comma
     done = compiled(folder, trainyard, whole(**{"jobs": [], **parts}))
     assert done.code == 1
     assert f"error[CHG001]: {thing} leaves the spec, and run `{name}` needs it" in done.out
-    assert f"`endedRuns: [{name}]`" in done.out
+    assert f"`completedRuns: [{name}]`" in done.out
     assert snapshot(folder / "generated") == before
     assert compiled(folder, trainyard, whole(jobs=[])).code == 0
     assert "error[CHG001]" in compiled(folder, trainyard, whole(**{"jobs": [], **parts})).out
-    ended = compiled(folder, trainyard, whole(**{"jobs": [], **parts}, endedRuns=[name]))
+    ended = compiled(folder, trainyard, whole(**{"jobs": [], **parts}, completedRuns=[name]))
     assert (ended.code, codes(ended) - {"CHG009"}) == (0, set())
 
 
@@ -166,7 +166,7 @@ def test_a_rerun_leaves_the_run_before(folder: Path, trainyard: Command) -> None
     states = {name: run["state"] for name, run in runs(folder).items()}
     assert states.pop(first) == "left"
     assert list(states.values()) == ["submitted"]
-    done = compiled(folder, trainyard, whole(job={**JOB, "rerun": 1}, endedRuns=[first]))
+    done = compiled(folder, trainyard, whole(job={**JOB, "rerun": 1}, completedRuns=[first]))
     assert (done.code, done.out) == (0, "")
     done = compiled(folder, trainyard, whole(job={**JOB, "rerun": 1}))
     assert (done.code, done.out) == (0, "")
@@ -176,10 +176,10 @@ def test_a_rerun_leaves_the_run_before(folder: Path, trainyard: Command) -> None
 def test_git_stops_asking_before_a_queue_leaves(folder: Path, trainyard: Command) -> None:
     """Until the merge Flux makes the run again where it was deleted: its queue would stay Terminating."""
     name = only_object(folder, "train")
-    gone = whole(jobs=[], queues=[QUEUES[1]], endedRuns=[name])
+    gone = whole(jobs=[], queues=[QUEUES[1]], completedRuns=[name])
     done = compiled(folder, trainyard, gone)
     assert "error[CHG001]: namespace `team-a` leaves the spec" in done.out
-    assert "let it leave in the next commit, with `endedRuns: [train-" in done.out
+    assert "let it leave in the next commit, with `completedRuns: [train-" in done.out
     assert compiled(folder, trainyard, whole(jobs=[])).code == 0
     assert compiled(folder, trainyard, gone).code == 0
 
@@ -192,7 +192,7 @@ def test_a_job_that_is_done_has_no_object(folder: Path, trainyard: Command) -> N
         storage=[],
         priorities=[],
         nodePools=[SECOND_POOL],
-        job={**JOB, "done": True},
+        job={**JOB, "completed": True},
     )
     done = compiled(folder, trainyard, gone)
     assert (done.code, codes(done)) == (0, {"CHG009"})
@@ -216,7 +216,7 @@ def test_a_renamed_job_does_not_run_twice(folder: Path, trainyard: Command) -> N
     assert "CHG003" not in done.out  # what is in doubt is not said to go on
     assert snapshot(folder / "generated") == before
     assert (
-        compiled(folder, trainyard, whole(job={**JOB, "name": "train2"}, endedRuns=[name])).code
+        compiled(folder, trainyard, whole(job={**JOB, "name": "train2"}, completedRuns=[name])).code
         == 0
     )
 
@@ -257,7 +257,7 @@ def test_a_job_that_comes_back(folder: Path, trainyard: Command) -> None:
 def test_a_name_that_ends_nothing(
     named: str | None, code: int, words: str, folder: Path, trainyard: Command
 ) -> None:
-    done = compiled(folder, trainyard, whole(endedRuns=[named or only_object(folder, "train")]))
+    done = compiled(folder, trainyard, whole(completedRuns=[named or only_object(folder, "train")]))
     assert done.code == code
     assert words in done.out
 
@@ -355,7 +355,7 @@ def test_a_run_file_with_a_wrong_value(
 def test_what_flux_deletes_is_said(folder: Path, trainyard: Command) -> None:
     """Objects that leave, but for those that Flux must keep; once, at the edit."""
     name = only_object(folder, "train")
-    done = compiled(folder, trainyard, whole(jobs=[], priorities=[], endedRuns=[name]))
+    done = compiled(folder, trainyard, whole(jobs=[], priorities=[], completedRuns=[name]))
     assert "note[CHG009]: Flux deletes " in done.out
     (names,) = re.findall(r"= note: (.*`WorkloadPriorityClass/high`.*)", done.out)
     assert "TrainJob/" not in names

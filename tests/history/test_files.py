@@ -51,7 +51,7 @@ def test_the_files_of_a_job_that_left_stay_until_it_has_ended(
     done = compiled(folder, trainyard, spec(jobs=[OTHER]))
     assert done.code == 0, done.out
     assert config_maps(folder) == before
-    done = compiled(folder, trainyard, spec(jobs=[OTHER], endedRuns=[name]))
+    done = compiled(folder, trainyard, spec(jobs=[OTHER], completedRuns=[name]))
     assert done.code == 0, done.out
     assert config_maps(folder) == {}
 

@@ -112,7 +112,7 @@ def test_a_change_of_the_spec_must_be_asked_for(
     )  # whether the first goes on beside another is just what is in question
     assert snapshot(folder / "generated") == before
     ended = (
-        {"endedRuns": list(runs(folder))} if "pool" in change else {}
+        {"completedRuns": list(runs(folder))} if "pool" in change else {}
     )  # else it needs the pool as it was
     write(folder, spec(**{**change, **ended, "job": {**change.get("job", {}), "rerun": 1}}))
     assert trainyard("compile", "spec.yaml", cwd=folder).code == 0

@@ -73,7 +73,7 @@ def test_a_trainer_that_knows_no_run_waits_for_its_end(trainyard: Command, tmp_p
     assert done.code == 1
     assert f"error[CHG012]: trainer {OLD_TRAINER} → " in done.out
     assert "every run that Trainer 2.1 started has ended" in done.out
-    ended = compiled(tmp_path, trainyard, spec(jobs=[], endedRuns=[run]))
+    ended = compiled(tmp_path, trainyard, spec(jobs=[], completedRuns=[run]))
     assert ended.code == 0
     assert "warning[CHG011]: trainer " in ended.out
 
@@ -124,7 +124,7 @@ def test_the_report_has_a_section_of_upgrades(trainyard: Command, tmp_path: Path
 
 
 def test_what_is_added_is_no_upgrade(trainyard: Command, tmp_path: Path) -> None:
-    bare = spec(health={"monitoringAgent": False}, jobs=[])
+    bare = spec(health={"nodeMonitoringAgent": False}, jobs=[])
     compiled(tmp_path, trainyard, bare)
     assert not codes(compiled(tmp_path, trainyard, spec(jobs=[]))) & {"CHG010"}
 

@@ -42,7 +42,7 @@ def of_kind(kind: JobKind, **job: Any) -> dict[str, Any]:
     keys = {
         **job_of_kind(kind),
         "mounts": [{"storage": "data", "path": "/data"}],
-        "secrets": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}],
+        "secretEnv": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}],
         **job,
     }
     return spec(job=keys, storage=STORAGE)

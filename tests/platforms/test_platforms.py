@@ -60,13 +60,13 @@ def test_a_spec_names_its_platform() -> None:
 
 
 def test_a_key_of_another_platform_is_one_error_with_what_to_write() -> None:
-    model, faults = load(document(spec(health={"repair": False})), WITHOUT_HEALTH)
+    model, faults = load(document(spec(health={"nodeRepair": False})), WITHOUT_HEALTH)
     assert model is None
     assert summaries(faults) == [
         ("SPC006", "spec.health", "`health` is no part of platform `plain`")
     ]
     assert faults[0].help == "its nodes watch themselves"
-    assert load(document(spec(health={"repair": False})), EKS)[1] == []
+    assert load(document(spec(health={"nodeRepair": False})), EKS)[1] == []
     (unknown,) = load(document(spec(helth={})), WITHOUT_HEALTH)[1]
     assert unknown.code == "SPC002"
 

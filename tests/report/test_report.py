@@ -81,7 +81,7 @@ def test_checkpoints_by_job(trainyard: Command, tmp_path: Path) -> None:
     }
     job = {
         "nodes": 2,
-        "torch": "2.12",
+        "torchVersion": "2.12",
         "mounts": [{"storage": "data", "path": "/data"}],
         "checkpoint": {"path": "/data/run", "every": "30m", "keep": 3, "async": True},
         "model": {"parameters": 1.7142857e9, "sharding": "full"},

@@ -343,7 +343,7 @@ def test_the_default_system_has_room_with_every_option() -> None:
         {"name": "a", "fsxLustre": {"existing": FSX}},
         {"name": "b", "s3": {"existing": {"bucket": "runs"}}},
     ]
-    assert plan_of(spec(storage=storage, health={"monitoringAgent": True}))
+    assert plan_of(spec(storage=storage, health={"nodeMonitoringAgent": True}))
 
 
 @pytest.mark.parametrize(

@@ -167,12 +167,12 @@ def test_one_process_an_accelerator(
         ({"env": {"NCCL_NET": "Socket"}}, "env.NCCL_NET", "Socket"),
         ({"env": {"PET_RDZV_CONF": "timeout=60"}}, "env.PET_RDZV_CONF", "timeout=60"),
         (
-            {"secrets": [{"env": "NCCL_NET", "secret": "s", "key": "k"}]},
+            {"secretEnv": [{"env": "NCCL_NET", "secret": "s", "key": "k"}]},
             "env.NCCL_NET",
             "from Secret s",
         ),
         ({"retries": {"job": 2}}, "retries.job", "2"),
-        ({"gracePeriod": "5m"}, "gracePeriod", "5m"),
+        ({"terminationGracePeriod": "5m"}, "terminationGracePeriod", "5m"),
         ({"serviceAccount": "loader"}, "serviceAccount", "loader"),
         ({"pool": "gpu"}, "pool", "gpu"),
         ({"queue": "gpu"}, "queue", "gpu"),
@@ -194,7 +194,7 @@ def test_what_the_spec_sets_is_told_with_its_place(
 
 
 def test_pods_run_as_the_account_that_the_job_names_and_have_its_time_to_save() -> None:
-    plan = plan_of(spec(job={"serviceAccount": "loader", "gracePeriod": "5m"}))
+    plan = plan_of(spec(job={"serviceAccount": "loader", "terminationGracePeriod": "5m"}))
     (pod,) = [each.pod for each in plan.of(Runtime)[0].jobs]
     assert (pod.service_account, pod.grace_seconds) == ("loader", 300)
     assert ("v1", "ServiceAccount", "training", "loader") in plan.external
@@ -286,7 +286,7 @@ def test_nccl_is_tied_to_the_efa_plugin_only_where_gpus_talk_over_efa(
 
 
 def test_secrets_become_references_and_are_expected_to_exist() -> None:
-    plan = plan_of(spec(job={"secrets": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}]}))
+    plan = plan_of(spec(job={"secretEnv": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}]}))
     (variable,) = [each for each in plan.of(TrainJob)[0].env if each.secret]
     assert (variable.name, variable.value, variable.secret, variable.key) == (
         "HF_TOKEN",
@@ -345,7 +345,7 @@ HASHED: list[dict[str, Any]] = [
     {"args": ["--x"]},
     {"env": {"A": "1"}},
     {"nodes": 2},
-    {"secrets": [{"env": "A", "secret": "s", "key": "k"}]},
+    {"secretEnv": [{"env": "A", "secret": "s", "key": "k"}]},
     {"mounts": [{"storage": "d", "path": "/d"}]},
     {"resources": {"cpu": 8}},
     {"processesPerNode": 2},

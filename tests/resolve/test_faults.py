@@ -604,9 +604,9 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "a larger size of t3",
     ),
     (
-        spec(job={"env": {"A": "x"}, "secrets": [{"env": "A", "secret": "s", "key": "k"}]}),
+        spec(job={"env": {"A": "x"}, "secretEnv": [{"env": "A", "secret": "s", "key": "k"}]}),
         "RES009",
-        "spec.jobs[0].secrets[0].env",
+        "spec.jobs[0].secretEnv[0].env",
         "variable `A` of job `train` is declared twice",
         "rename",
     ),

@@ -46,7 +46,7 @@ EVERYTHING: dict[str, Any] = {
     "checkpoint": {"path": "/data/out", "every": "30m", "signalFile": "/tmp/save-now"},
     "files": {"/etc/train.yaml": "epochs: ${EPOCHS}"},
     "env": {"TOKENIZERS_PARALLELISM": "false"},
-    "secrets": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}],
+    "secretEnv": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}],
     "volumes": [{"name": "scratch", "path": "/scratch", "emptyDir": {"sizeLimit": "1Gi"}}],
     "initContainers": [{"name": "prepare", "command": ["prepare"]}],
     "labels": {"project": "llama"},
@@ -476,15 +476,15 @@ class TestMigration:
     ) -> None:
         (run,) = (folder / "generated/lab/runs").glob("*.json")
         name = json.loads(run.read_text())["object"]
-        write(folder, spec(job={"rerun": 1}, endedRuns=[name]))
+        write(folder, spec(job={"rerun": 1}, completedRuns=[name]))
         assert trainyard("compile", "spec.yaml", cwd=folder).code == 0
         jobs = folder / "generated/lab/jobs"
         assert [path.name.split("-")[0] for path in jobs.glob("*job-*")] == ["training.trainjob"]
 
     def test_a_finished_run_is_not_started_again(self, folder: Path, trainyard: Command) -> None:
-        write(folder, spec(jobDefaults=V1, job={"done": True}))
+        write(folder, spec(jobDefaults=V1, job={"completed": True}))
         assert trainyard("compile", "spec.yaml", cwd=folder).code == 0
-        write(folder, spec(job={"done": True}))
+        write(folder, spec(job={"completed": True}))
         assert trainyard("compile", "spec.yaml", cwd=folder).code == 0
         assert list((folder / "generated/lab/jobs").glob("*job-*")) == []
         write(folder, spec())

@@ -34,7 +34,7 @@ def stock(name: str = "torch-distributed", **job: Any) -> dict[str, Any]:
         "image": IMAGE,
         "command": ["python", "train.py"],
         "mounts": [{"storage": "data", "path": "/data"}],
-        "secrets": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}],
+        "secretEnv": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}],
         "volumes": [{"name": "scratch", "path": "/scratch", "emptyDir": {}}],
         "annotations": {"example.com/owner": "research"},
         "imagePullSecrets": ["registry"],
@@ -112,7 +112,7 @@ def test_what_the_patch_says_is_part_of_the_jobs_name() -> None:
     ("job", "code"),
     [
         ({"workingDir": "/w"}, "RES205"),
-        ({"gracePeriod": "5m"}, "RES205"),
+        ({"terminationGracePeriod": "5m"}, "RES205"),
         ({"retries": {"job": 2}}, "RES205"),
         ({"files": {"/etc/a": "b"}}, "RES205"),
         ({"initContainers": [{"name": "a", "command": ["a"]}]}, "RES205"),

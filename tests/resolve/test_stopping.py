@@ -69,18 +69,27 @@ def test_the_tag_of_known_images_says_their_torch(
     ("job", "seconds"),
     [
         ({}, None),
-        ({"torch": "2.11"}, None),
-        ({"torch": "2.12"}, "285"),
-        ({"torch": "2.12.1"}, "285"),
-        ({"torch": "3.0"}, "285"),
-        ({"torch": "2.12", "gracePeriod": "2m"}, "105"),
-        ({"torch": "2.12", "gracePeriod": "20s"}, "10"),
+        ({"torchVersion": "2.11"}, None),
+        ({"torchVersion": "2.12"}, "285"),
+        ({"torchVersion": "2.12.1"}, "285"),
+        ({"torchVersion": "3.0"}, "285"),
+        ({"torchVersion": "2.12", "terminationGracePeriod": "2m"}, "105"),
+        ({"torchVersion": "2.12", "terminationGracePeriod": "20s"}, "10"),
         ({"image": "pytorch/pytorch:2.12.0-cuda13.0-cudnn9-runtime"}, "285"),
         ({"image": "pytorch/pytorch:2.8.0-cuda12.8-cudnn9-runtime"}, None),
-        ({"torch": "2.12", "command": ["python", "train.py"]}, None),
-        ({"torch": "2.12", "command": ["torchrun", "--shutdown-timeout=90", "train.py"]}, None),
-        ({"torch": "2.12", "command": ["torchrun", "--shutdown_timeout", "90", "train.py"]}, None),
-        ({"torch": "2.12", "env": {"TORCH_ELASTIC_SHUTDOWN_TIMEOUT": "90"}}, "90"),
+        ({"torchVersion": "2.12", "command": ["python", "train.py"]}, None),
+        (
+            {"torchVersion": "2.12", "command": ["torchrun", "--shutdown-timeout=90", "train.py"]},
+            None,
+        ),
+        (
+            {
+                "torchVersion": "2.12",
+                "command": ["torchrun", "--shutdown_timeout", "90", "train.py"],
+            },
+            None,
+        ),
+        ({"torchVersion": "2.12", "env": {"TORCH_ELASTIC_SHUTDOWN_TIMEOUT": "90"}}, "90"),
     ],
 )
 def test_torchrun_is_told_to_leave_its_ranks_the_grace_period(
@@ -111,7 +120,7 @@ def test_a_block_leaves_eight_minutes() -> None:
     # Karpenter: at 40 minutes before the end, once a minute; EC2: at 30 minutes (karpenter-provider-aws v1.14.1).
     size = {"size": "38400Gi", "throughputPerTiB": 125}
     storage = [{"name": "data", "fsxLustre": {"existing": {**FSX, "version": "2.15", **size}}}]
-    job = {**SAVES, "model": LARGE, "torch": "2.12"}
+    job = {**SAVES, "model": LARGE, "torchVersion": "2.12"}
     plan = plan_of(spec(storage=storage, pool=BLOCK, job=job))
     said = {each.name: each.value for each in plan.of(TrainJob)[0].env}
     assert said["TORCH_ELASTIC_SHUTDOWN_TIMEOUT"] == "465"
@@ -175,7 +184,7 @@ def test_the_hook_ends_when_all_is_saved_or_nobody_answers(
 
 def test_after_the_hook_torchrun_waits_as_it_always_does() -> None:
     checkpoint = {"path": "/data/run", "signalFile": "/tmp/now"}
-    assert shutdown_seconds({"torch": "2.12", "checkpoint": checkpoint}) == "30"
+    assert shutdown_seconds({"torchVersion": "2.12", "checkpoint": checkpoint}) == "30"
 
 
 @pytest.mark.parametrize(

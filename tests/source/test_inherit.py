@@ -75,10 +75,10 @@ def test_a_job_has_the_defaults_that_it_does_not_say() -> None:
 
 def test_a_chain_wins_over_the_defaults_and_the_nearest_wins() -> None:
     found = jobs("""
-  jobDefaults: {nodes: 1, timeout: 1h, torch: "2.12"}
+  jobDefaults: {nodes: 1, timeout: 1h, torchVersion: "2.12"}
   jobs:
     - {name: c, extends: b, rerun: 0}
-    - {name: b, extends: a, nodes: 3, done: true}
+    - {name: b, extends: a, nodes: 3, completed: true}
     - {name: a, nodes: 2, timeout: 2h, rerun: 4}
 """)
     assert found[0] == {
@@ -86,7 +86,7 @@ def test_a_chain_wins_over_the_defaults_and_the_nearest_wins() -> None:
         "extends": "b",
         "nodes": 3,
         "timeout": "2h",
-        "torch": "2.12",
+        "torchVersion": "2.12",
         "rerun": 0,
     }
     assert found[1]["done"] is True

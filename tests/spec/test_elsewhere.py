@@ -47,7 +47,7 @@ def test_no_word_is_a_key_of_its_mapping_or_stands_twice(section: str) -> None:
         ("num_nodes", "here it is `nodes`, like `nodes: 4`"),
         ("ntasks-per-node", "here it is `processesPerNode`, like"),
         ("cmd", "here it is `command`, like `command: [torchrun, train.py]`"),
-        ("apiGroup", "here it is `kind`, like"),
+        ("jobType", "here it is `kind`, like"),
         ("schedule", "a commit that raises `rerun`"),
         (
             "spot",

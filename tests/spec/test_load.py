@@ -79,10 +79,10 @@ GOOD: list[dict[str, Any]] = [
         }
     ),
     spec(job={"model": {"parameters": 8, "precision": "fp32", "optimizerBytes": 0}}),
-    spec(job={"secrets": [{"env": "TOKEN", "secret": "hf", "key": "token"}]}),
+    spec(job={"secretEnv": [{"env": "TOKEN", "secret": "hf", "key": "token"}]}),
     spec(
         job={
-            "secrets": [{"env": "TOKEN", "secret": "hf.token", "key": "t.txt"}],
+            "secretEnv": [{"env": "TOKEN", "secret": "hf.token", "key": "t.txt"}],
             "serviceAccount": "team.loader",
         }
     ),
@@ -1091,9 +1091,9 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "did you mean `bf16`?",
     ),
     (
-        spec(job={"secrets": [{"env": "A", "secret": "s", "key": "a b"}]}),
+        spec(job={"secretEnv": [{"env": "A", "secret": "s", "key": "a b"}]}),
         "SPC005",
-        "spec.jobs[0].secrets[0].key",
+        "spec.jobs[0].secretEnv[0].key",
         "`a b` is not a key of a Secret",
         "`a-b`",
     ),
@@ -1105,9 +1105,9 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         "like `64Gi`",
     ),
     (
-        spec(job={"gracePeriod": 0}),
+        spec(job={"terminationGracePeriod": 0}),
         "SPC005",
-        "spec.jobs[0].gracePeriod",
+        "spec.jobs[0].terminationGracePeriod",
         "a number with a unit, not the number `0`",
         "write it like `20m`",
     ),

@@ -44,7 +44,7 @@ BLOCK = (
 JOB = [
     ("SPC005", "checkpoint: {path: /data/../../tmp}"),
     ("RES242", "checkpoint: {path: /data/train, signalFile: /data/save-now}"),
-    ("RES243", "gracePeriod: 1s"),
+    ("RES243", "terminationGracePeriod: 1s"),
     ("RES029", "timeout: 1m"),
     ("RUN124", 'env: {NCCL_P2P_DISABLE: "1"}'),
     ("RUN124", 'env: {CUDA_LAUNCH_BLOCKING: "1"}'),

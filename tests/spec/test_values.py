@@ -250,8 +250,8 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
     (spec(job={"args": ["\0"]}), "jobs[0].args[0]", "a zero byte", "remove"),
     (spec(job={"env": {"A": "x\0"}}), "jobs[0].env.A", "a zero byte", "remove"),
     (
-        spec(job={"secrets": [{"env": "A", "secret": "s", "key": ".."}]}),
-        "jobs[0].secrets[0].key",
+        spec(job={"secretEnv": [{"env": "A", "secret": "s", "key": ".."}]}),
+        "jobs[0].secretEnv[0].key",
         "not a key of a Secret",
         "like `token`",
     ),

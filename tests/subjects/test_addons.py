@@ -55,7 +55,7 @@ EVERYTHING = spec(
 )
 CPU = spec(
     pool={"instanceTypes": ["m7i.8xlarge"], "zones": ["us-west-2a"], "efa": False},
-    health={"monitoringAgent": False},
+    health={"nodeMonitoringAgent": False},
 )
 
 

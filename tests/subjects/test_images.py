@@ -261,7 +261,7 @@ def test_torchrun_waits_as_the_torch_of_the_image_can(
     tmp_path: Path, version: str, waits: bool
 ) -> None:
     """Of an image of the spec no tag says the version, and the spec does."""
-    job = {"image": "train", "gracePeriod": "20m"}
+    job = {"image": "train", "terminationGracePeriod": "20m"}
     base = f"registry.test/train@sha256:{ONE}"
     image = {**IMAGES[0], "base": base, "contents": {"torch": version}}
     folder = repository(tmp_path / "fleet", with_images(job=job, images=[image]))

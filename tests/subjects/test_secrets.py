@@ -41,7 +41,7 @@ ALL: dict[str, Any] = {
 }
 JOB: dict[str, Any] = {
     "namespace": "team-a",
-    "secrets": [
+    "secretEnv": [
         {"env": "HF_TOKEN", "secret": "hf-token", "key": "token"},
         {"env": "WANDB_API_KEY", "secret": "wandb", "key": "anything"},
     ],

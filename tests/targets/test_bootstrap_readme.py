@@ -75,7 +75,7 @@ CASES = {
         platform={"eks": {"admins": ["arn:aws:iam::111122223333:role/ops"]}},
         namespaces=[{"name": "training", "principals": ["arn:aws:iam::111122223333:role/ml"]}],
     ),
-    "secrets": spec(job={"secrets": [{"env": "T", "secret": "hf", "key": "t"}]}),
+    "secrets": spec(job={"secretEnv": [{"env": "T", "secret": "hf", "key": "t"}]}),
     "no jobs": spec(jobs=None),
 }
 ALL = [*CASES, *SPECS]

@@ -89,7 +89,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
         pool={"zones": ["us-west-2a", "us-west-2b"], "efa": False}, job={"nodes": 1}
     ),
     "storage": spec(storage=STORAGE, job={"mounts": MOUNTS, "checkpoint": {"path": "/data/c"}}),
-    "no health": spec(health={"monitoringAgent": False, "problemDetector": False, "repair": False}),
+    "no health": spec(
+        health={"nodeMonitoringAgent": False, "nodeProblemDetector": False, "nodeRepair": False}
+    ),
     "own repository": spec(
         flux={"url": "ssh://git@github.com/org/fleet", "path": "clusters/lab", "branch": "prod"}
     ),

@@ -180,7 +180,7 @@ LINES: list[tuple[str, str, tuple[Key, ...], str]] = [
         "TrainJob",
         "",
         ("spec", "trainer", "env", 0, "valueFrom"),
-        "secrets: [{env: HF_TOKEN, secret: hf-token, key: token}]",
+        "secretEnv: [{env: HF_TOKEN, secret: hf-token, key: token}]",
     ),
     (
         "TrainJob",

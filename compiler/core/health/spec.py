@@ -9,18 +9,18 @@ from compiler.spec.section import Section
 class Health(SpecModel):
     """What watches the nodes, and what is done about it."""
 
-    monitoring_agent: bool = Field(
+    node_monitoring_agent: bool = Field(
         True,
         description="Whether the EKS node monitoring agent runs on every node and reports faults of GPU, network, "
         "storage and kernel.",
         examples=[True],
     )
-    problem_detector: bool = Field(
+    node_problem_detector: bool = Field(
         True,
         description="Whether GPU nodes that report a fatal Xid get a taint at once, which keeps new pods away.",
         examples=[True],
     )
-    repair: bool = Field(
+    node_repair: bool = Field(
         True,
         description="Whether Karpenter replaces nodes that the monitoring agent reports as faulty.",
         examples=[True],
@@ -33,7 +33,7 @@ class HealthSection(Section):
     health: Health = Field(
         Health.model_construct(),
         description="What watches the nodes, and whether faulty ones are replaced.",
-        examples=[{"repair": False}],
+        examples=[{"nodeRepair": False}],
     )
 
 

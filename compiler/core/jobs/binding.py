@@ -40,8 +40,8 @@ def bound_jobs(context: Context) -> list[Job]:
     jobs = []
     for index, job in enumerate(declared):
         here = at / index
-        if job.done:  # it names what may be gone by now
-            context.settle(f"job/{job.name}", "done", True, True, "", at=here / "done")
+        if job.completed:  # it names what may be gone by now
+            context.settle(f"job/{job.name}", "completed", True, True, "", at=here / "completed")
             continue
         _check_references(context, job, here)
         _check_mounts(context, job, here)
@@ -142,12 +142,12 @@ def _settle(
 
 def _check_variables(context: Context, job: spec_jobs.Job, at: Route) -> None:
     known = set(job.env)
-    for index, secret in enumerate(job.secrets):
+    for index, secret in enumerate(job.secret_env):
         if secret.env in known:
             context.fault(
                 "RES009",
                 f"variable `{secret.env}` of job `{job.name}` is declared twice",
-                at / "secrets" / index / "env",
+                at / "secretEnv" / index / "env",
                 "rename or remove one of them",
             )
         known.add(secret.env)

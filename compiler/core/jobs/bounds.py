@@ -34,7 +34,7 @@ def check_job(context: Context, job: Job, stored: Mapping[str, Storage]) -> None
     check_paths(context, job)
     _topology(context, job)
     _excluded(context, job)
-    if job.pool.spec.sharing is not None:
+    if job.pool.spec.gpu_sharing is not None:
         _one_share(context, job)
 
 

@@ -21,7 +21,7 @@ def environment(context: Context, job: Job) -> tuple[EnvVar, ...]:
     own = spec.env.items()
     variables = [EnvVar(name, value) for name, value in own]
     variables += [
-        EnvVar(secret.env, secret=secret.secret, key=secret.key) for secret in spec.secrets
+        EnvVar(secret.env, secret=secret.secret, key=secret.key) for secret in spec.secret_env
     ]
     variables += _checkpoint(context, job)
     variables += launcher_of(job).environment(context, job)

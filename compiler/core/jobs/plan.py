@@ -77,7 +77,7 @@ class TrainingState(PlanNode):
 
     ``memory`` is what an accelerator has, ``host_memory`` what the job gets of a node. ``enough_nodes`` are the fewest
     that hold the state, ``None`` where more nodes do not help. Without accelerators all of it is in the node's memory.
-    ``sharing`` ranks have one copy of the model together.
+    ``gpuSharing`` ranks have one copy of the model together.
     """
 
     carried: ClassVar[bool] = False

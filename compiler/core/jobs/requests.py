@@ -101,7 +101,7 @@ def _accelerators(context: Context, job: Job) -> int:
     own = job.spec.resources.accelerators
     share = job.pool.share
     instance = job.pool.instance
-    if job.pool.spec.sharing is not None:
+    if job.pool.spec.gpu_sharing is not None:
         return _settle(
             context,
             job,
@@ -109,7 +109,7 @@ def _accelerators(context: Context, job: Job) -> int:
             own,
             1,
             f"one share of a GPU of {instance.name}",
-            f"`trainyard explain pool/{job.pool.name} sharing`",
+            f"`trainyard explain pool/{job.pool.name} gpuSharing`",
         )
     if share.resource:
         return _settle(

@@ -247,7 +247,7 @@ class Job(SpecModel):
     )
     extends: Name | None = Field(
         None,
-        description="Another job of this spec that gives all that this one leaves out but `name`, `rerun` and `done`.",
+        description="Another job of this spec that gives what this one leaves out but `name`, `rerun` and `completed`.",
         examples=["pretrain"],
     )
     queue: Name | None = Field(
@@ -299,7 +299,7 @@ class Job(SpecModel):
         description="Environment variables of the program; they win over derived ones of the same name.",
         examples=[{"NCCL_DEBUG": "INFO"}],
     )
-    secrets: list[SecretEnv] = Field(
+    secret_env: list[SecretEnv] = Field(
         [],
         description="Environment variables whose values are in Secrets of the job's namespace.",
         examples=[[{"env": "HF_TOKEN", "secret": "hf-token", "key": "token"}]],
@@ -398,13 +398,13 @@ class Job(SpecModel):
         "without rights.",
         examples=["s3-writer"],
     )
-    grace_period: Period | None = Field(
+    termination_grace_period: Period | None = Field(
         None,
         description="The time to save between SIGTERM and SIGKILL; derived: by the time that a checkpoint takes to "
         "write, `5m` where that is unknown, `1m` without one.",
         examples=["20m"],
     )
-    torch: TorchVersion | None = Field(
+    torch_version: TorchVersion | None = Field(
         None,
         description="The PyTorch version in the image, in quotes, where its tag does not say it; from 2.12 on "
         "torchrun waits for the grace period.",
@@ -421,7 +421,7 @@ class Job(SpecModel):
         description="A number to raise to run a changed job anew; the earlier run goes on until it is deleted.",
         examples=[1],
     )
-    done: bool = Field(
+    completed: bool = Field(
         False,
         description="Whether all runs of the job have ended, so that no object of it stays in git and nothing runs it "
         "again.",
@@ -495,8 +495,8 @@ class JobsSection(Section):
 
     job_defaults: dict[str, Any] = Field(
         {},
-        description="Any keys of a job but `name`, `extends`, `rerun` and `done`, for every job that does not say them "
-        "itself.",
+        description="Any keys of a job but `name`, `extends`, `rerun` and `completed`, for every job that does not say "
+        "them itself.",
         examples=[{"image": "registry.example/train:1.4.2", "retries": {"job": 3}}],
     )
     jobs: list[Job] = Field(
@@ -513,7 +513,7 @@ class JobsSection(Section):
             ]
         ],
     )
-    ended_runs: Annotated[list[ObjectName], Distinct] = Field(
+    completed_runs: Annotated[list[ObjectName], Distinct] = Field(
         [],
         description="The TrainJobs of earlier runs that have ended, so that what they needed may be removed.",
         examples=[["finetune-58ede"]],

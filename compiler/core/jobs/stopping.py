@@ -44,12 +44,12 @@ def grace(context: Context, job: Job) -> int:
     _check(context, job)
     return context.settle(
         job.target,
-        "gracePeriod",
-        job.spec.grace_period,
+        "terminationGracePeriod",
+        job.spec.termination_grace_period,
         derived,
         reason,
         source,
-        at=job.at / "gracePeriod",
+        at=job.at / "terminationGracePeriod",
     ).seconds
 
 
@@ -59,7 +59,7 @@ _LEAST = 15
 
 def _check(context: Context, job: Job) -> None:
     """Report a time to stop in which nothing can be saved, and a signal that other pods get too."""
-    saves, given = job.spec.checkpoint, job.spec.grace_period
+    saves, given = job.spec.checkpoint, job.spec.termination_grace_period
     if saves is None:
         return
     if given is not None:
@@ -69,8 +69,8 @@ def _check(context: Context, job: Job) -> None:
                 "RES243",
                 f"job `{job.spec.name}` has {given} to save before it is killed, and a checkpoint takes at least "
                 f"{lasting(needed)} to write",
-                job.at / "gracePeriod",
-                "remove `gracePeriod`: it is derived",
+                job.at / "terminationGracePeriod",
+                "remove `terminationGracePeriod`: it is derived",
                 source="core/v1 Pod, terminationGracePeriodSeconds",
             )
     if saves.signal_file is None:
@@ -89,7 +89,7 @@ def _check(context: Context, job: Job) -> None:
 def time_to_save(context: Context, job: Job) -> Duration:
     """The time from the signal to stop to the kill, as the spec says it or as it is derived."""
     derived, _, _ = _grace(context, job)
-    return job.spec.grace_period or derived
+    return job.spec.termination_grace_period or derived
 
 
 def _grace(context: Context, job: Job) -> tuple[Duration, str, str]:

@@ -23,9 +23,9 @@ def variable(
     follows: Route | None = None,
 ) -> list[EnvVar]:
     """A variable that is derived, unless the job sets it itself."""
-    for index, secret in enumerate(job.spec.secrets):
+    for index, secret in enumerate(job.spec.secret_env):
         if secret.env == name:
-            at = job.at / "secrets" / index
+            at = job.at / "secretEnv" / index
             context.settle(
                 job.target,
                 f"env.{name}",

@@ -74,7 +74,7 @@ def _burn_in(context: Context, pool: Pool) -> None:
     why, help = "", "remove it, or take a pool of whole NVIDIA GPUs"
     if not pool.instance.gpus:
         why = f"`{pool.instance.name}` has no NVIDIA GPUs"
-    elif pool.spec.sharing is not None:
+    elif pool.spec.gpu_sharing is not None:
         why = "its GPUs are shared"
     elif pool.instance.arch != "amd64" and pool.spec.burn_in is not None:
         diagnostics = pool.spec.burn_in.diagnostics

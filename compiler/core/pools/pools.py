@@ -79,11 +79,11 @@ class Pool:
     def accelerator_memory_mib(self) -> int:
         """The memory of what jobs get as an accelerator: a whole one, or a share of it."""
         whole = self.instance.accelerator_memory_mib
-        if self.spec.sharing is None:
+        if self.spec.gpu_sharing is None:
             return whole
         from compiler.core.pools.sharing import shares_of
 
-        shares = shares_of(self.spec.sharing, self.instance)
+        shares = shares_of(self.spec.gpu_sharing, self.instance)
         if shares is None:
             return whole
         return whole * shares.memory_64ths // 64
@@ -91,7 +91,7 @@ class Pool:
     @property
     def slices(self) -> tuple[str, ...]:
         """The profiles of MIG into which each GPU of a node is cut at boot."""
-        sharing = self.spec.sharing
+        sharing = self.spec.gpu_sharing
         if sharing is None or sharing.mig is None:
             return ()
         from compiler.core.pools.sharing import shares_of
@@ -110,7 +110,7 @@ class Pool:
         """
         if self.static:
             return False
-        if self.spec.sharing is not None:
+        if self.spec.gpu_sharing is not None:
             return True
         return self.share.huge_pages > Quantity(0)
 
@@ -171,7 +171,7 @@ def _pool(context: Context, spec: spec_nodes.NodePool, at: Route) -> Pool | None
         return None
     if not zones:
         return None
-    if spec.sharing is not None:
+    if spec.gpu_sharing is not None:
         can_share = _shared(context, spec, instances, at)
         if not can_share:
             return None
@@ -265,7 +265,7 @@ def _efa(
         )
     if pool.efa is not None:
         return pool.efa
-    if pool.sharing is not None:
+    if pool.gpu_sharing is not None:
         return False
     return alike and instances[0].efa_interfaces > 0
 

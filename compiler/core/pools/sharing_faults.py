@@ -28,13 +28,13 @@ def sharing_fault(pool: NodePool, instances: Sequence[InstanceType]) -> SharingF
     whose = f"pool `{pool.name}` shares its GPUs"
     if not first.gpus:
         help = "remove it, or take a type with NVIDIA GPUs"
-        return SharingFault("sharing", f"{whose}, and `{first.name}` has none", help)
+        return SharingFault("gpuSharing", f"{whose}, and `{first.name}` has none", help)
     if pool.efa:
         help = "remove it: jobs on shares have one node, and talk over no network"
         return SharingFault("efa", f"{whose}, and its nodes have EFA", help)
     mig = None
-    if pool.sharing is not None:
-        mig = pool.sharing.mig
+    if pool.gpu_sharing is not None:
+        mig = pool.gpu_sharing.mig
     if mig is None:
         return None
     for instance in instances:
@@ -48,6 +48,6 @@ def _of_profile(instance: InstanceType, profile: str) -> SharingFault:
     whose = f"`{instance.name}` has {instance.accelerator} GPUs"
     if known:
         fact = f"{whose}, which have no profile `{profile}`"
-        return SharingFault("sharing", fact, f"write one of {listed(known)}", _PARTED)
+        return SharingFault("gpuSharing", fact, f"write one of {listed(known)}", _PARTED)
     help = "write `timeSlicing`, or take a type with A100, H100, H200, B200 or B300"
-    return SharingFault("sharing", f"{whose}, which MIG does not cut", help, _PARTED)
+    return SharingFault("gpuSharing", f"{whose}, which MIG does not cut", help, _PARTED)

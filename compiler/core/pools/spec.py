@@ -304,7 +304,7 @@ class NodePool(SpecModel):
         "interfaces; unset: they are not.",
         examples=[{}],
     )
-    sharing: Sharing | None = Field(
+    gpu_sharing: Sharing | None = Field(
         None,
         description="How several small jobs share each GPU; unset: a job has whole GPUs.",
         examples=[{"mig": {"profile": "1g.10gb"}}, {"timeSlicing": {"replicas": 4}}],

@@ -29,7 +29,7 @@ def values(setting: Setting) -> dict[str, Any]:
             **isolated,
             "interruptionQueue": interruption_queue(context.name),
             "featureGates": {
-                "nodeRepair": HealthSection.of(context.spec).health.repair,
+                "nodeRepair": HealthSection.of(context.spec).health.node_repair,
                 "reservedCapacity": True,
                 "staticCapacity": True,
                 "nodeOverlay": True,

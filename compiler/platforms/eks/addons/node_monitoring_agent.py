@@ -15,7 +15,7 @@ _DCGM_REQUESTS = {"cpu": "100m", "memory": "512Mi"}
 
 def wanted(context: Context) -> bool:
     """Unless the spec switches it off."""
-    return HealthSection.of(context.spec).health.monitoring_agent
+    return HealthSection.of(context.spec).health.node_monitoring_agent
 
 
 def values(setting: Setting) -> dict[str, Any]:

@@ -12,7 +12,7 @@ REQUESTS = {"cpu": "50m", "memory": "128Mi"}
 
 def wanted(context: Context) -> bool:
     """Where a pool has GPUs, unless the spec switches it off."""
-    if not HealthSection.of(context.spec).health.problem_detector:
+    if not HealthSection.of(context.spec).health.node_problem_detector:
         return False
     return any(instance.gpus for _, instance in context.once(pool_types))
 
@@ -22,6 +22,6 @@ ADD_ON = AddOn(
     in_auto_mode=True,
     by=MANIFESTS,
     wanted=wanted,
-    at=SPEC / "health" / "problemDetector",
+    at=SPEC / "health" / "nodeProblemDetector",
     daemons=(Daemon("node-problem-detector", 50, 128, OURS, on=on_gpus),),
 )

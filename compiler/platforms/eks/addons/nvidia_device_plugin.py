@@ -37,7 +37,7 @@ def values(setting: Setting) -> dict[str, Any]:
 
 def _sharing(context: Context) -> dict[str, Any]:
     """The configurations of nodes whose GPUs are shared, by name; each node's label names one."""
-    shared = [pool.sharing for pool, _ in context.once(pool_types) if pool.sharing]
+    shared = [pool.gpu_sharing for pool, _ in context.once(pool_types) if pool.gpu_sharing]
     if not shared:
         return {}
     from compiler.core.pools.sharing import WHOLE, plugin_config

@@ -77,7 +77,10 @@ def _of_others(context: Context) -> Iterator[_Refused]:
             "EKS user guide, auto-networking",
         )
     health = HealthSection.of(context.spec).health
-    for key, wanted in (("monitoringAgent", health.monitoring_agent), ("repair", health.repair)):
+    for key, wanted in (
+        ("nodeMonitoringAgent", health.node_monitoring_agent),
+        ("nodeRepair", health.node_repair),
+    ):
         if not wanted:
             yield (
                 SPEC / "health" / key,

@@ -33,7 +33,7 @@ def drill(plan: Plan, node: str, xid: int = XID) -> Manifest:
     if tainter is None:
         raise NoDrillError(
             "nothing of this cluster reads the kernel's log: the problem detector does, in a cluster with NVIDIA GPUs "
-            "and without `health.problemDetector: false`"
+            "and without `health.nodeProblemDetector: false`"
         )
     message = _MESSAGE.format(xid)
     if not _is_seen(plan, message):

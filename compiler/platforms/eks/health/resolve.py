@@ -154,21 +154,21 @@ def _diagnostics(context: Context, pool: Pool) -> tuple[int, str]:
 
 def detectors(context: Context, pools: dict[str, Pool]) -> tuple[ProblemDetector, ...]:
     """The node-problem-detector over the kernel log of GPU nodes, for fatal Xids only."""
-    wanted = HealthSection.of(context.spec).health.problem_detector
+    wanted = HealthSection.of(context.spec).health.node_problem_detector
     has_gpus = any(pool.instance.gpus for pool in pools.values())
     if not wanted or not has_gpus:
         return ()
     if ClusterSection.of(context.spec).auto_mode is not None:
         context.derive(
             "health",
-            "problemDetector",
+            "nodeProblemDetector",
             "none",
             "EKS Auto Mode has the node monitoring agent on every node, and repairs what it reports; that a pod reads "
             "the kernel log of its locked image no source says",
             "EKS user guide, node-health",
         )
         return ()
-    at = SPEC / "health" / "problemDetector"
+    at = SPEC / "health" / "nodeProblemDetector"
     fatal = context.catalog.xids.fatal()
     codes = [str(code) for code in fatal]
     pattern = rf"NVRM: Xid \(PCI:[0-9a-fA-F:.]+\): ({'|'.join(codes)}),.*"
@@ -227,7 +227,7 @@ def tainters(
     )
     return (
         ConditionTainter(
-            at=SPEC / "health" / "problemDetector",
+            at=SPEC / "health" / "nodeProblemDetector",
             name="node-condition-tainter",
             namespace=NAMESPACE,
             image=context.release.image("python"),

@@ -59,9 +59,9 @@ def _refused(pool: Pool) -> Iterator[_Refused]:
             "remove it, or `autoMode`",
             "eksctl v0.230.0, pkg/ctl/cmdutils/configfile.go",
         )
-    if spec.sharing is not None:
+    if spec.gpu_sharing is not None:
         yield (
-            at / "sharing",
+            at / "gpuSharing",
             "shares its GPUs, and the device plugin of EKS Auto Mode, and its nodes' start, have no settings",
             "remove it, or `autoMode`: Karpenter's nodes cut their GPUs when they boot",
             "EKS user guide, auto-accelerated",

@@ -36,7 +36,7 @@ def boot_of_pool(context: Context, pool: Pool) -> Boot:
 def boot_place(pool: Pool) -> Route:
     """Where the spec says what nodes do when they boot."""
     if pool.slices:
-        return pool.at / "sharing"
+        return pool.at / "gpuSharing"
     return pool.at_type
 
 

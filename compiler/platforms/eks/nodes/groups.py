@@ -44,7 +44,7 @@ def _node_group(context: Context, pool: Pool, part: Part, ami_release: str | Non
     labels = {POOL_LABEL: pool.name, **part.labels, **spec.labels}
     if pool.instance.gpus:
         labels[GPU_PRESENT] = "true"
-    if spec.sharing is not None:
+    if spec.gpu_sharing is not None:
         from compiler.platforms.eks.nodes.sharing import sharing_labels
 
         labels.update(sharing_labels(context, pool))

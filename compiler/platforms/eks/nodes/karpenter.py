@@ -209,7 +209,7 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
     if instance.gpus:
         # What the NVIDIA chart's default affinity looks for without feature discovery (device plugin 0.20.0).
         labels[GPU_PRESENT] = "true"
-    if spec.sharing is not None:
+    if spec.gpu_sharing is not None:
         from compiler.platforms.eks.nodes.sharing import sharing_labels
 
         labels.update(sharing_labels(context, pool))
@@ -266,7 +266,7 @@ def node_overlay(context: Context, pool: Pool) -> NodeOverlay:
     if pages > Quantity(0):
         capacity = {HUGEPAGES: pages}
     resource, unknown = pool.share.resource, "huge pages"
-    if pool.spec.sharing is not None and resource:
+    if pool.spec.gpu_sharing is not None and resource:
         capacity[resource] = Quantity.of(pool.share.accelerators)
         unknown = "shares of GPUs"
     amounts = [f"{amount} {name}" for name, amount in capacity.items()]

@@ -27,10 +27,10 @@ def node_share(context: Context, pool: NodePool, instance: InstanceType, *, efa:
     has_pages = has_driver and auto is None
     pages_mib = huge_pages_mib(instance) if has_pages else 0
     accelerators, resource = instance.accelerators, instance.accelerator_resource
-    if pool.sharing is not None:
+    if pool.gpu_sharing is not None:
         from compiler.core.pools.sharing import shares_of
 
-        shares = shares_of(pool.sharing, instance)
+        shares = shares_of(pool.gpu_sharing, instance)
         if shares is not None:
             accelerators = accelerators * shares.count
             resource = shares.resource

@@ -9,16 +9,16 @@ from compiler.core.pools.sharing import CONFIG_LABEL, shares_of
 
 def sharing_labels(context: Context, pool: Pool) -> dict[str, str]:
     """The label by which the device plugin finds how to offer the GPUs of a node."""
-    shares = shares_of(pool.spec.sharing, pool.instance)
+    shares = shares_of(pool.spec.gpu_sharing, pool.instance)
     if shares is None:
         return {}
     context.derive(
         f"pool/{pool.name}",
-        "sharing",
+        "gpuSharing",
         f"{pool.share.accelerators} {shares.resource} a node",
         f"{pool.instance.gpus} GPUs, each as {shares.count}; "
         f"{pool.accelerator_memory_mib} MiB of memory for each",
         "NVIDIA/mig-parted bd7160f; NVIDIA/k8s-device-plugin v0.20.0",
-        follows=pool.at / "sharing",
+        follows=pool.at / "gpuSharing",
     )
     return {CONFIG_LABEL: shares.config}

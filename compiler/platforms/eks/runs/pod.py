@@ -59,7 +59,7 @@ def pod_of(
             "init_containers": job.at / "initContainers",
             "node_selector": job.at / "pool",
             "pools": job.at / "pool",
-            "grace_seconds": job.at / "gracePeriod",
+            "grace_seconds": job.at / "terminationGracePeriod",
             "service_account": job.at / "serviceAccount",
         },
     )

@@ -87,10 +87,10 @@ def _refused(job: Job, name: str) -> Iterator[_Refused]:
             why = "and files of a job belong to the runtime that mounts them"
             help = "put them into the image, or into a ConfigMap under `volumes`"
             yield (key,), why, help
-    if spec.grace_period is not None:
+    if spec.termination_grace_period is not None:
         why = "and Kueue drops a grace period from what a TrainJob patches"
         help = "save within 30 seconds; or remove `runtime`"
-        yield ("gracePeriod",), why, help
+        yield ("terminationGracePeriod",), why, help
     retries = spec.retries
     if "job" in retries.model_fields_set and retries.job:
         why = "which has no failure policy: its first failure ends it"

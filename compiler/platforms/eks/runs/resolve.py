@@ -346,8 +346,8 @@ def _places(job: Job) -> dict[str, Route]:
         places["labels"] = at / "labels"
     for name in job.spec.env:
         places[f"env.{name}"] = at / "env" / name
-    for index, secret in enumerate(job.spec.secrets):
-        place = at / "secrets" / index
+    for index, secret in enumerate(job.spec.secret_env):
+        place = at / "secretEnv" / index
         places[f"env.{secret.env}"] = place / "env"
     return places
 

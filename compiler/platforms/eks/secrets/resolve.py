@@ -142,8 +142,8 @@ def _check_job(
     declared: Mapping[str, Secret],
 ) -> None:
     """What a job takes of the Secrets that are made here: in its namespace, the keys that there are, logins as such."""
-    for index, variable in enumerate(job.spec.secrets):
-        at = job.at / "secrets" / index
+    for index, variable in enumerate(job.spec.secret_env):
+        at = job.at / "secretEnv" / index
         secret = _made(context, job, variable.secret, at / "secret", made, declared)
         if secret is not None:
             keys = secret.secrets_manager.keys

@@ -39,8 +39,8 @@ class Torchrun(Launcher):
             return []
         if f"--{SHUTDOWN_OPTION}" in flags(parts):
             return []
-        if job.spec.torch is not None:
-            follows = job.at / "torch"
+        if job.spec.torch_version is not None:
+            follows = job.at / "torchVersion"
         else:
             follows = job.at / "image"
         return variable(
@@ -89,7 +89,7 @@ class Torchrun(Launcher):
         return {"rendezvous": [DOMAIN, PORT, RENDEZVOUS_SECONDS, retries]}
 
     def places(self, job: Job) -> Mapping[str, Route]:
-        return {f"env.{SHUTDOWN_TIMEOUT}": job.at / "torch"}
+        return {f"env.{SHUTDOWN_TIMEOUT}": job.at / "torchVersion"}
 
     def explain(self, context: Context, job: Job) -> None:
         why = "torchrun starts lost processes anew in place, before the whole gang is"
@@ -181,7 +181,7 @@ def shutdown_seconds(context: Context, job: Job) -> int | None:
 
 def _torch(job: Job) -> tuple[int, ...] | None:
     """The PyTorch of a job: what the spec says of it or of its image, or else the tag of that."""
-    version = job.spec.torch or job.image_torch
+    version = job.spec.torch_version or job.image_torch
     if version is None:
         return torch_of(job.spec.image)
     return tuple(int(part) for part in version.split("."))
