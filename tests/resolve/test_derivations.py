@@ -331,7 +331,7 @@ def test_tolerations_are_the_pools_taints(name: str) -> None:
 
 def test_equal_jobs_share_a_runtime_and_its_name_follows_its_content() -> None:
     first = {"name": "a", "nodes": 2, "image": "a:1", "command": ["torchrun", "t.py"]}
-    plan = plan_of(spec(jobs=[first, {**first, "name": "b", "nodes": 1, "image": "b:1"}]))
+    plan = plan_of(spec(jobs=[first, {**first, "name": "b", "nodes": 3, "image": "b:1"}]))
     assert len(plan.of(Runtime)) == 1
     assert {each.runtime for each in plan.of(TrainJob)} == {plan.of(Runtime)[0].name}
     other = plan_of(spec(jobs=[first, {**first, "name": "b", "sharedMemory": "1Gi"}]))

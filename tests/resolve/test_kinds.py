@@ -133,9 +133,9 @@ class TestPyTorchJob:
         assert values["PET_RDZV_ENDPOINT"] == f"{job.name}-master-0:29500"
 
     def test_retries_count_pods(self) -> None:
-        """Ten gangs of four pods (training-operator v1.9.4, PastBackoffLimit)."""
+        """Three gangs of four pods (training-operator v1.9.4, PastBackoffLimit)."""
         body = body_of(manifests_of(spec(job=V1)), "PyTorchJob")
-        assert body["spec"]["runPolicy"] == {"cleanPodPolicy": "Running", "backoffLimit": 40}
+        assert body["spec"]["runPolicy"] == {"cleanPodPolicy": "Running", "backoffLimit": 12}
         policies = {part["restartPolicy"] for part in body["spec"]["pytorchReplicaSpecs"].values()}
         assert policies == {"OnFailure"}
 
@@ -322,7 +322,7 @@ class TestRayJob:
         assert "kueue.x-k8s.io/podset-preferred-topology" not in head
 
     def test_each_retry_is_a_new_cluster(self) -> None:
-        assert self.spec_of()["backoffLimit"] == 10
+        assert self.spec_of()["backoffLimit"] == 3
         body = self.spec_of(retries={"job": 0}, timeout="2h")
         assert (body["backoffLimit"], body["activeDeadlineSeconds"]) == (0, 7200)
 

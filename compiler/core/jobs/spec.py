@@ -152,11 +152,12 @@ class Retries(SpecModel):
         "and 0 on accelerators, where the job itself is retried.",
         examples=[3],
     )
-    job: int = Field(
-        10,
+    job: int | None = Field(
+        None,
         ge=0,
         le=1000,
-        description="How often all pods of the job are made anew, as JobSet's `maxRestarts`.",
+        description="How often all pods of the job are made anew, as JobSet's `maxRestarts`; derived: 10, and 3 of "
+        "several nodes that have nowhere to save.",
         examples=[10],
     )
 
@@ -336,7 +337,7 @@ class Job(SpecModel):
     )
     retries: Retries = Field(
         Retries.model_construct(),
-        description="How often failures are retried.",
+        description="How often failures are retried; each number that is left out is derived.",
         examples=[{"process": 3, "job": 10}],
     )
     resources: JobResources = Field(

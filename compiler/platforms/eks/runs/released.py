@@ -91,7 +91,7 @@ def _refused(job: Job, name: str) -> Iterator[_Refused]:
         help = "save within 30 seconds; or remove `runtime`"
         yield ("gracePeriod",), why, help
     retries = spec.retries
-    if "job" in retries.model_fields_set and retries.job:
+    if retries.job:
         why = "which has no failure policy: its first failure ends it"
         help = "write `retries: {job: 0}`; or remove `runtime`"
         yield ("retries", "job"), why, help

@@ -10,6 +10,7 @@ from compiler.context import Context
 from compiler.core.jobs.environment import variable
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import Launcher
+from compiler.core.jobs.retrying import job_retries
 from compiler.core.jobs.stopping import hook_seconds, time_to_save
 from compiler.core.pods.plan import DOMAIN, EnvVar
 from compiler.core.pools.waits import RECOVERY
@@ -122,7 +123,7 @@ def process_retries(job: Job) -> int:
 def _derived_retries(job: Job) -> int:
     """None on accelerators, where a try in place is one more start on a device that is most likely broken, as long as
     JobSet starts the whole gang again."""
-    starts_again = job.spec.retries.job and job.kind.restarts_gang
+    starts_again = job_retries(job) and job.kind.restarts_gang
     if job.pool.instance.accelerators and starts_again:
         return 0
     return _IN_PLACE

@@ -12,6 +12,7 @@ from dataclasses import replace
 from compiler.context import Context
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.torchrun.resolve import launches_torchrun
+from compiler.core.jobs.retrying import job_retries
 from compiler.core.pods.plan import EnvVar
 from compiler.platforms.eks.runs.kinds.job_set import torch_variables
 from compiler.platforms.eks.runs.kinds.kind import OwnPods, program_part
@@ -60,7 +61,7 @@ class PlainJob(OwnPods):
     def runtime(self, context: Context, job: Job, runtime: Runtime) -> Runtime:
         """One pod template; the Job counts its own failures."""
         node = program_part(runtime)
-        retries = job.spec.retries.job
+        retries = job_retries(job)
         return replace(
             runtime,
             kind=self.name,
@@ -74,7 +75,7 @@ class PlainJob(OwnPods):
 
     def explain(self, context: Context, job: Job) -> None:
         nodes = job.spec.nodes
-        retries = job.spec.retries.job
+        retries = job_retries(job)
         least = job.spec.least_nodes
         if least is not None:
             context.derive(

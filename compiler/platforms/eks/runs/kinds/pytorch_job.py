@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from compiler.context import Context
 from compiler.core.jobs.job import Job
+from compiler.core.jobs.retrying import job_retries
 from compiler.core.pods.plan import Pod, ReplicatedJob
 from compiler.platforms.eks.runs.kinds.kind import TRAINER, OwnPods, program_part, renamed
 from compiler.platforms.eks.runs.plan import JOB_KINDS, Runtime
@@ -44,7 +45,7 @@ class PyTorchJob(OwnPods):
         main = JOB_KINDS[self.name].main
         pod = renamed(node.pod, main)
         nodes = job.spec.nodes
-        retries = job.spec.retries.job
+        retries = job_retries(job)
         policy = "OnFailure" if retries else "Never"
         pod = replace(pod, restart_policy=policy)
         if nodes > 1:
@@ -66,7 +67,7 @@ class PyTorchJob(OwnPods):
 
     def explain(self, context: Context, job: Job) -> None:
         nodes = job.spec.nodes
-        retries = job.spec.retries.job
+        retries = job_retries(job)
         context.derive(
             job.target,
             "kind",

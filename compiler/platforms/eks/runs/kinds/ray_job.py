@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from compiler.context import Context
 from compiler.core.jobs.job import Job
+from compiler.core.jobs.retrying import job_retries
 from compiler.core.pods.plan import HEAD, Container, Pod, ReplicatedJob, Volume, merged
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.runs.kinds.kind import TRAINER, Kind, OwnPods, program_part
@@ -107,7 +108,7 @@ class RayJob(OwnPods):
         return replace(replicated, pod=pod)
 
     def explain(self, context: Context, job: Job) -> None:
-        retries = job.spec.retries.job
+        retries = job_retries(job)
         context.derive(
             job.target,
             "kind",
@@ -202,12 +203,13 @@ def _check_deadline(context: Context, job: Job) -> None:
     """The operator counts from the start of each attempt (initRayJobStatusIfNeed)."""
     if job.spec.timeout is None:
         return
-    if not job.spec.retries.job:
+    retries = job_retries(job)
+    if not retries:
         return
     context.fault(
         "RES201",
         f"job `{job.spec.name}` has a timeout "
-        f"and {job.spec.retries.job} retries, and KubeRay counts the time of each "
+        f"and {retries} retries, and KubeRay counts the time of each "
         "attempt by itself",
         job.at / "timeout",
         "write `retries: {job: 0}`, or remove `timeout`; or remove `apiGroup`: a TrainJob has one for all attempts",
