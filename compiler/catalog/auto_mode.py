@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from typing import Any
 
-from compiler.catalog.catalog import DATA
+from compiler.catalog.catalog import DATA, Source
 from compiler.catalog.instance import InstanceType
 
 
@@ -31,3 +32,20 @@ def launches(instance: InstanceType) -> bool:
     if instance.size in data["too_small"]:
         return False
     return instance.family in families()
+
+
+def fee_source() -> Source:
+    """Where the shares of :func:`fee_share` are from."""
+    return Source(*_data()["fee"]["source"])
+
+
+def fee_share(instance: InstanceType) -> float | None:
+    """What EKS takes for an hour of an instance that it launches, as a share of its price on demand, however the
+    instance itself is paid; ``None`` where that is not known."""
+    fee = _data()["fee"]
+    series = re.match(r"[a-z]+", instance.family)
+    letters = series[0] if series else ""
+    if letters in fee["unknown"]:
+        return None
+    share: float = fee["shares"].get(letters, fee["others"])
+    return share

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TypeAlias
 
+from compiler.catalog.auto_mode import fee_share, fee_source
 from compiler.catalog.catalog import DATA, Catalog, Source
 from compiler.dataclass import dataclass
 
@@ -63,11 +64,24 @@ def service(name: str, region: str) -> Price | None:
     return _listed("service_prices.json", name, region)
 
 
+def auto_mode_fee(catalog: Catalog, name: str, region: str) -> Price | None:
+    """What EKS Auto Mode takes for an hour of an instance, beside its price."""
+    instance = catalog.instance_types.get(name)
+    price = on_demand(catalog, name, region)
+    if instance is None or price is None:
+        return None
+    share = fee_share(instance)
+    if share is None:
+        return None
+    return Price(price.usd * share, price.region, fee_source())
+
+
 def price_sources() -> Iterator[Source]:
     """Where the prices are from, but for those of the catalog's own instance types."""
     for file in _FILES:
         for prices in _sets(file):
             yield prices.source
+    yield fee_source()
 
 
 def _listed(file: str, name: str, region: str) -> Price | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from compiler.catalog.prices import Price, block, on_demand, service
+from compiler.catalog.prices import Price, auto_mode_fee, block, on_demand, service
 from compiler.core.jobs.plan import Gang
 from compiler.core.jobs.spec import Job, JobsSection
 from compiler.core.pools import spec as spec_pools
@@ -139,15 +139,36 @@ def _nodes(subject: Subject) -> Iterator[Item]:
         )
     for pool in PoolsSection.of(subject.spec).node_pools:
         yield _pool(subject, pool)
+        if auto:
+            yield _fee(subject, pool)
     if auto:
         yield Item(
-            name="the fee of EKS Auto Mode",
-            what="for each node that it launches",
-            least=0,
+            name="nodes of general-purpose",
+            what="as many and as large as EKS takes for the controllers",
+            least=1,
             most=1,
             usd=None,
-            how=_WITH_NODES,
+            how=_ALWAYS,
         )
+
+
+def _fee(subject: Subject, pool: spec_pools.NodePool) -> Item:
+    """What EKS Auto Mode takes for each node of a pool, of which type it may be: the largest fee of them."""
+    region = subject.spec.region
+    fees = [auto_mode_fee(subject.catalog, name, region) for name in pool.instance_types]
+    known = [fee for fee in fees if fee is not None]
+    fee = None
+    if len(known) == len(fees):
+        fee = max(known, key=lambda price: price.usd)
+    return Item(
+        name=f"EKS Auto Mode for {pool.name}",
+        what="its fee for each node",
+        least=pool.nodes.min,
+        most=pool.nodes.max,
+        usd=_usd(fee),
+        how=_WITH_NODES,
+        prices=_known(fee),
+    )
 
 
 def _pool(subject: Subject, pool: spec_pools.NodePool) -> Item:

@@ -43,7 +43,7 @@ _JOB: _Words = {
         "time timeLimit walltime maxRuntime maxRunSeconds stoppingCondition activeDeadlineSeconds deadline"
     ),
     "retries": (
-        "retry maxRetries backoffLimit maxRestarts restartPolicy retryStrategy maxRetryAttempts failurePolicy requeue"
+        "retry maxRetries backoffLimit restartPolicy retryStrategy maxRetryAttempts failurePolicy requeue"
     ),
     "mounts": "volumeMounts fileMounts storage datasets inputData fileSystem data",
     "priority": "priorityClassName priorityClass",

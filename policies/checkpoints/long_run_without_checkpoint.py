@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from compiler.catalog.object_stores import URL_SCHEMES
 from compiler.diagnostics import Severity
 from compiler.model.values import value
 from compiler.model.work import Work
@@ -12,39 +13,41 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 _OF_THE_POD = ("emptyDir", "ephemeral", "configMap", "secret", "projected", "downwardAPI", "")
-_ELSEWHERE = ("s3://", "s3a://", "gs://", "hdfs://", "hf://", "abfs://", "abfss://", "wandb://")
 
 
 @rule(
-    "RUN041", severity=Severity.WARNING, params={"hours": 24, "restarts": 9, "nodes": 8}, pods=True
+    "RUN041", severity=Severity.WARNING, params={"hours": 24, "restarts": 9, "nodes": 2}, pods=True
 )
 def long_run_without_checkpoint(work: Work, world: World) -> Iterator[Finding]:
     """A job may run for days or restart many times, and has nowhere to save.
 
     No storage is mounted and no bucket named, so that a restart begins at step 0: of 16,384 GPUs one failed every three
     hours in the training of Llama 3 (arXiv:2407.21783, section 3.3.4), and a restart after 71 hours repeats 71 hours.
-    Ten retries of a gang, the default, may repeat the whole run ten times. A job that ends after `hours` at most is
-    accepted, and one of at least `nodes` with at most `restarts`; fewer nodes may have twenty.
+    Ten retries of a gang may repeat the whole run ten times. A job that ends after `hours` at most is accepted, and one
+    of at least `nodes` with at most `restarts`; fewer nodes may have twenty. Where a spec does not say it, such a gang
+    is retried three times. The training operator counts the restarts of single pods: as many as the job has nodes are
+    one of the gang.
 
     ## Fails
 
-        jobs: [{name: long, nodes: 8, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py]}]
-        nodePools: [{name: gpu, nodes: {max: 8}}]
-        queues: [{name: research, namespaces: [team-a], quota: [{pool: gpu, nodes: 8}]}]
+        jobs: [{name: long, nodes: 2, retries: 10, image: "public.ecr.aws/team/train:1.0",
+          command: [torchrun, train.py]}]
 
         jobs: [{name: long, nodes: 2, timeout: 72h, image: "public.ecr.aws/team/train:1.0",
           command: [torchrun, train.py]}]
 
-        jobs: [{name: long, nodes: 1, retries: {job: 50}, image: "public.ecr.aws/team/train:1.0",
+        jobs: [{name: long, nodes: 1, retries: 50, image: "public.ecr.aws/team/train:1.0",
           command: [torchrun, train.py]}]
 
         # params: {hours: 8}
-        jobs: [{name: long, nodes: 2, timeout: 12h, retries: {job: 2}, image: "public.ecr.aws/team/train:1.0",
+        jobs: [{name: long, nodes: 2, timeout: 12h, retries: 2, image: "public.ecr.aws/team/train:1.0",
           command: [torchrun, train.py]}]
 
-        # params: {restarts: 5, nodes: 2}
-        jobs: [{name: long, nodes: 2, retries: {job: 6}, image: "public.ecr.aws/team/train:1.0",
+        # params: {restarts: 5, nodes: 4}
+        jobs: [{name: long, nodes: 4, retries: 6, image: "public.ecr.aws/team/train:1.0",
           command: [torchrun, train.py]}]
+        nodePools: [{name: gpu, nodes: {max: 8}}]
+        queues: [{name: research, namespaces: [team-a], quota: [{pool: gpu, nodes: 8}]}]
 
         apiVersion: kubeflow.org/v1
         kind: PyTorchJob
@@ -70,11 +73,17 @@ def long_run_without_checkpoint(work: Work, world: World) -> Iterator[Finding]:
         jobs: [{name: long, nodes: 2, timeout: 12h, image: "public.ecr.aws/team/train:1.0",
           command: [torchrun, train.py]}]
 
-        jobs: [{name: long, nodes: 2, retries: {job: 3}, image: "public.ecr.aws/team/train:1.0",
+        jobs: [{name: long, nodes: 2, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py]}]
+
+        jobs: [{name: long, nodes: 2, retries: 9, image: "public.ecr.aws/team/train:1.0",
           command: [torchrun, train.py]}]
 
-        # params: {hours: 72, restarts: 50, nodes: 2}
-        jobs: [{name: long, nodes: 2, timeout: 72h, retries: {job: 50}, image: "public.ecr.aws/team/train:1.0",
+        # params: {hours: 72, restarts: 9, nodes: 3}
+        jobs: [{name: long, nodes: 2, retries: 10, image: "public.ecr.aws/team/train:1.0",
+          command: [torchrun, train.py]}]
+
+        # params: {hours: 72, restarts: 50}
+        jobs: [{name: long, nodes: 2, timeout: 72h, retries: 50, image: "public.ecr.aws/team/train:1.0",
           command: [torchrun, train.py]}]
 
         jobs: [{name: long, nodes: 2, timeout: 72h, image: "public.ecr.aws/team/train:1.0",
@@ -95,8 +104,8 @@ def long_run_without_checkpoint(work: Work, world: World) -> Iterator[Finding]:
         "mount a storage and save there (`checkpoint:`), or name a bucket that the program saves to"
     )
     longest = world.param("hours") * 3600
-    is_large = work.gang and (work.nodes or 0) >= world.param("nodes")
-    most = world.param("restarts") if is_large else _OF_FEW
+    is_gang = work.gang and (work.nodes or 0) >= world.param("nodes")
+    most = world.param("restarts") if is_gang else _OF_FEW
     if tries.deadline > longest:
         yield Finding(
             f"job `{work.name}` may take {Duration(tries.deadline)}, and has nowhere to save",
@@ -105,7 +114,7 @@ def long_run_without_checkpoint(work: Work, world: World) -> Iterator[Finding]:
             help=help,
             spec_help=spec_help,
         )
-    elif not tries.deadline and tries.restarts > most:
+    elif not tries.deadline and tries.of_all(work) > most:
         yield Finding(
             f"job `{work.name}` may restart {tries.restarts} times, and has nowhere to save",
             tries.at,
@@ -125,6 +134,12 @@ class _Tries(NamedTuple):
     restarts: int
     at: Route
     deadline: int
+
+    def of_all(self, work: Work) -> int:
+        """How often all pods are started again at least, where each of them fails."""
+        if work.kind in _COUNT_PODS:
+            return self.restarts // (work.nodes or 1)
+        return self.restarts
 
 
 def _tries(work: Work, world: World) -> _Tries | None:
@@ -156,6 +171,9 @@ _LIMITS = {
     "RayJob": ("spec", "backoffLimit"),
 }
 """Where other kinds of jobs say how often they are started again."""
+_COUNT_PODS = ("PyTorchJob", "TFJob", "JAXJob")
+"""Kinds whose limit is of the restarts of all containers (kubeflow/training-operator v1.9.4, pkg/core/job.go,
+PastBackoffLimit)."""
 
 
 def _saves(work: Work) -> bool:
@@ -169,4 +187,4 @@ def _saves(work: Work) -> bool:
     if "CHECKPOINT_DIR" in work.env or "volumes" in work.unread:
         return True
     texts = [*work.words, *filter(None, work.env.values())]
-    return any(scheme in text for text in texts for scheme in _ELSEWHERE)
+    return any(scheme in text for text in texts for scheme in URL_SCHEMES)

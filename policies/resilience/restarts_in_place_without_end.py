@@ -19,17 +19,17 @@ def restarts_in_place_without_end(work: Work, world: World) -> Iterator[Finding]
 
     ## Fails
 
-        jobs: [{name: llama, retries: {process: 100}}]
+        jobs: [{name: llama, maxRestarts: 100}]
 
         # params: {restarts: 1}
-        jobs: [{name: llama, retries: {process: 3}}]
+        jobs: [{name: llama, maxRestarts: 3}]
 
     ## Passes
 
         # params: {restarts: 200}
-        jobs: [{name: llama, retries: {process: 100}}]
+        jobs: [{name: llama, maxRestarts: 100}]
 
-        jobs: [{name: llama, retries: {process: 3}}]
+        jobs: [{name: llama, maxRestarts: 3}]
     """
     if not work.gang or not launches(work.words):
         return
@@ -42,5 +42,5 @@ def restarts_in_place_without_end(work: Work, world: World) -> Iterator[Finding]
         f"job `{work.name}` starts its processes {given} times in place, on the same nodes",
         place,
         help=f"write at most {most}; restarts of the whole job get other nodes",
-        spec_help=f"write `retries: {{process: {most}}}` at most; `retries.job` gets other nodes",
+        spec_help=f"write `maxRestarts: {most}` at most; `retries` gets other nodes",
     )

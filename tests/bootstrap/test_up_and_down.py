@@ -35,6 +35,14 @@ STORAGE = [
 MOUNT = {"mounts": [{"storage": "fast", "path": "/data"}]}
 TERRAFORM = {"tool": "terraform", "state": {"bucket": "state-111122223333"}}
 FLUX = {"url": "https://github.com/example/fleet"}
+
+
+def kept(name: str, stored: str, **more: Any) -> dict[str, Any]:
+    """A Secret of what AWS Secrets Manager keeps."""
+    manager = {"existing": {"name": stored}, **more}
+    return {"name": name, "namespaces": ["training"], "secretsManager": manager}
+
+
 MADE: dict[str, dict[str, Any]] = {
     "terraform": spec(
         storage=STORAGE, job=MOUNT, network=NETWORK, platform=OPEN, bootstrap=TERRAFORM, flux=FLUX
@@ -54,6 +62,16 @@ MADE: dict[str, dict[str, Any]] = {
         job={**MOUNT, "secretEnv": [{"env": "T", "secret": "hf", "key": "t"}]},
         network=NETWORK,
         flux=FLUX,
+    ),
+    "kept": spec(
+        secrets=[
+            kept("wandb", "team/wandb", keys={"key": "api_key"}),
+            kept("licence", "team/licence", keys={"key": ""}),
+            kept("tokens", "team/tokens"),
+            kept("all", "team/wandb-2", keys={"whole": "", "key": "api_key"}),
+        ],
+        flux=FLUX,
+        platform=OPEN,
     ),
 }
 ALL = ["workshop", "workshop-h100", "two-teams", "terraform", "auto", "private"]
@@ -353,6 +371,33 @@ def test_a_secret_is_made_and_never_shown(lab: Lab) -> None:
         assert lab.world.of("secret") == {"team-a/hf-token": {"value": {"hf_token": 'a "b"\\c'}}}
     assert 'a "b"' not in done.stdout + done.stderr
     assert all('a "b"' not in " ".join(call) for call in lab.world.calls)
+
+
+@everywhere("kept")
+def test_what_is_read_whole_is_asked_for_whole(lab: Lab) -> None:
+    """A text, or every key of a JSON: no ExternalSecret names a `property` of them."""
+    folder = lab.folder.parent / "values"
+    for name, value in {"team/licence": "L 1\n", "team/tokens": '{"a": "1"}'}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(value)
+    given = {"TRAINYARD_SECRETS": str(folder), "TRAINYARD_SECRET_TEAM_WANDB_API_KEY": "w"}
+    done = lab.run("up.sh", "--dry-run", "--from", "secrets")
+    assert "team/licence, its whole text" in done.stdout
+    assert "team/tokens, all of its JSON" in done.stdout
+    done = lab.run("up.sh", **given, TRAINYARD_SECRET_TEAM_WANDB_2="no JSON")
+    assert done.returncode == 1
+    assert "team/wandb-2 is read by its keys: its value is to be a JSON object" in done.stderr
+    assert not lab.world.delivered
+    done = lab.run("up.sh", "--from", "secrets", **given)
+    assert "set TRAINYARD_SECRET_TEAM_WANDB_2, or put" in done.stderr
+    done = lab.run("up.sh", "--from", "secrets", **given, TRAINYARD_SECRET_TEAM_WANDB_2='{"b": 1}')
+    assert done.returncode == 0, done.stderr
+    assert {name: each["value"] for name, each in lab.world.of("secret").items()} == {
+        "team/wandb": {"api_key": "w"},
+        "team/licence": "L 1\n",
+        "team/tokens": {"a": "1"},
+        "team/wandb-2": {"b": 1},
+    }
 
 
 @everywhere("workshop-h100")

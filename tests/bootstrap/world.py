@@ -464,8 +464,12 @@ class World:
         self.need("secret", given["secret-id"])
 
     def aws_secretsmanager_create_secret(self, given: dict[str, str]) -> Any:
-        value = Path(given["secret-string"].removeprefix("file://")).read_text()
-        self.add("secret", given["name"], value=json.loads(value))
+        text = Path(given["secret-string"].removeprefix("file://")).read_text()
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = text
+        self.add("secret", given["name"], value=value)
 
     def aws_logs_describe_log_groups(self, given: dict[str, str]) -> Any:
         return {"logGroups": [{"logGroupName": each} for each in self.of("log")]}

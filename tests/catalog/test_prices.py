@@ -12,7 +12,7 @@ from running import Command
 from compiler.catalog import load_catalog
 from compiler.catalog.catalog import DATA
 from compiler.catalog.overlay import SCHEMA
-from compiler.catalog.prices import block, on_demand, price_sources, service
+from compiler.catalog.prices import auto_mode_fee, block, on_demand, price_sources, service
 
 CATALOG = load_catalog()
 FILES = ("regional_prices.json", "block_prices.json", "service_prices.json")
@@ -111,3 +111,25 @@ def test_sources_of_prices_are_listed(trainyard: Command) -> None:
     listed = trainyard("catalog", "sources").out
     for source in price_sources():
         assert source.name in listed
+
+
+@pytest.mark.parametrize(
+    ("name", "share"),
+    [
+        ("m7i.2xlarge", 0.12),
+        ("g6e.48xlarge", 0.078),
+        ("p5.48xlarge", 0.048),
+        ("trn1.32xlarge", 0.048),
+    ],
+)
+def test_the_fee_of_auto_mode_is_a_share_of_the_price_on_demand(name: str, share: float) -> None:
+    hour = on_demand(CATALOG, name, "us-east-1")
+    fee = auto_mode_fee(CATALOG, name, "us-east-1")
+    assert hour is not None
+    assert fee is not None
+    assert fee.usd == pytest.approx(hour.usd * share)
+
+
+def test_no_fee_is_guessed() -> None:
+    """What AWS announced in July 2026 names G, P and Trn; whether Inf still pays 12 % it does not say."""
+    assert auto_mode_fee(CATALOG, "inf2.48xlarge", "us-east-1") is None

@@ -26,7 +26,7 @@ POOL: dict[str, Any] = {"instanceTypes": ["p5.48xlarge"], "zones": ["us-west-2a"
 def test_nodes_of_a_run_drift(
     edit: dict[str, Any], note: str, tmp_path: Path, trainyard: Command
 ) -> None:
-    job = {"retries": {"job": 3}}
+    job = {"retries": 3}
     assert compiled(tmp_path, trainyard, spec(pool=POOL, job=job)).code == 0
     done = compiled(tmp_path, trainyard, spec(pool={**POOL, **edit}, job=job))
     assert "note[CHG030]: nodes of pool `gpu` are drifted by this edit" in done.out

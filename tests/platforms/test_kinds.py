@@ -134,7 +134,7 @@ class TestEveryKind:
         assert paths, "nothing of its operator is written"
 
     def test_it_says_how_often_it_is_started_again(self, kind: JobKind) -> None:
-        value: Any = object_of(kind, of_kind(kind, nodes=1, retries={"job": 7}))
+        value: Any = object_of(kind, of_kind(kind, nodes=1, retries=7))
         for key in kind.retries:
             value = value[key]
         if kind.retries:

@@ -195,6 +195,51 @@ def test_storage_has_its_price_or_is_named_as_without(trainyard: Command, tmp_pa
     assert "what is in S3" in text
 
 
+FEW = {"deployment": "PERSISTENT_1"}
+IOPS = {
+    "deployment": "PERSISTENT_2",
+    "throughputPerTiB": 125,
+    "metadata": {"mode": "USER_PROVISIONED", "iops": 6000},
+}
+AUTO = {"eks": {"autoMode": {}}}
+UNPRICED: dict[str, tuple[dict[str, object], str]] = {
+    "SSD of PERSISTENT_1": ({"size": "4800Gi", **FEW, "throughputPerTiB": 50}, "`fast`"),
+    "HDD": ({"size": "6000Gi", **FEW, "throughputPerTiB": 12, "driveCache": "NONE"}, "`fast`"),
+    "metadata IOPS": ({"size": "4800Gi", **IOPS}, "`metadata IOPS of fast`"),
+}
+
+
+@pytest.mark.parametrize(("made", "named"), UNPRICED.values(), ids=UNPRICED)
+def test_the_first_line_names_what_has_no_price(
+    trainyard: Command, tmp_path: Path, made: dict[str, object], named: str
+) -> None:
+    """No source of it could be found: it is in no sum, and nobody reads the sum without seeing that."""
+    storage = [{"name": "fast", "fsxLustre": {"create": made}}]
+    write(tmp_path, region="us-east-1", pool={"zones": ["us-east-1b"]}, storage=storage)
+    done = trainyard("report", "lab.yaml", cwd=tmp_path)
+    first = part(done.out, "Cost").splitlines()[0]
+    assert first.endswith(f"**, without {named}: no price known.")
+
+
+def test_the_fee_of_auto_mode(trainyard: Command, tmp_path: Path) -> None:
+    """4.8 % of 55.04 USD an hour, of each of four nodes; how many nodes the controllers take EKS decides."""
+    pool = {"instanceTypes": ["p5.48xlarge"], "zones": ["us-east-1b"]}
+    write(tmp_path, region="us-east-1", pool=pool, platform=AUTO)
+    done = trainyard("report", "lab.yaml", cwd=tmp_path)
+    by_name = {row[0]: row for row in rows(done.out, "Cost")}
+    assert by_name["EKS Auto Mode for gpu"][2] == "0 to 4"
+    assert by_name["EKS Auto Mode for gpu"][5] == "10.57"
+    first = part(done.out, "Cost").splitlines()[0]
+    assert first.endswith("**, without `nodes of general-purpose`: no price known.")
+
+
+def test_a_fee_that_is_not_known_is_in_the_first_line(trainyard: Command, tmp_path: Path) -> None:
+    pool = {"instanceTypes": ["inf2.48xlarge"], "zones": ["us-east-1b"]}
+    write(tmp_path, region="us-east-1", pool=pool, platform=AUTO)
+    done = trainyard("report", "lab.yaml", cwd=tmp_path)
+    assert "without `EKS Auto Mode for gpu`, " in part(done.out, "Cost").splitlines()[0]
+
+
 def test_what_an_edit_changes_of_the_cost(trainyard: Command, folder: Path) -> None:
     """By the spec that the other folder's output was compiled from, which a checkout has beside it."""
     base = folder / "base"

@@ -171,7 +171,7 @@ def test_one_process_an_accelerator(
             "env.NCCL_NET",
             "from Secret s",
         ),
-        ({"retries": {"job": 2}}, "retries.job", "2"),
+        ({"retries": 2}, "retries", "2"),
         ({"terminationGracePeriod": "5m"}, "terminationGracePeriod", "5m"),
         ({"serviceAccount": "loader"}, "serviceAccount", "loader"),
         ({"pool": "gpu"}, "pool", "gpu"),
@@ -238,7 +238,7 @@ def test_the_rendezvous_is_told_to_torchrun_unless_its_flags_say_it(
 
 
 def test_the_rendezvous_meets_at_rank_0_of_this_very_run() -> None:
-    job = job_of(spec(job={"retries": {"process": 5}}))
+    job = job_of(spec(job={"maxRestarts": 5}))
     # The very name of rank 0's own /etc/hosts: nothing that DNS knows a moment later.
     assert (
         env(job)["PET_RDZV_ENDPOINT"]
@@ -301,7 +301,7 @@ def test_secrets_become_references_and_are_expected_to_exist() -> None:
 
 
 def test_failures_pass_to_jobset_which_makes_all_pods_anew() -> None:
-    (runtime,) = plan_of(spec(job={"retries": {"process": 1, "job": 7}})).of(Runtime)
+    (runtime,) = plan_of(spec(job={"maxRestarts": 1, "retries": 7})).of(Runtime)
     (node,) = runtime.jobs
     assert (runtime.max_restarts, node.backoff_limit, node.pod.restart_policy) == (7, 0, "Never")
     assert node.step == "trainer"
@@ -331,7 +331,7 @@ def test_tolerations_are_the_pools_taints(name: str) -> None:
 
 def test_equal_jobs_share_a_runtime_and_its_name_follows_its_content() -> None:
     first = {"name": "a", "nodes": 2, "image": "a:1", "command": ["torchrun", "t.py"]}
-    plan = plan_of(spec(jobs=[first, {**first, "name": "b", "nodes": 1, "image": "b:1"}]))
+    plan = plan_of(spec(jobs=[first, {**first, "name": "b", "nodes": 3, "image": "b:1"}]))
     assert len(plan.of(Runtime)) == 1
     assert {each.runtime for each in plan.of(TrainJob)} == {plan.of(Runtime)[0].name}
     other = plan_of(spec(jobs=[first, {**first, "name": "b", "sharedMemory": "1Gi"}]))
@@ -350,8 +350,8 @@ HASHED: list[dict[str, Any]] = [
     {"resources": {"cpu": 8}},
     {"processesPerNode": 2},
     {"sharedMemory": "1Gi"},
-    {"retries": {"process": 9}},
-    {"retries": {"job": 9}},
+    {"maxRestarts": 9},
+    {"retries": 9},
     {"checkpoint": {"path": "/c"}},
     {"timeout": "1h"},
     {"priority": "high"},

@@ -56,7 +56,7 @@ STORAGE = [{"name": "data", "fsxLustre": {"existing": {**FSX, "version": "2.15"}
 KINDS = {
     "PyTorchJob": V1,
     "PyTorchJob of one node": {**V1, "nodes": 1},
-    "PyTorchJob without retries": {**V1, "retries": {"job": 0}},
+    "PyTorchJob without retries": {**V1, "retries": 0},
     "MPIJob": MPI,
     "MPIJob of one node": {**MPI, "nodes": 1},
     "JobSet": SET,
@@ -134,14 +134,14 @@ class TestPyTorchJob:
         assert values["PET_RDZV_ENDPOINT"] == f"{job.name}-master-0:29500"
 
     def test_retries_count_pods(self) -> None:
-        """Ten gangs of four pods (training-operator v1.9.4, PastBackoffLimit)."""
+        """Three gangs of four pods (training-operator v1.9.4, PastBackoffLimit)."""
         body = body_of(manifests_of(spec(job=V1)), "PyTorchJob")
-        assert body["spec"]["runPolicy"] == {"cleanPodPolicy": "Running", "backoffLimit": 40}
+        assert body["spec"]["runPolicy"] == {"cleanPodPolicy": "Running", "backoffLimit": 12}
         policies = {part["restartPolicy"] for part in body["spec"]["pytorchReplicaSpecs"].values()}
         assert policies == {"OnFailure"}
 
     def test_without_retries_a_failure_ends_it(self) -> None:
-        job = {**V1, "retries": {"job": 0}, "timeout": "2h"}
+        job = {**V1, "retries": 0, "timeout": "2h"}
         body = body_of(manifests_of(spec(job=job)), "PyTorchJob")
         master = body["spec"]["pytorchReplicaSpecs"]["Master"]
         assert master["restartPolicy"] == "Never"
@@ -323,8 +323,8 @@ class TestRayJob:
         assert "kueue.x-k8s.io/podset-preferred-topology" not in head
 
     def test_each_retry_is_a_new_cluster(self) -> None:
-        assert self.spec_of()["backoffLimit"] == 10
-        body = self.spec_of(retries={"job": 0}, timeout="2h")
+        assert self.spec_of()["backoffLimit"] == 3
+        body = self.spec_of(retries=0, timeout="2h")
         assert (body["backoffLimit"], body["activeDeadlineSeconds"]) == (0, 7200)
 
     def test_flux_applies_it_once(self) -> None:

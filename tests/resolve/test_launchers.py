@@ -163,8 +163,8 @@ class TestMpi:
         assert [one.value for one in variables if one.name in env] == ["0"]
 
     def test_retries_of_processes_change_no_run(self) -> None:
-        plain = job_of(spec(job={**MPI, "retries": {"job": 4}}))
-        other = job_of(spec(job={**MPI, "retries": {"job": 4, "process": 9}}))
+        plain = job_of(spec(job={**MPI, "retries": 4}))
+        other = job_of(spec(job={**MPI, "retries": 4, "maxRestarts": 9}))
         assert plain.name == other.name
 
     def test_both_pod_sets_are_placed_as_one_group(self) -> None:
@@ -314,7 +314,7 @@ class TestNcclTest:
 
     def test_it_is_not_retried(self) -> None:
         assert runtime_of(spec(pool=H100, job=NCCL)).max_restarts == 0
-        asked = {**NCCL, "retries": {"job": 2}}
+        asked = {**NCCL, "retries": 2}
         assert runtime_of(spec(pool=H100, job=asked)).max_restarts == 2
 
     def test_an_image_of_ones_own_knows_its_libraries(self) -> None:

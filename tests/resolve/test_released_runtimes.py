@@ -113,7 +113,7 @@ def test_what_the_patch_says_is_part_of_the_jobs_name() -> None:
     [
         ({"workingDir": "/w"}, "RES205"),
         ({"terminationGracePeriod": "5m"}, "RES205"),
-        ({"retries": {"job": 2}}, "RES205"),
+        ({"retries": 2}, "RES205"),
         ({"files": {"/etc/a": "b"}}, "RES205"),
         ({"initContainers": [{"name": "a", "command": ["a"]}]}, "RES205"),
         ({"launcher": {"jax": {}}}, "RES205"),

@@ -191,8 +191,8 @@ def test_after_the_hook_torchrun_waits_as_it_always_does() -> None:
     ("job", "pool", "tries"),
     [
         ({}, {}, "0"),
-        ({"retries": {"process": 2}}, {}, "2"),
-        ({"retries": {"job": 0}}, {}, "3"),
+        ({"maxRestarts": 2}, {}, "2"),
+        ({"retries": 0}, {}, "3"),
         ({}, {"instanceTypes": ["c7i.24xlarge"]}, "3"),
         ({"kind": "PyTorchJob"}, {}, "3"),
     ],

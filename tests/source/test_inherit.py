@@ -53,23 +53,23 @@ def test_a_job_has_the_defaults_that_it_does_not_say() -> None:
     image: r.test/a:1
     command: [torchrun, a.py]
     env: {A: "1", B: "2"}
-    retries: {job: 3}
+    resources: {cpu: 3}
     args: [--x]
   jobs:
     - {name: a}
-    - {name: b, image: "r.test/b:1", env: {B: "3"}, retries: {process: 1}, args: []}
+    - {name: b, image: "r.test/b:1", env: {B: "3"}, resources: {efa: 1}, args: []}
 """)
     assert first == {
         "name": "a",
         "image": "r.test/a:1",
         "command": ["torchrun", "a.py"],
         "env": {"A": "1", "B": "2"},
-        "retries": {"job": 3},
+        "resources": {"cpu": 3},
         "args": ["--x"],
     }
     assert second["image"] == "r.test/b:1"
     assert second["env"] == {"A": "1", "B": "3"}
-    assert second["retries"] == {"job": 3, "process": 1}
+    assert second["resources"] == {"cpu": 3, "efa": 1}
     assert second["args"] == []
 
 
@@ -153,13 +153,13 @@ def test_pools_extend_each_other() -> None:
 def test_each_value_keeps_its_line() -> None:
     whole, _ = inherited("""
   jobDefaults:
-    retries: {job: 3}
+    resources: {cpu: 3}
   jobs:
     - name: a
       image: r.test/a:1
     - name: b
       extends: a
-      retries: {process: 2}
+      resources: {efa: 2}
 """)
     start = HEAD.count("\n")
     at = Route(("spec", "jobs", 1))
@@ -167,8 +167,8 @@ def test_each_value_keeps_its_line() -> None:
     def line(*keys: str) -> int:
         return whole.span(at / keys).line - start
 
-    assert line("retries", "job") == 3
-    assert line("retries", "process") == 9
+    assert line("resources", "cpu") == 3
+    assert line("resources", "efa") == 9
     assert line("image") == 6
     assert line("name") == 7
     assert line("timeout") == 7  # what nobody says is missing in the job itself
@@ -226,7 +226,7 @@ def test_what_jobs_inherit_is_refused_once_where_it_stands() -> None:
   jobDefaults:
     image: r.test/a
     command: [torchrun, a.py]
-    retries: {job: -1, tries: 2}
+    resources: {efa: -1, tries: 2}
   jobs:
     - {name: a}
     - {name: b}

@@ -1042,9 +1042,9 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
     ),
     (spec(job={"nodes": 0}), "SPC004", "spec.jobs[0].nodes", "below the minimum of 1", "1 or more"),
     (
-        spec(job={"retries": {"job": 1001}}),
+        spec(job={"retries": 1001}),
         "SPC004",
-        "spec.jobs[0].retries.job",
+        "spec.jobs[0].retries",
         "above the maximum of 1000",
         "or less",
     ),

@@ -65,7 +65,7 @@ JOB = [
     ("RUN143", "command: [torchrun, /app/train.py, --max-steps=0]"),
     ("RUN144", 'image: "localhost:5000/train:1.0"'),
     ("RUN145", 'image: "alpine:3.20"'),
-    ("RUN146", "retries: {process: 1000}"),
+    ("RUN146", "maxRestarts: 1000"),
     ("RES198", "deepspeed: {microBatchSize: 1, config: {zero_optimisation: {stage: 3}}}"),
     ("RUN131", 'initContainers: [{name: w, image: "busybox:1.36", command: [sleep, infinity]}]'),
     ("SPC005", f'image: "registry.test/train@sha256:{"0" * 64}"'),

@@ -202,7 +202,7 @@ def _check_checkpoint(context: Context, job: spec_jobs.Job, at: Route) -> None:
     if job.checkpoint is None:
         return
     mount = mount_of(job, job.checkpoint.path)
-    if mount is not None and is_read_only(mount):
+    if mount is not None and mount.is_read_only:
         help = "save elsewhere: nothing can be written there"
         if mount.read_only:
             help = f"remove `readOnly` from the mount at `{mount.path}`, or save elsewhere"
@@ -234,13 +234,6 @@ def mount_of(job: spec_jobs.Job, path: str) -> spec_jobs.Mount | JobVolume | Non
 
 def _path_length(mount: spec_jobs.Mount | JobVolume) -> int:
     return len(posixpath.normpath(mount.path))
-
-
-def is_read_only(mount: spec_jobs.Mount | JobVolume) -> bool:
-    """Whether nothing can be written there: ConfigMaps and Secrets never are (Kubernetes, volumes)."""
-    if mount.read_only or isinstance(mount, spec_jobs.Mount):
-        return mount.read_only
-    return mount.chosen in ("configMap", "secret")
 
 
 def is_under(path: str, folder: str) -> bool:

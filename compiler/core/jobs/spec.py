@@ -63,6 +63,11 @@ class Mount(SpecModel):
     )
     read_only: bool = Field(False, description="Whether the job may only read it.", examples=[True])
 
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nothing can be written there."""
+        return self.read_only
+
 
 # core/v1 ConfigMap: validation of Kubernetes 1.35 counts the bytes of all values, MaxSecretSize.
 _MOST_FILES = 1024**2
@@ -139,26 +144,6 @@ class Checkpoint(SpecModel):
                 source="open(2): EISDIR, a folder cannot be written",
             )
         return self
-
-
-class Retries(SpecModel):
-    """How often failures are retried: processes in place, then the whole gang."""
-
-    process: int | None = Field(
-        None,
-        ge=0,
-        le=1000,
-        description="How often torchrun restarts failed processes in place, as `--max-restarts` does; derived: 3, "
-        "and 0 on accelerators, where the job itself is retried.",
-        examples=[3],
-    )
-    job: int = Field(
-        10,
-        ge=0,
-        le=1000,
-        description="How often all pods of the job are made anew, as JobSet's `maxRestarts`.",
-        examples=[10],
-    )
 
 
 class JobResources(SpecModel):
@@ -334,10 +319,21 @@ class Job(SpecModel):
         description="Where the job saves; with it, pods that must stop have minutes to save instead of one.",
         examples=[{"path": "/data/fsx/pretrain", "every": "30m"}],
     )
-    retries: Retries = Field(
-        Retries.model_construct(),
-        description="How often failures are retried.",
-        examples=[{"process": 3, "job": 10}],
+    retries: int | None = Field(
+        None,
+        ge=0,
+        le=1000,
+        description="How often all pods of the job are made anew, as JobSet's `maxRestarts`; derived: 10, and 3 of "
+        "several nodes that have nowhere to save.",
+        examples=[10],
+    )
+    max_restarts: int | None = Field(
+        None,
+        ge=0,
+        le=1000,
+        description="How often torchrun restarts failed processes in place, as `--max-restarts` does; derived: 3, "
+        "and 0 on accelerators, where the job itself is retried.",
+        examples=[3],
     )
     resources: JobResources = Field(
         JobResources.model_construct(),
@@ -497,7 +493,7 @@ class JobsSection(Section):
         {},
         description="Any keys of a job but `name`, `extends`, `rerun` and `completed`, for every job that does not say "
         "them itself.",
-        examples=[{"image": "registry.example/train:1.4.2", "retries": {"job": 3}}],
+        examples=[{"image": "registry.example/train:1.4.2", "retries": 3}],
     )
     jobs: list[Job] = Field(
         [],

@@ -308,7 +308,7 @@ step_placement() {
   done < <(find "$here" -path '*/pools/*.md' -exec sed -n 's/^placement-group //p' {} + | sort -u)
 }
 
-# The value of NAMESPACE/NAME/KEY, from a variable or a file, into a file that nobody else reads.
+# The value of NAMESPACE/NAME/KEY, or of a whole NAME, from a variable or a file, into a file that nobody else reads.
 value_of() {
   local variable
   variable=TRAINYARD_SECRET_$(tr -c 'A-Za-z0-9\n' _ <<<"$1" | tr '[:lower:]' '[:upper:]')
@@ -328,10 +328,12 @@ json_of() {
   text=${text//\\/\\\\} text=${text//\"/\\\"} text=${text//$'\n'/\\n} text=${text//$'\r'/\\r} text=${text//$'\t'/\\t}
   printf '"%s"' "$text"
 }
-# What External Secrets reads: the name in AWS and a key of it. What no file of the folder makes: namespace, name and key.
+# What External Secrets reads: the name in AWS, and a key of its JSON, `:text` for the whole text, or `:json` for every key of it.
+# What no file of the folder makes: namespace, name and key.
 in_aws() {
-  find "$here/.." -path '*/secrets/*.externalsecret-*.yaml' -exec awk \
-    '$1 == "key:" { key = $2 } $1 == "property:" { print key, $2 }' {} + | tr -d '"' | sort -u
+  find "$here/.." -path '*/secrets/*.externalsecret-*.yaml' -exec awk 'function read() { if (name != "") print name, part; name = "" }
+    FNR == 1 { read(); whole = ":text" } $1 == "dataFrom:" { whole = ":json" }
+    $1 == "key:" { read(); name = $2; part = whole } $1 == "property:" { part = $2 } END { read() }' {} + | tr -d '"' | sort -u
 }
 in_cluster() {
   find "$here/.." -path '*/jobs/*.yaml' -exec awk '/secretKeyRef:/ { n = split(FILENAME, part, "/"); split(part[n], team, ".")
@@ -341,20 +343,31 @@ in_cluster() {
   done
 }
 step_secrets() {
-  local folder name names key values lacking='' namespace
-  [ -z "$dry" ] || { in_aws | sed 's/^/  of AWS Secrets Manager: /'; in_cluster | sed 's/^/  of the cluster: /'; return 0; }
+  local folder name names key keys values lacking='' namespace
+  [ -z "$dry" ] || { in_aws | sed 's/^/  of AWS Secrets Manager: /; s/ :text$/, its whole text/; s/ :json$/, all of its JSON/'; in_cluster | sed 's/^/  of the cluster: /'; return 0; }
   folder=$(umask 077 && mktemp -d)
   # shellcheck disable=SC2064
   trap "rm -rf '$folder'" EXIT
   names=$(in_aws | awk '{ print $1 }' | sort -u)
   for name in $names; do
     ! there aws secretsmanager describe-secret --secret-id "$name" || continue
-    values=''
-    for key in $(in_aws | awk -v name="$name" '$1 == name { print $2 }'); do
-      value_of "$name/$key" "$folder/value" || { lacking=1; continue 2; }
-      values="$values${values:+, }\"$key\": $(json_of "$folder/value")"
-    done
-    printf %s "{$values}" >"$folder/value"
+    keys=$(in_aws | awk -v name="$name" '$1 == name { print $2 }')
+    case $keys in
+      *:*)
+        value_of "$name" "$folder/value" || { lacking=1; continue; }
+        [ "$keys" = :text ] || [ "$(tr -d '[:space:]' <"$folder/value" | cut -c 1)" = '{' ] || {
+          echo "  $name is read by its keys: its value is to be a JSON object, like {\"token\": \"…\"}" >&2
+          lacking=1
+          continue
+        } ;;
+      *)
+        values=''
+        for key in $keys; do
+          value_of "$name/$key" "$folder/value" || { lacking=1; continue 2; }
+          values="$values${values:+, }\"$key\": $(json_of "$folder/value")"
+        done
+        printf %s "{$values}" >"$folder/value" ;;
+    esac
     run aws secretsmanager create-secret --name "$name" --secret-string "file://$folder/value" >/dev/null
     echo "  made $name in AWS Secrets Manager"
   done

@@ -151,6 +151,11 @@ class JobVolume(SpecModel):
         return given
 
     @property
+    def is_read_only(self) -> bool:
+        """Whether nothing can be written there: ConfigMaps and Secrets never are (Kubernetes, volumes)."""
+        return self.read_only or self.chosen in ("configMap", "secret")
+
+    @property
     def chosen(self) -> str:
         """The one kind, as it is written."""
         return self._given()[0]

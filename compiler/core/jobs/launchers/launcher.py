@@ -10,6 +10,7 @@ from typing import ClassVar
 from compiler.context import Context
 from compiler.core.jobs import launchers
 from compiler.core.jobs.job import Job
+from compiler.core.jobs.retrying import job_retries
 from compiler.core.pods.plan import EnvVar, Pod, ReplicatedJob
 from compiler.places import Route
 from compiler.plan.units import Quantity
@@ -73,7 +74,7 @@ class Launcher:
 
     def restarts(self, job: Job) -> int:
         """How often all pods of the job are made anew."""
-        return job.spec.retries.job
+        return job_retries(job)
 
     def environment(self, context: Context, job: Job) -> list[EnvVar]:
         """Variables of the program that do not depend on the name of the TrainJob."""

@@ -94,7 +94,7 @@ class JobKind(Kind):
     retries: ClassVar[tuple[str, ...]] = ()
     """Where its objects say how often they are started again; () where their runtime does."""
     retried: ClassVar[str] = ""
-    """What ``retries.job`` does."""
+    """What ``retries`` of a job does."""
     restarted: ClassVar[str] = ""
     """What it restarts when a pod fails."""
     launchers: ClassVar[tuple[str, ...]] = ()

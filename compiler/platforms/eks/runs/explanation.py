@@ -5,6 +5,7 @@ from __future__ import annotations
 from compiler.context import Context
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
+from compiler.core.jobs.retrying import begins_at_step_0
 from compiler.plan.scheduling import RESERVATION_LABEL
 from compiler.platforms.eks.jobs.kind import kind_of
 from compiler.platforms.eks.runs.pod import POD_PRIORITY
@@ -50,16 +51,14 @@ def _explain_restarts(context: Context, job: Job) -> None:
     launcher_of(job).explain(context, job)
     kind = kind_of(job)
     kind.explain(context, job)
-    retries = job.spec.retries
     if job.spec.runtime is not None:
         return
+    retried = kind.retried
+    restarts = launcher_of(job).restarts(job)
+    if restarts and begins_at_step_0(job):
+        retried += "; few, since it has nowhere to save and begins at step 0 each time"
     context.settle(
-        job.target,
-        "retries.job",
-        retries.job if "job" in retries.model_fields_set else None,
-        launcher_of(job).restarts(job),
-        kind.retried,
-        at=job.at / "retries" / "job",
+        job.target, "retries", job.spec.retries, restarts, retried, at=job.at / "retries"
     )
     if not kind.restarts_gang:
         return

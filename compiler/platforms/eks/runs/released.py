@@ -91,11 +91,10 @@ def _refused(job: Job, name: str) -> Iterator[_Refused]:
         why = "and Kueue drops a grace period from what a TrainJob patches"
         help = "save within 30 seconds; or remove `runtime`"
         yield ("terminationGracePeriod",), why, help
-    retries = spec.retries
-    if "job" in retries.model_fields_set and retries.job:
+    if spec.retries:
         why = "which has no failure policy: its first failure ends it"
-        help = "write `retries: {job: 0}`; or remove `runtime`"
-        yield ("retries", "job"), why, help
+        help = "write `retries: 0`; or remove `runtime`"
+        yield ("retries",), why, help
 
 
 def name_of(name: str) -> str:

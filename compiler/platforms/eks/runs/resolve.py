@@ -197,7 +197,7 @@ def runtime(context: Context, job: Job, pod: Pod, asked: dict[str, Quantity]) ->
         max_restarts=launcher.restarts(job),
         restart_strategy="Recreate",
         prune=False,
-        origins={"max_restarts": job.at / "retries" / "job"},
+        origins={"max_restarts": job.at / "retries"},
     )
     unnamed = kind.runtime(context, job, unnamed)
     if job.others:

@@ -23,7 +23,7 @@ class JaxProcesses(Launcher):
 
     def check(self, context: Context, job: Job) -> None:
         self.check_ignored(
-            context, job, "torchVersion", "retries.process", "processesPerNode", "deepspeed"
+            context, job, "torchVersion", "maxRestarts", "processesPerNode", "deepspeed"
         )
         _check_release(context, job)
         _check_command(context, job)

@@ -43,7 +43,7 @@ class OpenMpi(Launcher):
     volumes = (_SSH_VOLUME, _KEYS_VOLUME, _HOSTS_VOLUME)
 
     def check(self, context: Context, job: Job) -> None:
-        self.check_ignored(context, job, "torchVersion", "retries.process")
+        self.check_ignored(context, job, "torchVersion", "maxRestarts")
         _check_command(context, job)
         _check_names(context, job)
         _check_paths(context, job)

@@ -29,10 +29,7 @@ class AllReduce(OpenMpi):
 
     def restarts(self, job: Job) -> int:
         """A network that is too slow is so again: the first result stands."""
-        retries = job.spec.retries
-        if "job" in retries.model_fields_set:
-            return retries.job
-        return 0
+        return job.spec.retries or 0
 
     def environment(self, context: Context, job: Job) -> list[EnvVar]:
         variables = super().environment(context, job)

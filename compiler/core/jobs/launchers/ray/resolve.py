@@ -16,7 +16,7 @@ class RayDriver(Launcher):
     framework = "ray"
 
     def check(self, context: Context, job: Job) -> None:
-        self.check_ignored(context, job, "torchVersion", "retries.process", "processesPerNode")
+        self.check_ignored(context, job, "torchVersion", "maxRestarts", "processesPerNode")
 
     def processes(self, context: Context, job: Job, derived: int, why: str, source: str) -> int:
         """As many as devices: so many ranks of Ray Train with a GPU each fit on a node."""

@@ -9,6 +9,7 @@ from compiler.catalog.torch import SHUTDOWN_OPTION, SHUTDOWN_SINCE, SHUTDOWN_TIM
 from compiler.context import Context
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import Launcher
+from compiler.core.jobs.retrying import job_retries
 from compiler.core.jobs.starters import launches_torchrun
 from compiler.core.jobs.stopping import hook_seconds, time_to_save
 from compiler.core.jobs.variables import variable
@@ -99,12 +100,12 @@ class Torchrun(Launcher):
             source = _HARDWARE
         context.settle(
             job.target,
-            "retries.process",
-            job.spec.retries.process,
+            "maxRestarts",
+            job.spec.max_restarts,
             _derived_retries(job),
             why,
             source,
-            at=job.at / "retries" / "process",
+            at=job.at / "maxRestarts",
         )
 
 
@@ -114,7 +115,7 @@ _IN_PLACE = 3
 
 def process_retries(job: Job) -> int:
     """How often torchrun starts its processes again in place."""
-    given = job.spec.retries.process
+    given = job.spec.max_restarts
     if given is not None:
         return given
     return _derived_retries(job)
@@ -123,7 +124,7 @@ def process_retries(job: Job) -> int:
 def _derived_retries(job: Job) -> int:
     """None on accelerators, where a try in place is one more start on a device that is most likely broken, as long as
     JobSet starts the whole gang again."""
-    starts_again = job.spec.retries.job and job.kind.restarts_gang
+    starts_again = job_retries(job) and job.kind.restarts_gang
     if job.pool.instance.accelerators and starts_again:
         return 0
     return _IN_PLACE

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from compiler.core.jobs.retrying import job_retries
 from compiler.core.jobs.starters import launches_torchrun
 from compiler.core.pods.plan import EnvVar, ReplicatedJob
 from compiler.lift.pods import pod
@@ -90,7 +91,7 @@ class PlainJob(OwnPods):
     def runtime(self, context: Context, job: Job, runtime: Runtime) -> Runtime:
         """One pod template; the Job counts its own failures."""
         node = program_part(runtime)
-        retries = job.spec.retries.job
+        retries = job_retries(job)
         return replace(
             runtime,
             kind=self.name,
@@ -149,7 +150,7 @@ class PlainJob(OwnPods):
 
     def explain(self, context: Context, job: Job) -> None:
         nodes = job.spec.nodes
-        retries = job.spec.retries.job
+        retries = job_retries(job)
         least = job.spec.least_nodes
         if least is not None:
             context.derive(

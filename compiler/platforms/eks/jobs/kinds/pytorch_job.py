@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from compiler.core.jobs.retrying import job_retries
 from compiler.core.pods.plan import Pod, ReplicatedJob
 from compiler.lift.reader import Reader
 from compiler.plan.base import PlanNode
@@ -81,7 +82,7 @@ class PyTorchJob(OwnPods):
         node = program_part(runtime)
         pod = renamed(node.pod, self.main)
         nodes = job.spec.nodes
-        retries = job.spec.retries.job
+        retries = job_retries(job)
         policy = "OnFailure" if retries else "Never"
         pod = replace(pod, restart_policy=policy)
         if nodes > 1:
@@ -104,7 +105,7 @@ class PyTorchJob(OwnPods):
 
     def explain(self, context: Context, job: Job) -> None:
         nodes = job.spec.nodes
-        retries = job.spec.retries.job
+        retries = job_retries(job)
         context.derive(
             job.target,
             "kind",

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from compiler.core.jobs.retrying import job_retries
 from compiler.core.pods.plan import (
     ACCELERATORS,
     HEAD,
@@ -236,7 +237,7 @@ class RayJob(OwnPods):
         return as_made_by_kuberay(body, part, pod)
 
     def explain(self, context: Context, job: Job) -> None:
-        retries = job.spec.retries.job
+        retries = job_retries(job)
         context.derive(
             job.target,
             "kind",
@@ -331,15 +332,16 @@ def _check_deadline(context: Context, job: Job) -> None:
     """The operator counts from the start of each attempt (initRayJobStatusIfNeed)."""
     if job.spec.timeout is None:
         return
-    if not job.spec.retries.job:
+    retries = job_retries(job)
+    if not retries:
         return
     context.fault(
         "RES201",
         f"job `{job.spec.name}` has a timeout "
-        f"and {job.spec.retries.job} retries, and KubeRay counts the time of each "
+        f"and {retries} retries, and KubeRay counts the time of each "
         "attempt by itself",
         job.at / "timeout",
-        "write `retries: {job: 0}`, or remove `timeout`; or remove `kind`: a TrainJob has one for all attempts",
+        "write `retries: 0`, or remove `timeout`; or remove `kind`: a TrainJob has one for all attempts",
         source=f"{_CONTROLLER}, initRayJobStatusIfNeed",
     )
 
