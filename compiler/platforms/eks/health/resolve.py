@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from compiler.catalog.images import facts_of
@@ -107,19 +106,13 @@ def burn_ins(context: Context, pools: dict[str, Pool]) -> Iterator[BurnIn]:
         )
 
 
-_BARE = re.compile(
-    r"(?:^|/)(?:alpine|busybox|ubuntu|debian|python|amazonlinux|fedora|rockylinux|bash|node|golang)(?=[:@])"
-)
-"""Images of an operating system or a language alone."""
-
-
 def _check_image(context: Context, pool: Pool, image: str) -> None:
     """An image that is known to lack what the test calls: nccl-tests, and libfabric where nodes have EFA."""
     facts = facts_of(image)
-    if _BARE.search(image):
-        why = "it has an operating system or a language alone"
-    elif facts is None:
+    if facts is None:
         return
+    if facts.alone:
+        why = "it has neither PyTorch nor MPI"
     elif facts.devices in ("cpu", "neuron"):
         why = "it is for nodes without NVIDIA GPUs"
     elif facts.efa is False and pool.share.efa:
