@@ -111,12 +111,20 @@ def manifests(folder: Path) -> list[str]:
 def measure(folder: Path, kubeconform: str, schemas: str, runs: int) -> None:
     """Prints a row of a repository."""
     files = manifests(folder)
-    theirs = [kubeconform, "-strict", "-ignore-missing-schemas", "-schema-location", schemas, *files]
+    theirs = [
+        kubeconform,
+        "-strict",
+        "-ignore-missing-schemas",
+        "-schema-location",
+        schemas,
+        *files,
+    ]
     ours = [PYTHON, "-m", "compiler", "lint", str(folder), "-q"]
     pairs = [(cpu(ours), cpu(theirs)) for _ in range(runs)]
     mine, peer = (min(each[which] for each in pairs) for which in (0, 1))
     print(
-        f"| {folder.name} | {len(files)} | {mine:.2f} | {peer:.2f} | {mine / peer:.2f} |", flush=True
+        f"| {folder.name} | {len(files)} | {mine:.2f} | {peer:.2f} | {mine / peer:.2f} |",
+        flush=True,
     )
 
 
