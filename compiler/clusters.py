@@ -86,7 +86,7 @@ def _by_config(items: list[T], manifest: Callable[[T], Manifest]) -> list[list[T
 def _by_folder(
     items: Sequence[T], manifest: Callable[[T], Manifest], together: Together, most: int
 ) -> list[list[T]]:
-    """The items of each cluster, ``most`` of them at most; what lies outside of the clusters' folders belongs to all of them.
+    """The items of each cluster, ``most`` of them at most; what lies outside of the clusters' folders belongs to all.
 
     Folders that hold the same objects beside each other (``clusters/dev`` and ``clusters/prod``, as Flux and Kustomize
     lay out a repository) are clusters, and so is every folder of their names: ``tenants/dev`` belongs to ``dev``. Of

@@ -91,8 +91,8 @@ _ITEM = re.compile(r"(?P<before>\s*)(?P<dashes>(?:-\s+)+)")
 
 
 def variables_filled_in(text: str) -> Iterator[tuple[str, list[str]]]:
-    """A text that is no YAML before its variables have a value, with something in their places, so that each other value
-    keeps its place; and what is left out of it. There may be several ways: the first that is YAML is meant.
+    """A text that is no YAML before its variables have a value, with something in their places, so that each other
+    value keeps its place; and what is left out of it. There may be several ways: the first that is YAML is meant.
 
     A variable alone on a line stands for lines of the mapping or list that it is in: it becomes a key or an item there,
     which is a placeholder as any other, or a comment where that is no YAML. One in a flow mapping, where `{` begins

@@ -15,8 +15,8 @@ _LAUNCHERS = ("torchrun", "deepspeed", "accelerate", "mpirun", "tune")
 def image_without_launcher(work: Work) -> Iterator[Finding]:
     """A job starts torchrun, or another launcher, in an image of an operating system alone.
 
-    Official images like `ubuntu`, `alpine` and `python` (docker-library/official-images) have no PyTorch and no MPI: containers
-    end with `executable file not found`, on every node, after all nodes were launched.
+    Official images like `ubuntu`, `alpine` and `python` (docker-library/official-images) have no PyTorch and no MPI:
+    containers end with `executable file not found`, on every node, after all nodes were launched.
 
     ## Fails
 
@@ -26,7 +26,7 @@ def image_without_launcher(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, image: "registry.test/train:1.0", command: [torchrun, train.py]}]
 
-        jobs: [{name: llama, image: "python:3.12", command: [bash, -c, "pip install torch==2.8.0 && torchrun train.py"]}]
+        jobs: [{name: llama, image: "python:3.12", command: [bash, -c, "pip install torch==2.8.0 && torchrun t.py"]}]
 
         jobs: [{name: llama, nodes: 1, image: "ubuntu:24.04", command: [bash, -c, "apt-get install -y x && x"]}]
     """
