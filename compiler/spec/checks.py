@@ -271,7 +271,7 @@ _FEWEST_PARAMETERS = 1000
 _MOST_PARAMETERS = 1e15
 
 
-@shaped(minimum=_FEWEST_PARAMETERS, maximum=_MOST_PARAMETERS)
+@shaped(exclusiveMinimum=0, maximum=_MOST_PARAMETERS)
 def count(value: Any) -> float:
     """A number of parameters: large, so written with an exponent as a rule."""
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -288,14 +288,18 @@ def count(value: Any) -> float:
             f"a number of parameters is a number, not {kind_of(value)}",
             f"write `{near[1] if near else '8.03'}e{power}`",
         )
-    if not _FEWEST_PARAMETERS <= value <= _MOST_PARAMETERS:
-        meant = "8.03"
-        if 0 < value < _FEWEST_PARAMETERS:
-            meant = f"{value:g}"  # most likely of billions
-        raise fault(
-            f"a model of `{value}` parameters", f"write how many there are, like `{meant}e9`"
-        )
+    if not 0 < value <= _MOST_PARAMETERS:
+        raise fault(f"a model of `{value}` parameters", "write how many there are, like `8.03e9`")
     return float(value)
+
+
+@shaped(minimum=_FEWEST_PARAMETERS, maximum=_MOST_PARAMETERS)
+def model_size(value: Any) -> float:
+    """The parameters of a whole model: fewer than a thousand are meant in billions."""
+    parameters = count(value)
+    if parameters < _FEWEST_PARAMETERS:
+        raise fault(f"a model of `{value}` parameters", f"write `{parameters:g}e9` for billions")
+    return parameters
 
 
 @shaped(uniqueItems=True)

@@ -104,6 +104,7 @@ FailureInterval = Annotated[
 ]
 RefreshInterval = Annotated[DurationValue, BeforeValidator(times.refresh), _like(times.refresh)]
 Count = Annotated[float, BeforeValidator(check.count)]
+ModelSize = Annotated[float, BeforeValidator(check.model_size)]
 PublicCidr = Annotated[str, BeforeValidator(check.public_cidr)]
 IpAddress = Annotated[str, BeforeValidator(check.address)]
 VpcCidr = Annotated[str, BeforeValidator(check.vpc_cidr)]

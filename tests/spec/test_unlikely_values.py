@@ -151,7 +151,6 @@ SPEC = [
     ("SPC005", '{flux: {url: "https://github.com/example/clusters/tree/main"}}'),
     ("SPC005", '{flux: {url: "ssh://git@github.com:example/clusters"}}'),
     ("SPC005", '{flux: {url: "https://github.com/example/clusters", branch: HEAD}}'),
-    ("RES004", "{network: {zoneIds: {us-west-2b: usw2-az9}}}"),
     ("RES280", "{bootstrap: {tool: terraform, state: {bucket: tf-1111, region: cn-north-1}}}"),
     (
         "RES121",

@@ -140,10 +140,3 @@ def _is_of_region(context: Context, zone_id: str, at: Route) -> None:
             at,
             f"{region} has {listed(known)}",
         )
-    elif known and zone_id not in known:
-        context.doubt(
-            "RES004",
-            f"`{zone_id}` may be no zone: {listed(known)} are known of {region}",
-            at,
-            "write what `aws ec2 describe-availability-zones` shows as ZoneId",
-        )
