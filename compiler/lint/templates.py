@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from compiler.diagnostics import Diagnostic
@@ -111,12 +111,24 @@ def variables_filled_in(text: str) -> Iterator[tuple[str, list[str]]]:
         if filled != text:
             yield filled, []
         return
-    within, left_out = list(lines), list(lines)
-    for number, name in alone.items():
-        within[number] = _within(within, number, name)
-        left_out[number] = "#"
-    yield "\n".join(within), []
+    yield "\n".join(_with_places(lines, alone)), []
+    left_out = ("#" if number in alone else line for number, line in enumerate(lines))
     yield "\n".join(left_out), list(alone.values())
+
+
+def _with_places(lines: Sequence[str], alone: Mapping[int, str]) -> Iterator[str]:
+    """The lines with a key or an item for each variable that stands for lines, of those no two alike."""
+    above = ""
+    times: Counter[str] = Counter()
+    for number, line in enumerate(lines):
+        shown = line
+        if number in alone:
+            name = alone[number]
+            times[name] += 1
+            shown = _within(above, line, name, times[name])
+        if shown.strip():
+            above = shown
+        yield shown
 
 
 def _in_flow(line: str) -> str:
@@ -136,20 +148,19 @@ def _variable(found: re.Match[str]) -> str:
     return f"${name}".ljust(len(found.group()), "_")
 
 
-def _within(lines: Sequence[str], number: int, name: str) -> str:
+def _within(above: str, own: str, name: str, time: int) -> str:
     """The line of a variable that stands for lines: a key or an item, by what stands above it."""
-    quoted = json.dumps(name)
-    own = lines[number]
+    value = json.dumps(name)
     column = len(own) - len(own.lstrip())
-    above = next((line for line in reversed(lines[:number]) if line.strip()), "")
     item = _ITEM.match(above)
     if item is not None and (not column or column == len(item["before"])):
-        return f"{item['before']}- {quoted}"
+        return f"{item['before']}- {value}"
     if not column:
         column = len(above) - len(above.lstrip())
         if above.rstrip().endswith(":"):
             column += 2
-    return f"{' ' * column}{quoted}: {quoted}"
+    key = value if time == 1 else json.dumps(f"{name}.{time}")
+    return f"{' ' * column}{key}: {value}"
 
 
 def _is_alone(text: str, expression: re.Match[str]) -> bool:
