@@ -163,10 +163,10 @@ def _read_objects(
     if pasted is not None:
         bodies, faults = _parse_shown(text, f"#{file.text[1:]}")
         faults = [pasted, *faults]
-    problem = template(file, faults)
+    problem = template(file, faults) or template(file, faults, _JINJA, _RENDER)
     if problem is not None:
         bodies, faults = _parse_filled_in(text, faults)
-        problem = template(file, faults)
+        problem = template(file, faults) or template(file, faults, _JINJA, _RENDER)
     if problem is not None or (_is_lost(faults) and pasted is None):
         filled = _parse_with_variables(text, reading)
         if filled is not None:
@@ -259,6 +259,7 @@ def _is_lost(faults: Iterable[Diagnostic]) -> bool:
 
 
 _LOST = ("YML002", "YML023")  # what ends a document before its end
+_JINJA, _RENDER = "{%", "lint what it renders"
 _RAIN, _PACKAGE = "!Rain::", "lint what it renders: `rain pkg FILE`"
 _NUMBERS = (
     "YML012"  # keys that are numbers; of mappings by account, formats but Kubernetes' have them

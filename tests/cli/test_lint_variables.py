@@ -1,4 +1,4 @@
-"""Variables that stand for lines of a file, or in braces: no YAML before they have a value, and judged but for them."""
+"""Variables that stand for lines of a file or in braces, and slips: what is judged is the file as it was meant."""
 
 from __future__ import annotations
 
@@ -103,3 +103,26 @@ def test_a_line_is_looked_at_once(tmp_path: Path) -> None:
     )
     result = linted(tmp_path, text)
     assert result.diagnostics == []
+
+
+def test_conditions_of_jinja_are_a_template(tmp_path: Path) -> None:
+    text = "{% if gpu %}\napiVersion: v1\n{% endif %}\nkind: ConfigMap\nmetadata: {name: a}\n"
+    assert found(linted(tmp_path, text)) == [("LNT002", 1)]
+
+
+def test_a_slip_beside_what_is_meant_hides_no_place(tmp_path: Path) -> None:
+    """What lies below the right field is reported where it is written, and not at the one that is nearly called so."""
+    text = POD.replace("LIMITS\n", "").replace("REQUESTS\n", "").replace("  imagee: b\n", "")
+    text = text.replace("spec:\n", "sepc: 1\nspec:\n", 1).replace("image: a:1", "image: a:latest")
+    places = found(linted(tmp_path, text))
+    assert ("SCH001", 4) in places
+    assert ("RUN013", 8) in places
+
+
+def test_a_spec_that_is_indented_too_far_is_judged(tmp_path: Path) -> None:
+    lines = POD.replace("LIMITS\n", "").replace("REQUESTS\n", "").replace("a:1", "a:latest")
+    head, _, spec = lines.partition("spec:\n")
+    head = head.replace("{name: a}", "\n  name: a").rstrip()
+    indented = "".join(f"  {line}\n" for line in f"spec:\n{spec}".splitlines())
+    places = found(linted(tmp_path, f"{head}\n{indented}"))
+    assert ("RUN013", 9) in places
