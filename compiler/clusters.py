@@ -17,6 +17,8 @@ _Placed = tuple[Parts, str]
 Together = Callable[[str, str], bool]
 _FEW = 300
 _TIMES = 3
+_COPIES = 4
+"""How many times as many objects all clusters of a tree have together, at most: folders in folders multiply them."""
 
 
 def is_too_much(judged: int, objects: int) -> bool:
@@ -45,7 +47,8 @@ def by_cluster(
         root_items.append(item)
     clusters: list[list[T]] = []
     for root_items in by_root.values():
-        for folder_items in _by_folder(root_items, manifest, together):
+        most = max(_FEW, _COPIES * len(root_items))
+        for folder_items in _by_folder(root_items, manifest, together, most):
             clusters += _by_config(folder_items, manifest)
     return clusters
 
@@ -81,9 +84,9 @@ def _by_config(items: list[T], manifest: Callable[[T], Manifest]) -> list[list[T
 
 
 def _by_folder(
-    items: Sequence[T], manifest: Callable[[T], Manifest], together: Together
+    items: Sequence[T], manifest: Callable[[T], Manifest], together: Together, most: int
 ) -> list[list[T]]:
-    """The items of each cluster; what lies outside of the clusters' folders belongs to all of them.
+    """The items of each cluster, ``most`` of them at most; what lies outside of the clusters' folders belongs to all.
 
     Folders that hold the same objects beside each other (``clusters/dev`` and ``clusters/prod``, as Flux and Kustomize
     lay out a repository) are clusters, and so is every folder of their names: ``tenants/dev`` belongs to ``dev``. Of
@@ -104,18 +107,23 @@ def _by_folder(
             by_name[own[0]].append(item)
         else:
             shared.append(item)
-    if is_too_much(len(shared) * len(names), len(items)):
-        return [*_each(by_name, manifest, together), shared]
+    if len(shared) * len(names) > most:
+        return [*_each(by_name, manifest, together, most), shared]
     by_name = {name: _in_order(items, [*own, *shared]) for name, own in by_name.items()}
-    return _each(by_name, manifest, together)
+    return _each(by_name, manifest, together, most)
 
 
 def _each(
-    by_name: Mapping[str, Sequence[T]], manifest: Callable[[T], Manifest], together: Together
+    by_name: Mapping[str, Sequence[T]],
+    manifest: Callable[[T], Manifest],
+    together: Together,
+    most: int,
 ) -> list[list[T]]:
+    """The clusters in each of several, which have ``most`` items together."""
     clusters: list[list[T]] = []
+    share = most // len(by_name)
     for named_items in by_name.values():
-        clusters += _by_folder(named_items, manifest, together)
+        clusters += _by_folder(named_items, manifest, together, share)
     return clusters
 
 

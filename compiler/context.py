@@ -175,11 +175,16 @@ class Context:
     @property
     def partition(self) -> str:
         """The AWS partition of the region."""
-        if self.spec.region.startswith("cn-"):
-            return "aws-cn"
-        if self.spec.region.startswith("us-gov-"):
-            return "aws-us-gov"
-        return "aws"
+        return partition_of(self.spec.region)
+
+
+def partition_of(region: str) -> str:
+    """The AWS partition of a Region."""
+    if region.startswith("cn-"):
+        return "aws-cn"
+    if region.startswith("us-gov-"):
+        return "aws-us-gov"
+    return "aws"
 
 
 _LISTS = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from compiler.clusters import by_cluster
 from compiler.manifest import Manifest
 
@@ -67,3 +69,14 @@ def test_several_eksctl_clusters_are_judged_each_by_itself() -> None:
     ) == [{"all.yaml"}, {"eu.yaml"}, {"us.yaml"}]
     assert len(sets("all.yaml:NodePool/gpu", "eu.yaml:ClusterConfig/eu")) == 1
     assert len(sets("all.yaml:NodePool/gpu", "eu.yaml:Cluster/eu", "us.yaml:Cluster/us")) == 1
+
+
+def test_folders_in_folders_do_not_multiply_what_is_beside_them() -> None:
+    """What lies beside the folders of clusters belongs to all of them, and so at every depth: of the tree as a whole no
+    more than four times its objects are judged."""
+    paths = [f"shared/{number}.yaml:ConfigMap/shared-{number}" for number in range(100)]
+    for stages in product(("dev", "prod", "test"), repeat=4):
+        levels = (f"{depth}-{stage}" for depth, stage in enumerate(stages))
+        paths.append(f"{'/'.join(levels)}/app.yaml:ConfigMap/app")
+    judged = sum(map(len, sets(*paths)))
+    assert judged <= 4 * len(paths)

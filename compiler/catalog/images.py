@@ -33,7 +33,8 @@ class ImageFacts:
 
     ``efa``: whether aws-ofi-nccl and libfabric are in it; ``devices``: what its libraries are for, `gpu`, `cpu` or
     `neuron`; ``own_torch``: whether its PyTorch is a build of its maker; ``bare``: whether it has no framework, so that
-    a program may bring one for other devices.
+    a program may bring one for other devices; ``alone``: whether it has an operating system, a language or a server
+    and nothing else, neither PyTorch nor MPI.
     """
 
     efa: bool | None
@@ -42,6 +43,7 @@ class ImageFacts:
     user: str | None
     own_torch: bool
     bare: bool
+    alone: bool
     source: str
 
 
@@ -59,6 +61,7 @@ class _Row:
             user=row.get("user"),
             own_torch=row.get("own_torch", False),
             bare=row.get("bare", False),
+            alone=row.get("alone", False),
             source=row["source"],
         )
 
@@ -76,12 +79,11 @@ def _rows() -> Sequence[_Row]:
 
 @lru_cache(maxsize=1024)
 def facts_of(image: str) -> ImageFacts | None:
-    """What is known of an image by its name and tag; ``None`` without a tag, and of what no row has."""
+    """What is known of an image by its name and tag; ``None`` of what no row has. Without a tag, an image is one of all
+    that the repository ever had."""
     reference = image.partition("@")[0]
     path, _, last = reference.rpartition("/")
     repository, _, tag = last.partition(":")
-    if not tag:
-        return None
     name = f"{path}/{repository}" if path else repository
     for known in _names(name):
         for row in _rows():

@@ -15,6 +15,9 @@ SHUTDOWN_OPTION = "shutdown-timeout"
 SHUTDOWN_SINCE = (2, 12)
 SHUTDOWN_SECONDS = 30
 
+# The first with torchrun (PyTorch 1.10, torch.distributed.run), and a major version of which there is none yet.
+OLDEST, AFTER_NEWEST = (1, 10), (3, 0)
+
 # AWS Deep Learning Containers (`pytorch-training:2.8.0-gpu-py312-…`) and Docker Hub's `pytorch/pytorch:2.8.0-cuda…`.
 # NVIDIA's tags (`nvcr.io/nvidia/pytorch:24.12-py3`) are dates.
 _NAMED = re.compile(

@@ -14,7 +14,7 @@ from compiler.source.inherit import EXTENDS
 from compiler.spec.renamed import as_before
 
 _POOLS = Route(("spec", "nodePools"))
-_NOT_WORK = ("name", "rerun", "done")
+_NOT_WORK = ("name", "rerun", "completed")
 # What a job is made of: by type and EFA its share of a node, by taints what it tolerates, by topology how it is placed.
 # How many nodes there are, where, and what else they carry, asks for no other run.
 _REACHES_JOBS = ("instanceTypes", "efa", "taints", "topology")

@@ -161,6 +161,7 @@ def covered(
     )
     objects = list(objects)
     coverage.elsewhere = elsewhere(objects, generated)
+    coverage.placeholders.update(reading.left_out)
     # Of a file with thousands of objects the text is searched once.
     texts = {item.text.file.name: item.text.file.text for item in objects}
     marked = {name for name, text in texts.items() if _may_have_placeholders(text)}
@@ -212,11 +213,20 @@ _OF_PROGRAMS = frozenset(
 )
 
 
+def _as_written(name: str) -> str:
+    """A placeholder as its file has it, of the name of the same length that was read in its place."""
+    if name.strip("_") == "$":
+        return "{{ … }}"
+    if name.endswith("__"):
+        return f"${{{name[1:].rstrip('_')}}}"
+    return name
+
+
 def _placeholders(value: Any) -> Iterator[str]:
     """What is filled in later, in the values of an object that only Kubernetes reads."""
     if isinstance(value, str):
         for written in placeholders(value):
-            yield "{{ … }}" if written.strip("_") == "$" else written
+            yield _as_written(written)
     elif isinstance(value, dict):
         for key, item in value.items():
             if key not in _OF_PROGRAMS:

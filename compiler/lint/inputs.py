@@ -102,7 +102,7 @@ class Reading:
     ``deleted`` are the objects that such patches take away.
     ``formats``: files of formats that nobody reads here, by the end of their names. ``broken``: paths of files of which
     a part was lost. ``others``: files without any object. ``kindless``: documents that are no objects, as the
-    description of a chart is.
+    description of a chart is. ``left_out``: variables that stand for lines of a file, which nothing is known of.
     """
 
     objects: list[LintObject] = field(default_factory=list)
@@ -120,3 +120,4 @@ class Reading:
     patches: int = 0
     deleted: set[str] = field(default_factory=set)
     observed: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)

@@ -13,7 +13,7 @@ from compiler.diagnostics.diagnostic import error
 from compiler.formats import format_of, hinted, recognised
 from compiler.lint.inputs import LintArtifact, LintObject, Reading, Text
 from compiler.lint.kindless import no_object
-from compiler.lint.templates import filled_in, prompt, template
+from compiler.lint.templates import filled_in, prompt, template, variables_filled_in
 from compiler.manifest import Manifest, ref_of
 from compiler.output import Artifact
 from compiler.output.artifact import kind_of_format
@@ -163,16 +163,20 @@ def _read_objects(
     if pasted is not None:
         bodies, faults = _parse_shown(text, f"#{file.text[1:]}")
         faults = [pasted, *faults]
-    problem = template(file, faults)
+    problem = template(file, faults) or template(file, faults, _JINJA, _RENDER)
     if problem is not None:
         bodies, faults = _parse_filled_in(text, faults)
-        problem = template(file, faults)
+        problem = template(file, faults) or template(file, faults, _JINJA, _RENDER)
+    if problem is not None or (_is_lost(faults) and pasted is None):
+        filled = _parse_with_variables(text, reading)
+        if filled is not None:
+            bodies, faults, problem = *filled, None
     if problem is not None:
         reading.templates += 1
         reading.diagnostics.append(problem)
         return
     reading.diagnostics += faults
-    if any(fault.code in _LOST for fault in faults):
+    if _is_lost(faults):
         reading.broken.append(path)
     reading.files.add(path)
     for number, body in enumerate(bodies):
@@ -224,6 +228,21 @@ def _parse_filled_in(text: Text, faults: list[Diagnostic]) -> tuple[list[Any], l
     return _parse_shown(text, filled)
 
 
+def _parse_with_variables(
+    text: Text, reading: Reading
+) -> tuple[list[Any], list[Diagnostic]] | None:
+    """The bodies of a text that is YAML when its variables have values, and what is wrong with it; nothing where that
+    makes no YAML of it, and where there is no variable."""
+    as_it_is = text.documents
+    for filled, left_out in variables_filled_in(text.file.text):
+        bodies, faults = _parse_shown(text, filled)
+        if not _is_lost(faults) and template(text.file, faults) is None:
+            reading.left_out.update(left_out)
+            return bodies, faults
+    text.documents = as_it_is
+    return None
+
+
 def _parse_shown(text: Text, instead: str) -> tuple[list[Any], list[Diagnostic]]:
     """The bodies of another text of the same length, which is shown as it is written."""
     file = text.file
@@ -234,7 +253,13 @@ def _parse_shown(text: Text, instead: str) -> tuple[list[Any], list[Diagnostic]]
     return bodies, faults
 
 
+def _is_lost(faults: Iterable[Diagnostic]) -> bool:
+    """Whether a document ends before its end."""
+    return any(fault.code in _LOST for fault in faults)
+
+
 _LOST = ("YML002", "YML023")  # what ends a document before its end
+_JINJA, _RENDER = "{%", "lint what it renders"
 _RAIN, _PACKAGE = "!Rain::", "lint what it renders: `rain pkg FILE`"
 _NUMBERS = (
     "YML012"  # keys that are numbers; of mappings by account, formats but Kubernetes' have them
@@ -262,7 +287,7 @@ def _read_alone(name: str, file: SourceFile, reader: PlainReader, reading: Readi
     for fault in faults:
         if fault.code != _NUMBERS:
             reading.diagnostics.append(fault)
-    if any(fault.code in _LOST for fault in faults):
+    if _is_lost(faults):
         reading.broken.append(file.name)
     reading.files.add(file.name)
     for number, body in enumerate(bodies):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from compiler.diagnostics import Diagnostic
@@ -70,12 +71,96 @@ def filled_in(text: str) -> str | None:
     if not expressions or len(expressions) != text.count("{{"):
         return None
     for expression in expressions:
-        inside = expression["inside"]
-        words = inside.split()
-        is_value = _VALUE.match(inside) is not None
-        if not is_value or words[0] in _CONTROL or _is_alone(text, expression):
+        if not _is_value(expression["inside"]) or _is_alone(text, expression):
             return None
     return _EXPRESSION.sub(_name, text)
+
+
+def _is_value(inside: str) -> bool:
+    """Whether an expression of a template is one value, and no condition or block."""
+    return _VALUE.match(inside) is not None and inside.split()[0] not in _CONTROL
+
+
+_QUOTED_OR_VARIABLE = re.compile(
+    r"""\"(?:[^"\\]|\\.)*\"|'[^']*'|(?P<variable>\$\{(?P<name>[^{}\n]*)\})"""
+)
+_ALONE = re.compile(
+    r"\s*(?P<name>\$\{[^{}\n]+\}|\$[A-Za-z_]\w*|<[A-Za-z][\w. -]*>|\{\{[^{}\n]+\}\})\s*\Z"
+)
+_ITEM = re.compile(r"(?P<before>\s*)(?P<dashes>(?:-\s+)+)")
+
+
+def variables_filled_in(text: str) -> Iterator[tuple[str, list[str]]]:
+    """A text that is no YAML before its variables have a value, with something in their places, so that each other
+    value keeps its place; and what is left out of it. There may be several ways: the first that is YAML is meant.
+
+    A variable alone on a line stands for lines of the mapping or list that it is in: it becomes a key or an item there,
+    which is a placeholder as any other, or a comment where that is no YAML. One in a flow mapping, where `{` begins
+    another mapping, becomes a name of the same length.
+    """
+    lines = [_in_flow(line) for line in text.split("\n")]
+    alone = {}
+    for number, line in enumerate(lines):
+        match = _ALONE.match(line)
+        if match is not None:
+            alone[number] = match["name"]
+    if any(name.startswith("{{") and not _is_value(name[2:-2]) for name in alone.values()):
+        return
+    if not alone:
+        filled = "\n".join(lines)
+        if filled != text:
+            yield filled, []
+        return
+    yield "\n".join(_with_places(lines, alone)), []
+    left_out = ("#" if number in alone else line for number, line in enumerate(lines))
+    yield "\n".join(left_out), list(alone.values())
+
+
+def _with_places(lines: Sequence[str], alone: Mapping[int, str]) -> Iterator[str]:
+    """The lines with a key or an item for each variable that stands for lines, of those no two alike."""
+    above = ""
+    times: Counter[str] = Counter()
+    for number, line in enumerate(lines):
+        shown = line
+        if number in alone:
+            name = alone[number]
+            times[name] += 1
+            shown = _within(above, line, name, times[name])
+        if shown.strip():
+            above = shown
+        yield shown
+
+
+def _in_flow(line: str) -> str:
+    """A line with a name for each variable that is not quoted, where braces or brackets are mappings and lists."""
+    if "${" not in line:
+        return line
+    bare = _QUOTED_OR_VARIABLE.sub("", line)
+    if not any(mark in bare for mark in "{}[]") and not bare.rstrip().endswith(","):
+        return line
+    return _QUOTED_OR_VARIABLE.sub(_variable, line)
+
+
+def _variable(found: re.Match[str]) -> str:
+    if found["variable"] is None:
+        return found.group()
+    name = re.split(r"\W", found["name"])[0]
+    return f"${name}".ljust(len(found.group()), "_")
+
+
+def _within(above: str, own: str, name: str, time: int) -> str:
+    """The line of a variable that stands for lines: a key or an item, by what stands above it."""
+    value = json.dumps(name)
+    column = len(own) - len(own.lstrip())
+    item = _ITEM.match(above)
+    if item is not None and (not column or column == len(item["before"])):
+        return f"{item['before']}- {value}"
+    if not column:
+        column = len(above) - len(above.lstrip())
+        if above.rstrip().endswith(":"):
+            column += 2
+    key = value if time == 1 else json.dumps(f"{name}.{time}")
+    return f"{' ' * column}{key}: {value}"
 
 
 def _is_alone(text: str, expression: re.Match[str]) -> bool:

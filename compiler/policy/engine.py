@@ -48,8 +48,9 @@ def run(
             nodes = subjects.of(rule)
             if reach is not None:
                 reach.add(rule, nodes)
-            level = config.levels.get(code)
-            findings += _run_one(rule, nodes, world, level)
+            if nodes:
+                level = config.levels.get(code)
+                findings += _run_one(rule, nodes, world, level)
     if reach is not None:
         reach.add_jobs(world)
     return findings
@@ -103,8 +104,6 @@ def _run_one(
 
 def _findings(rule: Rule, nodes: Sequence[Any], world: World) -> Iterator[tuple[Any, Finding]]:
     """What a rule yields, with the subject that it was run on. Raises ``TypeError`` for what is no sound finding."""
-    if not nodes:
-        return
     check = rule.check
     for node in nodes:
         if rule.needs_world:
@@ -183,6 +182,8 @@ class Subjects:
         self._world = world
         self._nodes: dict[type, list[PlanNode]] = {}
         self._manifests: dict[str, list[Manifest]] = {}
+        self._works = tuple(world.works)
+        self._with_pods = (*self._works, *world.pods)
         by_class: dict[type, list[PlanNode]] = {}
         for node in _nodes(world.plan):
             by_class.setdefault(type(node), []).append(node)
@@ -200,11 +201,7 @@ class Subjects:
         if rule.subject is Plan:
             return (self._world.plan,)
         if rule.subject is Work:
-            if rule.pods:
-                others = self._world.pods
-            else:
-                others = ()
-            return (*self._world.works, *others)
+            return self._with_pods if rule.pods else self._works
         if rule.subject is Manifest:
             if not rule.kinds:
                 return self._world.manifests

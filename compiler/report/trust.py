@@ -14,7 +14,7 @@ from compiler.report.subject import Subject
 
 CODES = frozenset(
     {
-        *(f"ACC0{number}" for number in range(40, 49)),
+        *(f"ACC0{number}" for number in range(40, 52)),
         *("ACC005", "ACC014", "ACC016", "HLT030", "RES236", "RES237", "RUN024"),
     }
 )

@@ -53,6 +53,18 @@ def bucket(value: Any) -> str:
     return text
 
 
+def in_bucket(text: str) -> str:
+    """A place in S3, whose bucket has a name that a bucket may have."""
+    bucket(text.removeprefix("s3://").partition("/")[0])
+    return text
+
+
+def is_bucket(text: str) -> bool:
+    """Whether a bucket may be called so."""
+    fits = re.fullmatch(_BUCKET, text) is not None
+    return fits and not any(re.match(pattern, text) for pattern, _, _ in _NO_BUCKET)
+
+
 @shaped(
     r"(?:(?!(?:(?:s3|https?)://|arn:|/))(?!.*//)(?!(?:.*/)?\.{1,2}(?:/|\Z))[^\0-\x20\x7f]*)",
     maxLength=_LONGEST_KEY,

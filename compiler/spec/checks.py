@@ -11,8 +11,7 @@ from typing import Any
 from pydantic_core import PydanticCustomError
 
 from compiler.diagnostics.words import kind_of
-from compiler.plan.units import DURATION, QUANTITY
-from compiler.plan.units import Duration as DurationValue
+from compiler.plan.units import QUANTITY
 from compiler.plan.units import Quantity as QuantityValue
 from compiler.spec.editor import shaped
 
@@ -268,55 +267,7 @@ def pages(value: Any) -> QuantityValue:
     return total
 
 
-_LONGEST = 10 * 365 * 24 * 3600
-
-
-@shaped(rf"(?=.){DURATION}", type="string", examples=["20m"])
-def duration(value: Any) -> DurationValue:
-    """A duration of Kubernetes and Flux."""
-    if not isinstance(value, str):
-        if type(value) is int and value:
-            help = f"give the unit, like `{value}s` or `{value}m`"
-        else:
-            help = _LIKE
-        raise fault(f"a duration is a number with a unit, not {kind_of(value)}", help)
-    try:
-        parsed = DurationValue.parse(value)
-    except ValueError:
-        raise fault(f"`{value}` is not a duration", _duration_help(value)) from None
-    if parsed.seconds > _LONGEST:
-        raise fault(f"`{value}` is more than ten years", "write a shorter duration")
-    return parsed
-
-
-_LIKE = "write it like `20m` or `1h30m`"
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
-
-
-def _duration_help(text: str) -> str:
-    """The duration that a number with a unit of another form means: ``1.5h``, ``90 min``, ``2d``."""
-    near = re.match(r"\s*(\d+(?:\.\d+)?)\s*(?!ms\b|mo)([smhdw])[a-z]*\s*\Z", text.lower())
-    if near is None:
-        return _LIKE
-    seconds = float(near[1]) * _UNITS[near[2]]
-    if not seconds or not seconds.is_integer():
-        return _LIKE
-    if near[2] in "dw":
-        why = ": Kubernetes has no unit for days"
-    else:
-        why = ""
-    return f"write `{DurationValue(int(seconds))}`{why}"
-
-
-@shaped(rf"(?=.*[1-9]){DURATION}", type="string", examples=["20m"])
-def period(value: Any) -> DurationValue:
-    """A duration above 0."""
-    parsed = duration(value)
-    if not parsed.seconds:
-        raise fault(f"`{value}` is no time at all", "write a duration above 0, like `20m`")
-    return parsed
-
-
+_FEWEST_PARAMETERS = 1000
 _MOST_PARAMETERS = 1e15
 
 
@@ -340,6 +291,15 @@ def count(value: Any) -> float:
     if not 0 < value <= _MOST_PARAMETERS:
         raise fault(f"a model of `{value}` parameters", "write how many there are, like `8.03e9`")
     return float(value)
+
+
+@shaped(minimum=_FEWEST_PARAMETERS, maximum=_MOST_PARAMETERS)
+def model_size(value: Any) -> float:
+    """The parameters of a whole model: fewer than a thousand are meant in billions."""
+    parameters = count(value)
+    if parameters < _FEWEST_PARAMETERS:
+        raise fault(f"a model of `{value}` parameters", f"write `{parameters:g}e9` for billions")
+    return parameters
 
 
 @shaped(uniqueItems=True)

@@ -10,6 +10,16 @@ C = TypeVar("C", bound=Callable[..., Any])
 _SHAPES: dict[Callable[..., Any], dict[str, Any]] = {}
 
 
+def shaped_like(other: object) -> Callable[[C], C]:
+    """Say of a check what JSON Schema can say of another one, of which it refuses more."""
+
+    def mark(check: C) -> C:
+        _SHAPES[check] = dict(shape_of(other))
+        return check
+
+    return mark
+
+
 def shaped(pattern: str = "", **keywords: Any) -> Callable[[C], C]:
     """Say of a check what JSON Schema can say of it: a pattern of the whole text, other keywords, or both.
 

@@ -55,7 +55,40 @@ def repository_url(value: Any) -> str:
         raise fault(
             f"`{text}` is not the `https://` or `ssh://` URL of a repository", help, source=_URL
         )
+    _reachable(text, scheme, user, address, path)
     return text
+
+
+_PORT = re.compile(r":(?!\d+\Z)(?P<path>[^:]*)\Z")
+_OWN_HOST = re.compile(r"(localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0)(:\d+)?")
+_PAGE = re.compile(r"(?P<repository>.+?)/(?:-/)?(?:tree|blob|commits?)/.+")
+"""The page of a folder, a file or a commit, at GitHub and GitLab."""
+
+
+def _reachable(text: str, scheme: str, user: str, address: str, path: str) -> None:
+    """Refuse what has the form of a URL and that no pod of Flux gets a repository from."""
+    port = _PORT.search(address)
+    if port is not None:
+        before = f"{user}@" if user else ""
+        host = address[: port.start()]
+        raise fault(
+            f"`{text}` has `{port['path']}` where a port is written",
+            f"write `{scheme}://{before}{host}/{port['path']}/{path}`",
+            source="RFC 3986, section 3.2.3",
+        )
+    if _OWN_HOST.fullmatch(address):
+        raise fault(
+            f"`{address}` is the pod of Flux itself, in which no repository is",
+            "write the host as others reach it",
+            source=_URL,
+        )
+    page = _PAGE.fullmatch(path)
+    if page is not None:
+        raise fault(
+            f"`{text}` is a page of a repository, and no URL to clone it from",
+            f"write `{scheme}://{address}/{page['repository']}`, and the branch under `branch:`",
+            source=_URL,
+        )
 
 
 # git check-ref-format (git 2.51): what no name of a branch has, and why.
@@ -66,6 +99,7 @@ _NO_BRANCH = (
     (r".*\.\.", "has two dots in a row"),
     (r"(.*/)?\.|.*\.\Z", "has a part that begins with a dot, or ends with one"),
     (r".*\.lock(/|\Z)", "has a part that ends with `.lock`"),
+    (r"HEAD\Z", "is what git calls the commit that is checked out"),
 )
 
 

@@ -119,6 +119,21 @@ def path(value: Any) -> str:
     return text
 
 
+@shaped(rf"{_UP}(?!/(?:proc|sys|dev(?!/shm))(?:/|\Z)){_PATH}", maxLength=_LONGEST_PATH)
+def writable_path(value: Any) -> str:
+    """A path where a program may write: not in the folders that show the kernel and the devices."""
+    text = path(value)
+    place = "/" + posixpath.normpath(text).lstrip("/")
+    for folder in _OF_THE_KERNEL:
+        if f"{place}/".startswith(f"{folder}/") and not f"{place}/".startswith("/dev/shm/"):
+            raise fault(
+                f"`{text}` lies in `{folder}`, which shows the kernel and its devices and keeps no file",
+                "write a path elsewhere, like `/workspace`",
+                source="OCI runtime specification 1.2, default file systems",
+            )
+    return text
+
+
 # What a volume would hide from the container, or what the container runtime refuses (runc 1.3, checkProcMount: nothing
 # is mounted inside /proc; OCI runtime spec 1.2, default file systems; Filesystem Hierarchy Standard 3.0).
 _HIDDEN = {

@@ -11,6 +11,7 @@ from compiler.plan.units import Duration as DurationValue
 from compiler.plan.units import Quantity as QuantityValue
 from compiler.spec import buckets, git, keys, programs
 from compiler.spec import checks as check
+from compiler.spec import durations as times
 from compiler.spec.checks import matched
 from compiler.spec.editor import shape_of
 
@@ -94,9 +95,16 @@ Amount = Annotated[QuantityValue, BeforeValidator(check.amount), _like(check.amo
 Size = Annotated[QuantityValue, BeforeValidator(check.size), _like(check.size)]
 RootSize = Annotated[QuantityValue, BeforeValidator(check.root_size), _like(check.root_size)]
 HugePages = Annotated[QuantityValue, BeforeValidator(check.pages), _like(check.pages)]
-Duration = Annotated[DurationValue, BeforeValidator(check.duration), _like(check.duration)]
-Period = Annotated[DurationValue, BeforeValidator(check.period), _like(check.period)]
+Duration = Annotated[DurationValue, BeforeValidator(times.duration), _like(times.duration)]
+Period = Annotated[DurationValue, BeforeValidator(times.period), _like(times.period)]
+IdleTime = Annotated[DurationValue, BeforeValidator(times.idle_time), _like(times.idle_time)]
+GracePeriod = Annotated[DurationValue, BeforeValidator(times.grace), _like(times.grace)]
+FailureInterval = Annotated[
+    DurationValue, BeforeValidator(times.between_failures), _like(times.between_failures)
+]
+RefreshInterval = Annotated[DurationValue, BeforeValidator(times.refresh), _like(times.refresh)]
 Count = Annotated[float, BeforeValidator(check.count)]
+ModelSize = Annotated[float, BeforeValidator(check.model_size)]
 PublicCidr = Annotated[str, BeforeValidator(check.public_cidr)]
 IpAddress = Annotated[str, BeforeValidator(check.address)]
 VpcCidr = Annotated[str, BeforeValidator(check.vpc_cidr)]
@@ -121,8 +129,8 @@ ContainerPath = Annotated[
     str,
     BeforeValidator(
         matched(
-            r"(/[A-Za-z0-9._@+-]+)+/?",
-            "an absolute path of letters, digits and `._@+/-`",
+            r"(?!/(proc|sys|dev)(/|\Z))(/[A-Za-z0-9._@+-]+)+/?",
+            "an absolute path of letters, digits and `._@+/-`, outside of `/proc`, `/sys` and `/dev`",
             "/workspace",
             longest=1000,
         )
@@ -173,8 +181,8 @@ RunnerLabel = Annotated[
     str,
     BeforeValidator(
         matched(
-            r"[A-Za-z0-9._-]+",
-            "the label of a runner",
+            r"(?!macos-|windows-)[A-Za-z0-9._-]+",
+            "the label of a runner with Linux, which Docker builds on",
             "ubuntu-24.04",
             longest=100,
             source="GitHub documentation, workflow syntax: runs-on",
@@ -252,6 +260,7 @@ EnvName = Annotated[
     ),
 ]
 Path = Annotated[str, BeforeValidator(programs.path)]
+WritablePath = Annotated[str, BeforeValidator(programs.writable_path)]
 MountPath = Annotated[str, BeforeValidator(programs.mount_path)]
 FilePath = Annotated[
     str,
@@ -532,6 +541,7 @@ S3Path = Annotated[
             source="FSx API, ArchivePath",
         )
     ),
+    AfterValidator(buckets.in_bucket),
 ]
 # KMS developer guide, concepts: key ARN; multi-Region keys begin with `mrk-`.
 KmsKey = Annotated[

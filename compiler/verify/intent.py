@@ -44,13 +44,23 @@ def intended(body: Body, faults: Iterable[Fault]) -> Meant:
             continue
         if is_placeholder(at(parent, key)):
             continue
+        if fault.path == _TOO_DEEP and "spec" not in body:
+            body["spec"] = body["metadata"].pop("spec")
+            known |= {_TOO_DEEP, ("spec",)}
+            written["spec",] = _TOO_DEEP
+            continue
         meant = fault.meant or named.get(fault.path, "")
+        is_free = not isinstance(parent, dict) or meant not in parent
         if _correct(parent, key, fault, meant):
             known.add(fault.path)
-            if meant:
+            if meant and is_free:
                 known.add((*above, meant))
                 written[(*above, meant)] = fault.path
     return Meant(body, known, written)
+
+
+_TOO_DEEP = ("metadata", "spec")
+"""Where the spec of an object stands that is indented like the name of it."""
 
 
 def _correct(parent: Any, key: Any, fault: Fault, meant: str) -> bool:

@@ -144,8 +144,10 @@ def diagnostic(artifact: Artifact, fault: Fault) -> Diagnostic:
 
 
 def _filled_in_later(body: Body, fault: Fault) -> bool:
-    """Whether the value at a fault is a placeholder; a text with spaces stays one, whatever is put into it, and a key
-    is wrong with whatever value."""
+    """Whether the value at a fault is a placeholder, or its key; a text with spaces stays one, whatever is put into it,
+    and a key is wrong with whatever value."""
+    if fault.path and placeholder(str(fault.path[-1])):
+        return True
     if fault.key:
         return False
     value = at(body, *fault.path)

@@ -10,7 +10,7 @@ from compiler.policy.rule import Finding, rule
 
 @rule("RUN132", severity=Severity.WARNING)
 def checkpoint_folder_shared(plan: Plan) -> Iterator[Finding]:
-    """Two jobs save their checkpoints into one folder.
+    """Two jobs save their checkpoints into one folder, or one of them into a folder of the other's.
 
     Each takes the other's latest checkpoint for its own when it resumes, and removes the other's when it keeps the
     last few (torchtitan, NeMo and the Hugging Face Trainer name folders by step alone). A job that goes on from
@@ -25,6 +25,13 @@ def checkpoint_folder_shared(plan: Plan) -> Iterator[Finding]:
           {name: mistral, nodes: 2, image: "registry.test/train:1.0", command: [torchrun, t.py],
             mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama/}, terminationGracePeriod: 1m}]
 
+        storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
+          size: 4800Gi, version: "2.15"}}}]
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/runs},
+          terminationGracePeriod: 1m},
+          {name: mistral, nodes: 2, image: "registry.test/train:1.0", command: [torchrun, t.py],
+            mounts: [{storage: data, path: /data}], checkpoint: {path: /data/runs/mistral}, terminationGracePeriod: 1m}]
+
     ## Passes
 
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
@@ -38,14 +45,36 @@ def checkpoint_folder_shared(plan: Plan) -> Iterator[Finding]:
     for schedule in plan.of(CheckpointSchedule):
         if not schedule.file_system:
             continue  # what each namespace has of its own
-        place = (schedule.file_system, schedule.folder)
+        place = (schedule.file_system, schedule.folder.rstrip("/"))
         other = first.setdefault(place, schedule)
-        if other is schedule:
-            continue
-        yield Finding(
-            f"jobs `{other.name}` and `{schedule.name}` save to the same folder `{schedule.path}`",
-            schedule.where("path"),
-            label="each resumes from the other's",
-            help="give each a folder of its own",
-            also=((other.where("path"), f"`{other.name}` saves there"),),
-        )
+        if other is not schedule:
+            yield _finding(
+                schedule, other, "save to the same folder", "each resumes from the other's"
+            )
+    for (file_system, folder), schedule in first.items():
+        for above in _above(folder):
+            other = first.get((file_system, above), schedule)
+            if other is not schedule:
+                yield _finding(
+                    schedule, other, "save to folders of which one holds the other,", _IN_IT
+                )
+
+
+_IN_IT = "taken for a checkpoint of the other, and removed with its old ones"
+
+
+def _above(folder: str) -> Iterator[str]:
+    """The folders above a folder, the nearest first."""
+    while folder:
+        folder = folder.rpartition("/")[0]
+        yield folder
+
+
+def _finding(one: CheckpointSchedule, other: CheckpointSchedule, what: str, label: str) -> Finding:
+    return Finding(
+        f"jobs `{other.name}` and `{one.name}` {what} `{one.path}`",
+        one.where("path"),
+        label=label,
+        help="give each a folder of its own, beside the other's",
+        also=((other.where("path"), f"`{other.name}` saves there"),),
+    )

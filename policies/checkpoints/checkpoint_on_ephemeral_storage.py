@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import Container, Mount
 from compiler.model.saves import saved_paths
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
@@ -21,6 +22,12 @@ def checkpoint_on_ephemeral_storage(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [torchrun, train.py, --output_dir=/data/llama]}]
 
+        storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
+          size: 4800Gi, version: "2.15"}}}]
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama},
+          torchVersion: "2.12",
+          volumes: [{name: scratch, path: /data/llama, emptyDir: {sizeLimit: 10Gi}}]}]
+
     ## Passes
 
         storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, mountName: abcdefgh, size: 4800Gi,
@@ -32,9 +39,9 @@ def checkpoint_on_ephemeral_storage(work: Work) -> Iterator[Finding]:
     lost = {
         volume.name for volume in work.pod.volumes if volume.type in ("emptyDir", "ephemeral", "")
     }
-    roots = [mount.path.rstrip("/") + "/" for mount in work.main.mounts if mount.volume not in lost]
     for path, by, place in saved_paths(work):
-        if not any(f"{path}/".startswith(root) for root in roots):
+        mount = _nearest(work.main, path)
+        if mount is None or mount.volume in lost:
             yield Finding(
                 f"{work.title} saves to `{path}` ({by}), {_what_is_there(work, path)}",
                 place,
@@ -42,6 +49,14 @@ def checkpoint_on_ephemeral_storage(work: Work) -> Iterator[Finding]:
                 help="mount a volume above this path",
                 spec_help="add one of `mounts` above this path, or save to a path inside of one",
             )
+
+
+def _nearest(container: Container, path: str) -> Mount | None:
+    """The mount that a path lies in: of several, one in another, the inner one."""
+    over = [
+        mount for mount in container.mounts if f"{path}/".startswith(mount.path.rstrip("/") + "/")
+    ]
+    return max(over, key=lambda mount: len(mount.path.rstrip("/")), default=None)
 
 
 def _what_is_there(work: Work, path: str) -> str:

@@ -1,17 +1,13 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from compiler.catalog.images import facts_of
 from compiler.model.command import program
 from compiler.model.images import runs
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
-_BARE = re.compile(
-    r"(?:(?:docker\.io/)?(?:library/)?|public\.ecr\.aws/docker/library/)"
-    r"(?:alpine|busybox|hello-world|scratch|ubuntu|debian|amazonlinux|fedora|rockylinux|bash|nginx|redis|node|golang)(?=[:@])"
-)
 _LAUNCHERS = ("torchrun", "deepspeed", "accelerate", "mpirun", "tune")
 
 
@@ -19,8 +15,8 @@ _LAUNCHERS = ("torchrun", "deepspeed", "accelerate", "mpirun", "tune")
 def image_without_launcher(work: Work) -> Iterator[Finding]:
     """A job starts torchrun, or another launcher, in an image of an operating system alone.
 
-    Official images like `ubuntu` and `alpine` (docker-library/official-images) have no PyTorch and no MPI: containers
-    end with `executable file not found`, on every node, after all nodes were launched.
+    Official images like `ubuntu`, `alpine` and `python` (docker-library/official-images) have no PyTorch and no MPI:
+    containers end with `executable file not found`, on every node, after all nodes were launched.
 
     ## Fails
 
@@ -30,11 +26,15 @@ def image_without_launcher(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, image: "registry.test/train:1.0", command: [torchrun, train.py]}]
 
+        jobs: [{name: llama, image: "python:3.12", command: [bash, -c, "pip install torch==2.8.0 && torchrun t.py"]}]
+
         jobs: [{name: llama, nodes: 1, image: "ubuntu:24.04", command: [bash, -c, "apt-get install -y x && x"]}]
     """
     node, image = runs(work)
+    facts = facts_of(image)
+    alone = facts is not None and facts.alone
     name = program(work.words)
-    if name in _LAUNCHERS and _BARE.match(image):
+    if name in _LAUNCHERS and alone:
         yield Finding(
             f"image `{image}` of {work.title} has no `{name}`",
             node.where("image"),

@@ -31,12 +31,16 @@ def argument_too_long(work: Work, world: World) -> Iterator[Finding]:
         jobs: [{name: llama, command: [torchrun, train.py, "--names=a,b,c,d,e"]}]
     """
     most = world.param("bytes")
-    for word in work.words:
+    said = [(word, work.where_said(word[:40])) for word in work.words if len(word) * 4 > most]
+    for container in work.pod.init_containers if work.pod is not None else ():
+        words = (*container.command, *container.args)
+        said += [(word, container.where("command")) for word in words]
+    for word, at in said:
         size = len(word.encode())
         if size > most:
             yield Finding(
                 f"an argument of {work.title} has {size:,} bytes, and Linux takes {most:,}",
-                work.where_said(word[:40]),
+                at,
                 label="no container starts",
                 help="write it to a file that the program reads",
             )

@@ -8,14 +8,14 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 _FOREVER = re.compile(
-    r"\bsleep\s+inf(?:inity)?\b|\btail\s+-\w*f\w*\s+/dev/null\b"
+    r"\bsleep\s+(?:inf(?:inity)?\b|\d{5,}s?\b|\d+d\b|\d{2,}h\b)|\btail\s+-\w*[fF]\w*\s+\S+"
     r"|\bwhile\s+(?:true|:)\s*;?\s*do\s+sleep\s+\S+\s*;?\s*done"
 )
 
 
 @rule("RUN131", pods=True)
 def init_container_never_ends(work: Work) -> Iterator[Finding]:
-    """An init container waits for ever, so the containers after it never start.
+    """An init container waits for ever, or for hours, so the containers after it never start.
 
     The kubelet starts a container when all init containers before it have ended with success (Kubernetes, init
     containers); one with `restartPolicy: Always` is a sidecar and may go on. Kueue evicts the job when its pods are not
@@ -27,6 +27,8 @@ def init_container_never_ends(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, initContainers: [{name: wait, image: "busybox:1.36",
           command: [sh, -c, "while true; do sleep 5; done"]}]}]
+
+        jobs: [{name: llama, initContainers: [{name: wait, image: "busybox:1.36", command: [sleep, "36000"]}]}]
 
     ## Passes
 

@@ -14,8 +14,9 @@ def variable_slows_training(work: Work) -> Iterator[Finding]:
     `NCCL_P2P_DISABLE` and `NCCL_SHM_DISABLE` send what NVLink carries through memory or the network (NCCL 2.28,
     environment variables), so does `NCCL_NET_GDR_LEVEL=LOC` between nodes, `CUDA_LAUNCH_BLOCKING` waits for each
     kernel (CUDA C++ programming guide, 3.2.8.1: for debugging only), `TORCH_DISTRIBUTED_DEBUG=DETAIL` checks every
-    collective (PyTorch 2.8, distributed: "should only be used when debugging"). Left in a job after the fault was
-    found, nothing fails and everything is slow.
+    collective (PyTorch 2.8, distributed: "should only be used when debugging"), `PYTORCH_NO_CUDA_MEMORY_CACHING` is for
+    memory checkers (PyTorch 2.8, notes on CUDA), and `NCCL_DEBUG=TRACE` writes a line for each step. Left in a
+    job after the fault was found, nothing fails and everything is slow.
 
     ## Fails
 
@@ -25,9 +26,13 @@ def variable_slows_training(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, env: {TORCH_DISTRIBUTED_DEBUG: DETAIL}}]
 
+        jobs: [{name: llama, env: {PYTORCH_NO_CUDA_MEMORY_CACHING: "1"}}]
+
+        jobs: [{name: llama, env: {NCCL_DEBUG: TRACE}}]
+
     ## Passes
 
-        jobs: [{name: llama, env: {NCCL_P2P_DISABLE: "0", TORCH_DISTRIBUTED_DEBUG: INFO}}]
+        jobs: [{name: llama, env: {NCCL_P2P_DISABLE: "0", NCCL_DEBUG: INFO, TORCH_DISTRIBUTED_DEBUG: INFO}}]
 
         jobs: [{name: llama, nodes: 1, resources: {accelerators: 1}, env: {NCCL_P2P_DISABLE: "1"}}]
     """
@@ -54,6 +59,10 @@ _SLOW: dict[str, tuple[tuple[str, ...], str, bool]] = {
     "NCCL_SHM_DISABLE": (_ON, "keeps its processes from shared memory", True),
     "CUDA_LAUNCH_BLOCKING": (_ON, "waits for each kernel", False),
     "TORCH_DISTRIBUTED_DEBUG": (("DETAIL",), "checks every collective", True),
+    "PYTORCH_NO_CUDA_MEMORY_CACHING": (_ON, "asks CUDA for memory at each tensor", False),
+    "NCCL_MAX_NCHANNELS": (("1",), "has one of its channels carry what all could", True),
+    "NCCL_DEBUG": (("TRACE",), "writes a line for each step of a collective", True),
+    "FI_LOG_LEVEL": (("DEBUG", "TRACE"), "writes a line for each message", True),
     "NCCL_NET_GDR_LEVEL": (("LOC", "0"), "sends what GPUs send through the node's memory", True),
 }
 """The values of each that are slow, why, and whether it is about what several GPUs say to each other."""

@@ -28,14 +28,20 @@ def ami_release_impossible(node_class: NodeClass, world: World) -> Iterator[Find
 
         platform: {eks: {ami: al2023@v20200101}}
 
+        platform: {eks: {ami: al2023@v0}}
+
     ## Passes
 
         platform: {eks: {ami: al2023@v20260714}}
     """
+    family, _, version = (node_class.ami_alias or "").partition("@")
     found = _DATED.match(node_class.ami_alias or "")
-    if found is None:
+    if found is not None:
+        fault = _fault(found, world.today)
+    elif family in _FIRST and version != "latest":
+        fault = "its releases are called by their day, like `v20260714`"
+    else:
         return
-    fault = _fault(found, world.today)
     if fault:
         yield Finding(
             f"there is no AMI release `{node_class.ami_alias}`: {fault}",

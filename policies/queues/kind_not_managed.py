@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from compiler.model.beside import stand_together
 from compiler.model.kinds import framework_of
+from compiler.plan import Plan
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, TrainJob
-from compiler.platforms.eks.kueue.plan import QueueManager
+from compiler.platforms.eks.kueue.plan import ClusterQueue, LocalQueue, QueueManager
 from compiler.platforms.eks.workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -51,7 +52,7 @@ def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
         return
     reported = set()
     for job in _queued(world):
-        if not stand_together(manager, job):
+        if not _of_one_cluster(manager, job, world.plan):
             continue
         framework = framework_of(job.kind)
         if framework is None or framework in frameworks or framework in reported:
@@ -63,6 +64,18 @@ def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
             label="the job runs past every quota",
             help=f"add `{framework}` to `integrations.frameworks`",
         )
+
+
+def _of_one_cluster(manager: QueueManager, job: TrainJob | Workload, plan: Plan) -> bool:
+    """Whether Kueue's configuration is that of the job's cluster: it stands beside the job, or beside the queue that
+    the job goes to. The examples of a project stand in folders beside one another, each for a cluster of its own."""
+    if stand_together(manager, job):
+        return True
+    local = plan.named(LocalQueue, job.queue, job.namespace)
+    if local is None:
+        return False
+    queue = plan.named(ClusterQueue, local.cluster_queue)
+    return any(part is not None and stand_together(manager, part) for part in (local, queue))
 
 
 def _queued(world: World) -> Iterator[TrainJob | Workload]:

@@ -98,6 +98,12 @@ kind: Configuration
 waitForPodsReady: {enable: true, timeout: 30m}
 integrations: {frameworks: [trainer.kubeflow.org/trainjob]}
 """
+RESEARCH = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: research, namespace: team-a}
+spec: {clusterQueue: research}
+"""
 PYTORCH_JOB = """\
 apiVersion: kubeflow.org/v1
 kind: PyTorchJob
@@ -200,6 +206,8 @@ def errors(folder: Path, files: dict[str, str]) -> list[str]:
         {"a.yaml": COHORT, "crds/b.yaml": DEFINITION},
         {"a.yaml": MUTATING},
         {"kueue/config.yaml": KUEUE, "jobs/bert.yaml": PYTORCH_JOB},
+        # The queue stands with the job, so Kueue's configuration may be that of another cluster.
+        {"kueue/config.yaml": KUEUE, "jobs/queue.yaml": RESEARCH, "jobs/bert.yaml": PYTORCH_JOB},
         # The queue of a job below one of several setups may be that of another.
         {"setup.yaml": QUEUES, "tas/setup.yaml": QUEUES, "dev/job.yaml": QUEUED},
         {
@@ -235,6 +243,14 @@ def test_it_is_no_error(files: dict[str, str], tmp_path: Path) -> None:
         ({"a.yaml": COHORT}, "SCH010"),
         ({"a.yaml": MUTATING.replace("Mutating", "Validatin")}, "SCH010"),
         ({"config.yaml": KUEUE, "jobs/bert.yaml": PYTORCH_JOB}, "RUN089"),
+        (
+            {
+                "kueue/config.yaml": KUEUE,
+                "kueue/queues.yaml": RESEARCH,
+                "jobs/bert.yaml": PYTORCH_JOB,
+            },
+            "RUN089",
+        ),
         ({"secret.yaml": CERT, "pod.yaml": USES_CERT}, "REF001"),
         ({"setup.yaml": QUEUES, "dev/job.yaml": QUEUED}, "QUE020"),
         ({"a/setup.yaml": QUEUES, "a/job.yaml": QUEUED, "b/setup.yaml": QUEUES}, "QUE020"),

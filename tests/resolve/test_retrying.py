@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 import yaml
-from compiler.platforms.eks.runs.plan import Runtime
 
+from compiler.platforms.eks.jobs.plan import Runtime
 from tests.builders import FSX, manifests_of, plan_of, spec
 from tests.running import Command
 
@@ -61,12 +61,12 @@ KINDS: dict[str, tuple[dict[str, Any], str, int]] = {
     "TrainJob": ({}, "maxRestarts", 3),
     "TrainJob by Open MPI": (MPI, "maxRestarts", 3),
     "TrainJob by JAX": ({"launcher": {"jax": {}}, "command": ["python", "t.py"]}, "maxRestarts", 3),
-    "JobSet": ({"apiGroup": "jobset.x-k8s.io"}, "maxRestarts", 3),
-    "PyTorchJob, which counts pods": ({"apiGroup": "kubeflow.org"}, "backoffLimit", 6),
-    "MPIJob": ({"apiGroup": "kubeflow.org", **MPI}, "backoffLimit", 3),
-    "RayJob": ({"apiGroup": "ray.io", "command": ["python", "t.py"]}, "backoffLimit", 3),
+    "JobSet": ({"kind": "JobSet"}, "maxRestarts", 3),
+    "PyTorchJob, which counts pods": ({"kind": "PyTorchJob"}, "backoffLimit", 6),
+    "MPIJob": ({"kind": "PyTorchJob", **MPI}, "backoffLimit", 3),
+    "RayJob": ({"kind": "RayJob", "command": ["python", "t.py"]}, "backoffLimit", 3),
     "Job, whose pods do not know each other": (
-        {"apiGroup": "batch", "command": ["python", "t.py"]},
+        {"kind": "Job", "command": ["python", "t.py"]},
         "backoffLimitPerIndex",
         10,
     ),

@@ -78,7 +78,7 @@ GOOD: list[dict[str, Any]] = [
             "sharedMemory": "64Gi",
         }
     ),
-    spec(job={"model": {"parameters": 8, "precision": "fp32", "optimizerBytes": 0}}),
+    spec(job={"model": {"parameters": 8000, "precision": "fp32", "optimizerBytes": 0}}),
     spec(job={"secretEnv": [{"env": "TOKEN", "secret": "hf", "key": "token"}]}),
     spec(
         job={

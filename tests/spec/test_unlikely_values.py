@@ -41,6 +41,19 @@ BLOCK = (
     "{starts: 2026-12-01T11:30:00Z, ends: %s, "
     "reservations: [{id: cr-0a1b2c3d4e5f60718, nodes: %s}, {id: cr-0a1b2c3d4e5f60719, nodes: %s}]}"
 )
+LINK = (
+    "{storage: [{name: scratch, fsxLustre: {create: {size: 4800Gi, throughputPerTiB: 250, dataRepositories: ["
+    "{path: /tokens, %s}]}}}]}"
+)
+BUCKET = (
+    "{storage: [{name: scratch, fsxLustre: {create: {size: 4800Gi, throughputPerTiB: 250}}}, "
+    "{name: data, s3: {create: {bucket: data-111122223333, lifecycle: {%s}}}}]}"
+)
+IMAGE = (
+    "{flux: {url: 'https://github.com/example/clusters'}, images: [{name: train, "
+    f'base: "public.ecr.aws/deep-learning-containers/pytorch-training@sha256:{"1b" * 32}", '
+    "%s}]}"
+)
 JOB = [
     ("SPC005", "checkpoint: {path: /data/../../tmp}"),
     ("RES242", "checkpoint: {path: /data/train, signalFile: /data/save-now}"),
@@ -74,6 +87,32 @@ JOB = [
     ("RUN133", "volumes: [{name: v, path: /usr/local/cuda, emptyDir: {sizeLimit: 10Gi}}]"),
     ("RUN133", "volumes: [{name: v, path: /opt/amazon, emptyDir: {sizeLimit: 10Gi}}]"),
     ("SPC005", "mounts: [{storage: scratch, path: /var/run/secrets}]"),
+    ("RUN150", "timeout: 87600h"),
+    ("SPC005", "terminationGracePeriod: 87600h"),
+    ("SPC005", "workingDir: /proc"),
+    ("SPC005", "workingDir: /dev/null"),
+    ("SPC005", "checkpoint: {path: /data/train, signalFile: /dev/null}"),
+    ("SPC005", "checkpoint: {path: /data/train, signalFile: /tmp}"),
+    ("SPC005", "checkpoint: {path: /data/train, signalFile: /etc/passwd}"),
+    ("SPC005", "model: {parameters: 8}"),
+    ("RES284", 'torchVersion: "99.0"'),
+    ("RES284", 'torchVersion: "0.1"'),
+    ("RES284", 'torchVersion: "2.12"'),
+    ("RUN151", 'image: "111122223333.dkr.ecr.eu-west-1.amazonaws.com/train:1.0"'),
+    ("RUN145", 'image: "python:3.12"'),
+    ("RUN124", "env: {NCCL_DEBUG: TRACE}"),
+    ("RUN124", 'env: {NCCL_MAX_NCHANNELS: "1"}'),
+    ("RUN124", 'env: {PYTORCH_NO_CUDA_MEMORY_CACHING: "1"}'),
+    ("EFA035", "env: {LD_LIBRARY_PATH: /app/lib}"),
+    ("RUN020", "volumes: [{name: v, path: /data/train, emptyDir: {sizeLimit: 10Gi}}]"),
+    ("RUN152", "volumes: [{name: v, path: /app, emptyDir: {sizeLimit: 10Gi}}]"),
+    ("RUN153", 'command: [bash, -c, "rm -rf /data/*; torchrun /app/train.py"]'),
+    ("RUN153", "initContainers: [{name: w, command: [rm, -rf, /data/train]}]"),
+    ("RUN131", 'initContainers: [{name: w, command: [sleep, "36000"]}]'),
+    ("RUN131", "initContainers: [{name: w, command: [tail, -f, /var/log/x]}]"),
+    ("RUN130", f"initContainers: [{{name: w, command: [echo, {'x' * 131_072}]}}]"),
+    ("SPC005", "initializer: {storage: scratch, dataset: {storageUri: 's3://x'}}"),
+    ("SPC004", "launcher: {ncclTest: {busBandwidth: 100000}}"),
 ]
 POOL = [
     ("LIM039", "{localStorage: none, rootVolume: {size: 21Gi}}"),
@@ -86,8 +125,65 @@ POOL = [
         f"{{nodes: {{max: 4}}, capacity: {{block: {BLOCK % ('2026-12-18T11:30:00Z', 2, 2)}}}}}",
     ),
     ("RES248", '{burnIn: {image: "alpine:3.20"}}'),
+    ("RES248", '{burnIn: {diagnostics: {image: "alpine:3.20"}}}'),
+    ("SPC005", "{consolidateAfter: 87600h}"),
+    ("SPC005", "{meanTimeBetweenFailures: 1m}"),
+    (
+        "PLC045",
+        f"{{nodes: {{max: 4}}, capacity: {{block: {BLOCK % ('2036-12-08T11:30:00Z', 2, 2)}}}}}".replace(
+            "starts: 2026", "starts: 2036"
+        ),
+    ),
+    (
+        "SPC004",
+        "{nodes: 4, managedNodeGroup: {nodeRepairConfig: {nodeRepairConfigOverrides: [{nodeMonitoringCondition: "
+        "KernelReady, nodeUnhealthyReason: x, minRepairWaitTimeMins: 525600, repairAction: Reboot}]}}}",
+    ),
 ]
+STORED = (
+    "existing: {name: team/hf, kmsKey: "
+    "'arn:aws:kms:us-east-1:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9'}"
+)
 SPEC = [
+    ("HLT057", "{platform: {eks: {ami: al2023@v0}}}"),
+    ("QUE030", "{kueue: {waitForPodsReady: {recoveryTimeout: 87600h}}}"),
+    ("SPC005", '{flux: {url: "https://localhost/clusters"}}'),
+    ("SPC005", '{flux: {url: "https://github.com/example/clusters/tree/main"}}'),
+    ("SPC005", '{flux: {url: "ssh://git@github.com:example/clusters"}}'),
+    ("SPC005", '{flux: {url: "https://github.com/example/clusters", branch: HEAD}}'),
+    ("RES280", "{bootstrap: {tool: terraform, state: {bucket: tf-1111, region: cn-north-1}}}"),
+    (
+        "RES121",
+        f"{{secrets: [{{name: hf, namespaces: [training], secretsManager: {{{STORED}, keys: {{a: b}}}}}}]}}",
+    ),
+    (
+        "SPC005",
+        "{secrets: [{name: hf, namespaces: [training], secretsManager: "
+        "{existing: {name: team/hf}, keys: {a: b}, refresh: 1s}}]}",
+    ),
+    (
+        "RES286",
+        "{platform: {eks: {addons: {external-dns: {version: v0.19.0-eksbuild.1, role: {namespace: external-dns, "
+        'serviceAccount: external-dns, policies: ["arn:aws:iam::999922223333:policy/dns"]}}}}}}',
+    ),
+    ("SPC005", LINK % "s3: 's3://x..y/a'"),
+    ("RES125", LINK % "s3: 's3://data-1111/a', import: [], export: [], importOnCreate: false"),
+    ("RES282", BUCKET % "transitions: [{days: 0, to: GLACIER}]"),
+    ("SPC004", BUCKET % "noncurrentDays: 2147483648"),
+    (
+        "SPC005",
+        "{storage: [{name: scratch, fsxLustre: {create: {size: 4800Gi, throughputPerTiB: 250}}}, "
+        "{name: disk, ebs: {existing: {id: vol-0a1b2c3d4e5f60718, zone: us-west-2b, size: 1Ei}}}]}",
+    ),
+    ("SPC005", IMAGE % "sources: [{from: train, to: /proc/x}], build: {codeBuild: {}}"),
+    ("SPC005", IMAGE % "build: {githubActions: {runner: macos-14}}"),
+    ("RES247", IMAGE % "contents: {efaInstaller: 99.0.0}, build: {codeBuild: {}}"),
+    (
+        "SPC004",
+        "{network: {existing: {vpc: vpc-0a1b2c3d4e5f60718, subnets: ["
+        "{id: subnet-0a1b2c3d4e5f60718, zone: us-west-2a, cidr: 10.0.0.0/20, freeAddresses: 0},"
+        "{id: subnet-0a1b2c3d4e5f60719, zone: us-west-2b, cidr: 10.0.16.0/20}]}}}",
+    ),
     ("HLT057", "{platform: {eks: {ami: al2023@v20991231}}}"),
     ("HLT057", "{platform: {eks: {ami: al2023@v20261332}}}"),
     ("RUN137", "{components: {kueue: {values: {controllerManager: {replicas: 0}}}}}"),
@@ -189,3 +285,20 @@ def test_a_cache_that_is_larger_than_the_disks(tmp_path: Path) -> None:
     )
     spec["spec"]["jobs"][0]["mounts"].append({"storage": "data", "path": "/bucket"})
     assert "RES048" in codes(tmp_path, spec)
+
+
+def test_a_checkpoint_folder_in_that_of_another_job(tmp_path: Path) -> None:
+    spec = base()
+    inner = {"path": "/data/train/small", "every": "30m", "signalFile": "/tmp/save-now"}
+    spec["spec"]["jobs"].append({**spec["spec"]["jobs"][0], "name": "other", "checkpoint": inner})
+    assert "RUN132" in codes(tmp_path, spec)
+
+
+def test_an_excluded_node_of_another_region(tmp_path: Path) -> None:
+    spec = base()
+    spec["spec"]["nodePools"][0]["nodes"] = 5
+    name = "ip-10-0-12-34.%s.compute.internal"
+    spec["spec"]["jobs"][0]["excludeNodes"] = [name % "us-west-2"]
+    assert codes(tmp_path, spec) == set()
+    spec["spec"]["jobs"][0]["excludeNodes"] = [name % "eu-west-1"]
+    assert codes(tmp_path, spec) == {"RES285"}

@@ -138,7 +138,7 @@ def test_rules_see_every_pool_by_its_flavor() -> None:
 def test_a_host_is_excluded_on_each_pool() -> None:
     static = [{**pool, "nodes": 4} for pool in (RESERVED, {**RESERVED, "name": "b"})]
     static[1]["capacity"] = {"reserved": {"reservations": [{"id": "cr-" + "1" * 17}]}}
-    data = several("reserved", "b", excludeNodes=["ip-10-0-1-2.ec2.internal"])
+    data = several("reserved", "b", excludeNodes=["ip-10-0-1-2.us-west-2.compute.internal"])
     data["spec"]["nodePools"] = static
     data["spec"]["queues"][0]["quota"] = [
         {"pool": "reserved", "nodes": 4},

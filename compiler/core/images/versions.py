@@ -92,11 +92,13 @@ def _check_installer(context: Context, spec: forms.Image, at: Route) -> None:
     if wish is not None:
         installer = wish.version
     newest = max(map(numbers, BUNDLED))
-    if wish is not None and numbers(wish.version) > newest:
+    if installer is not None and numbers(installer) > newest:
+        key = "efaInstaller" if wish is None else "version"
+        where = at / "contents" if wish is None else at / "efaInstaller"
         context.doubt(
             "RES247",
-            f"EFA installer {wish.version} is newer than {'.'.join(map(str, newest))}, the newest that is known",
-            at / "efaInstaller" / "version",
+            f"EFA installer {installer} is newer than {'.'.join(map(str, newest))}, the newest that is known",
+            where / key,
             "look whether there is one: `efa-changelog` in the EC2 user guide",
             source=CHANGELOG,
         )

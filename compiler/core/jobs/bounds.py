@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -234,6 +235,23 @@ def _excluded(context: Context, job: Job) -> None:
             f"on (`nodes: {job.pool.nodes}`)",
             source="kubernetes-sigs/karpenter v1.14, provisioner.Validate: kubernetes.io/hostname is restricted",
         )
+    region = context.spec.region
+    for index, name in enumerate(job.spec.exclude_nodes):
+        found = _PRIVATE_NAME.fullmatch(name)
+        if found is not None and (found["region"] or "us-east-1") != region:
+            context.fault(
+                "RES285",
+                f"`{name}` is a node of `{found['region'] or 'us-east-1'}`, and the cluster's are in `{region}`",
+                job.at / "excludeNodes" / index,
+                f"write a name that `kubectl get nodes` shows, like `ip-10-0-12-34.{region}.compute.internal`",
+                source="EC2 user guide, ec2-instance-naming",
+            )
+
+
+# EC2 user guide, ec2-instance-naming: IP names, which have no Region in us-east-1.
+_PRIVATE_NAME = re.compile(
+    r"ip(?:-\d{1,3}){4}\.(?:(?P<region>[a-z]{2}-[a-z-]+-\d)\.compute|ec2)\.internal"
+)
 
 
 # NVIDIA Transformer Engine, "Datatype and hardware support matrix": fp8 from compute capability 8.9 (Ada) on, bf16 from

@@ -16,6 +16,7 @@ from compiler.spec.types import (
     Distinct,
     EnvName,
     FilePath,
+    GracePeriod,
     HostName,
     HugePages,
     ImageOrName,
@@ -32,6 +33,7 @@ from compiler.spec.types import (
     Size,
     TorchVersion,
     Word,
+    WritablePath,
 )
 
 if TYPE_CHECKING:
@@ -127,7 +129,7 @@ class Checkpoint(SpecModel):
         description="Whether training goes on while a checkpoint is written, as with `async_save` of PyTorch.",
         examples=[True],
     )
-    signal_file: Path | None = Field(
+    signal_file: WritablePath | None = Field(
         None,
         description="A file that appears in the container when the pod must stop; the program saves and removes it, "
         "then SIGTERM follows, after a minute if nobody saves.",
@@ -136,14 +138,29 @@ class Checkpoint(SpecModel):
 
     @model_validator(mode="after")
     def _names_a_file(self) -> Self:
-        if self.signal_file is not None and self.signal_file.endswith(("/", "/.", "/..")):
+        if self.signal_file is None:
+            return self
+        if self.signal_file.endswith(("/", "/.", "/..")) or self.signal_file in _FOLDERS:
             raise fault(
                 f"`{self.signal_file}` is a folder, and the signal is a file",
                 f"write `{self.signal_file.rstrip('/.')}/save-now`",
                 "signalFile",
                 source="open(2): EISDIR, a folder cannot be written",
             )
+        if self.signal_file.startswith(("/etc/", "/bin/", "/usr/")):
+            raise fault(
+                f"`{self.signal_file}` is likely there from the start, and the program would save at once",
+                "write a path that nothing else uses, like `/tmp/save-now`",
+                "signalFile",
+                source="Filesystem Hierarchy Standard 3.0",
+            )
         return self
+
+
+# Filesystem Hierarchy Standard 3.0: folders that each image has.
+_FOLDERS = frozenset(
+    {"/", "/tmp", "/var/tmp", "/dev/shm", "/root", "/home", "/opt", "/run", "/mnt", "/etc", "/usr"}
+)
 
 
 class JobResources(SpecModel):
@@ -394,7 +411,7 @@ class Job(SpecModel):
         "without rights.",
         examples=["s3-writer"],
     )
-    termination_grace_period: Period | None = Field(
+    termination_grace_period: GracePeriod | None = Field(
         None,
         description="The time to save between SIGTERM and SIGKILL; derived: by the time that a checkpoint takes to "
         "write, `5m` where that is unknown, `1m` without one.",
@@ -439,7 +456,7 @@ class Job(SpecModel):
         "pulled.",
         examples=[["registry-login"]],
     )
-    working_dir: Path | None = Field(
+    working_dir: WritablePath | None = Field(
         None,
         description="The folder that the command starts in; unset: the one of the image.",
         examples=["/workspace"],

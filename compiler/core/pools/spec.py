@@ -14,12 +14,12 @@ from compiler.spec.section import Section
 from compiler.spec.types import (
     MOST_NODES,
     Distinct,
-    Duration,
+    FailureInterval,
+    IdleTime,
     InstanceType,
     LabelValue,
     Name,
     NodeLabelKey,
-    Period,
     PlacementGroupName,
     RootSize,
     Zone,
@@ -352,13 +352,13 @@ class NodePool(SpecModel):
         "always on.",
         examples=["network"],
     )
-    mean_time_between_failures: Period | None = Field(
+    mean_time_between_failures: FailureInterval | None = Field(
         None,
         description="The time between two failures of one node, by which the interval of checkpoints is judged; "
         "derived: 50677h of a GPU.",
         examples=["6335h"],
     )
-    consolidate_after: Duration | None = Field(
+    consolidate_after: IdleTime | None = Field(
         None,
         description="How long a node stays when it is empty; derived: `15m`, or `0s` where all nodes are always on.",
         examples=["30m"],

@@ -38,6 +38,9 @@ _AFTER = {
     "GLACIER": ("DEEP_ARCHIVE",),
     "DEEP_ARCHIVE": (),
 }
+_ARCHIVES = ("GLACIER", "DEEP_ARCHIVE")
+_LONG_USED = 90
+"""Days in which a job may still read what another one wrote; S3 bills an archived object for 90 at least."""
 _LEAST_DAYS = {"STANDARD_IA": 30, "ONEZONE_IA": 30}
 
 
@@ -137,6 +140,14 @@ def _transitions(context: Context, moves: list[Transition], at: Route) -> None:
                 at / index / "days",
                 f"write `days: {least}` or more",
                 source=_RULES,
+            )
+        if move.to in _ARCHIVES and move.days < _LONG_USED:
+            context.doubt(
+                "RES282",
+                f"objects move to {move.to} after {move.days} days, where no job can read them",
+                at / index / "to",
+                "write `GLACIER_IR` or `INTELLIGENT_TIERING`, or the days after which nobody reads them any more",
+                source="Mountpoint for Amazon S3, semantics: archived objects; S3 user guide, restoring-objects",
             )
         if not index:
             continue

@@ -46,6 +46,14 @@ def repositories(context: Context, spec: CreatedLustre, at: Route) -> tuple[Repo
         s3 = _place(context, link, here)
         if s3 is None:
             continue
+        if not (link.import_events or link.export_events or link.import_on_create):
+            context.doubt(
+                "RES125",
+                f"the link of `{link.path}` imports nothing and exports nothing",
+                here,
+                "name what it is for: `import: [NEW, CHANGED]`, `export: [NEW, CHANGED]` or `importOnCreate: true`",
+                source=_API,
+            )
         repository = Repository(
             path=_folder(link.path),
             s3=s3,

@@ -5,6 +5,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
+from compiler.spec.buckets import is_bucket
 from compiler.spec.checks import fault
 from compiler.spec.types import EnvName, Name, ObjectName, Word
 
@@ -16,6 +17,8 @@ def _is_read(uri: str) -> bool:
     parts = rest.strip("/").split("/")
     least = {"hf": 2, "s3": 1}.get(scheme)
     if not found or least is None:
+        return False
+    if scheme == "s3" and not is_bucket(parts[0]):
         return False
     return len(parts) >= least and all(parts)
 

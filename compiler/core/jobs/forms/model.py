@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
-from compiler.spec.types import Count
+from compiler.spec.types import Count, ModelSize
 
 Degree = Annotated[int, Field(ge=1, le=65536)]
 
@@ -33,7 +33,7 @@ class Parallel(SpecModel):
 class Model(SpecModel):
     """The model, so that its training state can be compared with the memory of the accelerators."""
 
-    parameters: Count = Field(
+    parameters: ModelSize = Field(
         description="The number of parameters of the model.", examples=[8.03e9]
     )
     trainable: Count | None = Field(

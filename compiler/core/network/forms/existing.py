@@ -23,7 +23,7 @@ class Subnet(SpecModel):
     )
     free_addresses: int | None = Field(
         None,
-        ge=0,
+        ge=6,
         le=65531,
         description="The addresses of the subnet that are free (AvailableIpAddressCount), where others use it too; the "
         "nodes are compared with them.",

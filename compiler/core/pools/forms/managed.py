@@ -30,6 +30,7 @@ class RepairOverride(SpecModel):
     )
     min_repair_wait_time_mins: int = Field(
         ge=1,
+        le=10080,
         description="The minutes that the node has been so before anything is done.",
         examples=[5],
     )

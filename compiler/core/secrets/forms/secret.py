@@ -11,7 +11,7 @@ from compiler.spec.types import (
     KmsKeyArn,
     Name,
     ObjectName,
-    Period,
+    RefreshInterval,
     SecretKey,
     StoredName,
 )
@@ -42,7 +42,7 @@ class SecretsManager(SpecModel):
         "text; unset: every key of the JSON.",
         examples=[{"token": "hf_token"}],
     )
-    refresh: Period | None = Field(
+    refresh: RefreshInterval | None = Field(
         None, description="How often the value is read again; derived: `1h`.", examples=["30m"]
     )
 

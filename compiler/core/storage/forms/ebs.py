@@ -5,8 +5,11 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from compiler.spec.base import SpecModel
+from compiler.spec.checks import fault
 from compiler.spec.choice import existing_or_created, one_of
 from compiler.spec.types import KmsKey, Size, VolumeId, Zone
+
+_LARGEST_GIB = 65536
 
 
 class Snapshots(SpecModel):
@@ -78,6 +81,17 @@ class ExistingDisk(SpecModel):
         "or none.",
         examples=["arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"],
     )
+
+    @model_validator(mode="after")
+    def _has_a_size(self) -> Self:
+        if self.size.value > _LARGEST_GIB * 1024**3:
+            raise fault(
+                f"`{self.size}` is more than an EBS volume has, at most {_LARGEST_GIB}Gi",
+                "write the Size that `aws ec2 describe-volumes` shows, which is in GiB",
+                "size",
+                source="EC2 API, Volume Size (botocore 1.44.5)",
+            )
+        return self
 
 
 class Ebs(SpecModel):

@@ -21,11 +21,18 @@ class ExistingBucket(SpecModel):
     )
 
 
+# S3 API, Days and NoncurrentDays: integers of 32 bits (botocore 1.44.5).
+MOST_DAYS = 2**31 - 1
+
+
 class Transition(SpecModel):
     """When objects move to another storage class."""
 
     days: int = Field(
-        ge=0, description="How many days after it was written an object moves.", examples=[30]
+        ge=0,
+        le=MOST_DAYS,
+        description="How many days after it was written an object moves.",
+        examples=[30],
     )
     to: StorageClass = Field(
         description="The storage class that it moves to.", examples=["INTELLIGENT_TIERING"]
@@ -38,12 +45,14 @@ class Lifecycle(SpecModel):
     noncurrent_days: int | None = Field(
         None,
         ge=1,
+        le=MOST_DAYS,
         description="For how many days S3 keeps what was overwritten or deleted; derived: 30 where versions are kept.",
         examples=[90],
     )
     incomplete_upload_days: int = Field(
         7,
         ge=1,
+        le=MOST_DAYS,
         description="After how many days S3 drops the parts of an upload that never ended.",
         examples=[2],
     )

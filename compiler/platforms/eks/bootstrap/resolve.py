@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.catalog import iam
-from compiler.context import SPEC, Context
+from compiler.context import SPEC, Context, partition_of
 from compiler.core.cloud.plan import TerraformState
 from compiler.core.delivery.folder import folder
 from compiler.core.delivery.spec import DeliverySection
@@ -109,6 +109,14 @@ def _terraform(context: Context) -> TerraformState | None:
         return None
     region = chosen.state.region or context.spec.region
     _check_state(context, chosen.state.bucket)
+    if partition_of(region) != context.partition:
+        context.fault(
+            "RES280",
+            f"the state lies in `{region}`, and the cluster in `{context.spec.region}`, of another partition",
+            SPEC / "bootstrap" / "state" / "region",
+            "write a Region of the cluster's partition, or remove it: no login is for both",
+            source="IAM user guide, reference-arns: partitions",
+        )
     return TerraformState(
         at=SPEC / "bootstrap" / "tool",
         cluster=context.name,

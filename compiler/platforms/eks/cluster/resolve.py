@@ -153,6 +153,16 @@ def _own_identity(context: Context, name: str, settings: AddonSettings) -> PodId
     if own is not None:
         if not own.policies:
             return None
+        for index, arn in enumerate(own.policies):
+            owner = arn.split(":")[4]
+            if owner not in ("aws", context.spec.account):
+                context.fault(
+                    "RES286",
+                    f"`{arn}` is a policy of account {owner}, and the role one of {context.spec.account}",
+                    AT_EKS / "addons" / name / "role" / "policies" / index,
+                    f"make the policy in account {context.spec.account}, and write its ARN",
+                    source="IAM API, AttachRolePolicy: managed policies of AWS or of the own account",
+                )
         return PodIdentity(own.namespace, own.service_account, tuple(own.policies))
     if not roles.is_known(name):
         context.doubt(

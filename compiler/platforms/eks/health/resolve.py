@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from compiler.catalog.images import facts_of
 from compiler.context import SPEC, Context
 from compiler.core.health.spec import HealthSection
 from compiler.core.pools.pools import BURN_IN_TAINT, GPU_PRESENT, Pool, resolve_pools
+from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.plan.scheduling import Toleration
 from compiler.platforms.eks.flux.accounts import deliverer, makes, reads
@@ -90,7 +90,7 @@ def burn_ins(context: Context, pools: dict[str, Pool]) -> Iterator[BurnIn]:
             at=at / "image",
         )
         if wanted.image is not None:
-            _check_image(context, pool, wanted.image)
+            _check_image(context, pool, wanted.image, at / "image", _TESTS)
         level, dcgm = _diagnostics(context, pool)
         yield BurnIn(
             at=at,
@@ -107,31 +107,29 @@ def burn_ins(context: Context, pools: dict[str, Pool]) -> Iterator[BurnIn]:
         )
 
 
-_BARE = re.compile(
-    r"(?:^|/)(?:alpine|busybox|ubuntu|debian|python|amazonlinux|fedora|rockylinux|bash|node|golang)(?=[:@])"
-)
-"""Images of an operating system or a language alone."""
-
-
-def _check_image(context: Context, pool: Pool, image: str) -> None:
-    """An image that is known to lack what the test calls: nccl-tests, and libfabric where nodes have EFA."""
+def _check_image(
+    context: Context, pool: Pool, image: str, at: Route, help: str, *, fabric: bool = True
+) -> None:
+    """An image that is known to lack what the test calls: programs, libraries of GPUs, and libfabric where nodes have
+    EFA and the test uses it."""
     facts = facts_of(image)
-    if _BARE.search(image):
-        why = "it has an operating system or a language alone"
-    elif facts is None:
+    if facts is None:
         return
+    if facts.alone:
+        why = "it has an operating system or a language alone"
     elif facts.devices in ("cpu", "neuron"):
         why = "it is for nodes without NVIDIA GPUs"
-    elif facts.efa is False and pool.share.efa:
+    elif fabric and facts.efa is False and pool.share.efa:
         why = "it has no libfabric for EFA"
     else:
         return
     context.fault(
-        "RES248",
-        f"image `{image}` cannot test nodes of pool `{pool.name}`: {why}",
-        pool.at / "burnIn" / "image",
-        "remove it for AWS' image of nccl-tests, or write one with nccl-tests and libfabric",
+        "RES248", f"image `{image}` cannot test nodes of pool `{pool.name}`: {why}", at, help
     )
+
+
+_TESTS = "remove it for AWS' image of nccl-tests, or write one with nccl-tests and libfabric"
+_DIAGNOSTICS = "remove it for NVIDIA's image of DCGM, or write one that has `dcgmi`"
 
 
 def _diagnostics(context: Context, pool: Pool) -> tuple[int, str]:
@@ -140,6 +138,9 @@ def _diagnostics(context: Context, pool: Pool) -> tuple[int, str]:
     if wanted is None or wanted.diagnostics is None:
         return 0, ""
     given = wanted.diagnostics
+    if given.image is not None:
+        at = pool.at / "burnIn" / "diagnostics" / "image"
+        _check_image(context, pool, given.image, at, _DIAGNOSTICS, fabric=False)
     image = context.settle(
         f"pool/{pool.name}",
         "burnIn.diagnostics.image",

@@ -11,6 +11,7 @@ from compiler.core.jobs.binding import resolve_jobs
 from compiler.core.jobs.job import Job
 from compiler.core.queues.namespaces import namespace_routes
 from compiler.core.secrets.spec import SecretsSection
+from compiler.core.storage.made import check_key
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 from compiler.plan import Duration, PlanNode
@@ -115,6 +116,7 @@ def _external(secret: Secret, namespace: str, at: Route) -> ExternalSecret:
 def _access(context: Context, secret: Secret, at: Route) -> SecretAccess:
     spec = context.spec
     stored = secret.secrets_manager.existing
+    check_key(context, stored.kms_key, at / "secretsManager" / "existing")
     # Six random characters follow the name in the ARN (Secrets Manager user guide, auth-and-access).
     owner = f"arn:{context.partition}:secretsmanager:{spec.region}:{spec.account}"
     arn = f"{owner}:secret:{stored.name}-??????"

@@ -14,7 +14,7 @@ class NcclTest(SpecModel):
     bus_bandwidth: float | None = Field(
         None,
         gt=0,
-        le=100_000,
+        le=2000,
         description="The bus bandwidth in GB/s to expect of the largest message; derived: what was measured, or the "
         "network's rate.",
         examples=[480],

@@ -5,7 +5,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping
 
-from compiler.catalog.torch import SHUTDOWN_OPTION, SHUTDOWN_SINCE, SHUTDOWN_TIMEOUT, torch_of
+from compiler.catalog.torch import (
+    AFTER_NEWEST,
+    OLDEST,
+    SHUTDOWN_OPTION,
+    SHUTDOWN_SINCE,
+    SHUTDOWN_TIMEOUT,
+    torch_of,
+)
 from compiler.context import Context
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import Launcher
@@ -30,6 +37,10 @@ class Torchrun(Launcher):
     def launches(self, parts: Iterable[str]) -> bool:
         """Whether a command starts torchrun."""
         return launches_torchrun(parts)
+
+    def check(self, context: Context, job: Job) -> None:
+        """The version of PyTorch, by which torchrun's variables are chosen."""
+        check_torch(context, job)
 
     def environment(self, context: Context, job: Job) -> list[EnvVar]:
         """How long torchrun waits for its ranks to save; the option in the command wins."""
@@ -178,6 +189,30 @@ def shutdown_seconds(context: Context, job: Job) -> int | None:
         return None
     seconds = time_to_save(context, job).seconds - hook_seconds(context, job)
     return max(seconds - _ENDS, seconds // 2, 1)
+
+
+def check_torch(context: Context, job: Job) -> None:
+    """The version of PyTorch that a job says: one that there may be, and that of its image where the tag has one."""
+    said = job.spec.torch_version
+    if said is None:
+        return
+    version = tuple(int(part) for part in said.split("."))
+    known = torch_of(job.spec.image)
+    if known is not None and version[:2] != known:
+        context.doubt(
+            "RES284",
+            f"job `{job.spec.name}` says PyTorch {said}, and its image has {'.'.join(map(str, known))} by its tag",
+            job.at / "torchVersion",
+            "remove `torch`: it is for images whose tag does not say it",
+        )
+    elif not OLDEST <= version[:2] < AFTER_NEWEST:
+        context.doubt(
+            "RES284",
+            f"there is no PyTorch {said} that is known",
+            job.at / "torchVersion",
+            "write what `python -c 'import torch; print(torch.__version__)'` prints in the image",
+            source="PyTorch releases",
+        )
 
 
 def _torch(job: Job) -> tuple[int, ...] | None:

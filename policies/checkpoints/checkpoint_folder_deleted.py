@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Sequence
+
+from compiler.core.pods.plan import Container
+from compiler.model.saves import saved_paths
+from compiler.model.statements import started
+from compiler.model.work import Work
+from compiler.policy.rule import Finding, rule
+
+
+@rule("RUN153", pods=True)
+def checkpoint_folder_deleted(work: Work) -> Iterator[Finding]:
+    """A job deletes the folder of its checkpoints before it begins.
+
+    A pod that starts again after a failure runs its init containers and its whole command again (Kubernetes, init
+    containers; jobset v0.12.0, restarts): `rm -r` on the folder, or on one above it, removes what the run would go on
+    from, and training begins at step 0 each time.
+
+    ## Fails
+
+        storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
+          size: 4800Gi, version: "2.15"}}}]
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama},
+          terminationGracePeriod: 1m,
+          command: [bash, -c, "rm -rf /data/llama; torchrun train.py"]}]
+
+        storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
+          size: 4800Gi, version: "2.15"}}}]
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama},
+          terminationGracePeriod: 1m,
+          initContainers: [{name: clean, image: "busybox:1.36", command: [rm, -rf, /data/llama]}]}]
+
+    ## Passes
+
+        storage: [{name: data, fsxLustre: {existing: {id: fs-0a1b2c3d4e5f60718, address: 10.0.1.9, mountName: abcdefgh,
+          size: 4800Gi, version: "2.15"}}}]
+        jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama},
+          terminationGracePeriod: 1m,
+          command: [bash, -c, "rm -rf /data/llama/tmp; torchrun train.py"]}]
+    """
+    saved = {posixpath.normpath(each.path) for each in saved_paths(work)}
+    if not saved:
+        return
+    before = work.pod.init_containers if work.pod is not None else ()
+    commands = [(_words(container), container.where("command")) for container in before]
+    commands.append((work.words, work.where_said("rm")))
+    for words, at in commands:
+        for path in _deleted(words):
+            if any(f"{folder}/".startswith(f"{path.rstrip('/')}/") for folder in saved):
+                yield Finding(
+                    f"{work.title} deletes `{path}`, in which its checkpoints lie, whenever it starts",
+                    at,
+                    label="training begins at step 0 after each failure",
+                    help="remove it, or save to a folder of a name of its own",
+                )
+
+
+def _words(container: Container) -> tuple[str, ...]:
+    return (*container.command, *container.args)
+
+
+def _deleted(words: Sequence[str]) -> Iterator[str]:
+    """The folders that a command deletes with all that is in them."""
+    for name, rest, *_ in started(words):
+        if name != "rm" or not any(_is_recursive(word) for word in rest):
+            continue
+        for word in rest:
+            if word.startswith("/"):
+                yield posixpath.normpath(word.removesuffix("*"))
+
+
+def _is_recursive(word: str) -> bool:
+    """Whether an option of `rm` has it delete folders."""
+    if word.startswith("--"):
+        return word == "--recursive"
+    return word.startswith("-") and not word.isalnum() and ("r" in word or "R" in word)

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from compiler.core.pods.plan import Container
+from compiler.diagnostics import Severity
+from compiler.model.work import Work
+from compiler.platforms.eks.cluster.plan import Cluster
+from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
+
+_REGISTRY = re.compile(
+    r"(?P<account>\d{12})\.dkr[.-]ecr(?:-fips)?\.(?:on\.)?(?P<region>[a-z]{2}(?:-[a-z]+)+-\d)\."
+)
+
+
+@rule("RUN151", severity=Severity.WARNING, pods=True)
+def image_of_other_region(work: Work, world: World) -> Iterator[Finding]:
+    """An image lies in an ECR registry of another Region than the cluster.
+
+    Each node pulls it over the border: what leaves a Region is paid for by the GB (Amazon ECR pricing, data transfer),
+    it takes longer, and the endpoints of the VPC serve their own Region alone (ECR user guide, vpc-endpoints), so that
+    a network without NAT reaches no other one. Replication copies an image once (ECR user guide, replication).
+
+    ## Fails
+
+        jobs: [{name: llama, image: "111122223333.dkr.ecr.eu-west-1.amazonaws.com/train:1.0"}]
+
+        jobs: [{name: llama, initContainers: [{name: fetch, command: [fetch],
+          image: "111122223333.dkr.ecr.eu-west-1.amazonaws.com/fetch:1.0"}]}]
+
+    ## Passes
+
+        jobs: [{name: llama, image: "111122223333.dkr.ecr.us-west-2.amazonaws.com/train:1.0"}]
+    """
+    cluster = world.plan.one(Cluster)
+    if cluster is None or not cluster.region:
+        return
+    nodes: list[Work | Container] = [work if work.image or work.main is None else work.main]
+    nodes += work.pod.init_containers if work.pod is not None else ()
+    for node in nodes:
+        image = node.image or ""
+        registry = _REGISTRY.match(image)
+        if registry is None or registry["region"] == cluster.region:
+            continue
+        if registry["region"] not in world.catalog.regions:
+            continue  # RUN038: there is no such registry
+        instead = image.replace(registry["region"], cluster.region, 1)
+        yield Finding(
+            f"image `{image}` of {work.title} lies in `{registry['region']}`, and the cluster in `{cluster.region}`",
+            node.where("image"),
+            label="each node pulls it over the border",
+            help=f"replicate it, and write `{instead}`",
+        )
