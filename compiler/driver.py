@@ -9,6 +9,7 @@ from dataclasses import replace
 from compiler.catalog import Catalog, load_catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.formats import Setting, objects
+from compiler.inputs import is_folder
 from compiler.judge import judge
 from compiler.language.documents import lists
 from compiler.language.load import load, platform_of
@@ -183,7 +184,7 @@ def _lower(done: Compilation, options: Options) -> list[Diagnostic]:
     manifests = objects(artifacts)
     committed = options.committed / done.name
     # What is held are objects of Kubernetes; a first compilation starts sooner without it.
-    if options.hold and manifests and committed.is_dir():
+    if options.hold and manifests and is_folder(committed):
         from compiler.history import hold
 
         held = hold(spec, plan, manifests, done.document, committed, catalog, options.replace)
