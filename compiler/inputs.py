@@ -14,7 +14,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 try:
     from _blake2 import (
@@ -89,9 +89,10 @@ class recording:  # noqa: N801 - a context, like `contextlib.suppress`, which wo
             _open[-1].add(self.record)
 
 
-def seen_before(items: list[Seen]) -> None:
-    """Note what an earlier run saw, and what still is so."""
+def seen_before(items: Iterable[Seen], *, whole: bool = True) -> None:
+    """Note what another run saw, or a copy of this process."""
     if _open:
+        _open[-1].whole = _open[-1].whole and whole
         for what, path, answer, signature in items:
             _open[-1].note(what, path, answer, signature)
 

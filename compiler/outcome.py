@@ -62,7 +62,7 @@ class Compilation:
     ``runs``: every run to remember; ``None`` where no committed folder was looked at. ``steps``: the versions that
     differ from those that are committed.
     ``current``: the files of its folder, where all of them are there as they should be, and there is nothing to say;
-    then the rest may be empty.
+    then the rest may be empty. ``repeated``: this is what a run before found; there is no plan.
     """
 
     name: str
@@ -75,6 +75,12 @@ class Compilation:
     runs: list[Run] | None = None
     steps: list[VersionStep] = dataclasses.field(default_factory=list)
     current: tuple[str, ...] | None = None
+    repeated: bool = False
+
+    @property
+    def judged(self) -> bool:
+        """Whether every pass was run, by this run or by the one that it repeats."""
+        return self.repeated or self.plan is not None or self.current is not None
 
     @property
     def failed(self) -> bool:

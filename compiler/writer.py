@@ -84,8 +84,8 @@ def _spec_file(done: Compilation, base: Path) -> str:
 
 
 def current(done: Compilation, options: Options) -> tuple[str, ...] | None:
-    """The files of a compilation's folder, where there is nothing to say and nothing to write."""
-    if done.diagnostics or done.plan is None:
+    """The files of a compilation's folder, where it is judged and nothing is left to write."""
+    if done.failed or done.plan is None:
         return None
     folder = options.output / done.name
     files = render(done, _base(options))

@@ -38,13 +38,16 @@ _POLICIES = (
 class SpecSource:
     """One cluster's spec, whole: bases merged, list items of other documents spliced in.
 
-    ``document`` has the shape ``{apiVersion, kind, metadata, spec}``; every node knows its own file.
+    ``document`` has the shape ``{apiVersion, kind, metadata, spec}``; every node knows its own file. ``parts``: where
+    each document of it begins. ``included``: a digest of all that was seen of what it includes.
     """
 
     name: str
     path: str
     document: Document
     files: tuple[SourceFile, ...]
+    parts: tuple[str, ...] = ()
+    included: str = ""
 
 
 def assemble(
@@ -333,13 +336,17 @@ def _whole(
     root = _splice(root, parts, diagnostics, kinds)
     root, faults = inherit(root)
     diagnostics += faults
-    root, included = with_included(root, diagnostics)
+    with inputs.recording() as seen:
+        root, included = with_included(root, diagnostics)
     files = dict.fromkeys(extender.files)
     files.update(dict.fromkeys(part.file for part in parts))
     file_name = os.path.basename(cluster.file.name)
     stem, _ = os.path.splitext(file_name)
     document = Document(root)
-    source = SpecSource(cluster.name or stem, cluster.file.name, document, tuple(files))
+    beginnings = tuple(str(header.root.span) for header in (cluster, *parts))
+    source = SpecSource(
+        cluster.name or stem, cluster.file.name, document, tuple(files), beginnings, seen.digest()
+    )
     return source, included
 
 
