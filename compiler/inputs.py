@@ -350,10 +350,13 @@ def _listed(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def _listing(found: list[os.DirEntry[str]]) -> tuple[str, bool]:
-    """A digest of names and kinds, and whether there are links among them."""
+    """A digest of names and kinds, and whether there are links among them. Where Python keeps its code is left out: it
+    is there once a rule was run."""
     lines = []
     has_links = False
     for entry in found:
+        if entry.name == "__pycache__":
+            continue
         if entry.is_symlink():
             has_links = True
             word = "link folder" if entry.is_dir() else f"link {entry.is_file()}"

@@ -14,6 +14,8 @@ from builders import ROOT
 # Imports in functions, for types alone, and modules that a text names count like any other.
 ORDER = (
     *("dataclass", "re2"),
+    # what is seen of the disk, and what earlier runs said
+    *("inputs", "cache"),
     # which rooms a platform has: names, and no import of them
     *("rooms", "platforms.eks", "platforms"),
     *("places", "diagnostics", "source", "emit", "fleet", "catalog", "plan", "output", "manifest"),
@@ -33,7 +35,7 @@ ORDER = (
     *("platforms.eks.bootstrap", "platforms.eks.answers"),
     # the passes
     *("language", "resolve", "lower", "verify", "formats", "patches", "model", "policy", "history"),
-    *("outcome", "report", "examples", "judge", "unread", "driver", "clusters", "writer"),
+    *("outcome", "repeat", "report", "examples", "judge", "unread", "driver", "clusters", "writer"),
     *("lint", "linter", "cli", "__main__"),
 )
 # What is judged shares no code with what was written: (importing, imported), by room or by module of a room.
@@ -73,6 +75,15 @@ FILE_CALLS = {
     "rename",
     "replace_file",
     "scandir",
+    "stat",
+    "lstat",
+    "access",
+    "lexists",
+    "isfile",
+    "isdir",
+    "islink",
+    "is_symlink",
+    "realpath",
     "walk_files",
     "listdir",
     "makedirs",
@@ -82,6 +93,8 @@ FILE_CALLS = {
 }
 # Who touches files, and why.
 MAY_TOUCH_FILES = {
+    "inputs": "is how the passes read",
+    "cache": "keeps what runs said",
     "targets.text": "keeps the code of templates",
     "source": "reads specs",
     "catalog": "reads facts, writes an overlay",

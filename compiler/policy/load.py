@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, redirect_stdout
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from compiler.cache import builtin_policies
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
 from compiler.places import SourceFile, Span
-from compiler.policy.code import code_of, run_module
+from compiler.policy.code import code_of, may_read, run_module
 from compiler.policy.rule import Rule, is_code, is_texts
 from compiler.source.read import is_yaml, read
 
@@ -23,6 +23,8 @@ OWN_FOLDER = "org"
 """The adopter's folder beside the built-in ones, where the repository of Trainyard is their template."""
 BUILTIN_AREAS = frozenset(("ACC", "EFA", "HLT", "LIM", "PLC", "QUE", "RUN"))
 """Areas of the codes of the built-in rules. A rule of any other area is the adopter's own, in whatever folder."""
+
+Walk = Callable[..., Iterator[tuple[str, list[str], list[str]]]]
 
 
 def builtin_folder() -> Path:
@@ -99,10 +101,23 @@ def _own(folder: Path, base: Path, faults: list[Diagnostic]) -> Iterator[Rule]:
                 paths.append(path)
     for path in paths:
         if inputs.is_file(path):
+            _note(path)
             yield from _load(path, faults)
         else:
             # A pipe, a device, a link to nowhere: to open it could wait for ever.
             faults += read(path)[1]
+
+
+def _note(path: Path) -> None:
+    """Have a file of rules noted as read: Python reads its code from what it keeps of it."""
+    if path.suffix != ".py":
+        return
+    try:
+        source = inputs.read_bytes(path)
+    except OSError:
+        return  # which loading it reports
+    if may_read(source):
+        inputs.cannot_repeat()
 
 
 def _is_copy(path: Path, folder: Path, base: Path) -> bool:
@@ -119,7 +134,7 @@ def _builtin(base: Path) -> tuple[tuple[Rule, ...], tuple[Diagnostic, ...]]:
     faults: list[Diagnostic] = []
     rules: list[Rule] = []
     for name in _builtin_folders(base):
-        for path in _files(base / name):
+        for path in _files(base / name, walk=os.walk):
             rules += _load(Path(path), faults)
     return tuple(rules), tuple(faults)
 
@@ -135,9 +150,10 @@ def _is_shown(name: str) -> bool:
     return not name.startswith((".", "_"))
 
 
-def _files(folder: Path, without: Collection[str] = ()) -> Iterator[str]:
-    """The files of rules in a folder, but not those in folders ``without`` at its top."""
-    for root, folders, names in inputs.walk(os.fspath(folder), onerror=_refuse):
+def _files(folder: Path, without: Collection[str] = (), walk: Walk = inputs.walk) -> Iterator[str]:
+    """The files of rules in a folder, but not those in folders ``without`` at its top. ``walk``: how it is gone
+    through; what belongs to the package need not be noted."""
+    for root, folders, names in walk(os.fspath(folder), onerror=_refuse):
         is_top = root == str(folder)
         shown = filter(_is_shown, folders)
         skipped = without if is_top else ()
