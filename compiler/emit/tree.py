@@ -244,15 +244,13 @@ def _compare(root: Path, files: Mapping[str, bytes], before: TreeDiff | None = N
 
 def _stands(root: Path) -> bool:
     """Whether there is anything at a path; ``OSError`` where there can be nothing, as below a file."""
-    try:
-        os.lstat(root)
-    except FileNotFoundError:
-        obstacle = _obstacle(root)
-        if obstacle == root:
-            return False
-        reason = os.strerror(errno.ENOTDIR)
-        raise NotADirectoryError(errno.ENOTDIR, reason, str(obstacle)) from None
-    return True
+    if stands(root):
+        return True
+    obstacle = _obstacle(root)
+    if obstacle == root:
+        return False
+    reason = os.strerror(errno.ENOTDIR)
+    raise NotADirectoryError(errno.ENOTDIR, reason, str(obstacle))
 
 
 def _scan(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
