@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from compiler.emit import MANIFEST
+from compiler.inputs import exists
 from compiler.manifest import Manifest
 
 T = TypeVar("T")
@@ -55,7 +56,7 @@ def by_cluster(
 
 def _generated_root(folder: str) -> str:
     """The folder that Trainyard wrote for a cluster, at a folder or above it; empty where there is none."""
-    while not os.path.exists(os.path.join(folder, MANIFEST)):
+    while not exists(os.path.join(folder, MANIFEST)):
         parent = os.path.dirname(folder)
         if parent == folder:
             return ""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from compiler.catalog import Catalog, load_catalog
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.formats import Setting, objects
+from compiler.inputs import Record, is_folder, recording, seen_before
 from compiler.judge import judge
 from compiler.language.documents import lists
 from compiler.language.load import load, platform_of
@@ -25,6 +27,7 @@ from compiler.platforms.eks.overrides.plan import IncludedObject, ObjectPatch
 from compiler.platforms.eks.secrets.plan import ExternalSecret
 from compiler.policy import Policies, load_policies
 from compiler.policy.config import Config
+from compiler.repeat import Repeats
 from compiler.resolve import resolve
 from compiler.source.assemble import SpecSource, assemble
 from compiler.source.include import included
@@ -63,42 +66,110 @@ def check(
     """
     paths = list(paths)
     sources, diagnostics = assemble(paths, lists())
-    diagnostics += load_catalog(options.catalog).faults
-    if any(fact.severity is Severity.ERROR for fact in diagnostics):
-        return Outcome([], diagnostics)
-    policies, faults = load_policies(options.policies, today=options.today)
+    with recording() as shared:
+        diagnostics += load_catalog(options.catalog).faults
+        if any(fact.severity is Severity.ERROR for fact in diagnostics):
+            return Outcome([], diagnostics)
+        policies, faults = load_policies(options.policies, today=options.today)
     diagnostics += faults
-    compilations = _compile_all(sources, policies, options, lowered, current)
-    outcome = Outcome(compilations, diagnostics)
+    work = _Work(sources, policies, options, lowered or _ignore, current)
+    if lowered is None and shared.whole:
+        work.repeat(shared.digest())
+    outcome = Outcome(work.compilations(), diagnostics)
     if policies.config.exceptions:
         _excuse(outcome, policies.config, paths, options)
     return outcome
 
 
-def _compile_all(
-    sources: Sequence[SpecSource],
-    policies: Policies,
-    options: Options,
-    lowered: Lowered | None,
-    current: Current,
-) -> list[Compilation]:
-    if lowered is not None or len(sources) < _MANY:
-        return [_compile(source, policies, options, lowered or _ignore) for source in sources]
+class _Work:
+    """The specs of a run, each of which goes through the passes, unless a run before did that with the same inputs."""
 
-    from compiler.fleet import spread  # a few specs start sooner without it
+    def __init__(
+        self,
+        sources: Sequence[SpecSource],
+        policies: Policies,
+        options: Options,
+        lowered: Lowered,
+        current: Current,
+    ) -> None:
+        self._sources = sources
+        self._policies = policies
+        self._options = options
+        self._lowered = lowered
+        self._current = current
+        self._repeats: Repeats | None = None
+        self._records: dict[int, Record] = {}
 
-    def compiled(index: int) -> Compilation:
-        return _compile(sources[index], policies, options, _ignore)
+    def repeat(self, shared: str) -> None:
+        """Take from the cache what is known of each of several clusters; of one, the whole run would be known."""
+        cache = self._options.cache
+        if cache is not None and len(self._sources) > 1:
+            compared = self._current is not _clean
+            self._repeats = Repeats(cache, self._options, shared, compared=compared)
 
-    done, verdicts = spread(len(sources), compiled, current)
-    compilations = []
-    for index, source in enumerate(sources):
-        compilation = done.get(index)
-        if compilation is None:
-            compilation = Compilation(source.name, source.document)
-        compilation.current = verdicts.get(index)
-        compilations.append(compilation)
-    return compilations
+    def compilations(self) -> list[Compilation]:
+        """One of each spec, in their order."""
+        known: dict[int, Compilation] = {}
+        if self._repeats is not None:
+            for index, source in enumerate(self._sources):
+                done = self._repeats.get(source)
+                if done is not None:
+                    known[index] = done
+        left = [index for index in range(len(self._sources)) if index not in known]
+        if self._lowered is _ignore and len(left) >= _MANY:
+            known |= self._spread(left)
+        else:
+            known |= {index: self._compile(index) for index in left}
+        return [known[index] for index in range(len(self._sources))]
+
+    def _compile(self, index: int) -> Compilation:
+        source = self._sources[index]
+        with recording() as record:
+            done = _compile(source, self._policies, self._options, self._lowered)
+            if self._repeats is not None and self._current is not _clean:
+                done.current = self._current(done)
+        if self._repeats is not None:
+            is_all = done.current is not None or self._current is _clean
+            self._repeats.put(source, done, record, whole=is_all)
+        self._records[index] = record
+        return done
+
+    def _spread(self, left: Sequence[int]) -> dict[int, Compilation]:
+        """Every core takes a share; what a worker says of a cluster is what it saw, and its files."""
+        from compiler.fleet import spread  # a few specs start sooner without it
+
+        def compiled(number: int) -> tuple[int, Compilation]:
+            index = left[number]
+            return index, self._compile(index)
+
+        done, verdicts = spread(len(left), compiled, self._verdict)
+        compilations = {}
+        for number, index in enumerate(left):
+            source = self._sources[index]
+            if number in done:
+                _, compilation = done[number]
+            else:
+                compilation = Compilation(source.name, source.document)
+            if number in verdicts:
+                compilation.current, seen, is_whole = verdicts[number]
+                seen_before(seen, whole=is_whole)
+            compilations[index] = compilation
+        return compilations
+
+    def _verdict(self, indexed: tuple[int, Compilation]) -> tuple[Any, ...] | None:
+        """The files of a cluster and what was seen for it, where nothing is left to do or to say."""
+        index, done = indexed
+        if done.diagnostics:
+            return None
+        record = self._records[index]
+        files = done.current
+        if files is None:
+            with recording() as more:
+                files = self._current(done)
+            record.add(more)
+        if files is None:
+            return None
+        return files, record.items(), record.whole
 
 
 def _excuse(
@@ -111,10 +182,7 @@ def _excuse(
     findings: list[Diagnostic] = []
     for compilation in compilations:
         findings += compilation.diagnostics
-    judged = all(
-        compilation.plan is not None or compilation.current is not None
-        for compilation in compilations
-    )
+    judged = all(compilation.judged for compilation in compilations)
     names = [compilation.name for compilation in compilations]
     everything = is_everything(paths, names, options.policies, options.output)
     kept, excused = config.excuse(findings, judged=judged, everything=everything)
@@ -183,7 +251,7 @@ def _lower(done: Compilation, options: Options) -> list[Diagnostic]:
     manifests = objects(artifacts)
     committed = options.committed / done.name
     # What is held are objects of Kubernetes; a first compilation starts sooner without it.
-    if options.hold and manifests and committed.is_dir():
+    if options.hold and manifests and is_folder(committed):
         from compiler.history import hold
 
         held = hold(spec, plan, manifests, done.document, committed, catalog, options.replace)

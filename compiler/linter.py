@@ -15,6 +15,7 @@ from compiler.core.images.plan import Recipe, Step
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
 from compiler.formats import Setting
+from compiler.inputs import is_folder
 from compiler.judge import judge
 from compiler.lift import kinds
 from compiler.lint import templates
@@ -84,7 +85,7 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
     if policies.config.exceptions:
         lost = reading.broken or reading.templates or _hide_policies(findings)
         findings, excused = policies.config.excuse(
-            findings, judged=not lost, everything=any(map(os.path.isdir, paths))
+            findings, judged=not lost, everything=any(map(is_folder, paths))
         )
         run.excused = len(excused)
     run.diagnostics += findings

@@ -12,6 +12,7 @@ from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
 
 if TYPE_CHECKING:  # `lint` has no spec, and starts in half the time without it
+    from compiler.cache import Cache
     from compiler.catalog import VersionStep
     from compiler.history import Run
     from compiler.manifest import Manifest
@@ -28,7 +29,8 @@ class Options:
     ``hold``: jobs that were submitted stay so, as the folder ``against`` shows them: the output unless another is
     given. ``replace``: but for those of these names or patterns, whose last run was never pushed. ``folder``: the
     output's path in the repository, which Flux reads. ``explained``: the spec and its derived values are kept, of
-    which ``explain`` and ``report`` speak; a spec of 10,000 jobs derives 270,000.
+    which ``explain`` and ``report`` speak; a spec of 10,000 jobs derives 270,000. ``cache``: what earlier runs said, if
+    it may be used.
     """
 
     policies: Path | None = None
@@ -40,6 +42,7 @@ class Options:
     against: Path | None = None
     folder: str = "generated"
     explained: bool = True
+    cache: Cache | None = None
 
     @property
     def committed(self) -> Path:
@@ -59,7 +62,7 @@ class Compilation:
     ``runs``: every run to remember; ``None`` where no committed folder was looked at. ``steps``: the versions that
     differ from those that are committed.
     ``current``: the files of its folder, where all of them are there as they should be, and there is nothing to say;
-    then the rest may be empty.
+    then the rest may be empty. ``repeated``: this is what a run before found; there is no plan.
     """
 
     name: str
@@ -72,6 +75,12 @@ class Compilation:
     runs: list[Run] | None = None
     steps: list[VersionStep] = dataclasses.field(default_factory=list)
     current: tuple[str, ...] | None = None
+    repeated: bool = False
+
+    @property
+    def judged(self) -> bool:
+        """Whether every pass was run, by this run or by the one that it repeats."""
+        return self.repeated or self.plan is not None or self.current is not None
 
     @property
     def failed(self) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from compiler.emit import MANIFEST, UNREADABLE
-from compiler.source.read import read_bytes
+from compiler.inputs import is_file, is_folder, read_bytes, real_path, with_file
 
 _SPECS = "specs"  # the folder beside `policies/` that `cli` reads where no path is given
 
@@ -24,16 +24,16 @@ def is_everything(
     Known are those of the folder ``specs`` at the policies, and those of which clusters in ``output`` were written.
     ``names``: the clusters that were read.
     """
-    if not any(map(os.path.isdir, paths)):
+    if not any(map(is_folder, paths)):
         return False
-    read = [Path(path).resolve() for path in paths]
+    read = [Path(real_path(path)) for path in paths]
     if policies is not None:
         specs = policies.absolute().parent / _SPECS
-        if specs.is_dir() and not _is_below(specs, read):
+        if is_folder(specs) and not _is_below(specs, read):
             return False
     known = set(names)
-    for head in output.glob(f"*/{MANIFEST}"):
-        if head.parent.name not in known and spec_elsewhere(head, read):
+    for folder in with_file(output, MANIFEST):
+        if os.path.basename(folder) not in known and spec_elsewhere(Path(folder, MANIFEST), read):
             return False
     return True
 
@@ -44,12 +44,12 @@ def spec_elsewhere(head: Path, read: Sequence[Path]) -> bool:
     base = head.absolute().parents[2]
     try:
         words = json.loads(read_bytes(head))
-        file = Path(os.path.realpath(base)) / str(words["spec"])
+        file = Path(real_path(base)) / str(words["spec"])
     except UNREADABLE:
         return False
-    return file.is_file() and not _is_below(file, read)
+    return is_file(file) and not _is_below(file, read)
 
 
 def _is_below(path: Path, folders: Sequence[Path]) -> bool:
-    resolved = path.resolve()
+    resolved = Path(real_path(path))
     return any(resolved.is_relative_to(folder) for folder in folders)

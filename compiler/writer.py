@@ -19,6 +19,7 @@ from compiler.emit.marker import marked
 from compiler.formats import unjudged, written
 from compiler.history import Run, submitted
 from compiler.history.words import Words
+from compiler.inputs import real_path, with_file
 from compiler.outcome import Compilation, Options, Outcome
 from compiler.places import Route
 from compiler.plan import Plan
@@ -76,15 +77,15 @@ def _spec_file(done: Compilation, base: Path) -> str:
     name = done.document.span(_NAME).file.name
     absolute = os.path.abspath(name)
     folder, file = os.path.split(absolute)
-    real_folder = os.path.realpath(folder)
+    real_folder = real_path(folder)
     path = os.path.join(real_folder, file)
     relative = os.path.relpath(path, base)
     return Path(relative).as_posix()
 
 
 def current(done: Compilation, options: Options) -> tuple[str, ...] | None:
-    """The files of a compilation's folder, where there is nothing to say and nothing to write."""
-    if done.diagnostics or done.plan is None:
+    """The files of a compilation's folder, where it is judged and nothing is left to write."""
+    if done.failed or done.plan is None:
         return None
     folder = options.output / done.name
     files = render(done, _base(options))
@@ -164,7 +165,7 @@ def write(
 
 def _base(options: Options) -> Path:
     parent = options.output.absolute().parent
-    return Path(os.path.realpath(parent))
+    return Path(real_path(parent))
 
 
 def orphans(
@@ -172,9 +173,8 @@ def orphans(
 ) -> list[Diagnostic]:
     """Folders of clusters that no spec names any more: those that this run reads were renamed, others are gone."""
     names = {compilation.name for compilation in done.compilations}
-    read = [Path(path).resolve() for path in paths]
-    heads = options.output.glob(f"*/{MANIFEST}")
-    folders = sorted(head.parent for head in heads)
+    read = [Path(real_path(path)) for path in paths]
+    folders = [Path(folder) for folder in with_file(options.output, MANIFEST)]
     warnings = []
     for folder in folders:
         if folder.name in names:

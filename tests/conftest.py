@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from running import Command, Run
+from running import CACHE_VARIABLE, NO_CACHE, Command, Run
 
 # A run on main must not fail by a new example: `make test ARGS=--hypothesis-profile=default` looks for those.
 settings.register_profile("fixed", derandomize=True)
 settings.load_profile("fixed")
+os.environ[CACHE_VARIABLE] = NO_CACHE  # of the processes that tests start
 
 
 @pytest.fixture
@@ -18,7 +20,7 @@ def trainyard(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
     """Run ``trainyard`` in this process, in a folder."""
 
     def run(*arguments: object, cwd: Path | None = None) -> Run:
-        from compiler.cli import main
+        from compiler.cli.main import main
 
         if cwd is not None:
             monkeypatch.chdir(cwd)

@@ -16,6 +16,9 @@ EXAMPLE = ROOT / "tests" / "example"
 """A repository with the specs that come with Trainyard. Its specs are copies, which `make docs` renews: a team puts its
 own into ``specs/``, and no test changes."""
 SPECS = EXAMPLE / "specs"
+CACHE_VARIABLE = "TRAINYARD_CACHE_DIR"
+NO_CACHE = os.devnull
+"""No folder, so nothing is kept there: each test runs what it tests, and leaves the user's cache alone."""
 MARK = re.compile(r"# error: ([A-Z]{2,4}\d{3}(?:, [A-Z]{2,4}\d{3})*)")
 """A comment on the line where a code must be reported; several codes are separated by commas."""
 
@@ -59,7 +62,8 @@ def environment(**more: str) -> dict[str, str]:
     """The environment of a child that finds this very compiler, and no settings of the caller."""
     settings = ("NO_COLOR", "LC_", "LANG", "PYTHON")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(settings)}
-    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **more}
+    ours = {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", CACHE_VARIABLE: NO_CACHE}
+    return {**kept, **ours, **more}
 
 
 def snapshot(folder: Path) -> dict[str, tuple[int, str]]:

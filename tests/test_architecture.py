@@ -14,6 +14,8 @@ from builders import ROOT
 # Imports in functions, for types alone, and modules that a text names count like any other.
 ORDER = (
     *("dataclass", "re2"),
+    # what is seen of the disk, and what earlier runs said
+    *("inputs", "cache"),
     # which rooms a platform has: names, and no import of them
     *("rooms", "platforms.eks", "platforms"),
     *("places", "diagnostics", "source", "emit", "fleet", "catalog", "plan", "output", "manifest"),
@@ -38,7 +40,7 @@ ORDER = (
     *("platforms.eks.bootstrap", "platforms.eks.answers"),
     # the passes
     *("language", "resolve", "lower", "verify", "formats", "patches", "model", "policy", "history"),
-    *("outcome", "report", "examples", "judge", "unread", "driver", "clusters", "writer"),
+    *("outcome", "repeat", "report", "examples", "judge", "unread", "driver", "clusters", "writer"),
     *("lint", "linter", "cli", "__main__"),
 )
 # What is judged shares no code with what was written: (importing, imported), by room or by module of a room.
@@ -78,6 +80,14 @@ FILE_CALLS = {
     "rename",
     "replace_file",
     "scandir",
+    "stat",
+    "lstat",
+    "lexists",
+    "isfile",
+    "isdir",
+    "islink",
+    "is_symlink",
+    "realpath",
     "walk_files",
     "listdir",
     "makedirs",
@@ -87,6 +97,8 @@ FILE_CALLS = {
 }
 # Who touches files, and why.
 MAY_TOUCH_FILES = {
+    "inputs": "is how the passes read",
+    "cache": "keeps what runs said",
     "targets.text": "keeps the code of templates",
     "source": "reads specs",
     "catalog": "reads facts, writes an overlay",
@@ -330,6 +342,46 @@ def test_only_the_edges_touch_files() -> None:
     assert wrong == {}
 
 
+# The passes that see a user's files: they ask `inputs`, which notes the answer. In `policy.load` what belongs to the
+# package is asked for as well, and in `emit.tree` what is about to be written.
+NOTED = ("source", "history", "lint", "linter", "clusters", "unread", "writer", "driver")
+NOTED_MODULES = {"catalog.overlay", "policy.load", "policy.config", "policy.documents", "emit.tree"}
+OF_THE_PACKAGE = {
+    "policy.load": {
+        "os.walk",
+        "os.scandir",
+        "os.path.realpath",
+        "other.is_file",
+        "other.read_bytes",
+    },
+    "emit.tree": {"os.makedirs", "root.is_symlink"},
+}
+QUESTIONS = FILE_CALLS | {"exists", "is_file", "is_dir", "resolve", "walk", "readlink", "samefile"}
+
+
+def asked_of_the_disk(path: Path) -> Iterator[str]:
+    """What a module asks of the disk by itself: an entry of a folder has its kind with it."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Name) and node.id == "open":
+            yield "open"
+        if not isinstance(node, ast.Attribute) or node.attr not in QUESTIONS:
+            continue
+        owner = ast.unparse(node.value)
+        if owner not in ("inputs", "entry", "self._file", "reader", "swap", "tree"):
+            yield f"{owner}.{node.attr}"
+
+
+def test_what_a_run_sees_of_the_disk_is_noted() -> None:
+    wrong = {}
+    for name, path in modules():
+        if not (name.startswith(NOTED) or name in NOTED_MODULES):
+            continue
+        asked = set(asked_of_the_disk(path)) - OF_THE_PACKAGE.get(name, set())
+        if asked:
+            wrong[name] = sorted(asked)
+    assert wrong == {}
+
+
 def test_clock_environment_and_network_are_read_at_the_edge_alone() -> None:
     hidden = {
         "os.environ",
@@ -340,7 +392,7 @@ def test_clock_environment_and_network_are_read_at_the_edge_alone() -> None:
         "datetime.today",
         "socket.socket",
     }
-    edge = ("cli", "catalog.refresh", "targets.chart", "platforms.eks.health.scripts")
+    edge = ("cli", "catalog.refresh", "targets.chart", "platforms.eks.health.scripts", "cache")
     wrong = []
     for name, path in modules():
         for node in ast.walk(ast.parse(path.read_text())):

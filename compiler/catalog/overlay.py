@@ -11,7 +11,7 @@ from typing import Any
 from compiler.catalog.instance import instance_from_row, zone_letters
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
-from compiler.source.read import read_bytes
+from compiler.inputs import read_bytes
 
 SCHEMA = "trainyard-catalog/1"
 

@@ -122,6 +122,16 @@ def _judging(command: argparse.ArgumentParser) -> None:
         help=f"lowest level that fails the run: {', '.join(LEVELS)} (default: error)",
     )
     _rules_and_facts(command)
+    command.add_argument(
+        "--cache-dir",
+        type=Path,
+        metavar="DIR",
+        help="where is kept what runs said, for those whose inputs are the same "
+        "(default: TRAINYARD_CACHE_DIR, or `trainyard` in XDG_CACHE_HOME or ~/.cache)",
+    )
+    command.add_argument(
+        "--no-cache", action="store_true", help="judge everything anew, and keep nothing"
+    )
 
 
 def _rules_and_facts(command: argparse.ArgumentParser) -> None:

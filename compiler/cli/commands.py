@@ -10,6 +10,8 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compiler import inputs
+from compiler.cli import repeat
 from compiler.cli.exits import CLEAN, FINDINGS, STALE, USAGE
 from compiler.cli.output import exit_code, formats, report_diagnostics, say
 from compiler.cli.streams import UsageError, err, out, visible
@@ -56,13 +58,13 @@ def _options(options: argparse.Namespace, *, explained: bool = False) -> Options
     from compiler.outcome import Options
 
     folder = options.policies
-    if folder is not None and not folder.is_dir():
+    if folder is not None and not inputs.is_folder(folder):
         raise UsageError(f"`{folder}` is not a folder with policies")
     options.policies = folder or own_policies()
     if options.policies is None:
         _say_what_is_not_applied(options)
     against = getattr(options, "against", None)
-    if against is not None and not against.is_dir():
+    if against is not None and not inputs.is_folder(against):
         raise UsageError(
             f"`--against {against}` is not a folder: give one with a folder for each cluster, like `generated`"
         )
@@ -77,6 +79,7 @@ def _options(options: argparse.Namespace, *, explained: bool = False) -> Options
         replace=_replaced(options, output),
         against=against,
         explained=explained,
+        cache=repeat.current.cache if repeat.current is not None else None,
     )
 
 
@@ -90,8 +93,8 @@ def _replaced(options: argparse.Namespace, output: Path) -> tuple[str, ...]:
 
     committed = getattr(options, "against", None) or output
     known: set[str] = set()
-    for folder in committed.glob(f"*/{FOLDER}"):
-        runs, _ = read_runs(folder.parent)
+    for folder in inputs.with_file(committed, FOLDER):
+        runs, _ = read_runs(Path(folder))
         for run in runs:
             known |= {run.job, run.object}
     for name in names:
@@ -118,7 +121,7 @@ def own_policies() -> Path | None:
     """The ``policies/`` of the folder in which the command is run. Rules are code, so none is taken from anywhere
     else: not from beside what is read, nor from above it."""
     folder = Path("policies")
-    return folder if folder.is_dir() else None
+    return folder if inputs.is_folder(folder) else None
 
 
 def _say_what_is_not_applied(options: argparse.Namespace) -> None:
@@ -126,11 +129,11 @@ def _say_what_is_not_applied(options: argparse.Namespace) -> None:
     from compiler.policy.load import SETTINGS
 
     for path in map(Path, options.paths):
-        beside = (path if path.is_dir() else path.parent).absolute()
+        beside = (path if inputs.is_folder(path) else path.parent).absolute()
         for folder in (beside, beside.parent):
             policies = folder / "policies"
             settings = [policies / name for name in SETTINGS]
-            if any(map(os.path.isfile, settings)):
+            if any(map(inputs.is_file, settings)):
                 _complain([_not_applied(policies)])
                 return
 
@@ -251,8 +254,8 @@ def run_compile(options: argparse.Namespace) -> int:
 
     formats(options)
     with Synthesis() as cdk8s:
-        committed = options.output.glob(f"*/{MANIFEST}")
-        if not options.check and not any(committed):
+        committed = inputs.with_file(options.output, MANIFEST)
+        if not options.check and not committed:
             cdk8s.start()  # all will be new, so Node may start while the specs are read
         return _compile_all(options, cdk8s)
 
@@ -269,7 +272,7 @@ def _compile_all(options: argparse.Namespace, cdk8s: Synthesis) -> int:
         lambda compilation: current(compilation, settings),
     )
     # Where only files are named, not every spec was read.
-    has_folder = any(Path(path).is_dir() for path in options.paths)
+    has_folder = any(map(inputs.is_folder, options.paths))
     if done.compilations and has_folder:
         done.diagnostics += orphans(done, settings, options.paths)
     code = exit_code(options, done.all())

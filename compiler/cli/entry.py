@@ -6,10 +6,10 @@ import gc
 import os
 import sys
 
-from compiler.cli.deferred import defer_search
+from compiler.cli import repeat
 from compiler.cli.exits import BROKEN_PIPE, USAGE
-from compiler.cli.main import main
 from compiler.cli.streams import prepare
+from compiler.inputs import recording
 
 
 def entry() -> None:
@@ -19,12 +19,12 @@ def entry() -> None:
     tearing down the interpreter object by object would take a tenth of a small run (mypy leaves in the same way).
     """
     gc.disable()
-    # No plugin of pydantic that happens to be installed has a say in what a spec means, or is searched for, which
-    # takes a twentieth of `check` (pydantic 2.7, pull request 8767).
-    os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
-    defer_search()
     prepare()
-    code = main()
+    request = repeat.request(sys.argv[1:])
+    if request is None:
+        code = _run()
+    else:
+        code = _asked(request)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -33,3 +33,27 @@ def entry() -> None:
         # `--help` to a full disk; whatever a command says was flushed by it.
         code = code or USAGE
     os._exit(code)
+
+
+def _asked(request: repeat.Request) -> int:
+    """What a run before said, or else a run of which everything is noted."""
+    known = request.answer()
+    if known is not None:
+        return known
+    repeat.current = request
+    said = repeat.listen()
+    with recording() as record:
+        code = _run()
+    request.keep(record, said, code)
+    return code
+
+
+def _run() -> int:
+    # No plugin of pydantic that happens to be installed has a say in what a spec means, or is searched for, which
+    # takes a twentieth of `check` (pydantic 2.7, pull request 8767).
+    os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
+    from compiler.cli.deferred import defer_search
+    from compiler.cli.main import main
+
+    defer_search()
+    return main()

@@ -7,8 +7,9 @@ import sys
 from collections.abc import Sequence
 
 from compiler.cli.arguments import parser
-from compiler.cli.exits import BROKEN_PIPE, INTERNAL, INTERRUPTED, USAGE
-from compiler.cli.streams import err
+from compiler.cli.exits import INTERNAL, INTERRUPTED, USAGE
+from compiler.cli.streams import err, leave_pipe
+from compiler.inputs import cannot_repeat
 from compiler.source.read import MOST_DIGITS
 
 
@@ -19,7 +20,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         try:
             options = parser().parse_args(arguments)
-        except SystemExit as ended:  # argparse has reported what is wrong
+        except SystemExit as ended:  # argparse has reported what is wrong, or printed its help
+            cannot_repeat()
             return int(ended.code or 0)
         verbose = options.verbose
         from compiler.cli import commands
@@ -28,11 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code: int = command(options)
         return code
     except BrokenPipeError:
-        # The reader has gone (`| head`): nothing is left to say, not even at interpreter exit.
-        for stream in (sys.stdout, sys.stderr):
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, stream.fileno())
-        return BROKEN_PIPE
+        return leave_pipe()
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as fault:  # what the machine refuses: a mode, a full disk, a limit

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import inspect
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from compiler import __version__
 from compiler.cli.arguments import FORMATS
 from compiler.cli.exits import CLEAN, FINDINGS, INTERNAL, USAGE
-from compiler.cli.streams import UsageError, err, out
+from compiler.cli.streams import UsageError, err, has_colors, out, save
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.pages import Page, load_pages
 from compiler.diagnostics.render import render, summary
@@ -73,8 +72,7 @@ def formats(options: argparse.Namespace) -> list[tuple[str, Path | None]]:
 
 def colored(options: argparse.Namespace) -> bool:
     """Whether to colour: at a terminal that can, unless ``--no-color`` or NO_COLOR (no-color.org) say otherwise."""
-    unwanted = options.no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return not unwanted and sys.stdout.isatty()
+    return has_colors(options.no_color)
 
 
 def report_diagnostics(
@@ -95,7 +93,7 @@ def report_diagnostics(
         if file is None:
             out(text)
         else:
-            _save(file, text)
+            save(os.fspath(file), text)
     if diagnostics:
         parts = [summary(diagnostics)]
     else:
@@ -117,15 +115,6 @@ def _pages(policies: Path | None) -> dict[str, Page]:
         text = inspect.cleandoc(rule.doc)
         pages[rule.code] = Page(rule.code, rule.slug, text)
     return pages
-
-
-def _save(file: Path, text: str) -> None:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8", errors="backslashreplace")
-    except OSError as fault:
-        reason = fault.strerror or str(fault)
-        raise UsageError(f"cannot write `{file}`: {reason.lower()}") from None
 
 
 def say(options: argparse.Namespace, text: str) -> None:

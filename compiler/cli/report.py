@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 
 from compiler.catalog import load_catalog
 from compiler.driver import check
 from compiler.emit import MANIFEST, UNREADABLE
+from compiler.inputs import is_file, read_bytes, real_path
 from compiler.outcome import Compilation, Options, Outcome
 from compiler.report import Subject, report, unfinished
 from compiler.report.shortened import Report, joined, shortened
-from compiler.source.read import read_bytes
 from compiler.writer import compare
 
 
@@ -66,15 +65,15 @@ def _before(name: str, options: Options) -> tuple[Subject | None, str]:
     if options.against is None:
         return None, ""
     head = options.against / name / MANIFEST
-    if not head.is_file():
+    if not is_file(head):
         return None, f"the cluster is not in `{options.against}`, so it is new"
     try:
         file = str(json.loads(read_bytes(head))["spec"])
     except UNREADABLE:
         return None, f"`{head}` does not say what it was compiled from"
-    base = os.path.realpath(options.against.absolute().parent)
+    base = real_path(options.against.absolute().parent)
     spec = Path(base) / file
-    if not spec.is_file():
+    if not is_file(spec):
         return (None, f"not known, since `{file}` is not beside `{options.against}`")
     earlier = replace(options, output=options.against, against=None, hold=False)
     done = check([spec], earlier, current=lambda _: None)

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Callable
+
+from compiler.cli.exits import BROKEN_PIPE
+
+written_files: list[Callable[[str, str], object]] = []
+"""Who is told of each report that is written into a file."""
 
 
 class UsageError(Exception):
@@ -43,10 +48,45 @@ def out(text: str) -> None:
 
 
 def err(text: str) -> None:
+    """Write to standard error, with everything visible."""
+    put_err(visible(text))
+
+
+def put_err(text: str) -> None:
     """Write to standard error. What cannot be said there does not change how the run ends."""
-    with suppress(OSError):
-        sys.stderr.write(visible(text))
+    try:
+        sys.stderr.write(text)
         sys.stderr.flush()
+    except OSError:
+        return
+
+
+def save(path: str, text: str) -> None:
+    """Write a report into a file. Raises ``UsageError`` where that cannot be."""
+    for tell in written_files:
+        tell(path, text)
+    try:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except OSError as fault:
+        reason = fault.strerror or str(fault)
+        raise UsageError(f"cannot write `{path}`: {reason.lower()}") from None
+
+
+def has_colors(unwanted: bool) -> bool:
+    """Whether to colour: at a terminal that can, unless ``--no-color`` or NO_COLOR (no-color.org) say otherwise."""
+    if unwanted or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return sys.stdout.isatty()
+
+
+def leave_pipe() -> int:
+    """The reader has gone (`| head`): nothing is left to say, not even at interpreter exit. The exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+    return BROKEN_PIPE
 
 
 def visible(text: str) -> str:

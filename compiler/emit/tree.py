@@ -17,6 +17,15 @@ from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import Diagnostic, Severity, error, warning
 from compiler.emit import MANIFEST, UNREADABLE, swap
 from compiler.emit.marker import is_marked
+from compiler.inputs import (
+    cannot_repeat,
+    entries,
+    is_folder,
+    is_link,
+    read_bytes,
+    real_path,
+    stands,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +76,7 @@ def write(root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None
     again.
     """
     _check_paths(files)
+    cannot_repeat()
     try:
         os.makedirs(root.parent, exist_ok=True)
         with swap.locked(root.parent):
@@ -95,7 +105,7 @@ def write(root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None
 
 def interrupted(root: Path) -> bool:
     """Whether a killed run left anything beside the folder, which the next write removes."""
-    return any(map(os.path.lexists, swap.staging(root)))
+    return any(map(stands, swap.staging(root)))
 
 
 def _check_paths(files: Mapping[str, bytes]) -> None:
@@ -142,7 +152,7 @@ def _failure(root: Path, fault: OSError) -> Diagnostic:
 def _obstacle(path: Path) -> Path:
     """The part of a path that stands where a directory must: `out` of `out/deeper`, if `out` is a file."""
     for part in (*reversed(path.parents), path):
-        if os.path.lexists(part) and not part.is_dir():
+        if stands(part) and not is_folder(part):
             return part
     return path
 
@@ -179,9 +189,8 @@ class _Comparison:
 
     def read(self, path: str) -> bytes:
         """The content of a file."""
-        # Called ten thousand times: no Path, no buffer.
-        with open(f"{self.root}/{path}", "rb", buffering=0) as handle:
-            return handle.readall()
+        # Called ten thousand times: no Path.
+        return read_bytes(f"{self.root}/{path}")
 
     @cached_property
     def _listed(self) -> Mapping[str, str]:
@@ -197,11 +206,11 @@ class _Comparison:
 
 def _compare(root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None) -> TreeDiff:
     for folder in (root, root.parent):
-        if folder.is_symlink() and (folder == root or folder.is_dir()):
+        if is_link(folder) and (folder == root or is_folder(folder)):
             fault = error(
                 "OUT003",
                 f"`{folder}` is a symbolic link, not a directory",
-                help=f"write to the folder that it names: `--output {os.path.realpath(folder)}`",
+                help=f"write to the folder that it names: `--output {real_path(folder)}`",
             )
             return TreeDiff(diagnostics=(fault,))
     entries = {}
@@ -235,26 +244,23 @@ def _compare(root: Path, files: Mapping[str, bytes], before: TreeDiff | None = N
 
 def _stands(root: Path) -> bool:
     """Whether there is anything at a path; ``OSError`` where there can be nothing, as below a file."""
-    try:
-        os.lstat(root)
-    except FileNotFoundError:
-        obstacle = _obstacle(root)
-        if obstacle == root:
-            return False
-        reason = os.strerror(errno.ENOTDIR)
-        raise NotADirectoryError(errno.ENOTDIR, reason, str(obstacle)) from None
-    return True
+    if stands(root):
+        return True
+    obstacle = _obstacle(root)
+    if obstacle == root:
+        return False
+    reason = os.strerror(errno.ENOTDIR)
+    raise NotADirectoryError(errno.ENOTDIR, reason, str(obstacle))
 
 
 def _scan(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
     """Everything below that is not a directory. Links are entries, and not followed."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            path = prefix + entry.name
-            if entry.is_dir(follow_symlinks=False):
-                yield from _scan(folder / entry.name, path + "/")
-            else:
-                yield path, entry.stat(follow_symlinks=False)
+    for entry in entries(folder):
+        path = prefix + entry.name
+        if entry.is_dir(follow_symlinks=False):
+            yield from _scan(folder / entry.name, path + "/")
+        else:
+            yield path, entry.stat(follow_symlinks=False)
 
 
 def _holds(state: _Comparison, path: str, wanted: bytes) -> bool:

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from compiler import inputs
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
 from compiler.emit import MANIFEST, UNREADABLE
@@ -19,7 +20,6 @@ from compiler.places import Route, SourceFile
 from compiler.platforms.eks.jobs.heads import JOBS
 from compiler.platforms.eks.jobs.kinds import kinds
 from compiler.source.parse import parse
-from compiler.source.read import read_bytes
 from compiler.targets.body import object_path
 
 _SPEC = Route(("spec",))
@@ -165,10 +165,10 @@ class Committed:
     def _entries(self, folder: Path) -> dict[str, bool]:
         """The names in a folder, and whether each is a folder."""
         try:
-            with os.scandir(folder) as entries:
-                return {entry.name: entry.is_dir() for entry in entries}
+            found = inputs.entries(folder)
         except OSError:
             return {}
+        return {entry.name: entry.is_dir() for entry in found}
 
     def _body(self, path: str, data: bytes | None) -> Body | None:
         """The object of a file's content; ``None`` where it holds none that can be read."""
@@ -191,7 +191,7 @@ class Committed:
 
     def _read(self, path: str) -> bytes | None:
         try:
-            return read_bytes(self._folder / path)
+            return inputs.read_bytes(self._folder / path)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as fault:
@@ -204,13 +204,13 @@ class Committed:
         _ = self.index
         paths = list(paths)
         for folder in set(map(os.path.dirname, paths)):
-            if os.path.islink(self._folder / folder):
+            if inputs.is_link(self._folder / folder):
                 self.unreadable[folder] = "it is a symbolic link, and none is followed"
         for path in paths:
             file = self._folder / path
-            if os.path.isdir(file):
+            if inputs.is_folder(file):
                 self.unreadable[path] = "it is a folder"
-            elif not os.access(file, os.R_OK) and os.path.exists(file):
+            elif not inputs.is_readable(file) and inputs.exists(file):
                 self.unreadable[path] = "permission denied"
         for path, reason in sorted(self.unreadable.items()):
             yield error(

@@ -7,7 +7,8 @@ edit of another job, a pool or a queue changes it. Flux reads no folder of that 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,12 @@ from compiler.dataclass import dataclass
 from compiler.emit import MANIFEST, UNREADABLE
 from compiler.emit.marker import KEY
 from compiler.history.words import Words, digest
+from compiler.inputs import read_bytes, walk
 from compiler.manifest import Manifest
 from compiler.plan import Plan
 from compiler.platforms.eks.jobs.heads import JOBS
 from compiler.platforms.eks.jobs.kinds import called, kinds, of_object
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, TrainJob, runtime_of
-from compiler.source.read import read_bytes
 from compiler.targets.body import object_path
 
 FOLDER = "runs"
@@ -230,14 +231,21 @@ def read_runs(folder: Path) -> tuple[list[Run], list[str]]:
     by hand, or written by a newer Trainyard."""
     runs: list[Run] = []
     broken: list[str] = []
-    files = (folder / FOLDER).rglob("*.json")
-    for path in sorted(map(str, files)):
+    for path in sorted(_files(os.path.join(folder, FOLDER))):
         run = _read(path)
         if run is None:
             broken.append(path)
         else:
             runs.append(run)
     return runs, broken
+
+
+def _files(folder: str) -> Iterator[str]:
+    """The files of runs in a folder, at any depth."""
+    for parent, _, names in walk(folder):
+        for name in names:
+            if name.endswith(".json"):
+                yield os.path.join(parent, name)
 
 
 def _read(path: str) -> Run | None:

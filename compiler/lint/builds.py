@@ -7,10 +7,10 @@ another makes something else of one, that build is judged by itself, and what is
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from compiler.inputs import real_path
 from compiler.lint.changes import Patch
 from compiler.lint.inputs import LintObject, Place, Text
 from compiler.lint.kustomize import Chain, Kustomizations
@@ -57,7 +57,7 @@ def builds(objects: Iterable[LintObject], kustomizations: Kustomizations) -> Bui
     by_file: dict[str, list[LintObject]] = {}
     if kustomizations.changes:
         for item in objects:
-            real = os.path.realpath(item.path)
+            real = real_path(item.path)
             by_file.setdefault(real, []).append(item)
     first: dict[str, LintObject | None] = {}
     made: list[Build] = []

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from compiler.inputs import real_path
 from compiler.lint.elsewhere import Made
 from compiler.lint.inputs import Text
 from compiler.manifest import Body, ref_of
@@ -222,8 +223,8 @@ class Changes:
     def _file(self, name: str) -> SourceFile | None:
         """A file of the kustomization; ``None`` for one that is not below its folder."""
         path = os.path.normpath(os.path.join(self._folder, name))
-        real = os.path.realpath(path)
-        if not real.startswith(os.path.realpath(self._folder) + os.sep):
+        real = real_path(path)
+        if not real.startswith(real_path(self._folder) + os.sep):
             return None
         file, _ = read(path)
         return file

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from compiler.inputs import real_path
 from compiler.lint.changes import Changes
 from compiler.lint.elsewhere import Made
 from compiler.lint.inputs import LintObject
@@ -188,7 +189,7 @@ def _change(body: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _real(path: str) -> str:
-    return os.path.realpath(path)
+    return real_path(path)
 
 
 def _patches(path: str, body: Mapping[str, Any]) -> Iterator[str]:

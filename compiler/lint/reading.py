@@ -11,6 +11,7 @@ from typing import Any
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
 from compiler.formats import format_of, hinted, recognised
+from compiler.inputs import is_folder
 from compiler.lint.inputs import LintArtifact, LintObject, Reading, Text
 from compiler.lint.kindless import no_object
 from compiler.lint.templates import filled_in, prompt, template, variables_filled_in
@@ -75,7 +76,7 @@ def _files(paths: Iterable[str | os.PathLike[str]], reading: Reading) -> Iterato
     """Each file that is given, or lies in a folder that is."""
     given = [os.fspath(path) for path in paths]
     for path in dict.fromkeys(given):
-        if path != STDIN and os.path.isdir(path):
+        if path != STDIN and is_folder(path):
             yield from sorted(_files_below(path, reading))
         else:
             yield path

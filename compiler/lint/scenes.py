@@ -15,6 +15,7 @@ from functools import cache
 from itertools import chain, combinations
 
 from compiler.clusters import is_too_much
+from compiler.inputs import real_path
 from compiler.lint.inputs import LintObject
 from compiler.lint.kustomize import Kustomizations
 from compiler.output.body import at
@@ -217,7 +218,7 @@ def _normalized(path: object) -> str:
 
 def _folder_of(file: str, path: str) -> str:
     """The folder of a path of Flux that a file is in, or nothing. Where the repository begins is not known."""
-    real = os.path.realpath(file).replace("\\", "/")
+    real = real_path(file).replace("\\", "/")
     start = real.find(f"/{path}/")
     if start < 0:
         return ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from datetime import date
@@ -14,6 +13,7 @@ from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error, listed, warning
 from compiler.diagnostics.near import meant
+from compiler.inputs import stands
 from compiler.places import Document, MappingNode, Node, ScalarNode, SequenceNode, Span
 from compiler.policy.documents import read_documents
 from compiler.policy.load import FIXED_AREAS
@@ -207,7 +207,7 @@ class _Reader:
         self.faults.append(error(code, message, span=span, help=help))
 
     def open(self, path: Path) -> Document | None:
-        if not os.path.lexists(path):
+        if not stands(path):
             return None
         documents, faults = read_documents(path)
         self.faults.extend(faults)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, redirect_stdout
 from functools import cache
 from pathlib import Path
 
+from compiler import inputs
+from compiler.cache import builtin_policies
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
 from compiler.places import SourceFile, Span
-from compiler.policy.code import code_of, run_module
+from compiler.policy.code import code_of, may_read, run_module
 from compiler.policy.rule import Rule, is_code, is_texts
 from compiler.source.read import is_yaml, read
 
@@ -21,15 +23,13 @@ OWN_FOLDER = "org"
 """The adopter's folder beside the built-in ones, where the repository of Trainyard is their template."""
 BUILTIN_AREAS = frozenset(("ACC", "EFA", "HLT", "LIM", "PLC", "QUE", "RUN"))
 """Areas of the codes of the built-in rules. A rule of any other area is the adopter's own, in whatever folder."""
-_PACKAGE = Path(__file__).resolve().parent.parent
+
+Walk = Callable[..., Iterator[tuple[str, list[str], list[str]]]]
 
 
 def builtin_folder() -> Path:
     """Where the built-in rules are: inside the installed package, or ``policies/`` of the repository."""
-    inside = _PACKAGE / "_policies"
-    if inside.is_dir():
-        return inside
-    return _PACKAGE.parent / "policies"
+    return Path(builtin_policies())
 
 
 def load_rules(
@@ -54,7 +54,7 @@ def load_rules(
         else:
             others.append(rule)
     own: list[Rule] = []
-    if folder is not None and folder.is_dir():
+    if folder is not None and inputs.is_folder(folder):
         if _is_same_folder(folder, base):
             own += others
         own += _own(folder, base, faults)
@@ -86,7 +86,7 @@ def _is_builtin_place(name: Path) -> bool:
 
 
 def _is_same_folder(folder: Path, other: Path) -> bool:
-    return folder.resolve() == other.resolve()
+    return inputs.real_path(folder) == os.path.realpath(other)
 
 
 def _own(folder: Path, base: Path, faults: list[Diagnostic]) -> Iterator[Rule]:
@@ -100,11 +100,24 @@ def _own(folder: Path, base: Path, faults: list[Diagnostic]) -> Iterator[Rule]:
             if not _is_copy(path, folder, base):
                 paths.append(path)
     for path in paths:
-        if path.is_file():
+        if inputs.is_file(path):
+            _note(path)
             yield from _load(path, faults)
         else:
             # A pipe, a device, a link to nowhere: to open it could wait for ever.
             faults += read(path)[1]
+
+
+def _note(path: Path) -> None:
+    """Have a file of rules noted as read: Python reads its code from what it keeps of it."""
+    if path.suffix != ".py":
+        return
+    try:
+        source = inputs.read_bytes(path)
+    except OSError:
+        return  # which loading it reports
+    if may_read(source):
+        inputs.cannot_repeat()
 
 
 def _is_copy(path: Path, folder: Path, base: Path) -> bool:
@@ -112,7 +125,7 @@ def _is_copy(path: Path, folder: Path, base: Path) -> bool:
     name = path.relative_to(folder)
     if not _is_builtin_place(name):
         return False
-    return path.is_file() and _same(path, base / name)
+    return inputs.is_file(path) and _same(path, base / name)
 
 
 @cache
@@ -121,7 +134,7 @@ def _builtin(base: Path) -> tuple[tuple[Rule, ...], tuple[Diagnostic, ...]]:
     faults: list[Diagnostic] = []
     rules: list[Rule] = []
     for name in _builtin_folders(base):
-        for path in _files(base / name):
+        for path in _files(base / name, walk=os.walk):
             rules += _load(Path(path), faults)
     return tuple(rules), tuple(faults)
 
@@ -137,9 +150,10 @@ def _is_shown(name: str) -> bool:
     return not name.startswith((".", "_"))
 
 
-def _files(folder: Path, without: Collection[str] = ()) -> Iterator[str]:
-    """The files of rules in a folder, but not those in folders ``without`` at its top."""
-    for root, folders, names in os.walk(folder, onerror=_refuse):
+def _files(folder: Path, without: Collection[str] = (), walk: Walk = inputs.walk) -> Iterator[str]:
+    """The files of rules in a folder, but not those in folders ``without`` at its top. ``walk``: how it is gone
+    through; what belongs to the package need not be noted."""
+    for root, folders, names in walk(os.fspath(folder), onerror=_refuse):
         is_top = root == str(folder)
         shown = filter(_is_shown, folders)
         skipped = without if is_top else ()
@@ -164,7 +178,7 @@ def _is_rule(name: str) -> bool:
 def _same(path: Path, other: Path) -> bool:
     if not other.is_file():
         return False
-    return path.read_bytes() == other.read_bytes()
+    return inputs.read_bytes(path) == other.read_bytes()
 
 
 def _rules_in(path: Path) -> list[Rule]:
@@ -251,7 +265,7 @@ def _failing_line(fault: BaseException, path: Path) -> int:
 
 
 def line_of(path: Path, number: int) -> Span:
-    content = path.read_text(encoding="utf-8", errors="replace")
+    content = inputs.read_bytes(path).decode(errors="replace")
     file = SourceFile(str(path), content)
     text = file.line(number)
     indent = len(text) - len(text.lstrip())

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from compiler import inputs
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import Diagnostic, error, listed
 from compiler.places.tree import Document, MappingNode, Node, ScalarNode, SequenceNode, SourceFile
@@ -37,13 +38,16 @@ _POLICIES = (
 class SpecSource:
     """One cluster's spec, whole: bases merged, list items of other documents spliced in.
 
-    ``document`` has the shape ``{apiVersion, kind, metadata, spec}``; every node knows its own file.
+    ``document`` has the shape ``{apiVersion, kind, metadata, spec}``; every node knows its own file. ``parts``: where
+    each document of it begins. ``included``: a digest of all that was seen of what it includes.
     """
 
     name: str
     path: str
     document: Document
     files: tuple[SourceFile, ...]
+    parts: tuple[str, ...] = ()
+    included: str = ""
 
 
 def assemble(
@@ -64,7 +68,7 @@ def assemble(
         loaded, faults = library.load_given(path)
         headers += loaded
         if faults:
-            unread[os.path.realpath(path)] = faults
+            unread[inputs.real_path(path)] = faults
     clusters = _clusters(headers)
     if clusters:
         wanted = []
@@ -113,7 +117,7 @@ class _Library:
 
     def load(self, path: str) -> tuple[list[Header], list[Diagnostic]]:
         """The headers of a file."""
-        real = os.path.realpath(path)
+        real = inputs.real_path(path)
         return self._loaded(real, lambda: read(path))
 
     def load_given(self, path: str) -> tuple[list[Header], list[Diagnostic]]:
@@ -145,13 +149,13 @@ def _around(
 ) -> list[Header]:
     """What else stands in the folder of the nearest cluster at or above each part."""
     names = [part.file.name for part in parts]
-    given = set(map(os.path.realpath, names))
+    given = set(map(inputs.real_path, names))
     homes = {cluster_folder(_folder(part)) for part in parts}
     by_real_path: dict[str, str] = {}
     for home in homes:
         if home is not None:
             for path in _walk(os.path.relpath(home), diagnostics):
-                by_real_path[os.path.realpath(path)] = path
+                by_real_path[inputs.real_path(path)] = path
     headers: list[Header] = []
     for real, path in sorted(by_real_path.items()):
         if real not in given:
@@ -173,7 +177,7 @@ def _find(paths: Iterable[str | os.PathLike[str]], faults: list[Diagnostic]) -> 
     for path in sorted(map(os.path.normpath, given)):
         unread = len(faults)
         inside = [path]
-        if os.path.isdir(path):
+        if inputs.is_folder(path):
             inside = list(_walk(path, faults))
         if not inside and len(faults) == unread:
             faults.append(
@@ -185,7 +189,7 @@ def _find(paths: Iterable[str | os.PathLike[str]], faults: list[Diagnostic]) -> 
             if name == STDIN:
                 real = STDIN
             else:
-                real = os.path.realpath(name)
+                real = inputs.real_path(name)
             files.setdefault(real, name)
     return sorted(files.values())
 
@@ -207,11 +211,10 @@ def _walk(folder: str, faults: list[Diagnostic]) -> Iterator[str]:
 
 def _is_output(manifest: str) -> bool:
     """Whether Trainyard wrote the folder of a manifest. Where the output lies among the specs, it is no spec."""
-    if not os.path.isfile(manifest):
+    if not inputs.is_file(manifest):
         return False
     try:
-        with open(manifest, "rb") as handle:
-            head = handle.read(512)
+        head = inputs.read_bytes(manifest)[:512]
     except OSError:
         return False
     start = head.lstrip(b"{ \n")
@@ -333,13 +336,17 @@ def _whole(
     root = _splice(root, parts, diagnostics, kinds)
     root, faults = inherit(root)
     diagnostics += faults
-    root, included = with_included(root, diagnostics)
+    with inputs.recording() as seen:
+        root, included = with_included(root, diagnostics)
     files = dict.fromkeys(extender.files)
     files.update(dict.fromkeys(part.file for part in parts))
     file_name = os.path.basename(cluster.file.name)
     stem, _ = os.path.splitext(file_name)
     document = Document(root)
-    source = SpecSource(cluster.name or stem, cluster.file.name, document, tuple(files))
+    beginnings = tuple(str(header.root.span) for header in (cluster, *parts))
+    source = SpecSource(
+        cluster.name or stem, cluster.file.name, document, tuple(files), beginnings, seen.digest()
+    )
     return source, included
 
 

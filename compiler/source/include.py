@@ -10,6 +10,7 @@ from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.inputs import exists, is_folder, real_path
 from compiler.places.route import Key, Route
 from compiler.places.tree import Document, MappingNode, Node, ScalarNode, SequenceNode
 from compiler.source.headers import first_character
@@ -93,7 +94,7 @@ def _read_path(node: Node, files: set[str], faults: list[Diagnostic]) -> Node:
         return node
     objects: list[MappingNode] = []
     for path in _files(node, faults):
-        files.add(os.path.realpath(path))
+        files.add(real_path(path))
         objects += _objects(path, faults)
     return IncludeNode(
         node.span, node.value, node.text, node.quoted, objects, key_span=node.key_span
@@ -107,7 +108,7 @@ def _files(node: ScalarNode, faults: list[Diagnostic]) -> list[str]:
     written = str(node.value)
     whole = os.path.normpath(os.path.join(home, written))
     path = os.path.relpath(whole)
-    if not os.path.exists(path):
+    if not exists(path):
         faults.append(
             error(
                 "YML046",
@@ -118,9 +119,9 @@ def _files(node: ScalarNode, faults: list[Diagnostic]) -> list[str]:
         )
         return []
     paths = [path]
-    if os.path.isdir(path):
+    if is_folder(path):
         paths = list(_walk(path, faults))
-    root = repository_of(os.path.realpath(home))
+    root = repository_of(real_path(home))
     reached = (path, *paths)
     outside = [file for file in reached if not below(root, file)]
     if outside or os.path.isabs(written):
@@ -152,14 +153,14 @@ def repository_of(folder: str) -> str:
     """The root of a folder's repository; the folder itself where it is in none."""
     for above in ancestors(folder):
         repository = os.path.join(above, ".git")
-        if os.path.exists(repository):
+        if exists(repository):
             return above
     return folder
 
 
 def below(root: str, path: str) -> bool:
     """Whether a path, by whatever links, leads to something in a folder."""
-    real = os.path.realpath(path)
+    real = real_path(path)
     folder = os.path.join(root, "")
     return real == root or real.startswith(folder)
 

@@ -6,8 +6,9 @@ import os
 import re
 from collections.abc import Iterator
 
+from compiler.inputs import entries, exists, read_bytes
 from compiler.source.headers import CLUSTER
-from compiler.source.read import is_yaml, read_bytes
+from compiler.source.read import is_yaml
 
 _CLUSTER = re.compile(rf"^kind:\s*[\"']?{CLUSTER}[\"']?\s*(?:#|$)".encode(), re.MULTILINE)
 
@@ -26,15 +27,14 @@ def cluster_folder(folder: str) -> str | None:
         if any(_holds_cluster(path) for path in _files(above)):
             return above
         repository = os.path.join(above, ".git")
-        if os.path.exists(repository):
+        if exists(repository):
             return None
     return None
 
 
 def _files(folder: str) -> list[str]:
     try:
-        with os.scandir(folder) as entries:
-            files = [entry for entry in entries if entry.is_file()]
+        files = [entry for entry in entries(folder) if entry.is_file()]
     except OSError:
         return []
     return [entry.path for entry in files if is_yaml(entry.name)]

@@ -5,15 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import re
-import stat
 from collections.abc import Iterator
-from io import RawIOBase
 
+from compiler import inputs
 from compiler.diagnostics.diagnostic import Diagnostic, error
 from compiler.places.tree import SourceFile, Span
 
-MAX_BYTES = 64 << 20
-"""Largest file read, in bytes: twelve times a spec of 10,000 jobs."""
 MOST_DIGITS = 20_000
 """Digits of the longest number that is read. Python reads 4,300, and needs the square of their number."""
 _HUGE = re.compile(rf"(?<![0-9])[0-9]{{{MOST_DIGITS + 1}}}")
@@ -29,8 +26,6 @@ _SAVE = "save the file as UTF-8"
 STDIN = "-"
 """The path that stands for standard input on a command line."""
 _STDIN_SHOWN = "<stdin>"
-_HANDED = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
-"""Where a shell puts what it opened for a command, like `<(helm template …)`; some writer is at the other end."""
 
 
 def is_yaml(name: str) -> bool:
@@ -50,7 +45,7 @@ def read(
     if os.sep == "\\":
         name = name.replace("\\", "/")
     try:
-        data = read_bytes(path)
+        data = inputs.read_bytes(path)
     except (OSError, ValueError) as fault:
         return None, [_unreadable(name, fault)]
     return _decoded(data, name)
@@ -59,19 +54,18 @@ def read(
 def read_stdin() -> tuple[SourceFile | None, list[Diagnostic]]:
     """The text of standard input, to its end."""
     try:
-        with open(0, "rb", buffering=0, closefd=False) as handle:
-            data = _bounded(handle)
+        data = inputs.read_stdin()
     except OSError as fault:
         return None, [_unreadable(_STDIN_SHOWN, fault)]
     return _decoded(data, _STDIN_SHOWN)
 
 
 def _decoded(data: bytes, name: str) -> tuple[SourceFile | None, list[Diagnostic]]:
-    if len(data) > MAX_BYTES:
+    if len(data) > inputs.MAX_BYTES:
         return None, [
             error(
                 "YML023",
-                f"`{name}` is larger than {MAX_BYTES >> 20} MiB",
+                f"`{name}` is larger than {inputs.MAX_BYTES >> 20} MiB",
                 help="split it into files",
             )
         ]
@@ -79,13 +73,13 @@ def _decoded(data: bytes, name: str) -> tuple[SourceFile | None, list[Diagnostic
 
 
 def walk(folder: str, diagnostics: list[Diagnostic]) -> Iterator[tuple[str, list[str], list[str]]]:
-    """``os.walk``; a folder that cannot be read is a fault, since nobody knows what it holds."""
+    """Each folder, as ``os.walk`` does it; one that cannot be read is a fault, since nobody knows what it holds."""
 
     def report(fault: OSError) -> None:
         name = os.path.normpath(fault.filename)
         diagnostics.append(_unreadable(name, fault))
 
-    return os.walk(folder, onerror=report)
+    return inputs.walk(folder, onerror=report)
 
 
 def decode(data: bytes, name: str) -> tuple[SourceFile | None, list[Diagnostic]]:
@@ -124,67 +118,6 @@ def _with_lf(text: str) -> str:
     if "\r" not in text:
         return text
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of a regular file, at most ``MAX_BYTES`` and one. Anything else is an ``OSError``: to open a pipe would
-    wait for its writer, and a device may never end."""
-    status = os.stat(path)
-    is_regular = stat.S_ISREG(status.st_mode)
-    name = os.fspath(path)
-    if not is_regular and not name.startswith(_HANDED):
-        is_folder = stat.S_ISDIR(status.st_mode)
-        if is_folder:
-            number = errno.EISDIR
-        else:
-            number = errno.EINVAL
-        reason = f"it is {_kind(status.st_mode)}, and only regular files are read"
-        raise OSError(number, reason, name)
-    if is_regular and status.st_size <= MAX_BYTES:
-        data = _at_once(path, status.st_size)
-        if len(data) == status.st_size:
-            return data
-    with open(path, "rb", buffering=0) as handle:
-        return _bounded(handle)
-
-
-def _at_once(path: str | os.PathLike[str], size: int) -> bytes:
-    """The first bytes of a file: all of them and no more, if it has the size that it had. A set has thousands of files,
-    and an object for each takes as long as to read it."""
-    binary = getattr(os, "O_BINARY", 0)
-    descriptor = os.open(path, os.O_RDONLY | binary)
-    try:
-        return os.read(descriptor, size + 1)
-    finally:
-        os.close(descriptor)
-
-
-def _kind(mode: int) -> str:
-    """What stands at a path that is no regular file."""
-    for is_kind, words in _KINDS:
-        if is_kind(mode):
-            return words
-    return "no file"
-
-
-_KINDS = (
-    (stat.S_ISFIFO, "a pipe"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-    (stat.S_ISDIR, "a directory"),
-)
-
-
-def _bounded(handle: RawIOBase) -> bytes:
-    """All of a stream up to one byte more than is taken: it may have no end."""
-    data = bytearray()
-    while len(data) <= MAX_BYTES:
-        chunk = handle.read(1 << 20)
-        if not chunk:
-            break
-        data += chunk
-    return bytes(data)
 
 
 def _unreadable(name: str, fault: OSError | ValueError) -> Diagnostic:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import Diagnostic, error
+from compiler.inputs import exists, real_path
 from compiler.places.route import Key, Route
 from compiler.places.tree import Document, MappingNode, Node, ScalarNode, SequenceNode, Span
 from compiler.source.include import below, repository_of
@@ -130,10 +131,10 @@ def _read(
     file = os.path.abspath(node.span.file.name)
     home = os.path.dirname(file)
     path = os.path.normpath(os.path.join(home, written))
-    root = repository_of(os.path.realpath(home))
+    root = repository_of(real_path(home))
     shown = os.path.relpath(path)
     lines: list[ScalarNode] = []
-    there = os.path.exists(path)
+    there = exists(path)
     if os.path.isabs(written) or not below(root, path):
         faults.append(
             error(
@@ -155,7 +156,7 @@ def _read(
     elif there and key.lines:
         lines = _lines(shown, faults)
     whole = TextNode(node.span, node.value, node.text, node.quoted, lines, key_span=node.key_span)
-    from_root = os.path.relpath(os.path.realpath(path), root)
+    from_root = os.path.relpath(real_path(path), root)
     posix_path = from_root.replace(os.sep, "/")
     values = tuple(str(line.value) for line in lines)
     return whole, Text(at, posix_path, there, values)

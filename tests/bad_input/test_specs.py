@@ -16,7 +16,7 @@ from bad_input.reported import CASES, reported, words
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An output folder that holds what a good spec compiled to."""
-    from compiler.cli import main
+    from compiler.cli.main import main
 
     folder = tmp_path_factory.mktemp("output")
     assert (

@@ -252,7 +252,7 @@ def test_files_that_cannot_be_read_are_reported(
     assert [item.code for item in read("a\0b")[1]] == ["YML022"]
     (tmp_path / "loop").symlink_to("loop")
     assert [item.code for item in read(tmp_path / "loop")[1]] == ["YML022"]
-    monkeypatch.setattr("compiler.source.read.MAX_BYTES", 4)
+    monkeypatch.setattr("compiler.inputs.MAX_BYTES", 4)
     assert [item.code for item in read(tmp_path / "file")[1]] == ["YML023"]
     assert [item.code for item in read("/dev/zero")[1]] == ["YML022"]
 

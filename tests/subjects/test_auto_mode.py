@@ -441,7 +441,7 @@ def test_a_cluster_keeps_the_way_in_which_its_nodes_are_launched(
 
 def test_a_spec_without_it_imports_nothing_of_it() -> None:
     script = (
-        "import sys; from compiler.cli import main\n"
+        "import sys; from compiler.cli.main import main\n"
         "try: main(['check', 'specs/starter.yaml'])\n"
         "except SystemExit: pass\n"
         "print(*(name for name in sys.modules if name.startswith('compiler.platforms.') and 'auto' in name))"
