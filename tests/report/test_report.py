@@ -196,7 +196,11 @@ def test_storage_has_its_price_or_is_named_as_without(trainyard: Command, tmp_pa
 
 
 FEW = {"deployment": "PERSISTENT_1"}
-IOPS = {"deployment": "PERSISTENT_2", "throughputPerTiB": 125, "metadata": {"mode": "USER_PROVISIONED", "iops": 6000}}
+IOPS = {
+    "deployment": "PERSISTENT_2",
+    "throughputPerTiB": 125,
+    "metadata": {"mode": "USER_PROVISIONED", "iops": 6000},
+}
 AUTO = {"eks": {"autoMode": {}}}
 UNPRICED: dict[str, tuple[dict[str, object], str]] = {
     "SSD of PERSISTENT_1": ({"size": "4800Gi", **FEW, "throughputPerTiB": 50}, "`fast`"),
