@@ -8,6 +8,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 _NESTED = r"(?:torchrun|torch\.distributed\.run)\b[^;&|]*\baccelerate[.\s]"
+_FABRIC = r"(?:fabric|lightning) run"
 _LIGHTNING = r"(?:^|\s)(?:--)?trainer\.num_nodes[=\s]+(\d+)(?=\s|$)"
 
 
@@ -21,7 +22,9 @@ def node_started_twice(work: Work) -> Iterator[Finding]:
 
     Lightning takes the rank of a node from `NODE_RANK`, and without torchrun is the first on each (lightning,
     fabric/plugins/environments/lightning.py); under torchrun it refuses a `num_nodes` that is not the job's
-    (torchelastic.py, validate_settings). Trainer sets `PET_*` alone, which torchrun reads.
+    (torchelastic.py, validate_settings). Trainer sets `PET_*` alone, which torchrun reads. `fabric run` (`lightning run
+    model` before 2.3) starts torchrun with a number of nodes and a rank of its own, one and 0 unless they are given
+    (lightning, fabric/cli.py, _torchrun_launch).
 
     ## Fails
 
@@ -42,6 +45,10 @@ def node_started_twice(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, command: [python, main.py, fit, --trainer.num_nodes=4, --trainer.devices=8]}]
 
+        jobs: [{name: llama, command: [fabric, run, --devices=8, train.py]}]
+
+        jobs: [{name: llama, command: [bash, -c, "lightning run model --num-nodes=4 --node-rank=0 train.py"]}]
+
         jobs: [{name: llama, command: [torchrun, main.py, fit, --trainer.num_nodes, "1"]}]
 
     ## Passes
@@ -54,6 +61,11 @@ def node_started_twice(work: Work) -> Iterator[Finding]:
           --machine_rank=$PET_NODE_RANK --main_process_ip=$PET_MASTER_ADDR train.py"]}]
 
         jobs: [{name: llama, command: [torchrun, main.py, fit, --trainer.num_nodes=4, --trainer.devices=8]}]
+
+        jobs: [{name: llama, command: [bash, -c, "fabric run --num-nodes=4 --node-rank=$PET_NODE_RANK
+          --main-address=$PET_MASTER_ADDR --devices=8 train.py"]}]
+
+        jobs: [{name: llama, nodes: 1, command: [fabric, run, --devices=8, train.py]}]
 
         jobs: [{name: llama, nodes: 1, command: [python, main.py, fit, --trainer.num_nodes=1]}]
 
@@ -72,6 +84,8 @@ def node_started_twice(work: Work) -> Iterator[Finding]:
         )
     elif starts(work.words, "accelerate"):
         yield from _accelerate(work)
+    elif re.search(rf"(?:^|[\s;&|/]){_FABRIC}\s", line):
+        yield from _fabric(work)
     elif "trainer.num_nodes" in line:
         yield from _lightning(work, line)
 
@@ -105,6 +119,22 @@ def _accelerate(work: Work) -> Iterator[Finding]:
             label="not one for each accelerator",
             help=f"write `--num_processes={right}`, or remove it",
         )
+
+
+def _fabric(work: Work) -> Iterator[Finding]:
+    rank = dict(options(work.words)).get("node-rank")
+    if rank is not None and not rank.isdigit():
+        return
+    if rank is None:
+        what = "no `--node-rank`"
+    else:
+        what = f"`--node-rank` {rank} on all of them"
+    yield Finding(
+        f"job `{work.name}` runs Lightning Fabric on {work.nodes} nodes with {what}",
+        work.where_said("node-rank" if rank else "run"),
+        label="every node is the first, and trains by itself",
+        help="start the script by torchrun, which Fabric knows: `torchrun train.py`",
+    )
 
 
 def _lightning(work: Work, line: str) -> Iterator[Finding]:

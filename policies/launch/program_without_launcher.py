@@ -9,7 +9,8 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 _PYTHON = re.compile(
-    r"(?:^|[;&|(\n]|\bexec\s)\s*(?:\S*/)?python[0-9.]*\s+(?:-u\s+)?(?P<what>[\w./$-]*train[\w.-]*\.py)(?=\s|$)"
+    r"(?:^|[;&|(\n]|\bexec\s)\s*(?:\S*/)?python[0-9.]*\s+(?:-u\s+)?"
+    r"(?P<what>[\w./$-]*train[\w.-]*\.py|-m\s+[\w.]*train[\w.]*)(?=\s|$)"
 )
 _OTHERS = re.compile(
     r"torchrun|torch\.distributed|accelerate|deepspeed|mpirun|mpiexec|srun|horovod|composer|colossalai|\bray\b"
@@ -32,6 +33,8 @@ def program_without_launcher(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, command: [python, train.py]}]
 
         jobs: [{name: llama, command: [bash, -c, "cd /workspace && python3 -u src/train_llm.py --epochs 3"]}]
+
+        jobs: [{name: llama, command: [python, -m, team.train, --epochs, "3"]}]
 
     ## Passes
 
@@ -57,9 +60,10 @@ def program_without_launcher(work: Work) -> Iterator[Finding]:
     if any(name in work.env for name in _RANKS):
         return
     script = found["what"]
+    instead = ", ".join(["torchrun", *script.split()])
     yield Finding(
         f"job `{work.name}` starts `{script}` by Python alone on {work.nodes} nodes of {work.accelerator[1]} GPUs",
-        work.where_said(script),
+        work.where_said(script.split()[-1]),
         label="each node trains by itself",
-        help=f"start it by torchrun: `[torchrun, {script}]`; it takes nodes and processes from what Trainer sets",
+        help=f"start it by torchrun: `[{instead}]`; it takes nodes and processes from what Trainer sets",
     )

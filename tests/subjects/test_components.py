@@ -151,6 +151,56 @@ def test_a_digest_that_no_chart_can_be_taken_by(component: str, written: dict[st
     assert str(fault.at) == f"spec.components.{component}.digest"
 
 
+SIGNER = {
+    "issuer": "^https://token\\.actions\\.githubusercontent\\.com$",
+    "subject": "^https://github\\.com/aws/karpenter-provider-aws/.+$",
+}
+KEYS = {"secretRef": {"name": "chart-keys"}}
+
+
+@pytest.mark.parametrize(
+    ("verify", "written"),
+    [
+        (KEYS, {"provider": "cosign", **KEYS}),
+        ({"provider": "notation", **KEYS}, {"provider": "notation", **KEYS}),
+        ({"matchOIDCIdentity": [SIGNER]}, {"provider": "cosign", "matchOIDCIdentity": [SIGNER]}),
+    ],
+)
+def test_flux_asks_for_the_signature_of_a_chart(
+    verify: dict[str, Any], written: dict[str, Any]
+) -> None:
+    data = spec(components={"karpenter": {"verify": verify}})
+    plan = plan_of(data)
+    sources = [each for each in manifests_of(data) if each.ref.kind == "OCIRepository"]
+    bodies = {each.ref.name: each.body for each in sources}
+    assert bodies["karpenter"]["spec"]["verify"] == written
+    assert "verify" not in bodies["kueue"]["spec"]
+    key = ("v1", "Secret", "flux-system", "chart-keys")
+    assert (key in plan.external) == ("secretRef" in verify)
+
+
+@pytest.mark.parametrize(
+    ("component", "verify", "below"),
+    [
+        ("karpenter", {}, ""),
+        ("karpenter", {"provider": "notation"}, ""),
+        ("karpenter", {"provider": "notation", "matchOIDCIdentity": [SIGNER]}, ""),
+        ("aws-efa-k8s-device-plugin", KEYS, ""),
+        ("eksctl", KEYS, ""),
+        ("karpenter", {**KEYS, "matchOIDCIdentity": [SIGNER]}, ".matchOIDCIdentity"),
+        (
+            "karpenter",
+            {"matchOIDCIdentity": [SIGNER, {**SIGNER, "subject": "(team"}]},
+            ".matchOIDCIdentity[1].subject",
+        ),
+    ],
+)
+def test_a_signature_that_is_nobodys(component: str, verify: dict[str, Any], below: str) -> None:
+    found = faults_of(spec(components={component: {"verify": verify}}))
+    (fault,) = [each for each in found if each.code == "RES239"]
+    assert str(fault.at) == f"spec.components.{component}.verify{below}"
+
+
 def test_an_eks_add_on_takes_another_build() -> None:
     tested = RELEASE.components["vpc-cni"].build
     other = "v1.23.0-eksbuild.9"

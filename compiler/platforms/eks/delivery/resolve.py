@@ -17,7 +17,13 @@ from compiler.platforms.eks import addons
 from compiler.platforms.eks.addons.addon import CRDS, HELM, KUSTOMIZE, AddOn, Setting
 from compiler.platforms.eks.delivery.plan import DisruptionBudget
 from compiler.platforms.eks.flux.accounts import deliverer, makes
-from compiler.platforms.eks.flux.plan import GitSource, HelmRelease, HelmSource, Stage
+from compiler.platforms.eks.flux.plan import (
+    ChartSignature,
+    GitSource,
+    HelmRelease,
+    HelmSource,
+    Stage,
+)
 from compiler.platforms.eks.flux.stages import FLUX, root_stage, stage
 from compiler.platforms.eks.kueue.resolve import queue_manager
 from compiler.platforms.eks.overrides.spec import OverridesSection
@@ -157,6 +163,7 @@ def _sources(context: Context, charts: Iterable[AddOn]) -> tuple[HelmSource, ...
                 oci=True,
                 version=context.version(addon.component),
                 digest=_digest(context, addon.component),
+                signature=_signature(context, addon.component),
                 origins=_origins(context, addon.component),
             )
         sources.setdefault(source.name, source)
@@ -166,6 +173,18 @@ def _sources(context: Context, charts: Iterable[AddOn]) -> tuple[HelmSource, ...
 def _digest(context: Context, component: str) -> str:
     own = OverridesSection.of(context.spec).components.get(component)
     return own.digest or "" if own else ""
+
+
+def _signature(context: Context, component: str) -> ChartSignature | None:
+    own = OverridesSection.of(context.spec).components.get(component)
+    if own is None or own.verify is None:
+        return None
+    said = own.verify
+    secret = said.secret_ref.name if said.secret_ref is not None else ""
+    if secret:
+        context.external.add(("v1", "Secret", FLUX, secret))
+    identities = tuple((signer.issuer, signer.subject) for signer in said.match_oidc_identity)
+    return ChartSignature(said.provider, secret, identities)
 
 
 def disruption_budgets(context: Context) -> Iterator[DisruptionBudget]:

@@ -9,6 +9,7 @@ from compiler.lift.reader import Reader, name_of, namespace_of
 from compiler.plan.base import PlanNode
 from compiler.plan.units import Duration
 from compiler.platforms.eks.flux.plan import (
+    ChartSignature,
     GitSource,
     HealthExpression,
     HelmRelease,
@@ -36,10 +37,25 @@ def oci_repository(body: Reader) -> Iterator[PlanNode]:
         oci=True,
         version=version.word(),
         digest=digest,
+        signature=_signature(spec / "verify"),
         interval=(spec / "interval").duration() or _HOUR,
         # A digest alone says no version.
         unread=frozenset({"version"} if digest and not version else ()),
         origins={"version": (version or ref).at},
+    )
+
+
+def _signature(verify: Reader) -> ChartSignature | None:
+    if not verify:
+        return None
+    identities = [
+        ((each / "issuer").word(), (each / "subject").word())
+        for each in (verify / "matchOIDCIdentity").items()
+    ]
+    return ChartSignature(
+        provider=(verify / "provider").word() or "cosign",
+        secret=(verify / "secretRef" / "name").word(),
+        identities=tuple(identities),
     )
 
 

@@ -13,6 +13,16 @@ from compiler.plan.plan import Plan
 from compiler.plan.units import Duration
 
 
+@dataclass(frozen=True, slots=True)
+class ChartSignature:
+    """Whose signature Flux asks for: the name of a Secret of keys, or who may have signed (issuer and subject, each a
+    pattern)."""
+
+    provider: str = "cosign"
+    secret: str = ""
+    identities: tuple[tuple[str, str], ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelmSource(PlanNode):
     """Where a chart comes from: an OCIRepository (one chart, by its tag, or by ``digest``) or a HelmRepository."""
@@ -23,6 +33,7 @@ class HelmSource(PlanNode):
     oci: bool
     version: str = ""
     digest: str = ""
+    signature: ChartSignature | None = None
     interval: Duration = Duration(3600)
     stage: str = field(default="controllers", compare=False)
 

@@ -8,6 +8,7 @@ from compiler.manifest import Body, Manifest
 from compiler.output.artifact import Places
 from compiler.plan import Plan
 from compiler.platforms.eks.flux.plan import (
+    ChartSignature,
     GitSource,
     HealthExpression,
     HelmRelease,
@@ -65,7 +66,19 @@ def helm_source(source: HelmSource) -> Body:
             "mediaType": "application/vnd.cncf.helm.chart.content.v1.tar+gzip",
             "operation": "copy",
         }
+    if source.signature is not None:
+        spec["verify"] = _verify(source.signature)
     return {**head(SOURCE, kind, source.name, source.namespace), "spec": spec}
+
+
+def _verify(signature: ChartSignature) -> Body:
+    """``spec.verify`` of an OCIRepository (source-controller v1.10.1)."""
+    signers = [{"issuer": issuer, "subject": subject} for issuer, subject in signature.identities]
+    return given(
+        provider=signature.provider,
+        secretRef={"name": signature.secret} if signature.secret else None,
+        matchOIDCIdentity=signers or None,
+    )
 
 
 # Again and again, and nothing is taken back: after its last retry a release would stall until somebody looks, and to

@@ -14,6 +14,7 @@ from compiler.platforms.eks.overrides.plan import ObjectPatch, Operation
 from compiler.platforms.eks.overrides.spec import OverridesSection
 
 if TYPE_CHECKING:
+    from compiler.platforms.eks.overrides.forms.component import Component
     from compiler.platforms.eks.overrides.forms.patch import Patch
 
 
@@ -64,7 +65,7 @@ def _check_components(context: Context) -> None:
                 help = f"write them as `platform.eks.addons.{name}.values`"
             fact = f"`{name}` is installed by no chart, so it has no values of one"
             context.fault("RES082", fact, at / "values", help)
-        elif component.digest is not None and not _is_pinned(context, name):
+        elif not _can_be_taken(context, name, component):
             continue
         elif name not in used:
             context.doubt(
@@ -73,6 +74,17 @@ def _check_components(context: Context) -> None:
                 at,
                 "remove it, unless the spec is shared with a cluster that has it",
             )
+
+
+def _can_be_taken(context: Context, name: str, component: Component) -> bool:
+    """Whether Flux can take a component's chart by what the spec says of its digest and signature."""
+    if component.digest is not None and not _is_pinned(context, name):
+        return False
+    if component.verify is None:
+        return True
+    from compiler.platforms.eks.overrides.signatures import has_signer  # few charts are checked
+
+    return has_signer(context, name, component.verify)
 
 
 def _is_pinned(context: Context, name: str) -> bool:
