@@ -37,7 +37,7 @@ def timeout_beyond_any_run(work: Work, world: World) -> Iterator[Finding]:
         return
     yield Finding(
         f"{work.title} may run for {deadline // _DAY:,} days before it is ended, and no run is known of {most}",
-        work.job.where("deadline"),
+        work.where("deadline"),
         label="ends nothing that hangs",
         help="write as long as the job takes, and half as much again",
     )
