@@ -52,8 +52,6 @@ def _run() -> int:
     # No plugin of pydantic that happens to be installed has a say in what a spec means, or is searched for, which
     # takes a twentieth of `check` (pydantic 2.7, pull request 8767).
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
-    from compiler.cli.deferred import defer_search
     from compiler.cli.main import main
 
-    defer_search()
     return main()
