@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from compiler.cli.arguments import parser
 from compiler.cli.exits import INTERNAL, INTERRUPTED, USAGE
@@ -24,11 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             cannot_repeat()
             return int(ended.code or 0)
         verbose = options.verbose
-        from compiler.cli import commands
-
-        command = getattr(commands, f"run_{options.command}")
-        code: int = command(options)
-        return code
+        command: Callable[[argparse.Namespace], int] = _command(options.command)
+        return command(options)
     except BrokenPipeError:
         return leave_pipe()
     except KeyboardInterrupt:
@@ -51,6 +50,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ) as fault:  # the last line of defence; a panic of pydantic's core is no `Exception`
         _report_panic(fault, verbose=verbose)
         return INTERNAL
+
+
+_PRINTING = ("explain", "schema", "catalog", "fmt", "drill", "completion")
+
+
+def _command(name: str) -> Any:
+    if name in _PRINTING:
+        from compiler.cli import printing
+
+        return getattr(printing, f"run_{name}")
+    from compiler.cli import commands
+
+    return getattr(commands, f"run_{name}")
 
 
 def _place(fault: BaseException) -> str:

@@ -14,6 +14,7 @@ from pydantic_core import PydanticUndefined
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
 from compiler.language.whole import language
+from compiler.spec import aws
 from compiler.spec import types as spec_types
 from compiler.spec.errors import holds, inner_model
 from compiler.spec.flow import flow
@@ -175,7 +176,9 @@ _PLAIN = {
     Any: "anything",
 }
 _NAMED = [
-    (value, name) for name, value in vars(spec_types).items() if get_origin(value) is Annotated
+    (value, name)
+    for name, value in {**vars(spec_types), **vars(aws)}.items()
+    if get_origin(value) is Annotated
 ]
 _SPOKEN = {
     "Account": "text of 12 digits",

@@ -4,8 +4,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from compiler.spec.aws import Account, Region, TagKey, TagValue
 from compiler.spec.base import SpecModel
-from compiler.spec.types import Account, ClusterName, Region, TagKey, TagValue
+from compiler.spec.types import ClusterName
 
 
 class Metadata(SpecModel):

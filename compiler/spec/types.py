@@ -9,9 +9,9 @@ from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from compiler.plan.units import Duration as DurationValue
 from compiler.plan.units import Quantity as QuantityValue
-from compiler.spec import buckets, git, keys, programs
 from compiler.spec import checks as check
 from compiler.spec import durations as times
+from compiler.spec import git, keys, programs, references
 from compiler.spec.checks import matched
 from compiler.spec.editor import shape_of
 
@@ -24,15 +24,10 @@ def _like(value_check: Callable[[Any], Any]) -> WithJsonSchema:
 # Kubernetes, considerations for large clusters: no more than 5,000 nodes.
 MOST_NODES = 5000
 _ENV = r"[-._a-zA-Z][-._a-zA-Z0-9]*"
-# IAM's pathType, roleNameType and userNameType (botocore 1.44.5, iam service-2).
-_ARN = r"arn:aws[a-z-]*:iam::\d{12}:(role|user)/([!-~]+/)?[\w+=,.@-]{1,64}"
-# EC2 user guide, resource IDs: 8 hex digits, or 17 since 2016.
-_ID = r"[0-9a-f]{8}([0-9a-f]{9})?"
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
 """DNS subdomains: names of most objects, and of nodes (Kubernetes, object names)."""
 _NAMES = "Kubernetes, object names"
-_IDS = "EC2 user guide, resource IDs"
 
 Name = Annotated[
     str,
@@ -74,22 +69,6 @@ ClusterName = Annotated[
         )
     ),
 ]
-Region = Annotated[str, BeforeValidator(check.region)]
-Zone = Annotated[str, BeforeValidator(check.zone)]
-ZoneId = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"[a-z]+[0-9]+-az[0-9]+",
-            "the id of a zone",
-            "use1-az4",
-            source="EC2 API, AvailabilityZone ZoneId",
-        )
-    ),
-]
-InstanceType = Annotated[
-    str, BeforeValidator(matched(r"[a-z0-9-]+\.[a-z0-9-]+", "an instance type", "p5.48xlarge"))
-]
 Quantity = Annotated[QuantityValue, BeforeValidator(check.quantity), _like(check.quantity)]
 Amount = Annotated[QuantityValue, BeforeValidator(check.amount), _like(check.amount)]
 Size = Annotated[QuantityValue, BeforeValidator(check.size), _like(check.size)]
@@ -105,14 +84,10 @@ FailureInterval = Annotated[
 RefreshInterval = Annotated[DurationValue, BeforeValidator(times.refresh), _like(times.refresh)]
 Count = Annotated[float, BeforeValidator(check.count)]
 ModelSize = Annotated[float, BeforeValidator(check.model_size)]
-PublicCidr = Annotated[str, BeforeValidator(check.public_cidr)]
-IpAddress = Annotated[str, BeforeValidator(check.address)]
-VpcCidr = Annotated[str, BeforeValidator(check.vpc_cidr)]
-SubnetCidr = Annotated[str, BeforeValidator(check.subnet_cidr)]
 Timestamp = Annotated[str, BeforeValidator(check.timestamp)]
-Image = Annotated[str, BeforeValidator(check.image)]
-ImageOrName = Annotated[str, BeforeValidator(check.image_or_name)]
-ImageByDigest = Annotated[str, BeforeValidator(check.image_by_digest)]
+Image = Annotated[str, BeforeValidator(references.image)]
+ImageOrName = Annotated[str, BeforeValidator(references.image_or_name)]
+ImageByDigest = Annotated[str, BeforeValidator(references.image_by_digest)]
 # Words of a Dockerfile, which need no quotes there.
 ContextPath = Annotated[
     str,
@@ -160,19 +135,6 @@ Sha256 = Annotated[
         )
     ),
 ]
-# ECR API, CreateRepository repositoryName.
-EcrName = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*",
-            "the name of an ECR repository",
-            "research/train",
-            longest=256,
-            source="ECR API, CreateRepository repositoryName",
-        )
-    ),
-]
 Line = Annotated[
     str,
     BeforeValidator(matched(r"[^\x00\r\n]*", "a text of one line", "1", longest=32768, empty=True)),
@@ -186,31 +148,6 @@ RunnerLabel = Annotated[
             "ubuntu-24.04",
             longest=100,
             source="GitHub documentation, workflow syntax: runs-on",
-        )
-    ),
-]
-# ECR API, CreatePullThroughCacheRule (botocore 1.44.5).
-CachePrefix = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"(?=..)[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*",
-            "a prefix of ECR repositories",
-            "research/ecr-public",
-            longest=30,
-            source="ECR API, CreatePullThroughCacheRule ecrRepositoryPrefix",
-        )
-    ),
-]
-CacheSecret = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:ecr-pullthroughcache/[A-Za-z0-9/_+=.@-]+",
-            "the ARN of a secret that is called `ecr-pullthroughcache/…`",
-            "arn:aws:secretsmanager:us-west-2:111122223333:secret:ecr-pullthroughcache/docker-hub-AbCdEf",
-            longest=612,
-            source="ECR API, CreatePullThroughCacheRule credentialArn",
         )
     ),
 ]
@@ -234,17 +171,6 @@ DebianVersion = Annotated[
             "the version of a Debian package",
             "0.3.112-13build1",
             source="Debian policy 5.6.12",
-        )
-    ),
-]
-CodeConnection = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"arn:aws[a-z-]*:(codeconnections|codestar-connections):[a-z0-9-]+:\d{12}:connection/[0-9a-f-]{36}",
-            "the ARN of a connection",
-            "arn:aws:codeconnections:us-west-2:111122223333:connection/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9",
-            source="AWS CodeConnections API, CreateConnection",
         )
     ),
 ]
@@ -317,70 +243,10 @@ IncludePath = Annotated[
 TorchVersion = Annotated[
     str, BeforeValidator(matched(r"\d+\.\d+(\.\d+)?", "a version of PyTorch", "2.12"))
 ]
-# FSx API, FileSystemTypeVersion.
-LustreVersion = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"2\.(10|12|15)",
-            "a version of FSx for Lustre (2.10, 2.12, 2.15)",
-            "2.15",
-            source="FSx API, FileSystemTypeVersion",
-        )
-    ),
-]
 KubernetesVersion = Annotated[
     str, BeforeValidator(matched(r"\d+\.\d+", "a Kubernetes version", "1.35"))
 ]
-# EKS API, DescribeAddonVersions: addonName and addonVersion are texts; these are the forms that EKS lists.
-AddonName = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"[a-z0-9][a-z0-9_-]*",
-            "the name of an EKS add-on",
-            "aws-ebs-csi-driver",
-            longest=100,
-            source="EKS API, DescribeAddonVersions",
-        )
-    ),
-]
-AddonVersion = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?",
-            "a build of an EKS add-on",
-            "v1.63.1-eksbuild.1",
-            longest=100,
-            source="EKS API, DescribeAddonVersions",
-        )
-    ),
-]
-AmiAlias = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"[a-z0-9]+@(latest|v[0-9.]+)",
-            "an AMI alias of Karpenter",
-            "al2023@v20260714",
-            source="EC2NodeClass v1.14.1, amiSelectorTerms.alias",
-        )
-    ),
-]
 SecretKey = Annotated[str, BeforeValidator(check.secret_key)]
-StoredName = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"[A-Za-z0-9/_+=.@-]+",
-            "the name of a secret of Secrets Manager",
-            "team-a/hf-token",
-            longest=512,
-            source="Secrets Manager API, CreateSecret Name",
-        )
-    ),
-]
 JsonKey = Annotated[
     str,
     BeforeValidator(
@@ -393,196 +259,7 @@ JsonKey = Annotated[
         )
     ),
 ]
-KmsKeyArn = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[A-Za-z0-9-]+",
-            "the ARN of a key of KMS",
-            "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
-            source="KMS developer guide, key ARN",
-        )
-    ),
-]
-Account = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"\d{12}",
-            "an AWS account id (12 digits, quoted)",
-            "111122223333",
-            source="AWS account management guide, account identifiers",
-        )
-    ),
-]
-Arn = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            _ARN,
-            "the ARN of an IAM role or user",
-            "arn:aws:iam::111122223333:role/platform",
-            longest=2048,
-            source="IAM service model, pathType and roleNameType",
-        )
-    ),
-]
-PolicyArn = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"arn:aws(-cn|-us-gov)?:iam::(aws|\d{12}):policy/[\w+=,.@/-]+",
-            "the ARN of an IAM policy",
-            "arn:aws:iam::111122223333:policy/dns",
-            longest=2048,
-            source="IAM service model, pathType and policyNameType",
-        )
-    ),
-]
 GroupName = Annotated[str, BeforeValidator(check.group)]
-VpcId = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            rf"vpc-{_ID}", "a VPC id (8 or 17 hex digits)", "vpc-0a1b2c3d4e5f60718", source=_IDS
-        )
-    ),
-]
-SubnetId = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            rf"subnet-{_ID}",
-            "a subnet id (8 or 17 hex digits)",
-            "subnet-0a1b2c3d4e5f60718",
-            source=_IDS,
-        )
-    ),
-]
-SecurityGroupId = Annotated[
-    str,
-    BeforeValidator(
-        matched(rf"sg-{_ID}", "a sg id (8 or 17 hex digits)", "sg-0a1b2c3d4e5f60718", source=_IDS)
-    ),
-]
-ReservationId = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            rf"cr-{_ID}",
-            "a capacity reservation id (8 or 17 hex digits)",
-            "cr-0a1b2c3d4e5f60718",
-            source=_IDS,
-        )
-    ),
-]
-FileSystemId = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"fs-[0-9a-f]{8,17}",
-            "an FSx file system id",
-            "fs-0a1b2c3d4e5f60718",
-            source="FSx API, FileSystemId",
-        )
-    ),
-]
-VolumeId = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"vol-([0-9a-f]{8}|[0-9a-f]{17})",
-            "an EBS volume id",
-            "vol-0a1b2c3d4e5f60718",
-            source="EC2 API, Volume",
-        )
-    ),
-]
-# FSx API, WeeklyMaintenanceStartTime, DailyAutomaticBackupStartTime and Namespace (botocore 1.44.5).
-DayTime = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"([01]\d|2[0-3]):[0-5]\d", "a time of the day", "03:00", source="FSx API, DailyTime"
-        )
-    ),
-]
-WeekTime = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"[1-7]:([01]\d|2[0-3]):[0-5]\d",
-            "a day of the week (1 is Monday) and a time",
-            "7:04:00",
-            source="FSx API, WeeklyTime",
-        )
-    ),
-]
-LustrePath = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"/([\w.+=@-]+(/[\w.+=@-]+)*/?)?",
-            "a folder of the file system, from `/`",
-            "/datasets",
-            longest=4096,
-            source="FSx API, Namespace",
-        )
-    ),
-]
-S3Path = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w!'()*./=+@-]*)?",
-            "a place in S3",
-            "s3://datasets-111122223333/tokens/",
-            longest=900,
-            source="FSx API, ArchivePath",
-        )
-    ),
-    AfterValidator(buckets.in_bucket),
-]
-# KMS developer guide, concepts: key ARN; multi-Region keys begin with `mrk-`.
-KmsKey = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/"
-            r"([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|mrk-[0-9a-f]{32})",
-            "the ARN of a KMS key",
-            "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9",
-            source="KMS developer guide, key ARN",
-        )
-    ),
-]
-Bucket = Annotated[str, BeforeValidator(buckets.bucket)]
-Prefix = Annotated[str, BeforeValidator(buckets.prefix)]
-# EC2 CreatePlacementGroup GroupName: up to 255 ASCII characters.
-PlacementGroupName = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"[!-~]([ -~]*[!-~])?",
-            "the name of a placement group",
-            "research-a100",
-            longest=255,
-            source="EC2 API, CreatePlacementGroup",
-        )
-    ),
-]
-# Given by the service: "fsx" for SCRATCH_1, else up to eight characters (botocore 1.44.5, LustreFileSystemMountName).
-MountName = Annotated[
-    str,
-    BeforeValidator(
-        matched(
-            r"[A-Za-z0-9_-]{1,8}",
-            "the MountName of a file system",
-            "abcdefgh",
-            source="FSx API, LustreFileSystemMountName",
-        )
-    ),
-]
 LabelKey = Annotated[str, BeforeValidator(keys.label_key)]
 NodeLabelKey = Annotated[str, BeforeValidator(keys.node_label)]
 JobLabelKey = Annotated[str, BeforeValidator(keys.job_label)]
@@ -597,8 +274,6 @@ JobAnnotationKey = Annotated[
         }
     ),
 ]
-TagKey = Annotated[str, BeforeValidator(keys.tag_key)]
-TagValue = Annotated[str, BeforeValidator(keys.tag_value)]
 TaintKey = Annotated[str, BeforeValidator(keys.taint_key)]
 _LABEL_VALUE = r"([A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?)?"
 LabelValue = Annotated[

@@ -13,11 +13,13 @@ from pydantic.fields import FieldInfo
 from compiler.diagnostics.pages import load_pages
 from compiler.language.whole import language
 from compiler.platforms import PLATFORMS
-from compiler.spec import types
+from compiler.spec import aws, types
 from compiler.spec.errors import inner_model
 from tests.policy.harness import builtin_rules
 
 CODES = {*load_pages(), *(each.code for each in builtin_rules())}
+
+TYPES = {**vars(types), **vars(aws)}
 
 
 def rows() -> dict[str, list[str]]:
@@ -90,7 +92,7 @@ def test_a_row_says_bound_source_and_what_holds_it(key: str) -> None:
         elif holder == "Distinct":
             assert any(types.Distinct in getattr(each, "__metadata__", ()) for each in parts), key
         else:
-            assert getattr(types, holder) in parts, f"{key} is not of type {holder}"
+            assert TYPES[holder] in parts, f"{key} is not of type {holder}"
 
 
 @pytest.mark.parametrize("key", LEAVES)
@@ -99,7 +101,7 @@ def test_whoever_checks_a_value_stands_in_its_row(key: str) -> None:
     field, declared = LEAVES[key]
     named = {
         name
-        for name, each in vars(types).items()
+        for name, each in TYPES.items()
         if get_origin(each) is Annotated and each in within(declared)
     }
     holders = set(ROWS[key][2].split(", "))

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 from pydantic import BeforeValidator, Field, model_validator
 
 from compiler.diagnostics.near import meant
+from compiler.spec.aws import SubnetCidr, VpcCidr, Zone, ZoneId
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.choice import one_at_most
 from compiler.spec.later import later
 from compiler.spec.section import Section
-from compiler.spec.types import Distinct, SubnetCidr, VpcCidr, Zone, ZoneId
+from compiler.spec.types import Distinct
 
 if TYPE_CHECKING:
     from compiler.core.network.forms.cilium import Cilium

@@ -6,6 +6,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from compiler.diagnostics.diagnostic import listed
 from compiler.diagnostics.words import kind_of
+from compiler.spec.aws import InstanceType, PlacementGroupName, Zone
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.choice import OneOf, as_list
@@ -16,13 +17,10 @@ from compiler.spec.types import (
     Distinct,
     FailureInterval,
     IdleTime,
-    InstanceType,
     LabelValue,
     Name,
     NodeLabelKey,
-    PlacementGroupName,
     RootSize,
-    Zone,
 )
 
 if TYPE_CHECKING:

@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import Field, model_validator
 
+from compiler.spec.aws import FileSystemId, IpAddress, LustreVersion, MountName, Zone
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.choice import existing_or_created, one_of
 from compiler.spec.later import later
 from compiler.spec.section import Section
-from compiler.spec.types import FileSystemId, IpAddress, LustreVersion, MountName, Name, Size, Zone
+from compiler.spec.types import Name, Size
 
 if TYPE_CHECKING:
     from compiler.core.storage.forms.created_lustre import CreatedLustre

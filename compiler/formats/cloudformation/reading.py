@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from compiler.core.cloud.plan import (
     AccessEntryStack,
@@ -22,16 +20,14 @@ from compiler.core.cloud.plan import (
     RepositoryStack,
     SecurityGroupStack,
     SecurityRule,
-    Statement,
 )
-from compiler.formats.cloudformation.functions import is_call, name_of, text_of
-from compiler.formats.cloudformation.grammar import length, statements
+from compiler.formats.cloudformation.functions import is_call
+from compiler.formats.cloudformation.policies import policy_of, texts_at
+from compiler.formats.cloudformation.values import flag_at, name_at, names_at, text_at, unread_of
 from compiler.lift.reader import Reader
 from compiler.output.artifact import Artifact
-from compiler.output.body import walk_mappings
 from compiler.places import Route
 
-_FLAGS = {"true": True, "false": False}
 Read = Callable[[Reader, str], list[CloudResource]]
 
 
@@ -47,182 +43,26 @@ def nodes(artifact: Artifact) -> list[CloudResource]:
     return _with_rules(_with_attached(read), resources)
 
 
-def _text(value: Reader) -> str | None:
-    return text_of(value.value)
-
-
-def _name(value: Reader) -> str | None:
-    """A text, or the logical name of what it refers to."""
-    return name_of(value.value)
-
-
-def _names(values: Reader) -> tuple[str, ...]:
-    names = map(name_of, _several(values.value))
-    return tuple(filter(None, names))
-
-
-def _several(value: Any) -> list[Any]:
-    """The items of a list, or the one value that stands for a list."""
-    if isinstance(value, list):
-        return value
-    if value is None:
-        return []
-    return [value]
-
-
-def _flag(value: Reader) -> bool | None:
-    """A boolean, which CloudFormation takes as a text too."""
-    if isinstance(value.value, str):
-        return _FLAGS.get(value.value.lower())
-    return value.flag()
-
-
-def _unread(**fields: Reader) -> frozenset[str]:
-    """The names of the fields that a function fills in, wholly or in part."""
-    unread = []
-    for name, field in fields.items():
-        is_filled_in = _is_filled_in(field.value)
-        if is_filled_in:
-            unread.append(name)
-    return frozenset(unread)
-
-
-def _is_filled_in(value: Any) -> bool:
-    """Whether a function gives a value, or a part of it."""
-    if value is None or isinstance(value, str):
-        return False
-    inside = walk_mappings(value, stop=is_call)
-    parts = (part for _, part in inside)
-    filled = (part for part in parts if is_call(part))
-    return any(text_of(part) is None for part in filled)
-
-
-def _policy_of(
-    value: Reader, logical: str, what: str, name: str | None = None
-) -> AccessPolicy | None:
-    """A policy: a mapping, or JSON in a text, whose parts all stand at the text; ``None`` where it is unknown."""
-    body = value.value
-    in_text = isinstance(body, str)
-    if in_text:
-        try:
-            body = json.loads(body)
-        except ValueError:
-            return None
-    if not isinstance(body, dict) or is_call(body):
-        return None
-    read = []
-    for path, written in statements(body):
-        place = Route((*value.at, *path))
-        statement = _statement(Reader(written, place))
-        if in_text:  # no place in it is known
-            statement = replace(statement, at=value.at, origins={})
-        read.append(statement)
-    return AccessPolicy(
-        at=value.at,
-        logical=logical,
-        what=what,
-        name=name,
-        statements=tuple(read),
-        characters=characters(body),
-    )
-
-
-def characters(body: Any) -> int:
-    """At least how many characters IAM counts of a policy: no white space, and nothing of what a function fills in."""
-    return length(_known(body))
-
-
-def _known(value: Any) -> Any:
-    if is_call(value):
-        return _without_names(text_of(value) or "")
-    if isinstance(value, dict):
-        items = value.items()
-        return {key: _known(item) for key, item in items}
-    if isinstance(value, list):
-        return [_known(item) for item in value]
-    return value
-
-
-def _without_names(text: str) -> str:
-    """The text of ``Fn::Sub`` without what is put into it."""
-    first, *rest = text.split("${")
-    after = [part.partition("}") for part in rest]
-    return first + "".join(text for _, _, text in after)
-
-
-def _statement(body: Reader) -> Statement:
-    action = body / "Action"
-    not_action = body / "NotAction"
-    resource = body / "Resource"
-    not_resource = body / "NotResource"
-    principal = body / "Principal"
-    condition = body / "Condition"
-    unread = _unread(
-        effect=body / "Effect", actions=action, resources=resource, principals=principal
-    )
-    if is_call(condition.value):
-        unread |= {"conditions"}
-    conditions = {}
-    for operator, keys in condition.entries():
-        names = keys.mapping()
-        conditions[operator] = tuple(names)
-    return Statement(
-        at=body.at,
-        effect=(body / "Effect").text(),
-        actions=_texts(action),
-        not_actions=_texts(not_action),
-        resources=_texts(resource),
-        not_resources=_texts(not_resource),
-        principals=_principals(principal),
-        not_principals=bool(body / "NotPrincipal"),
-        conditions=conditions,
-        origins={
-            "actions": action.at,
-            "not_actions": not_action.at,
-            "resources": resource.at,
-            "not_resources": not_resource.at,
-            "principals": principal.at,
-            "conditions": condition.at,
-        },
-        unread=unread,
-    )
-
-
-def _texts(value: Reader) -> tuple[str, ...]:
-    """The texts of a list, or the one that stands for a list; of what is unknown an empty one, so that places stay."""
-    texts = map(text_of, _several(value.value))
-    return tuple(text or "" for text in texts)
-
-
-def _principals(value: Reader) -> Mapping[str, tuple[str, ...]]:
-    if value.text() is not None:
-        return {value.word(): (value.word(),)}
-    if is_call(value.value):
-        return {}
-    kinds = value.entries()
-    return {kind: _texts(names) for kind, names in kinds}
-
-
 def _role(body: Reader, logical: str) -> list[CloudResource]:
     managed = body / "ManagedPolicyArns"
     inline = body / "Policies"
-    trust = _policy_of(body / "AssumeRolePolicyDocument", logical, "trust")
+    trust = policy_of(body / "AssumeRolePolicyDocument", logical, "trust")
     policies = []
     for item in inline.items():
-        name = _text(item / "PolicyName")
-        policy = _policy_of(item / "PolicyDocument", logical, "inline", name)
+        name = text_at(item / "PolicyName")
+        policy = policy_of(item / "PolicyDocument", logical, "inline", name)
         if policy is not None:
             policies.append(policy)
-    names = map(_name, managed.items())
+    names = map(name_at, managed.items())
     role = IamRole(
         at=body.at,
         logical=logical,
-        name=_text(body / "RoleName"),
+        name=text_at(body / "RoleName"),
         trust=trust,
         managed=tuple(name or "" for name in names),
         inline=tuple(policies),
         origins={"name": (body / "RoleName").at, "managed": managed.at, "inline": inline.at},
-        unread=_unread(name=body / "RoleName"),
+        unread=unread_of(name=body / "RoleName"),
     )
     if trust is None:
         return [role, *policies]
@@ -235,13 +75,13 @@ def _policy(what: str) -> Read:
     def read(body: Reader, logical: str) -> list[CloudResource]:
         name = None
         if what in _NAMES:
-            name = _text(body / _NAMES[what])
-        policy = _policy_of(body / "PolicyDocument", logical, what, name)
+            name = text_at(body / _NAMES[what])
+        policy = policy_of(body / "PolicyDocument", logical, what, name)
         if policy is None:
             return []
         holders: list[str] = []
         for key in _HOLDERS[what]:
-            holders += _names(body / key)
+            holders += names_at(body / key)
         return [replace(policy, holders=tuple(holders))]
 
     return read
@@ -262,12 +102,12 @@ def _queue(body: Reader, logical: str) -> list[CloudResource]:
     queue = MessageQueue(
         at=body.at,
         logical=logical,
-        name=_text(body / "QueueName"),
-        managed_encryption=_flag(managed),
+        name=text_at(body / "QueueName"),
+        managed_encryption=flag_at(managed),
         key=key.value not in (None, ""),
         retention=(body / "MessageRetentionPeriod").number(),
         origins={"managed_encryption": managed.at, "key": key.at},
-        unread=_unread(managed_encryption=managed),
+        unread=unread_of(managed_encryption=managed),
     )
     return [queue]
 
@@ -276,16 +116,16 @@ def _bucket(body: Reader, logical: str) -> list[CloudResource]:
     block = body / "PublicAccessBlockConfiguration"
     public_access = {}
     for name, value in block.entries():
-        flag = _flag(value)
+        flag = flag_at(value)
         if flag is not None:
             public_access[name] = flag
     bucket = Bucket(
         at=body.at,
         logical=logical,
-        name=_text(body / "BucketName"),
+        name=text_at(body / "BucketName"),
         public_access=public_access,
         origins={"public_access": block.at, "name": (body / "BucketName").at},
-        unread=_unread(public_access=block),
+        unread=unread_of(public_access=block),
     )
     return [bucket]
 
@@ -296,11 +136,11 @@ def _file_system(body: Reader, logical: str) -> list[CloudResource]:
     system = FileSystemStack(
         at=body.at,
         logical=logical,
-        kind=_text(body / "FileSystemType"),
-        deployment=_text(deployment),
+        kind=text_at(body / "FileSystemType"),
+        deployment=text_at(deployment),
         size=(body / "StorageCapacity").number(),
-        version=_text(body / "FileSystemTypeVersion"),
-        efa=_flag(lustre / "EfaEnabled"),
+        version=text_at(body / "FileSystemTypeVersion"),
+        efa=flag_at(lustre / "EfaEnabled"),
         throughput=(lustre / "PerUnitStorageThroughput").number(),
         backup_days=(lustre / "AutomaticBackupRetentionDays").number(),
         imports=_is_said(lustre / "ImportPath"),
@@ -312,7 +152,7 @@ def _file_system(body: Reader, logical: str) -> list[CloudResource]:
             "imports": (lustre / "ImportPath").at,
             "exports": (lustre / "ExportPath").at,
         },
-        unread=_unread(deployment=deployment, size=body / "StorageCapacity"),
+        unread=unread_of(deployment=deployment, size=body / "StorageCapacity"),
     )
     return [system]
 
@@ -323,18 +163,18 @@ def _repository(body: Reader, logical: str) -> list[CloudResource]:
     repository = RepositoryStack(
         at=body.at,
         logical=logical,
-        name=_text(body / "RepositoryName"),
-        mutability=_text(mutability),
-        scan=_flag(scan),
+        name=text_at(body / "RepositoryName"),
+        mutability=text_at(mutability),
+        scan=flag_at(scan),
         origins={"mutability": mutability.at, "scan": scan.at},
-        unread=_unread(mutability=mutability, scan=scan),
+        unread=unread_of(mutability=mutability, scan=scan),
     )
     return [repository]
 
 
 def _is_said(value: Reader) -> bool:
     """Whether a property certainly has a value: a reference may be to an empty one, or to none."""
-    return bool(_text(value))
+    return bool(text_at(value))
 
 
 def _node_group(body: Reader, logical: str) -> list[CloudResource]:
@@ -343,11 +183,11 @@ def _node_group(body: Reader, logical: str) -> list[CloudResource]:
     group = NodeGroupStack(
         at=body.at,
         logical=logical,
-        instance_types=tuple(filter(None, _texts(types))),
-        ami_type=_text(image),
+        instance_types=tuple(filter(None, texts_at(types))),
+        ami_type=text_at(image),
         template=bool(body / "LaunchTemplate"),
         origins={"instance_types": types.at, "ami_type": image.at},
-        unread=_unread(instance_types=types, ami_type=image),
+        unread=unread_of(instance_types=types, ami_type=image),
     )
     return [group]
 
@@ -355,7 +195,7 @@ def _node_group(body: Reader, logical: str) -> list[CloudResource]:
 def _event_rule(body: Reader, logical: str) -> list[CloudResource]:
     pattern = body / "EventPattern"
     entries = (body / "Targets").items()
-    targets = [_name(target / "Arn") for target in entries]
+    targets = [name_at(target / "Arn") for target in entries]
     rule = EventRule(
         at=body.at,
         logical=logical,
@@ -366,20 +206,20 @@ def _event_rule(body: Reader, logical: str) -> list[CloudResource]:
 
 
 def _placement_group(body: Reader, logical: str) -> list[CloudResource]:
-    group = PlacementGroupStack(at=body.at, logical=logical, strategy=_text(body / "Strategy"))
+    group = PlacementGroupStack(at=body.at, logical=logical, strategy=text_at(body / "Strategy"))
     return [group]
 
 
 def _access_entry(body: Reader, logical: str) -> list[CloudResource]:
     attached = (body / "AccessPolicies").items()
-    policies = [_text(policy / "PolicyArn") for policy in attached]
+    policies = [text_at(policy / "PolicyArn") for policy in attached]
     entry = AccessEntryStack(
         at=body.at,
         logical=logical,
-        cluster=_name(body / "ClusterName"),
-        principal=_name(body / "PrincipalArn"),
-        kind=_text(body / "Type"),
-        groups=_names(body / "KubernetesGroups"),
+        cluster=name_at(body / "ClusterName"),
+        principal=name_at(body / "PrincipalArn"),
+        kind=text_at(body / "Type"),
+        groups=names_at(body / "KubernetesGroups"),
         policies=tuple(filter(None, policies)),
         origins={"groups": (body / "KubernetesGroups").at},
     )
@@ -390,10 +230,10 @@ def _pod_identity(body: Reader, logical: str) -> list[CloudResource]:
     association = PodIdentityStack(
         at=body.at,
         logical=logical,
-        cluster=_name(body / "ClusterName"),
-        namespace=_text(body / "Namespace"),
-        service_account=_text(body / "ServiceAccount"),
-        role=_name(body / "RoleArn"),
+        cluster=name_at(body / "ClusterName"),
+        namespace=text_at(body / "Namespace"),
+        service_account=text_at(body / "ServiceAccount"),
+        role=name_at(body / "RoleArn"),
     )
     return [association]
 
@@ -406,8 +246,8 @@ def _security_group(body: Reader, logical: str) -> list[CloudResource]:
     group = SecurityGroupStack(
         at=body.at,
         logical=logical,
-        name=_text(body / "GroupName"),
-        description=_text(body / "GroupDescription"),
+        name=text_at(body / "GroupName"),
+        description=text_at(body / "GroupDescription"),
         rules=tuple(rules),
         closed_out=bool(out),
         unread=_unread_rules(into, out),
@@ -439,7 +279,7 @@ def _rule(body: Reader, *, outgoing: bool) -> SecurityRule:
         str(protocol.value) if protocol else None,
         (body / "FromPort").number(),
         (body / "ToPort").number(),
-        _name(body / _PEERS[outgoing]),
+        name_at(body / _PEERS[outgoing]),
         body.at,
     )
 
@@ -467,7 +307,7 @@ def _with_own(group: SecurityGroupStack, alone: list[tuple[Reader, bool]]) -> Se
     unread = group.unread
     closed_out = group.closed_out
     for body, outgoing in alone:
-        if _name(body / "GroupId") != group.logical:
+        if name_at(body / "GroupId") != group.logical:
             continue
         rules.append(_rule(body, outgoing=outgoing))
         closed_out |= outgoing

@@ -7,10 +7,8 @@ and its field is among the node's ``unread``; a reference gives the address of w
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from compiler.core.cloud.plan import (
     AccessEntryStack,
@@ -27,16 +25,22 @@ from compiler.core.cloud.plan import (
     RepositoryStack,
     SecurityGroupStack,
     SecurityRule,
-    Statement,
 )
-from compiler.formats.cloudformation.grammar import length, statements
 from compiler.formats.terraform.faults import resources
+from compiler.formats.terraform.policies import policy_of
+from compiler.formats.terraform.values import (
+    flag_at,
+    is_filled_in,
+    name_at,
+    several_at,
+    text_at,
+    texts_at,
+    unread_of,
+)
 from compiler.lift.reader import Reader
 from compiler.output.artifact import Artifact
 from compiler.places import Route
 
-_WHOLE = re.compile(r"\$\{[^{}]*\}\Z")
-_TO = re.compile(r"\$\{((?:data\.)?aws_\w+\.[\w-]+)(?:\[[^\]]*\])?\.\w+\}\Z")
 _PUBLIC = {
     "block_public_acls": "BlockPublicAcls",
     "block_public_policy": "BlockPublicPolicy",
@@ -62,138 +66,18 @@ def nodes(artifact: Artifact) -> list[CloudResource]:
     return [_whole(resource, found) for resource in attached]
 
 
-def _text(value: Reader) -> str | None:
-    """A text that is known; one with an expression within is, with its `${}`."""
-    text = value.text()
-    if text is None or _WHOLE.match(text):
-        return None
-    return text.replace("$${", "${").replace("%%{", "%{")
-
-
-def _name(value: Reader) -> str | None:
-    """A text, or the address of what it refers to."""
-    match = _TO.match(value.word())
-    if match:
-        return match[1]
-    return _text(value)
-
-
-def _texts(value: Reader) -> tuple[str, ...]:
-    texts = map(_text, _several(value))
-    return tuple(text or "" for text in texts)
-
-
-def _several(value: Reader) -> list[Reader]:
-    """The items of a list, or the one value that stands for a list."""
-    if isinstance(value.value, list):
-        return value.items()
-    return [value] if value else []
-
-
-def _flag(value: Reader) -> bool | None:
-    if isinstance(value.value, str):
-        return {"true": True, "false": False}.get(value.value)
-    return value.flag()
-
-
-def _unread(**fields: Reader) -> frozenset[str]:
-    filled = []
-    for name, field in fields.items():
-        is_filled = _is_filled(field.value)
-        if is_filled:
-            filled.append(name)
-    return frozenset(filled)
-
-
-def _is_filled(value: Any) -> bool:
-    if not isinstance(value, str):
-        return False
-    return "${" in value.replace("$${", "")
-
-
-def _policy_of(
-    value: Reader, logical: str, what: str, name: str | None = None
-) -> AccessPolicy | None:
-    """A policy, which is JSON in a text; ``None`` where an expression makes it."""
-    try:
-        body = json.loads(value.word())
-    except ValueError:
-        return None
-    if not isinstance(body, dict):
-        return None
-    read = []
-    for path, written in statements(body):
-        place = Route((*value.at, *path))
-        statement = _statement(Reader(written, place))
-        # No place in a text is known.
-        read.append(replace(statement, at=value.at, origins={}))
-    return AccessPolicy(
-        at=value.at,
-        logical=logical,
-        what=what,
-        name=name,
-        statements=tuple(read),
-        characters=_characters(value.word()),
-    )
-
-
-def _characters(text: str) -> int:
-    """At least how many characters IAM counts: no white space, and nothing of what an expression gives."""
-    without = re.sub(r"(?<!\$)\$\{[^{}]*\}", "", text)
-    return length(json.loads(without))
-
-
-def _has_filled(values: Reader) -> bool:
-    items = _several(values)
-    return any(_is_filled(item.value) for item in items)
-
-
-def _statement(body: Reader) -> Statement:
-    principal = body / "Principal"
-    fields = {
-        "actions": body / "Action",
-        "not_actions": body / "NotAction",
-        "resources": body / "Resource",
-        "not_resources": body / "NotResource",
-    }
-    given = fields.items()
-    unread = {name for name, field in given if _has_filled(field)}
-    conditions = {
-        operator: tuple(keys.mapping()) for operator, keys in (body / "Condition").entries()
-    }
-    return Statement(
-        at=body.at,
-        effect=(body / "Effect").text(),
-        actions=_texts(fields["actions"]),
-        not_actions=_texts(fields["not_actions"]),
-        resources=_texts(fields["resources"]),
-        not_resources=_texts(fields["not_resources"]),
-        principals=_principals(principal),
-        not_principals=bool(body / "NotPrincipal"),
-        conditions=conditions,
-        unread=frozenset(unread),
-    )
-
-
-def _principals(value: Reader) -> dict[str, tuple[str, ...]]:
-    if value.text() is not None:
-        return {value.word(): (value.word(),)}
-    kinds = value.entries()
-    return {kind: _texts(names) for kind, names in kinds}
-
-
 def _role(body: Reader, address: str) -> list[CloudResource]:
-    trust = _policy_of(body / "assume_role_policy", address, "trust")
+    trust = policy_of(body / "assume_role_policy", address, "trust")
     managed = body / "managed_policy_arns"
-    names = map(_name, managed.items())
+    names = map(name_at, managed.items())
     role = IamRole(
         at=body.at,
         logical=address,
-        name=_text(body / "name"),
+        name=text_at(body / "name"),
         trust=trust,
         managed=tuple(name or "" for name in names),
         origins={"name": (body / "name").at, "managed": managed.at, "inline": body.at},
-        unread=_unread(name=body / "name"),
+        unread=unread_of(name=body / "name"),
     )
     if trust is None:
         return [role]
@@ -206,12 +90,12 @@ def _policy(what: str, holder: str) -> Read:
     def read(body: Reader, address: str) -> list[CloudResource]:
         name = None
         if what in ("managed", "inline"):
-            name = _text(body / "name")
-        policy = _policy_of(body / "policy", address, what, name)
+            name = text_at(body / "name")
+        policy = policy_of(body / "policy", address, what, name)
         if policy is None:
             return []
         if holder:
-            whose = _name(body / holder)
+            whose = name_at(body / holder)
         else:
             whose = None
         holders = (whose,) if whose else ()
@@ -226,12 +110,12 @@ def _queue(body: Reader, address: str) -> list[CloudResource]:
     queue = MessageQueue(
         at=body.at,
         logical=address,
-        name=_text(body / "name"),
-        managed_encryption=_flag(managed),
+        name=text_at(body / "name"),
+        managed_encryption=flag_at(managed),
         key=key.value not in (None, ""),
         retention=(body / "message_retention_seconds").number(),
         origins={"managed_encryption": managed.at, "key": key.at},
-        unread=_unread(managed_encryption=managed),
+        unread=unread_of(managed_encryption=managed),
     )
     return [queue]
 
@@ -241,7 +125,7 @@ def _bucket(body: Reader, address: str) -> list[CloudResource]:
     bucket = Bucket(
         at=body.at,
         logical=address,
-        name=_text(name),
+        name=text_at(name),
         origins={"public_access": body.at, "name": name.at},
     )
     return [bucket]
@@ -257,14 +141,14 @@ def _file_system(body: Reader, address: str) -> list[CloudResource]:
         at=body.at,
         logical=address,
         kind="LUSTRE",
-        deployment=_text(deployment),
+        deployment=text_at(deployment),
         size=size.number(),
-        version=_text(body / "file_system_type_version"),
-        efa=_flag(body / "efa_enabled"),
+        version=text_at(body / "file_system_type_version"),
+        efa=flag_at(body / "efa_enabled"),
         throughput=(body / "per_unit_storage_throughput").number(),
         backup_days=backups.number(),
-        imports=bool(_text(imports)),
-        exports=bool(_text(exports)),
+        imports=bool(text_at(imports)),
+        exports=bool(text_at(exports)),
         origins={
             "deployment": deployment.at,
             "size": size.at,
@@ -272,14 +156,14 @@ def _file_system(body: Reader, address: str) -> list[CloudResource]:
             "imports": imports.at,
             "exports": exports.at,
         },
-        unread=_unread(deployment=deployment, size=size),
+        unread=unread_of(deployment=deployment, size=size),
     )
     return [system]
 
 
 def _repository(body: Reader, address: str) -> list[CloudResource]:
     mutability = body / "image_tag_mutability"
-    scanning = _several(body / "image_scanning_configuration")
+    scanning = several_at(body / "image_scanning_configuration")
     configuration = body / "image_scanning_configuration"
     if scanning:
         configuration = scanning[0]
@@ -287,11 +171,11 @@ def _repository(body: Reader, address: str) -> list[CloudResource]:
     repository = RepositoryStack(
         at=body.at,
         logical=address,
-        name=_text(body / "name"),
-        mutability=_text(mutability),
-        scan=_flag(scan),
+        name=text_at(body / "name"),
+        mutability=text_at(mutability),
+        scan=flag_at(scan),
         origins={"mutability": mutability.at, "scan": scan.at},
-        unread=_unread(mutability=mutability, scan=scan),
+        unread=unread_of(mutability=mutability, scan=scan),
     )
     return [repository]
 
@@ -302,11 +186,11 @@ def _node_group(body: Reader, address: str) -> list[CloudResource]:
     group = NodeGroupStack(
         at=body.at,
         logical=address,
-        instance_types=tuple(filter(None, _texts(types))),
-        ami_type=_text(image),
+        instance_types=tuple(filter(None, texts_at(types))),
+        ami_type=text_at(image),
         template=bool(body / "launch_template"),
         origins={"instance_types": types.at, "ami_type": image.at},
-        unread=_unread(instance_types=types, ami_type=image),
+        unread=unread_of(instance_types=types, ami_type=image),
     )
     return [group]
 
@@ -321,7 +205,7 @@ def _event_rule(body: Reader, address: str) -> list[CloudResource]:
 
 
 def _placement_group(body: Reader, address: str) -> list[CloudResource]:
-    strategy = _text(body / "strategy")
+    strategy = text_at(body / "strategy")
     return [PlacementGroupStack(at=body.at, logical=address, strategy=strategy)]
 
 
@@ -330,10 +214,10 @@ def _access_entry(body: Reader, address: str) -> list[CloudResource]:
     entry = AccessEntryStack(
         at=body.at,
         logical=address,
-        cluster=_name(body / "cluster_name"),
-        principal=_name(body / "principal_arn"),
-        kind=_text(body / "type"),
-        groups=tuple(filter(None, map(_name, _several(groups)))),
+        cluster=name_at(body / "cluster_name"),
+        principal=name_at(body / "principal_arn"),
+        kind=text_at(body / "type"),
+        groups=tuple(filter(None, map(name_at, several_at(groups)))),
         origins={"groups": groups.at},
     )
     return [entry]
@@ -343,27 +227,27 @@ def _pod_identity(body: Reader, address: str) -> list[CloudResource]:
     association = PodIdentityStack(
         at=body.at,
         logical=address,
-        cluster=_name(body / "cluster_name"),
-        namespace=_text(body / "namespace"),
-        service_account=_text(body / "service_account"),
-        role=_name(body / "role_arn"),
+        cluster=name_at(body / "cluster_name"),
+        namespace=text_at(body / "namespace"),
+        service_account=text_at(body / "service_account"),
+        role=name_at(body / "role_arn"),
     )
     return [association]
 
 
 def _security_group(body: Reader, address: str) -> list[CloudResource]:
-    into = _several(body / "ingress")
-    out = _several(body / "egress")
+    into = several_at(body / "ingress")
+    out = several_at(body / "egress")
     rules = [_rule_within(rule, address, outgoing=False) for rule in into]
     rules += [_rule_within(rule, address, outgoing=True) for rule in out]
     texts = [(body / key).value for key in ("ingress", "egress")]
-    is_filled = any(_is_filled(text) for text in texts)
+    is_filled = any(is_filled_in(text) for text in texts)
     is_dynamic = bool(body / "dynamic")
     group = SecurityGroupStack(
         at=body.at,
         logical=address,
-        name=_text(body / "name"),
-        description=_text(body / "description"),
+        name=text_at(body / "name"),
+        description=text_at(body / "description"),
         rules=tuple(rules),
         closed_out=bool(body / "egress"),
         unread=frozenset({"rules"}) if is_filled or is_dynamic else frozenset(),
@@ -372,13 +256,13 @@ def _security_group(body: Reader, address: str) -> list[CloudResource]:
 
 
 def _rule_within(body: Reader, address: str, *, outgoing: bool) -> SecurityRule:
-    peers = _several(body / "security_groups")
-    if _flag(body / "self"):
+    peers = several_at(body / "security_groups")
+    if flag_at(body / "self"):
         peer = address
     else:
         peer = None
     if peer is None and peers:
-        peer = _name(peers[0])
+        peer = name_at(peers[0])
     return _rule(body, "protocol", peer, outgoing=outgoing)
 
 
@@ -386,7 +270,7 @@ def _rule(body: Reader, protocol: str, peer: str | None, *, outgoing: bool) -> S
     """A rule, whose protocol has two names in the provider."""
     return SecurityRule(
         outgoing,
-        _text(body / protocol),
+        text_at(body / protocol),
         (body / "from_port").number(),
         (body / "to_port").number(),
         peer,
@@ -426,8 +310,8 @@ def _attached(read: list[CloudResource], found: Found) -> list[CloudResource]:
     ]
     links = []
     for body, _ in found.get("aws_iam_role_policy_attachment", ()):
-        arn = _name(body / "policy_arn") or ""
-        links.append((_name(body / "role"), arn))
+        arn = name_at(body / "policy_arn") or ""
+        links.append((name_at(body / "role"), arn))
     whole: list[CloudResource] = []
     for resource in read:
         if isinstance(resource, IamRole):
@@ -457,25 +341,25 @@ def _whole(resource: CloudResource, found: Found) -> CloudResource:
         return _with_rules(resource, found)
     if isinstance(resource, EventRule):
         targets = [
-            _name(body / "arn")
+            name_at(body / "arn")
             for body, _ in found.get("aws_cloudwatch_event_target", ())
-            if _name(body / "rule") == resource.logical
+            if name_at(body / "rule") == resource.logical
         ]
         return replace(resource, targets=tuple(filter(None, targets)))
     if isinstance(resource, AccessEntryStack):
         known = (resource.logical, resource.principal)
         policies = []
         for body, _ in found.get("aws_eks_access_policy_association", ()):
-            principal = _name(body / "principal_arn")
+            principal = name_at(body / "principal_arn")
             if principal in known:
-                policies.append(_text(body / "policy_arn"))
+                policies.append(text_at(body / "policy_arn"))
         return replace(resource, policies=tuple(filter(None, policies)))
     return resource
 
 
 def _with_public_access(bucket: Bucket, found: Found) -> Bucket:
     for body, _ in found.get("aws_s3_bucket_public_access_block", ()):
-        whose = _name(body / "bucket")
+        whose = name_at(body / "bucket")
         if whose not in (bucket.logical, bucket.name):
             continue
         # What this resource leaves out is off (provider's page, aws_s3_bucket_public_access_block).
@@ -483,7 +367,7 @@ def _with_public_access(bucket: Bucket, found: Found) -> Bucket:
         for argument, name in _PUBLIC.items():
             flag: bool | None = False
             if body / argument:
-                flag = _flag(body / argument)
+                flag = flag_at(body / argument)
             if flag is not None:
                 said[name] = flag
         origins = {**bucket.origins, "public_access": body.at}
@@ -496,18 +380,18 @@ def _with_rules(group: SecurityGroupStack, found: Found) -> SecurityGroupStack:
     closed_out = group.closed_out
     for kind, outgoing in _ALONE.items():
         for body, _ in found.get(kind, ()):
-            if _name(body / "security_group_id") != group.logical:
+            if name_at(body / "security_group_id") != group.logical:
                 continue
             closed_out |= outgoing
-            peer = _name(body / "referenced_security_group_id")
+            peer = name_at(body / "referenced_security_group_id")
             rules.append(_rule(body, "ip_protocol", peer, outgoing=outgoing))
     for body, _ in found.get("aws_security_group_rule", ()):
-        if _name(body / "security_group_id") != group.logical:
+        if name_at(body / "security_group_id") != group.logical:
             continue
-        outgoing = _text(body / "type") == "egress"
+        outgoing = text_at(body / "type") == "egress"
         closed_out |= outgoing
-        peer = _name(body / "source_security_group_id")
-        if _flag(body / "self"):
+        peer = name_at(body / "source_security_group_id")
+        if flag_at(body / "self"):
             peer = group.logical
         rules.append(_rule(body, "protocol", peer, outgoing=outgoing))
     return replace(group, rules=tuple(rules), closed_out=closed_out)

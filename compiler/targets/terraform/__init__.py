@@ -16,7 +16,8 @@ from compiler.output import Artifact
 from compiler.output.artifact import Places
 from compiler.output.body import walk_mappings
 from compiler.targets.terraform.expressions import EXPORT, Named, Names, identifier, literal
-from compiler.targets.terraform.types import TYPES, Part
+from compiler.targets.terraform.part import Part
+from compiler.targets.terraform.types import TYPES
 
 FOLDER = "bootstrap/terraform"
 VERSION, PROVIDER = ">= 1.11", "6.25.0"

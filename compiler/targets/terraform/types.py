@@ -7,26 +7,13 @@ is in ``compiler/formats/terraform/data``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from compiler.targets.body import given
 from compiler.targets.terraform.expressions import Names
-
-Properties = Mapping[str, Any]
-
-
-class Part(NamedTuple):
-    """A resource of the provider. ``suffix`` tells it from the first of its logical name; ``of`` is the property that
-    it is made from, empty where it is made from all."""
-
-    type: str
-    arguments: dict[str, Any]
-    suffix: str = ""
-    of: str = ""
-
-
-Make = Callable[[Properties, Names, str], Iterator[Part]]
+from compiler.targets.terraform.part import Make, Part, Properties, tags_in, tags_of
+from compiler.targets.terraform.stored import association, bucket, file_system, snapshots
 
 
 def _plain(type: str, **arguments: str) -> Make:
@@ -41,20 +28,10 @@ def _plain(type: str, **arguments: str) -> Make:
             argument: properties[name] for argument, name in known.items() if name in properties
         }
         if "tags" in values:
-            values["tags"] = _tags(values["tags"])
+            values["tags"] = tags_of(values["tags"])
         yield Part(type, names.value(values))
 
     return make
-
-
-def _tags(tags: list[dict[str, str]]) -> dict[str, str]:
-    return {tag["Key"]: tag["Value"] for tag in tags}
-
-
-def _tagged(properties: Properties) -> dict[str, str] | None:
-    if "Tags" in properties:
-        return _tags(properties["Tags"])
-    return None
 
 
 def _security_group(properties: Properties, names: Names, address: str) -> Iterator[Part]:
@@ -63,7 +40,7 @@ def _security_group(properties: Properties, names: Names, address: str) -> Itera
     group = given(
         description=properties["GroupDescription"],
         vpc_id=properties["VpcId"],
-        tags=_tagged(properties),
+        tags=tags_in(properties),
     )
     yield Part("aws_security_group", names.value(group))
     for way in ("ingress", "egress"):
@@ -99,7 +76,7 @@ def _role(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     role = given(
         name=properties.get("RoleName"),
         assume_role_policy=names.text(properties["AssumeRolePolicyDocument"]),
-        tags=names.value(_tagged(properties)),
+        tags=names.value(tags_in(properties)),
     )
     yield Part("aws_iam_role", role)
     reference = f"${{{address}.name}}"
@@ -153,123 +130,6 @@ def _event_rule(properties: Properties, names: Names, address: str) -> Iterator[
         yield Part("aws_cloudwatch_event_target", arguments, "", "Targets")
 
 
-def _bucket(properties: Properties, names: Names, address: str) -> Iterator[Part]:
-    bucket = {"bucket": f"${{{address}.id}}"}
-    tags = names.value(_tagged(properties))
-    own = given(bucket=properties["BucketName"], tags=tags)
-    yield Part("aws_s3_bucket", own)
-    encryption = properties["BucketEncryption"]["ServerSideEncryptionConfiguration"]
-    yield Part(
-        "aws_s3_bucket_server_side_encryption_configuration",
-        {**bucket, "rule": [_encryption(rule) for rule in encryption]},
-        of="BucketEncryption",
-    )
-    rules = properties["LifecycleConfiguration"]["Rules"]
-    yield Part(
-        "aws_s3_bucket_lifecycle_configuration",
-        {**bucket, "rule": [_lifecycle(rule) for rule in rules]},
-        of="LifecycleConfiguration",
-    )
-    (owner,) = properties["OwnershipControls"]["Rules"]
-    owned = {"object_ownership": owner["ObjectOwnership"]}
-    yield Part("aws_s3_bucket_ownership_controls", {**bucket, "rule": owned})
-    public = properties["PublicAccessBlockConfiguration"]
-    yield Part(
-        "aws_s3_bucket_public_access_block",
-        {
-            **bucket,
-            "block_public_acls": public["BlockPublicAcls"],
-            "block_public_policy": public["BlockPublicPolicy"],
-            "ignore_public_acls": public["IgnorePublicAcls"],
-            "restrict_public_buckets": public["RestrictPublicBuckets"],
-        },
-    )
-    versioning = {"status": properties["VersioningConfiguration"]["Status"]}
-    yield Part(
-        "aws_s3_bucket_versioning",
-        {**bucket, "versioning_configuration": versioning},
-        of="VersioningConfiguration",
-    )
-
-
-def _encryption(rule: Properties) -> dict[str, Any]:
-    default = rule["ServerSideEncryptionByDefault"]
-    applied = given(
-        sse_algorithm=default["SSEAlgorithm"], kms_master_key_id=default.get("KMSMasterKeyID")
-    )
-    return given(
-        apply_server_side_encryption_by_default=applied,
-        bucket_key_enabled=rule.get("BucketKeyEnabled"),
-    )
-
-
-def _lifecycle(rule: Properties) -> dict[str, Any]:
-    uploads = rule.get("AbortIncompleteMultipartUpload")
-    versions = rule.get("NoncurrentVersionExpiration")
-    moves = [
-        {"days": move["TransitionInDays"], "storage_class": move["StorageClass"]}
-        for move in rule.get("Transitions", [])
-    ]
-    rendered = given(id=rule["Id"], status=rule["Status"], transition=moves)
-    rendered["filter"] = {"prefix": ""}  # every object
-    if uploads is not None:
-        days = uploads["DaysAfterInitiation"]
-        rendered["abort_incomplete_multipart_upload"] = {"days_after_initiation": days}
-    if versions is not None:
-        days = versions["NoncurrentDays"]
-        rendered["noncurrent_version_expiration"] = {"noncurrent_days": days}
-    return rendered
-
-
-def _file_system(properties: Properties, names: Names, address: str) -> Iterator[Part]:
-    lustre = properties["LustreConfiguration"]
-    metadata = lustre.get("MetadataConfiguration")
-    metadata_block = None
-    if metadata is not None:
-        metadata_block = given(mode=metadata.get("Mode"), iops=metadata.get("Iops"))
-    arguments = given(
-        storage_capacity=properties["StorageCapacity"],
-        storage_type=properties["StorageType"],
-        file_system_type_version=properties["FileSystemTypeVersion"],
-        kms_key_id=properties.get("KmsKeyId"),
-        subnet_ids=properties["SubnetIds"],
-        security_group_ids=properties["SecurityGroupIds"],
-        deployment_type=lustre["DeploymentType"],
-        per_unit_storage_throughput=lustre.get("PerUnitStorageThroughput"),
-        drive_cache_type=lustre.get("DriveCacheType"),
-        data_compression_type=lustre["DataCompressionType"],
-        metadata_configuration=metadata_block,
-        efa_enabled=lustre.get("EfaEnabled"),
-        automatic_backup_retention_days=lustre.get("AutomaticBackupRetentionDays"),
-        daily_automatic_backup_start_time=lustre.get("DailyAutomaticBackupStartTime"),
-        copy_tags_to_backups=lustre.get("CopyTagsToBackups"),
-        weekly_maintenance_start_time=lustre.get("WeeklyMaintenanceStartTime"),
-        tags=_tagged(properties),
-    )
-    yield Part("aws_fsx_lustre_file_system", names.value(arguments))
-
-
-def _association(properties: Properties, names: Names, address: str) -> Iterator[Part]:
-    s3 = properties.get("S3", {})
-    policies = {
-        argument: {"events": s3[name]["Events"]}
-        for argument, name in (
-            ("auto_import_policy", "AutoImportPolicy"),
-            ("auto_export_policy", "AutoExportPolicy"),
-        )
-        if name in s3
-    }
-    arguments = given(
-        file_system_id=properties["FileSystemId"],
-        file_system_path=properties["FileSystemPath"],
-        data_repository_path=properties["DataRepositoryPath"],
-        batch_import_meta_data_on_create=properties["BatchImportMetaDataOnCreate"],
-        s3=policies or None,
-        tags=_tagged(properties),
-    )
-    yield Part("aws_fsx_data_repository_association", names.value(arguments))
-
-
 def _repository(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     encryption = properties["EncryptionConfiguration"]
     scan = properties["ImageScanningConfiguration"]["ScanOnPush"]
@@ -280,7 +140,7 @@ def _repository(properties: Properties, names: Names, address: str) -> Iterator[
         encryption_configuration=given(
             encryption_type=encryption["EncryptionType"], kms_key=encryption.get("KmsKey")
         ),
-        tags=_tagged(properties),
+        tags=tags_in(properties),
     )
     yield Part("aws_ecr_repository", names.value(arguments))
     policy = names.value(properties["LifecyclePolicy"]["LifecyclePolicyText"])
@@ -326,7 +186,7 @@ def _project(properties: Properties, names: Names, address: str) -> Iterator[Par
             "cloudwatch_logs": {"status": logs["Status"], "group_name": logs["GroupName"]}
         },
         build_timeout=properties["TimeoutInMinutes"],
-        tags=_tagged(properties),
+        tags=tags_in(properties),
     )
     yield Part("aws_codebuild_project", names.value(arguments))
 
@@ -351,47 +211,19 @@ def _entry(properties: Properties, names: Names, address: str) -> Iterator[Part]
         yield Part(kind, associated, f"_{number}", "AccessPolicies")
 
 
-def _snapshots(properties: Properties, names: Names, address: str) -> Iterator[Part]:
-    details = properties["PolicyDetails"]
-    schedules = [
-        {
-            "name": schedule["Name"],
-            "create_rule": {
-                "interval": schedule["CreateRule"]["Interval"],
-                "interval_unit": schedule["CreateRule"]["IntervalUnit"],
-            },
-            "retain_rule": {"count": schedule["RetainRule"]["Count"]},
-            "copy_tags": schedule["CopyTags"],
-        }
-        for schedule in details["Schedules"]
-    ]
-    arguments = given(
-        description=properties["Description"],
-        state=properties["State"],
-        execution_role_arn=properties["ExecutionRoleArn"],
-        policy_details={
-            "resource_types": details["ResourceTypes"],
-            "target_tags": _tags(details["TargetTags"]),
-            "schedule": schedules,
-        },
-        tags=_tagged(properties),
-    )
-    yield Part("aws_dlm_lifecycle_policy", names.value(arguments))
-
-
 def _key(properties: Properties, names: Names, address: str) -> Iterator[Part]:
     arguments = given(
         description=properties["Description"],
         enable_key_rotation=properties["EnableKeyRotation"],
         policy=names.text(properties["KeyPolicy"]),
-        tags=names.value(_tagged(properties)),
+        tags=names.value(tags_in(properties)),
     )
     yield Part("aws_kms_key", arguments)
 
 
 TYPES: Mapping[str, tuple[str, Make]] = {
     "AWS::CodeBuild::Project": ("aws_codebuild_project", _project),
-    "AWS::DLM::LifecyclePolicy": ("aws_dlm_lifecycle_policy", _snapshots),
+    "AWS::DLM::LifecyclePolicy": ("aws_dlm_lifecycle_policy", snapshots),
     "AWS::EC2::EIP": ("aws_eip", _plain("aws_eip", domain="Domain")),
     "AWS::EC2::InternetGateway": ("aws_internet_gateway", _plain("aws_internet_gateway")),
     "AWS::EC2::NatGateway": (
@@ -476,8 +308,8 @@ TYPES: Mapping[str, tuple[str, Make]] = {
         ),
     ),
     "AWS::Events::Rule": ("aws_cloudwatch_event_rule", _event_rule),
-    "AWS::FSx::DataRepositoryAssociation": ("aws_fsx_data_repository_association", _association),
-    "AWS::FSx::FileSystem": ("aws_fsx_lustre_file_system", _file_system),
+    "AWS::FSx::DataRepositoryAssociation": ("aws_fsx_data_repository_association", association),
+    "AWS::FSx::FileSystem": ("aws_fsx_lustre_file_system", file_system),
     "AWS::IAM::InstanceProfile": ("aws_iam_instance_profile", _profile),
     "AWS::IAM::ManagedPolicy": ("aws_iam_policy", _document("aws_iam_policy", "policy")),
     "AWS::IAM::Role": ("aws_iam_role", _role),
@@ -494,7 +326,7 @@ TYPES: Mapping[str, tuple[str, Make]] = {
         "aws_cloudwatch_log_group",
         _plain("aws_cloudwatch_log_group", retention_in_days="RetentionInDays"),
     ),
-    "AWS::S3::Bucket": ("aws_s3_bucket", _bucket),
+    "AWS::S3::Bucket": ("aws_s3_bucket", bucket),
     "AWS::S3::BucketPolicy": (
         "aws_s3_bucket_policy",
         _document("aws_s3_bucket_policy", "policy", bucket="Bucket"),

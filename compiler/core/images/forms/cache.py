@@ -4,9 +4,9 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from compiler.spec.aws import CachePrefix, CacheSecret
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
-from compiler.spec.types import CachePrefix, CacheSecret
 
 # ECR user guide, pull-through-cache: which registries want to know who asks.
 _WITH_LOGIN = ("docker.io", "ghcr.io", "registry.gitlab.com")

@@ -4,19 +4,17 @@ from typing import Literal
 
 from pydantic import Field
 
+from compiler.spec.aws import CodeConnection, EcrName, KmsKey
 from compiler.spec.base import SpecModel
 from compiler.spec.choice import OneOf
 from compiler.spec.types import (
-    CodeConnection,
     ContainerPath,
     ContextPath,
     CudaVersion,
     DebianName,
     DebianVersion,
-    EcrName,
     EnvName,
     ImageByDigest,
-    KmsKey,
     Line,
     Name,
     RunnerLabel,

@@ -5,9 +5,10 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from compiler.spec.aws import SecurityGroupId, SubnetCidr, SubnetId, VpcId, Zone
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
-from compiler.spec.types import Distinct, SecurityGroupId, SubnetCidr, SubnetId, VpcId, Zone
+from compiler.spec.types import Distinct
 
 
 class Subnet(SpecModel):

@@ -5,9 +5,10 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from compiler.spec.aws import ReservationId
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
-from compiler.spec.types import MOST_NODES, ReservationId, Timestamp
+from compiler.spec.types import MOST_NODES, Timestamp
 
 
 class Reservation(SpecModel):

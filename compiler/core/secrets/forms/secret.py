@@ -4,17 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from compiler.spec.aws import KmsKeyArn, StoredName
 from compiler.spec.base import SpecModel
-from compiler.spec.types import (
-    Distinct,
-    JsonKey,
-    KmsKeyArn,
-    Name,
-    ObjectName,
-    RefreshInterval,
-    SecretKey,
-    StoredName,
-)
+from compiler.spec.types import Distinct, JsonKey, Name, ObjectName, RefreshInterval, SecretKey
 
 
 class StoredSecret(SpecModel):

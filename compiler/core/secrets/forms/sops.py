@@ -4,9 +4,9 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
+from compiler.spec.aws import KmsKeyArn
 from compiler.spec.base import SpecModel
 from compiler.spec.choice import existing_or_created, one_of
-from compiler.spec.types import KmsKeyArn
 
 
 class ExistingKey(SpecModel):

@@ -4,21 +4,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from compiler.spec.aws import DayTime, KmsKey, LustrePath, LustreVersion, S3Path, WeekTime, Zone
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.choice import one_of
-from compiler.spec.types import (
-    DayTime,
-    Distinct,
-    KmsKey,
-    LustrePath,
-    LustreVersion,
-    Name,
-    S3Path,
-    Size,
-    WeekTime,
-    Zone,
-)
+from compiler.spec.types import Distinct, Name, Size
 
 Event = Literal["NEW", "CHANGED", "DELETED"]
 

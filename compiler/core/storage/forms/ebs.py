@@ -4,10 +4,11 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from compiler.spec.aws import KmsKey, VolumeId, Zone
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.choice import existing_or_created, one_of
-from compiler.spec.types import KmsKey, Size, VolumeId, Zone
+from compiler.spec.types import Size
 
 _LARGEST_GIB = 65536
 

@@ -4,9 +4,10 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from compiler.spec.aws import Bucket, KmsKey, Prefix
 from compiler.spec.base import SpecModel
 from compiler.spec.choice import existing_or_created, one_of
-from compiler.spec.types import Bucket, KmsKey, Name, Prefix, Size
+from compiler.spec.types import Name, Size
 
 StorageClass = Literal[
     "STANDARD_IA", "INTELLIGENT_TIERING", "ONEZONE_IA", "GLACIER_IR", "GLACIER", "DEEP_ARCHIVE"

@@ -4,8 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from compiler.spec.aws import Arn
 from compiler.spec.base import SpecModel
-from compiler.spec.types import Arn, Distinct, GroupName, Name, Quantity
+from compiler.spec.types import Distinct, GroupName, Name, Quantity
 
 
 class NamespaceQuota(SpecModel):

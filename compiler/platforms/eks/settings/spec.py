@@ -5,19 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from compiler.places import Route
+from compiler.spec.aws import AddonName, AmiAlias, Arn, InstanceType, PublicCidr
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.later import later
 from compiler.spec.section import Section
-from compiler.spec.types import (
-    AddonName,
-    AmiAlias,
-    Arn,
-    Distinct,
-    InstanceType,
-    KubernetesVersion,
-    PublicCidr,
-)
+from compiler.spec.types import Distinct, KubernetesVersion
 
 if TYPE_CHECKING:
     from compiler.platforms.eks.settings.forms.addon_settings import AddonSettings

@@ -4,9 +4,9 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from compiler.spec.aws import Bucket, Region
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
-from compiler.spec.types import Bucket, Region
 
 
 class StateBucket(SpecModel):

@@ -4,8 +4,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from compiler.spec.aws import AddonVersion, PolicyArn
 from compiler.spec.base import SpecModel
-from compiler.spec.types import AddonVersion, Distinct, ObjectName, PolicyArn
+from compiler.spec.types import Distinct, ObjectName
 
 
 class AddonRole(SpecModel):

@@ -1,0 +1,150 @@
+"""What every command does with its arguments: the settings of a run, and wrong usage in one line."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable
+from datetime import date
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from compiler import inputs
+from compiler.cli import repeat
+from compiler.cli.exits import USAGE
+from compiler.cli.streams import UsageError, err
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from compiler.diagnostics import Diagnostic
+    from compiler.outcome import Options
+
+
+def command(run: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+    """Report wrong words, and a working directory that was removed, in one line."""
+
+    @wraps(run)
+    def reporting(options: argparse.Namespace) -> int:
+        try:
+            _require_working_directory()
+            return run(options)
+        except UsageError as fault:
+            err(f"trainyard: {fault}\n")
+            return USAGE
+
+    return reporting
+
+
+def _require_working_directory() -> None:
+    """Paths are shown relative to the working directory, so there must be one."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise UsageError(
+            "the working directory does not exist any more: change to one that does"
+        ) from None
+
+
+def run_options(options: argparse.Namespace, *, explained: bool = False) -> Options:
+    from compiler.outcome import Options
+
+    folder = options.policies
+    if folder is not None and not inputs.is_folder(folder):
+        raise UsageError(f"`{folder}` is not a folder with policies")
+    options.policies = folder or own_policies()
+    if options.policies is None:
+        _say_what_is_not_applied(options)
+    against = getattr(options, "against", None)
+    if against is not None and not inputs.is_folder(against):
+        raise UsageError(
+            f"`--against {against}` is not a folder: give one with a folder for each cluster, like `generated`"
+        )
+    output = getattr(options, "output", Path("generated"))
+    return Options(
+        policies=options.policies,
+        catalog=options.catalog,
+        today=date.today(),
+        output=output,
+        folder=_in_repository(output),
+        hold=hasattr(options, "replace"),
+        replace=_replaced(options, output),
+        against=against,
+        explained=explained,
+        cache=repeat.current.cache if repeat.current is not None else None,
+    )
+
+
+def _replaced(options: argparse.Namespace, output: Path) -> tuple[str, ...]:
+    """The jobs of ``--replace``; a name that no remembered run has is a slip."""
+    names = tuple(getattr(options, "replace", ()))
+    if not names:
+        return ()
+    from compiler.diagnostics.near import meant
+    from compiler.history.runs import FOLDER, read_runs
+
+    committed = getattr(options, "against", None) or output
+    known: set[str] = set()
+    for folder in inputs.with_file(committed, FOLDER):
+        runs, _ = read_runs(Path(folder))
+        for run in runs:
+            known |= {run.job, run.object}
+    for name in names:
+        is_pattern = "*" in name or "?" in name
+        if is_pattern or name in known:
+            continue
+        hint = meant(name, known)
+        if hint:
+            hint = f": {hint}"
+        raise UsageError(f"`--replace {name}`: `{committed}` remembers no run of such a job{hint}")
+    return names
+
+
+def _in_repository(output: Path) -> str:
+    """The output's path in the repository, whose root is the working directory; the default for one outside of it."""
+    path = os.path.relpath(output)
+    outside = path == "." or path.startswith("..")
+    if outside:
+        return "generated"
+    return Path(path).as_posix()
+
+
+def own_policies() -> Path | None:
+    """The ``policies/`` of the folder in which the command is run. Rules are code, so none is taken from anywhere
+    else: not from beside what is read, nor from above it."""
+    folder = Path("policies")
+    return folder if inputs.is_folder(folder) else None
+
+
+def _say_what_is_not_applied(options: argparse.Namespace) -> None:
+    """A note on policies that lie beside what is read, where somebody may expect that they are applied."""
+    from compiler.policy.load import SETTINGS
+
+    for path in map(Path, options.paths):
+        beside = (path if inputs.is_folder(path) else path.parent).absolute()
+        for folder in (beside, beside.parent):
+            policies = folder / "policies"
+            settings = [policies / name for name in SETTINGS]
+            if any(map(inputs.is_file, settings)):
+                complain([_not_applied(policies)])
+                return
+
+
+def _not_applied(policies: Path) -> Diagnostic:
+    from compiler.diagnostics import Diagnostic, Severity
+
+    shown = os.path.relpath(policies)
+    return Diagnostic(
+        "POL017",
+        Severity.NOTE,
+        f"`{shown}` is not applied: rules are code, and are taken from `policies/` of the folder in which this is run",
+        help=f"run it in `{os.path.dirname(shown)}`; or write `--policies {shown}`, if you trust its authors",
+    )
+
+
+def complain(diagnostics: Iterable[Diagnostic]) -> None:
+    from compiler import __version__
+    from compiler.diagnostics.render import render
+
+    err(render("text", list(diagnostics), tool_version=__version__))
