@@ -81,6 +81,7 @@ def _output(command: str, folder: Path) -> str:
         "LC_ALL": "C.UTF-8",
         "HOME": str(folder),
         "GIT_CONFIG_GLOBAL": os.devnull,
+        "TRAINYARD_CACHE_DIR": os.devnull,
     }
     done = subprocess.run(  # noqa: S603  # the commands stand in our own documentation
         ["/usr/bin/env", "bash", "-c", command],

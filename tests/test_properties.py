@@ -57,7 +57,7 @@ TYPES = {
 }
 REGION = "us-west-2"
 FSX_SIZES = st.sampled_from([1200, 2400, 4800, 38400])
-DURATIONS = st.integers(1, 10**6).map(lambda seconds: f"{seconds}s")
+DURATIONS = st.integers(1, 24 * 3600).map(lambda seconds: f"{seconds}s")
 WORDS = st.text("abc${} \"'\n:#é", max_size=8)
 
 
@@ -155,15 +155,16 @@ def job(draw: st.DrawFn, name: str, where: dict[str, Any], storage: list[str]) -
             mapping(
                 args=some(st.lists(WORDS, max_size=3)),
                 env=some(st.dictionaries(st.sampled_from(["A", "NCCL_NET", "B.c"]), WORDS)),
-                secrets=some(st.just([{"env": "TOKEN", "secret": "s", "key": "k"}])),
+                secretEnv=some(st.just([{"env": "TOKEN", "secret": "s", "key": "k"}])),
                 checkpoint=some(
                     st.sampled_from([{"path": "/c"}, {"path": "/c", "signalFile": "/tmp/it's"}])
                 ),
-                torch=some(st.sampled_from(["2.11", "2.12"])),
+                torchVersion=some(st.sampled_from(["2.11", "2.12"])),
                 launcher=some(st.sampled_from(LAUNCHERS)),
                 timeout=some(DURATIONS),
                 rerun=some(st.integers(0, 3)),
-                retries=some(mapping(process=st.integers(0, 9), job=st.integers(0, 9))),
+                maxRestarts=some(st.integers(0, 9)),
+                retries=some(st.integers(0, 9)),
                 labels=some(st.just({"a": ""})),
                 priority=some(st.sampled_from(["low", "high"])),
                 sharedMemory=some(st.sampled_from(["1Gi", "64Gi"])),

@@ -154,7 +154,7 @@ def test_what_programs_import_is_locked_in_their_image(lesson: Lesson) -> None:
 
 @each_lesson
 def test_jobs_that_need_more_than_pytorch_have_the_image_that_has_it(lesson: Lesson) -> None:
-    secrets = {secret["env"] for secret in lesson.spec.get("secrets", [])}
+    secrets = {secret["env"] for secret in lesson.spec.get("secretEnv", [])}
     needs_more = "HF_TOKEN" in secrets or lesson.argument("--deepspeed") is not None
     assert needs_more == (lesson.spec.get("image") == "train")
 

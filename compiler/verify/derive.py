@@ -109,7 +109,7 @@ def load_crds(folder: Path) -> Iterator[Raw]:
                 yield document
 
 
-def _kinds_by_place() -> dict[str, frozenset[str]]:
+def kinds_by_place() -> dict[str, frozenset[str]]:
     """The kinds whose definitions are read, those of jobs too, by the folder below ``crds/``."""
     places = dict(CRDS)
     for kind in job_kinds().values():
@@ -120,12 +120,12 @@ def _kinds_by_place() -> dict[str, frozenset[str]]:
 
 def derive(shared_folder: Path, trainer_21: Path | None = None) -> Iterator[tuple[str, Raw]]:
     """File names with derived schemas."""
-    for place, kinds in _kinds_by_place().items():
+    for place, kinds in kinds_by_place().items():
         folder = shared_folder / "crds" / place
         project, _, release = place.partition("/")
         yield from _crd_files(folder, kinds, project, release, _source(folder))
     if trainer_21 is not None:
-        kinds = _kinds_by_place()["kubeflow-trainer/v2.3.0"]
+        kinds = kinds_by_place()["kubeflow-trainer/v2.3.0"]
         yield from _crd_files(
             trainer_21, kinds, "kubeflow-trainer", "v2.1.0", TRAINER_21, variant="2.1"
         )

@@ -38,7 +38,7 @@ def ami_release_impossible(node_class: NodeClass, world: World) -> Iterator[Find
     found = _DATED.match(node_class.ami_alias or "")
     if found is not None:
         fault = _fault(found, world.today)
-    elif family in _FIRST and version != "latest":
+    elif family in _FIRST and version != "latest" and "$" not in version:
         fault = "its releases are called by their day, like `v20260714`"
     else:
         return

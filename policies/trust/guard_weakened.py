@@ -12,6 +12,8 @@ from compiler.policy.world import World
 _KUSTOMIZATION = "Kustomization"
 _DENY = "Deny"
 _STAGE = "trainyard-"
+_INCLUDED = ("trainyard-include", "trainyard-include-custom")
+"""Objects of any kind: the stages of `include` have every right (docs/security.md)."""
 
 
 @rule(
@@ -48,7 +50,7 @@ def guard_weakened(manifest: Manifest, world: World) -> Iterator[Finding]:
     spec, kind = ("spec",), manifest.ref.kind
     if kind == _KUSTOMIZATION:
         account = value(manifest.body, *spec, "serviceAccountName")
-        is_stage = manifest.ref.name.startswith(_STAGE)
+        is_stage = manifest.ref.name.startswith(_STAGE) and manifest.ref.name not in _INCLUDED
         if is_stage and not (account and _is_own(world, str(account), manifest.ref.namespace)):
             yield Finding(
                 f"`{manifest.ref.name}` is applied by `{account or 'the controller'}`, not by its own account",

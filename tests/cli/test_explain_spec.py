@@ -119,7 +119,7 @@ def test_a_name_of_a_free_mapping_is_the_mapping(trainyard: Command) -> None:
             "write one of `spec.nodePools[].rootVolume.size`, `spec.storage[].fsxLustre.existing.size`, "
             "`spec.storage[].fsxLustre.create.size`",
         ),
-        ("gracePerid", "did you mean `spec.jobs[].terminationGracePeriod`?"),
+        ("terminationGracePerid", "did you mean `spec.jobs[].terminationGracePeriod`?"),
         ("zzz", "`trainyard explain --spec` lists all"),
     ],
 )

@@ -63,7 +63,7 @@ KINDS: dict[str, tuple[dict[str, Any], str, int]] = {
     "TrainJob by JAX": ({"launcher": {"jax": {}}, "command": ["python", "t.py"]}, "maxRestarts", 3),
     "JobSet": ({"kind": "JobSet"}, "maxRestarts", 3),
     "PyTorchJob, which counts pods": ({"kind": "PyTorchJob"}, "backoffLimit", 6),
-    "MPIJob": ({"kind": "PyTorchJob", **MPI}, "backoffLimit", 3),
+    "MPIJob": ({"kind": "MPIJob", **MPI}, "backoffLimit", 3),
     "RayJob": ({"kind": "RayJob", "command": ["python", "t.py"]}, "backoffLimit", 3),
     "Job, whose pods do not know each other": (
         {"kind": "Job", "command": ["python", "t.py"]},
@@ -101,7 +101,7 @@ def test_ten_that_are_written_are_found(trainyard: Command, tmp_path: Path) -> N
     text = yaml.safe_dump(spec(job={"nodes": 2}, jobDefaults={"retries": 10}))
     path.write_text(text)
     done = trainyard("check", path)
-    place = f"{path}:{text.splitlines().index('      job: 10') + 1}:12"
+    place = f"{path}:{text.splitlines().index('    retries: 10') + 1}:14"
     assert "warning[RUN041]: job `train` may restart 10 times, and has nowhere to save" in done.out
     assert place in done.out
     path.write_text(yaml.safe_dump(spec(job={"nodes": 2})))

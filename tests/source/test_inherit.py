@@ -89,11 +89,11 @@ def test_a_chain_wins_over_the_defaults_and_the_nearest_wins() -> None:
         "torchVersion": "2.12",
         "rerun": 0,
     }
-    assert found[1]["done"] is True
+    assert found[1]["completed"] is True
     assert "rerun" not in found[1]
 
 
-@pytest.mark.parametrize("key", ["name", "rerun", "done", "extends"])
+@pytest.mark.parametrize("key", ["name", "rerun", "completed", "extends"])
 def test_what_is_of_one_job_alone_is_never_inherited(key: str) -> None:
     first = {"name": "name: a", "extends": "name: a, extends: c"}.get(key, f"name: a, {key}: true")
     found = jobs(f"""
@@ -239,7 +239,7 @@ def test_what_jobs_inherit_is_refused_once_where_it_stands() -> None:
     assert sorted(reported) == [("SPC002", 5), ("SPC004", 5), ("SPC005", 3)]
 
 
-@pytest.mark.parametrize("key", ["name", "extends", "rerun", "done", "nods"])
+@pytest.mark.parametrize("key", ["name", "extends", "rerun", "completed", "nods"])
 def test_defaults_have_the_keys_of_a_job_that_can_be_inherited(key: str) -> None:
     whole, _ = inherited(f"\n  jobDefaults: {{{key}: a}}\n")
     (found,) = load(whole)[1]

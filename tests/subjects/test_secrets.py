@@ -173,7 +173,7 @@ def test_a_stack_may_name_its_role() -> None:
 
 def test_the_key_of_a_variable_is_one_of_the_secret() -> None:
     wrong = [{"env": "HF_TOKEN", "secret": "hf-token", "key": "hf_token"}]
-    _, found = resolved(data(TOKEN, secrets=wrong, imagePullSecrets=[]))
+    _, found = resolved(data(TOKEN, secretEnv=wrong, imagePullSecrets=[]))
     assert [(each.code, str(each.at)) for each in found] == [
-        ("RES110", "spec.jobs[0].secrets[0].key")
+        ("RES110", "spec.jobs[0].secretEnv[0].key")
     ]

@@ -23,6 +23,7 @@ COMMAND = re.compile(r"kubectl (?P<verb>[a-z]+(?:-[a-z]+)?)(?P<rest>[^`\n#|;&]*)
 PLATFORM = {
     ("annotate", "node"),
     ("apply", ""),
+    ("create", "token"),
     ("delete", "-k"),
     ("delete", "externalsecret"),
     ("delete", "helmrelease"),

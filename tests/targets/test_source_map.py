@@ -200,7 +200,7 @@ LINES: list[tuple[str, str, tuple[Key, ...], str]] = [
         "ClusterTrainingRuntime",
         "",
         ("spec", "template", "spec", "failurePolicy", "maxRestarts"),
-        "maxRestarts: 3, retries: 10",
+        "retries: 10",
     ),
     ("ClusterConfig", "seoul-llm", ("metadata", "region"), "region: ap-northeast-2"),
     (

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from compiler.verify import Schemas
-from compiler.verify.derive import CRDS, load_crds
+from compiler.verify.derive import kinds_by_place, load_crds
 
 SHARED = Path(__file__).parents[3] / "shared"
 
@@ -27,7 +27,7 @@ def upstream(*parts: str) -> Path:
 def crds() -> list[dict[str, Any]]:
     """The upstream CRDs as released, of the kinds that have a committed schema."""
     folder = upstream("crds")
-    return [crd for place in CRDS for crd in load_crds(folder / place)]
+    return [crd for place in kinds_by_place() for crd in load_crds(folder / place)]
 
 
 @pytest.fixture(scope="session")
