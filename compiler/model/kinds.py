@@ -11,3 +11,28 @@ def framework_of(kind: str) -> str | None:
     """What Kueue calls a kind in ``integrations.frameworks`` (v0.19.2); ``None`` for one that it does not queue."""
     known = kinds().get(kind)
     return known.framework if known else _READ_ONLY.get(kind)
+
+
+def is_restarted_by_operator(kind: str) -> bool:
+    """Whether an operator of its own decides which pods of a kind start again, and not their Job."""
+    known = kinds().get(kind)
+    return known is not None and bool(known.operator)
+
+
+_OF_OPERATOR = ("spec", "runPolicy", "backoffLimit")
+_LIMITS = {"TFJob": _OF_OPERATOR, "JAXJob": _OF_OPERATOR}
+"""Of kinds that are read only."""
+
+
+def retries_of(kind: str) -> tuple[str, ...] | None:
+    """Where objects of a kind say how often all their pods start again; ``None`` where they do not."""
+    known = kinds().get(kind)
+    if known is None:
+        return _LIMITS.get(kind)
+    return known.retries if known.retries and known.has_peers else None
+
+
+def counts_pods(kind: str) -> bool:
+    """Whether that number is of the restarts of all pods (training-operator v1.9.4, PastBackoffLimit)."""
+    known = kinds().get(kind)
+    return kind in _LIMITS if known is None else known.counts_pods

@@ -122,6 +122,12 @@ def _faults(data: Any) -> Iterator[_Fault]:
     ):
         what = "`match` is not an `apiVersion` and a `kind`"
         yield what, Route(("match",)), False, "write `match: {apiVersion: …, kind: …}`"
+    yield from _word_faults(data)
+    yield from _schema_faults(data.get("schema"))
+
+
+def _word_faults(data: Mapping[str, Any]) -> Iterator[_Fault]:
+    """What the rule says to people."""
     if not _is_text(data.get("message")):
         yield (
             "`message` is missing",
@@ -137,7 +143,6 @@ def _faults(data: Any) -> Iterator[_Fault]:
                 False,
                 "write a sentence, in quotes if it contains `: `",
             )
-    yield from _schema_faults(data.get("schema"))
 
 
 def _is_text(value: object) -> bool:

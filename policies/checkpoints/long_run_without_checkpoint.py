@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from compiler.catalog.object_stores import URL_SCHEMES
 from compiler.diagnostics import Severity
+from compiler.model.kinds import counts_pods, retries_of
 from compiler.model.values import value
 from compiler.model.work import Work
 from compiler.places import Route
@@ -137,7 +138,7 @@ class _Tries(NamedTuple):
 
     def of_all(self, work: Work) -> int:
         """How often all pods are started again at least, where each of them fails."""
-        if work.kind in _COUNT_PODS:
+        if counts_pods(work.kind):
             return self.restarts // (work.nodes or 1)
         return self.restarts
 
@@ -147,7 +148,7 @@ def _tries(work: Work, world: World) -> _Tries | None:
     runtime = work.runtime
     if runtime is not None:
         return _Tries(runtime.max_restarts or 0, runtime.where("max_restarts"), work.deadline or 0)
-    path = _LIMITS.get(work.kind)
+    path = retries_of(work.kind)
     if path is None:
         return None
     body = next((manifest.body for manifest in world.manifests if manifest.id == work.at[0]), None)
@@ -159,21 +160,6 @@ def _tries(work: Work, world: World) -> _Tries | None:
     return _Tries(
         restarts, Route((work.at[0], *path)), deadline if isinstance(deadline, int) else 0
     )
-
-
-_OF_OPERATOR = ("spec", "runPolicy", "backoffLimit")
-_LIMITS = {
-    "PyTorchJob": _OF_OPERATOR,
-    "TFJob": _OF_OPERATOR,
-    "MPIJob": _OF_OPERATOR,
-    "JAXJob": _OF_OPERATOR,
-    "JobSet": ("spec", "failurePolicy", "maxRestarts"),
-    "RayJob": ("spec", "backoffLimit"),
-}
-"""Where other kinds of jobs say how often they are started again."""
-_COUNT_PODS = ("PyTorchJob", "TFJob", "JAXJob")
-"""Kinds whose limit is of the restarts of all containers (kubeflow/training-operator v1.9.4, pkg/core/job.go,
-PastBackoffLimit)."""
 
 
 def _saves(work: Work) -> bool:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostics import Severity
+from compiler.model.kinds import is_restarted_by_operator
 from compiler.platforms.eks.jobs.plan import Runtime
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -29,7 +30,7 @@ def pods_restart_individually(runtime: Runtime, world: World) -> Iterator[Findin
         jobs: [{name: llama}]
     """
     job = runtime.trainer()
-    meant = runtime.restart_strategy == "InPlaceRestart" or runtime.kind in _ONE_BY_ONE
+    meant = runtime.restart_strategy == "InPlaceRestart" or is_restarted_by_operator(runtime.kind)
     if job is None or meant or not any(work.gang for work in world.works_of(runtime)):
         return
     if job.backoff_limit != 0:
@@ -51,6 +52,3 @@ def pods_restart_individually(runtime: Runtime, world: World) -> Iterator[Findin
             label="pods restart individually",
             help="write `restartPolicy: Never`",
         )
-
-
-_ONE_BY_ONE = ("PyTorchJob", "MPIJob", "RayJob")

@@ -17,7 +17,7 @@ Weights, gradients and the optimizer's state, without activations and buffers: w
 from __future__ import annotations
 
 from math import ceil, prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from compiler.context import Context
 from compiler.core.jobs.job import Job
@@ -151,28 +151,9 @@ def _held(
         tensor = parallel.tensor
         pipeline = parallel.pipeline
         context = parallel.context
-    weights, held, host, divided = 0.0, 0.0, 0.0, 0.0
-    parts = zip(
-        ("weights", "gradients", "optimizer"),
-        state_of(model).parts,
-        _SHARDED[model.sharding],
-        _ON_HOST[model.offload],
-        strict=True,
+    weights, held, host, divided = _bytes_of(
+        model, ranks=ranks, nodes=nodes, cut=tensor * pipeline, count=0 if on_cpus else count
     )
-    for part, size, sharded, on_host in parts:
-        if sharded:
-            cut = ranks * nodes
-        else:
-            cut = tensor * pipeline
-        of_node = size / cut * ranks
-        if sharded and not on_host:
-            divided += size
-        if on_host or on_cpus:
-            host += of_node
-            continue
-        held += of_node / count
-        if part == "weights":
-            weights = of_node / count
     host_memory = asked["memory"].value
     if on_cpus:
         fixed = host - divided / nodes
@@ -210,6 +191,40 @@ def _held(
             "context": job.at / "model" / "parallel" / "context",
         },
     )
+
+
+class _Bytes(NamedTuple):
+    """Bytes of one accelerator: of the weights, and of all that it holds; of the host of a node; and all that is
+    divided among the nodes."""
+
+    weights: float
+    held: float
+    host: float
+    divided: float
+
+
+def _bytes_of(model: Model, *, ranks: int, nodes: int, cut: int, count: int) -> _Bytes:
+    """Where the training state is. ``cut``: the ranks that have one copy of what is not sharded; ``count``: the
+    accelerators of a node, none on CPUs."""
+    weights, held, host, divided = 0.0, 0.0, 0.0, 0.0
+    parts = zip(
+        ("weights", "gradients", "optimizer"),
+        state_of(model).parts,
+        _SHARDED[model.sharding],
+        _ON_HOST[model.offload],
+        strict=True,
+    )
+    for part, size, sharded, on_host in parts:
+        of_node = size / (ranks * nodes if sharded else cut) * ranks
+        if sharded and not on_host:
+            divided += size
+        if on_host or not count:
+            host += of_node
+            continue
+        held += of_node / count
+        if part == "weights":
+            weights = of_node / count
+    return _Bytes(weights, held, host, divided)
 
 
 def _enough(fixed: float, divided: float, memory: int, count: int) -> int | None:

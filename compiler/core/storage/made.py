@@ -187,8 +187,7 @@ def check_key(context: Context, key: str | None, at: Route) -> None:
         )
 
 
-def made_file_system(context: Context, name: str, spec: CreatedLustre, at: Route) -> MadeFileSystem:
-    """The file system of a storage; what FSx would refuse of it is reported."""
+def _check_name(context: Context, name: str, at: Route) -> None:
     if len(name) > _LONGEST_NAME:
         context.fault(
             "RES129",
@@ -198,6 +197,28 @@ def made_file_system(context: Context, name: str, spec: CreatedLustre, at: Route
             "shorten it: the name of its Kustomization is the value of a label",
             source="kustomize-controller v1.10, kustomize.toolkit.fluxcd.io/name; Kubernetes, label values",
         )
+
+
+def _metadata_mode(context: Context, name: str, spec: CreatedLustre) -> str | None:
+    """The mode of the metadata configuration; FSx wants one of a file system with EFA."""
+    if spec.metadata is not None:
+        return spec.metadata.mode
+    if not spec.efa:
+        return None
+    mode = "AUTOMATIC"
+    context.derive(
+        f"storage/{name}",
+        "metadata.mode",
+        mode,
+        "a file system with EFA has a metadata configuration",
+        _GUIDE,
+    )
+    return mode
+
+
+def made_file_system(context: Context, name: str, spec: CreatedLustre, at: Route) -> MadeFileSystem:
+    """The file system of a storage; what FSx would refuse of it is reported."""
+    _check_name(context, name, at)
     _features(context, spec, at)
     check_key(context, spec.kms_key, at)
     _efa(context, spec, at)
@@ -206,28 +227,7 @@ def made_file_system(context: Context, name: str, spec: CreatedLustre, at: Route
     zone = _zone(context, name, spec, at)
     vpc, subnet = _subnet(context, zone, at)
     metadata, backups = spec.metadata, spec.backups
-    mode = metadata.mode if metadata else None
-    if spec.efa and metadata is None:
-        mode = "AUTOMATIC"
-        context.derive(
-            f"storage/{name}",
-            "metadata.mode",
-            mode,
-            "a file system with EFA has a metadata configuration",
-            _GUIDE,
-        )
-    if metadata is not None:
-        iops = metadata.iops
-    else:
-        iops = None
-    if backups is not None:
-        backup_days = backups.days
-    else:
-        backup_days = 0
-    if backups is not None:
-        backup_time = backups.at
-    else:
-        backup_time = None
+    mode = _metadata_mode(context, name, spec)
     return MadeFileSystem(
         at=at,
         name=name,
@@ -243,10 +243,10 @@ def made_file_system(context: Context, name: str, spec: CreatedLustre, at: Route
         drive_cache=spec.drive_cache,
         compression=spec.compression,
         metadata=mode,
-        iops=iops,
+        iops=metadata.iops if metadata else None,
         efa=spec.efa,
-        backup_days=backup_days,
-        backup_time=backup_time,
+        backup_days=backups.days if backups else 0,
+        backup_time=backups.at if backups else None,
         maintenance=spec.maintenance,
         vpc=vpc,
         subnet=subnet,

@@ -99,6 +99,8 @@ class JobKind(Kind):
     """What it restarts when a pod fails."""
     launchers: ClassVar[tuple[str, ...]] = ()
     """The launchers that it can run, by their framework."""
+    counts_pods: ClassVar[bool] = False
+    """Whether that number is of the restarts of all pods, and not of the gang."""
     main: ClassVar[str] = "node"
     """The container that runs the program."""
     made_by_others: ClassVar[bool] = False

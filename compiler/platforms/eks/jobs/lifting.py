@@ -46,13 +46,7 @@ def job_and_pods(
     namespace = namespace_of(body)
     leading = (part for part in parts if part.name in _FIRST)
     first = next(leading, None)
-    program = None
-    if first is not None:
-        program = first.pod.container(main)
-    if program is None:
-        program = Container(at=body.at, name=main)
-    if entrypoint is not None:
-        program = _started_by(program, entrypoint)
+    program = _program(body, first, main, entrypoint)
     jobs = []
     for part in parts:
         if part is first:
@@ -112,6 +106,18 @@ def job_and_pods(
         unread=program.unread,
         origins=own_places,
     )
+
+
+def _program(
+    body: Reader, first: ReplicatedJob | None, main: str, entrypoint: Reader | None
+) -> Container:
+    """The container that runs the program; where none can be read, an empty one at the object's place."""
+    program = first.pod.container(main) if first is not None else None
+    if program is None:
+        program = Container(at=body.at, name=main)
+    if entrypoint is not None:
+        program = _started_by(program, entrypoint)
+    return program
 
 
 def _places(body: Reader, program: Container, labels: Reader, deadline: Reader) -> dict[str, Route]:

@@ -249,14 +249,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
         released = patches[0].pod
     identity = identity_of(job, asked, count, job_runtime, env, own, released)
     name = f"{spec.name}-{identity}"
-    context.derive(job.target, "name", name, "carries a hash of all that would force a new run")
-    if kind.name == TRAIN_JOB:
-        context.derive(
-            job.target,
-            "runtime",
-            job_runtime.name,
-            "a runtime that changes under a job restarts it: named by content",
-        )
+    _explain_names(context, job, name, job_runtime)
     explain(context, job)
     labels = {**JobsSection.of(context.spec).labels, **spec.labels, JOB_LABEL: spec.name}
     refers_to, runtime_kind = name, kind.name  # to pods of its own
@@ -264,11 +257,6 @@ def train_job(context: Context, job: Job) -> JobOutput:
         refers_to, runtime_kind = job_runtime.name, "ClusterTrainingRuntime"
     declared = launcher_of(job).declared(count)
     command, args = kind.words(job)
-    if spec.timeout:
-        deadline = spec.timeout.seconds
-    else:
-        deadline = None
-    fallbacks = tuple(other.name for other in job.others)
     node = TrainJob(
         at=job.at,
         name=name,
@@ -294,11 +282,11 @@ def train_job(context: Context, job: Job) -> JobOutput:
         limits=asked,
         patches=patches,
         prune=False,
-        deadline=deadline,
+        deadline=spec.timeout.seconds if spec.timeout else None,
         labels=labels,
         source_name=spec.name,
         pool=job.pool.name,
-        fallbacks=fallbacks,
+        fallbacks=tuple(other.name for other in job.others),
         rerun=spec.rerun,
         pods_a_node=pods_a_node(job, asked),
         annotations=dict(spec.annotations),
@@ -306,6 +294,17 @@ def train_job(context: Context, job: Job) -> JobOutput:
     )
     of_job = kind.runtime_of(job_runtime, node)
     return JobOutput(node, of_job, files, state)
+
+
+def _explain_names(context: Context, job: Job, name: str, job_runtime: Runtime) -> None:
+    context.derive(job.target, "name", name, "carries a hash of all that would force a new run")
+    if job.kind.name == TRAIN_JOB:
+        context.derive(
+            job.target,
+            "runtime",
+            job_runtime.name,
+            "a runtime that changes under a job restarts it: named by content",
+        )
 
 
 def _says_image(job: Job) -> str:

@@ -63,6 +63,8 @@ class PyTorchJob(OwnPods):
     main = "pytorch"
     launchers = ("torch",)
     retries = ("spec", "runPolicy", "backoffLimit")
+    # training-operator v1.9.4, pkg/core/job.go PastBackoffLimit: the restarts of all containers.
+    counts_pods = True
     restarted = "single pods, as often as `backoffLimit` counts"
     retried = "each pod is restarted so often, and the others join it"
 
