@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 from compiler.catalog import Catalog, load_catalog
+from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.formats import Setting, objects
 from compiler.inputs import Record, is_folder, recording, seen_before
@@ -31,10 +32,10 @@ from compiler.repeat import Repeats
 from compiler.resolve import resolve
 from compiler.source.assemble import SpecSource, assemble
 from compiler.source.include import included
-from compiler.source.texts import with_texts
+from compiler.source.texts import Text, with_texts
+from compiler.spec.cluster import TrainingCluster
 from compiler.verify.references import made_elsewhere
 
-# Lists of the NodePools of one pool, once they have its name.
 _MANY = 16  # specs from which on every core takes a share
 
 Lowered = Callable[[Sequence[Manifest]], None]
@@ -209,98 +210,160 @@ def _compile(
 def _passes(
     done: Compilation, policies: Policies, options: Options, lowered: Lowered
 ) -> list[Diagnostic]:
-    faults = _lower(done, options)
-    plan, artifacts = done.plan, done.artifacts
-    if plan is None:
-        return faults
-    lowered(done.manifests)
-    catalog = load_catalog(options.catalog)
-    verdict = judge(artifacts, setting_of(plan), catalog, policies, plan=plan)
-    findings = traced(verdict.diagnostics, artifacts)
-    if plan.waiting:
-        findings += _on_waiting(plan, artifacts, findings, catalog, policies)
-    return faults + findings
-
-
-def _lower(done: Compilation, options: Options) -> list[Diagnostic]:
-    """From a document to its artifacts. The spec, which nothing after them needs, is given back with its memory."""
-    platform = platform_of(done.document)
-    keys = text_keys(platform)
-    done.document, texts, unread = with_texts(done.document, keys)
-    spec, faults = load(done.document, platform)
-    faults += unread
-    if spec is None:
-        return faults
-    catalog = load_catalog(options.catalog)
-    plan, more = resolve(
-        spec,
-        catalog,
-        options.folder,
-        platform,
-        included=included(done.document),
-        texts=texts,
-        explained=options.explained,
-    )
-    faults += more
-    if plan is None:
-        return faults
-    artifacts = lower(plan)
-    if plan.of(ObjectPatch):
-        plan, artifacts, unfit = _patched(plan, artifacts)
-        faults += unfit
-    manifests = objects(artifacts)
-    committed = options.committed / done.name
-    # What is held are objects of Kubernetes; a first compilation starts sooner without it.
-    if options.hold and manifests and is_folder(committed):
-        from compiler.history import hold
-
-        held = hold(spec, plan, manifests, done.document, committed, catalog, options.replace)
-        plan = held.plan
-        manifests = held.manifests
-        done.steps = held.steps
-        done.runs = held.runs
-        faults += held.diagnostics
-        pages = [artifact for artifact in artifacts if not isinstance(artifact, Manifest)]
-        artifacts = [*manifests, *pages]
-    done.plan = plan
-    done.artifacts = artifacts
-    done.manifests = manifests
-    if options.explained:
-        done.spec = spec.spec
+    run = Run(done, options, policies, load_catalog(options.catalog), lowered)
+    faults: list[Diagnostic] = []
+    for step in PASSES:
+        faults += step(run)
+        if run.ended:
+            break
     return faults
 
 
-def _on_waiting(
-    plan: Plan,
-    artifacts: Sequence[Artifact],
-    findings: Sequence[Diagnostic],
-    catalog: Catalog,
-    policies: Policies,
-) -> list[Diagnostic]:
+@dataclass()
+class Run:
+    """One spec on its way through the passes: what each leaves for the next.
+
+    ``ended``: an error leaves nothing to go on with. ``findings``: what the rules found in what is written.
+    """
+
+    done: Compilation
+    options: Options
+    policies: Policies
+    catalog: Catalog
+    lowered: Lowered
+    texts: Mapping[Route, Text] = field(default_factory=dict)
+    spec: TrainingCluster | None = None
+    plan: Plan | None = None
+    artifacts: list[Artifact] = field(default_factory=list)
+    findings: list[Diagnostic] = field(default_factory=list)
+    ended: bool = False
+
+
+def read_texts(run: Run) -> list[Diagnostic]:
+    """The files beside the spec that it names, as values with places."""
+    done = run.done
+    keys = text_keys(platform_of(done.document))
+    done.document, run.texts, unread = with_texts(done.document, keys)
+    return unread
+
+
+def load_spec(run: Run) -> list[Diagnostic]:
+    """The document as the language has it."""
+    document = run.done.document
+    run.spec, faults = load(document, platform_of(document))
+    run.ended = run.spec is None
+    return faults
+
+
+def resolve_spec(run: Run) -> list[Diagnostic]:
+    """The plan: everything bound and derived."""
+    assert run.spec is not None
+    document = run.done.document
+    run.plan, faults = resolve(
+        run.spec,
+        run.catalog,
+        run.options.folder,
+        platform_of(document),
+        included=included(document),
+        texts=run.texts,
+        explained=run.options.explained,
+    )
+    run.ended = run.plan is None
+    return faults
+
+
+def lower_plan(run: Run) -> list[Diagnostic]:
+    """What will be written."""
+    assert run.plan is not None
+    run.artifacts = lower(run.plan)
+    return []
+
+
+def patch_objects(run: Run) -> list[Diagnostic]:
+    """The patches of the spec over what was rendered, and the plan that says the same."""
+    assert run.plan is not None
+    if not run.plan.of(ObjectPatch):
+        return []
+    from compiler.patches import apply_patches  # few specs have patches
+
+    run.plan, run.artifacts, unfit = apply_patches(run.plan, run.artifacts)
+    return unfit
+
+
+def hold_runs(run: Run) -> list[Diagnostic]:
+    """The plan against the runs that were submitted. What is held are objects of Kubernetes."""
+    assert run.spec is not None
+    assert run.plan is not None
+    done, options = run.done, run.options
+    manifests = objects(run.artifacts)
+    committed = options.committed / done.name
+    if not (options.hold and manifests and is_folder(committed)):
+        return []
+    from compiler.history import hold  # a first compilation starts sooner without it
+
+    held = hold(
+        run.spec, run.plan, manifests, done.document, committed, run.catalog, options.replace
+    )
+    run.plan = held.plan
+    done.steps, done.runs = held.steps, held.runs
+    pages = [artifact for artifact in run.artifacts if not isinstance(artifact, Manifest)]
+    run.artifacts = [*held.manifests, *pages]
+    return held.diagnostics
+
+
+def hand_over(run: Run) -> list[Diagnostic]:
+    """The spec, which nothing after this needs, is given back with its memory; cdk8s may begin."""
+    done = run.done
+    if run.options.explained and run.spec is not None:
+        done.spec = run.spec.spec
+    run.spec = None
+    done.plan, done.artifacts, done.manifests = run.plan, run.artifacts, objects(run.artifacts)
+    run.lowered(done.manifests)
+    return []
+
+
+def judge_artifacts(run: Run) -> list[Diagnostic]:
+    """What formats and rules find in what is written, at the lines of the spec."""
+    assert run.plan is not None
+    verdict = judge(run.artifacts, setting_of(run.plan), run.catalog, run.policies, plan=run.plan)
+    run.findings = traced(verdict.diagnostics, run.artifacts)
+    return run.findings
+
+
+def judge_waiting(run: Run) -> list[Diagnostic]:
     """What is found in what cannot be written yet, as it will be beside all that is written."""
+    plan = run.plan
+    assert plan is not None
+    if not plan.waiting:
+        return []
     known = set(map(_named, plan.nodes))
     later = [node for node in plan.waiting if _named(node) not in known]
     whole = replace(plan, nodes=(*plan.nodes, *later), waiting=())
-    written = {artifact.id for artifact in artifacts}
-    lowered = lower(whole)
-    more = [artifact for artifact in lowered if artifact.id not in written]
-    everything = [*artifacts, *more]
-    verdict = judge(everything, setting_of(plan), catalog, policies, plan=whole)
+    written = {artifact.id for artifact in run.artifacts}
+    more = [artifact for artifact in lower(whole) if artifact.id not in written]
+    everything = [*run.artifacts, *more]
+    verdict = judge(everything, setting_of(plan), run.catalog, run.policies, plan=whole)
     found = traced(verdict.diagnostics, everything)
-    return [finding for finding in found if finding not in findings]
+    return [finding for finding in found if finding not in run.findings]
+
+
+PASSES: tuple[Callable[[Run], list[Diagnostic]], ...] = (
+    read_texts,
+    load_spec,
+    resolve_spec,
+    lower_plan,
+    patch_objects,
+    hold_runs,
+    hand_over,
+    judge_artifacts,
+    judge_waiting,
+)
+"""From a document to a judged compilation. Each pass takes the run, and returns the faults that it finds."""
 
 
 def _named(node: PlanNode) -> tuple[Identity, str]:
     """Several runtimes of one pool, and files of several jobs, share an identity: their names carry a hash."""
     return node.identity, getattr(node, "name", "")
-
-
-def _patched(
-    plan: Plan, artifacts: list[Artifact]
-) -> tuple[Plan, list[Artifact], list[Diagnostic]]:
-    from compiler.patches import apply_patches  # few specs have patches
-
-    return apply_patches(plan, artifacts)
 
 
 def setting_of(plan: Plan, artifacts: Sequence[Artifact] = ()) -> Setting:
