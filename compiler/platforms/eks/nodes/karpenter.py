@@ -31,6 +31,7 @@ from compiler.platforms.eks.nodes.plan import (
     SelectorTerm,
 )
 from compiler.platforms.eks.release.versions import OF_THE_PLATFORM, own_versions
+from compiler.platforms.eks.settings.launcher import launcher_of
 from compiler.platforms.eks.settings.spec import ClusterSection
 
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
@@ -299,7 +300,7 @@ def _explain(context: Context, pool: Pool) -> None:
         f"{pool.nodes} nodes of {pool.instance.name}, no more",
         follows=pool.at / "nodes",
     )
-    if ClusterSection.of(context.spec).auto_mode is None:
+    if not launcher_of(pool).ages:
         context.derive(
             target,
             "expireAfter",
