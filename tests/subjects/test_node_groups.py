@@ -197,7 +197,7 @@ def test_the_detector_comes_to_nodes_that_karpenter_did_not_launch() -> None:
 
 def test_nodes_of_a_group_find_how_their_gpus_are_shared() -> None:
     sharing = {"timeSlicing": {"replicas": 2}}
-    data = spec(pool={"nodes": 4, "managedNodeGroup": {}, "sharing": sharing}, job={"nodes": 1})
+    data = spec(pool={"nodes": 4, "managedNodeGroup": {}, "gpuSharing": sharing}, job={"nodes": 1})
     (group,) = plan_of(data).of(NodeGroup)
     assert group.labels["nvidia.com/device-plugin.config"] == "time-slicing-2"
     assert not group.efa

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from compiler.catalog.ami_families import of_alias
 from compiler.context import SPEC, Context
 from compiler.core.pools.pools import Pool
 from compiler.core.storage.spec import Storage, StorageSection
@@ -64,7 +65,7 @@ def _why_none(context: Context, pools: Mapping[str, Pool], storage: Storage) -> 
     without = next(filter(None, reasons), None)
     if without is not None:
         return without
-    if not _is_amazon_linux_2023(context):
+    if not _image_runs_commands(context):
         return (
             f"nodes of `{context.version('ami')}` do not run the commands of Amazon Linux 2023",
             "write an alias of `al2023`, or remove `efa`: over TCP every node mounts it",
@@ -83,11 +84,13 @@ def _runs_commands(context: Context, pool: Pool) -> bool:
     """Whether nodes of a pool run commands of ours when they boot."""
     if launcher_of(pool).no_commands is not None:
         return False
-    return _is_amazon_linux_2023(context)
+    return _image_runs_commands(context)
 
 
-def _is_amazon_linux_2023(context: Context) -> bool:
-    return context.version("ami").startswith("al2023@")
+def _image_runs_commands(context: Context) -> bool:
+    """Whether the image that nodes boot runs commands of user data."""
+    family = of_alias(context.version("ami"))
+    return family is not None and family.runs_commands
 
 
 def _lustre(context: Context) -> dict[int, Storage]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from compiler.catalog.ami_families import AL2023, families
 from compiler.context import Context
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pools.pools import GPU_PRESENT, Pool, placement_group
@@ -74,7 +75,7 @@ def _node_group(context: Context, pool: Pool, part: Part, ami_release: str | Non
         min_size=part.nodes,
         max_size=part.nodes,
         desired=part.nodes,
-        ami_family="AmazonLinux2023",
+        ami_family=families()[AL2023].eksctl,
         ami_release=ami_release,
         private=True,
         volume=-(-size.value // 1024**3),
