@@ -34,6 +34,7 @@ class Platform:
     folder unless it is said, imported when the core first asks:
 
     - ``node_share``: what jobs can get of a node
+    - ``launcher``: what launches the nodes of a pool of the spec
     - ``kinds``: what runs a job, by name, and what that decides of it; the first runs jobs that name none
     - ``own_versions`` and ``check_release``: versions that a spec gives, and what is wrong with them
     - ``settle``: what is recorded once all rooms have resolved

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from compiler.catalog import Catalog, InstanceType
+from compiler.catalog.ami_families import AmiFamily, of_alias, of_karpenter
 from compiler.core.pools.plan import FixedPool, Pool
 from compiler.manifest import Manifest, placeholder
 from compiler.model import values
@@ -131,19 +132,15 @@ class Nodes:
         node_class = self.node_class(pool)
         return node_class is not None and node_class.own_kubelet
 
-    def amazon_linux_2023(self, pool: Pool) -> bool | None:
-        """Whether the nodes of a pool run AL2023; ``None`` where an image of another name may be anything."""
+    def ami_family(self, pool: Pool) -> AmiFamily | None:
+        """The family of the image that the nodes of a pool boot; ``None`` where it may be anything."""
         node_class = self.node_class(pool)
         if isinstance(pool, NodePool) and pool.auto:
             # Bottlerocket (EKS user guide, ml-node-pools, commit 80436be5)
-            return False
+            return of_alias("bottlerocket")
         if node_class is None:
             return None
-        alias = node_class.ami_alias or ""
-        family = node_class.ami_family
-        if not alias and not family:
-            return None
-        return alias.startswith("al2023@") or family == "AL2023"
+        return of_alias(node_class.ami_alias or "") or of_karpenter(node_class.ami_family or "")
 
     def most_nodes(self, pool: Pool, instance: InstanceType) -> int | None:
         """Nodes of a type that a pool's replicas and limits allow; ``None`` without any that is known."""

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.catalog.ami_families import AmiFamily, families, of_alias
 from compiler.diagnostics import Severity
 from compiler.places import Route
 from compiler.platforms.eks.cluster.plan import Cluster
@@ -31,27 +32,32 @@ def ami_family_ends(node_class: NodeClass, world: World) -> Iterator[Finding]:
         spec: {amiFamily: AL2023, amiSelectorTerms: [{$patch: replace, alias: al2023@v20260714}]}
     """
     cluster = world.plan.one(Cluster)
-    by_alias = (node_class.ami_alias or "").startswith("al2@")
+    named = of_alias(node_class.ami_alias or "")
+    by_alias = named is not None and bool(named.last_kubernetes)
     if by_alias and cluster is not None and cluster.kubernetes:
         return
-    if by_alias or _is_of_eks(node_class):
+    family = named if by_alias else _ended(node_class)
+    if family is not None:
         yield Finding(
-            f"node class `{node_class.name}` boots Amazon Linux 2",
+            f"node class `{node_class.name}` boots {family.title}",
             node_class.where("ami_alias")
             if by_alias
             else Route((*node_class.at, "spec", "amiFamily")),
-            label="no image for Kubernetes 1.33 and later",
+            label=f"no image for Kubernetes {family.gone_in} and later",
             help="write `alias: al2023@v20260714`",
         )
 
 
-def _is_of_eks(node_class: NodeClass) -> bool:
-    """Whether a class selects EKS' own images of Amazon Linux 2: an image of one's own may be for any version."""
+def _ended(node_class: NodeClass) -> AmiFamily | None:
+    """The family without new images of which a class selects EKS' own: an image of one's own may be for any version."""
+    ended = [family for family in families().values() if family.last_kubernetes]
+    return next((family for family in ended if _is_of_eks(node_class, family)), None)
+
+
+def _is_of_eks(node_class: NodeClass, family: AmiFamily) -> bool:
     named = [name.lstrip("*") for name in node_class.ami_names]
-    if any(name.startswith(("amazon-eks-node-", "amazon-eks-gpu-node-")) for name in named):
-        return node_class.ami_family == "AL2"
+    if any(name.startswith(family.image_names) for name in named):
+        return node_class.ami_family == family.karpenter
     return any(
-        f"/amazon-linux-2{end}" in parameter
-        for parameter in node_class.ami_parameters
-        for end in ("/", "-gpu/", "-arm64/")
+        part in parameter for parameter in node_class.ami_parameters for part in family.parameters
     )

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog import version_key
+from compiler.catalog.ami_families import of_alias, of_eksctl
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
@@ -40,18 +40,18 @@ def ami_family_unsupported(cluster: Cluster, world: World) -> Iterator[Finding]:
         autoModeConfig: {enabled: false}
         managedNodeGroups: [{name: cpu, instanceType: m7i.2xlarge, amiFamily: AmazonLinux2023}]
     """
-    if version_key(cluster.kubernetes) < (1, 33):
-        return
     said = f"which Kubernetes {cluster.kubernetes} does not have"
     for group in cluster.node_groups:
-        if group.ami_family == "AmazonLinux2":
+        family = of_eksctl(group.ami_family or "")
+        if family is not None and not family.is_for(cluster.kubernetes):
             yield Finding(
-                f"node group `{group.title}` wants `AmazonLinux2`, {said}",
+                f"node group `{group.title}` wants `{family.eksctl}`, {said}",
                 group.where("ami_family"),
                 help="write `amiFamily: AmazonLinux2023`",
             )
     for node_class in world.plan.of(NodeClass):
-        if (node_class.ami_alias or "").startswith("al2@"):
+        family = of_alias(node_class.ami_alias or "")
+        if family is not None and not family.is_for(cluster.kubernetes):
             yield Finding(
                 f"node class `{node_class.name}` wants `{node_class.ami_alias}`, {said}",
                 node_class.where("ami_alias"),

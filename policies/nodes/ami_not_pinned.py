@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.catalog.ami_families import of_alias
 from compiler.diagnostics import Severity
 from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
@@ -27,9 +28,11 @@ def ami_not_pinned(node_class: NodeClass) -> Iterator[Finding]:
         kind: EC2NodeClass
         spec: {amiSelectorTerms: [{alias: al2023@v20260714}]}
     """
-    family, _, version = (node_class.ami_alias or "").partition("@")
-    # Versions of Windows images cannot be chosen (Karpenter 1.14).
-    if version == "latest" and not family.startswith("windows"):
+    alias = node_class.ami_alias or ""
+    family = of_alias(alias)
+    if family is not None and not family.pinned:
+        return
+    if alias.endswith("@latest"):
         yield Finding(
             f"node class `{node_class.name}` follows `{node_class.ami_alias}`",
             node_class.where("ami_alias"),

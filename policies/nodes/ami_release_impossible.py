@@ -4,13 +4,12 @@ import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 
+from compiler.catalog.ami_families import AmiFamily, of_alias
 from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
-_DATED = re.compile(r"(?P<family>[a-z0-9]+)@v(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)\Z")
-_FIRST = {"al2023": date(2023, 3, 15)}
-"""The day on which AMIs of a family came to EKS at the earliest (AWS, AL2023 general availability)."""
+_DATED = re.compile(r"[a-z0-9]+@v(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)\Z")
 
 
 @rule("HLT057")
@@ -34,11 +33,14 @@ def ami_release_impossible(node_class: NodeClass, world: World) -> Iterator[Find
 
         platform: {eks: {ami: al2023@v20260714}}
     """
-    family, _, version = (node_class.ami_alias or "").partition("@")
-    found = _DATED.match(node_class.ami_alias or "")
+    alias = node_class.ami_alias or ""
+    family = of_alias(alias)
+    found = _DATED.match(alias)
     if found is not None:
-        fault = _fault(found, world.today)
-    elif family in _FIRST and version != "latest" and "$" not in version:
+        fault = _fault(found, family, world.today)
+    elif (
+        family is not None and family.by_day and not alias.endswith("@latest") and "$" not in alias
+    ):
         fault = "its releases are called by their day, like `v20260714`"
     else:
         return
@@ -51,14 +53,14 @@ def ami_release_impossible(node_class: NodeClass, world: World) -> Iterator[Find
         )
 
 
-def _fault(found: re.Match[str], today: date) -> str:
+def _fault(found: re.Match[str], family: AmiFamily | None, today: date) -> str:
     try:
         day = date(int(found["year"]), int(found["month"]), int(found["day"]))
     except ValueError:
         return "that is no day"
     if today != date.min and day > today + timedelta(days=1):
         return "that day is still to come"
-    first = _FIRST.get(found["family"])
+    first = None if family is None else family.first_day
     if first is not None and day < first:
         return f"the first images of the family came on {first}"
     return ""

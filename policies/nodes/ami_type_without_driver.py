@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.catalog.ami_families import AL2023, driver_marks, families
 from compiler.core.cloud.plan import NodeGroupStack
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
-_DRIVERS = {"nvidia.com/gpu": ("NVIDIA", "GPU"), "aws.amazon.com/neuron": ("NEURON",)}
 _DEFAULT = "AL2023_x86_64_STANDARD"
 
 
@@ -51,10 +51,11 @@ def ami_type_without_driver(group: NodeGroupStack, world: World) -> Iterator[Fin
             resource = instance.accelerator_resource
         else:
             resource = None
-        drivers = _DRIVERS.get(resource or "")
-        if drivers is None or instance is None:
+        drivers = driver_marks(resource or "")
+        if not drivers or instance is None:
             continue
         if not any(driver in image.upper() for driver in drivers):
+            ours = families()[AL2023]
             arch = "ARM_64" if instance.arch == "arm64" else "x86_64"
             if group.ami_type:
                 said = f"`{image}`"
@@ -64,6 +65,6 @@ def ami_type_without_driver(group: NodeGroupStack, world: World) -> Iterator[Fin
                 f"node group `{group.logical}` has `{name}`, and {said}",
                 group.where("ami_type" if group.ami_type else "instance_types"),
                 label="its nodes offer no device",
-                help=f"write `AmiType: AL2023_{arch}_{drivers[0]}`",
+                help=f"write `AmiType: {ours.ami_types}_{arch}_{ours.drivers[resource or '']}`",
             )
             return

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.catalog.ami_families import of_alias
 from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
 
@@ -26,16 +27,15 @@ def root_volume_device_mismatch(node_class: NodeClass) -> Iterator[Finding]:
         spec: {blockDeviceMappings: [{deviceName: /dev/xvda, ebs: {volumeSize: 500Gi, volumeType: gp3}}]}
     """
     image = node_class.ami_alias or node_class.ami_family or ""
-    family = image.partition("@")[0].lower()
+    family = of_alias(image)
+    if family is None or not family.root_device:
+        return
+    root = family.root_device
     devices = [mapping.device for mapping in node_class.block_devices]
-    if (
-        family in ("al2023", "bottlerocket")
-        and "/dev/sda1" in devices
-        and "/dev/xvda" not in devices
-    ):
+    if "/dev/sda1" in devices and root not in devices:
         yield Finding(
-            f"node class `{node_class.name}` maps `/dev/sda1`, and `{family}` boots from `/dev/xvda`",
+            f"node class `{node_class.name}` maps `/dev/sda1`, and `{family.alias}` boots from `{root}`",
             node_class.where("block_devices") / devices.index("/dev/sda1"),
             label="the root volume keeps its size",
-            help="write `deviceName: /dev/xvda`",
+            help=f"write `deviceName: {root}`",
         )

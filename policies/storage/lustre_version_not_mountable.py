@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from compiler.catalog.lustre import OLDEST
 from compiler.core.storage.plan import PersistentVolume
 from compiler.diagnostics import Severity
 from compiler.model.storage import FSX
@@ -44,23 +45,26 @@ def lustre_version_not_mountable(volume: PersistentVolume, world: World) -> Iter
     """
     if volume.driver != FSX or not _first(volume, world):
         return
-    if not any(map(world.amazon_linux_2023, world.pools)):
+    booted = filter(None, map(world.ami_family, world.pools))
+    unable = [family for family in booted if family.cannot_mount(volume.lustre or OLDEST)]
+    if not unable:
         return
+    family = unable[0].karpenter
     system = _file_system(volume)
     if volume.lustre is None and world.plan.closed:
         yield Finding(
-            f"file system `{system}` does not say its version of Lustre, and AL2023 nodes cannot mount 2.10",
+            f"file system `{system}` does not say its version of Lustre, and {family} nodes cannot mount {OLDEST}",
             volume.where("lustre"),
             label="pods may never start",
             help=f"write `version:` with what `aws fsx describe-file-systems --file-system-ids {system} --query "
             "'FileSystems[].FileSystemTypeVersion'` says",
         )
-    elif volume.lustre == "2.10":
+    elif volume.lustre is not None:
         help = f"raise it: `aws fsx update-file-system --file-system-id {system} --file-system-type-version 2.15`"
         if system == volume.name:  # made, or of an id that is not said
             help = 'make it with `version: "2.15"`'
         yield Finding(
-            f"file system `{system}` is Lustre `2.10`, which AL2023 nodes cannot mount",
+            f"file system `{system}` is Lustre `{volume.lustre}`, which {family} nodes cannot mount",
             volume.where("lustre"),
             label="pods stay in ContainerCreating",
             severity=Severity.ERROR,

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.catalog.ami_families import AL2023, families
+from compiler.catalog.lustre import OLDEST
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest, placeholder
 from compiler.model.storage import FSX
@@ -46,17 +48,23 @@ def storage_class_lustre_version_unsupported(manifest: Manifest, world: World) -
     given = mapping(manifest.body, "parameters")
     version = str(given.get("fileSystemTypeVersion", ""))
     deployment = str(given.get("deploymentType", "SCRATCH_1"))
-    if version not in ("", "2.10") or placeholder(deployment):
+    if version not in ("", OLDEST) or placeholder(deployment):
         return
     if version == "" and deployment == "PERSISTENT_2":
         return
-    if world.pools and not any(map(world.amazon_linux_2023, world.pools)):
-        return
+    family = families()[AL2023]
+    if world.pools:
+        booted = filter(None, map(world.ami_family, world.pools))
+        unable = [each for each in booted if each.cannot_mount(OLDEST)]
+        if not unable:
+            return
+        family = unable[0]
     default = "no `fileSystemTypeVersion`, which means Lustre 2.10"
     said = "Lustre `2.10`" if version else default
     at = Route((manifest.id, "parameters"))
     yield Finding(
-        f"storage class `{manifest.ref.name}` creates file systems of {said}, and AL2023 nodes cannot mount them",
+        f"storage class `{manifest.ref.name}` creates file systems of {said}, "
+        f"and {family.karpenter} nodes cannot mount them",
         at / "fileSystemTypeVersion" if version else at,
         label="pods stay in ContainerCreating",
         help='write `fileSystemTypeVersion: "2.15"`',

@@ -16,6 +16,7 @@ from compiler.core.jobs.environment import environment
 from compiler.core.jobs.job import Job, Kind
 from compiler.core.jobs.requests import requests
 from compiler.core.pools import spec as spec_pools
+from compiler.core.pools.launcher import Launcher
 from compiler.core.pools.share import Share
 from compiler.diagnostics import Diagnostic
 from compiler.language.load import load, platform_of
@@ -102,6 +103,12 @@ class Batch(Kind):
         return "node-1"
 
 
+class ByHand(Launcher):
+    """Nodes that are there."""
+
+    name = "by hand"
+
+
 def kinds() -> dict[str, Kind]:
     return {"batch": Batch()}
 
@@ -120,6 +127,11 @@ def node_share(
         left=(instance.vcpus * 1000, instance.memory_mib),
         agents=(0, 0),
     )
+
+
+def launcher(context: Context, pool: spec_pools.NodePool) -> Launcher:
+    """Nodes that somebody starts by hand."""
+    return ByHand()
 
 
 def own_versions(spec: ClusterSpec) -> dict[str, str]:
@@ -175,7 +187,7 @@ def test_every_platform_answers_the_core() -> None:
     for path in (ROOT / "compiler").rglob("*.py"):
         asked |= set(re.findall(r"\banswers\.(\w+)\(", path.read_text()))
         asked |= set(re.findall(r"\banswers\.(\w+)\n", path.read_text()))
-    assert asked == {"check_release", "kinds", "node_share", "own_versions", "settle"}
+    assert asked == {"check_release", "kinds", "launcher", "node_share", "own_versions", "settle"}
     for platform in PLATFORMS.values():
         answers = platform.asked()
         assert asked <= vars(answers).keys(), platform.name

@@ -89,8 +89,8 @@ def _burn_in(context: Context, pool: Pool) -> None:
             help = (
                 "write `image:` with nccl-tests for it, and one with DCGM where `diagnostics` run"
             )
-    elif pool.managed:
-        why = "it is a managed node group, whose taints are for good"
+    elif pool.launcher.untested:
+        why = pool.launcher.untested
         help = "remove one of them: Karpenter alone has startup taints"
     if why:
         context.fault(

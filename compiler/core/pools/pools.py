@@ -7,6 +7,7 @@ from functools import reduce
 from compiler.catalog import InstanceType
 from compiler.context import SPEC, Context, unique
 from compiler.core.pools import spec as spec_nodes
+from compiler.core.pools.launcher import Launcher
 from compiler.core.pools.share import NodeShare, Share, smallest
 from compiler.core.pools.spec import PoolsSection
 from compiler.core.pools.zones import zones_of
@@ -38,6 +39,7 @@ class Pool:
     placement: str | None
     taints: tuple[Taint, ...]
     share: Share
+    launcher: Launcher
 
     @property
     def name(self) -> str:
@@ -121,14 +123,9 @@ class Pool:
         return one_way and bool(self.spec.reservations)
 
     @property
-    def managed(self) -> bool:
-        """Whether its nodes are those of managed node groups."""
-        return self.spec.managed_node_group is not None
-
-    @property
     def labelled(self) -> bool:
         """Whether its nodes have its name as a label of ours, where no NodePool is called so."""
-        return self.split or self.managed
+        return self.split or self.launcher.own_label
 
     @property
     def selector(self) -> dict[str, str]:
@@ -202,6 +199,7 @@ def _pool(context: Context, spec: spec_nodes.NodePool, at: Route) -> Pool | None
         placement=placement,
         taints=taints,
         share=reduce(smallest, shares),
+        launcher=context.answers.launcher(context, spec),
     )
     share = pool.share
     if share.cpu < 1 or share.memory < Quantity.gib(1):

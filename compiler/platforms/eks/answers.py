@@ -8,11 +8,12 @@ from compiler.context import Context
 from compiler.core.jobs.job import Kind
 from compiler.platforms.eks import addons
 from compiler.platforms.eks.jobs.kinds import kinds as job_kinds
+from compiler.platforms.eks.nodes.launchers import chosen as launcher
 from compiler.platforms.eks.nodes.share import node_share
 from compiler.platforms.eks.release.release import check_release, settle_versions
 from compiler.platforms.eks.release.versions import own_versions
 
-__all__ = ["check_release", "kinds", "node_share", "own_versions", "settle"]
+__all__ = ["check_release", "kinds", "launcher", "node_share", "own_versions", "settle"]
 
 
 def kinds() -> Mapping[str, Kind]:

@@ -6,17 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from compiler.catalog.ami_families import families
 from compiler.output.body import at, items
 from compiler.verify.fault import Fault, Path, breaks, nearest
 
-FAMILIES = {
-    "al2": "AL2",
-    "al2023": "AL2023",
-    "bottlerocket": "Bottlerocket",
-    "windows2019": "Windows2019",
-    "windows2022": "Windows2022",
-    "windows2025": "Windows2025",
-}
 _ALIAS = re.compile(r"([a-zA-Z0-9]+)@(.+)\Z")
 _SELECTORS = {"id", "tags", "name", "owner", "alias"}
 _RESERVABLE = ("cpu", "memory", "ephemeral-storage", "pid")
@@ -103,18 +96,19 @@ def _alias(path: Path, alias: str, family: Any) -> Iterator[Fault]:
         yield breaks(path, message, "write it as `al2023@v20260714`")
         return
     name, version = match.groups()
-    if name not in FAMILIES:
+    known = families().get(name)
+    if known is None:
         message = f"`{name}` is no family of images"
-        help = nearest(name, FAMILIES, "write one like `AL2023`")
+        help = nearest(name, families(), "write one like `AL2023`")
         yield breaks(path, message, help)
-    elif name.startswith("windows") and version != "latest":
+    elif not known.pinned and version != "latest":
         message = f"images of `{name}` cannot be pinned"
         yield breaks(path, message, f"write `{name}@latest`")
-    elif family not in (None, "Custom", FAMILIES[name]):
+    elif family not in (None, "Custom", known.karpenter):
         yield breaks(
             ("spec", "amiFamily"),
             f"`{family}` does not go with the alias `{alias}`",
-            f"write `amiFamily: {FAMILIES[name]}`, or leave it out",
+            f"write `amiFamily: {known.karpenter}`, or leave it out",
         )
 
 

@@ -11,6 +11,7 @@ from compiler.catalog.managed_policies import arn_of
 from compiler.context import SPEC, Context
 from compiler.dataclass import dataclass
 from compiler.places import Route
+from compiler.plan.scheduling import Taint
 from compiler.platforms.eks.kueue.plan import QueueManager
 from compiler.platforms.eks.settings.spec import ClusterSection
 
@@ -123,6 +124,11 @@ def no_values(setting: Setting) -> Mapping[str, Any]:
     return {}
 
 
+def no_taints(context: Context) -> tuple[Taint, ...]:
+    """Nothing that keeps pods away from a new node."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddOn:
     """Something that runs in the cluster beside its jobs.
@@ -134,7 +140,8 @@ class AddOn:
     ``stage`` is the Kustomization that carries it. ``crds_of`` names the component whose chart carries its CRDs, where
     its own does not. ``stays``: Flux never deletes it. ``budget``: labels of the pods of which one always stays, where
     the chart makes no PodDisruptionBudget. ``patches``: texts of YAML that are merged into upstream's manifests.
-    ``in_auto_mode``: EKS Auto Mode has it by itself, on the nodes or beside the control plane.
+    ``in_auto_mode``: EKS Auto Mode has it by itself, on the nodes or beside the control plane. ``startup_taints``: what
+    new nodes of pools have until its agent on them has taken it away.
     """
 
     component: str
@@ -153,6 +160,7 @@ class AddOn:
     budget: Mapping[str, str] = field(default_factory=dict)
     patches: tuple[str, ...] = ()
     in_auto_mode: bool = False
+    startup_taints: Callable[[Context], tuple[Taint, ...]] = no_taints
 
     def runs(self, context: Context) -> bool:
         """Whether the cluster installs it: where it is wanted, and EKS Auto Mode does not bring it by itself.

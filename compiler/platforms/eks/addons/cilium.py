@@ -10,6 +10,7 @@ from typing import Any
 
 from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
+from compiler.plan.scheduling import Taint
 from compiler.platforms.eks.addons.addon import EVERYWHERE, OURS, AddOn, Controller, Daemon, Setting
 from compiler.platforms.eks.addons.placing import REPLICAS
 
@@ -44,6 +45,15 @@ def values(setting: Setting) -> dict[str, Any]:
     }
 
 
+def startup_taints(context: Context) -> tuple[Taint, ...]:
+    """What the operator takes from a node whose agent is ready (cilium v1.20.2, installation/taints.rst: NoExecute;
+    values.yaml, agentNotReadyTaintKey). System nodes have none: Flux installs Cilium from there."""
+    cilium = NetworkSection.of(context.spec).network.cilium
+    if cilium is None or not cilium.startup_taint:
+        return ()
+    return (Taint("node.cilium.io/agent-not-ready", "true", "NoExecute"),)
+
+
 def _requests(cpu: int, memory: int) -> dict[str, Any]:
     return {
         "requests": {"cpu": f"{cpu}m", "memory": f"{memory}Mi"},
@@ -57,6 +67,7 @@ ADD_ON = AddOn(
     values=values,
     at=SPEC / "network" / "cilium",
     reach=("tolerations",),
+    startup_taints=startup_taints,
     daemons=(Daemon("cilium", _CPU, _MEMORY, OURS, kept=False),),
     controllers=(
         Controller("cilium-operator", REPLICAS, _OPERATOR_CPU, _OPERATOR_MEMORY, OURS, apart=True),

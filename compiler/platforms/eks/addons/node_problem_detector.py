@@ -1,4 +1,4 @@
-"""The node problem detector, which reads fatal Xids from the kernel log of GPU nodes (``targets/health.py``)."""
+"""The node problem detector, which reads fatal Xids from the kernel log of GPU nodes; `health` makes its objects."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from compiler.core.health.spec import HealthSection
 from compiler.core.pools.pools import pool_types
 from compiler.platforms.eks.addons.addon import MANIFESTS, OURS, AddOn, Daemon, on_gpus
 
-REQUESTS = {"cpu": "50m", "memory": "128Mi"}
+_CPU, _MEMORY = 50, 128
+REQUESTS = {"cpu": f"{_CPU}m", "memory": f"{_MEMORY}Mi"}
 
 
 def wanted(context: Context) -> bool:
@@ -23,5 +24,5 @@ ADD_ON = AddOn(
     by=MANIFESTS,
     wanted=wanted,
     at=SPEC / "health" / "nodeProblemDetector",
-    daemons=(Daemon("node-problem-detector", 50, 128, OURS, on=on_gpus),),
+    daemons=(Daemon("node-problem-detector", _CPU, _MEMORY, OURS, on=on_gpus),),
 )

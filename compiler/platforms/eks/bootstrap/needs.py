@@ -23,6 +23,7 @@ from compiler.platforms.eks.cluster.account import (
 )
 from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.nodes.plan import NodeGroup
+from compiler.platforms.eks.settings.launcher import launcher_of
 
 
 def account(context: Context, pools: dict[str, Pool], cluster: Cluster) -> Account:
@@ -100,9 +101,7 @@ def _of_pool(context: Context, pool: Pool) -> PoolNeeds:
     spec, instance = pool.spec, pool.instance
     interfaces = _interfaces(1, "one a node")
     if pool.efa:
-        cards = len(instance.efa_layout())
-        if pool.managed:
-            cards = len(instance.network_cards)
+        cards = launcher_of(pool).interfaces(instance)
         interfaces = _interfaces(cards, "one a network card with EFA")
     return PoolNeeds(
         pool=pool.name,
@@ -114,7 +113,7 @@ def _of_pool(context: Context, pool: Pool) -> PoolNeeds:
         quotas=(*_vcpus(context, pool), _disks(_root_gib(pool)), interfaces),
         devices=_devices(pool),
         purchase=_purchase(pool) if spec.reservations else None,
-        managed=pool.managed,
+        managed=launcher_of(pool).bootstrapped,
         spot="spot" in spec.capacity_types,
     )
 

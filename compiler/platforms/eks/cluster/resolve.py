@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from compiler.catalog import addons as roles
+from compiler.catalog.ami_families import AL2023, families
 from compiler.context import SPEC, Context
 from compiler.plan import PlanNode
 from compiler.platforms.eks import addons
@@ -258,7 +259,7 @@ def _system(context: Context) -> NodeGroup:
         min_size=system.nodes,
         max_size=system.nodes + 1,
         desired=system.nodes,
-        ami_family="AmazonLinux2023",
+        ami_family=families()[AL2023].eksctl,
         ami_release=_ami_release(context),
         private=True,
         volume=100,

@@ -23,6 +23,7 @@ from compiler.platforms.eks.health.plan import (
     ProblemDetector,
     ProblemMonitor,
 )
+from compiler.platforms.eks.settings.launcher import launcher_of
 from compiler.platforms.eks.settings.spec import ClusterSection
 
 CONDITION = "GpuXidFatal"
@@ -204,8 +205,8 @@ def detectors(context: Context, pools: dict[str, Pool]) -> tuple[ProblemDetector
 
 def _gpu_nodes(pools: dict[str, Pool]) -> tuple[str, str]:
     """The label of nodes with GPUs: Karpenter's, which nodes of managed node groups lack, or one of all pools."""
-    managed = [pool for pool in pools.values() if pool.managed]
-    if any(pool.instance.gpus for pool in managed):
+    unlabelled = [pool for pool in pools.values() if not launcher_of(pool).instance_labels]
+    if any(pool.instance.gpus for pool in unlabelled):
         return GPU_PRESENT, "true"
     return "karpenter.k8s.aws/instance-gpu-manufacturer", "nvidia"
 

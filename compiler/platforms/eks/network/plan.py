@@ -14,9 +14,6 @@ VPC_ID = "${TRAINYARD_VPC}"
 """Stands for the id of the VPC in eksctl's file until ``bootstrap/network.sh`` fills it in."""
 NODES_TAG = "trainyard.dev/nodes"
 """The tag by which Karpenter finds the security group of the nodes."""
-AGENT_TAINT = "node.cilium.io/agent-not-ready"
-"""The taint that Cilium's operator removes from a node whose agent is ready (cilium v1.20.2, values.yaml,
-agentNotReadyTaintKey)."""
 
 
 @dataclass(frozen=True, slots=True)

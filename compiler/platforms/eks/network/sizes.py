@@ -12,6 +12,7 @@ from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 from compiler.platforms.eks.network.cut import usable
+from compiler.platforms.eks.settings.launcher import launcher_of
 from compiler.platforms.eks.settings.spec import ClusterSection
 
 if TYPE_CHECKING:
@@ -184,12 +185,10 @@ def _has_room(context: Context, room: _Room, pools: list[Pool]) -> bool:
 
 
 def _of_efa(pool: Pool) -> int:
-    """The addresses of a node's interfaces with EFA on other cards than the first: eksctl makes each an `efa`, which
-    has one (v0.230.0, network_interfaces.go); Karpenter's are `efa-only`."""
-    cards = len(pool.instance.network_cards)
-    if pool.managed and pool.efa:
-        return cards - 1
-    return 0
+    """The addresses of a node's interfaces with EFA on other cards than the first."""
+    if not pool.efa:
+        return 0
+    return launcher_of(pool).efa_addresses(pool.instance)
 
 
 def _with_warm(context: Context, pools: list[Pool]) -> int | None:
@@ -202,7 +201,7 @@ def _with_warm(context: Context, pools: list[Pool]) -> int | None:
     total = 0
     for pool in pools:
         each = [
-            taken(instance, kept, _PODS, efa=pool.efa and not pool.managed)
+            taken(instance, kept, _PODS, efa=pool.efa and launcher_of(pool).efa_only)
             for instance in pool.instances
         ]
         a_node = max(each) + _of_efa(pool)

@@ -12,14 +12,15 @@ from dataclasses import fields, replace
 
 from compiler.catalog.auto_mode import launches
 from compiler.context import Context
+from compiler.core.jobs.job import Job
 from compiler.core.jobs.stopping import BLOCK_DRAIN
 from compiler.core.pools.pools import GPU_PRESENT, Pool
-from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.plan.units import Duration
 from compiler.platforms.eks.nodes.daemons import daemons
 from compiler.platforms.eks.nodes.karpenter import node_classes, node_pools
 from compiler.platforms.eks.nodes.plan import AutoNodeClass, Boot, Budget, NodeClass, NodePool
+from compiler.platforms.eks.settings.launcher import Refused
 from compiler.platforms.eks.settings.spec import AT_EKS, ClusterSection
 
 _NODE_CLASS = "EKS user guide, create-node-class"
@@ -30,51 +31,46 @@ _MOST_IOPS, _MOST_THROUGHPUT = 16000, 1000
 
 def auto_nodes(context: Context, pool: Pool) -> Iterator[PlanNode]:
     """The node classes of a pool, and its NodePools."""
-    for at, message, help, source in _refused(pool):
-        context.fault("RES190", f"pool `{pool.name}` {message}", at, help, source=source)
     for node_class in node_classes(context, pool):
         yield _node_class(context, pool, node_class)
     for node_pool in node_pools(context, pool):
         yield _node_pool(context, pool, node_pool)
 
 
-_Refused = tuple[Route, str, str, str]
-
-
-def _refused(pool: Pool) -> Iterator[_Refused]:
+def refused(pool: Pool) -> Iterator[Refused]:
     """What EKS Auto Mode does not do of what a pool asks for."""
     spec, at = pool.spec, pool.at
     for index, instance in enumerate(pool.instances):
         if not launches(instance):
-            yield (
+            yield Refused(
                 at / "instanceTypes" / index,
                 f"is of `{instance.name}`, which EKS Auto Mode launches none of",
                 "take a type of another family, or remove `autoMode`: Karpenter launches every type",
                 _LEARN,
             )
     if spec.managed_node_group is not None:
-        yield (
+        yield Refused(
             at / "managedNodeGroup",
             "is a managed node group, whose nodes need add-ons that a cluster with EKS Auto Mode has not",
             "remove it, or `autoMode`",
             "eksctl v0.230.0, pkg/ctl/cmdutils/configfile.go",
         )
     if spec.gpu_sharing is not None:
-        yield (
+        yield Refused(
             at / "gpuSharing",
             "shares its GPUs, and the device plugin of EKS Auto Mode, and its nodes' start, have no settings",
             "remove it, or `autoMode`: Karpenter's nodes cut their GPUs when they boot",
             "EKS user guide, auto-accelerated",
         )
     if spec.burn_in is not None:
-        yield (
+        yield Refused(
             at / "burnIn",
             "tests new nodes, and no source says that a node of EKS Auto Mode lets a pod do so: its image is locked",
             "remove it: EKS repairs nodes that its monitoring agent finds faulty",
             "EKS user guide, auto-security",
         )
     if spec.topology == "network":
-        yield (
+        yield Refused(
             at / "topology",
             "has a topology of EC2's network, and no source says that nodes of EKS Auto Mode have its labels",
             "remove it: `placement: cluster` keeps nodes close together",
@@ -83,13 +79,13 @@ def _refused(pool: Pool) -> Iterator[_Refused]:
     yield from _disks(pool)
 
 
-def _disks(pool: Pool) -> Iterator[_Refused]:
+def _disks(pool: Pool) -> Iterator[Refused]:
     """Auto Mode takes NVMe disks for what is ephemeral where they are larger than `ephemeralStorage`."""
     spec = pool.spec
     at = pool.at
     nvme_gb = pool.instance.nvme_gb
     if spec.local_storage == "none" and nvme_gb:
-        yield (
+        yield Refused(
             at / "localStorage",
             f"leaves {nvme_gb} GB of NVMe unused, which EKS Auto Mode puts images and `/tmp` on",
             "remove it",
@@ -100,7 +96,7 @@ def _disks(pool: Pool) -> Iterator[_Refused]:
         return
     nvme_bytes = nvme_gb * 1000**3
     if nvme_gb and volume.size.value >= nvme_bytes:
-        yield (
+        yield Refused(
             at / "rootVolume" / "size",
             f"has {volume.size} of EBS beside {nvme_gb} GB of NVMe, which EKS Auto Mode then leaves to pods",
             "write less than the NVMe disks have: they take its place",
@@ -111,7 +107,7 @@ def _disks(pool: Pool) -> Iterator[_Refused]:
         ("throughput", volume.throughput, _MOST_THROUGHPUT),
     ):
         if value is not None and value > most:
-            yield (
+            yield Refused(
                 at / "rootVolume" / key,
                 f"has a volume of {value} `{key}`, and EKS Auto Mode takes {most} at most",
                 f"write at most `{key}: {most}`",
@@ -213,3 +209,23 @@ def _budgets(pool: Pool) -> tuple[Budget, ...]:
     if pool.static:
         return (drifted,)
     return (Budget("100%", ("Empty",)), drifted, Budget("0", ("Underutilized",)))
+
+
+def check_life(context: Context, job: Job) -> None:
+    """A node of EKS Auto Mode ends at its age, whatever runs on it."""
+    auto = ClusterSection.of(context.spec).auto_mode
+    timeout = job.spec.timeout
+    if auto is None or timeout is None:
+        return
+    seconds = auto.expire_after.seconds + auto.grace.seconds
+    whole = Duration(seconds)
+    if timeout > whole:
+        context.fault(
+            "RES192",
+            f"job `{job.spec.name}` may take {timeout}, "
+            f"and a node of EKS Auto Mode lives {whole} at most",
+            job.at / "timeout",
+            f"write at most `{auto.grace}`, for which every node waits, and let the next job "
+            "resume; or remove `autoMode`",
+            source="EKS user guide, auto-security: maximum lifetime of 21 days",
+        )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from compiler.catalog.ami_families import of_alias
 from compiler.context import SPEC, Context
 from compiler.core.pools.pools import Pool
 from compiler.core.storage.spec import Storage, StorageSection
 from compiler.places import Route
 from compiler.platforms.eks.nodes.plan import Boot
-from compiler.platforms.eks.settings.spec import ClusterSection
+from compiler.platforms.eks.settings.launcher import launcher_of
 
 _LARGE_VCPUS, _LARGE_MIB = 64, 64 * 1024
 """Beyond either, FSx wants other settings of a client (FSx for Lustre user guide, performance-tips)."""
@@ -20,7 +21,7 @@ _LIMITS = "amazon-eks-ami 81fec2e, base-runtime-spec.json; containerd.service; g
 
 def boot_of_pool(context: Context, pool: Pool) -> Boot:
     """What nodes of AL2023 run; those of EKS Auto Mode and of other images run nothing of ours."""
-    if not _runs_scripts(context):
+    if not _runs_commands(context, pool):
         return Boot(mig=pool.slices)
     boot = Boot(
         mig=pool.slices,
@@ -47,9 +48,9 @@ def check_lustre_clients(context: Context, pools: Mapping[str, Pool]) -> None:
         if created is None or not created.efa:
             continue
         clients = [pool for pool in pools.values() if storage in _over_efa(context, pool)]
-        if clients and _runs_scripts(context):
+        if any(_runs_commands(context, pool) for pool in clients):
             continue
-        fact, help = _why_none(context, storage)
+        fact, help = _why_none(context, pools, storage)
         context.fault(
             "RES220",
             f"storage `{storage.name}` has EFA, and no node can be its client over EFA: {fact}",
@@ -59,13 +60,12 @@ def check_lustre_clients(context: Context, pools: Mapping[str, Pool]) -> None:
         )
 
 
-def _why_none(context: Context, storage: Storage) -> tuple[str, str]:
-    if ClusterSection.of(context.spec).auto_mode is not None:
-        return (
-            "nodes of EKS Auto Mode run no commands when they boot",
-            "remove it, or `autoMode`: over TCP every node mounts it",
-        )
-    if not _runs_scripts(context):
+def _why_none(context: Context, pools: Mapping[str, Pool], storage: Storage) -> tuple[str, str]:
+    reasons = [launcher_of(pool).no_commands for pool in pools.values()]
+    without = next(filter(None, reasons), None)
+    if without is not None:
+        return without
+    if not _image_runs_commands(context):
         return (
             f"nodes of `{context.version('ami')}` do not run the commands of Amazon Linux 2023",
             "write an alias of `al2023`, or remove `efa`: over TCP every node mounts it",
@@ -80,11 +80,17 @@ def _why_none(context: Context, storage: Storage) -> tuple[str, str]:
     )
 
 
-def _runs_scripts(context: Context) -> bool:
-    """Whether nodes boot Amazon Linux 2023, and take user data."""
-    if ClusterSection.of(context.spec).auto_mode is not None:
+def _runs_commands(context: Context, pool: Pool) -> bool:
+    """Whether nodes of a pool run commands of ours when they boot."""
+    if launcher_of(pool).no_commands is not None:
         return False
-    return context.version("ami").startswith("al2023@")
+    return _image_runs_commands(context)
+
+
+def _image_runs_commands(context: Context) -> bool:
+    """Whether the image that nodes boot runs commands of user data."""
+    family = of_alias(context.version("ami"))
+    return family is not None and family.runs_commands
 
 
 def _lustre(context: Context) -> dict[int, Storage]:

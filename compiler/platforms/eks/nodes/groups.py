@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from compiler.catalog.ami_families import AL2023, families
 from compiler.context import Context
 from compiler.core.network.spec import NetworkSection
 from compiler.core.pools.pools import GPU_PRESENT, Pool, placement_group
@@ -19,13 +20,13 @@ from compiler.plan.units import Quantity
 from compiler.platforms.eks.nodes.boot import boot_of_pool, boot_place
 from compiler.platforms.eks.nodes.parts import Part, parts
 from compiler.platforms.eks.nodes.plan import NodeGroup
+from compiler.platforms.eks.settings.launcher import Refused
 
 _EKSCTL = "eksctl v0.230.0"
 
 
 def node_groups(context: Context, pool: Pool) -> Iterator[NodeGroup]:
     """The node groups of a pool: one, or one for each of its reservations."""
-    _check(context, pool)
     ami_release = _ami_release(context)
     for part in parts(pool):
         yield _node_group(context, pool, part, ami_release)
@@ -74,7 +75,7 @@ def _node_group(context: Context, pool: Pool, part: Part, ami_release: str | Non
         min_size=part.nodes,
         max_size=part.nodes,
         desired=part.nodes,
-        ami_family="AmazonLinux2023",
+        ami_family=families()[AL2023].eksctl,
         ami_release=ami_release,
         private=True,
         volume=-(-size.value // 1024**3),
@@ -140,19 +141,13 @@ def _repairs(config: Mapping[str, object]) -> bool:
     return bool(config.get("enabled", True))
 
 
-def _check(context: Context, pool: Pool) -> None:
+def refused(pool: Pool) -> Iterator[Refused]:
     """What a managed node group of eksctl cannot be."""
-    for key, fact, help in _refused(context, pool):
-        context.fault(
-            "RES172",
-            f"pool `{pool.name}` is a managed node group, {fact}",
-            pool.at / key,
-            help,
-            source=_EKSCTL,
-        )
+    for key, fact, help in _limits(pool):
+        yield Refused(pool.at / key, f"is a managed node group, {fact}", help, _EKSCTL)
 
 
-def _refused(context: Context, pool: Pool) -> Iterator[tuple[str, str, str]]:
+def _limits(pool: Pool) -> Iterator[tuple[str, str, str]]:
     """The key, what is wrong, and what to write instead."""
     spec, instance = pool.spec, pool.instance
     if not pool.static:

@@ -19,6 +19,7 @@ from compiler.plan.scheduling import (
     Taint,
 )
 from compiler.plan.units import Quantity
+from compiler.platforms.eks.addons import addons
 from compiler.platforms.eks.nodes.boot import boot_of_pool, boot_place
 from compiler.platforms.eks.nodes.parts import Part, parts
 from compiler.platforms.eks.nodes.plan import (
@@ -31,6 +32,7 @@ from compiler.platforms.eks.nodes.plan import (
     SelectorTerm,
 )
 from compiler.platforms.eks.release.versions import OF_THE_PLATFORM, own_versions
+from compiler.platforms.eks.settings.launcher import launcher_of
 from compiler.platforms.eks.settings.spec import ClusterSection
 
 RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type"
@@ -240,22 +242,14 @@ def _node_pool(context: Context, pool: Pool) -> NodePool:
 
 
 def _startup_taints(context: Context, pool: Pool) -> tuple[Taint, ...]:
-    """What keeps pods away from a new node until Cilium is ready on it, and until it was tested."""
-    taints = []
-    if _has_cilium_taint(context):
-        from compiler.platforms.eks.network.plan import AGENT_TAINT
-
-        taints.append(Taint(AGENT_TAINT, "true", "NoExecute"))
+    """What keeps pods away from a new node until its agents are ready on it, and until it was tested."""
+    taints: list[Taint] = []
+    for addon in addons().values():
+        if addon.runs(context):
+            taints += addon.startup_taints(context)
     if pool.spec.burn_in is not None:
         taints.append(Taint(BURN_IN_TAINT, "", "NoSchedule"))
     return tuple(taints)
-
-
-def _has_cilium_taint(context: Context) -> bool:
-    """Whether Cilium takes a taint away (cilium v1.20.2, installation/taints.rst: NoExecute). System nodes have none:
-    Flux installs Cilium from there."""
-    cilium = NetworkSection.of(context.spec).network.cilium
-    return cilium is not None and cilium.startup_taint
 
 
 def node_overlay(context: Context, pool: Pool) -> NodeOverlay:
@@ -299,7 +293,7 @@ def _explain(context: Context, pool: Pool) -> None:
         f"{pool.nodes} nodes of {pool.instance.name}, no more",
         follows=pool.at / "nodes",
     )
-    if ClusterSection.of(context.spec).auto_mode is None:
+    if not launcher_of(pool).ages:
         context.derive(
             target,
             "expireAfter",

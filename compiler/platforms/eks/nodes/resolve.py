@@ -10,8 +10,7 @@ from compiler.core.pools.plan import NodeShare
 from compiler.core.pools.pools import Pool, resolve_pools
 from compiler.plan import PlanNode
 from compiler.platforms.eks.nodes.boot import check_lustre_clients
-from compiler.platforms.eks.nodes.karpenter import node_classes, node_overlay, node_pools
-from compiler.platforms.eks.settings.spec import ClusterSection
+from compiler.platforms.eks.settings.launcher import launcher_of
 
 
 def resolve(context: Context) -> Iterator[PlanNode]:
@@ -19,22 +18,12 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     pools = context.once(resolve_pools)
     check_pools(context, pools)
     check_lustre_clients(context, pools)
-    auto_mode = ClusterSection.of(context.spec).auto_mode is not None
     for pool in pools.values():
         _explain_disks(context, pool)
-        if auto_mode:
-            from compiler.platforms.eks.nodes.auto import auto_nodes
-
-            yield from auto_nodes(context, pool)
-        elif pool.managed:
-            from compiler.platforms.eks.nodes.groups import node_groups
-
-            yield from node_groups(context, pool)
-        else:
-            yield from node_classes(context, pool)
-            yield from node_pools(context, pool)
-            if pool.overlaid:
-                yield node_overlay(context, pool)
+        launcher = launcher_of(pool)
+        for at, fact, help, source in launcher.refused(context, pool):
+            context.fault(launcher.code, f"pool `{pool.name}` {fact}", at, help, source=source)
+        yield from launcher.nodes(context, pool)
         yield NodeShare(name=pool.name, resources=pool.share.resources())
 
 
@@ -43,15 +32,12 @@ def _explain_disks(context: Context, pool: Pool) -> None:
     instance = pool.instance
     if not instance.nvme_gb:
         return
-    source = "karpenter.k8s.aws/v1 EC2NodeClass instanceStorePolicy"
-    if ClusterSection.of(context.spec).auto_mode is not None:
-        source = "EKS user guide, automode-learn-instances: considerations"
     context.settle(
         f"pool/{pool.name}",
         "localStorage",
         pool.spec.local_storage,
         pool.local_storage,
         f"{instance.nvme_gb} GB of NVMe hold images and /tmp",
-        source,
+        launcher_of(pool).disks,
         at=pool.at / "localStorage",
     )

@@ -9,7 +9,7 @@ from compiler.core.pools.share import Share
 from compiler.core.pools.spec import NodePool
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.nodes.daemons import daemons, total
-from compiler.platforms.eks.settings.spec import ClusterSection
+from compiler.platforms.eks.nodes.launchers import chosen
 
 
 def node_share(context: Context, pool: NodePool, instance: InstanceType, *, efa: bool) -> Share:
@@ -23,8 +23,7 @@ def node_share(context: Context, pool: NodePool, instance: InstanceType, *, efa:
         context.derive(f"pool/{pool.name}", "share", amounts, step.what, step.source)
     cpu_milli = left.cpu_milli - agents.cpu_milli
     memory_mib = left.memory_mib - agents.memory_mib
-    auto = ClusterSection.of(context.spec).auto_mode
-    has_pages = has_driver and auto is None
+    has_pages = has_driver and chosen(context, pool).huge_pages
     pages_mib = huge_pages_mib(instance) if has_pages else 0
     accelerators, resource = instance.accelerators, instance.accelerator_resource
     if pool.gpu_sharing is not None:

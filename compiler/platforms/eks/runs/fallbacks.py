@@ -37,8 +37,8 @@ def pool_terms(pools: tuple[Pool, ...]) -> tuple[tuple[Requirement, ...], ...]:
     """What required node affinity says so that pods land on nodes of one of the pools, and Kueue takes no other flavor,
     whichever of the two labels it has."""
     whole = [pool.name for pool in pools if not pool.labelled]
-    managed = [pool.name for pool in pools if pool.managed]
-    launched = [pool for pool in pools if not pool.managed]
+    managed = [pool.name for pool in pools if pool.launcher.own_label]
+    launched = [pool for pool in pools if not pool.launcher.own_label]
     split = [pool for pool in launched if pool.split]
     terms: list[tuple[Requirement, ...]] = []
     if split:

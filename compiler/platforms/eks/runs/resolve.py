@@ -45,7 +45,7 @@ from compiler.platforms.eks.runs.mounting import own_volumes, patches_for, with_
 from compiler.platforms.eks.runs.mounts import mounted
 from compiler.platforms.eks.runs.pod import pod_of
 from compiler.platforms.eks.runs.volumes import file_set, needs
-from compiler.platforms.eks.settings.spec import ClusterSection
+from compiler.platforms.eks.settings.launcher import launcher_of as pool_launcher
 
 JOB_LABEL = "trainyard.dev/job"
 
@@ -56,10 +56,8 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     bound = context.once(bound_jobs)
     for job in bound:
         check_job(context, job, storages)
-        if ClusterSection.of(context.spec).auto_mode is not None:
-            from compiler.platforms.eks.runs.auto_mode import check_life  # few clusters have it
-
-            check_life(context, job)
+        for launcher in dict.fromkeys(map(pool_launcher, job.pools)):
+            launcher.check_job(context, job)
         launcher_of(job).check(context, job)
         if job.others:
             check_others(context, job, storages)

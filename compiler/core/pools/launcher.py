@@ -1,0 +1,16 @@
+"""What launches the nodes of a pool: a controller of the cluster, the cloud's own service, or the scheduler."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class Launcher:
+    """One way to launch nodes. The platform says which one a pool has, and what else it knows of it."""
+
+    name: ClassVar[str]
+    """What pages and reasons call it."""
+    own_label: ClassVar[bool] = False
+    """Whether its nodes have the name of their pool as a label of ours, since nothing else names it on them."""
+    untested: ClassVar[str] = ""
+    """Why no test can hold new nodes back, where that is so."""

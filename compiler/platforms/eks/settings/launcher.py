@@ -1,0 +1,105 @@
+"""What launches the nodes of a pool of EKS: all that the compiler has to know of one way to do so.
+
+The records stand in ``compiler/platforms/eks/nodes/launchers``, one file each. What a record needs only once it
+launches something, it imports in its methods: few clusters have more than one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from compiler.core.pools.launcher import Launcher
+from compiler.places import Route
+
+if TYPE_CHECKING:
+    from compiler.catalog import InstanceType
+    from compiler.context import Context
+    from compiler.core.jobs.job import Job
+    from compiler.core.pools.pools import Pool
+    from compiler.core.pools.spec import NodePool
+    from compiler.plan.base import PlanNode
+
+ASKED = (
+    *("name", "place", "code", "no_commands", "huge_pages", "ages", "disks"),
+    *("launches", "refused", "nodes"),
+)
+"""What every launcher says itself. The values of :class:`PoolLauncher` stand for what is not said, so that the guards
+can name all of it (tests/platforms/test_launchers_of_pools.py)."""
+
+
+class Refused(NamedTuple):
+    """A setting that a launcher cannot follow: its place, what is wrong, what to write instead, and who says so.
+
+    The fact goes on after the name of the pool.
+    """
+
+    at: Route
+    fact: str
+    help: str
+    source: str
+
+
+class NoCommands(NamedTuple):
+    """Why nodes run no commands of ours when they boot, and what to change where some are needed."""
+
+    why: str
+    help: str
+
+
+class PoolLauncher(Launcher):
+    """What launches the nodes of a pool."""
+
+    place: ClassVar[int] = 0
+    """When it is asked whether a pool is its own: the first that says so has it."""
+    code: ClassVar[str] = ""
+    """The code of what it refuses; "" where it refuses nothing."""
+    no_commands: ClassVar[NoCommands | None] = None
+    """Why its nodes run no commands of ours when they boot, where that is so."""
+    huge_pages: ClassVar[bool] = True
+    """Whether its nodes keep huge pages for the driver of EFA."""
+    ages: ClassVar[bool] = False
+    """Whether its nodes end at an age, whatever runs on them."""
+    disks: ClassVar[str] = ""
+    """Who says what becomes of the NVMe disks of its nodes."""
+    efa_only: ClassVar[bool] = True
+    """Whether interfaces with EFA on other cards than the first are `efa-only`, without addresses."""
+    bootstrapped: ClassVar[bool] = False
+    """Whether the bootstrap makes its nodes, before there is anything in the cluster."""
+    instance_labels: ClassVar[bool] = True
+    """Whether its nodes have Karpenter's labels of what their instance has."""
+
+    def launches(self, context: Context, pool: NodePool) -> bool:
+        """Whether the nodes of a pool of the spec are its own, where no launcher before it says so."""
+        raise NotImplementedError
+
+    def refused(self, context: Context, pool: Pool) -> Iterator[Refused]:
+        """The settings of a pool that it cannot follow."""
+        raise NotImplementedError
+
+    def nodes(self, context: Context, pool: Pool) -> Iterator[PlanNode]:
+        """What it makes of a pool: nodes of the plan."""
+        raise NotImplementedError
+
+    def interfaces(self, instance: InstanceType) -> int:
+        """The network interfaces of a node with EFA."""
+        if self.efa_only:
+            return len(instance.efa_layout())
+        return len(instance.network_cards)
+
+    def efa_addresses(self, instance: InstanceType) -> int:
+        """The addresses of interfaces with EFA on other cards than the first."""
+        if self.efa_only:
+            return 0
+        return len(instance.network_cards) - 1
+
+    def check_job(self, context: Context, job: Job) -> None:
+        """Report what a job cannot do on its nodes."""
+
+
+def launcher_of(pool: Pool) -> PoolLauncher:
+    """The launcher of a pool of EKS. Raises TypeError for a pool of another platform."""
+    launcher = pool.launcher
+    if not isinstance(launcher, PoolLauncher):
+        raise TypeError(f"`{pool.name}` is no pool of EKS")
+    return launcher

@@ -1,0 +1,136 @@
+"""Every launcher of a pool's nodes says all that is asked of one: what is missing fails by its name."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from builders import ROOT, faults_of, loaded, plan_of, spec
+
+from compiler.catalog import load_catalog
+from compiler.context import Context
+from compiler.core.pools.pools import resolve_pools
+from compiler.driver import check
+from compiler.formats import lifted
+from compiler.lower import lower
+from compiler.outcome import Options
+from compiler.plan import Plan
+from compiler.platforms import EKS
+from compiler.platforms.eks.nodes.launchers import chosen, launchers
+from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
+from compiler.platforms.eks.settings.launcher import ASKED, PoolLauncher, launcher_of
+
+OPTIONS = Options(today=date(2026, 11, 23))
+SAMPLES: dict[str, dict[str, Any]] = {
+    "Karpenter": {},
+    "EKS Auto Mode": {"platform": {"eks": {"autoMode": {}}}},
+    "managed node group": {"pool": {"managedNodeGroup": {}}},
+}
+"""By launcher, the parts of a spec whose pool is its own."""
+REFUSED: dict[str, dict[str, Any]] = {
+    "EKS Auto Mode": {"pool": {"gpuSharing": {"timeSlicing": {"replicas": 4}}}},
+    "managed node group": {"pool": {"consolidateAfter": "1h"}},
+}
+"""By launcher that refuses something, what it does not follow, laid over its sample."""
+
+of_each = pytest.mark.parametrize("launcher", launchers(), ids=lambda launcher: launcher.name)
+
+
+def of_launcher(launcher: PoolLauncher, *, job: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A spec with two nodes of a launcher, and a job on them."""
+    sample = dict(SAMPLES[launcher.name])
+    pool = {"nodes": 2, **sample.pop("pool", {})}
+    return spec(pool=pool, job={"nodes": 2, **(job or {})}, **sample)
+
+
+def context_of(data: dict[str, Any]) -> Context:
+    model = loaded(data)
+    catalog = load_catalog()
+    return Context("lab", model.spec, catalog, catalog.newest_release, "generated", EKS)
+
+
+def pools_in(plan: Plan) -> list[NodePool | NodeGroup]:
+    return [*plan.of(NodePool), *plan.of(NodeGroup)]
+
+
+@of_each
+class TestEveryLauncher:
+    def test_it_says_all_that_is_asked_of_a_launcher(self, launcher: PoolLauncher) -> None:
+        assert [name for name in ASKED if name not in vars(type(launcher))] == []
+        assert [other.name for other in launchers() if other.place == launcher.place] == [
+            launcher.name
+        ]
+
+    def test_it_has_the_pool_that_asks_for_it(self, launcher: PoolLauncher) -> None:
+        (pool,) = context_of(of_launcher(launcher)).once(resolve_pools).values()
+        assert launcher_of(pool) is launcher
+
+    def test_what_it_makes_reads_back(self, launcher: PoolLauncher) -> None:
+        plan = plan_of(of_launcher(launcher))
+        read = lifted(lower(plan), closed=True)
+        made = {(type(each), each.name): each for each in pools_in(plan)}
+        again = {(type(each), each.name): each for each in pools_in(read)}
+        assert any(name == "gpu" for _, name in made)
+        assert made.keys() == again.keys()
+        for key, pool in made.items():
+            assert again[key].labels == pool.labels
+            assert again[key].taints == pool.taints
+
+    def test_its_nodes_are_counted_by_the_quota(
+        self, launcher: PoolLauncher, tmp_path: Path
+    ) -> None:
+        """A quota of three nodes is more than a pool of two has."""
+        quota = [{"pool": "gpu", "nodes": 3}]
+        data = of_launcher(launcher)
+        data["spec"]["queues"] = [{"name": "q", "namespaces": ["a"], "quota": quota}]
+        file = tmp_path / "spec.yaml"
+        file.write_text(yaml.safe_dump(data))
+        assert "QUE004" in {each.code for each in check([file], OPTIONS).all()}
+        quota[0]["nodes"] = 2
+        file.write_text(yaml.safe_dump(data))
+        assert "QUE004" not in {each.code for each in check([file], OPTIONS).all()}
+
+    def test_a_gang_that_is_larger_than_its_pool_is_found(
+        self, launcher: PoolLauncher, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "spec.yaml"
+        file.write_text(yaml.safe_dump(of_launcher(launcher, job={"nodes": 9})))
+        assert "LIM003" in {each.code for each in check([file], OPTIONS).all()}
+        file.write_text(yaml.safe_dump(of_launcher(launcher)))
+        assert "LIM003" not in {each.code for each in check([file], OPTIONS).all()}
+
+    def test_what_it_cannot_follow_is_an_error(self, launcher: PoolLauncher) -> None:
+        if not launcher.code:
+            assert launcher.name not in REFUSED
+            return
+        assert launcher.code not in {each.code for each in faults_of(of_launcher(launcher))}
+        data = of_launcher(launcher)
+        data["spec"]["nodePools"][0].update(REFUSED[launcher.name]["pool"])
+        assert launcher.code in {each.code for each in faults_of(data)}
+
+    def test_its_page_has_it(self, launcher: PoolLauncher) -> None:
+        page = (ROOT / "docs/capacity.md").read_text()
+        assert f"| {launcher.name} |" in page
+
+
+def test_each_pool_has_one_launcher_and_the_last_takes_every_other() -> None:
+    last = launchers()[-1]
+    context = context_of(spec())
+    assert last.name == "Karpenter"
+    (resolved,) = context.once(resolve_pools).values()
+    assert chosen(context, resolved.spec) is last
+
+
+def test_what_few_clusters_launch_by_is_not_imported_for_the_others() -> None:
+    code = (
+        "import sys\nfrom compiler.platforms.eks.nodes.launchers import launchers\nlaunchers()\n"
+        "print(*(name for name in ('auto', 'groups', 'karpenter') "
+        "if f'compiler.platforms.eks.nodes.{name}' in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"

@@ -1,0 +1,349 @@
+"""The recipes of CONTRIBUTING.md and docs/architecture.md, done in a copy of the package: each works as it is written.
+
+A recipe of the pages that is neither run here nor named in ``NOT_RUN`` fails by its name.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from builders import ROOT, spec
+
+NEWEST = "compiler/catalog/data/releases/2026.11"
+RECIPES: dict[str, Callable[[House], None]] = {}
+NOT_RUN = {
+    "a capability": "is a room in two places, as tests/platforms/test_platforms.py runs with rooms of its own",
+    "a platform": "is a whole folder: tests/platforms/test_platforms.py resolves a spec on one without EKS",
+    "a format of what is written": "needs a plan node and a target that make its artifacts",
+    "a type of CloudFormation": "needs the registry's schema, which `make schemas` reads",
+    "a launcher of jobs": "its key stands in the language: a model that is made when the language is",
+    "a kind of job": "needs the definition of its objects: tests/platforms/test_kinds.py runs over those there are",
+    "a kind to verify": "needs its released definition, which `make schemas` reads",
+    "a webhook's rule": "is found by the name of a kind whose definition is kept, and all that have rules have theirs",
+    "a key of the spec": "is a field of a model: tests/test_guards.py asks for its bound",
+    "what an upgrade asks for": "tests/catalog/test_upgrades.py reads entries of a test's own",
+    "a key that names a file which is no YAML": "is a key of the spec",
+    "a document of its own for a list item": "is a model of the language",
+    "an immutable field": "tests/history/test_immutable.py runs over the rows",
+    "A fault in what is written": "is a test that fails first",
+    "A change of what jobs are rendered to": "is a command",
+    "A dependency": "needs a package index",
+}
+"""By recipe, why it is not run here."""
+SAME = {
+    "A policy": "a policy",
+    "A fixed code": "a fixed code",
+    "A key of the spec": "a key of the spec",
+    "An add-on": "an add-on",
+    "An AMI family": "an AMI family",
+    "An upstream version": "a release",
+}
+"""Recipes of CONTRIBUTING.md that the table has too."""
+
+
+class House:
+    """A copy of the package, to which a recipe adds."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for part in ("compiler", "policies"):
+            shutil.copytree(ROOT / part, folder / part)
+        self.written: dict[str, bytes | None] = {}
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file of the package; what was there comes back after the test."""
+        file = self.folder / path
+        self.written.setdefault(path, file.read_bytes() if file.exists() else None)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def edit(self, path: str, change: Callable[[Any], None]) -> None:
+        """Change what a file of data says."""
+        data = json.loads((self.folder / path).read_text())
+        change(data)
+        self.write(path, json.dumps(data))
+
+    def undo(self) -> None:
+        for path, before in self.written.items():
+            file = self.folder / path
+            if before is None:
+                file.unlink()
+                if not any(file.parent.iterdir()):
+                    file.parent.rmdir()
+            else:
+                file.write_bytes(before)
+        self.written = {}
+        shutil.rmtree(self.folder / "generated", ignore_errors=True)
+
+    def python(self, *arguments: str) -> str:
+        """What Python prints with the copy in the place of the package, on both ways out."""
+        env = {**os.environ, "PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=self.folder,
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert "Traceback" not in done.stdout, done.stdout
+        return done.stdout
+
+    def run(self, *arguments: str) -> str:
+        """What `trainyard` prints."""
+        return self.python("-m", "compiler", *arguments)
+
+    def check(self, data: dict[str, Any], *options: str) -> str:
+        """What `check` prints of a spec."""
+        (self.folder / "spec.yaml").write_text(yaml.safe_dump(data))
+        return self.run("check", "spec.yaml", "--no-cache", *options)
+
+    def compile(self, data: dict[str, Any]) -> dict[str, str]:
+        """What `compile` writes of a spec, by path."""
+        (self.folder / "spec.yaml").write_text(yaml.safe_dump(data))
+        shutil.rmtree(self.folder / "generated", ignore_errors=True)
+        said = self.run("compile", "spec.yaml", "--no-cache")
+        written = self.folder / "generated" / "lab"
+        assert written.is_dir(), said
+        return {
+            str(file.relative_to(written)): file.read_text()
+            for file in written.rglob("*")
+            if file.is_file()
+        }
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> House:
+    return House(tmp_path_factory.mktemp("house"))
+
+
+@pytest.fixture
+def house(built: House) -> Iterator[House]:
+    yield built
+    built.undo()
+
+
+def recipe(name: str) -> Callable[[Callable[[House], None]], Callable[[House], None]]:
+    """The function does what the recipe of this name says."""
+
+    def keep(run: Callable[[House], None]) -> Callable[[House], None]:
+        RECIPES[name] = run
+        return run
+
+    return keep
+
+
+RULE = '''from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.platforms.eks.nodes.plan import NodePool
+from compiler.policy.rule import Finding, rule
+
+
+@rule("HLT998")
+def pool_is_seen(pool: NodePool) -> Iterator[Finding]:
+    """A pool is there.
+
+    ## Fails
+
+        nodePools: [{name: gpu, instanceTypes: [p4d.24xlarge], zones: [us-west-2b], nodes: {max: 4}}]
+    """
+    yield Finding(f"pool `{pool.name}` is seen", pool.at)
+'''
+
+
+@recipe("a policy")
+def policy(house: House) -> None:
+    house.write("policies/nodes/pool_is_seen.py", RULE)
+    assert "A pool is there." in house.run("explain", "HLT998")
+    assert "error[HLT998]: pool `gpu` is seen" in house.check(spec())
+
+
+@recipe("a fixed code")
+def fixed_code(house: House) -> None:
+    path = "compiler/diagnostics/codes/RES.md"
+    page = "\n## RES998 a-new-fault\n\nWhat is wrong.\n\nFails: `a: b`. Instead: `a: c`.\n"
+    assert "What is wrong." not in house.run("explain", "RES998")
+    house.write(path, (ROOT / path).read_text() + page)
+    assert "What is wrong." in house.run("explain", "RES998")
+
+
+ADD_ON = '''"""An add-on of EKS for every cluster."""
+
+from compiler.context import SPEC
+from compiler.platforms.eks.addons.addon import EKS, AddOn
+
+ADD_ON = AddOn(component="new-add-on", by=EKS, at=SPEC, after=("vpc-cni",))
+'''
+
+
+@recipe("an add-on")
+def add_on(house: House) -> None:
+    house.write("compiler/platforms/eks/addons/new_add_on.py", ADD_ON)
+    facts = {"source": "EKS add-on", "checked": "2026-11-21", "restarts": "nothing"}
+    house.write(f"{NEWEST}/new-add-on.json", json.dumps(facts))
+    assert "name: new-add-on" in house.compile(spec())["bootstrap/eksctl.yaml"]
+    older = house.check(spec(release="2026.08"))
+    assert "error[RES270]: release 2026.08 has no `new-add-on`" in older
+    assert "INT000" not in older
+
+
+@recipe("a release")
+def release(house: House) -> None:
+    facts = {"base": "2026.11", "date": "2026-11-24"}
+    house.write("compiler/catalog/data/releases/2026.12/release.json", json.dumps(facts))
+    assert "release 2026.12" in house.run("catalog", "sources")
+    assert "RES001" not in house.check(spec(release="2026.12"))
+    assert "RES001" in house.check(spec(release="2026.13"))
+
+
+@recipe("a minor version of Kubernetes")
+def minor(house: House) -> None:
+    data = spec(platform={"eks": {"version": "1.38"}})
+    assert "error[RES002]" in house.check(data)
+    known = ROOT / "compiler/catalog/data/releases/2026.08/kubernetes/1.36.json"
+    house.write(f"{NEWEST}/kubernetes/1.38.json", known.read_text())
+    written = house.compile(data)["bootstrap/eksctl.yaml"]
+    assert yaml.safe_load(written)["metadata"]["version"] == "1.38"
+
+
+@recipe("an instance type")
+def instance_type(house: House) -> None:
+    def one_more(data: Any) -> None:
+        data["instances"]["p4d.99xlarge"] = data["instances"]["p4d.24xlarge"]
+
+    data = spec(pool={"instanceTypes": ["p4d.99xlarge"]})
+    assert "RES005" in house.check(data)
+    house.edit("compiler/catalog/data/instances.json", one_more)
+    assert "p4d.99xlarge" in house.run("catalog", "p4d.99xlarge")
+    assert "RES005" not in house.check(data)
+
+
+@recipe("a price")
+def price(house: House) -> None:
+    def one_more(data: Any) -> None:
+        source = ["prices", "https://example.test", "1", "2026-11-24"]
+        data["sets"].insert(0, {"source": source, "usd": {"m7i.large": {"eu-west-3": 77.5}}})
+
+    code = (
+        "from compiler.catalog import load_catalog; from compiler.catalog.prices import on_demand; "
+        "print(on_demand(load_catalog(), 'm7i.large', 'eu-west-3'))"
+    )
+    house.edit("compiler/catalog/data/regional_prices.json", one_more)
+    assert "77.5" in house.python("-c", code)
+
+
+LAUNCHER = '''"""Nodes that somebody starts by hand."""
+
+from compiler.platforms.eks.nodes.launchers.karpenter import Karpenter
+from compiler.platforms.eks.settings.launcher import Refused
+
+
+class ByHand(Karpenter):
+    name = "by hand"
+    place = 5
+    code = "RES190"
+
+    def launches(self, context, pool):
+        return pool.name == "hand"
+
+    def refused(self, context, pool):
+        yield Refused(pool.at / "nodes", "is launched by hand", "start them", "nobody")
+
+
+LAUNCHER = ByHand()
+'''
+
+
+@recipe("a launcher of a pool's nodes")
+def launcher(house: House) -> None:
+    house.write("compiler/platforms/eks/nodes/launchers/by_hand.py", LAUNCHER)
+    assert "pool `hand` is launched by hand" in house.check(spec(pool={"name": "hand"}))
+    assert "launched by hand" not in house.check(spec())
+
+
+FORMAT = '''"""One line for each code."""
+
+
+def render(diagnostics, *, tool_version, color=False):
+    return "".join(f"code={item.code}\\n" for item in diagnostics)
+'''
+
+
+@recipe("a format of diagnostics")
+def diagnostics(house: House) -> None:
+    data = spec(region="us-wset-2")
+    house.write("compiler/diagnostics/render/lines.py", FORMAT)
+    path = "compiler/cli/arguments.py"
+    text = (ROOT / path).read_text()
+    house.write(path, text.replace('FORMATS = ("text", ', 'FORMATS = ("text", "lines", '))
+    assert "code=RES003\n" in house.check(data, "--format=lines")
+
+
+SECTION = '''"""A section of the report."""
+
+
+def section(subject):
+    return ["## What is new", "", f"Cluster {subject.name}.", ""]
+'''
+
+
+@recipe("a section of the report")
+def section(house: House) -> None:
+    path = "compiler/report/__init__.py"
+    text = (ROOT / path).read_text()
+    named = text.replace("    findings,\n", "    findings,\n    news,\n")
+    house.write("compiler/report/news.py", SECTION)
+    house.write(path, named)
+    (house.folder / "spec.yaml").write_text(yaml.safe_dump(spec()))
+    assert "## What is new\n\nCluster lab.\n" in house.run("report", "spec.yaml")
+
+
+@recipe("an AMI family")
+def ami_family(house: House) -> None:
+    def one_more(data: Any) -> None:
+        data["families"]["al2040"] = {**data["families"]["al2023"], "karpenter": "AL2040"}
+
+    data = spec(platform={"eks": {"ami": "al2040@v20260714"}})
+    assert "`al2040` is no family of images" in house.check(data)
+    house.edit("compiler/catalog/data/ami_families.json", one_more)
+    assert "is no family" not in house.check(data)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_the_recipe_works_as_it_is_written(name: str, house: House) -> None:
+    RECIPES[name](house)
+
+
+def test_the_copy_is_what_runs(house: House) -> None:
+    found = house.python("-c", "import compiler; print(compiler.__file__)")
+    assert found.startswith(str(house.folder))
+
+
+def pages() -> set[str]:
+    """The recipes that the two pages have."""
+    table = (ROOT / "docs/architecture.md").read_text().partition("## One-file recipes")[2]
+    rows = table.partition("\n## ")[0].splitlines()
+    named = {row.split("|")[1].strip() for row in rows if row.startswith("| ")}
+    text = (ROOT / "CONTRIBUTING.md").read_text().partition("## Recipes")[2].partition("\n## ")[0]
+    bold = set(re.findall(r"^\*\*(.+?)\.\*\*", text, re.MULTILINE))
+    return (named | bold) - {"to add", "---"}
+
+
+def test_every_recipe_of_the_pages_is_run_or_says_why_not() -> None:
+    found = {SAME.get(name, name) for name in pages()}
+    assert found == RECIPES.keys() | NOT_RUN.keys()
+    assert RECIPES.keys().isdisjoint(NOT_RUN)
