@@ -35,8 +35,8 @@ def image_of_other_region(work: Work, world: World) -> Iterator[Finding]:
         jobs: [{name: llama, image: "111122223333.dkr.ecr.us-west-2.amazonaws.com/train:1.0"}]
     """
     cluster = world.plan.one(Cluster)
-    if cluster is None or not cluster.region:
-        return
+    if cluster is None or cluster.region not in world.catalog.regions:
+        return  # unknown, or PLC001 speaks of it
     nodes: list[Work | Container] = [work if work.image or work.main is None else work.main]
     nodes += work.pod.init_containers if work.pod is not None else ()
     for node in nodes:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 
+from compiler.manifest import placeholder
 from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -34,8 +35,11 @@ def ami_release_impossible(node_class: NodeClass, world: World) -> Iterator[Find
 
         platform: {eks: {ami: al2023@v20260714}}
     """
-    family, _, version = (node_class.ami_alias or "").partition("@")
-    found = _DATED.match(node_class.ami_alias or "")
+    alias = node_class.ami_alias or ""
+    if placeholder(alias):
+        return
+    family, _, version = alias.partition("@")
+    found = _DATED.match(alias)
     if found is not None:
         fault = _fault(found, world.today)
     elif family in _FIRST and version != "latest":
@@ -44,7 +48,7 @@ def ami_release_impossible(node_class: NodeClass, world: World) -> Iterator[Find
         return
     if fault:
         yield Finding(
-            f"there is no AMI release `{node_class.ami_alias}`: {fault}",
+            f"there is no AMI release `{alias}`: {fault}",
             node_class.where("ami_alias"),
             label="no node is launched",
             help="write a release of awslabs/amazon-eks-ami, or remove it for the release's",

@@ -23,7 +23,7 @@ EXAMPLES = [
 # Fields of what a spec compiles to. Nobody who wrote a spec has them before their eyes.
 RENDERED = re.compile(
     r"vpc\.amazonaws\.com|nvidia\.com|hugepages-2Mi|nominalQuota|coveredResources|publicAccess|clusterEndpoints|"
-    r"spec\.|featureGates|replicas|valueFrom|terminationGracePeriod|numNodes|numProcPerNode|"
+    r"spec\.|featureGates|replicas|valueFrom|terminationGracePeriodSeconds|numNodes|numProcPerNode|"
     r"resourcesPerNode|runtimePatches|nodeSelector|capacity-type|managedNodeGroups|metadata\.|limits?\b"
 )
 
