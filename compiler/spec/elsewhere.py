@@ -40,7 +40,7 @@ _JOB: _Words = {
         "ntasks ntasksPerNode nprocPerNode nprocs processes numProcPerNode slotsPerWorker"
     ),
     "timeout": (
-        "time timeLimit walltime maxRuntime maxRunSeconds stoppingCondition activeDeadlineSeconds deadline"
+        "time timeLimit walltime maxRun maxRuntime maxRunSeconds stoppingCondition activeDeadlineSeconds deadline"
     ),
     "retries": (
         "retry maxRetries backoffLimit restartPolicy retryStrategy maxRetryAttempts failurePolicy requeue"

@@ -36,7 +36,7 @@ def image_of_other_region(work: Work, world: World) -> Iterator[Finding]:
     """
     cluster = world.plan.one(Cluster)
     if cluster is None or cluster.region not in world.catalog.regions:
-        return
+        return  # unknown, or PLC001 speaks of it
     nodes: list[Work | Container] = [work if work.image or work.main is None else work.main]
     nodes += work.pod.init_containers if work.pod is not None else ()
     for node in nodes:

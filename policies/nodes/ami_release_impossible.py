@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 
 from compiler.catalog.ami_families import AmiFamily, of_alias
+from compiler.manifest import placeholder
 from compiler.platforms.eks.nodes.plan import NodeClass
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -34,19 +35,19 @@ def ami_release_impossible(node_class: NodeClass, world: World) -> Iterator[Find
         platform: {eks: {ami: al2023@v20260714}}
     """
     alias = node_class.ami_alias or ""
+    if placeholder(alias):
+        return
     family = of_alias(alias)
     found = _DATED.match(alias)
     if found is not None:
         fault = _fault(found, family, world.today)
-    elif (
-        family is not None and family.by_day and not alias.endswith("@latest") and "$" not in alias
-    ):
+    elif family is not None and family.by_day and not alias.endswith("@latest"):
         fault = "its releases are called by their day, like `v20260714`"
     else:
         return
     if fault:
         yield Finding(
-            f"there is no AMI release `{node_class.ami_alias}`: {fault}",
+            f"there is no AMI release `{alias}`: {fault}",
             node_class.where("ami_alias"),
             label="no node is launched",
             help="write a release of awslabs/amazon-eks-ami, or remove it for the release's",

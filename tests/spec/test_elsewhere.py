@@ -57,6 +57,7 @@ def test_no_word_is_a_key_of_its_mapping_or_stands_twice(section: str) -> None:
         ("file_mounts", "here it is `mounts`, like"),
         ("partition", "here it is `queue`, like"),
         ("backoffLimit", "here it is `retries`, like"),
+        ("max_run", "here it is `timeout`, like"),
         ("InstanceType", "here it is `instanceTypes` under `nodePools[]`, like"),
         ("nodeSelector", "here it is `pool`, like"),
     ],
