@@ -25,8 +25,8 @@ BEFORE = (
   health:
     repair: false   # by hand
   nodePools:
-    - {name: gpu, instanceTypes: [g6.12xlarge], zones: [us-west-2a], nodes: 4, gpuSharing: {timeSlicing: {replicas: 2}}}
-  completedRuns: [earlier-0a1b2]
+    - {name: gpu, instanceTypes: [g6.12xlarge], zones: [us-west-2a], nodes: 4, sharing: {timeSlicing: {replicas: 2}}}
+  endedRuns: [earlier-0a1b2]
   jobDefaults: {retries: {process: 2, job: 4}, apiGroup: kubeflow.org}
   jobs:
     - name: ring  # the first
@@ -37,14 +37,14 @@ BEFORE = (
         process: 1   # in place
 
         job: 7   # of all
-      secretEnv: [{env: A, secret: b, key: c}]
-      terminationGracePeriod: 5m
-      completed: true
-      torchVersion: "2.8"
+      secrets: [{env: A, secret: b, key: c}]
+      gracePeriod: 5m
+      done: true
+      torch: "2.8"
 ---
 apiVersion: v1
 kind: ConfigMap
-spec: {jobs: [{completed: true}]}
+spec: {jobs: [{done: true}]}
 """
 )
 AFTER = (
@@ -73,7 +73,7 @@ AFTER = (
 ---
 apiVersion: v1
 kind: ConfigMap
-spec: {jobs: [{completed: true}]}
+spec: {jobs: [{done: true}]}
 """
 )
 
@@ -87,7 +87,7 @@ def test_every_former_key_is_replaced_where_it_stands() -> None:
 
 
 def test_a_document_of_its_own_is_a_job() -> None:
-    text = "apiVersion: trainyard.dev/v1alpha1\nkind: TrainingJob\nmetadata: {name: a}\nspec: {completed: true}\n"
+    text = "apiVersion: trainyard.dev/v1alpha1\nkind: TrainingJob\nmetadata: {name: a}\nspec: {done: true}\n"
     assert rename(text)[0] == text.replace("done", "completed")
 
 
@@ -130,9 +130,7 @@ def test_every_name_of_today_is_a_key_and_no_former_one_is(section: str) -> None
         assert former not in known
 
 
-@pytest.mark.parametrize(
-    "key", ["terminationGracePeriod: 5m", "completed: true", "retries: {process: 3, job: 10}"]
-)
+@pytest.mark.parametrize("key", ["gracePeriod: 5m", "done: true", "retries: {process: 3, job: 10}"])
 def test_a_former_key_is_an_error_that_says_the_name_of_today(
     key: str, tmp_path: Path, trainyard: Command
 ) -> None:
@@ -150,8 +148,8 @@ def test_a_renamed_key_asks_for_no_other_run() -> None:
         "terminationGracePeriod": "5m", "secretEnv": [], "torchVersion": "2.8",
     }  # fmt: skip
     assert as_before(now) == {
-        "name": "a", "apiGroup": "ray.io", "retries": {"process": 3, "job": 10}, "completed": True,
-        "terminationGracePeriod": "5m", "secrets": [], "torchVersion": "2.8",
+        "name": "a", "apiGroup": "ray.io", "retries": {"process": 3, "job": 10}, "done": True,
+        "gracePeriod": "5m", "secrets": [], "torch": "2.8",
     }  # fmt: skip
     assert as_before({"retries": 10}) == {"retries": {"job": 10}}
     assert as_before({"maxRestarts": 3}) == {"retries": {"process": 3}}
