@@ -23,7 +23,7 @@ TURNS = {"timeSlicing": {"replicas": 4}}
 
 
 def shared(sharing: dict[str, Any], **job: Any) -> dict[str, Any]:
-    return spec(pool={"sharing": sharing}, job={"nodes": 1, **job})
+    return spec(pool={"gpuSharing": sharing}, job={"nodes": 1, **job})
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_gpus_are_cut_before_the_kubelet_starts() -> None:
 
 def test_nodes_of_a_managed_node_group_are_cut_by_the_same_commands() -> None:
     plan = plan_of(
-        spec(pool={"sharing": MIG, "nodes": 2, "managedNodeGroup": {}}, job={"nodes": 1})
+        spec(pool={"gpuSharing": MIG, "nodes": 2, "managedNodeGroup": {}}, job={"nodes": 1})
     )
     (group,) = (group for group in plan.of(NodeGroup) if group.boot.mig)
     assert group.boot.mig == ("1g.5gb",) * 7
@@ -113,7 +113,7 @@ def test_nodes_of_a_managed_node_group_are_cut_by_the_same_commands() -> None:
 
 def test_commands_of_others_still_hide_what_a_node_of_a_group_has() -> None:
     plan = plan_of(
-        spec(pool={"sharing": MIG, "nodes": 2, "managedNodeGroup": {}}, job={"nodes": 1})
+        spec(pool={"gpuSharing": MIG, "nodes": 2, "managedNodeGroup": {}}, job={"nodes": 1})
     )
     manifests = objects_of(plan)
     (body,) = (
@@ -171,7 +171,7 @@ def test_slices_of_a_profile_take_no_more_memory_than_the_gpu_has() -> None:
 def test_shares_have_one_name_in_the_flavor_of_each_pool() -> None:
     data = shared(MIG)
     data["spec"]["nodePools"].append(
-        {**data["spec"]["nodePools"][0], "name": "turns", "sharing": TURNS}
+        {**data["spec"]["nodePools"][0], "name": "turns", "gpuSharing": TURNS}
     )
     plan = plan_of({**data, "spec": {**data["spec"], "jobs": []}})
     names = {queue.name: queue.covered for queue in plan.of(ClusterQueue)}
