@@ -12,8 +12,8 @@ from compiler.policy.world import World
 _KUSTOMIZATION = "Kustomization"
 _DENY = "Deny"
 _STAGE = "trainyard-"
-_INCLUDED = ("trainyard-include", "trainyard-include-custom")
-"""Objects of any kind: the stages of `include` have every right (docs/security.md)."""
+_INCLUDED = "trainyard-include"
+"""Of what specs include, which may be of any kind: Flux applies it with all rights (docs/security.md)."""
 
 
 @rule(
@@ -50,10 +50,11 @@ def guard_weakened(manifest: Manifest, world: World) -> Iterator[Finding]:
     spec, kind = ("spec",), manifest.ref.kind
     if kind == _KUSTOMIZATION:
         account = value(manifest.body, *spec, "serviceAccountName")
-        is_stage = manifest.ref.name.startswith(_STAGE) and manifest.ref.name not in _INCLUDED
-        if is_stage and not (account and _is_own(world, str(account), manifest.ref.namespace)):
+        name, namespace = manifest.ref.name, manifest.ref.namespace
+        is_stage = name.startswith(_STAGE) and not name.startswith(_INCLUDED)
+        if is_stage and not (account and _is_own(world, str(account), namespace)):
             yield Finding(
-                f"`{manifest.ref.name}` is applied by `{account or 'the controller'}`, not by its own account",
+                f"`{name}` is applied by `{account or 'the controller'}`, not by its own account",
                 Route((manifest.id, *spec, "serviceAccountName" if account else "path")),
                 label="with other rights than it needs",
                 help="remove the patch",

@@ -63,6 +63,14 @@ MADE: dict[str, dict[str, Any]] = {
         network=NETWORK,
         flux=FLUX,
     ),
+    "named": spec(
+        job={
+            "imagePullSecrets": ["ngc"],
+            "volumes": [{"name": "gcp", "path": "/gcp", "secret": {"secretName": "gcp-key"}}],
+        },
+        flux=FLUX,
+        platform=OPEN,
+    ),
     "kept": spec(
         secrets=[
             kept("wandb", "team/wandb", keys={"key": "api_key"}),
@@ -371,6 +379,34 @@ def test_a_secret_is_made_and_never_shown(lab: Lab) -> None:
         assert lab.world.of("secret") == {"team-a/hf-token": {"value": {"hf_token": 'a "b"\\c'}}}
     assert 'a "b"' not in done.stdout + done.stderr
     assert all('a "b"' not in " ".join(call) for call in lab.world.calls)
+
+
+@everywhere("named")
+def test_secrets_that_pull_images_or_are_volumes_are_made(lab: Lab) -> None:
+    """They stand in the runtime of a TrainJob."""
+    folder = lab.folder.parent / "values"
+    done = lab.run("up.sh", "--dry-run", "--from", "secrets")
+    assert "of the cluster: training gcp-key, all of its files" in done.stdout
+    assert "of the cluster: training ngc .dockerconfigjson" in done.stdout
+    included = lab.folder / "include" / "training.secret-ngc.yaml"
+    included.parent.mkdir()
+    included.touch()
+    assert "training ngc" not in lab.run("up.sh", "--dry-run", "--from", "secrets").stdout
+    included.unlink()
+    done = lab.run("up.sh", TRAINYARD_SECRETS=str(folder))
+    assert done.returncode == 1
+    assert "put the files of Secret training/gcp-key into the folder" in done.stderr
+    assert "set TRAINYARD_SECRET_TRAINING_NGC__DOCKERCONFIGJSON, or put" in done.stderr
+    assert not lab.world.delivered
+    for name in ("gcp-key/key.json", "ngc/.dockerconfigjson"):
+        (folder / "training" / name).parent.mkdir(parents=True)
+        (folder / "training" / name).write_text("{}")
+    done = lab.run("up.sh", "--from", "secrets", TRAINYARD_SECRETS=str(folder))
+    assert done.returncode == 0, done.stderr
+    made = {call[4]: call for call in lab.world.calls if call[1:3] == ["create", "secret"]}
+    assert f"--from-file={folder}/training/gcp-key/" in made["gcp-key"]
+    assert "--type=kubernetes.io/dockerconfigjson" in made["ngc"]
+    assert any(each.startswith("--from-file=.dockerconfigjson=") for each in made["ngc"])
 
 
 @everywhere("kept")

@@ -111,6 +111,13 @@ def test_nothing_included_changes_nothing(tmp_path: Path) -> None:
     assert {path: after[path] for path in paths} == paths
 
 
+def test_rights_of_what_is_included_are_no_finding(tmp_path: Path, trainyard: Command) -> None:
+    """It may be of any kind, so Flux applies it with all rights: no patch took an account away (ACC051)."""
+    outcome(tmp_path, {"a.yaml": NAMESPACE})
+    done = trainyard("check", "specs", cwd=tmp_path)
+    assert "ACC051" not in done.out + done.err
+
+
 def test_they_come_after_the_controllers_and_nothing_waits_for_them(tmp_path: Path) -> None:
     found = stages(done_of(tmp_path, {"a.yaml": NAMESPACE}))
     own = found["trainyard-include"]

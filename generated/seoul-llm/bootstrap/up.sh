@@ -329,22 +329,37 @@ json_of() {
   printf '"%s"' "$text"
 }
 # What External Secrets reads: the name in AWS, and a key of its JSON, `:text` for the whole text, or `:json` for every key of it.
-# What no file of the folder makes: namespace, name and key.
+# What no file of the folder makes: namespace, name, and a key, or `:files` for whatever keys it has. A TrainJob's runtime has its volumes.
 in_aws() {
   find "$here/.." -path '*/secrets/*.externalsecret-*.yaml' -exec awk 'function read() { if (name != "") print name, part; name = "" }
     FNR == 1 { read(); whole = ":text" } $1 == "dataFrom:" { whole = ":json" }
     $1 == "key:" { read(); name = $2; part = whole } $1 == "property:" { part = $2 } END { read() }' {} + | tr -d '"' | sort -u
 }
 in_cluster() {
-  find "$here/.." -path '*/jobs/*.yaml' -exec awk '/secretKeyRef:/ { n = split(FILENAME, part, "/"); split(part[n], team, ".")
-    name = key = ""; for (i = 0; i < 2; i++) { getline; if ($1 == "name:") name = $2; if ($1 == "key:") key = $2 }
-    print team[1], name, key }' {} + | tr -d '"' | sort -u | while read -r namespace name key; do
-    [ -e "$here/../secrets/$namespace.externalsecret-$name.yaml" ] || echo "$namespace $name $key"
+  local file namespace name key runtime
+  find "$here/.." -path '*/jobs/*.yaml' | while read -r file; do
+    namespace=${file##*/} namespace=${namespace%%.*}
+    runtime=$(sed -n '/^  runtimeRef:/,/^    name:/s/^    name: //p' "$file" | tr -d '"')
+    runtime=$here/../queues/runtimes/clustertrainingruntime-$runtime.yaml
+    [ -e "$runtime" ] || runtime=$file
+    awk -v team="$namespace" '$1 == "secretName:" { print team, $2, ":files" }
+      $1 == "secretRef:" || $2 == "secretRef:" { getline; print team, $2, ":files" }
+      /imagePullSecrets:/ { while ((getline) > 0 && $2 == "name:") print team, $3, ".dockerconfigjson" }
+      /secretKeyRef:/ { name = key = ""; for (i = 0; i < 2; i++) { getline; if ($1 == "name:") name = $2; if ($1 == "key:") key = $2 }
+        print team, name, key }' "$file" "$runtime"
+  done | tr -d '"' | sort -u | while read -r namespace name key; do
+    [ -n "$(find "$here/../secrets" "$here/../include" -name "$namespace.*secret-$name.yaml" 2>/dev/null)" ] || echo "$namespace $name $key"
   done
+}
+# The files of a Secret that is read whole: a folder has them.
+files_of() {
+  [ -z "${TRAINYARD_SECRETS:-}" ] || [ -z "$(find "$TRAINYARD_SECRETS/$1/" -maxdepth 1 -type f 2>/dev/null)" ] || return 0
+  echo "  put the files of Secret $1 into the folder \$TRAINYARD_SECRETS/$1" >&2
+  return 1
 }
 step_secrets() {
   local folder name names key keys values lacking='' namespace
-  [ -z "$dry" ] || { in_aws | sed 's/^/  of AWS Secrets Manager: /; s/ :text$/, its whole text/; s/ :json$/, all of its JSON/'; in_cluster | sed 's/^/  of the cluster: /'; return 0; }
+  [ -z "$dry" ] || { in_aws | sed 's/^/  of AWS Secrets Manager: /; s/ :text$/, its whole text/; s/ :json$/, all of its JSON/'; in_cluster | sed 's/^/  of the cluster: /; s/ :files$/, all of its files/'; return 0; }
   folder=$(umask 077 && mktemp -d)
   # shellcheck disable=SC2064
   trap "rm -rf '$folder'" EXIT
@@ -377,7 +392,16 @@ step_secrets() {
     namespace=${name%%/*}
     ! there kubectl get secret --namespace="$namespace" "${name#*/}" || continue
     set --
-    for key in $(in_cluster | awk -v name="$name" '$1 "/" $2 == name { print $3 }'); do
+    keys=$(in_cluster | awk -v name="$name" '$1 "/" $2 == name { print $3 }')
+    for key in $keys; do
+      case $key in
+        :files)
+          files_of "$name" || { lacking=1; continue 2; }
+          set -- "$@" "--from-file=$TRAINYARD_SECRETS/$name/"
+          continue ;;
+        .dockerconfigjson) set -- "$@" --type=kubernetes.io/dockerconfigjson ;;
+      esac
+      case $keys in *:files*) [ ! -f "$TRAINYARD_SECRETS/$name/$key" ] || continue ;; esac
       value_of "$name/$key" "$folder/$key" || { lacking=1; continue 2; }
       set -- "$@" "--from-file=$key=$folder/$key"
     done

@@ -203,7 +203,7 @@ def check_torch(context: Context, job: Job) -> None:
             "RES284",
             f"job `{job.spec.name}` says PyTorch {said}, and its image has {'.'.join(map(str, known))} by its tag",
             job.at / "torchVersion",
-            "remove `torch`: it is for images whose tag does not say it",
+            "remove `torchVersion`: it is for images whose tag does not say it",
         )
     elif not OLDEST <= version[:2] < AFTER_NEWEST:
         context.doubt(
