@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from builders import ROOT
@@ -135,14 +136,20 @@ MAY_TOUCH_FILES = {
 }
 
 
-def modules(folder: str = "compiler") -> Iterator[tuple[str, Path]]:
+@cache
+def modules(folder: str = "compiler") -> tuple[tuple[str, Path], ...]:
     """Module name (below the folder) and path of every module."""
+    return tuple(_modules(folder))
+
+
+def _modules(folder: str) -> Iterator[tuple[str, Path]]:
     for path in sorted((ROOT / folder).rglob("*.py")):
         parts = path.relative_to(ROOT / folder).with_suffix("").parts
         yield ".".join(part for part in parts if part != "__init__"), path
 
 
-def imports(path: Path, module: str) -> set[str]:
+@cache
+def imports(path: Path, module: str) -> frozenset[str]:
     """The modules that a module imports, anywhere in it, or names in a text."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
@@ -155,12 +162,17 @@ def imports(path: Path, module: str) -> set[str]:
             named, _, _ = node.value.partition(":")
             if named.startswith("compiler."):
                 found |= {named, named.rpartition(".")[0]}
-    return found
+    return frozenset(found)
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(name for name, _ in modules())
 
 
 def own(path: Path, module: str) -> set[str]:
     """The modules of the compiler among them, without its name; of a name in a package the module that has it."""
-    known = {name for name, _ in modules()}
+    known = _names()
     named = {name.removeprefix("compiler.") for name in imports(path, module)}
     found = named & known
     return {name for name in found if not any(other.startswith(f"{name}.") for other in found)}
