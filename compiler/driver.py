@@ -235,6 +235,7 @@ class Run:
     spec: TrainingCluster | None = None
     plan: Plan | None = None
     artifacts: list[Artifact] = field(default_factory=list)
+    manifests: list[Manifest] = field(default_factory=list)
     findings: list[Diagnostic] = field(default_factory=list)
     ended: bool = False
 
@@ -295,18 +296,19 @@ def hold_runs(run: Run) -> list[Diagnostic]:
     assert run.spec is not None
     assert run.plan is not None
     done, options = run.done, run.options
-    manifests = objects(run.artifacts)
+    run.manifests = objects(run.artifacts)
     committed = options.committed / done.name
-    if not (options.hold and manifests and is_folder(committed)):
+    if not (options.hold and run.manifests and is_folder(committed)):
         return []
     from compiler.history import hold  # a first compilation starts sooner without it
 
     held = hold(
-        run.spec, run.plan, manifests, done.document, committed, run.catalog, options.replace
+        run.spec, run.plan, run.manifests, done.document, committed, run.catalog, options.replace
     )
     run.plan = held.plan
     done.steps, done.runs = held.steps, held.runs
     pages = [artifact for artifact in run.artifacts if not isinstance(artifact, Manifest)]
+    run.manifests = held.manifests
     run.artifacts = [*held.manifests, *pages]
     return held.diagnostics
 
@@ -317,7 +319,7 @@ def hand_over(run: Run) -> list[Diagnostic]:
     if run.options.explained and run.spec is not None:
         done.spec = run.spec.spec
     run.spec = None
-    done.plan, done.artifacts, done.manifests = run.plan, run.artifacts, objects(run.artifacts)
+    done.plan, done.artifacts, done.manifests = run.plan, run.artifacts, run.manifests
     run.lowered(done.manifests)
     return []
 

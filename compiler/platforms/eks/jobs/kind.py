@@ -149,12 +149,8 @@ class JobKind(Kind):
                 source="jobset.x-k8s.io/v1alpha2 replicatedJobs",
             )
 
-    def check_launcher(
-        self, context: Context, job: Job, framework: str, able: Sequence[str]
-    ) -> None:
-        """Report a launcher that it cannot run; ``framework`` is that of the job's, ``able`` the kinds that have it."""
-        if framework in self.launchers:
-            return
+    def refuse_launcher(self, context: Context, job: Job, able: Sequence[str]) -> None:
+        """Report a launcher that it cannot run; ``able`` are the kinds that can."""
         named = "torchrun"
         if job.spec.launcher:
             named = job.spec.launcher.name

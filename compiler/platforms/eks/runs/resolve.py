@@ -64,8 +64,9 @@ def resolve(context: Context) -> Iterator[PlanNode]:
         kind = kind_of(job)
         kind.check(context, job)
         framework = launcher_of(job).framework
-        able = [other.name for other in kinds().values() if framework in other.launchers]
-        kind.check_launcher(context, job, framework, able)
+        if framework not in kind.launchers:
+            able = [other.name for other in kinds().values() if framework in other.launchers]
+            kind.refuse_launcher(context, job, able)
         if job.spec.initializer is not None:
             from compiler.platforms.eks.runs import initializing  # few jobs have one
 

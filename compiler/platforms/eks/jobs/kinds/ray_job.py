@@ -106,9 +106,7 @@ class RayJob(OwnPods):
         _check_command(context, job)
         _check_signal(context, job)
 
-    def check_launcher(
-        self, context: Context, job: Job, framework: str, able: Sequence[str]
-    ) -> None:
+    def refuse_launcher(self, context: Context, job: Job, able: Sequence[str]) -> None:
         launcher = job.spec.launcher
         if launcher is not None:
             context.fault(
