@@ -8,16 +8,17 @@ to nodes). The last two share nothing, so that what is written is judged by what
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from compiler.dataclass import dataclass
 
-__all__ = ["Platform", "parts"]
+__all__ = ["Platform", "members", "parts"]
 
 _HERE = Path(__file__).parent
 _PLACES = ("core/*", "platforms/*/*")
@@ -54,6 +55,14 @@ class Platform:
     def folder(self) -> str:
         """Its folder below ``compiler/platforms``."""
         return self.name.lower()
+
+
+def members(package: str, folders: Iterable[str], name: str) -> list[Any]:
+    """The value of a name in each module of a package that has it, by the names of their files."""
+    files = {file.stem for folder in folders for file in Path(folder).glob("*.py")}
+    files.discard("__init__")
+    modules = [import_module(f"{package}.{file}") for file in sorted(files)]
+    return [getattr(module, name) for module in modules if hasattr(module, name)]
 
 
 @cache

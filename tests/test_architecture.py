@@ -126,8 +126,6 @@ MAY_TOUCH_FILES = {
     "rooms": "finds the rooms modules",
     "platforms.eks.health.target": "reads the program that it puts into a ConfigMap",
     "platforms.eks.addons": "finds its own modules",
-    "platforms.eks.jobs.kinds": "finds its own modules",
-    "platforms.eks.nodes.launchers": "finds its own modules",
     "targets.chart": "reads the objects that cdk8s is to make",
     "synthesis": "hands objects to cdk8s in files",
     "platforms.eks.health.scripts.condition_tainter": "runs in the cluster",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
-from pathlib import Path
 
 from compiler.platforms.eks.jobs.kind import JobKind
+from compiler.rooms import members
 
 __all__ = ["called", "kinds", "of_object", "of_objects"]
 
@@ -15,9 +14,7 @@ __all__ = ["called", "kinds", "of_object", "of_objects"]
 @cache
 def kinds() -> Mapping[str, JobKind]:
     """The kinds by what a spec calls them; the first is that of a job that names none."""
-    files = {file.stem for folder in __path__ for file in Path(folder).glob("*.py")}
-    files.discard("__init__")
-    found = [import_module(f"{__name__}.{name}").KIND for name in sorted(files)]
+    found: list[JobKind] = members(__name__, __path__, "KIND")
     found.sort(key=lambda kind: kind.place)
     return {kind.name: kind for kind in found}
 

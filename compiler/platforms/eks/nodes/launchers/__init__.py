@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
-from pathlib import Path
 
 from compiler.context import Context
 from compiler.core.pools.spec import NodePool
 from compiler.platforms.eks.settings.launcher import PoolLauncher
+from compiler.rooms import members
 
 __all__ = ["chosen", "launchers"]
 
@@ -16,9 +15,7 @@ __all__ = ["chosen", "launchers"]
 @cache
 def launchers() -> tuple[PoolLauncher, ...]:
     """The launchers, in the order in which they are asked whether a pool is their own."""
-    files = {file.stem for folder in __path__ for file in Path(folder).glob("*.py")}
-    files.discard("__init__")
-    found = [import_module(f"{__name__}.{name}").LAUNCHER for name in sorted(files)]
+    found: list[PoolLauncher] = members(__name__, __path__, "LAUNCHER")
     return tuple(sorted(found, key=lambda launcher: launcher.place))
 
 
