@@ -8,6 +8,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from compiler.catalog import Catalog, load_catalog
+from compiler.core.cloud.plan import ClusterFolder
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.formats import Setting, objects
@@ -23,7 +24,6 @@ from compiler.output import Artifact
 from compiler.places import Route
 from compiler.plan import Plan, PlanNode
 from compiler.plan.base import Identity
-from compiler.platforms.eks.cluster.plan import Bootstrap
 from compiler.platforms.eks.overrides.plan import IncludedObject, ObjectPatch
 from compiler.platforms.eks.secrets.plan import ExternalSecret
 from compiler.policy import Policies, load_policies
@@ -377,12 +377,10 @@ def setting_of(plan: Plan, artifacts: Sequence[Artifact] = ()) -> Setting:
     bodies = [node.body for node in plan.of(IncludedObject)]
     if bodies:
         external |= made_elsewhere(bodies)
-    bootstrap = plan.one(Bootstrap)
-    if bootstrap is not None:
-        folder = bootstrap.path
-    else:
-        folder = ""
-    return Setting(external=external, others=artifacts, folder=folder)
+    folder = plan.one(ClusterFolder)
+    return Setting(
+        external=external, others=artifacts, folder=folder.path if folder is not None else ""
+    )
 
 
 def traced(diagnostics: Sequence[Diagnostic], artifacts: Sequence[Artifact]) -> list[Diagnostic]:

@@ -30,14 +30,16 @@ class Platform:
 
     A room is named by its folder below ``compiler``: ``core.pools``. The spec of the platform has the sections of
     these rooms, and the plan what they resolve. ``instead``: what to write for a key of another platform, by key of
-    ``spec``. ``formats``: those of files that it alone writes, each a module of its folder ``formats``, with the kind
-    that ``explain`` calls them by. ``answers``: the module with what the core asks of a platform, ``answers`` in its
-    folder unless it is said, imported when the core first asks:
+    ``spec``, and for one below it that the platform has no use for, by its path: ``jobs.topology``. ``formats``: those
+    of files that it alone writes, each a module of its folder ``formats``, with the kind that ``explain`` calls them
+    by. ``answers``: the module with what the core asks of a platform, ``answers`` in its folder unless it is said,
+    imported when the core first asks:
 
     - ``node_share``: what jobs can get of a node
     - ``launcher``: what launches the nodes of a pool of the spec
     - ``kinds``: what runs a job, by name, and what that decides of it; the first runs jobs that name none
     - ``own_versions`` and ``check_release``: versions that a spec gives, and what is wrong with them
+    - ``nodes_export``: the export of CloudFormation that has the security group of all nodes
     - ``settle``: what is recorded once all rooms have resolved
     """
 

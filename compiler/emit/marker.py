@@ -12,12 +12,14 @@ WORDS = "Written by trainyard as "
 ADVICE = ". Do not edit: edit the spec, then run `trainyard compile`."
 BEFORE = "Written by trainyard, edit the spec instead: "  # until 2026-11, the path last
 KEY = "trainyard.dev/file"
+_INTERPRETER = b"#!"  # of a script that is run by itself: nothing may stand before it
 _FIRST = 4096  # bytes in which the line stands
 _LINES = 8  # a merge puts its own marks, and the other side's line, before it
 
 
 def marked(path: str, data: bytes) -> bytes:
-    """The content of a file with the line that makes it ours: a comment, or the first key of a JSON object."""
+    """The content of a file with the line that makes it ours: a comment, or the first key of a JSON object. It follows
+    the line that names the interpreter of a script, which must be the first."""
     line = _line(path)
     if path.endswith(".json"):
         opening = data[:2]
@@ -25,6 +27,9 @@ def marked(path: str, data: bytes) -> bytes:
         if opening != b"{\n":
             raise ValueError(f"not an object over several lines: {path!r}")
         return opening + b" " + line + b"\n" + rest
+    if data.startswith(_INTERPRETER):
+        first, _, rest = data.partition(b"\n")
+        return first + b"\n" + line + b"\n" + rest
     return line + b"\n" + data
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -11,10 +11,10 @@ from pydantic import BaseModel, ValidationError, create_model
 
 from compiler.core.jobs.spec import Job
 from compiler.diagnostics import Diagnostic
-from compiler.diagnostics.diagnostic import listed
+from compiler.diagnostics.diagnostic import error, listed
 from compiler.language.whole import language
 from compiler.places import Document, Route
-from compiler.places.tree import MappingNode
+from compiler.places.tree import MappingNode, Node, SequenceNode
 from compiler.platforms import EKS, PLATFORMS
 from compiler.rooms import Platform, parts
 from compiler.source.inherit import DEFAULTS, NEVER_INHERITED
@@ -45,6 +45,7 @@ def load(
     data = document.root.to_python()
     model = language(platform)
     faults = _of_defaults(document)
+    faults += _left_out(document, platform)
     try:
         spec = model.model_validate(data)
     except ValidationError as problem:
@@ -72,6 +73,33 @@ def _of_platform(fault: Diagnostic, platform: Platform) -> Diagnostic:
     return replace(
         fault, code="SPC006", message=f"`{key}` is no part of platform `{platform.name}`", help=help
     )
+
+
+def _left_out(document: Document, platform: Platform) -> list[Diagnostic]:
+    """Keys of the language below lists and mappings that a platform has no use for: nothing is dropped in silence."""
+    faults: list[Diagnostic] = []
+    for keys, help in platform.instead.items():
+        *above, key = keys.split(".")
+        if not above:
+            continue  # a key of `spec`, which the platform's model does not have
+        owner = above[-1]
+        for at in _places(document.root.child("spec"), _SPEC, keys.split(".")):
+            fact = f"`{key}` of `{owner}` is no part of platform `{platform.name}`"
+            faults.append(error("SPC006", fact, at, help=help, key=True))
+    return faults
+
+
+def _places(node: Node | None, at: Route, keys: Sequence[str]) -> Iterator[Route]:
+    """Where a path of keys leads to, through each item of lists."""
+    if isinstance(node, SequenceNode):
+        for index, item in enumerate(node.items):
+            yield from _places(item, at / index, keys)
+    elif isinstance(node, MappingNode) and keys and keys[0] in node.items:
+        here = at / keys[0]
+        if len(keys) == 1:
+            yield here
+        else:
+            yield from _places(node.child(keys[0]), here, keys[1:])
 
 
 def _all_keys() -> set[str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from compiler.catalog import Catalog, InstanceType, version_key
 from compiler.catalog.capacity import VM_MEMORY_OVERHEAD
 from compiler.core.jobs.plan import Gang
-from compiler.core.pods.plan import HUGEPAGES, Container, Pod, Resources
+from compiler.core.pods.plan import EFA, HUGEPAGES, Container, Pod, Resources
 from compiler.core.pools.plan import Pool
 from compiler.core.queues.plan import Queue, Quota
 from compiler.manifest import Manifest
@@ -198,6 +198,9 @@ class Reading(Nodes):
             pools, offers, types = self._cached_landing(choices)
         else:
             pools, offers, types = self._assumed_landing(selector)
+        if job.has_all_efa and offers:
+            efa = min(self.efa_of(pool, instance) for pool, instance in offers)
+            asks = {**asks, EFA: Quantity.of(efa)} if efa else asks
         words = (*written.command, *written.args)
         return Work(
             job=job,

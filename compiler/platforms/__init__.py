@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from compiler.platforms.eks import EKS
+from compiler.platforms.parallelcluster import PARALLEL_CLUSTER
 
-__all__ = ["EKS", "PLATFORMS"]
+__all__ = ["EKS", "PARALLEL_CLUSTER", "PLATFORMS"]
 
-PLATFORMS = {platform.name: platform for platform in (EKS,)}
+PLATFORMS = {platform.name: platform for platform in (EKS, PARALLEL_CLUSTER)}
 """By the key in ``spec.platform``."""

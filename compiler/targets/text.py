@@ -18,13 +18,19 @@ def rendered(package: str, name: str, **values: Any) -> str:
     return text
 
 
+_SHARED = "compiler.targets"
+"""The package whose templates those of others may include."""
+
+
 @cache
 def _environment(package: str) -> Any:
     import jinja2
 
     folder = _kept_in(package)
     return jinja2.Environment(
-        loader=jinja2.PackageLoader(package, "templates"),
+        loader=jinja2.ChoiceLoader(
+            [jinja2.PackageLoader(name, "templates") for name in (package, _SHARED)]
+        ),
         bytecode_cache=_cache(folder) if folder else None,
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,

@@ -230,3 +230,13 @@ class TerraformState(PlanNode):
     region: str
     bucket: str
     bucket_region: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterFolder(PlanNode):
+    """The folder of the cluster in the repository, as pages and scripts name it. No file carries it."""
+
+    carried: ClassVar[bool] = False
+    single: ClassVar[bool] = True
+
+    path: str

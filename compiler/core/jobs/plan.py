@@ -24,8 +24,11 @@ class Gang(PlanNode):
     ``selector``: labels that its nodes must have, where it says them itself. ``deadline``: the seconds after which it
     is ended. ``source_name`` and ``pool`` are the names of the job and its pool in the spec, ``fallbacks`` the names of
     the pools that are tried after it, and ``rerun`` is how often it asks to be run again. ``pods_a_node``: so many of
-    its pods fit on a node of its pool. ``misspelt``: as of containers.
+    its pods fit on a node of its pool. ``misspelt``: as of containers. ``has_all_efa``: it asks for no EFA, and has all
+    devices of its nodes.
     """
+
+    has_all_efa: ClassVar[bool] = False
 
     name: str
     namespace: str = ""

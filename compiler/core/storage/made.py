@@ -250,6 +250,7 @@ def made_file_system(context: Context, name: str, spec: CreatedLustre, at: Route
         maintenance=spec.maintenance,
         vpc=vpc,
         subnet=subnet,
+        nodes=context.answers.nodes_export(context),
         repositories=repositories(context, spec, at),
         origins={
             "deployment": at / "deployment",

@@ -131,7 +131,7 @@ class Repository:
 class MadeFileSystem(MadeStorage):
     """An FSx for Lustre file system: ``size`` in GiB, ``throughput`` in MB/s for each TiB, ``backup_time`` and
     ``maintenance`` in UTC. ``vpc`` and ``subnet`` are those of an existing network; ``None``: of the VPC that eksctl
-    makes, by its exports and a parameter."""
+    makes, by its exports and a parameter. ``nodes``: the export of the security group of the nodes that mount it."""
 
     deployment: str
     size: int
@@ -149,4 +149,5 @@ class MadeFileSystem(MadeStorage):
     maintenance: str | None = None
     vpc: str | None = None
     subnet: str | None = None
+    nodes: str
     repositories: tuple[Repository, ...] = ()

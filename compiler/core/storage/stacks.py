@@ -293,7 +293,7 @@ def _security_rules(made: MadeFileSystem) -> dict[str, Any]:
     Source: FSx for Lustre user guide, limit-access-security-groups: the ports both ways, and with EFA everything.
     """
     own = {"Ref": "SecurityGroup"}
-    nodes = _export(made, "ClusterSecurityGroupId")
+    nodes = {"Fn::ImportValue": made.nodes}
     rules: dict[str, Any] = {}
     for index, ports in enumerate(PORTS, 1):
         allowed = _tcp(*ports)

@@ -23,6 +23,7 @@ from compiler.formats.cloudformation.structure import DATA, file_name
 from compiler.verify.structure import Raw, shared
 
 TYPES = (
+    "AWS::Budgets::Budget",
     "AWS::CodeBuild::Project",
     "AWS::DLM::LifecyclePolicy",
     "AWS::EC2::EIP",

@@ -13,12 +13,25 @@ from compiler.platforms.eks.nodes.share import node_share
 from compiler.platforms.eks.release.release import check_release, settle_versions
 from compiler.platforms.eks.release.versions import own_versions
 
-__all__ = ["check_release", "kinds", "launcher", "node_share", "own_versions", "settle"]
+__all__ = [
+    "check_release",
+    "kinds",
+    "launcher",
+    "node_share",
+    "nodes_export",
+    "own_versions",
+    "settle",
+]
 
 
 def kinds() -> Mapping[str, Kind]:
     """What runs a job, by name; the first runs those that name none."""
     return job_kinds()
+
+
+def nodes_export(context: Context) -> str:
+    """The export of the security group of all nodes (eksctl v0.230.0, pkg/cfn/builder/cluster.go)."""
+    return f"eksctl-{context.name}-cluster::ClusterSecurityGroupId"
 
 
 def settle(context: Context) -> None:

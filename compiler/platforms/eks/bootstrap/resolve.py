@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from compiler.catalog import iam
 from compiler.context import SPEC, Context, partition_of
-from compiler.core.cloud.plan import TerraformState
+from compiler.core.cloud.plan import ClusterFolder, TerraformState
 from compiler.core.delivery.folder import folder
 from compiler.core.delivery.spec import DeliverySection
 from compiler.core.pools.pools import Pool, placement_group, resolve_pools
@@ -33,6 +33,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     needs = account(context, pools, context.once(cluster))
     made = bootstrap(context, pools, needs)
     yield made
+    yield ClusterFolder(path=made.path)
     if made.terraform is not None:
         yield made.terraform
 

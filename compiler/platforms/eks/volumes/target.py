@@ -1,4 +1,4 @@
-"""Target: PersistentVolumes and claims; the stacks of what the bootstrap makes."""
+"""Target: PersistentVolumes and claims, and StorageClasses."""
 
 from __future__ import annotations
 
@@ -7,14 +7,10 @@ from collections.abc import Iterator
 from compiler.core.storage.plan import (
     FOLDER,
     LUSTRE_VERSION,
-    MadeBucket,
-    MadeFileSystem,
-    MadeSnapshots,
     PersistentVolume,
     VolumeClaim,
     VolumeClass,
 )
-from compiler.core.storage.stacks import bucket_stack, file_system_stack, snapshot_stack
 from compiler.manifest import Body, Manifest
 from compiler.output import Artifact
 from compiler.output.artifact import Places
@@ -24,14 +20,7 @@ from compiler.targets.body import NO_PRUNE, given, head, path
 
 
 def lower(plan: Plan) -> Iterator[Artifact]:
-    """A volume and a claim for each namespace that mounts a storage, of which Flux prunes neither; and a stack for each
-    storage that is made."""
-    for bucket in plan.of(MadeBucket):
-        yield bucket_stack(bucket)
-    for file_system in plan.of(MadeFileSystem):
-        yield file_system_stack(file_system)
-    for snapshots in plan.of(MadeSnapshots):
-        yield snapshot_stack(snapshots)
+    """A volume and a claim for each namespace that mounts a storage, of which Flux prunes neither."""
     for volume_class in plan.of(VolumeClass):
         body = class_body(volume_class)
         places: Places = {

@@ -1,0 +1,29 @@
+"""AWS ParallelCluster: nodes of Slurm, which a head node starts and ends."""
+
+from __future__ import annotations
+
+from compiler.platforms.parallelcluster.differences import INSTEAD
+from compiler.rooms import Platform
+
+__all__ = ["PARALLEL_CLUSTER"]
+
+PARALLEL_CLUSTER = Platform(
+    "parallelCluster",
+    (
+        "core.network",
+        "core.pools",
+        "core.storage",
+        "core.queues",
+        "core.jobs",
+        "core.secrets",
+        "platforms.parallelcluster.settings",
+        "platforms.parallelcluster.partitions",
+        "platforms.parallelcluster.accounts",
+        "platforms.parallelcluster.shared_storage",
+        "platforms.parallelcluster.batch",
+        "platforms.parallelcluster.cluster",
+        "platforms.parallelcluster.bootstrap",
+    ),
+    instead=INSTEAD,
+    formats={"parallelcluster": "ClusterConfiguration", "sbatch": "JobScript"},
+)

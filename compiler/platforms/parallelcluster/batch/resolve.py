@@ -1,0 +1,326 @@
+"""Jobs: from ten lines to a batch script with everything said."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from compiler.context import Context
+from compiler.core.jobs.binding import bound_jobs, is_under, resolve_jobs
+from compiler.core.jobs.bounds import check_job
+from compiler.core.jobs.environment import environment
+from compiler.core.jobs.job import Job
+from compiler.core.jobs.launchers.launcher import launcher_of
+from compiler.core.jobs.launchers.torchrun.resolve import PORT
+from compiler.core.jobs.model import check_model
+from compiler.core.jobs.plan import SPEC_NAME
+from compiler.core.jobs.requests import processes, requests
+from compiler.core.jobs.retrying import derived_retries
+from compiler.core.jobs.saving import schedule
+from compiler.core.jobs.stopping import grace
+from compiler.core.pods.plan import EFA, EnvVar
+from compiler.core.secrets.spec import SecretsSection
+from compiler.core.storage.storages import Storage, resolve_storage
+from compiler.places import Route
+from compiler.plan import PlanNode
+from compiler.plan.units import Duration, Quantity
+from compiler.platforms.parallelcluster.accounts.accounts import account_of
+from compiler.platforms.parallelcluster.batch.kind import BATCH, RUN
+from compiler.platforms.parallelcluster.batch.plan import BatchJob, BindMount, StoredValue
+from compiler.platforms.parallelcluster.partitions.partitions import partition_of
+from compiler.platforms.parallelcluster.partitions.plan import PARTITION
+from compiler.platforms.parallelcluster.settings.spec import ClusterSection
+from compiler.platforms.parallelcluster.shared_storage.resolve import mount_dir_of, mountable
+
+KILL_WAIT = 300
+"""Seconds between SIGTERM and SIGKILL of a job that is cancelled (``KillWait`` of the cluster)."""
+_SIGNALS = "Slurm documentation, sbatch --signal and slurm.conf KillWait"
+_PORTS = 10000
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """Every job, the memory of its model, and its checkpoints."""
+    storages = context.once(resolve_storage)
+    for job in context.once(bound_jobs):
+        check_job(context, job, storages)
+        launcher_of(job).check(context, job)
+        _check_priority(context, job)
+    for job in context.once(resolve_jobs):
+        yield from _nodes(context, job, storages)
+
+
+def _check_priority(context: Context, job: Job) -> None:
+    if job.spec.priority is None or ClusterSection.of(context.spec).own.accounting is not None:
+        return
+    context.fault(
+        "RES308",
+        f"job `{job.spec.name}` has priority `{job.spec.priority}`, and Slurm has priorities only with accounting",
+        job.at / "priority",
+        "add `accounting` to the platform, or remove it: jobs of a queue then start in their order",
+        source="Slurm documentation, qos.html: QOS are kept in the accounting database",
+    )
+
+
+def _nodes(context: Context, job: Job, storages: Mapping[str, Storage]) -> Iterator[PlanNode]:
+    asked = requests(context, job)
+    count = processes(context, job, asked)
+    if job.spec.deepspeed is not None:
+        from compiler.core.jobs.deepspeed.resolve import with_configuration
+
+        job = with_configuration(context, job, count)
+    yield _batch_job(context, job, asked, count, storages)
+    state = check_model(context, job, asked, count)
+    if state is not None:
+        yield state
+    saved = schedule(context, job, storages)
+    if saved is not None:
+        yield saved
+
+
+def _batch_job(
+    context: Context,
+    job: Job,
+    asked: Mapping[str, Quantity],
+    count: int,
+    storages: Mapping[str, Storage],
+) -> BatchJob:
+    spec = job.spec
+    launcher_of(job).explain(context, job)
+    retries = context.settle(
+        job.target,
+        "retries",
+        spec.retries,
+        derived_retries(job),
+        "how often the job is put back into its queue after it failed",
+        "Slurm documentation, scontrol requeue",
+        at=job.at / "retries",
+    )
+    variables, stored = _variables(context, job)
+    partitions = tuple(partition_of(context, pool, job.queue) for pool in job.pools)
+    account = account_of(context, job.queue, job.pool)
+    # A node of a partition with EFA has all of its devices, and no directive asks for them.
+    said = {name: amount for name, amount in asked.items() if name != EFA}
+    unnamed = BatchJob(
+        at=job.at,
+        name=spec.name,
+        namespace=job.namespace,
+        kind=BATCH.name,
+        queue=job.queue.name,
+        priority=spec.priority,
+        nodes=spec.nodes,
+        processes=count,
+        image=spec.image,
+        command=tuple(spec.command),
+        args=tuple(spec.args),
+        env=variables,
+        requests=said,
+        limits=said,
+        selector={PARTITION: partitions[0]},
+        labels={SPEC_NAME: spec.name},
+        deadline=spec.timeout.seconds if spec.timeout else None,
+        source_name=spec.name,
+        pool=job.pool.name,
+        fallbacks=tuple(other.name for other in job.others),
+        rerun=spec.rerun,
+        partitions=partitions,
+        account=account,
+        qos=spec.priority,
+        exclusive=_takes_whole_nodes(job, asked),
+        retries=retries,
+        requeue=True,
+        stop_signal=_stop_signal(context, job),
+        rendezvous=_rendezvous(context, job, count),
+        stored=stored,
+        mounts=tuple(_mounts(context, job, storages)),
+        files=dict(spec.files),
+        working_dir=spec.working_dir or "",
+        output=_output(context, job, storages),
+        origins=_places(job),
+    )
+    name = f"{spec.name}-{_digest(unnamed)}"
+    context.derive(
+        job.target,
+        "name",
+        name,
+        "carries a hash of all that is run: `jobs.sh` submits each name once",
+    )
+    comment = f"trainyard {context.name}/{job.namespace}/{spec.name} in {job.queue.name}"
+    return replace(unnamed, name=name, comment=comment)
+
+
+def _takes_whole_nodes(job: Job, asked: Mapping[str, Quantity]) -> bool:
+    """Whether nothing of a node is left for another job: all of its accelerators, or of its CPUs."""
+    share = job.pool.share
+    if share.resource:
+        return share.resource in asked and asked[share.resource].value >= share.accelerators
+    return asked["cpu"].value >= share.cpu
+
+
+def _stop_signal(context: Context, job: Job) -> int | None:
+    """How long before its end a job is told; one that is cancelled has the time of the cluster."""
+    seconds = grace(context, job)
+    given = job.spec.termination_grace_period
+    if given is not None and given.seconds > KILL_WAIT:
+        context.doubt(
+            "RES309",
+            f"job `{job.spec.name}` has {given} to save before its time is over, and {Duration(KILL_WAIT)} when it is "
+            "cancelled",
+            job.at / "terminationGracePeriod",
+            f"write `{Duration(KILL_WAIT)}` or less, or `customSlurmSettings: {{KillWait: {given.seconds}}}` of the "
+            "platform",
+            source=_SIGNALS,
+        )
+    if job.spec.timeout is None:
+        return None
+    return seconds
+
+
+def _rendezvous(context: Context, job: Job, count: int) -> tuple[tuple[str, str], ...]:
+    """The variables that the script works out: Slurm knows the nodes of a job when it starts.
+
+    torchrun reads each of its options from PET_*. The port is the job's own: jobs may share a node.
+    """
+    launcher = launcher_of(job)
+    found = [
+        (variable.name, variable.value or "") for variable in launcher.rendezvous(context, job, RUN)
+    ]
+    if not found:
+        return ()
+    port = "$((20000 + SLURM_JOB_ID % 10000))"
+    own = [(name, value.replace(f":{PORT}", ":$MASTER_PORT")) for name, value in found]
+    counted = (
+        ("MASTER_ADDR", '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'),
+        ("MASTER_PORT", port),
+        ("PET_NNODES", "$SLURM_JOB_NUM_NODES"),
+        ("PET_NPROC_PER_NODE", str(count)),
+    )
+    return (*counted, *own)
+
+
+def _variables(context: Context, job: Job) -> tuple[tuple[EnvVar, ...], tuple[StoredValue, ...]]:
+    """The variables of the program, and those whose values are kept in Secrets Manager."""
+    plain, stored = [], []
+    for variable in environment(context, job):
+        if variable.secret is None:
+            plain.append(variable)
+            continue
+        found = _stored(context, job, variable)
+        if found is not None:
+            stored.append(found)
+    return tuple(plain), tuple(stored)
+
+
+def _stored(context: Context, job: Job, variable: EnvVar) -> StoredValue | None:
+    """Where the value of a variable is kept; a fault for a Secret that only Kubernetes would have."""
+    index = next(
+        index for index, given in enumerate(job.spec.secret_env) if given.env == variable.name
+    )
+    at = job.at / "secretEnv" / index
+    declared = {secret.name: secret for secret in SecretsSection.of(context.spec).secrets}
+    secret = declared.get(variable.secret or "")
+    if secret is None:
+        context.fault(
+            "RES310",
+            f"variable `{variable.name}` of job `{job.spec.name}` is of Secret `{variable.secret}`, and without "
+            "Kubernetes there are none",
+            at / "secret",
+            "declare it under `secrets:`, by the name that it has in Secrets Manager",
+        )
+        return None
+    kept = secret.secrets_manager
+    keys = kept.keys
+    if keys and variable.key not in keys:
+        context.find("RES310", "key", variable.key or "", keys, at / "key")
+        return None
+    key = keys[variable.key or ""] if keys else variable.key or ""
+    return StoredValue(name=variable.name, secret=kept.existing.name, key=key)
+
+
+def _mounts(context: Context, job: Job, storages: Mapping[str, Storage]) -> Iterator[BindMount]:
+    for index, mount in enumerate(job.spec.mounts):
+        storage = storages.get(mount.storage)
+        at = job.at / "mounts" / index / "storage"
+        if storage is not None and mountable(context, storage, at, job.spec.name):
+            yield BindMount(mount_dir_of(storage), mount.path, mount.read_only)
+
+
+def _output(context: Context, job: Job, storages: Mapping[str, Storage]) -> str:
+    """The folder of the job's output: in its checkpoints' storage where it has one, which outlives the cluster, or the
+    first that it may write to, or the home of who submits it."""
+    folder = "logs"
+    why = "a folder of who submits it, on the head node's volume"
+    saves = job.spec.checkpoint
+    mounts = [mount for mount in job.spec.mounts if not mount.read_only]
+    if saves is not None:
+        mounts = [mount for mount in mounts if is_under(saves.path, mount.path)] or mounts
+    for mount in mounts:
+        storage = storages.get(mount.storage)
+        if storage is not None and storage.spec.s3 is None:
+            folder = f"{mount_dir_of(storage)}/logs"
+            why = f"on storage {mount.storage}, which outlives the cluster"
+            break
+    context.derive(
+        job.target, "output", f"{folder}/%x-%j.out", why, "Slurm documentation, sbatch --output"
+    )
+    return folder
+
+
+def _digest(job: BatchJob) -> str:
+    """Five hex digits over everything that is run; ``rerun`` asks for another run of the same."""
+    content = {
+        "image": job.image,
+        "command": [*job.command, *job.args],
+        "nodes": job.nodes,
+        "env": [(variable.name, variable.value) for variable in job.env],
+        "stored": [(value.name, value.secret, value.key) for value in job.stored],
+        "rendezvous": job.rendezvous,
+        "asked": {name: amount.milli for name, amount in job.requests.items()},
+        "partitions": job.partitions,
+        "account": job.account,
+        "qos": job.qos,
+        "mounts": [(mount.source, mount.path, mount.read_only) for mount in job.mounts],
+        "files": dict(job.files),
+        "workingDir": job.working_dir,
+        "timeout": job.deadline,
+        "retries": job.retries,
+        "rerun": job.rerun,
+    }
+    text = json.dumps(content, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:5]
+
+
+def _places(job: Job) -> dict[str, Route]:
+    at = job.at
+    places = {
+        "name": at / "name",
+        "nodes": at / "nodes",
+        "image": at / "image",
+        "command": at / "command",
+        "args": at / "args",
+        "env": at / "env",
+        "requests": at / "resources",
+        "limits": at / "resources",
+        "queue": at / "queue",
+        "priority": at / "priority",
+        "deadline": at / "timeout",
+        "processes": at / "processesPerNode",
+        "namespace": at / "namespace",
+        "partitions": at / "pool",
+        "retries": at / "retries",
+        "mounts": at / "mounts",
+        "output": at / "checkpoint",
+        "files": at / "files",
+        "working_dir": at / "workingDir",
+        "stop_signal": at / "terminationGracePeriod",
+        "env.CHECKPOINT_DIR": at / "checkpoint" / "path",
+        "env.CHECKPOINT_EVERY_SECONDS": at / "checkpoint" / "every",
+        "env.CHECKPOINT_KEEP": at / "checkpoint" / "keep",
+        **launcher_of(job).places(job),
+    }
+    for name in job.spec.env:
+        places[f"env.{name}"] = at / "env" / name
+    for index, secret in enumerate(job.spec.secret_env):
+        places[f"env.{secret.env}"] = at / "secretEnv" / index / "env"
+    return places

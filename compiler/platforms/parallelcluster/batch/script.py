@@ -1,0 +1,204 @@
+"""The batch script of a job: its lines, and the field of the job that each came from.
+
+Sources: Slurm documentation, sbatch, srun and scontrol (ParallelCluster 3.16.1 has Slurm 25.05); NVIDIA pyxis, usage.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+
+from compiler.core.pods.plan import ACCELERATORS
+from compiler.output.artifact import Places
+from compiler.platforms.parallelcluster.batch.plan import BatchJob, StoredValue
+
+STATE = "$HOME/.trainyard/$SLURM_JOB_ID"
+"""A folder of the shared home of whoever submits: the files of the job, and when it first began."""
+_MIB = 1024**2
+_REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
+Line = tuple[str, str]
+"""A line, and the name of the field that it came from; "" is the job itself."""
+
+
+def lines(job: BatchJob) -> Iterator[Line]:
+    """The whole script."""
+    yield "#!/bin/bash", ""
+    yield from _directives(job)
+    yield "", ""
+    yield "set -euo pipefail", ""
+    yield from _start(job)
+    yield from _variables(job)
+    yield from _files(job)
+    yield "", ""
+    yield from _run(job)
+
+
+def _directives(job: BatchJob) -> Iterator[Line]:
+    gpus = next((job.requests[name] for name in ACCELERATORS if name in job.requests), None)
+    options: list[tuple[str, object, str]] = [
+        ("job-name", job.name, "name"),
+        ("comment", shlex.quote(job.comment), "name"),
+        ("partition", ",".join(job.partitions), "partitions"),
+        ("account", job.account, "queue"),
+        ("qos", job.qos, "priority"),
+        ("nodes", job.nodes, "nodes"),
+        ("ntasks-per-node", 1, "nodes"),
+        ("cpus-per-task", job.requests["cpu"].value, "requests"),
+        ("mem", f"{job.requests['memory'].value // _MIB}M", "requests"),
+        ("gres", f"gpu:{gpus.value}" if gpus else None, "requests"),
+        ("time", _minutes(job.deadline), "deadline"),
+        ("signal", f"TERM@{job.stop_signal}" if job.stop_signal else None, "stop_signal"),
+        ("output", f"{job.output}/%x-%j.out", "output"),
+        ("open-mode", "append", ""),
+    ]
+    for name, value, field in options:
+        if value is not None:
+            yield f"#SBATCH --{name}={value}", field
+    if job.exclusive:
+        yield "#SBATCH --exclusive", "requests"
+    yield ("#SBATCH --requeue" if job.requeue else "#SBATCH --no-requeue"), "retries"
+
+
+def _minutes(seconds: int | None) -> str | None:
+    """A time limit as days-hours:minutes:seconds; Slurm counts whole minutes, and rounds up."""
+    if seconds is None:
+        return None
+    minutes = math.ceil(seconds / 60)
+    days, rest = divmod(minutes, 24 * 60)
+    hours, minutes = divmod(rest, 60)
+    return f"{days}-{hours:02}:{minutes:02}:00"
+
+
+def _start(job: BatchJob) -> Iterator[Line]:
+    """Tries are counted, and so is the time since the first of them: Slurm begins to count anew with each."""
+    yield "", ""
+    yield f'state="{STATE}"', ""
+    yield 'mkdir -p "$state"', ""
+    yield "tries=${SLURM_RESTART_COUNT:-0}", "retries"
+    yield f"retries={job.retries or 0}", "retries"
+    yield (
+        '[ "$tries" -le "$retries" ] || { echo "no try is left after $retries" >&2; exit 1; }',
+        "retries",
+    )
+    if job.deadline is None:
+        return
+    yield '[ -s "$state/began" ] || date +%s > "$state/began"', "deadline"
+    yield f'left=$(({job.deadline} - $(date +%s) + $(cat "$state/began")))', "deadline"
+    yield '[ "$left" -gt 0 ] || { echo "the time of the job is over" >&2; exit 0; }', "deadline"
+    yield (
+        '[ "$tries" = 0 ] || scontrol update JobId="$SLURM_JOB_ID" TimeLimit="$(((left + 59) / 60))"',
+        "deadline",
+    )
+
+
+def _variables(job: BatchJob) -> Iterator[Line]:
+    known = job.rendezvous or job.env or job.stored
+    if known:
+        yield "", ""
+    for name, value in job.rendezvous:
+        yield f'{name}="{value}"', ""
+    if job.rendezvous:
+        yield f"export {' '.join(name for name, _ in job.rendezvous)}", ""
+    for variable in job.env:
+        yield f"export {variable.name}={_word(variable.value or '')}", f"env.{variable.name}"
+    for stored in job.stored:
+        yield f"{stored.name}=$({_read(stored)})", f"env.{stored.name}"
+        yield f"export {stored.name}", f"env.{stored.name}"
+
+
+def _read(stored: StoredValue) -> str:
+    """What prints a value: AWS CLI reference, secretsmanager get-secret-value; jq takes a key of JSON."""
+    secret = shlex.quote(stored.secret)
+    read = f"aws secretsmanager get-secret-value --secret-id {secret} --query SecretString --output text"
+    if not stored.key:
+        return read
+    return f"{read} | python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' {shlex.quote(stored.key)}"
+
+
+def _files(job: BatchJob) -> Iterator[Line]:
+    for index, (_, text) in enumerate(sorted(job.files.items())):
+        end = _end(text)
+        yield f"cat > \"$state/file-{index}\" <<'{end}'", "files"
+        for line in text.removesuffix("\n").split("\n"):
+            yield line, "files"
+        yield end, "files"
+
+
+def _end(text: str) -> str:
+    """A word that ends the text, and is no line of it."""
+    end = "END"
+    while end in text.split("\n"):
+        end += "_"
+    return end
+
+
+def _run(job: BatchJob) -> Iterator[Line]:
+    yield "status=0", ""
+    yield "srun --kill-on-bad-exit=1 --label \\", ""
+    if job.image:
+        yield f"  --container-image={shlex.quote(_enroot(job.image))} \\", "image"
+        mounts = list(_container_mounts(job))
+        if mounts:
+            yield f"  --container-mounts={','.join(mounts)} \\", "mounts"
+        yield "  --no-container-mount-home \\", ""
+        if job.working_dir:
+            yield f"  --container-workdir={shlex.quote(job.working_dir)} \\", "working_dir"
+    elif job.working_dir:
+        yield f"  --chdir={shlex.quote(job.working_dir)} \\", "working_dir"
+    words = [(_word(word), "command") for word in job.command]
+    words += [(_word(word), "args") for word in job.args]
+    for index, (word, field) in enumerate(words):
+        is_last = index == len(words) - 1
+        yield f"  {word} {'|| status=$?' if is_last else chr(92)}", field
+    yield "", ""
+    yield 'if [ "$status" != 0 ] && [ "$tries" -lt "$retries" ]; then', "retries"
+    yield '  echo "status $status, try $tries of $retries: back to the queue" >&2', "retries"
+    yield '  scontrol requeue "$SLURM_JOB_ID"', "retries"
+    # Slurm ends the script a moment later.
+    yield "  sleep 60", "retries"
+    yield "fi", "retries"
+    yield 'exit "$status"', "retries"
+
+
+def _container_mounts(job: BatchJob) -> Iterator[str]:
+    """SRC:DST[:FLAGS] of pyxis; commas and colons cannot be quoted."""
+    for mount in job.mounts:
+        yield f"{mount.source}:{mount.path}{':ro' if mount.read_only else ''}"
+    for index, path in enumerate(sorted(job.files)):
+        yield f'"$state"/file-{index}:{path}:ro'
+
+
+def _enroot(image: str) -> str:
+    """An image as enroot has it: a `#` between registry and name, and a digest in the place of the tag, since enroot 3
+    takes no `@` (enroot 3.4.1 and 4.1.2, src/docker.sh: [USER@][REGISTRY#]IMAGE[:TAG])."""
+    name, _, digest = image.partition("@")
+    first, slash, rest = name.partition("/")
+    has_registry = bool(slash) and ("." in first or ":" in first or first == "localhost")
+    path = rest if has_registry else name
+    if digest:
+        path = f"{path.partition(':')[0]}:{digest}"
+    return f"{first}#{path}" if has_registry else path
+
+
+def _word(word: str) -> str:
+    """A word of a command as bash reads it. `$(NAME)` is a variable's value, as Kubernetes has it, and `$$` a `$`
+    (core/v1 Container, command)."""
+    if "$" not in word:
+        return shlex.quote(word)
+    parts: list[str] = []
+    position = 0
+    for found in _REFERENCE.finditer(word):
+        if found.start() > position:
+            parts.append(shlex.quote(word[position : found.start()]))
+        parts.append(f'"${{{found[1]}}}"' if found[1] else "'$'")
+        position = found.end()
+    if position < len(word):
+        parts.append(shlex.quote(word[position:]))
+    return "".join(parts) or "''"
+
+
+def origins_of(job: BatchJob, made: Sequence[Line]) -> Places:
+    """The place in the spec of each line, by its number from 0."""
+    return {(number,): job.where(field) for number, (_, field) in enumerate(made) if field}

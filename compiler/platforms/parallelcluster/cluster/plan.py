@@ -1,0 +1,75 @@
+"""The cluster of ParallelCluster: its head node, and what holds for all of its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import ClassVar
+
+from compiler.dataclass import dataclass
+from compiler.plan.base import PlanNode
+
+CLUSTER_TAG = "trainyard-cluster"
+"""The tag of AWS that everything of a cluster has."""
+NODES_GROUP = "${NODES_SECURITY_GROUP}"
+"""The variable that stands for the security group of all nodes until the bootstrap has made it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountingDatabase(PlanNode):
+    """The MySQL database of Slurm's accounting; ``password``: the ARN of the secret that has it."""
+
+    uri: str
+    user: str
+    password: str
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlurmCluster(PlanNode):
+    """A cluster. ``idle_minutes``: how long a node without a job stays; ``head_gib``: the root volume of the head node.
+
+    ``settings`` are parameters of ``slurm.conf``. ``scripts``: what the head node runs when it is set up, by its place.
+    What a file of others does not say is ``None``.
+    """
+
+    single: ClassVar[bool] = True
+
+    name: str
+    region: str
+    os: str
+    head_type: str
+    head_subnet: str
+    head_gib: int | None = None
+    key_name: str | None = None
+    allowed_cidr: str | None = None
+    security_groups: tuple[str, ...] = ()
+    idle_minutes: int | None = None
+    settings: tuple[tuple[str, str | int], ...] = ()
+    database: AccountingDatabase | None = None
+    policies: tuple[str, ...] = ()
+    log_days: int | None = None
+    detailed_monitoring: bool = False
+    tags: Mapping[str, str] = field(default_factory=dict)
+    scripts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeStack(PlanNode):
+    """What the bootstrap makes for all nodes: the security group of who mounts file systems, the bucket of scripts, the
+    policy by which they read these, images and secrets; and a budget. ``secrets``: their names."""
+
+    carried: ClassVar[bool] = False
+
+    cluster: str
+    account: str
+    region: str
+    partition: str
+    vpc: str
+    bucket: str
+    export: str
+    policy: str
+    secrets: tuple[str, ...] = ()
+    budget: int | None = None
+    emails: tuple[str, ...] = ()
+    tags: Mapping[str, str] = field(default_factory=dict)

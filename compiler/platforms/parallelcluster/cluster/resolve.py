@@ -1,0 +1,292 @@
+"""The cluster: its head node, where it is, and what all nodes may do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from compiler.context import SPEC, Context
+from compiler.core.network.spec import NetworkSection
+from compiler.core.pools.pools import resolve_pools
+from compiler.core.secrets.spec import SecretsSection
+from compiler.diagnostics.diagnostic import listed
+from compiler.plan import PlanNode
+from compiler.platforms.parallelcluster.batch.resolve import KILL_WAIT
+from compiler.platforms.parallelcluster.cluster.made import (
+    node_policy,
+    nodes_export,
+    policies,
+    script,
+    scripts_bucket,
+    security_groups,
+)
+from compiler.platforms.parallelcluster.cluster.plan import (
+    AccountingDatabase,
+    NodeStack,
+    SlurmCluster,
+)
+from compiler.platforms.parallelcluster.settings.spec import AT, ClusterSection, ParallelCluster
+
+_GIB = 1024**3
+_HEAD_GIB = 200
+_IDLE_MINUTES = 15
+_NOBODY = "127.0.0.1/32"
+_LONGEST_NAME, _LONGEST_WITH_ACCOUNTING = 60, 40
+_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9-]*\Z")
+_CONSTANTS = "aws-parallelcluster 3.16.1, constants.py"
+# aws-parallelcluster 3.16.1, resources/supported-regions
+_REGIONS = frozenset(
+    [
+        "af-south-1",
+        "ap-east-1",
+        "ap-northeast-1",
+        "ap-northeast-2",
+        "ap-south-1",
+        "ap-southeast-1",
+        "ap-southeast-2",
+        "ap-southeast-3",
+        "ap-southeast-5",
+        "ap-southeast-7",
+        "ca-central-1",
+        "cn-north-1",
+        "cn-northwest-1",
+        "eu-central-1",
+        "eu-north-1",
+        "eu-south-1",
+        "eu-west-1",
+        "eu-west-2",
+        "eu-west-3",
+        "il-central-1",
+        "me-south-1",
+        "sa-east-1",
+        "us-east-1",
+        "us-east-2",
+        "us-gov-east-1",
+        "us-gov-west-1",
+        "us-west-1",
+        "us-west-2",
+    ]
+)
+# slurm.conf (Slurm documentation): limits of associations hold only where they are enforced, and without weights every
+# job has the same priority.
+_ACCOUNTED: Mapping[str, str | int] = {
+    "AccountingStorageEnforce": "associations,limits,qos,safe",
+    "PriorityWeightAge": 100,
+    "PriorityWeightFairshare": 1000,
+    "PriorityWeightQOS": 10000,
+}
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """The cluster, and what its nodes need before there are any."""
+    _check_name(context)
+    _check_region(context)
+    network = NetworkSection.of(context.spec).network
+    if network.existing is None:
+        context.fault(
+            "RES312",
+            "the spec names no network, and files of ParallelCluster name subnets by their ids",
+            AT,
+            "add `network: {existing: {vpc: …, subnets: [{id: …, zone: …}]}}`; `pcluster configure` makes a VPC",
+            key=True,
+            source="aws-parallelcluster 3.16.1, HeadNodeNetworkingSchema.SubnetId",
+        )
+        return
+    own = ClusterSection.of(context.spec).own
+    subnet = _head_subnet(context, own)
+    _check_head_type(context, own)
+    yield _cluster(context, own, subnet)
+    yield _stack(context, own, network.existing.vpc)
+
+
+def _check_name(context: Context) -> None:
+    """The name of the cluster, which is that of its stack too."""
+    own = ClusterSection.of(context.spec).own
+    most = _LONGEST_WITH_ACCOUNTING if own.accounting else _LONGEST_NAME
+    if _NAME.match(context.name) and len(context.name) <= most:
+        return
+    context.fault(
+        "RES313",
+        f"a cluster of ParallelCluster cannot be called `{context.name}`",
+        SPEC.parent / "metadata" / "name",
+        f"write a name of {most} characters at most, of letters, digits and `-`, with a letter first",
+        source=f"{_CONSTANTS}, ClusterNameValidator",
+    )
+
+
+def _check_region(context: Context) -> None:
+    region = context.spec.region
+    if region in context.catalog.regions and region not in _REGIONS:
+        context.fault(
+            "RES314",
+            f"ParallelCluster does not know the Region `{region}`",
+            SPEC / "region",
+            f"it is in {listed(sorted(_REGIONS))}; or use a cluster of platform `eks`",
+            source="aws-parallelcluster 3.16.1, resources/supported-regions",
+        )
+
+
+def _check_head_type(context: Context, own: ParallelCluster) -> None:
+    """The head node has the architecture of the compute nodes, and memory for their number."""
+    at = AT / "headNode" / "instanceType"
+    head = context.instance(own.head_node.instance_type, at)
+    if head is None:
+        return
+    pools = context.once(resolve_pools)
+    for pool in pools.values():
+        if pool.instance.arch != head.arch:
+            context.fault(
+                "RES315",
+                f"the head node `{head.name}` is `{head.arch}`, and pool `{pool.name}` `{pool.instance.arch}`: they boot "
+                "one operating system from images of one architecture",
+                at,
+                f"take a type of `{pool.instance.arch}`",
+                source="aws-parallelcluster 3.16.1, InstanceArchitectureCompatibilityValidator",
+            )
+            return
+    nodes = sum(pool.nodes for pool in pools.values())
+    needed = min(nodes / 25 + 0.6, 16)
+    if head.memory_mib < needed * 1024:
+        context.fault(
+            "RES315",
+            f"the head node `{head.name}` has {head.memory_mib / 1024:g} GiB, and for {nodes} nodes Slurm needs "
+            f"{needed:.1f}",
+            at,
+            "take a larger type, like `m7i.2xlarge`",
+            source="aws-parallelcluster 3.16.1, HeadNodeMemorySizeValidator",
+        )
+
+
+def _head_subnet(context: Context, own: ParallelCluster) -> str:
+    """The subnet of the head node: one that the spec lists."""
+    existing = NetworkSection.of(context.spec).network.existing
+    assert existing is not None
+    given = own.head_node.subnet
+    subnets = {subnet.id: subnet for subnet in existing.subnets}
+    if given is not None:
+        context.find("RES316", "subnet", given, subnets, AT / "headNode" / "subnet")
+    zone = next(iter(context.once(resolve_pools).values())).zones[0]
+    private = existing.private
+    first = private.get(zone) or next(iter(private.values()))
+    return context.settle(
+        "cluster",
+        "headNode.subnet",
+        given,
+        first[0].id,
+        "the private subnet of the first pool's zone: people log in by Session Manager, and nothing leaves the zone",
+        at=AT / "headNode" / "subnet",
+    )
+
+
+def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluster:
+    root = own.head_node.root_size
+    size = context.settle(
+        "cluster",
+        "headNode.rootSize",
+        root.value // _GIB if root else None,
+        _HEAD_GIB,
+        "`/home` of all nodes is on it",
+        at=AT / "headNode" / "rootSize",
+    )
+    idle = own.scaledown_idletime
+    minutes = context.settle(
+        "cluster",
+        "scaledownIdletime",
+        max(idle.seconds // 60, 1) if idle else None,
+        _IDLE_MINUTES,
+        "as long as a node takes to come, so that the next job of a row finds it",
+        "aws-parallelcluster 3.16.1, SlurmSettings.ScaledownIdletime",
+        at=AT / "scaledownIdletime",
+    )
+    cidr = context.settle(
+        "cluster",
+        "ssh.allowedCidr",
+        own.ssh.allowed_cidr,
+        _NOBODY,
+        "nobody: ParallelCluster would open SSH to the whole internet; people log in by Session Manager",
+        "aws-parallelcluster 3.16.1, HeadNodeSsh.allowed_ips: 0.0.0.0/0",
+        at=AT / "ssh" / "allowedCidr",
+    )
+    settings: dict[str, str | int] = {"KillWait": KILL_WAIT}
+    context.derive(
+        "cluster",
+        "customSlurmSettings.KillWait",
+        KILL_WAIT,
+        "seconds that a cancelled job has to save",
+        "Slurm documentation, slurm.conf",
+    )
+    if own.accounting is not None:
+        settings |= _ACCOUNTED
+    settings |= own.custom_slurm_settings
+    return SlurmCluster(
+        at=AT,
+        name=context.name,
+        region=context.spec.region,
+        os=own.os,
+        head_type=own.head_node.instance_type,
+        head_subnet=subnet,
+        head_gib=size,
+        key_name=own.ssh.key_name,
+        allowed_cidr=cidr,
+        security_groups=security_groups(context),
+        idle_minutes=minutes,
+        settings=tuple(sorted(settings.items())),
+        database=_database(own),
+        policies=policies(context, own.policies),
+        log_days=own.log_retention_days,
+        detailed_monitoring=own.detailed_monitoring,
+        tags=dict(context.spec.tags),
+        scripts=(script(context, "head-node"),),
+        origins={
+            "os": AT / "os",
+            "head_type": AT / "headNode" / "instanceType",
+            "head_subnet": AT / "headNode" / "subnet",
+            "head_gib": AT / "headNode" / "rootSize",
+            "key_name": AT / "ssh" / "keyName",
+            "allowed_cidr": AT / "ssh" / "allowedCidr",
+            "idle_minutes": AT / "scaledownIdletime",
+            "settings": AT / "customSlurmSettings",
+            "database": AT / "accounting",
+            "policies": AT / "policies",
+            "log_days": AT / "logRetentionDays",
+            "detailed_monitoring": AT / "detailedMonitoring",
+            "region": SPEC / "region",
+            "tags": SPEC / "tags",
+        },
+    )
+
+
+def _database(own: ParallelCluster) -> AccountingDatabase | None:
+    given = own.accounting
+    if given is None:
+        return None
+    at = AT / "accounting"
+    return AccountingDatabase(
+        at=at,
+        uri=given.uri,
+        user=given.user_name,
+        password=given.password_secret_arn,
+        name=given.database_name,
+    )
+
+
+def _stack(context: Context, own: ParallelCluster, vpc: str) -> NodeStack:
+    declared = SecretsSection.of(context.spec).secrets
+    names = [secret.secrets_manager.existing.name for secret in declared]
+    budget = own.budget
+    return NodeStack(
+        at=AT,
+        cluster=context.name,
+        account=context.spec.account,
+        region=context.spec.region,
+        partition=context.partition,
+        vpc=vpc,
+        bucket=scripts_bucket(context),
+        export=nodes_export(context),
+        policy=node_policy(context),
+        secrets=tuple(dict.fromkeys(names)),
+        budget=budget.monthly if budget else None,
+        emails=tuple(budget.emails) if budget else (),
+        tags=dict(context.spec.tags),
+        origins={"secrets": SPEC / "secrets", "budget": AT / "budget"},
+    )

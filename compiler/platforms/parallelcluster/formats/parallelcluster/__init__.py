@@ -1,0 +1,81 @@
+"""The configuration of AWS ParallelCluster: one file that ``pcluster`` reads, or the parts of which ours is made.
+
+``structure`` has its keys, ``whole`` puts the parts together, ``checks`` holds what ParallelCluster's validators say of
+several keys, and ``reading`` reads it back. Source: aws-parallelcluster 3.16.1, pcluster/schemas and pcluster/validators.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from compiler.diagnostics import Diagnostic
+from compiler.emit.yaml import dump
+from compiler.formats import Setting
+from compiler.manifest import placeholder
+from compiler.output.artifact import Artifact
+from compiler.output.body import at
+from compiler.plan import PlanNode
+from compiler.platforms.parallelcluster.formats.parallelcluster.checks import checked
+from compiler.platforms.parallelcluster.formats.parallelcluster.reading import nodes
+from compiler.platforms.parallelcluster.formats.parallelcluster.structure import structure
+from compiler.platforms.parallelcluster.formats.parallelcluster.whole import Whole, wholes
+from compiler.verify.fault import Fault
+from compiler.verify.verifier import diagnostic
+from compiler.verify.walk import walk
+
+__all__ = ["LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified", "written"]
+
+LATE = False
+TAGS: Mapping[str, str] = {}
+_KEYS = ("HeadNode", "Scheduling", "SlurmQueues")
+_KEY = re.compile(r"^(?:HeadNode|Scheduling|SlurmQueues):", re.MULTILINE)
+
+
+def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
+    """Everything that ``pcluster create-cluster`` would refuse, as far as the file itself shows it."""
+    return [
+        diagnostic(*whole.place(fault)) for whole in wholes(artifacts) for fault in _faults(whole)
+    ]
+
+
+def _faults(whole: Whole) -> list[Fault]:
+    shape = [fault for fault in walk(structure(), whole.body) if not _is_open(whole, fault)]
+    return [*whole.mended, *shape, *checked(whole.body)]
+
+
+def _is_open(whole: Whole, fault: Fault) -> bool:
+    """Whether a fault is about a value that is filled in later."""
+    if fault.key:
+        return False
+    value = at(whole.body, *fault.path)
+    return isinstance(value, str) and placeholder(value)
+
+
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+    """The cluster, its partitions and its file systems."""
+    for whole in wholes(artifacts):
+        yield from nodes(whole)
+
+
+def hinted(text: str) -> bool:
+    """Whether a text has the keys of a cluster."""
+    return len(set(_KEY.findall(text))) > 1
+
+
+def recognised(body: Any) -> bool:
+    """Whether a document is a configuration of ParallelCluster 3."""
+    if not isinstance(body, dict) or "apiVersion" in body:
+        return False
+    return sum(key in body for key in _KEYS) > 1
+
+
+def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:
+    """A configuration is judged as a whole."""
+    yield "ClusterConfiguration", True
+
+
+def written(artifact: Artifact) -> bytes:
+    """One YAML document."""
+    return dump(artifact.body).encode()

@@ -1,0 +1,88 @@
+"""Derive the committed structure: ``python -m compiler.platforms.parallelcluster.formats.parallelcluster.derive SHARED``.
+
+From the JSON Schema that was made of the marshmallow schemas of aws-parallelcluster (Apache-2.0): types, required keys,
+enumerations, patterns and bounds, and for each key what ParallelCluster does when it changes (its update policy).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from compiler.platforms.parallelcluster.formats.parallelcluster.structure import FILE, VERSION
+from compiler.verify.structure import Raw, shared, structure
+
+_UPDATE = "x-update-policy"
+_PATTERN = "pattern"
+
+
+def resolved(schema: Raw, definitions: Raw) -> Raw:
+    """A schema without references, and without what several branches of ``allOf`` say."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return resolved(definitions[name], definitions)
+    out: Raw = {}
+    for keyword, value in schema.items():
+        match keyword:
+            case "allOf":
+                for branch in value:
+                    out |= resolved(branch, definitions)
+            case "properties":
+                out["properties"] = {
+                    name: resolved(child, definitions) for name, child in value.items()
+                }
+            case "items":
+                out["items"] = resolved(value, definitions)
+            case _ if keyword == _UPDATE or keyword.startswith("x-"):
+                continue
+            case "additionalProperties":
+                continue
+            case _:
+                out[keyword] = value
+    if out == {} or out == {"type": "object"}:
+        return {"type": "object", "additionalProperties": True} if out else {"any": True}
+    return out
+
+
+def updates(schema: Raw, definitions: Raw, path: tuple[str, ...] = ()) -> dict[str, str]:
+    """The update policy of each key, by its path; a list's items are below ``[]``."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return updates(definitions[name], definitions, path)
+    found: dict[str, str] = {}
+    if path and _UPDATE in schema:
+        found[".".join(path)] = str(schema[_UPDATE])
+    for branch in schema.get("allOf", ()):
+        found |= updates(branch, definitions, path)
+    for name, child in schema.get("properties", {}).items():
+        found |= updates(child, definitions, (*path, name))
+    if "items" in schema:
+        found |= updates(schema["items"], definitions, (*path, "[]"))
+    return found
+
+
+def derived(source: dict[str, Any]) -> dict[str, Any]:
+    """What is committed."""
+    definitions = source["definitions"]
+    whole, defs = shared(structure(resolved(source, definitions)))
+    return {
+        "source": f"aws-parallelcluster {VERSION}, pcluster/schemas",
+        "schema": whole,
+        "defs": defs,
+        "updates": updates(source, definitions),
+    }
+
+
+def main(arguments: list[str]) -> int:
+    file = Path(arguments[0]) / "aws" / "parallelcluster" / VERSION / "schema.json"
+    text = json.dumps(derived(json.loads(file.read_text())), separators=(",", ":"), sort_keys=True)
+    FILE.parent.mkdir(exist_ok=True)
+    FILE.write_text(text + "\n")
+    sys.stdout.write(f"{FILE}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,290 @@
+"""ParallelCluster's configuration read back: partitions as pools, and the file systems that nodes mount."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from compiler.dataclass import dataclass
+from compiler.manifest import placeholder
+from compiler.output.body import at as value_at
+from compiler.places import Route
+from compiler.plan import PlanNode
+from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, POOL_LABEL, Requirement
+from compiler.plan.units import Quantity
+from compiler.platforms.parallelcluster.cluster.plan import (
+    CLUSTER_TAG,
+    AccountingDatabase,
+    SlurmCluster,
+)
+from compiler.platforms.parallelcluster.formats.parallelcluster.whole import Whole
+from compiler.platforms.parallelcluster.partitions.plan import (
+    PARTITION,
+    POOL_TAG,
+    ComputeResource,
+    Partition,
+)
+from compiler.platforms.parallelcluster.shared_storage.plan import BucketAccess, SharedFileSystem
+from compiler.verify.fault import Path
+
+_LABELS = {"ONDEMAND": "on-demand", "SPOT": "spot", "CAPACITY_BLOCK": "reserved"}
+_IDS = {
+    "FsxLustre": ("FsxLustreSettings", "FileSystemId"),
+    "Ebs": ("EbsSettings", "VolumeId"),
+    "Efs": ("EfsSettings", "FileSystemId"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A mapping of a whole configuration, and its path."""
+
+    whole: Whole
+    path: Path
+
+    def get(self, *keys: str | int) -> Any:
+        """The value at some keys below; ``None`` where there is none, or it is filled in later."""
+        value = value_at(self.whole.body, *self.path, *keys)
+        if isinstance(value, str) and placeholder(value):
+            return None
+        return value
+
+    def text(self, *keys: str | int) -> str | None:
+        value = self.get(*keys)
+        return value if isinstance(value, str) else None
+
+    def id(self, *keys: str | int) -> str:
+        """An id, or the variable that stands for it."""
+        value = value_at(self.whole.body, *self.path, *keys)
+        return value if isinstance(value, str) else ""
+
+    def ids(self, *keys: str | int) -> tuple[str, ...]:
+        """Ids, and variables that stand for some."""
+        values = value_at(self.whole.body, *self.path, *keys)
+        found = values if isinstance(values, list) else ()
+        return tuple(value for value in found if isinstance(value, str))
+
+    def flag(self, *keys: str | int) -> bool:
+        return self.get(*keys) is True
+
+    def number(self, *keys: str | int) -> int | None:
+        value = self.get(*keys)
+        if isinstance(value, bool) or not isinstance(value, int):
+            return None
+        return value
+
+    def items(self, *keys: str | int) -> Iterator[Part]:
+        """The mappings of a list."""
+        values = self.get(*keys)
+        for index, value in enumerate(values if isinstance(values, list) else ()):
+            if isinstance(value, dict):
+                yield Part(self.whole, (*self.path, *keys, index))
+
+    def texts(self, *keys: str | int) -> tuple[str, ...]:
+        values = self.get(*keys)
+        found = values if isinstance(values, list) else ()
+        return tuple(value for value in found if isinstance(value, str) and not placeholder(value))
+
+    def at(self, *keys: str | int) -> Route:
+        artifact, path = self.whole.route((*self.path, *keys))
+        return Route((artifact.id, *path))
+
+
+def nodes(whole: Whole) -> Iterator[PlanNode]:
+    """What a configuration says of pools and storage."""
+    root = Part(whole, ())
+    if root.get("HeadNode") is not None:
+        yield _cluster(root)
+    for queue in root.items("Scheduling", "SlurmQueues"):
+        name = queue.text("Name")
+        if name:
+            yield _partition(queue, name)
+    for storage in root.items("SharedStorage"):
+        mounted = _file_system(storage)
+        if mounted is not None:
+            yield mounted
+    for access in root.items("HeadNode", "Iam", "S3Access"):
+        bucket = access.text("BucketName")
+        if bucket:
+            yield BucketAccess(at=access.at(), name=bucket)
+
+
+def _cluster(root: Part) -> SlurmCluster:
+    slurm = ("Scheduling", "SlurmSettings")
+    head = ("HeadNode",)
+    cidr = (*head, "Ssh", "AllowedIps")
+    tags = {tag.text("Key") or "": tag.text("Value") or "" for tag in root.items("Tags")}
+    settings: dict[str, str | int] = {}
+    for part in root.items(*slurm, "CustomSlurmSettings"):
+        settings |= {
+            name: value for name, value in part.get().items() if isinstance(value, str | int)
+        }
+    return SlurmCluster(
+        at=root.at(),
+        name=tags.get(CLUSTER_TAG, ""),
+        region=root.text("Region") or "",
+        os=root.text("Image", "Os") or "",
+        head_type=root.text(*head, "InstanceType") or "",
+        head_subnet=root.id(*head, "Networking", "SubnetId"),
+        head_gib=root.number(*head, "LocalStorage", "RootVolume", "Size"),
+        key_name=root.text(*head, "Ssh", "KeyName"),
+        allowed_cidr=root.text(*cidr),
+        security_groups=root.ids(*head, "Networking", "AdditionalSecurityGroups"),
+        idle_minutes=root.number(*slurm, "ScaledownIdletime"),
+        settings=tuple(sorted(settings.items())),
+        database=_database(Part(root.whole, (*slurm, "Database"))),
+        policies=_policies(Part(root.whole, head)),
+        log_days=root.number("Monitoring", "Logs", "CloudWatch", "RetentionInDays"),
+        detailed_monitoring=root.flag("Monitoring", "DetailedMonitoring"),
+        tags={name: value for name, value in tags.items() if name != CLUSTER_TAG},
+        scripts=tuple(_scripts(root)),
+        origins={
+            "os": root.at("Image", "Os"),
+            "head_type": root.at(*head, "InstanceType"),
+            "head_subnet": root.at(*head, "Networking", "SubnetId"),
+            "key_name": root.at(*head, "Ssh"),
+            "allowed_cidr": root.at(*cidr),
+            "settings": root.at(*slurm, "CustomSlurmSettings"),
+            "policies": root.at(*head, "Iam"),
+            "log_days": root.at("Monitoring", "Logs"),
+            "scripts": root.at(*head, "CustomActions"),
+        },
+    )
+
+
+def _scripts(root: Part) -> Iterator[str]:
+    """What the head node runs, by its place."""
+    for event in ("OnNodeStart", "OnNodeConfigured", "OnNodeUpdated"):
+        script = root.text("HeadNode", "CustomActions", event, "Script")
+        if script:
+            yield script
+
+
+def _database(part: Part) -> AccountingDatabase | None:
+    uri, user = part.text("Uri"), part.text("UserName")
+    if uri is None or user is None:
+        return None
+    return AccountingDatabase(
+        at=part.at(),
+        uri=uri,
+        user=user,
+        password=part.text("PasswordSecretArn") or "",
+        name=part.text("DatabaseName"),
+    )
+
+
+def _partition(queue: Part, name: str) -> Partition:
+    resources = tuple(map(_resource, queue.items("ComputeResources")))
+    types = tuple(dict.fromkeys(kind for one in resources for kind in one.instance_types))
+    capacity = queue.text("CapacityType") or "ONDEMAND"
+    is_reserved = any(one.reservation for one in resources) or queue.get(
+        "CapacityReservationTarget"
+    )
+    label = "reserved" if is_reserved else _LABELS.get(capacity, "")
+    requirements = []
+    if types:
+        requirements.append(Requirement(INSTANCE_TYPE, "In", types))
+    if label:
+        requirements.append(Requirement(CAPACITY_TYPE, "In", (label,)))
+    most = sum(one.most for one in resources)
+    least = sum(one.least for one in resources)
+    root = ("ComputeSettings", "LocalStorage", "RootVolume")
+    first = next(queue.items("ComputeResources"), queue)
+    limits: Mapping[str, Quantity] = {"nodes": Quantity.of(most)} if resources else {}
+    return Partition(
+        at=queue.at(),
+        name=name,
+        labels={PARTITION: name, **_pool_of(queue)},
+        requirements=tuple(requirements),
+        limits=limits,
+        replicas=most if resources and least == most else None,
+        efa=bool(resources) and all(one.efa for one in resources),
+        block=capacity == "CAPACITY_BLOCK",
+        least=least,
+        own_kubelet=True,
+        capacity=capacity,
+        subnets=queue.ids("Networking", "SubnetIds"),
+        security_groups=queue.ids("Networking", "AdditionalSecurityGroups"),
+        resources=resources,
+        root_size=queue.number(*root, "Size"),
+        root_iops=queue.number(*root, "Iops"),
+        root_throughput=queue.number(*root, "Throughput"),
+        scratch=queue.text("ComputeSettings", "LocalStorage", "EphemeralVolume", "MountDir"),
+        gpu_check=queue.get("HealthChecks", "Gpu", "Enabled") is True,
+        policies=_policies(queue),
+        scripts=tuple(filter(None, [queue.text("CustomActions", "OnNodeStart", "Script")])),
+        origins={
+            "limits": first.at("MaxCount"),
+            "replicas": first.at("MinCount"),
+            "requirements": first.at("InstanceType"),
+            "capacity": queue.at("CapacityType"),
+            "capacity_types": queue.at("CapacityType"),
+            "zones": queue.at("Networking", "SubnetIds"),
+            "subnets": queue.at("Networking", "SubnetIds"),
+            "efa": first.at("Efa"),
+            "root_size": queue.at(*root),
+        },
+    )
+
+
+def _pool_of(queue: Part) -> Mapping[str, str]:
+    """The pool of the spec that a queue of ours belongs to, by its tag."""
+    for tag in queue.items("Tags"):
+        value = tag.text("Value")
+        if tag.text("Key") == POOL_TAG and value:
+            return {POOL_LABEL: value}
+    return {}
+
+
+def _policies(part: Part) -> tuple[str, ...]:
+    items = part.items("Iam", "AdditionalIamPolicies")
+    return tuple(filter(None, (item.text("Policy") for item in items)))
+
+
+def _resource(part: Part) -> ComputeResource:
+    one = part.text("InstanceType")
+    several = (item.text("InstanceType") for item in part.items("Instances"))
+    types = (one,) if one else tuple(kind for kind in several if kind)
+    group = ("Networking", "PlacementGroup")
+    enabled = part.get(*group, "Enabled")
+    target = ("CapacityReservationTarget", "CapacityReservationId")
+    # aws-parallelcluster 3.16.1, constants.py: DEFAULT_MIN_COUNT and DEFAULT_MAX_COUNT.
+    least, most = part.number("MinCount"), part.number("MaxCount")
+    return ComputeResource(
+        at=part.at(),
+        name=part.text("Name") or "",
+        instance_types=types,
+        least=0 if least is None else least,
+        most=10 if most is None else most,
+        efa=part.get("Efa", "Enabled") is True,
+        reservation=part.text(*target),
+        placement=enabled if isinstance(enabled, bool) else None,
+        group=part.text(*group, "Name"),
+        origins={
+            "most": part.at("MaxCount"),
+            "least": part.at("MinCount"),
+            "instance_types": part.at("InstanceType"),
+            "efa": part.at("Efa"),
+            "reservation": part.at(*target),
+            "placement": part.at(*group),
+        },
+    )
+
+
+def _file_system(part: Part) -> SharedFileSystem | None:
+    kind, name, mounted = part.text("StorageType"), part.text("Name"), part.text("MountDir")
+    if kind is None or name is None or mounted is None:
+        return None
+    settings, id = _IDS.get(kind, ("", ""))
+    return SharedFileSystem(
+        at=part.at(),
+        name=name,
+        mount_dir=mounted,
+        kind=kind,
+        id=part.id(settings, id),
+        origins={
+            "name": part.at("Name"),
+            "mount_dir": part.at("MountDir"),
+            "id": part.at(settings, id),
+        },
+    )

@@ -1,0 +1,117 @@
+"""Batch scripts of Slurm: what ``sbatch`` takes.
+
+Nobody publishes a schema of them. They are judged by what ``sbatch`` refuses: a script without an interpreter, an
+option that there is not, a value of another form, a directive after the first command, which is no directive any more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from compiler.diagnostics import Diagnostic
+from compiler.diagnostics.diagnostic import error, warning
+from compiler.diagnostics.near import meant
+from compiler.formats import Setting
+from compiler.output.artifact import Artifact
+from compiler.places import Route
+from compiler.plan import PlanNode
+from compiler.platforms.parallelcluster.formats.sbatch.grammar import Directive, directives
+from compiler.platforms.parallelcluster.formats.sbatch.options import OPTIONS, form_of
+from compiler.platforms.parallelcluster.formats.sbatch.reading import nodes
+
+__all__ = ["LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified", "written"]
+
+LATE = False
+TAGS: Mapping[str, str] = {}
+_SOURCE = "source: Slurm documentation, sbatch"
+_ANY = re.compile(r"^\s*#SBATCH\s")
+
+
+def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
+    """Everything that ``sbatch`` would refuse, or pass over."""
+    faults: list[Diagnostic] = []
+    for artifact in artifacts:
+        at = Route((artifact.id,))
+        name = str(artifact.ref)
+        for line, fault in _faults(artifact):
+            faults.append(replace(fault, at=at / line, object=name, notes=(_SOURCE,)))
+    return faults
+
+
+def _faults(artifact: Artifact) -> Iterator[tuple[int, Diagnostic]]:
+    text = artifact.content
+    if not text.startswith("#!"):
+        yield (
+            0,
+            error(
+                "SCH012",
+                f"`{artifact.path}` names no interpreter in its first line, and `sbatch` takes no script without one",
+                help="begin with `#!/bin/bash`",
+            ),
+        )
+    known = list(directives(text))
+    for directive in known:
+        fault = _fault(directive)
+        if fault is not None:
+            yield directive.line, fault
+    read = {directive.line for directive in known}
+    last = max(read, default=-1)
+    for number, line in enumerate(text.split("\n")):
+        if number > last and _ANY.match(line):
+            yield (
+                number,
+                warning(
+                    "SCH012",
+                    "a directive after the first command is a comment: `sbatch` does not read it",
+                    help="move it up, before the first command",
+                ),
+            )
+
+
+def _fault(directive: Directive) -> Diagnostic | None:
+    name, value = directive.name, directive.value
+    if name not in OPTIONS:
+        return error(
+            "SCH001",
+            f"unknown option `--{name}` of `sbatch`",
+            help=meant(name, OPTIONS) or "remove it",
+        )
+    form = form_of(name)
+    if form is None or not value or "$" in value:
+        return None
+    if not re.fullmatch(form.pattern, value):
+        return error(
+            "SCH006",
+            f"`{value}` is no value of `--{name}`",
+            help=f"write {form.what}, like `{form.example}`",
+        )
+    return None
+
+
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+    """The job of each script."""
+    for artifact in artifacts:
+        yield from nodes(artifact, closed=closed)
+
+
+def hinted(text: str) -> bool:
+    """Scripts are found by their directives, and their text is no YAML."""
+    return False
+
+
+def recognised(body: Any) -> bool:
+    """Scripts are found by their directives."""
+    return False
+
+
+def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:
+    """It is one part: its directives and commands are read as a whole."""
+    yield "JobScript", True
+
+
+def written(artifact: Artifact) -> bytes:
+    """The text as it is."""
+    return artifact.content.encode()

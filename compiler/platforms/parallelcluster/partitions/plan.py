@@ -1,0 +1,57 @@
+"""Partitions: the queues of ParallelCluster, each with compute resources whose nodes are Slurm's."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from compiler.core.pools.plan import FixedPool
+from compiler.dataclass import dataclass
+from compiler.plan.base import PlanNode
+
+PARTITION = "trainyard.dev/partition"
+"""The label by which a job names its partition; Slurm has no labels."""
+POOL_TAG = "trainyard-pool"
+"""The tag of AWS that all nodes of a pool have, whatever their partition."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputeResource(PlanNode):
+    """Nodes of a partition of one or several types: ``least`` of them are always on, and there are ``most`` at most.
+
+    ``reservation``: the id of the capacity reservation that they come from. ``placement``: whether they are in a
+    cluster placement group, and ``group`` the name of one that exists. ``efa``: they have EFA.
+    """
+
+    name: str
+    instance_types: tuple[str, ...]
+    least: int
+    most: int
+    efa: bool = False
+    reservation: str | None = None
+    placement: bool | None = None
+    group: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partition(FixedPool):
+    """A partition of Slurm, which ParallelCluster calls a queue.
+
+    ``capacity`` is CAPACITY_BLOCK, ONDEMAND or SPOT; ``root_size`` in GiB, with ``root_iops`` and ``root_throughput``
+    (MiB/s) where they are said; ``scratch``: where the NVMe disks of its nodes appear, if they have any.
+    ``gpu_check``: DCGM tests the GPUs before each job. ``policies``: ARNs of IAM policies of its nodes.
+    ``security_groups``: those of its nodes beside ParallelCluster's own. ``scripts``: what nodes run when they start.
+    """
+
+    single: ClassVar[bool] = False
+
+    capacity: str
+    subnets: tuple[str, ...]
+    resources: tuple[ComputeResource, ...]
+    security_groups: tuple[str, ...] = ()
+    root_size: int | None = None
+    root_iops: int | None = None
+    root_throughput: int | None = None
+    scratch: str | None = None
+    gpu_check: bool = False
+    policies: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()

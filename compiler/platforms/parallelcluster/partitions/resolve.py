@@ -1,0 +1,196 @@
+"""Partitions: from pools and quotas to the queues and compute resources of ParallelCluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from compiler.context import SPEC, Context
+from compiler.core.network.spec import NetworkSection
+from compiler.core.pools.pools import Pool
+from compiler.core.queues.spec import QueuesSection
+from compiler.plan import PlanNode
+from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, POOL_LABEL, Requirement
+from compiler.plan.units import Quantity
+from compiler.platforms.parallelcluster.cluster.made import policies, script, security_groups
+from compiler.platforms.parallelcluster.partitions.partitions import Share, resource_name, shares
+from compiler.platforms.parallelcluster.partitions.plan import PARTITION, ComputeResource, Partition
+from compiler.platforms.parallelcluster.settings.spec import ClusterSection
+
+_CAPACITY: Mapping[str, tuple[str, str]] = {
+    "onDemand": ("ONDEMAND", "on-demand"),
+    "spot": ("SPOT", "spot"),
+    "reserved": ("ONDEMAND", "reserved"),
+    "block": ("CAPACITY_BLOCK", "reserved"),
+}
+"""What ParallelCluster calls a way to buy, and what labels of nodes call it."""
+_GIB = 1024**3
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """The partitions, each with its compute resources."""
+    _check_cohorts(context)
+    for share in context.once(shares):
+        _check(context, share.pool)
+        yield _partition(context, share)
+
+
+def _check_cohorts(context: Context) -> None:
+    """Without accounting the nodes of a partition are its own: nobody lends them."""
+    if ClusterSection.of(context.spec).own.accounting is not None:
+        return
+    for index, queue in enumerate(QueuesSection.of(context.spec).queues):
+        if queue.cohort is not None:
+            context.fault(
+                "RES302",
+                f"queue `{queue.name}` shares nodes in cohort `{queue.cohort}`, and without accounting each queue has "
+                "nodes of its own",
+                SPEC / "queues" / index / "cohort",
+                "add `accounting` to the platform, or remove it: the queue then has its quota and no more",
+                source="aws-parallelcluster 3.16.1: a node belongs to one queue; Slurm documentation, resource limits",
+            )
+
+
+def _check(context: Context, pool: Pool) -> None:
+    """What a compute resource cannot do."""
+    if len(pool.spec.capacity) > 1:
+        context.fault(
+            "RES303",
+            f"pool `{pool.name}` is bought in several ways, and a queue of ParallelCluster in one",
+            pool.at / "capacity" / 1,
+            "make a pool of each, and name both in `pool:` of the job's queue",
+            source="aws-parallelcluster 3.16.1, SlurmQueueSchema.CapacityType",
+        )
+    if pool.placement not in (None, "cluster"):
+        context.fault(
+            "RES303",
+            f"pool `{pool.name}` has the placement `{pool.placement}`, and ParallelCluster makes groups of the "
+            "strategy `cluster` alone",
+            pool.at / "placement",
+            "write `cluster` or `none`, or `{group: NAME}` of a placement group that exists",
+            source="aws-parallelcluster 3.16.1, cluster_stack.py: strategy cluster",
+        )
+    if pool.efa and len(pool.zones) > 1:
+        context.fault(
+            "RES304",
+            f"pool `{pool.name}` has EFA in {len(pool.zones)} zones, and EFA never leaves a zone",
+            pool.at / "zones" / 1,
+            "keep one zone, that of the reservation if there is one",
+            source="aws-parallelcluster 3.16.1, EfaMultiAzValidator",
+        )
+    elif len(pool.instances) == 1 and len(pool.zones) > 1:
+        context.fault(
+            "RES304",
+            f"pool `{pool.name}` has one instance type in {len(pool.zones)} zones",
+            pool.at / "zones" / 1,
+            "keep one zone: ParallelCluster takes several only for several instance types",
+            source="aws-parallelcluster 3.16.1, SingleInstanceTypeSubnetValidator",
+        )
+
+
+def _partition(context: Context, share: Share) -> Partition:
+    pool = share.pool
+    capacity, label = _CAPACITY[pool.spec.capacity_types[0]]
+    types = tuple(instance.name for instance in pool.instances)
+    resources = tuple(_resource(share, part.count, part.reservation) for part in share.nodes)
+    root = pool.spec.root_volume
+    platform = ClusterSection.of(context.spec).own
+    has_disks = pool.local_storage == "raid0"
+    nodes_at = share.at / "nodes"
+    target = f"pool/{pool.name}"
+    why = "the nodes of its queue are a partition of their own"
+    if share.queue is None:
+        why = "one partition of all nodes: accounting holds the quotas"
+    context.derive(
+        target,
+        f"partition.{share.name}",
+        f"{share.count} nodes",
+        why,
+        "aws-parallelcluster 3.16.1: a node belongs to one queue",
+        follows=share.at,
+    )
+    gpus = bool(pool.instance.gpus)
+    if gpus:
+        context.derive(
+            target,
+            "healthChecks.gpu",
+            "on",
+            "DCGM tests the GPUs of a node before a job starts on it; a node that fails is replaced",
+            "ParallelCluster user guide, slurm-mem-based-scheduling; HealthChecks.Gpu",
+        )
+    return Partition(
+        at=pool.at,
+        name=share.name,
+        labels={PARTITION: share.name, POOL_LABEL: pool.name},
+        requirements=(
+            Requirement(INSTANCE_TYPE, "In", types),
+            Requirement(CAPACITY_TYPE, "In", (label,)),
+        ),
+        limits={"nodes": Quantity.of(share.count)},
+        replicas=share.count if pool.static else None,
+        efa=pool.efa,
+        block=pool.block,
+        least=share.count if pool.static else 0,
+        own_kubelet=True,
+        capacity=capacity,
+        subnets=_subnets(context, pool),
+        security_groups=security_groups(context),
+        resources=resources,
+        root_size=root.size.value // _GIB if root else None,
+        root_iops=root.iops if root else None,
+        root_throughput=root.throughput if root else None,
+        scratch="/scratch" if has_disks else None,
+        gpu_check=gpus,
+        policies=policies(context, platform.policies),
+        scripts=(script(context, "compute-node"),),
+        origins={
+            "limits": nodes_at,
+            "replicas": nodes_at,
+            "requirements": pool.at / "instanceTypes",
+            "zones": pool.at / "zones",
+            "subnets": pool.at / "zones",
+            "capacity": pool.at / "capacity",
+            "capacity_types": pool.at / "capacity",
+            "resources": pool.at,
+            "efa": pool.at / "efa",
+            "root_size": pool.at / "rootVolume",
+            "scratch": pool.at / "localStorage",
+        },
+    )
+
+
+def _resource(share: Share, count: int, reservation: str | None) -> ComputeResource:
+    pool = share.pool
+    types = tuple(instance.name for instance in pool.instances)
+    placement: bool | None = None
+    if not pool.block and pool.efa:
+        placement = pool.placement is not None or pool.spec.group is not None
+    elif pool.placement or pool.spec.group:
+        placement = True
+    return ComputeResource(
+        at=pool.at,
+        name=resource_name(pool.instances, reservation),
+        instance_types=types,
+        least=count if pool.static or pool.block else 0,
+        most=count,
+        efa=pool.efa,
+        reservation=reservation,
+        placement=placement,
+        group=pool.spec.group,
+        origins={
+            "most": share.at / "nodes",
+            "least": share.at / "nodes",
+            "instance_types": pool.at / "instanceTypes",
+            "efa": pool.at / "efa",
+            "reservation": pool.at_capacity,
+            "placement": pool.at / "placement",
+        },
+    )
+
+
+def _subnets(context: Context, pool: Pool) -> tuple[str, ...]:
+    """The private subnet of each zone of a pool: one of a zone is enough, and ParallelCluster takes no more."""
+    network = NetworkSection.of(context.spec).network
+    if network.existing is None:
+        return ()
+    private = network.existing.private
+    return tuple(private[zone][0].id for zone in pool.zones if zone in private)

@@ -1,0 +1,188 @@
+"""The cluster itself, as people write it for AWS ParallelCluster."""
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
+
+from compiler.places import Route
+from compiler.spec.aws import InstanceType, PolicyArn, PublicCidr, SubnetId
+from compiler.spec.base import SpecModel
+from compiler.spec.checks import fault
+from compiler.spec.later import later
+from compiler.spec.section import Section
+from compiler.spec.types import Distinct, IdleTime, Line, RootSize
+
+if TYPE_CHECKING:
+    from compiler.platforms.parallelcluster.settings.forms.accounting import Accounting
+    from compiler.platforms.parallelcluster.settings.forms.budget import Budget
+else:
+    (Accounting,) = later("platforms.parallelcluster.settings.forms.accounting", "Accounting")
+    (Budget,) = later("platforms.parallelcluster.settings.forms.budget", "Budget")
+
+# aws-parallelcluster 3.16.1, ImageSchema.Os; Rocky Linux has no image of AWS (OsCustomAmiValidator).
+Os = Literal["alinux2023", "ubuntu2204", "ubuntu2404", "rhel8", "rhel9"]
+# aws-parallelcluster 3.16.1, CloudWatchLogsSchema.RetentionInDays, without 0, which is for ever.
+Retention = Literal[
+    1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653
+]  # fmt: skip
+
+
+class HeadNode(SpecModel):
+    """The node that runs Slurm's controller and people log in to; it is always on."""
+
+    instance_type: InstanceType = Field(
+        "m7i.2xlarge",
+        description="The EC2 instance type of the head node, without accelerators.",
+        examples=["m7i.2xlarge"],
+    )
+    subnet: SubnetId | None = Field(
+        None,
+        description="The subnet of the head node, one of `network.existing`; derived: the first private one.",
+        examples=["subnet-0a1b2c3d4e5f60718"],
+    )
+    root_size: RootSize | None = Field(
+        None,
+        description="The size of its root volume (gp3), which has `/home` of every node; derived: `200Gi`.",
+        examples=["500Gi"],
+    )
+
+
+class Ssh(SpecModel):
+    """How people log in to the head node by SSH."""
+
+    key_name: Line | None = Field(
+        None,
+        description="The name of the EC2 key pair of the first user; unset: people log in by Session Manager alone.",
+        examples=["research"],
+    )
+    allowed_cidr: PublicCidr | None = Field(
+        None,
+        description="The address block that reaches the SSH port; derived: `127.0.0.1/32`, which is nobody.",
+        examples=["203.0.113.0/24"],
+    )
+
+
+# aws-parallelcluster 3.16.1, validators/slurm_settings_validator.py: SLURM_SETTINGS_DENY_LIST.
+_DENIED = {
+    "Epilog",
+    "GresTypes",
+    "LaunchParameters",
+    "Prolog",
+    "ReconfigFlags",
+    "ResumeFailProgram",
+    "ResumeProgram",
+    "ResumeTimeout",
+    "SlurmctldHost",
+    "SlurmctldLogFile",
+    "SlurmctldParameters",
+    "SlurmdLogFile",
+    "SlurmUser",
+    "SuspendExcNodes",
+    "SuspendProgram",
+    "SuspendTime",
+    "TaskPlugin",
+    "TreeWidth",
+}
+_INSTEAD = {"suspendtime": "`scaledownIdletime` of the platform"}
+
+
+def _allowed(settings: dict[str, Any]) -> dict[str, Any]:
+    denied = {name.lower() for name in _DENIED}
+    for name in settings:
+        if name.lower() not in denied:
+            continue
+        instead = _INSTEAD.get(name.lower())
+        raise fault(
+            f"ParallelCluster sets `{name}` itself, and refuses it here",
+            f"write {instead} instead" if instead else "remove it",
+            name,
+            source="aws-parallelcluster 3.16.1, SLURM_SETTINGS_DENY_LIST",
+        )
+    return settings
+
+
+class ParallelCluster(SpecModel):
+    """What only AWS ParallelCluster has."""
+
+    os: Os = Field(
+        "alinux2023",
+        description="The operating system of all nodes, in an image of AWS.",
+        examples=["ubuntu2204"],
+    )
+    head_node: HeadNode = Field(
+        HeadNode.model_construct(),
+        description="The node that runs Slurm's controller; it is always on.",
+        examples=[{"instanceType": "m7i.4xlarge"}],
+    )
+    ssh: Ssh = Field(
+        Ssh.model_construct(),
+        description="How people log in to the head node by SSH.",
+        examples=[{"keyName": "research", "allowedCidr": "203.0.113.0/24"}],
+    )
+    scaledown_idletime: IdleTime | None = Field(
+        None,
+        description="How long a node stays when it has no job (`ScaledownIdletime`), in whole minutes; derived: `15m`.",
+        examples=["30m"],
+    )
+    accounting: Accounting | None = Field(
+        None,
+        description="The database of Slurm's accounting, by which queues lend each other nodes and jobs have "
+        "priorities; unset: there is none, and each queue has nodes of its own.",
+        examples=[
+            {
+                "uri": "slurm-db.cluster-abc.us-west-2.rds.amazonaws.com:3306",
+                "userName": "slurm",
+                "passwordSecretArn": "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf",
+            }
+        ],
+    )
+    log_retention_days: Retention = Field(
+        180, description="For how many days CloudWatch keeps the logs of the nodes.", examples=[30]
+    )
+    detailed_monitoring: bool = Field(
+        False,
+        description="Whether EC2 reports the metrics of nodes every minute, which is paid for; its own every five.",
+        examples=[True],
+    )
+    policies: Annotated[list[PolicyArn], Distinct] = Field(
+        [],
+        description="IAM policies of the head node and the compute nodes, beside those that are derived.",
+        examples=[["arn:aws:iam::111122223333:policy/datasets"]],
+    )
+    custom_slurm_settings: Annotated[dict[str, str | int], AfterValidator(_allowed)] = Field(
+        {},
+        description="Parameters of `slurm.conf` that nothing else here has a key for.",
+        examples=[{"MaxArraySize": 10001}],
+    )
+    budget: Budget | None = Field(
+        None,
+        description="The budget of the cluster, by its tag; unset: nobody is told what it costs.",
+        examples=[{"monthly": 500000, "emails": ["platform@example.com"]}],
+    )
+
+
+class Platform(SpecModel):
+    """What the cluster runs on: the key says it, and holds what only it has."""
+
+    parallel_cluster: ParallelCluster = Field(
+        description="AWS ParallelCluster, with Slurm.",
+        examples=[{"headNode": {"instanceType": "m7i.4xlarge"}}],
+    )
+
+
+class ClusterSection(Section):
+    """The platform."""
+
+    platform: Platform = Field(
+        description="What the cluster runs on: `parallelCluster`, with what only it has.",
+        examples=[{"parallelCluster": {"headNode": {"instanceType": "m7i.4xlarge"}}}],
+    )
+
+    @property
+    def own(self) -> ParallelCluster:
+        """What only AWS ParallelCluster has."""
+        return self.platform.parallel_cluster
+
+
+SECTION = ClusterSection
+AT = Route(("spec", "platform", "parallelCluster"))

@@ -1,0 +1,109 @@
+"""Shared storage: from what the spec says to what nodes mount."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.context import Context
+from compiler.core.storage.bounds import check_file_systems
+from compiler.core.storage.storages import Storage, resolve_storage
+from compiler.places import Route
+from compiler.plan import PlanNode
+from compiler.platforms.parallelcluster.shared_storage.plan import (
+    BucketAccess,
+    SharedFileSystem,
+    variable_of,
+)
+
+MOUNTED = "/fsx"
+_LIMITS = "aws-parallelcluster 3.16.1, constants.py"
+_MOST_FILE_SYSTEMS, _MOST_VOLUMES, _LONGEST_NAME = 20, 5, 30
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """What nodes mount, the buckets that they use, and what the bootstrap makes of both."""
+    storages = context.once(resolve_storage)
+    check_file_systems(context)
+    file_systems = [storage for storage in storages.values() if storage.spec.lustre is not None]
+    disks = [storage for storage in storages.values() if storage.spec.ebs is not None]
+    _check_count(context, file_systems, _MOST_FILE_SYSTEMS, "file systems")
+    _check_count(context, disks, _MOST_VOLUMES, "EBS volumes")
+    for storage in storages.values():
+        if storage.made is not None:
+            yield storage.made
+        if storage.bucket is not None and storage.spec.s3 is not None:
+            yield BucketAccess(at=storage.at, name=storage.bucket, storage=storage.spec.name)
+        else:
+            _check_name(context, storage)
+            yield _file_system(context, storage)
+
+
+def _check_count(context: Context, storages: list[Storage], most: int, what: str) -> None:
+    if len(storages) > most:
+        context.fault(
+            "RES306",
+            f"the spec has {len(storages)} {what}, and ParallelCluster mounts {most}",
+            storages[most].at,
+            "remove what no job mounts, or mount it in the program",
+            source=_LIMITS,
+        )
+
+
+def _check_name(context: Context, storage: Storage) -> None:
+    name = storage.spec.name
+    if len(name) > _LONGEST_NAME:
+        context.fault(
+            "RES306",
+            f"the name `{name}` has {len(name)} characters, and shared storage has one of {_LONGEST_NAME} at most",
+            storage.at / "name",
+            "shorten it",
+            source=f"{_LIMITS}, SharedStorageNameValidator",
+        )
+
+
+def _file_system(context: Context, storage: Storage) -> SharedFileSystem:
+    name = storage.spec.name
+    existing = storage.spec.existing_lustre
+    disk = storage.spec.existing_disk
+    kind, id, at = "FsxLustre", variable_of(name), storage.place
+    if existing is not None:
+        id, at = existing.id, storage.place / "id"
+    elif disk is not None:
+        kind, id, at = "Ebs", disk.id, storage.place / "id"
+    mount_dir = mount_dir_of(storage)
+    context.derive(
+        f"storage/{name}",
+        "mountDir",
+        mount_dir,
+        "where all nodes mount it; jobs see it where their `mounts` say",
+        "aws-parallelcluster 3.16.1, SharedStorage.MountDir",
+        follows=storage.at / "name",
+    )
+    return SharedFileSystem(
+        at=storage.at,
+        name=name,
+        mount_dir=mount_dir,
+        kind=kind,
+        id=id,
+        origins={"name": storage.at / "name", "id": at, "mount_dir": storage.at / "name"},
+    )
+
+
+def mount_dir_of(storage: Storage) -> str:
+    """The folder of nodes at which a storage is."""
+    return f"{MOUNTED}/{storage.spec.name}"
+
+
+def mountable(context: Context, storage: Storage, at: Route, job: str) -> bool:
+    """Whether a job can mount a storage; a fault for a bucket, which no node mounts."""
+    if storage.spec.s3 is None:
+        return True
+    context.fault(
+        "RES307",
+        f"job `{job}` mounts storage `{storage.spec.name}`, which is a bucket, and nodes of ParallelCluster mount none",
+        at,
+        "link the bucket to a file system by `fsxLustre: {create: {dataRepositories: [{path: /data, storage: "
+        f"{storage.spec.name}}}]}}}}` and mount that, or read the bucket in the program: nodes may",
+        source="aws-parallelcluster 3.16.1, SharedStorageSchema.StorageType",
+    )
+    return False
