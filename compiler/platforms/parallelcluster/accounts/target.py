@@ -10,6 +10,9 @@ from compiler.plan import Plan
 from compiler.platforms.parallelcluster.accounts.plan import Account, Qos
 
 FOLDER = "bootstrap/accounting"
+_SHOW = "sacctmgr --parsable2 --noheader show"
+_CHANGE = "sacctmgr --immediate"
+"""Which ends with 1 where nothing changes (Slurm documentation, sacctmgr)."""
 
 
 def lower(plan: Plan) -> Iterator[Artifact]:
@@ -21,25 +24,25 @@ def lower(plan: Plan) -> Iterator[Artifact]:
 
 
 def _script(name: str, node: Account | Qos, commands: Iterator[str]) -> Artifact:
-    text = "\n".join(("#!/bin/bash", "set -euo pipefail", *commands, ""))
+    text = "\n".join(("set -euo pipefail", "export PATH=/opt/slurm/bin:$PATH", *commands, ""))
     return Artifact(path=f"{FOLDER}/{name}.sh", at=node.at, text=text, format="shell")
 
 
 def _qos(qos: Qos) -> Iterator[str]:
     name = shlex.quote(qos.name)
     what = shlex.quote(qos.description or qos.name)
-    yield f"sacctmgr --immediate --parsable2 --noheader show qos {name} format=name | grep -qx {name} ||"
-    yield f"  sacctmgr --immediate add qos {name}"
-    yield f"sacctmgr --immediate modify qos where name={name} set priority={qos.priority} description={what} || [ $? = 1 ]"
+    yield f"{_SHOW} qos {name} format=name | grep -qx {name} || {_CHANGE} add qos {name}"
+    yield f"{_CHANGE} modify qos where name={name} set priority={qos.priority} description={what} || [ $? = 1 ]"
     # Accounts take the qualities of service of the account above them (sacctmgr, QosLevel).
-    yield f"sacctmgr --immediate modify account where name=root set qoslevel+={name} || [ $? = 1 ]"
+    yield f"{_CHANGE} modify account where name=root set qoslevel+={name} || [ $? = 1 ]"
 
 
 def _account(account: Account) -> Iterator[str]:
     name = shlex.quote(account.name)
+    queue = shlex.quote(account.queue)
     limit = -1 if account.most is None else account.most
-    yield f"sacctmgr --immediate --parsable2 --noheader show account {name} format=account | grep -qx {name} ||"
-    yield f"  sacctmgr --immediate add account {name} description={shlex.quote(account.queue)} organization=trainyard"
-    # `sacctmgr` ends with 1 where nothing changes.
-    yield f"sacctmgr --immediate modify account where name={name} set grptres=node={limit} fairshare={account.share} || [ $? = 1 ]"
-    yield f'sacctmgr --immediate add user name="${{SLURM_USER_NAME:-$(id -un)}}" account={name} || [ $? = 1 ]'
+    limits = f"grptres=node={limit} fairshare={account.share}"
+    yield f"{_SHOW} account {name} format=account | grep -qx {name} ||"
+    yield f"  {_CHANGE} add account {name} description={queue} organization=trainyard"
+    yield f"{_CHANGE} modify account where name={name} set {limits} || [ $? = 1 ]"
+    yield f'{_CHANGE} add user name="$(id -un)" account={name} || [ $? = 1 ]'

@@ -36,7 +36,7 @@ def policies(context: Context, own: Iterable[str]) -> tuple[str, ...]:
 
 
 def security_groups(context: Context) -> tuple[str, ...]:
-    """The security groups of all nodes beside ParallelCluster's own: the one of who mounts file systems, and the spec's."""
+    """The security groups of all nodes beside ParallelCluster's own."""
     existing = NetworkSection.of(context.spec).network.existing
     return (NODES_GROUP, *(existing.security_groups if existing is not None else ()))
 

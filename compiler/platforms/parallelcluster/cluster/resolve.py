@@ -35,38 +35,13 @@ _LONGEST_NAME, _LONGEST_WITH_ACCOUNTING = 60, 40
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9-]*\Z")
 _CONSTANTS = "aws-parallelcluster 3.16.1, constants.py"
 # aws-parallelcluster 3.16.1, resources/supported-regions
-_REGIONS = frozenset(
-    [
-        "af-south-1",
-        "ap-east-1",
-        "ap-northeast-1",
-        "ap-northeast-2",
-        "ap-south-1",
-        "ap-southeast-1",
-        "ap-southeast-2",
-        "ap-southeast-3",
-        "ap-southeast-5",
-        "ap-southeast-7",
-        "ca-central-1",
-        "cn-north-1",
-        "cn-northwest-1",
-        "eu-central-1",
-        "eu-north-1",
-        "eu-south-1",
-        "eu-west-1",
-        "eu-west-2",
-        "eu-west-3",
-        "il-central-1",
-        "me-south-1",
-        "sa-east-1",
-        "us-east-1",
-        "us-east-2",
-        "us-gov-east-1",
-        "us-gov-west-1",
-        "us-west-1",
-        "us-west-2",
-    ]
-)
+_REGIONS = frozenset((
+    "af-south-1", "ap-east-1", "ap-northeast-1", "ap-northeast-2", "ap-south-1", "ap-southeast-1",
+    "ap-southeast-2", "ap-southeast-3", "ap-southeast-5", "ap-southeast-7", "ca-central-1",
+    "cn-north-1", "cn-northwest-1", "eu-central-1", "eu-north-1", "eu-south-1", "eu-west-1",
+    "eu-west-2", "eu-west-3", "il-central-1", "me-south-1", "sa-east-1", "us-east-1", "us-east-2",
+    "us-gov-east-1", "us-gov-west-1", "us-west-1", "us-west-2",
+))  # fmt: skip
 # slurm.conf (Slurm documentation): limits of associations hold only where they are enforced, and without weights every
 # job has the same priority.
 _ACCOUNTED: Mapping[str, str | int] = {
@@ -137,8 +112,8 @@ def _check_head_type(context: Context, own: ParallelCluster) -> None:
         if pool.instance.arch != head.arch:
             context.fault(
                 "RES315",
-                f"the head node `{head.name}` is `{head.arch}`, and pool `{pool.name}` `{pool.instance.arch}`: they boot "
-                "one operating system from images of one architecture",
+                f"the head node `{head.name}` is `{head.arch}`, and pool `{pool.name}` `{pool.instance.arch}`: they "
+                "boot one operating system from images of one architecture",
                 at,
                 f"take a type of `{pool.instance.arch}`",
                 source="aws-parallelcluster 3.16.1, InstanceArchitectureCompatibilityValidator",

@@ -48,7 +48,7 @@ def _cluster(cluster: SlurmCluster) -> Artifact:
             "RootVolume": {"Size": cluster.head_gib, "VolumeType": "gp3", "Encrypted": True}
         },
         "Imds": {"Secured": True},
-        "CustomActions": {"OnNodeConfigured": {"Script": script} for script in cluster.scripts},
+        "CustomActions": _actions("OnNodeConfigured", cluster.scripts),
         "Iam": _iam(cluster.policies),
     }
     database = cluster.database
@@ -110,6 +110,12 @@ def _cluster(cluster: SlurmCluster) -> Artifact:
     return Artifact(body, f"{FOLDER}/cluster.yaml", cluster.at, places, format="parallelcluster")
 
 
+def _actions(event: str, scripts: tuple[str, ...]) -> dict[str, Any]:
+    """What nodes run at an event: one script, or several in a row."""
+    items = [{"Script": script} for script in scripts]
+    return {event: items[0] if len(items) == 1 else {"Sequence": items}}
+
+
 def _iam(policies: tuple[str, ...]) -> dict[str, Any]:
     return {
         "AdditionalIamPolicies": [{"Policy": arn} for arn in policies],
@@ -136,7 +142,7 @@ def _queue(partition: Partition) -> Artifact:
         },
         HealthChecks={"Gpu": {"Enabled": True}} if partition.gpu_check else None,
         ComputeResources=[_resource(resource) for resource in partition.resources],
-        CustomActions={"OnNodeStart": {"Script": script} for script in partition.scripts},
+        CustomActions=_actions("OnNodeStart", partition.scripts),
         Iam=_iam(partition.policies),
         Tags=tag_list({POOL_TAG: partition.title}),
     )

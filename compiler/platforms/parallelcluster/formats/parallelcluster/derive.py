@@ -1,4 +1,4 @@
-"""Derive the committed structure: ``python -m compiler.platforms.parallelcluster.formats.parallelcluster.derive SHARED``.
+"""Derive the committed structure: ``python -m ….derive SHARED``, by ``make schemas``.
 
 From the JSON Schema that was made of the marshmallow schemas of aws-parallelcluster (Apache-2.0): types, required keys,
 enumerations, patterns and bounds, and for each key what ParallelCluster does when it changes (its update policy).
