@@ -18,7 +18,8 @@ ORDER = (
     # what is seen of the disk, and what earlier runs said
     *("inputs", "cache"),
     # which rooms a platform has: names, and no import of them
-    *("rooms", "platforms.eks", "platforms"),
+    *("rooms", "platforms.eks"),
+    *("platforms.parallelcluster.differences", "platforms.parallelcluster", "platforms"),
     *("places", "diagnostics", "source", "emit", "fleet", "catalog", "plan", "output", "manifest"),
     *("synthesis", "spec", "context"),
     # what people say, and what it means on any platform
@@ -39,8 +40,15 @@ ORDER = (
     *("platforms.eks.delivery", "platforms.eks.cluster", "platforms.eks.secrets"),
     *("platforms.eks.teams", "platforms.eks.health", "platforms.eks.system"),
     *("platforms.eks.bootstrap", "platforms.eks.answers"),
+    # what ParallelCluster makes of it
+    *("platforms.parallelcluster.settings", "platforms.parallelcluster.share"),
+    *("platforms.parallelcluster.shared_storage", "platforms.parallelcluster.partitions"),
+    *("platforms.parallelcluster.accounts", "platforms.parallelcluster.batch"),
+    *("platforms.parallelcluster.cluster", "platforms.parallelcluster.bootstrap"),
+    "platforms.parallelcluster.answers",
     # the passes
-    *("language", "resolve", "lower", "verify", "formats", "patches", "model", "policy", "history"),
+    *("language", "resolve", "lower", "verify", "formats", "platforms.parallelcluster.formats"),
+    *("patches", "model", "policy", "history"),
     *("outcome", "repeat", "report", "examples", "judge", "unread", "driver", "clusters", "writer"),
     *("lint", "linter", "cli", "__main__"),
 )
@@ -119,6 +127,8 @@ MAY_TOUCH_FILES = {
     "history.committed": "reads what the last run wrote",
     "history.runs": "reads the runs that the last run noted",
     "formats": "finds its own modules",
+    "platforms.parallelcluster.formats.parallelcluster.structure": "reads the package's structure",
+    "platforms.parallelcluster.formats.parallelcluster.derive": "makes the package's structure",
     "formats.cloudformation.structure": "reads the package's structures",
     "formats.terraform.derive": "makes the package's structures of the provider",
     "formats.terraform.structure": "reads the package's structures of the provider",

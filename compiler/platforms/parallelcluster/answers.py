@@ -11,7 +11,7 @@ from compiler.core.pools.launcher import Launcher
 from compiler.core.pools.spec import NodePool
 from compiler.diagnostics import Diagnostic
 from compiler.platforms.parallelcluster.batch.kind import BATCH
-from compiler.platforms.parallelcluster.cluster.made import nodes_export
+from compiler.platforms.parallelcluster.settings.names import nodes_export
 from compiler.platforms.parallelcluster.share import node_share
 from compiler.spec.cluster import ClusterSpec
 

@@ -8,7 +8,7 @@ from compiler.context import Context
 from compiler.core.cloud.plan import ClusterFolder
 from compiler.plan import PlanNode
 from compiler.platforms.parallelcluster.bootstrap.plan import SlurmBootstrap
-from compiler.platforms.parallelcluster.cluster.made import scripts_bucket
+from compiler.platforms.parallelcluster.settings.names import scripts_bucket
 from compiler.platforms.parallelcluster.settings.spec import AT, ClusterSection
 
 # ParallelCluster user guide, pcluster ssh: the default users of operating systems.

@@ -11,8 +11,6 @@ from compiler.plan.base import PlanNode
 
 CLUSTER_TAG = "trainyard-cluster"
 """The tag of AWS that everything of a cluster has."""
-NODES_GROUP = "${NODES_SECURITY_GROUP}"
-"""The variable that stands for the security group of all nodes until the bootstrap has made it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from compiler.core.secrets.spec import SecretsSection
 from compiler.diagnostics.diagnostic import listed
 from compiler.plan import PlanNode
 from compiler.platforms.parallelcluster.batch.resolve import KILL_WAIT
-from compiler.platforms.parallelcluster.cluster.made import (
+from compiler.platforms.parallelcluster.settings.names import (
     node_policy,
     nodes_export,
     policies,

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from compiler.catalog.managed_policies import arn_of
 from compiler.context import Context
 from compiler.core.network.spec import NetworkSection
-from compiler.platforms.parallelcluster.cluster.plan import NODES_GROUP
+
+NODES_GROUP = "${NODES_SECURITY_GROUP}"
+"""The variable that stands for the security group of all nodes until the bootstrap has made it."""
 
 
 def node_stack(context: Context) -> str:

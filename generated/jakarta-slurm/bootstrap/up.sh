@@ -1,0 +1,236 @@
+# Written by trainyard as bootstrap/up.sh. Do not edit: edit the spec, then run `trainyard compile`.
+# Makes cluster jakarta-slurm, or changes it to what this folder says. Every step may be run again: what is there stays as it is.
+# With credentials for account 111122223333:
+#   bash up.sh               every step, in order
+#   bash up.sh --from STEP   the steps from one on
+#   bash up.sh --dry-run     asks AWS, changes nothing, and prints what it would run
+#   bash up.sh --list        the steps
+#   bash up.sh --config      the configuration as pcluster gets it
+set -euo pipefail
+cluster=jakarta-slurm region=ap-southeast-3 account=111122223333
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+export AWS_PAGER='' AWS_REGION=$region AWS_DEFAULT_REGION=$region
+dry='' from='' reached=''
+
+fail() { printf '%s\n' "$@" >&2; exit 1; }
+run() {
+  echo "  + $*"
+  [ -n "$dry" ] || "$@"
+}
+# A question, whose failure ends the script; a dry run goes on, as what it asks for may not be there yet.
+ask() { if [ -n "$dry" ]; then "$@" 2>/dev/null || true; else "$@"; fi; }
+there() { "$@" >/dev/null 2>&1; }
+# Waits until a command succeeds: wait_for WHAT MINUTES WHAT_TO_DO_THEN COMMAND...
+wait_for() {
+  local what=$1 minutes=$2 help=$3 tries said=''
+  shift 3
+  [ -z "$dry" ] || { echo "  would wait for $what, $minutes minutes at most"; return 0; }
+  tries=$((minutes * 3))
+  until "$@"; do
+    [ -n "$said" ] || { echo "  waiting for $what, $minutes minutes at most"; said=1; }
+    tries=$((tries - 1))
+    [ "$tries" -gt 0 ] || fail "$what: not within $minutes minutes" "$help" "then: bash $0 $again --from $step"
+    sleep "${POLL_SECONDS:-20}"
+  done
+}
+stack_status() { aws cloudformation describe-stacks --stack-name "$1" --query 'Stacks[0].StackStatus' --output text 2>/dev/null; }
+stack_rests() {
+  case $(stack_status "$1") in REVIEW_IN_PROGRESS) return 0 ;; *_IN_PROGRESS) return 1 ;; *) return 0 ;; esac
+}
+# A stack may be half made, by a run that was stopped: what is under way ends first.
+settle() { wait_for "the end of what stack $1 is doing" 60 "look at its events in CloudFormation" stack_rests "$1"; }
+delete_stack() {
+  settle "$1"
+  there aws cloudformation describe-stacks --stack-name "$1" || return 0
+  run aws cloudformation delete-stack --stack-name "$1"
+  run aws cloudformation wait stack-delete-complete --stack-name "$1" ||
+    fail "stack $1 was not deleted" "its events say what holds it: aws cloudformation describe-stack-events --stack-name $1" \
+      "then: bash $0 $again --from $step"
+}
+again=''
+programs=(aws pcluster awk)
+steps=(
+  "version|pcluster is of the version that this cluster is written for"
+  "nodes|what all nodes need: a security group, a bucket of scripts, rights, the budget"
+  "storage|buckets and file systems that the spec makes (10 minutes or more)"
+  "scripts|what nodes and jobs run, in the bucket"
+  "check|ParallelCluster takes the configuration"
+  "cluster|the cluster (15 minutes or more): from here on its static nodes are paid"
+  "accept|every partition has its nodes"
+  "jobs|the jobs: each is submitted once"
+)
+
+output_of() {
+  aws cloudformation describe-stacks --stack-name "$1" --query "Stacks[0].Outputs[?OutputKey=='$2'].OutputValue" --output text
+}
+# The whole configuration: each part in the place of its variable, with the ids of what stacks have made.
+whole() {
+  awk -v here="$here/cluster" '
+    function parts(folder, indent,   list, file, line, first) {
+      list = "find \"" here "/" folder "\" -name \"*.yaml\" 2>/dev/null | sort"
+      while ((list | getline file) > 0) {
+        first = 1
+        while ((getline line < file) > 0) {
+          if (line ~ /^#/) continue
+          put(indent (first ? "- " : "  ") line)
+          first = 0
+        }
+        close(file)
+      }
+      close(list)
+    }
+    function put(line,   indent, folder, key) {
+      if (!match(line, /"\$\{(QUEUES|STORAGE|ACCESS)\}"$/)) { print line; return }
+      folder = tolower(substr(line, RSTART + 3, RLENGTH - 5))
+      if (system("test -d \"" here "/" folder "\"") != 0) return
+      key = line
+      sub(/ *"\$\{[A-Z]+\}"$/, "", key)
+      print key
+      match(line, /^ */)
+      indent = substr(line, 1, RLENGTH)
+      parts(folder, indent)
+    }
+    /^#/ { next }
+    { put($0) }' "$here/cluster/cluster.yaml"
+}
+config() {
+  local text variable name id
+  text=$(whole)
+  while read -r variable; do
+    case $variable in
+      NODES_SECURITY_GROUP) id=$(output_of "trainyard-$cluster-nodes" Group) ;;
+      *)
+        name=$(printf '%s' "${variable#FSX_}" | tr '[:upper:]_' '[:lower:]-')
+        id=$(output_of "trainyard-$cluster-storage-$name" Id)
+        ;;
+    esac
+    [ -n "$id" ] || fail "no stack has an id for \${$variable}" "make what the cluster needs first: bash up.sh"
+    text=${text//"\"\${$variable}\""/$id}
+  done < <(printf '%s\n' "$text" | sed -n 's/.*"${\([A-Z0-9_]*\)}".*/\1/p' | sort -u)
+  printf '%s\n' "$text"
+}
+cluster_status() {
+  pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query clusterStatus 2>/dev/null | tr -d '"'
+}
+# CloudFormation deletes nothing of a stack that failed at its first attempt, and takes no second one for it.
+ready() {
+  settle "$1"
+  case $(stack_status "$1") in ROLLBACK_COMPLETE | ROLLBACK_FAILED | CREATE_FAILED) delete_stack "$1" ;; esac
+}
+deploy() {
+  local name
+  name=trainyard-$cluster-$(basename "$1" .yaml)
+  ready "$name"
+  run aws cloudformation deploy --stack-name "$name" --template-file "$1" --capabilities CAPABILITY_NAMED_IAM \
+    --no-fail-on-empty-changeset --tags "trainyard-part-of=$cluster"
+}
+
+step_version() {
+  local has
+  has=$(pcluster version | tr -d ' "{}\n' | sed 's/version://')
+  [ "$has" = 3.16.1 ] || fail "this is pcluster ${has:-of an unknown version}, and the cluster is one of 3.16.1" \
+    "install it: pip install aws-parallelcluster==3.16.1"
+}
+
+step_nodes() { deploy "$here/stacks/nodes.yaml"; }
+
+step_storage() {
+  local stack
+  for stack in "$here"/stacks/storage-*.yaml; do
+    [ ! -e "$stack" ] || deploy "$stack"
+  done
+}
+
+step_scripts() {
+  run aws s3 sync "$here/nodes" "s3://jakarta-slurm-scripts-111122223333-ap-southeast-3/nodes" --delete --only-show-errors
+  [ ! -d "$here/accounting" ] || run aws s3 sync "$here/accounting" "s3://jakarta-slurm-scripts-111122223333-ap-southeast-3/accounting" --delete --only-show-errors
+  [ ! -d "$here/../jobs" ] || run aws s3 sync "$here/../jobs" "s3://jakarta-slurm-scripts-111122223333-ap-southeast-3/jobs" --delete --only-show-errors
+}
+
+with_config() {
+  local file
+  file=$(mktemp)
+  config > "$file"
+  "$@" --cluster-configuration "$file"
+  rm -f "$file"
+}
+exists() { [ -n "$(cluster_status)" ]; }
+verb() { if exists; then echo update-cluster; else echo create-cluster; fi; }
+# A dry run that finds nothing ends with an error of its own, "Request would have succeeded, but DryRun flag is set".
+takes() {
+  local said
+  said=$(with_config pcluster "$(verb)" --cluster-name "$cluster" --region "$region" --dryrun true 2>&1) || true
+  printf '%s\n' "$said"
+  case $said in *"DryRun flag is set"* | *"No changes found"*) return 0 ;; *) return 1 ;; esac
+}
+step_check() {
+  [ -z "$dry" ] || { echo "  would ask pcluster whether it takes the configuration"; return 0; }
+  takes || fail "ParallelCluster does not take the configuration: see above"
+}
+
+is_done() { case $(cluster_status) in *_COMPLETE) return 0 ;; *_FAILED) fail "the cluster is $(cluster_status)" "why: pcluster get-cluster-stack-events --cluster-name $cluster --region $region" ;; *) return 1 ;; esac; }
+step_cluster() {
+  [ -z "$dry" ] || { echo "  would run pcluster $(verb)"; return 0; }
+  if exists && takes | grep "No changes found" >/dev/null; then return 0; fi
+  with_config pcluster "$(verb)" --cluster-name "$cluster" --region "$region"
+  wait_for "cluster $cluster to be complete" 90 "pcluster describe-cluster --cluster-name $cluster --region $region says how far it is" is_done
+}
+
+head_node() { pcluster describe-cluster --cluster-name "$cluster" --region "$region" --query headNode.instanceId | tr -d '"'; }
+invocation() { aws ssm get-command-invocation --command-id "$1" --instance-id "$2" --query Status --output text 2>/dev/null || true; }
+has_ended() { case $(invocation "$1" "$2") in Success | Failed | Cancelled | TimedOut) return 0 ;; *) return 1 ;; esac; }
+# Runs a script of the bucket on the head node as the first user, and shows what it says: on_head SCRIPT
+on_head() {
+  local node id status
+  [ -z "$dry" ] || { echo "  would run $1 on the head node"; return 0; }
+  node=$(head_node)
+  id=$(aws ssm send-command --instance-ids "$node" --document-name AWS-RunShellScript --query Command.CommandId --output text \
+    --parameters "commands=[\"aws s3 cp s3://jakarta-slurm-scripts-111122223333-ap-southeast-3/$1 - --region $region | sudo --login --user ubuntu bash -s\"]")
+  wait_for "the head node to run $1" 15 "aws ssm get-command-invocation --command-id $id --instance-id $node" has_ended "$id" "$node"
+  status=$(invocation "$id" "$node")
+  aws ssm get-command-invocation --command-id "$id" --instance-id "$node" \
+    --query '[StandardOutputContent, StandardErrorContent]' --output text
+  [ "$status" = Success ] || fail "$1 ended as $status on the head node"
+}
+step_accept() { on_head nodes/accept.sh; }
+step_jobs() { on_head nodes/jobs.sh; }
+
+list() { local each; for each in "${steps[@]}"; do printf '%-10s %s\n' "${each%%|*}" "${each#*|}"; done; }
+# Reads the whole list: with `-q` grep may close the pipe before all of it is written, which ends the script.
+known() { list | grep "^$1 " >/dev/null; }
+checked() {
+  local program id
+  for program in "${programs[@]}"; do
+    command -v "$program" >/dev/null || fail "this needs $program, which is not on the PATH"
+  done
+  id=$(aws sts get-caller-identity --query Account --output text) || fail "AWS does not know who calls: set credentials for account $account"
+  [ "$id" = "$account" ] || fail "the credentials are those of account $id, and the cluster is one of account $account"
+}
+main() {
+  local each
+  checked
+  for each in "${steps[@]}"; do
+    step=${each%%|*}
+    [ -z "$from" ] || [ "$step" = "$from" ] || [ -n "$reached" ] || continue
+    reached=1
+    echo "== $step: ${each#*|}"
+    "step_$step"
+  done
+}
+
+while [ $# -gt 0 ]; do
+  case $1 in
+    --list) list; exit 0 ;;
+    --config) config; exit 0 ;;
+    --help) sed -n '/^# Makes/,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; echo; list; exit 0 ;;
+    --dry-run) dry=1 ;;
+    --from)
+      from=${2:-}
+      known "$from" || { echo "there is no step $from; the steps:" >&2; list >&2; exit 2; }
+      shift
+      ;;
+    *) echo "there is no option $1: --from STEP, --dry-run, --list, --config, --help; the steps:" >&2; list >&2; exit 2 ;;
+  esac
+  shift
+done
+main
