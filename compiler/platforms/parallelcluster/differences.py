@@ -25,7 +25,7 @@ INSTEAD: Mapping[str, str] = {
     "components": f"remove it: {_KUBERNETES}, so that no chart is installed",
     "patches": "remove it: `customSlurmSettings` of the platform has what no key says",
     "include": f"remove it: {_KUBERNETES}, so that nothing reads the objects",
-    "terraform": "remove it: ParallelCluster makes its cluster by CloudFormation",
+    "bootstrap": "remove it: ParallelCluster makes its cluster by CloudFormation",
     # the network
     "network.create": (
         "write `existing:` with the subnets of a VPC, as `pcluster configure` makes one"

@@ -134,7 +134,7 @@ def _batch_job(
         rendezvous=_rendezvous(context, job, count),
         stored=stored,
         mounts=tuple(_mounts(context, job, storages)),
-        files=dict(spec.files),
+        files={path: _whole_lines(text) for path, text in spec.files.items()},
         working_dir=spec.working_dir or "",
         output=_output(context, job, storages),
         origins=_places(job),
@@ -148,6 +148,11 @@ def _batch_job(
     )
     comment = f"trainyard {context.name}/{job.namespace}/{spec.name} in {job.queue.name}"
     return replace(unnamed, name=name, comment=comment)
+
+
+def _whole_lines(text: str) -> str:
+    """A text as a here-document gives it: its last line ends too."""
+    return text if text.endswith("\n") else f"{text}\n"
 
 
 def _takes_whole_nodes(job: Job, asked: Mapping[str, Quantity]) -> bool:

@@ -12,6 +12,11 @@ from compiler.core.secrets.spec import SecretsSection
 from compiler.diagnostics.diagnostic import listed
 from compiler.plan import PlanNode
 from compiler.platforms.parallelcluster.batch.resolve import KILL_WAIT
+from compiler.platforms.parallelcluster.cluster.plan import (
+    AccountingDatabase,
+    NodeStack,
+    SlurmCluster,
+)
 from compiler.platforms.parallelcluster.settings.names import (
     node_policy,
     nodes_export,
@@ -19,11 +24,6 @@ from compiler.platforms.parallelcluster.settings.names import (
     script,
     scripts_bucket,
     security_groups,
-)
-from compiler.platforms.parallelcluster.cluster.plan import (
-    AccountingDatabase,
-    NodeStack,
-    SlurmCluster,
 )
 from compiler.platforms.parallelcluster.settings.spec import AT, ClusterSection, ParallelCluster
 
@@ -182,12 +182,19 @@ def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluste
         "aws-parallelcluster 3.16.1, HeadNodeSsh.allowed_ips: 0.0.0.0/0",
         at=AT / "ssh" / "allowedCidr",
     )
-    settings: dict[str, str | int] = {"KillWait": KILL_WAIT}
+    settings: dict[str, str | int] = {"KillWait": KILL_WAIT, "EnforcePartLimits": "ALL"}
     context.derive(
         "cluster",
         "customSlurmSettings.KillWait",
         KILL_WAIT,
         "seconds that a cancelled job has to save",
+        "Slurm documentation, slurm.conf",
+    )
+    context.derive(
+        "cluster",
+        "customSlurmSettings.EnforcePartLimits",
+        "ALL",
+        "a job that its partition can never run is refused, and does not wait for ever",
         "Slurm documentation, slurm.conf",
     )
     if own.accounting is not None:

@@ -11,9 +11,9 @@ from compiler.core.queues.spec import QueuesSection
 from compiler.plan import PlanNode
 from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, POOL_LABEL, Requirement
 from compiler.plan.units import Quantity
-from compiler.platforms.parallelcluster.settings.names import policies, script, security_groups
 from compiler.platforms.parallelcluster.partitions.partitions import Share, resource_name, shares
 from compiler.platforms.parallelcluster.partitions.plan import PARTITION, ComputeResource, Partition
+from compiler.platforms.parallelcluster.settings.names import policies, script, security_groups
 from compiler.platforms.parallelcluster.settings.spec import ClusterSection
 
 _CAPACITY: Mapping[str, tuple[str, str]] = {

@@ -155,7 +155,7 @@ def documents(text: str) -> Iterator[tuple[str, str]]:
             if following.strip() == found[2]:
                 break
             body.append(following)
-        yield target[1], "\n".join(body)
+        yield target[1], "".join(f"{line}\n" for line in body)
 
 
 def assignment(statement: Statement) -> tuple[str, str] | None:

@@ -26,6 +26,11 @@ from compiler.platforms.parallelcluster.formats.sbatch.grammar import (
 from compiler.platforms.parallelcluster.partitions.plan import PARTITION
 
 _STARTERS = ("srun",)
+_OPTIONS_OF_SRUN = {
+    "--container-image": "image",
+    "--container-mounts": "mounts",
+    "--container-workdir": "working_dir",
+}
 _UNITS = {"k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 # Options of srun that have their value as the next word.
 _WITH_VALUE = re.compile(r"-[ACDGJKLMNSTWcdeghijmnopqrtwx]\Z")
@@ -53,6 +58,7 @@ class _Script:
     def __init__(self, artifact: Artifact, text: str, options: Mapping[str, Directive]) -> None:
         self._at = Route((artifact.id,))
         self._options = options
+        self._lines = text.split("\n")
         self._statements = list(statements(text))
         self._files = dict(documents(text))
         self._origins: dict[str, Route] = {}
@@ -62,9 +68,7 @@ class _Script:
         srun = self._srun()
         options, words = _split(srun.text) if srun else ({}, [])
         if srun is not None:
-            here = self._at / srun.line
-            for field in ("command", "args", "image", "mounts", "working_dir", "processes"):
-                self._origins[field] = here
+            self._place_words(srun)
         mounts, files = self._mounts(options.get("container-mounts", ""))
         comment = self._value("comment", "name") or ""
         ours = _COMMENT.search(comment)
@@ -117,6 +121,22 @@ class _Script:
         self._origins.setdefault(field, self._at / directive.line)
         if field == "requests":
             self._origins.setdefault("limits", self._at / directive.line)
+
+    def _place_words(self, srun: Statement) -> None:
+        """The lines of what ``srun`` says: each option may stand on its own."""
+        places = dict.fromkeys(("command", "args", "image", "mounts", "working_dir"), srun.line)
+        program = None
+        for number in srun.lines:
+            line = self._lines[number].strip()
+            for option, field in _OPTIONS_OF_SRUN.items():
+                if option in line:
+                    places[field] = number
+            if number > srun.line and program is None and not line.startswith("-"):
+                program = number
+        if program is not None:
+            places["command"] = places["args"] = program
+        for field, number in places.items():
+            self._origins[field] = self._at / number
 
     def _value(self, option: str, field: str) -> str | None:
         """The value of an option; ``None`` where it is not said, or is known only when the script runs."""

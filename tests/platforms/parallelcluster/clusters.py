@@ -1,0 +1,80 @@
+"""A small cluster of ParallelCluster, and what the compiler makes of it."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from compiler.driver import check
+from compiler.formats import written
+from compiler.outcome import Compilation, Options
+
+SUBNETS = [
+    {"id": "subnet-0a1b2c3d4e5f60718", "zone": "us-west-2b", "cidr": "10.0.0.0/18"},
+    {"id": "subnet-0a1b2c3d4e5f60719", "zone": "us-west-2c", "cidr": "10.0.64.0/18"},
+]
+NETWORK = {"existing": {"vpc": "vpc-0a1b2c3d4e5f60718", "subnets": SUBNETS}}
+FSX = {"id": "fs-0a1b2c3d4e5f60718", "mountName": "abcdefgh", "size": "4800Gi", "version": "2.15"}
+ACCOUNTING = {
+    "uri": "db.example.com:3306",
+    "userName": "slurm",
+    "passwordSecretArn": "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf",
+}
+BASE: dict[str, Any] = {
+    "account": "111122223333",
+    "region": "us-west-2",
+    "network": NETWORK,
+    "platform": {"parallelCluster": {}},
+    "nodePools": [
+        {"name": "a100", "instanceTypes": ["p4d.24xlarge"], "zones": ["us-west-2b"], "nodes": 4}
+    ],
+    "storage": [{"name": "work", "fsxLustre": {"existing": FSX}}],
+    "jobs": [
+        {
+            "name": "train",
+            "nodes": 4,
+            "image": "registry.test/train:1.0",
+            "command": ["torchrun", "t.py"],
+            "mounts": [{"storage": "work", "path": "/work"}],
+            "checkpoint": {"path": "/work/train", "every": "30m"},
+        }
+    ],
+}
+
+
+def spec(**parts: Any) -> dict[str, Any]:
+    """The small cluster with other parts; ``None`` leaves one out, and ``job`` and ``pool`` change its one of each."""
+    body = copy.deepcopy(BASE)
+    body["jobs"][0] |= parts.pop("job", {})
+    body["nodePools"][0] |= parts.pop("pool", {})
+    body["platform"]["parallelCluster"] |= parts.pop("own", {})
+    body |= parts
+    return {
+        "apiVersion": "trainyard.dev/v1alpha1",
+        "kind": "TrainingCluster",
+        "metadata": {"name": "lab"},
+        "spec": {key: value for key, value in body.items() if value is not None},
+    }
+
+
+def compiled(data: dict[str, Any], folder: Path) -> Compilation:
+    """What the passes make of a spec."""
+    file = folder / "spec.yaml"
+    file.write_text(yaml.safe_dump(data, sort_keys=False))
+    options = Options(hold=False)
+    outcome = check([file], options)
+    assert outcome.compilations, outcome.diagnostics
+    return outcome.compilations[0]
+
+
+def codes(data: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
+    """The code and the place of each finding."""
+    return [(fact.code, str(fact.at)) for fact in compiled(data, folder).diagnostics]
+
+
+def files(done: Compilation) -> dict[str, str]:
+    """The text of each file, by its path in the cluster's folder."""
+    return {artifact.path: written(artifact).decode() for artifact in done.artifacts}

@@ -1,0 +1,146 @@
+"""The configuration of a cluster: what is written, and that it says what the spec said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from builders import ROOT
+
+from compiler.driver import check
+from compiler.formats import lifted, objects
+from compiler.outcome import Compilation, Options
+from compiler.platforms.parallelcluster.batch.plan import BatchJob
+from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
+from compiler.platforms.parallelcluster.partitions.plan import Partition
+from compiler.platforms.parallelcluster.shared_storage.plan import BucketAccess, SharedFileSystem
+from tests.platforms.parallelcluster.clusters import ACCOUNTING, compiled, files, spec
+
+KINDS = (SlurmCluster, Partition, SharedFileSystem, BucketAccess, BatchJob)
+SPEC = ROOT / "specs" / "jakarta-slurm.yaml"
+
+
+def example() -> Compilation:
+    return check([SPEC], Options(hold=False)).compilations[0]
+
+
+def same(done: Compilation) -> None:
+    """What is written says what was resolved: all that files carry."""
+    assert done.plan is not None
+    read = lifted(done.artifacts, closed=True)
+    for kind in KINDS:
+        ours = {node.name: node for node in done.plan.of(kind)}
+        theirs = {node.name: node for node in read.of(kind)}
+        assert theirs == ours
+
+
+def test_what_is_written_says_what_was_resolved() -> None:
+    done = example()
+    assert done.diagnostics == []
+    same(done)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"own": {"accounting": ACCOUNTING, "customSlurmSettings": {"MaxArraySize": 10001}}},
+        {"pool": {"capacity": {"spot": {}}, "nodes": {"max": 4}}},
+        {"pool": {"instanceTypes": ["m7i.4xlarge", "m6i.4xlarge"]}, "job": {"nodes": 2}},
+        {"pool": {"placement": {"group": "research"}}, "job": {"resources": {"accelerators": 2}}},
+        {"job": {"files": {"/etc/a.json": '{"a": 1}\nb\n'}, "env": {"A": "it's $HOME"}}},
+        {
+            "job": {
+                "command": ["torchrun", "t.py", "$$A $(CHECKPOINT_DIR) \"x\" 'y' $HOME"],
+                "args": ["", "a b"],
+                "timeout": "72h",
+                "workingDir": "/work",
+            }
+        },
+        {
+            "secrets": [
+                {
+                    "name": "hf",
+                    "namespaces": ["training"],
+                    "secretsManager": {
+                        "existing": {"name": "team/hf"},
+                        "keys": {"token": "hf_token"},
+                    },
+                }
+            ],
+            "job": {"secretEnv": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}]},
+        },
+    ],
+)  # fmt: skip
+def test_so_does_every_form_of_a_value(parts: dict[str, object], tmp_path: Path) -> None:
+    done = compiled(spec(**parts), tmp_path)
+    assert [fact for fact in done.diagnostics if fact.severity.name == "ERROR"] == []
+    same(done)
+
+
+def test_nothing_of_kubernetes_is_written() -> None:
+    assert objects(example().artifacts) == []
+
+
+def test_each_queue_of_the_spec_has_the_nodes_of_its_quota() -> None:
+    """Six queues of eleven nodes and one of fourteen share the eighty of two blocks, in their order."""
+    partitions = {node.name: node for node in example().plan.of(Partition)}  # type: ignore[union-attr]
+    sizes = {name: sum(part.most for part in node.resources) for name, node in partitions.items()}
+    assert sizes == {
+        **dict.fromkeys(("atlas", "borneo", "celebes", "java", "lombok", "sumatra"), 11),
+        "timor": 14,
+    }
+    blocks: dict[str, int] = {}
+    for node in partitions.values():
+        for part in node.resources:
+            assert part.least == part.most, "all nodes of a block are always on"
+            assert part.placement is None, "a block is placed by itself"
+            blocks[str(part.reservation)] = blocks.get(str(part.reservation), 0) + part.most
+    assert blocks == {"cr-0a1b2c3d4e5f60713": 64, "cr-0a1b2c3d4e5f60714": 16}
+
+
+def test_with_accounting_the_queues_of_a_pool_share_its_partition(tmp_path: Path) -> None:
+    quota = [{"pool": "a100", "nodes": 2}]
+    queues = [
+        {"name": "one", "namespaces": ["t"], "cohort": "all", "quota": quota},
+        {"name": "two", "namespaces": ["t"], "quota": quota},
+    ]
+    priorities = [{"name": "urgent", "value": 100}]
+    own = {"accounting": ACCOUNTING}
+    job = {"queue": "two", "nodes": 2, "priority": "urgent"}
+    data = spec(queues=queues, priorities=priorities, own=own, job=job)
+    done = compiled(data, tmp_path)
+    assert done.diagnostics == []
+    written = files(done)
+    (queue,) = [yaml.safe_load(text) for path, text in written.items() if "/queues/" in path]
+    assert queue["Name"] == "a100"
+    script = written["jobs/t/train.sbatch"]
+    assert "#SBATCH --account=two\n#SBATCH --qos=urgent\n" in script
+    assert "grptres=node=-1" in written["bootstrap/accounting/account-one.sh"]
+    assert "grptres=node=2 fairshare=2" in written["bootstrap/accounting/account-two.sh"]
+    assert "priority=100" in written["bootstrap/accounting/qos-urgent.sh"]
+
+
+def test_a_gang_that_is_larger_than_its_partition_is_found_at_its_line(tmp_path: Path) -> None:
+    done = compiled(spec(job={"nodes": 5}), tmp_path)
+    assert ("LIM003", "spec.jobs[0].nodes") in [
+        (fact.code, str(fact.at)) for fact in done.diagnostics
+    ]
+
+
+def test_a_finding_is_about_what_the_spec_says_too(tmp_path: Path) -> None:
+    """Rules of gangs, images and checkpoints read what a script says."""
+    found = {
+        (fact.code, str(fact.at))
+        for fact in compiled(
+            spec(
+                job={
+                    "image": "ubuntu:24.04",
+                    "checkpoint": {"path": "/elsewhere", "every": "30m"},
+                    "env": {"NCCL_P2P_DISABLE": "1"},
+                }
+            ),
+            tmp_path,
+        ).diagnostics
+    }
+    assert ("RUN145", "spec.jobs[0].image") in found

@@ -1,0 +1,184 @@
+"""What ParallelCluster cannot do is an error at the line of the spec, and nothing is dropped in silence."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from compiler.language.whole import language
+from compiler.platforms import EKS, PARALLEL_CLUSTER
+from compiler.platforms.parallelcluster.differences import INSTEAD
+from compiler.spec.errors import inner_model, keys_of
+from tests.platforms.parallelcluster.clusters import (
+    ACCOUNTING,
+    FSX,
+    SUBNETS,
+    codes,
+    compiled,
+    files,
+    spec,
+)
+
+
+def _field_at(path: str) -> bool:
+    """Whether a path of keys leads to a field of any platform's language."""
+    model: type[BaseModel] | None = language(EKS).model_fields["spec"].annotation
+    other: type[BaseModel] | None = language(PARALLEL_CLUSTER).model_fields["spec"].annotation
+    return any(_leads(start, path.split(".")) for start in (model, other) if start is not None)
+
+
+def _leads(model: type[BaseModel], keys: list[str]) -> bool:
+    first, *rest = keys
+    if first not in keys_of(model):
+        return False
+    if not rest:
+        return True
+    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    inner = inner_model(fields[first].annotation)
+    return inner is not None and _leads(inner, rest)
+
+
+@pytest.mark.parametrize("path", INSTEAD)
+def test_every_key_that_is_refused_is_one_of_the_language(path: str) -> None:
+    assert _field_at(path)
+
+
+def test_every_key_of_another_platform_says_what_to_write_instead() -> None:
+    """A section that ParallelCluster lacks would only list the keys that there are."""
+    ours = set(keys_of(language(PARALLEL_CLUSTER).model_fields["spec"].annotation))
+    others = set(keys_of(language(EKS).model_fields["spec"].annotation))
+    assert others - ours <= INSTEAD.keys()
+
+
+# A value of each key that ParallelCluster takes, where the key's own example does not fit the small cluster. What a key
+# says besides what it writes is judged, and so is a finding or another value of `explain`.
+_EXAMPLES: dict[str, Any] = {
+    "nodePools.name": None,
+    "nodePools.extends": None,
+    "nodePools.instanceTypes": ["p4de.24xlarge"],
+    "nodePools.zones": ["us-west-2c"],
+    "nodePools.nodes": {"max": 8},
+    "nodePools.capacity": {"spot": {}},
+    "nodePools.placement": {"group": "research"},
+    "nodePools.localStorage": "none",
+    "jobs.name": "other",
+    "jobs.extends": None,
+    "jobs.queue": "a100",
+    "jobs.namespace": "training",
+    "jobs.pool": "a100",
+    "jobs.image": "registry.test/train:2.0",
+    "jobs.priority": None,
+    "jobs.secretEnv": None,
+    "jobs.mounts": [],
+    "jobs.checkpoint": None,
+    "jobs.torchVersion": "2.12",
+    "jobs.deepspeed": {"trainBatchSize": 512, "microBatchSize": 4},
+    "jobs.launcher": {"torchrun": {}},
+    "jobs.nodes": 3,
+    "jobs.model": {"parameters": 70e9, "sharding": "none"},
+    "jobs.rerun": 1,
+    "jobs.retries": 5,
+    "jobs.processesPerNode": 4,
+    "jobs.completed": True,
+}
+# `queue: a100` and the like name what is derived anyway; an empty launcher is torchrun; by the time between failures the
+# report says how often to save.
+_SAY_WHAT_IS_DERIVED = {
+    *("jobs.queue", "jobs.namespace", "jobs.pool", "jobs.launcher"),
+    "nodePools.meanTimeBetweenFailures",
+}
+
+
+def _taken() -> list[str]:
+    """The keys of pools and jobs that are not refused."""
+    root = language(PARALLEL_CLUSTER).model_fields["spec"].annotation
+    found = []
+    for section in ("nodePools", "jobs"):
+        fields = {field.alias or name: field for name, field in root.model_fields.items()}
+        model = inner_model(fields[section].annotation)
+        assert model is not None
+        found += [f"{section}.{key}" for key in keys_of(model)]
+    return [key for key in found if key not in INSTEAD]
+
+
+@pytest.mark.parametrize("path", _taken())
+def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
+    """With the key another file is written, or something is found: a value that changes nothing was dropped."""
+    section, key = path.split(".")
+    if path in _EXAMPLES and _EXAMPLES[path] is None:
+        pytest.skip("held by a test of its own")
+    if path in _SAY_WHAT_IS_DERIVED:
+        pytest.skip("says what is derived")
+    root = language(PARALLEL_CLUSTER).model_fields["spec"].annotation
+    fields = {field.alias or name: field for name, field in root.model_fields.items()}
+    model = inner_model(fields[section].annotation)
+    assert model is not None
+    field = {each.alias or name: each for name, each in model.model_fields.items()}[key]
+    value = _EXAMPLES.get(path, field.examples[0] if field.examples else None)
+    base = spec()
+    changed = copy.deepcopy(base)
+    changed["spec"][section][0][key] = value
+    before, after = compiled(base, tmp_path), compiled(changed, tmp_path)
+    assert not before.diagnostics
+    found = [(fact.code, str(fact.at)) for fact in after.diagnostics]
+    assert found or files(before) != files(after)
+
+
+@pytest.mark.parametrize(
+    ("code", "at", "parts"),
+    [
+        ("RES302", "spec.queues[0].cohort", {"queues": [{"name": "q", "namespaces": ["t"], "cohort": "all", "quota": [{"pool": "a100", "nodes": 4}]}]}),
+        ("RES303", "spec.nodePools[0].capacity[1]", {"pool": {"capacity": [{"spot": {}}, {"onDemand": {}}], "efa": False}, "job": {"nodes": 1}}),
+        ("RES303", "spec.nodePools[0].placement", {"pool": {"placement": "spread"}}),
+        ("RES304", "spec.nodePools[0].zones[1]", {"pool": {"zones": ["us-west-2b", "us-west-2c"]}}),
+        ("RES306", "spec.storage[0].name", {"storage": [{"name": "a" * 31, "fsxLustre": {"existing": FSX}}], "job": {"mounts": [], "checkpoint": None, "retries": 1}}),
+        ("RES308", "spec.jobs[0].priority", {"priorities": [{"name": "urgent", "value": 1}], "job": {"priority": "urgent"}}),
+        ("RES309", "spec.jobs[0].terminationGracePeriod", {"job": {"terminationGracePeriod": "20m"}}),
+        ("RES310", "spec.jobs[0].secretEnv[0].secret", {"job": {"secretEnv": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}]}}),
+        ("RES311", "spec.priorities[0].value", {"priorities": [{"name": "later", "value": -1}], "own": {"accounting": ACCOUNTING}}),
+        ("RES312", "spec.platform.parallelCluster", {"network": None}),
+        ("RES315", "spec.platform.parallelCluster.headNode.instanceType", {"own": {"headNode": {"instanceType": "m7g.2xlarge"}}}),
+        ("RES316", "spec.platform.parallelCluster.headNode.subnet", {"own": {"headNode": {"subnet": "subnet-0a1b2c3d4e5f60799"}}}),
+        ("SPC005", "spec.platform.parallelCluster.customSlurmSettings.SuspendTime", {"own": {"customSlurmSettings": {"SuspendTime": 300}}}),
+        ("SPC006", "spec.health", {"health": {"nodeRepair": False}}),
+        ("SPC006", "spec.nodePools[0].topology", {"pool": {"topology": "network"}}),
+        ("SPC006", "spec.jobs[0].topology", {"job": {"topology": {"required": "hostname"}}}),
+        ("SPC006", "spec.jobs[0].resources.efa", {"job": {"resources": {"efa": 4}}}),
+    ],
+)  # fmt: skip
+def test_what_it_cannot_do_is_an_error_at_its_place(
+    code: str, at: str, parts: dict[str, Any], tmp_path: Path
+) -> None:
+    assert (code, at) in codes(spec(**parts), tmp_path)
+
+
+def test_quotas_beyond_the_pool_and_names_that_are_too_long(tmp_path: Path) -> None:
+    quota = [{"pool": "a100", "nodes": 3}]
+    queues = [{"name": name, "namespaces": ["t"], "quota": quota} for name in ("one", "b" * 26)]
+    found = codes(spec(queues=queues, job={"queue": "one", "nodes": 3}), tmp_path)
+    assert ("RES305", "spec.queues[1].quota[0].nodes") in found
+    assert ("RES300", "spec.queues[1].quota[0]") in found
+
+
+def test_a_bucket_is_not_mounted(tmp_path: Path) -> None:
+    storage = [{"name": "data", "s3": {"existing": {"bucket": "data-111122223333"}}}]
+    job = {"mounts": [{"storage": "data", "path": "/data"}], "checkpoint": None, "retries": 1}
+    found = compiled(spec(storage=storage, job=job), tmp_path).diagnostics
+    (fault,) = [fact for fact in found if fact.code == "RES307"]
+    assert str(fault.at) == "spec.jobs[0].mounts[0].storage"
+    assert "dataRepositories" in fault.help
+
+
+def test_a_region_without_images_of_parallelcluster(tmp_path: Path) -> None:
+    subnets = [
+        {**subnet, "zone": f"me-central-1{zone}"}
+        for subnet, zone in zip(SUBNETS, "ab", strict=True)
+    ]
+    network = {"existing": {"vpc": "vpc-0a1b2c3d4e5f60718", "subnets": subnets}}
+    pool = {"zones": ["me-central-1a"], "instanceTypes": ["m7i.4xlarge"]}
+    found = codes(spec(region="me-central-1", network=network, pool=pool), tmp_path)
+    assert ("RES314", "spec.region") in found
