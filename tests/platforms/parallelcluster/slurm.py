@@ -1,7 +1,7 @@
 """A real Slurm on this machine: its controller and a daemon for each node, with the partitions that were compiled.
 
-Nodes say that they have the CPUs, memory and GPUs of their instance type (``SlurmdParameters=config_overrides``), and all
-of them are this machine. Debian's ``slurm-wlm``; without it the tests say so.
+Nodes say that they have the CPUs, memory and GPUs of their instance type (``SlurmdParameters=config_overrides``), and
+all of them are this machine. Debian's ``slurm-wlm``; without it the tests say so.
 """
 
 from __future__ import annotations
@@ -147,9 +147,8 @@ def _running(folder: Path, queues: list[Mapping[str, Any]], *, daemons: bool) ->
             what = f"CPUs={instance.vcpus} RealMemory={memory}{gpus}"
             if daemons:
                 for number in range(1, count + 1):
-                    settings.append(
-                        f"NodeName={name}-{number} NodeHostname=localhost NodeAddr=127.0.0.1 Port={_free_port()} {what}\n"
-                    )
+                    address = f"NodeHostname=localhost NodeAddr=127.0.0.1 Port={_free_port()}"
+                    settings.append(f"NodeName={name}-{number} {address} {what}\n")
                     started.append(f"{name}-{number}")
             else:
                 settings.append(f"NodeName={listed} State=CLOUD {what}\n")

@@ -71,7 +71,7 @@ def test_what_is_written_says_what_was_resolved() -> None:
             "job": {"secretEnv": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}]},
         },
     ],
-)  # fmt: skip
+)
 def test_so_does_every_form_of_a_value(parts: dict[str, object], tmp_path: Path) -> None:
     done = compiled(spec(**parts), tmp_path)
     assert [fact for fact in done.diagnostics if fact.severity.name == "ERROR"] == []

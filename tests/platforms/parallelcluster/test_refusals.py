@@ -131,25 +131,80 @@ def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "at", "parts"),
     [
-        ("RES302", "spec.queues[0].cohort", {"queues": [{"name": "q", "namespaces": ["t"], "cohort": "all", "quota": [{"pool": "a100", "nodes": 4}]}]}),
-        ("RES303", "spec.nodePools[0].capacity[1]", {"pool": {"capacity": [{"spot": {}}, {"onDemand": {}}], "efa": False}, "job": {"nodes": 1}}),
+        (
+            "RES302",
+            "spec.queues[0].cohort",
+            {
+                "queues": [
+                    {
+                        "name": "q",
+                        "namespaces": ["t"],
+                        "cohort": "all",
+                        "quota": [{"pool": "a100", "nodes": 4}],
+                    }
+                ]
+            },
+        ),
+        (
+            "RES303",
+            "spec.nodePools[0].capacity[1]",
+            {
+                "pool": {"capacity": [{"spot": {}}, {"onDemand": {}}], "efa": False},
+                "job": {"nodes": 1},
+            },
+        ),
         ("RES303", "spec.nodePools[0].placement", {"pool": {"placement": "spread"}}),
         ("RES304", "spec.nodePools[0].zones[1]", {"pool": {"zones": ["us-west-2b", "us-west-2c"]}}),
-        ("RES306", "spec.storage[0].name", {"storage": [{"name": "a" * 31, "fsxLustre": {"existing": FSX}}], "job": {"mounts": [], "checkpoint": None, "retries": 1}}),
-        ("RES308", "spec.jobs[0].priority", {"priorities": [{"name": "urgent", "value": 1}], "job": {"priority": "urgent"}}),
-        ("RES309", "spec.jobs[0].terminationGracePeriod", {"job": {"terminationGracePeriod": "20m"}}),
-        ("RES310", "spec.jobs[0].secretEnv[0].secret", {"job": {"secretEnv": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}]}}),
-        ("RES311", "spec.priorities[0].value", {"priorities": [{"name": "later", "value": -1}], "own": {"accounting": ACCOUNTING}}),
+        (
+            "RES306",
+            "spec.storage[0].name",
+            {
+                "storage": [{"name": "a" * 31, "fsxLustre": {"existing": FSX}}],
+                "job": {"mounts": [], "checkpoint": None, "retries": 1},
+            },
+        ),
+        (
+            "RES308",
+            "spec.jobs[0].priority",
+            {"priorities": [{"name": "urgent", "value": 1}], "job": {"priority": "urgent"}},
+        ),
+        (
+            "RES309",
+            "spec.jobs[0].terminationGracePeriod",
+            {"job": {"terminationGracePeriod": "20m"}},
+        ),
+        (
+            "RES310",
+            "spec.jobs[0].secretEnv[0].secret",
+            {"job": {"secretEnv": [{"env": "HF_TOKEN", "secret": "hf", "key": "token"}]}},
+        ),
+        (
+            "RES311",
+            "spec.priorities[0].value",
+            {"priorities": [{"name": "later", "value": -1}], "own": {"accounting": ACCOUNTING}},
+        ),
         ("RES312", "spec.platform.parallelCluster", {"network": None}),
-        ("RES315", "spec.platform.parallelCluster.headNode.instanceType", {"own": {"headNode": {"instanceType": "m7g.2xlarge"}}}),
-        ("RES316", "spec.platform.parallelCluster.headNode.subnet", {"own": {"headNode": {"subnet": "subnet-0a1b2c3d4e5f60799"}}}),
-        ("SPC005", "spec.platform.parallelCluster.customSlurmSettings.SuspendTime", {"own": {"customSlurmSettings": {"SuspendTime": 300}}}),
+        (
+            "RES315",
+            "spec.platform.parallelCluster.headNode.instanceType",
+            {"own": {"headNode": {"instanceType": "m7g.2xlarge"}}},
+        ),
+        (
+            "RES316",
+            "spec.platform.parallelCluster.headNode.subnet",
+            {"own": {"headNode": {"subnet": "subnet-0a1b2c3d4e5f60799"}}},
+        ),
+        (
+            "SPC005",
+            "spec.platform.parallelCluster.customSlurmSettings.SuspendTime",
+            {"own": {"customSlurmSettings": {"SuspendTime": 300}}},
+        ),
         ("SPC006", "spec.health", {"health": {"nodeRepair": False}}),
         ("SPC006", "spec.nodePools[0].topology", {"pool": {"topology": "network"}}),
         ("SPC006", "spec.jobs[0].topology", {"job": {"topology": {"required": "hostname"}}}),
         ("SPC006", "spec.jobs[0].resources.efa", {"job": {"resources": {"efa": 4}}}),
     ],
-)  # fmt: skip
+)
 def test_what_it_cannot_do_is_an_error_at_its_place(
     code: str, at: str, parts: dict[str, Any], tmp_path: Path
 ) -> None:

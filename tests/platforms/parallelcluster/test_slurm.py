@@ -1,4 +1,4 @@
-"""Job scripts on a real Slurm: all are accepted by the compiled partitions, and one runs with a stand-in of its program."""
+"""Job scripts on a real Slurm: all are accepted by the compiled partitions, and one runs with a stand-in program."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ exec /usr/bin/srun "${words[@]}"
 """
 # What torchrun reads and writes: its options in PET_*, and a checkpoint. Rank 0 fails until there is one.
 TORCHRUN = """#!/bin/bash
-echo "$SLURM_NODEID of $PET_NNODES, $PET_NPROC_PER_NODE processes, at $PET_RDZV_ENDPOINT: $* $(cat "$CONFIG" 2>/dev/null)"
+echo "$SLURM_NODEID of $PET_NNODES, $PET_NPROC_PER_NODE processes, at $PET_RDZV_ENDPOINT: $*"
 if [ "$SLURM_NODEID" = 0 ] && [ ! -e checkpoint ]; then
   touch checkpoint
   exit 3

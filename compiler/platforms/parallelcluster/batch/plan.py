@@ -36,6 +36,7 @@ class BatchJob(Gang):
     ``account`` and ``qos`` are those of accounting. ``stop_signal``: so many seconds before its time is over its
     programs get SIGTERM. ``retries``: how often it is started again after it failed. ``rendezvous``: variables whose
     values the script works out. ``mounts`` and ``files`` (texts by path) are what its container sees of the nodes.
+    ``program``: so many of its words are of the spec's ``command``, and the rest of its ``args``.
     """
 
     has_all_efa: ClassVar[bool] = True
@@ -54,3 +55,4 @@ class BatchJob(Gang):
     working_dir: str = ""
     output: str = ""
     comment: str = ""
+    program: int = field(default=0, compare=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -112,8 +113,8 @@ def _batch_job(
         nodes=spec.nodes,
         processes=count,
         image=spec.image,
-        command=tuple(spec.command),
-        args=tuple(spec.args),
+        command=tuple(map(_plain, (*spec.command, *spec.args))),
+        program=len(spec.command),
         env=variables,
         requests=said,
         limits=said,
@@ -148,6 +149,11 @@ def _batch_job(
     )
     comment = f"trainyard {context.name}/{job.namespace}/{spec.name} in {job.queue.name}"
     return replace(unnamed, name=name, comment=comment)
+
+
+def _plain(word: str) -> str:
+    """A word without the `$$` by which Kubernetes writes a `$`, where that stands for no variable."""
+    return re.sub(r"\$\$(?!\()", "$", word)
 
 
 def _whole_lines(text: str) -> str:

@@ -147,11 +147,11 @@ def _run(job: BatchJob) -> Iterator[Line]:
             yield f"  --container-workdir={shlex.quote(job.working_dir)} \\", "working_dir"
     elif job.working_dir:
         yield f"  --chdir={shlex.quote(job.working_dir)} \\", "working_dir"
-    words = [(_word(word), "command") for word in job.command]
-    words += [(_word(word), "args") for word in job.args]
-    for index, (word, field) in enumerate(words):
-        is_last = index == len(words) - 1
-        yield f"  {word} {'|| status=$?' if is_last else chr(92)}", field
+    last = len(job.command) - 1
+    for index, word in enumerate(job.command):
+        field = "command" if index < job.program else "args"
+        end = "|| status=$?" if index == last else "\\"
+        yield f"  {_word(word)} {end}", field
     yield "", ""
     yield 'if [ "$status" != 0 ] && [ "$tries" -lt "$retries" ]; then', "retries"
     yield '  echo "status $status, try $tries of $retries: back to the queue" >&2', "retries"
