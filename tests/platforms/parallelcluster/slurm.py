@@ -120,9 +120,11 @@ def _free_port() -> int:
 def slurm(queues: list[Mapping[str, Any]], *, daemons: bool) -> Iterator[Slurm]:
     """A controller with these queues. ``daemons``: each node has one, so that jobs run; without, nodes are of a cloud
     and never come. Its folder has a short path: those of sockets have 108 characters at most (unix(7))."""
-    with TemporaryDirectory(prefix="slurm", dir="/tmp") as name:
-        with _running(Path(name), queues, daemons=daemons) as running:
-            yield running
+    with (
+        TemporaryDirectory(prefix="slurm", dir="/tmp") as name,
+        _running(Path(name), queues, daemons=daemons) as running,
+    ):
+        yield running
 
 
 @contextmanager
