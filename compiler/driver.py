@@ -285,7 +285,7 @@ def patch_objects(run: Run) -> list[Diagnostic]:
     assert run.plan is not None
     if not run.plan.of(ObjectPatch):
         return []
-    from compiler.patches import apply_patches  # few specs have patches
+    from compiler.patching import apply_patches  # few specs have patches
 
     run.plan, run.artifacts, unfit = apply_patches(run.plan, run.artifacts)
     return unfit

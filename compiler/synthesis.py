@@ -1,7 +1,7 @@
 """cdk8s beside the passes: a process of its own makes the objects, and they are compared with what was judged.
 
 Importing cdk8s starts Node and takes as long as all passes together, so a cold run starts it first. Nothing of cdk8s
-is ever loaded here (``targets/chart.py`` is the program that knows it).
+is ever loaded here (``lowering/chart.py`` is the program that knows it).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from compiler.manifest import Manifest
 
-_PROGRAM = Path(__file__).parent / "targets" / "chart.py"
+_PROGRAM = Path(__file__).parent / "lowering" / "chart.py"
 _FORMAT = "kubernetes"
 """What cdk8s makes; a ClusterConfig is an object too, and no cluster has it."""
 _CHUNK = 4_000_000

@@ -34,7 +34,7 @@ from compiler.lift import lift
 from compiler.lower import lower
 from compiler.manifest import Body, Manifest
 from compiler.output import Artifact
-from compiler.patches import apply_patches
+from compiler.patching import apply_patches
 from compiler.places import Document, SourceFile
 from compiler.plan import Plan
 from compiler.platforms.eks.overrides.plan import ObjectPatch

@@ -15,12 +15,12 @@ from compiler.emit import MANIFEST, UNREADABLE
 from compiler.emit.marker import is_marked, marked
 from compiler.emit.yaml import encoded
 from compiler.history.runs import SUBMITTED, Run, read_index, read_runs, runs_of_index
+from compiler.lowering.body import object_path
 from compiler.manifest import Body, Manifest, ref_of
 from compiler.places import Route, SourceFile
 from compiler.platforms.eks.jobs.heads import JOBS
 from compiler.platforms.eks.jobs.kinds import kinds
 from compiler.source.parse import parse
-from compiler.targets.body import object_path
 
 _SPEC = Route(("spec",))
 _NOT_APPLIED = ("bootstrap", "runs")

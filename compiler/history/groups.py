@@ -14,7 +14,7 @@ from compiler.diagnostics.diagnostic import warning
 from compiler.history.committed import Committed
 from compiler.manifest import Manifest
 from compiler.output.body import items
-from compiler.platforms.eks.cluster.target import NODE_GROUPS
+from compiler.platforms.eks.cluster.lower import NODE_GROUPS
 
 _CHANGEABLE = frozenset(
     {

@@ -15,12 +15,12 @@ from compiler.history.keep import kept_files, kept_runtime
 from compiler.history.landing import Landing, landing
 from compiler.history.runs import Run
 from compiler.lift import lift
+from compiler.lowering.body import object_path
 from compiler.manifest import Manifest
 from compiler.plan import Plan
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, FileSet, Runtime
-from compiler.platforms.eks.nodes import target as karpenter
+from compiler.platforms.eks.nodes import lower as karpenter
 from compiler.platforms.eks.volumes.resolve import made_folder, volume_name
-from compiler.targets.body import object_path
 
 _CLAIM, _VOLUME = "PersistentVolumeClaim", "PersistentVolume"
 _NODES = ("NodePool", "EC2NodeClass", "NodeClass")

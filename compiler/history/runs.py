@@ -19,12 +19,12 @@ from compiler.emit import MANIFEST, UNREADABLE
 from compiler.emit.marker import KEY
 from compiler.history.words import Words, digest
 from compiler.inputs import read_bytes, walk
+from compiler.lowering.body import object_path
 from compiler.manifest import Manifest
 from compiler.plan import Plan
 from compiler.platforms.eks.jobs.heads import JOBS
 from compiler.platforms.eks.jobs.kinds import called, kinds, of_object
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, TrainJob, runtime_of
-from compiler.targets.body import object_path
 
 FOLDER = "runs"
 SUBMITTED = "submitted"

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.history.committed import Committed
+from compiler.lowering.body import object_path
 from compiler.manifest import Manifest
 from compiler.places import Route
-from compiler.platforms.eks.nodes.target import FOLDER
-from compiler.targets.body import object_path
+from compiler.platforms.eks.nodes.lower import FOLDER
 
 _KIND = "NodePool"
 _PRUNE = "kustomize.toolkit.fluxcd.io/prune"

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from compiler.platforms import EKS
 from compiler.rooms import Platform, parts
-from compiler.spec.later import model_of
+from compiler.spec.lazy import model_of
 
 
 @cache

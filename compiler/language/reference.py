@@ -18,7 +18,7 @@ from compiler.spec import aws
 from compiler.spec import types as spec_types
 from compiler.spec.errors import holds, inner_model
 from compiler.spec.flow import flow
-from compiler.spec.later import model_of
+from compiler.spec.lazy import model_of
 
 
 @dataclass(frozen=True, slots=True)

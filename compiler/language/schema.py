@@ -15,7 +15,7 @@ from compiler.language.whole import language
 from compiler.platforms import PLATFORMS
 from compiler.source.inherit import DEFAULTS, NEVER_INHERITED
 from compiler.spec.editor import shape_of
-from compiler.spec.later import stood_for
+from compiler.spec.lazy import lazy_model_behind
 
 _BASE = "TrainingClusterBase"
 KINDS = ("TrainingCluster", _BASE, *documents())
@@ -59,7 +59,7 @@ class _Editors(GenerateJsonSchema):
     def function_plain_schema(
         self, schema: core_schema.PlainValidatorFunctionSchema
     ) -> JsonSchemaValue:
-        model = stood_for(schema["function"]["function"])
+        model = lazy_model_behind(schema["function"]["function"])
         if model is None:
             return super().function_plain_schema(schema)
         model.model_rebuild()

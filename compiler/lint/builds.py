@@ -15,7 +15,7 @@ from compiler.lint.changes import Patch
 from compiler.lint.inputs import LintObject, Place, Text
 from compiler.lint.kustomize import Chain, Kustomizations
 from compiler.manifest import ObjectRef
-from compiler.patches.place import Draft
+from compiler.patching.place import Draft
 from compiler.places import Key, Route
 
 _MOST, _TIMES = 10_000, 30

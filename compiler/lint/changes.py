@@ -20,10 +20,10 @@ from compiler.lint.elsewhere import Made
 from compiler.lint.inputs import Text
 from compiler.manifest import Body, ref_of
 from compiler.output.body import at, items, texts
-from compiler.patches.merge import merge
-from compiler.patches.operations import operate
-from compiler.patches.place import Draft, PatchError
-from compiler.patches.select import has_labels
+from compiler.patching.merge import merge
+from compiler.patching.operations import operate
+from compiler.patching.place import Draft, PatchError
+from compiler.patching.select import has_labels
 from compiler.places import Route, SourceFile
 from compiler.platforms.eks.overrides.plan import Operation
 from compiler.source.manifests import parse_manifests

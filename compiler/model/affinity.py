@@ -14,7 +14,7 @@ from compiler.places import Route
 from compiler.plan import Plan
 from compiler.plan.scheduling import INSTANCE_TYPE
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
-from compiler.platforms.eks.workloads.plan import Workload
+from compiler.platforms.eks.third_party_workloads.plan import Workload
 
 _READ_HERE = ("node_affinity", "node_preference", "pod_affinity")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from compiler.core.pods.plan import ACCELERATORS, EFA, Container, Pod
 from compiler.platforms.eks.jobs.plan import TrainJob
-from compiler.platforms.eks.workloads.plan import Workload
+from compiler.platforms.eks.third_party_workloads.plan import Workload
 
 _DEVICES = (*ACCELERATORS, EFA)
 SHARES = ("nvidia.com/mig-", "nvidia.com/gpu.shared")

@@ -13,7 +13,7 @@ from compiler.model.values import mapping
 from compiler.places import Route
 from compiler.plan import Plan
 from compiler.platforms.eks.jobs.plan import Runtime
-from compiler.platforms.eks.workloads.plan import Workload
+from compiler.platforms.eks.third_party_workloads.plan import Workload
 
 _FILES = (".py", ".sh")
 

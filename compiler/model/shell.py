@@ -16,7 +16,7 @@ from compiler.core.pods.plan import Container, Pod
 from compiler.places import Route
 from compiler.plan import Plan
 from compiler.platforms.eks.jobs.plan import Runtime, patches_of
-from compiler.platforms.eks.workloads.plan import Workload, titled
+from compiler.platforms.eks.third_party_workloads.plan import Workload, titled
 
 _PROGRAMS = ("git", "pip", "pip3", "uv", "aws", "s5cmd")
 _HINTS = ("git", "pip", "aws", "s5cmd")

@@ -26,7 +26,7 @@ from compiler.plan.scheduling import ZONE, Toleration
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.jobs.plan import Patch, Runtime, TrainJob, patches_of
 from compiler.platforms.eks.kueue.plan import Flavor
-from compiler.platforms.eks.workloads.plan import titled
+from compiler.platforms.eks.third_party_workloads.plan import titled
 
 Offer = tuple[Pool, InstanceType]
 """A pool, and a type of which its next node may be."""

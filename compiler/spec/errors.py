@@ -16,7 +16,7 @@ from compiler.diagnostics.words import kind_of
 from compiler.places import Document, Route, ScalarNode
 from compiler.spec.elsewhere import REMARKS, meant_key
 from compiler.spec.flow import flow
-from compiler.spec.later import model_of
+from compiler.spec.lazy import model_of
 from compiler.spec.renamed import renamed
 
 _WANTED = {

@@ -7,7 +7,7 @@ from compiler.diagnostics import Severity
 from compiler.manifest import placeholder
 from compiler.model.pods import is_judged, main_container
 from compiler.model.shell import title_of
-from compiler.platforms.eks.workloads.plan import PodSet, Workload
+from compiler.platforms.eks.third_party_workloads.plan import PodSet, Workload
 from compiler.policy.rule import Finding, rule
 
 

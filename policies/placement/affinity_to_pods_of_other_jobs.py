@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from compiler.diagnostics import Severity
 from compiler.model.affinity import Affinity, PodTerm, affinities
 from compiler.plan import Plan
-from compiler.platforms.eks.workloads.plan import Workload
+from compiler.platforms.eks.third_party_workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 

@@ -7,7 +7,7 @@ from compiler.model.kinds import framework_of
 from compiler.plan import Plan
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, TrainJob
 from compiler.platforms.eks.kueue.plan import ClusterQueue, LocalQueue, QueueManager
-from compiler.platforms.eks.workloads.plan import Workload
+from compiler.platforms.eks.third_party_workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 

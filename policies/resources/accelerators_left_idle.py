@@ -6,7 +6,7 @@ from compiler.diagnostics import Severity
 from compiler.model.spelling import spec_key
 from compiler.model.work import Work
 from compiler.plan.scheduling import INSTANCE_TYPE
-from compiler.platforms.eks.workloads.plan import is_job
+from compiler.platforms.eks.third_party_workloads.plan import is_job
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 

@@ -8,7 +8,7 @@ from compiler.model.command import launches
 from compiler.model.pods import is_judged
 from compiler.model.shell import title_of
 from compiler.plan.scheduling import INSTANCE_TYPE
-from compiler.platforms.eks.workloads.plan import Workload
+from compiler.platforms.eks.third_party_workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 

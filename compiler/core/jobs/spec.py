@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from compiler.core.jobs.launchers.filling import filled
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
-from compiler.spec.later import later
+from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
 from compiler.spec.types import (
     MOST_NODES,
@@ -46,15 +46,15 @@ if TYPE_CHECKING:
     from compiler.core.jobs.forms.volumes import JobVolume
     from compiler.core.jobs.launchers.spec import JobLauncher
 else:
-    (Checkpoint,) = later("core.jobs.forms.checkpoint", "Checkpoint")
-    (DeepSpeed,) = later("core.jobs.forms.deepspeed", "DeepSpeed")
-    (InitContainer,) = later("core.jobs.forms.init_container", "InitContainer")
-    (Initializer,) = later("core.jobs.forms.initializer", "Initializer")
-    (Model,) = later("core.jobs.forms.model", "Model")
-    (Role,) = later("core.jobs.forms.role", "Role")
-    (JobTopology,) = later("core.jobs.forms.topology", "JobTopology")
-    (JobVolume,) = later("core.jobs.forms.volumes", "JobVolume")
-    (JobLauncher,) = later("core.jobs.launchers.spec", "JobLauncher")
+    (Checkpoint,) = lazy_models("core.jobs.forms.checkpoint", "Checkpoint")
+    (DeepSpeed,) = lazy_models("core.jobs.forms.deepspeed", "DeepSpeed")
+    (InitContainer,) = lazy_models("core.jobs.forms.init_container", "InitContainer")
+    (Initializer,) = lazy_models("core.jobs.forms.initializer", "Initializer")
+    (Model,) = lazy_models("core.jobs.forms.model", "Model")
+    (Role,) = lazy_models("core.jobs.forms.role", "Role")
+    (JobTopology,) = lazy_models("core.jobs.forms.topology", "JobTopology")
+    (JobVolume,) = lazy_models("core.jobs.forms.volumes", "JobVolume")
+    (JobLauncher,) = lazy_models("core.jobs.launchers.spec", "JobLauncher")
 
 
 class Mount(SpecModel):

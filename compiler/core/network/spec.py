@@ -9,7 +9,7 @@ from compiler.spec.aws import SubnetCidr, VpcCidr, Zone, ZoneId
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.choice import one_at_most
-from compiler.spec.later import later
+from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
 from compiler.spec.types import Distinct
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from compiler.core.network.forms.cilium import Cilium
     from compiler.core.network.forms.existing import ExistingNetwork
 else:
-    (Cilium,) = later("core.network.forms.cilium", "Cilium")
-    (ExistingNetwork,) = later("core.network.forms.existing", "ExistingNetwork")
+    (Cilium,) = lazy_models("core.network.forms.cilium", "Cilium")
+    (ExistingNetwork,) = lazy_models("core.network.forms.existing", "ExistingNetwork")
 
 
 # Services with an interface endpoint that what runs in a cluster calls (VPC user guide,

@@ -10,7 +10,7 @@ from compiler.spec.aws import InstanceType, PlacementGroupName, Zone
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.choice import OneOf, as_list
-from compiler.spec.later import later
+from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
 from compiler.spec.types import (
     MOST_NODES,
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from compiler.core.pools.forms.sharing import Sharing
     from compiler.core.pools.forms.taint import Taint
 else:
-    Block, Reservation, Reserved = later(
+    Block, Reservation, Reserved = lazy_models(
         "core.pools.forms.reservations", "Block", "Reservation", "Reserved"
     )
-    (BurnIn,) = later("core.pools.forms.burn_in", "BurnIn")
-    (ManagedNodeGroup,) = later("core.pools.forms.managed", "ManagedNodeGroup")
-    (Sharing,) = later("core.pools.forms.sharing", "Sharing")
-    (Taint,) = later("core.pools.forms.taint", "Taint")
+    (BurnIn,) = lazy_models("core.pools.forms.burn_in", "BurnIn")
+    (ManagedNodeGroup,) = lazy_models("core.pools.forms.managed", "ManagedNodeGroup")
+    (Sharing,) = lazy_models("core.pools.forms.sharing", "Sharing")
+    (Taint,) = lazy_models("core.pools.forms.taint", "Taint")
 
 _Count = Annotated[int, Field(ge=1, le=MOST_NODES)]
 

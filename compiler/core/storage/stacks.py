@@ -20,10 +20,10 @@ from compiler.core.storage.plan import (
     MadeStorage,
     Repository,
 )
+from compiler.lowering.body import given
+from compiler.lowering.stack import KEPT, STACKS, tag_list, template
 from compiler.output import Artifact
 from compiler.output.artifact import Places
-from compiler.targets.body import given
-from compiler.targets.stack import KEPT, STACKS, tag_list, template
 
 SUBNET = "Subnet"
 _ITSELF = ("FromItself", "ToItself")

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from compiler.spec.later import later
+from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
 
 if TYPE_CHECKING:
     from compiler.platforms.eks.bootstrap.forms.tool import BootstrapTool
 else:
-    (BootstrapTool,) = later("platforms.eks.bootstrap.forms.tool", "BootstrapTool")
+    (BootstrapTool,) = lazy_models("platforms.eks.bootstrap.forms.tool", "BootstrapTool")
 
 
 class BootstrapSection(Section):

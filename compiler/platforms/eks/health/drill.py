@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 
+from compiler.lowering.body import head
 from compiler.manifest import Manifest
 from compiler.plan import Plan
 from compiler.platforms.eks.health.plan import ConditionTainter, ProblemDetector
-from compiler.targets.body import head
 
 XID = 79
 """GPU has fallen off the bus: fatal in every list of the catalog."""

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from compiler.core.pods.plan import Container, EnvVar, Mount, Pod, ReplicatedJob, Volume
+from compiler.lowering.body import given, quantities, tolerations
 from compiler.manifest import Body
 from compiler.places import Key
 from compiler.plan.scheduling import HOSTNAME, Requirement
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
-from compiler.targets.body import given, quantities, tolerations
 
 STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 POD = ("template", "spec")

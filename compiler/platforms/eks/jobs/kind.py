@@ -16,6 +16,7 @@ from compiler.core.jobs.job import Kind
 from compiler.core.pods.plan import DOMAIN, Container, EnvVar, Pod, ReplicatedJob, merged
 from compiler.diagnostics.diagnostic import listed
 from compiler.lift.reader import Reader
+from compiler.lowering.body import path
 from compiler.manifest import Manifest
 from compiler.places import Route
 from compiler.plan import Plan
@@ -25,7 +26,6 @@ from compiler.platforms.eks.jobs.heads import JOBS, job_head
 from compiler.platforms.eks.jobs.lifting import Part
 from compiler.platforms.eks.jobs.origins import head_origins, pod_origins, program_origins
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob, effective_pod, runtime_of
-from compiler.targets.body import path
 
 if TYPE_CHECKING:
     from compiler.context import Context

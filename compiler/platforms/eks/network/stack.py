@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from compiler.catalog.lustre import PORTS
+from compiler.lowering.body import given
+from compiler.lowering.stack import tag_list, template
 from compiler.output import Artifact
 from compiler.output.artifact import Places
 from compiler.platforms.eks.network.plan import NODES_TAG, MadeNetwork, MadeSubnet
-from compiler.targets.body import given
-from compiler.targets.stack import tag_list, template
 
 PATH = "bootstrap/network.yaml"
 _EVERYWHERE = "0.0.0.0/0"

@@ -8,7 +8,7 @@ from compiler.places import Route
 from compiler.spec.aws import AddonName, AmiAlias, Arn, InstanceType, PublicCidr
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
-from compiler.spec.later import later
+from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
 from compiler.spec.types import Distinct, KubernetesVersion
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from compiler.platforms.eks.settings.forms.addon_settings import AddonSettings
     from compiler.platforms.eks.settings.forms.auto_mode import AutoMode
 else:
-    (AddonSettings,) = later("platforms.eks.settings.forms.addon_settings", "AddonSettings")
-    (AutoMode,) = later("platforms.eks.settings.forms.auto_mode", "AutoMode")
+    (AddonSettings,) = lazy_models("platforms.eks.settings.forms.addon_settings", "AddonSettings")
+    (AutoMode,) = lazy_models("platforms.eks.settings.forms.auto_mode", "AutoMode")
 
 
 class ApiServer(SpecModel):

@@ -10,6 +10,7 @@ from compiler.core.jobs.variables import variable
 from compiler.core.pods.plan import DOMAIN, INDEX, EnvVar, ReplicatedJob
 from compiler.lift.pods import pod
 from compiler.lift.reader import Reader
+from compiler.lowering.body import given
 from compiler.places import Route
 from compiler.plan.base import PlanNode
 from compiler.platforms.eks.jobs.bodies import KeyPath, Written, runtime_spec
@@ -22,7 +23,6 @@ from compiler.platforms.eks.jobs.lifting import (
     parallelism,
 )
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
-from compiler.targets.body import given
 
 if TYPE_CHECKING:
     from compiler.context import Context

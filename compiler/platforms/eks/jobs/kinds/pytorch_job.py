@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from compiler.core.jobs.retrying import job_retries
 from compiler.core.pods.plan import Pod, ReplicatedJob
 from compiler.lift.reader import Reader
+from compiler.lowering.body import given
 from compiler.plan.base import PlanNode
 from compiler.platforms.eks.jobs.bodies import Written, replica_bodies, run_policy_body
 from compiler.platforms.eks.jobs.kind import TRAINER, OwnPods, program_part, renamed
@@ -27,7 +28,6 @@ from compiler.platforms.eks.jobs.lifting import (
     settings_of,
 )
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
-from compiler.targets.body import given
 
 if TYPE_CHECKING:
     from compiler.context import Context

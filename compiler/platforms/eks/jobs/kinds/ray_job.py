@@ -26,6 +26,7 @@ from compiler.core.pods.plan import (
 )
 from compiler.lift.pods import pod
 from compiler.lift.reader import Reader
+from compiler.lowering.body import given
 from compiler.manifest import Body
 from compiler.places import Route
 from compiler.plan.base import PlanNode
@@ -40,7 +41,6 @@ from compiler.platforms.eks.jobs.lifting import (
     settings_of,
 )
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
-from compiler.targets.body import given
 
 if TYPE_CHECKING:
     from compiler.context import Context
