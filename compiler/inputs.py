@@ -1,6 +1,6 @@
-"""The one place through which the passes look at the disk, and the record of what they saw.
+"""The only module through which the passes read the disk; it records what they saw.
 
-A run that is like one before says what that one said (``cli/repeat.py``). It is like it where every file that was
+A run repeats the output of an earlier run with the same inputs (``cli/repeat.py``): where every file that was
 read, every folder that was listed, and whatever was asked of a path is as it was. So the passes read by these
 functions alone, and each answer is noted. What belongs to the package is not noted: the compiler as a whole has a
 digest (``cache.py``).

@@ -1,4 +1,4 @@
-"""Where the parts of the compiler's language and of its platforms stand: rooms, each a folder, found by being there.
+"""Finds the rooms of the compiler and of its platforms: folders, recognised by the modules in them.
 
 ``core/<name>`` is what people say, and what it means on any platform; ``platforms/<platform>/<name>`` is what a
 platform makes of it. A room has what it needs of these modules: ``spec`` (how people write it), ``plan`` (nodes: what

@@ -130,7 +130,7 @@ def _judging(command: argparse.ArgumentParser) -> None:
         "(default: TRAINYARD_CACHE_DIR, or `trainyard` in XDG_CACHE_HOME or ~/.cache)",
     )
     command.add_argument(
-        "--no-cache", action="store_true", help="judge everything anew, and keep nothing"
+        "--no-cache", action="store_true", help="judge everything again, and cache nothing"
     )
 
 
@@ -264,7 +264,7 @@ def _check(commands: Commands) -> None:
 
 def _report(commands: Commands) -> None:
     command = _command(
-        commands, "report", "print what a reviewer wants to know of each cluster, in Markdown"
+        commands, "report", "print a report of each cluster for reviewers, in Markdown"
     )
     _specs(command)
     _committed(command)

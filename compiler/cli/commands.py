@@ -91,7 +91,7 @@ def _report(options: argparse.Namespace, done: Outcome) -> int:
 
 @command
 def run_report(options: argparse.Namespace) -> int:
-    """``report``: what a reviewer wants to know of each cluster; 1 where a spec is in error."""
+    """``report``: a report of each cluster for reviewers; exit code 1 if a spec is in error."""
     from compiler.cli.report import text
     from compiler.driver import check
 

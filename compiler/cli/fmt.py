@@ -1,4 +1,4 @@
-"""``fmt``: keys of specs under their names of today."""
+"""``fmt``: find or rename former keys in specs."""
 
 from __future__ import annotations
 

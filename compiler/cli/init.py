@@ -1,4 +1,4 @@
-"""``init``: a few answers, given as options or asked for, make the first spec of a cluster."""
+"""``init``: writes the first spec of a cluster from a few answers, given as options or asked for."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def spec(given: Mapping[str, str], catalog: Catalog, path: Path) -> str:
             f"    - {{name: {team}, namespaces: [{team}], quota: [{{pool: {pool}, nodes: {nodes}}}]}}",
         ]
         queue = f"queue: {team}, "
-    # A gang that Spot takes apart would say nothing of the network (PLC013).
+    # A gang that loses nodes to Spot would not measure the network (PLC013).
     if nodes > 1 and given["buy"] != SPOT and expected(known, 2) is not None:
         lines += [
             "",

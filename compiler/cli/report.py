@@ -74,14 +74,14 @@ def _before(name: str, options: Options) -> tuple[Subject | None, str]:
     base = real_path(options.against.absolute().parent)
     spec = Path(base) / file
     if not is_file(spec):
-        return (None, f"not known, since `{file}` is not beside `{options.against}`")
+        return (None, f"not known, since `{file}` is not next to `{options.against}`")
     earlier = replace(options, output=options.against, against=None, hold=False)
     done = check([spec], earlier, current=lambda _: None)
     for compilation in done.compilations:
         has_spec = compilation.plan is not None and compilation.spec is not None
         if compilation.name == name and has_spec:
             return _subject(compilation, options), ""
-    return None, f"not known, since `{file}` beside `{options.against}` is in error"
+    return None, f"not known, since `{file}` next to `{options.against}` is in error"
 
 
 def _line(subject: Subject) -> str:

@@ -94,7 +94,7 @@ def write(root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None
             diagnostics=(
                 error(
                     "OUT004",
-                    f"another run is writing beside `{root}`",
+                    f"another run is writing next to `{root}`",
                     help="wait until it has ended, then try again",
                 ),
             )
@@ -104,7 +104,7 @@ def write(root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None
 
 
 def interrupted(root: Path) -> bool:
-    """Whether a killed run left anything beside the folder, which the next write removes."""
+    """Whether a killed run left files next to the folder, which the next write removes."""
     return any(map(stands, swap.staging(root)))
 
 

@@ -1,4 +1,4 @@
-"""An example laid over a base: mappings by key, lists by ``name``, ``key``, ``pool`` or position.
+"""Merges an example over a base: mappings by key, lists by ``name``, ``key``, ``pool`` or position.
 
 ``null`` removes a key. ``$patch: delete`` removes an object, ``$patch: replace`` stands for a whole mapping.
 """

@@ -1,4 +1,4 @@
-"""Edits of a pool that make its nodes others than they are: Karpenter calls them drifted.
+"""Edits of a pool after which Karpenter replaces its nodes (drift).
 
 Sources: Karpenter 1.14, concepts/disruption, *Drift*: the fields of NodePool and EC2NodeClass that drift nodes. A pod's
 annotation ``karpenter.sh/do-not-disrupt``, which all pods of ours have, keeps its node until the pod ends.

@@ -1,4 +1,4 @@
-"""Edits that the API server refuses for ever: immutable fields, and transition rules of CRDs.
+"""Edits that the API server always refuses: immutable fields, and transition rules of CRDs.
 
 Flux applies with server-side apply. What the API server refuses once it refuses at every attempt, and everything
 behind that Kustomization stops. Each rule names the field, when it holds, and its source.

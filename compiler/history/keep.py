@@ -1,4 +1,4 @@
-"""Jobs that were submitted stay as they were submitted, word for word, unless the spec asks for another run."""
+"""Keeps submitted jobs exactly as they were submitted, unless the spec asks for another run."""
 
 from __future__ import annotations
 
@@ -190,5 +190,5 @@ def kept_as_submitted(stay: Sequence[Kept]) -> Diagnostic:
         first.at,
         label="other values would be derived today",
         key=True,
-        help=f"to run one anew with them, write `rerun: {first.rerun + 1}`",
+        help=f"to run one again with them, write `rerun: {first.rerun + 1}`",
     )

@@ -1,4 +1,4 @@
-"""What runs need that the spec no longer asks for: as it was written, for as long as they go on.
+"""Keeps what continuing runs need though the spec no longer asks for it, as it was written.
 
 Without it a runtime, or the claim of a storage, would leave the output with the last of the jobs that share it, and two
 branches that take one job each would leave it behind.
@@ -29,7 +29,7 @@ _NODES = ("NodePool", "EC2NodeClass", "NodeClass")
 def with_needs(
     plan: Plan, manifests: Sequence[Manifest], runs: Iterable[Run], committed: Committed
 ) -> tuple[Plan, list[Manifest]]:
-    """The plan and its objects with what runs that go on need beside them."""
+    """The plan and its objects, with what continuing runs need in addition."""
     known = {str(manifest.ref): manifest for manifest in manifests}
     like = next(iter(manifests))
     needed: dict[str, Manifest] = {}

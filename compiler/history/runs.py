@@ -1,4 +1,4 @@
-"""Runs: what is remembered of each job that was ever submitted, as a TrainJob or otherwise, and may still be there.
+"""Runs: the record of each job that was ever submitted and may still exist in the cluster.
 
 A run is remembered in ``runs/<namespace>.<object>.json`` of the cluster's folder, by what its job says of itself: no
 edit of another job, a pool or a queue changes it. Flux reads no folder of that name.

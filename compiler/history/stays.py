@@ -1,4 +1,4 @@
-"""Objects that leave the output and stay in the cluster, because an annotation keeps Flux from deleting them."""
+"""Objects that leave the output but stay in the cluster, because an annotation keeps Flux from deleting them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PRUNE = "kustomize.toolkit.fluxcd.io/prune"
 
 
 def pools_that_stay(manifests: Iterable[Manifest], committed: Committed) -> list[Diagnostic]:
-    """The note on each NodePool that goes on buying nodes although nothing of it is left in git."""
+    """A note on each NodePool that continues to launch nodes although git no longer has it."""
     pools = {
         manifest.ref.name: manifest for manifest in manifests if manifest.body["kind"] == _KIND
     }

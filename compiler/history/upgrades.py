@@ -1,4 +1,4 @@
-"""Versions that an edit changes, against those that are committed, and what each step asks for."""
+"""Versions that an edit changes, compared with the committed ones, and what each step requires."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a document to its spec, or to everything that is wrong with its shape."""
+"""Validates a document against the language: its spec, or every error of its shape."""
 
 from __future__ import annotations
 

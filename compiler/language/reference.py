@@ -1,4 +1,4 @@
-"""The keys of the spec language in words: for ``trainyard explain --spec`` and the tables of ``docs/spec.md``."""
+"""Describes the keys of the language: for ``trainyard explain --spec`` and the tables of ``docs/spec.md``."""
 
 from __future__ import annotations
 

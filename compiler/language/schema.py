@@ -20,7 +20,7 @@ from compiler.spec.lazy import lazy_model_behind
 _BASE = "TrainingClusterBase"
 KINDS = ("TrainingCluster", _BASE, *documents())
 ALL = "all"
-"""Asks for the one schema of whatever stands in a folder of specs."""
+"""Selects the one schema for all documents in a folder of specs."""
 API_VERSION = "trainyard.dev/v1alpha1"
 _DEFINITIONS = "#/$defs/"
 _PARTIAL = "Partial"  # begins the names of definitions of which anything may be left to a base
@@ -196,7 +196,7 @@ def _renamed(schema: Any, names: dict[str, str]) -> Any:
 
 
 def _cluster(body: dict[str, Any]) -> dict[str, Any]:
-    """With ``extends`` a base may have whatever is missing; pools may stand in documents of their own."""
+    """With ``extends``, a base may have what is missing; pools may stand in documents of their own."""
     definitions = body["$defs"]
     models = definitions.items()
     partials = {_PARTIAL + name: _partial(model) for name, model in models}

@@ -1,4 +1,4 @@
-"""Reading bodies that may be anything: what is absent or of another type is absent, never an exception."""
+"""Reads bodies of any shape: a value that is missing or of another type is absent, never an exception."""
 
 from __future__ import annotations
 

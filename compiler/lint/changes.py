@@ -1,4 +1,4 @@
-"""What one kustomization changes of objects that it did not write: its patches, and keys that its generators add.
+"""What one kustomization changes in objects of its bases: its patches, and keys that its generators add.
 
 Source: kustomize v5.8, api/types/kustomization.go (``patches``, ``patchesStrategicMerge``, ``patchesJson6902``,
 ``configMapGenerator``, ``secretGenerator``). Files are read where kustomize reads them: in the folder of the

@@ -1,4 +1,4 @@
-"""What a run judged, by what, and what it did not: `clean` is about objects that were looked at."""
+"""What a run judged and what it did not: `clean` speaks only of objects that were judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From paths to objects: which files are read, and what of them is an object."""
+"""Reads paths into objects: which files are read, and which of their documents are objects."""
 
 from __future__ import annotations
 

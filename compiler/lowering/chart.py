@@ -1,4 +1,4 @@
-"""The one module that knows cdk8s: a program that has cdk8s make objects, and reports which came out otherwise.
+"""The cdk8s program: has cdk8s make objects, and reports those that it makes differently. Only it knows cdk8s.
 
 It runs in a process of its own (``compiler/synthesis.py`` starts it) and imports nothing of Trainyard. On standard
 input it takes paths of files, one a line; of each it answers the numbers of the objects that cdk8s made differently,
@@ -94,7 +94,7 @@ def serve() -> None:
     if not root:
         root = os.path.expanduser("~/.cache/aws/jsii/package-cache")
     if not os.path.isabs(root) or not is_private(Path(root)):
-        # cdk8s is unpacked anew, which takes 0.4 s.
+        # cdk8s is unpacked again, which takes 0.4 s.
         os.environ["JSII_RUNTIME_PACKAGE_CACHE"] = "disabled"
     import cdk8s
 

@@ -8,7 +8,7 @@ from typing import Any
 STACKS = "bootstrap/stacks"
 """The folder of the stacks that the bootstrap makes, relative to the cluster's."""
 KEPT = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
-"""What keeps a resource, whatever happens to its stack (template reference, resource attributes)."""
+"""Attributes that keep a resource when its stack is deleted or replaced (template reference, resource attributes)."""
 
 
 def tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:

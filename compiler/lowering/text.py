@@ -1,4 +1,4 @@
-"""Pages and scripts, by templates of the subject that writes them."""
+"""Renders pages and scripts from the templates of the room that writes them."""
 
 from __future__ import annotations
 

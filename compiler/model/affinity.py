@@ -1,4 +1,4 @@
-"""Required affinity of pods, which the plan has no field for: read from the bodies of the few that have any."""
+"""Required affinity of pods, read from their bodies: few pods have any, so the plan has no field for it."""
 
 from __future__ import annotations
 

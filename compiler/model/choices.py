@@ -62,7 +62,7 @@ def find_choices(
 
 
 def meets(nodes: Nodes, pool: Pool, terms: PoolTerms) -> bool:
-    """Whether nodes of a pool may be as one of the terms wants them; without terms every one is."""
+    """Whether nodes of a pool may match one of the terms; without terms every node does."""
     if not terms:
         return True
     return any(_meets_all(nodes, pool, term) for term in terms)

@@ -1,4 +1,4 @@
-"""Pods of other kinds, seen as nodes of a job: what rules on pods can say of them."""
+"""Pods of third-party workloads, read as nodes of a job, for rules about pods."""
 
 from __future__ import annotations
 

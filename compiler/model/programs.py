@@ -1,4 +1,4 @@
-"""The texts of programs that manifests carry: words of commands, and files of ConfigMaps."""
+"""The source text of programs in manifests: words of commands, and files of ConfigMaps."""
 
 from __future__ import annotations
 

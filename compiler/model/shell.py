@@ -1,4 +1,4 @@
-"""The commands that containers run, one by one: read from words, and from lines of shell in them.
+"""The commands that containers run, one by one, from words and from lines of shell in them.
 
 Only commands of programs that rules ask about are read (``_PROGRAMS``), and what has none of their names is passed over
 at once: sets have thousands of jobs, most of which have the same few commands.

@@ -1,4 +1,4 @@
-"""The artifact: one thing that is written, of whatever format, and the lines of the spec that it came from."""
+"""The artifact: one thing that is written, of any format, with the spec lines that its fields came from."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ObjectRef:
 
 
 PART = "trainyard.dev/part"
-"""The annotation of a ClusterConfig for some node groups of a cluster: eksctl wants the cluster's name in each."""
+"""The annotation of a ClusterConfig for some node groups of a cluster: eksctl requires the cluster's name in each."""
 
 
 def ref_of(body: Mapping[str, Any]) -> ObjectRef:

@@ -1,4 +1,4 @@
-"""The pass: what was rendered, with the spec's patches, and the plan that says the same."""
+"""Applies the spec's patches to artifacts, and lifts the plan from the result."""
 
 from __future__ import annotations
 

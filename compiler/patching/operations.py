@@ -100,7 +100,7 @@ def _path(draft: Draft, pointer: str, at: Route, *, new: bool) -> Path:
 
 
 def _key(draft: Draft, path: Path, token: str, *, last: bool) -> Key | None:
-    """The key that a token of a pointer stands for; ``None`` where there is no such. ``last``: it may be a new one."""
+    """The key that a token of a JSON pointer names; ``None`` if it is absent. ``last``: it may be a new key."""
     value = draft.at(path)
     name = token.replace("~1", "/").replace("~0", "~")
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""A body under change, and the line of the spec behind each of its fields."""
+"""A body that is being patched, with the spec line behind each of its fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of patched jobs and runtimes: they carry a hash of what is run, and a patch is part of that."""
+"""Renames jobs and runtimes that a patch changes: their names carry a hash of what they run."""
 
 from __future__ import annotations
 

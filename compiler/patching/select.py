@@ -1,4 +1,4 @@
-"""Which objects a patch is for (kubectl.docs.kubernetes.io, references/kustomize/kustomization/patches)."""
+"""Selects the objects of a patch (kubectl.docs.kubernetes.io, references/kustomize/kustomization/patches)."""
 
 from __future__ import annotations
 

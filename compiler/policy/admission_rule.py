@@ -56,7 +56,7 @@ class Resources:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What is asked of an object: the expression, and what is said where it does not hold."""
+    """A check of an object: the expression, and the message where it does not hold."""
 
     expression: str
     message: str

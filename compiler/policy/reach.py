@@ -1,4 +1,4 @@
-"""What rules had to look at: a rule that is run on nothing passes, and says nothing."""
+"""Records what rules were given to look at: a rule that saw nothing proves nothing."""
 
 from __future__ import annotations
 

@@ -266,7 +266,7 @@ def _owner(part: Header, folders: dict[str, list[Header]]) -> Header | Diagnosti
             "YML041",
             f"no `{CLUSTER}` for {_title(part)}",
             span=part.at,
-            help=f"name the folder that holds the `{CLUSTER}` too, or put one beside the file",
+            help=f"name the folder that holds the `{CLUSTER}` too, or put one next to the file",
         )
     fact = error(
         "YML042",

@@ -1,4 +1,4 @@
-"""Headers: what a document says about itself before its spec."""
+"""Headers: a document's ``apiVersion``, ``kind`` and metadata, before its spec."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _check_part(header: Header, section: str) -> Iterator[Diagnostic]:
 
 
 def _check_base(header: Header) -> Iterator[Diagnostic]:
-    """Only its spec is merged, so nothing beside it may be lost without a word either."""
+    """Only its spec is merged, so other keys must not be dropped silently either."""
     yield from _unknown(header, header.root, (*_ROOT_KEYS, "extends"), header.kind)
     yield from _check_metadata(header, ("name",))
     has_bases = header.root.child("extends") is not None

@@ -1,4 +1,4 @@
-"""Syntax errors in our words: what the YAML scanner says, translated."""
+"""Syntax errors: the YAML scanner's messages in our words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from compiler.places.tree import SourceFile, Span
 if TYPE_CHECKING:
     from yaml.error import Mark, MarkedYAMLError
 
-_ALIGN = "align the line with the keys beside it; indent with spaces"
+_ALIGN = "align the line with its sibling keys; indent with spaces"
 _RESERVED = re.compile(r"[@`%]")
 
 # Pattern over "context / problem" (libyaml's wording and that of PyYAML's own scanner), fact, help, label of the

@@ -16,7 +16,7 @@ from compiler.spec.editor import shaped
 
 
 def fault(message: str, help: str, key: str = "", *, source: str = "") -> PydanticCustomError:
-    """A refusal with its help; braces in the text stand for themselves. ``key``: the value of a mapping at fault;
+    """An error with its help; braces in the text are literal. ``key``: the value of a mapping at fault;
     ``source``: where the rule is written."""
     return PydanticCustomError(
         "spec_value", "{fact}", {"fact": message, "help": help, "key": key, "source": source}

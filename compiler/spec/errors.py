@@ -1,4 +1,4 @@
-"""pydantic's refusals in our words: one code, one fact, one help."""
+"""pydantic's errors in our words: one code, one fact, one help."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def node_label(value: Any) -> str:
     text = label_key(value)
     if text in _OF_THE_MACHINE:
         raise fault(
-            f"label `{text}` is set on nodes whatever is written here: {_OF_THE_MACHINE[text]}",
+            f"label `{text}` is set on nodes, regardless of the spec: {_OF_THE_MACHINE[text]}",
             "remove it",
             source="Kubernetes, well-known labels; karpenter.sh/v1 NodePool v1.14.1",
         )

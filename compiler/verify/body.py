@@ -1,4 +1,4 @@
-"""One object: every layer that looks at nothing but the object itself."""
+"""Verifies one object by itself: every check that needs no other object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expressions in CEL that users write: what may stand in them, and what it may cost to evaluate one.
+"""CEL expressions that users write: which syntax is allowed, and what evaluation may cost.
 
 CEL has no loops but macros over lists and maps, so that an expression always ends; nested macros over long lists and
 regular expressions that backtrack could still take hours. Each expression is bounded before it runs, by its own form

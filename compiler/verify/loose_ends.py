@@ -1,4 +1,4 @@
-"""References of an open set that are certainly meant for an object of it: names that are written in two ways."""
+"""References that must mean an object of the set though none has that name: probably misspelt."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ Space = tuple[str, str, str]
 
 
 def beside(one: str, other: str) -> bool:
-    """Whether two files lie in one folder, or one of them above the other: what is in folders beside each other, like
+    """Whether two files lie in one folder, or one of them above the other: what is in sibling folders, like
     the examples of a project, need not belong together."""
     paths = [path.replace("\\", "/") for path in (one, other)]
     folders = list(map(posixpath.dirname, paths))

@@ -1,4 +1,4 @@
-"""The set of objects under verification, by identity."""
+"""The objects under verification, by identity."""
 
 from __future__ import annotations
 

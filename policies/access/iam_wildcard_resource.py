@@ -92,7 +92,7 @@ def _has_narrowing_condition(statement: Statement) -> bool:
 
 
 def _could_be_limited(action: str) -> bool:
-    """Whether an action, or one of those that a pattern stands for, changes something and can be limited."""
+    """Whether an action, or one of those that a pattern matches, changes something and can be limited."""
     service, _, name = action.lower().partition(":")
     if not name or name == "*" or name.startswith(_READING):
         return False

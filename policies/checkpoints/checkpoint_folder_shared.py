@@ -75,6 +75,6 @@ def _finding(one: CheckpointSchedule, other: CheckpointSchedule, what: str, labe
         f"jobs `{other.name}` and `{one.name}` {what} `{one.path}`",
         one.where("path"),
         label=label,
-        help="give each a folder of its own, beside the other's",
+        help="give each a folder of its own",
         also=((other.where("path"), f"`{other.name}` saves there"),),
     )

@@ -22,7 +22,7 @@ def cluster_name_differs(plan: Plan, world: World) -> Iterator[Finding]:
 
     It finds subnets and security groups by the tag `karpenter.sh/discovery`, or `kubernetes.io/cluster/NAME`, and its
     cluster by `settings.clusterName` (Karpenter 1.14, getting started): with another name it launches nothing, or
-    nodes for another cluster. Nothing is said where the ClusterConfig sets that tag itself, of a VPC that is there
+    nodes for another cluster. Nothing is reported where the ClusterConfig sets that tag itself, of a VPC that is there
     before the cluster, and where a set has no ClusterConfig.
 
     ## Fails

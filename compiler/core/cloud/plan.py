@@ -1,4 +1,4 @@
-"""What a CloudFormation template makes of the account: roles and what they may do, queues, buckets, rules.
+"""Plan nodes of AWS resources that templates create: roles and what they may do, queues, buckets, rules.
 
 These nodes are lifted alone, since the plan says the same in its ``Bootstrap``. A value that an intrinsic function
 fills in is unknown: it is left out, and its field is among the node's ``unread``. Of ``Fn::Sub`` the text is known,

@@ -1,4 +1,4 @@
-"""The Python packages of an image: each locked by hashes, and none in the place of what the base brings.
+"""The Python packages of an image: each locked by hashes, and none that replaces a package of the base.
 
 Source: pip 26, requirements file format and secure installs (hash-checking mode): with one hash every requirement
 needs one, and is pinned with `==`.
@@ -142,7 +142,7 @@ def _replaces(
     if name == "torch" and version != torch:
         fact = f"PyTorch `{version}` would replace `{torch}` of the base"
     elif _OF_TORCH.match(name):
-        fact = f"`{name}` would lie beside the library that PyTorch of the base was built with"
+        fact = f"`{name}` would be installed next to the library that the base's PyTorch was built with"
     if fact:
         context.fault(
             "RES149",

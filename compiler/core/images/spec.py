@@ -1,4 +1,4 @@
-"""Images, as people write them: what is built, of what, and where it is kept."""
+"""The spec of images: what is built, from what, and where it is stored."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The environment of a job's program: its own variables, where it saves, the network, the rendezvous."""
+"""The environment variables of a job's program: its own, the checkpoint's, the network's, the rendezvous'."""
 
 from __future__ import annotations
 

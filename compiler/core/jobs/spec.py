@@ -1,4 +1,4 @@
-"""Training jobs, as people write them: ten lines, everything else derived."""
+"""The spec of training jobs: ten lines, everything else derived."""
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
@@ -248,7 +248,7 @@ class Job(SpecModel):
     )
     volumes: list[JobVolume] = Field(
         [],
-        description="Volumes beside storage, and where they appear in every container of the job.",
+        description="Volumes other than storage, and where they appear in every container of the job.",
         examples=[[{"name": "cache", "path": "/cache", "nodeLocal": {"size": "2Ti"}}]],
     )
     files: Annotated[dict[FilePath, Word], AfterValidator(_of_one_config_map)] = Field(
@@ -275,7 +275,7 @@ class Job(SpecModel):
         None,
         ge=0,
         le=1000,
-        description="How often all pods of the job are made anew, as JobSet's `maxRestarts`; derived: 10, and 3 of "
+        description="How often all pods of the job are recreated, as JobSet's `maxRestarts`; derived: 10, and 3 of "
         "several nodes that have nowhere to save.",
         examples=[10],
     )
@@ -366,7 +366,7 @@ class Job(SpecModel):
     rerun: int = Field(
         0,
         ge=0,
-        description="A number to raise to run a changed job anew; the earlier run goes on until it is deleted.",
+        description="A number to raise to run a changed job again; the earlier run goes on until it is deleted.",
         examples=[1],
     )
     completed: bool = Field(

@@ -1,4 +1,4 @@
-"""Queues, cohorts and priorities, as people write them."""
+"""The spec of queues, cohorts and priorities."""
 
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 

@@ -1,4 +1,4 @@
-"""Secrets, as people write them: where the values are kept. No spec has a value."""
+"""The spec of secrets: where their values are stored. A spec never holds a value."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Data repositories: the folders of a made file system that are linked to buckets.
+"""Data repositories: folders of a created FSx file system that are linked to buckets.
 
 Sources: FSx API, CreateDataRepositoryAssociation (botocore 1.44.5), and the FSx for Lustre user guide,
 overview-dra-data-repo.

@@ -1,4 +1,4 @@
-"""Storage, as people write it: facts about what exists, or wishes for what the bootstrap makes."""
+"""The spec of storage: facts about what exists, or what the bootstrap creates."""
 
 from typing import TYPE_CHECKING, Literal, Self
 

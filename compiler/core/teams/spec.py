@@ -1,4 +1,4 @@
-"""Namespaces of teams, as people write them."""
+"""The spec of teams' namespaces."""
 
 from typing import TYPE_CHECKING
 

@@ -89,7 +89,7 @@ def unquoted(value: str) -> str:
 
 
 def instructions(text: str) -> Iterator[Instruction]:
-    """The instructions of a Dockerfile, whatever they are."""
+    """The instructions of a Dockerfile, known or not."""
     lines = text.split("\n")
     escape = "\\"
     directive = _DIRECTIVE.match(lines[0]) if lines else None

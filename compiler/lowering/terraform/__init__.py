@@ -1,4 +1,4 @@
-"""Stacks as modules of Terraform: a folder for each, with its state under a key of its own.
+"""Writes stacks as Terraform modules: one folder each, with its state under its own key.
 
 A template says what is made, once, for both tools (``compiler/lowering/stack.py`` and the stacks of subjects); a table
 says how the AWS provider calls it. Sources: Terraform language, JSON configuration syntax, meta-arguments `lifecycle`

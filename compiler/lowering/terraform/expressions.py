@@ -1,4 +1,4 @@
-"""What a template leaves to CloudFormation, as expressions of Terraform.
+"""CloudFormation's intrinsic functions as Terraform expressions.
 
 Source: Terraform language, JSON configuration syntax and string templates (v1.11): every text is a template, so that
 `${` and `%{` that mean themselves are doubled.

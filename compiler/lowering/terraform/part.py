@@ -1,4 +1,4 @@
-"""What one resource of a stack becomes."""
+"""The Terraform that one resource of a stack becomes."""
 
 from __future__ import annotations
 

@@ -342,4 +342,4 @@ TYPES: Mapping[str, tuple[str, Make]] = {
     ),
     "AWS::SQS::QueuePolicy": ("aws_sqs_queue_policy", _queue_policy),
 }
-"""By the type of CloudFormation: the one of the provider, and what makes it and those beside it."""
+"""By CloudFormation type: the provider's type, and the function that writes it and its companions."""

@@ -51,7 +51,7 @@ def _submission(spec: dict[str, Any], *, selects: bool) -> Iterator[Fault]:
                 yield refused(("spec", key), message, "remove it", key=True)
     if limit > 0 and (selects or mode == "InteractiveMode"):
         what = "`clusterSelector`" if selects else "`InteractiveMode`"
-        message = f"`backoffLimit` {limit} has no place beside {what}"
+        message = f"`backoffLimit` {limit} cannot be combined with {what}"
         yield refused(("spec", "backoffLimit"), message, "remove it")
     for key in ("activeDeadlineSeconds", "preRunningDeadlineSeconds"):
         seconds = spec.get(key)

@@ -1,4 +1,4 @@
-"""The launchers of a job: exactly one key."""
+"""The spec of ``launcher``: exactly one key, which names the launcher."""
 
 from typing import TYPE_CHECKING
 

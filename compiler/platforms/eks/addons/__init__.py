@@ -1,4 +1,4 @@
-"""Add-ons: what runs in a cluster beside its jobs. One file each, with one value ``ADD_ON``.
+"""Add-ons: components of a cluster that are not jobs. One file each, with one value ``ADD_ON``.
 
 A file says which component of the release it is, when it is wanted, with which values and rights it is installed, what
 it takes of a node, and after what. A new add-on is one new file; it is found by being here.

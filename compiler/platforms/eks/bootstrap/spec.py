@@ -1,4 +1,4 @@
-"""The bootstrap, as people write it: which tool makes what AWS must have."""
+"""The spec of the bootstrap: which tool creates the AWS resources."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Pods as Kubernetes has them (core/v1)."""
+"""Bodies of pods (core/v1)."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def run_policy_body(job: TrainJob, runtime: Runtime) -> Body:
 
 
 def replica_bodies(key: str, spec: Body, runtime: Runtime) -> Written:
-    """Replicas by role. Their restart policy stands beside the pod's template, and the operator writes it into it."""
+    """Replicas by role. Their restart policy is next to the pod's template, and the operator copies it into the pod."""
     specs: Body = {}
     pods: list[KeyPath] = []
     for part in runtime.jobs:

@@ -1,4 +1,4 @@
-"""The head of a job's object: what it is, and how Kueue and Flux take it."""
+"""Metadata of a job's object: name, labels, and annotations for Kueue and Flux."""
 
 from __future__ import annotations
 

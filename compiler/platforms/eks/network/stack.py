@@ -177,9 +177,9 @@ def _subnet(made: MadeNetwork, subnet: MadeSubnet) -> Resources:
 
 
 def _groups(made: MadeNetwork) -> Resources:
-    """The security group of the pools' nodes, beside the cluster's: all traffic between its members, in rules of both
-    directions, as EFA needs them (EC2 user guide, efa-start: an address block is not enough), and Lustre's ports from
-    the VPC, whichever group a file system has."""
+    """The security group of the pools' nodes, in addition to the cluster's: all traffic between its members, in rules
+    of both directions, as EFA needs them (EC2 user guide, efa-start: an address block is not enough), and Lustre's
+    ports from the VPC, whichever group a file system has."""
     own = {"Ref": "NodesSecurityGroup"}
     from_vpc = [_ports(made, *ports, "Lustre") for ports in PORTS]
     itself = {"GroupId": own, "IpProtocol": "-1"}

@@ -125,7 +125,7 @@ _OF_KUBELET = ("NodeConfig", "kubelet", "nodeadm.d", "hugepages")
 
 
 def boot_of(user_data: str) -> Boot:
-    """What user data has nodes do, where it says nothing of the kubelet beside."""
+    """What user data makes nodes do, unless it also configures the kubelet."""
     if any(word in user_data for word in _OF_KUBELET):
         return Boot()
     cut = None

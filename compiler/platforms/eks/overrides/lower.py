@@ -1,4 +1,4 @@
-"""Lower: what the spec includes, each object in a file of its own."""
+"""Lower: the objects that the spec includes, one file each."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class PodSet(PlanNode):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload(PlanNode):
     """An object with pods. ``nodes`` is how many pods belong together, ``None`` where they need not; ``everywhere``: it
-    runs on whatever nodes there are."""
+    runs on every node."""
 
     kind: str
     name: str

@@ -1,4 +1,4 @@
-"""Every kind of job that is written or read, as kubectl calls it."""
+"""The resource names of every kind of job, for kubectl commands."""
 
 from __future__ import annotations
 

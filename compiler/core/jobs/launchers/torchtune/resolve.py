@@ -17,7 +17,7 @@ class Torchtune(Torchrun):
     """A recipe on all accelerators of all nodes."""
 
     def launches(self, parts: Iterable[str]) -> bool:
-        """torchtune does itself, in whatever way the command starts it."""
+        """torchtune does itself, however the command starts it."""
         return True
 
     def check(self, context: Context, job: Job) -> None:

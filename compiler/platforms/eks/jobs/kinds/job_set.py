@@ -47,7 +47,7 @@ def torch_variables(context: Context, job: Job, processes: int, host: str) -> It
 
 
 class JobSet(OwnPods):
-    """One replicated job with all nodes, which are made anew together."""
+    """One replicated job with all nodes, which are recreated together."""
 
     name = kind = "JobSet"
     place = 3
@@ -61,7 +61,7 @@ class JobSet(OwnPods):
     name_syntax = "dns-subdomain"
     launchers = ("torch",)
     retries = ("spec", "failurePolicy", "maxRestarts")
-    retried = "JobSet makes all pods anew so often"
+    retried = "how often JobSet recreates all pods"
     restarted = "all pods together"
     restarts_gang = True
     made_by_others = True

@@ -56,7 +56,7 @@ class MPIJob(OwnPods):
     launchers = ("mpi",)
     retries = ("spec", "runPolicy", "backoffLimit")
     restarted = "its launcher"
-    retried = "the launcher is started again so often"
+    retried = "how often the launcher is started again"
 
     places = {
         ("slotsPerWorker",): "processes",
@@ -132,7 +132,7 @@ class MPIJob(OwnPods):
             job.target,
             "restart",
             "restartPolicy Never, backoffLimit of the launcher",
-            "the operator starts the launcher again, and a worker that is lost anew",
+            "the operator restarts the launcher, and recreates a lost worker",
             _SOURCE,
         )
         context.derive(

@@ -57,7 +57,7 @@ class PlainJob(OwnPods):
         ("backoffLimit",): "max_restarts",
         ("backoffLimitPerIndex",): "max_restarts",
     }
-    retried = "each pod is made anew so often, alone"
+    retried = "how often each pod is recreated, alone"
 
     def check(self, context: Context, job: Job) -> None:
         super().check(context, job)
@@ -167,9 +167,9 @@ class PlainJob(OwnPods):
             "pods without a controller of training above them",
             "batch/v1",
         )
-        limit, why = "backoffLimit", "the pod is made anew so often"
+        limit, why = "backoffLimit", "how often the pod is recreated"
         if nodes > 1:
-            limit, why = "backoffLimitPerIndex", "each pod is made anew so often, alone"
+            limit, why = "backoffLimitPerIndex", "how often each pod is recreated, alone"
         context.derive(
             job.target,
             "restart",

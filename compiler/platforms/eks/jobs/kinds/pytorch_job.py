@@ -1,6 +1,6 @@
 """kubeflow.org/v1 PyTorchJob, which the training operator runs (v1.9.4).
 
-It knows no gang: the operator makes each pod anew that fails, and no other one. torchrun's rendezvous brings the others
+It knows no gang: the operator recreates only the pod that failed. torchrun's rendezvous brings the others
 back, since they fail as well or are told by the store (pkg/controller.v1/common/pod.go; docs/kinds.md).
 """
 
@@ -66,7 +66,7 @@ class PyTorchJob(OwnPods):
     # training-operator v1.9.4, pkg/core/job.go PastBackoffLimit: the restarts of all containers.
     counts_pods = True
     restarted = "single pods, as often as `backoffLimit` counts"
-    retried = "each pod is restarted so often, and the others join it"
+    retried = "how often each pod is restarted; the others join it"
 
     places = {
         ("nprocPerNode",): "processes",

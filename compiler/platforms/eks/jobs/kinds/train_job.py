@@ -55,7 +55,7 @@ class OfTrainer(JobKind):
     name_syntax = "dns-1035-label"
     launchers = ("torch", "mpi", "jax")
     retries = ()
-    retried = "JobSet makes all pods anew so often"
+    retried = "how often JobSet recreates all pods"
     restarted = "all pods together, by JobSet"
     restarts_gang = True
 
