@@ -87,7 +87,7 @@ class Synthesis:
         if self._process is None:
             self.folder = tempfile.mkdtemp(prefix="trainyard-")
             with open(self._stderr, "wb") as stderr:
-                # -P: beside the program lie modules named like those of the standard library.
+                # -P: the program's folder has modules named like those of the standard library.
                 self._process = subprocess.Popen(  # noqa: S603 - our own program
                     [sys.executable, "-P", str(_PROGRAM), self.folder],
                     stdin=subprocess.PIPE,

@@ -141,7 +141,7 @@ def _sequence(items: list[Any] | tuple[Any, ...], indent: str, lines: list[str])
             _sequence(item, inner, lines)
         else:
             lines.append(f"{inner}{_scalar(item, inner)}")
-        # The first line moves up beside the dash.
+        # The first line moves up to the dash.
         entry = lines[first][len(inner) :]
         lines[first] = f"{indent}- {entry}"
 

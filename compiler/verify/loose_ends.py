@@ -40,7 +40,7 @@ _PAIRED = frozenset(
         ("", "ConfigMap"),
     }
 )
-# Kinds that people write beside the one object that names them: if a set has one, and names one, that one is meant.
+# Kinds that people write next to the one object that names them: if a set has one and names one, that one is meant.
 _BESIDE = frozenset(
     {("karpenter.k8s.aws", "EC2NodeClass"), ("eks.amazonaws.com", "NodeClass"), (KUEUE, "Topology")}
 )

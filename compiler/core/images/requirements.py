@@ -37,7 +37,7 @@ _OPTIONS = (
 _INDEX = ("--index-url", "-i")
 # Of the Python Software Foundation, PyTorch and NVIDIA, and those that are in an account of AWS.
 _KNOWN_INDEXES = (".pypi.org", ".download.pytorch.org", ".nvidia.com", ".amazonaws.com")
-# What PyTorch is built with in a base: another one beside it is the wrong one.
+# Libraries that a base's PyTorch is built with: a second copy of them is the wrong one.
 _OF_TORCH = re.compile(r"nvidia-(?:nccl|cudnn|cublas|cuda-runtime|nvshmem)(?:-cu\d+)?\Z")
 
 

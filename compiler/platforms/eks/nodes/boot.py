@@ -26,7 +26,7 @@ def boot_of_pool(context: Context, pool: Pool) -> Boot:
     boot = Boot(
         mig=pool.slices,
         locked_memory=pool.efa,
-        # Whatever the storage: a file system that comes later would drift every node, and the settings wait for one.
+        # Not only where there is storage: they have no effect without it, and adding it later would drift every node.
         lustre_settings=_is_large(pool),
         lustre_efa=bool(_over_efa(context, pool)),
     )
