@@ -84,7 +84,7 @@ class Compilation:
 
     @property
     def failed(self) -> bool:
-        """Whether an error stands in the way of writing."""
+        """Whether an error prevents writing."""
         return _has_error(self.diagnostics)
 
 
@@ -105,5 +105,5 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        """Whether anything stands in the way of writing."""
+        """Whether anything prevents writing."""
         return _has_error(self.all())

@@ -79,7 +79,7 @@ class Synthesis:
 
     @property
     def busy(self) -> bool:
-        """Whether it has objects of which nobody has asked yet."""
+        """Whether it has objects that nobody has asked for yet."""
         return bool(self._asked)
 
     def start(self) -> subprocess.Popen[str]:

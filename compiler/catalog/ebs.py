@@ -26,7 +26,7 @@ class Refusal(NamedTuple):
 
 
 def refusals(size: int | None, iops: int | None, throughput: int | None) -> Iterator[Refusal]:
-    """What is refused of a size in GiB, of IOPS, and of a throughput in MiB/s; what is not known is not looked at."""
+    """What EBS refuses of a size in GiB, of IOPS, and of a throughput in MiB/s; unknown values are not checked."""
     for field, value, bounds, unit in (
         ("size", size, _SIZES, "GiB"),
         ("iops", iops, _IOPS, "IOPS"),

@@ -23,7 +23,7 @@ Prices: TypeAlias = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """USD of one unit, the Region of which it is, and where it is from."""
+    """USD of one unit, its Region, and its source."""
 
     usd: float
     region: str

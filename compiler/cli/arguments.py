@@ -91,13 +91,13 @@ def _command(commands: Commands, name: str, help: str) -> argparse.ArgumentParse
     command = commands.add_parser(
         name, help=help, description=description, formatter_class=_Formatter
     )
-    # What stands before the command is not reset by what stands behind it.
+    # Options before the command are not reset by the defaults of those after it.
     _common(command, default=argparse.SUPPRESS)
     return command
 
 
 def _common(parser: argparse.ArgumentParser, default: object) -> None:
-    """The options that may stand before and behind the command."""
+    """The options that may be given before or after the command."""
     for flags, help in (
         (("--no-color",), "plain text (NO_COLOR does the same)"),
         (("-q", "--quiet"), "findings only, no progress and no summary"),
@@ -209,7 +209,7 @@ def _init(commands: Commands) -> None:
         nargs="?",
         type=Path,
         metavar="FILE",
-        help="where to write it (default: specs/NAME.yaml); what stands there is never replaced",
+        help="where to write it (default: specs/NAME.yaml); an existing file is never replaced",
     )
     for flag, metavar, help in (
         ("--name", "NAME", "the cluster's name (default: lab)"),

@@ -159,7 +159,7 @@ def _compile_all(options: argparse.Namespace, cdk8s: Synthesis) -> int:
 def _write_all(
     options: argparse.Namespace, done: Outcome, settings: Options, cdk8s: Synthesis
 ) -> int:
-    """Every folder is compared before the first is written, so that what one refuses keeps all from being written."""
+    """Every folder is compared before the first is written, so an error of one keeps all from being written."""
     from compiler.writer import prepare, write
 
     ready = [

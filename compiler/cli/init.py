@@ -115,7 +115,7 @@ def _option(key: str) -> str:
 
 
 def path_of(options: argparse.Namespace, given: Mapping[str, str]) -> Path:
-    """Where the spec will stand: nothing is there yet."""
+    """The path of the new spec, where no file exists yet."""
     name = given["name"]
     if "/" in name or not name.isprintable() or name in ("", ".", ".."):
         raise UsageError(f"`--name {name}` is no name of a cluster")
@@ -244,7 +244,7 @@ def _scalar(text: str) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write the spec, unless something stands there by now."""
+    """Write the spec, unless the file exists by now."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("x", encoding="utf-8", newline="\n") as handle:
         handle.write(text)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from compiler.catalog import load_catalog
+from compiler.diagnostics.words import numbered
 from compiler.driver import check
 from compiler.emit import MANIFEST, UNREADABLE
 from compiler.inputs import is_file, read_bytes, real_path
@@ -95,6 +96,5 @@ def _line(subject: Subject) -> str:
         if paths:
             parts.append(f"{len(paths)} {word}")
     if subject.findings:
-        count = len(subject.findings)
-        parts.append("1 finding" if count == 1 else f"{count} findings")
+        parts.append(numbered(len(subject.findings), "finding"))
     return f"- **{subject.name}**: {', '.join(parts) or 'unchanged'}"

@@ -102,7 +102,7 @@ _RANDOM = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[\w+/=.~-]{20,}$")
 
 @lru_cache(maxsize=4096)
 def forms(text: str) -> tuple[str, ...]:
-    """What kinds of secrets stand in a text, by their form. Most jobs of a set have the same words."""
+    """The kinds of secrets in a text, by their form. Most jobs of a set have the same words."""
     possible = _possible(text)
     return tuple(what for what, pattern in possible if re.search(pattern, text))
 

@@ -12,7 +12,7 @@ from compiler.manifest import Body, ref_of
 
 _KEYS = ("name", "key", "pool")
 _STARTED = ("NodePool", "ClusterTrainingRuntime")
-"""Kinds of which a new object starts as the base's own, since an example names only what it is about."""
+"""Kinds whose new objects start as a copy of the base's, since an example names only what it is about."""
 
 
 def overlaid(base: Sequence[Body], changes: Sequence[Body]) -> list[Body]:

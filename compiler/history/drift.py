@@ -82,7 +82,7 @@ def _of_pool(manifest: Manifest, committed: Committed) -> Iterator[Change]:
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """The keys of which nodes that were made by the values before are others by those after."""
+    """The keys whose edit makes existing nodes differ from new ones."""
     return [
         key for key in sorted({*before, *after}) if not _still_fits(before.get(key), after.get(key))
     ]

@@ -133,7 +133,7 @@ def _replaced_jobs(replace: Sequence[str], section: JobsSection) -> set[str]:
 def _keep_jobs(held: Held, committed: Committed, words: Words, section: JobsSection) -> set[str]:
     """Put every job that stays into its place, and report every job that would run a second time.
 
-    Returns the names of jobs of which it is in doubt which run is theirs.
+    Returns the names of jobs whose run is uncertain.
     """
     objects = job_manifests(held.manifests)
 

@@ -19,7 +19,7 @@ from compiler.platforms.eks.release.versions import own_place, own_versions
 from compiler.spec.cluster import ClusterSpec
 
 _SPEC = Route(("spec",))
-# Their versions stand in no object: those of the committed release are taken.
+# No object has their versions: those of the committed release are used.
 _OF_THE_RELEASE = ("eksctl", "flux")
 
 

@@ -128,7 +128,7 @@ def _with_defaults() -> type[BaseModel]:
 
 
 def _without_repeats(faults: Iterable[Diagnostic], document: Document) -> list[Diagnostic]:
-    """A value that several jobs inherit is wrong once, where it stands."""
+    """A value that several jobs inherit is reported once, where it is written."""
     unique: dict[object, Diagnostic] = {}
     for fault in faults:
         at = fault.at or Route()

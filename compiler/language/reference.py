@@ -34,7 +34,7 @@ class Key:
 
     @property
     def model(self) -> type[BaseModel] | None:
-        """The model of the mapping, or of the items of the list, that stands here."""
+        """The model of the mapping here, or of the items of the list."""
         return inner_model(self.field.annotation)
 
     @property
@@ -48,7 +48,7 @@ class Key:
 
     @property
     def default(self) -> str:
-        """The value that stands where none is written, or `required`, or `derived`; empty where there is none."""
+        """The default value, or `required`, or `derived`; empty where there is none."""
         if self.field.is_required():
             return "required"
         value = self.field.get_default(call_default_factory=True, validated_data={})

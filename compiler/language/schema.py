@@ -196,7 +196,7 @@ def _renamed(schema: Any, names: dict[str, str]) -> Any:
 
 
 def _cluster(body: dict[str, Any]) -> dict[str, Any]:
-    """With ``extends``, a base may have what is missing; pools may stand in documents of their own."""
+    """With ``extends``, a base may have what is missing; pools may be documents of their own."""
     definitions = body["$defs"]
     models = definitions.items()
     partials = {_PARTIAL + name: _partial(model) for name, model in models}

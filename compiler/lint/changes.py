@@ -231,7 +231,7 @@ class Changes:
 
 
 def _in_text(text: str, target: Target | None, name: str, where: Route) -> Iterator[Patch]:
-    """The patches of a text that stands in the kustomization itself."""
+    """The patches of a text in the kustomization itself."""
     for value in _values(SourceFile(name, text)):
         yield Patch(value, target, where)
 

@@ -42,7 +42,7 @@ PART = "trainyard.dev/part"
 
 
 def ref_of(body: Mapping[str, Any]) -> ObjectRef:
-    """The identity of a body; what is missing is empty."""
+    """The identity of a body; missing parts are empty."""
     metadata = body.get("metadata")
     if not isinstance(metadata, Mapping):
         metadata = {}
@@ -96,7 +96,7 @@ def kinds_of_formats() -> Mapping[str, str]:
 
 
 def kind_of_format(name: str) -> str:
-    """The kind that a format gives to what it writes. Raises ``UnjudgedError`` for one that there is not."""
+    """The kind that a format gives to what it writes. Raises ``UnjudgedError`` for an unknown format."""
     kind = kinds_of_formats().get(name)
     if kind is None:
         raise UnjudgedError(f"no module judges the format `{name}`")

@@ -176,7 +176,7 @@ def _no_item(path: Path, item: Mapping[str, Any], name: str, at: Route) -> Patch
 
 
 def _refuse_directives(value: Any, at: Route) -> None:
-    """A directive in what is new would be written as it stands."""
+    """A directive in a new part would be written literally."""
     if isinstance(value, Mapping):
         for key, inside in value.items():
             if str(key).startswith("$"):

@@ -58,7 +58,7 @@ class Draft:
         self.origins.update(routes_below(value, path, at))
 
     def insert(self, path: Path, value: Any, at: Route) -> None:
-        """Put a value into a list before what stands at ``path``, or at its end."""
+        """Insert a value into a list before ``path``, or at its end."""
         *above, index = path
         assert isinstance(index, int)
         self._shift(tuple(above), index, 1)
@@ -67,7 +67,7 @@ class Draft:
         self.origins.update(routes_below(value, path, at))
 
     def remove(self, path: Path, at: Route) -> None:
-        """Remove what stands at a path. The place of a key is remembered where it would be; an item's is its list's."""
+        """Remove the value at a path. The place of a key is remembered where it would be; an item's is its list's."""
         *above, last = path
         container = self.at(tuple(above))
         del container[last]

@@ -31,8 +31,8 @@ _LEVELS: Mapping[str, Severity | None] = {
 
 @dataclass(frozen=True, slots=True)
 class PolicyException:
-    """A finding that is allowed: of which rule, on which object (``Kind/namespace/name``) or at which place (a spec
-    route, ``file`` or ``file:line``), why, and until when (that day included). Globs with ``*``."""
+    """An exception, an allowed finding: of which rule, on which object (``Kind/namespace/name``) or at which place (a
+    spec route, ``file`` or ``file:line``), why, and until when (that day included). Globs with ``*``."""
 
     code: str
     object: str

@@ -30,7 +30,7 @@ class Reach:
             self.idle[rule.code] = rule
 
     def add_jobs(self, world: World) -> None:
-        """Count the jobs of which rules know a part."""
+        """Count the jobs that rules see only in part."""
         for work in (*world.works, *world.pods):
             why = _missing(work)
             if why:

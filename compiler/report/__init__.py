@@ -41,7 +41,7 @@ SECTIONS = (
     outside,
     decisions,
 )
-"""What a reviewer must act on stands first; what explains itself, last."""
+"""The order of sections: those that a reviewer must act on come first."""
 
 
 def report(subject: Subject) -> str:

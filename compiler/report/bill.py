@@ -154,7 +154,7 @@ def _nodes(subject: Subject) -> Iterator[Item]:
 
 
 def _fee(subject: Subject, pool: spec_pools.NodePool) -> Item:
-    """What EKS Auto Mode takes for each node of a pool, of which type it may be: the largest fee of them."""
+    """The fee of EKS Auto Mode for each node of a pool: the largest of its types."""
     region = subject.spec.region
     fees = [auto_mode_fee(subject.catalog, name, region) for name in pool.instance_types]
     known = [fee for fee in fees if fee is not None]

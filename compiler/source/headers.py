@@ -30,7 +30,7 @@ _ROOT_KEYS = ("apiVersion", "kind", "metadata", "spec")
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """One document with its kind, its name (empty if it has none) and the file it stands in."""
+    """One document with its kind, its name (empty if it has none) and its file."""
 
     file: SourceFile
     root: MappingNode
@@ -199,7 +199,7 @@ _ELSEWHERE = {
     ("TrainingJob", "namespace"): "write it under `spec`, where jobs have it",
     ("TrainingJob", "labels"): "write it under `spec`, where jobs have it",
 }
-"""Keys that stand elsewhere in the documents of Kubernetes: by kind and key."""
+"""Keys that people know from other places of Kubernetes documents, by kind and key."""
 
 
 def _unknown(

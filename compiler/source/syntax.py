@@ -28,7 +28,7 @@ _WORDINGS: tuple[tuple[str, str, str, str], ...] = (
     ),
     (
         "mapping values are not allowed",
-        "a second `:` on a line, or a key where none can stand",
+        "a second `:` on a line, or a key where none is allowed",
         "quote the value if it contains `: `, or correct the indentation",
         "",
     ),
@@ -246,7 +246,7 @@ def forbidden_characters(file: SourceFile) -> Iterable[Diagnostic]:
 def _forbidden_character(file: SourceFile, line: int, notes: tuple[str, ...]) -> Diagnostic:
     match = FORBIDDEN.search(file.line(line))
     assert match is not None
-    why = "cannot stand in a YAML file"
+    why = "is not allowed in a YAML file"
     if match[0] in _BREAKS:
         why = "ends a line in YAML 1.1 and not in YAML 1.2"
     code = ord(match[0])

@@ -155,7 +155,7 @@ def quantity(value: Any) -> QuantityValue:
     if parsed.value >= _TOO_LARGE:
         raise fault(
             f"`{str(value)[:24]}…` is more than 2^63 - 1, the largest quantity",
-            "write an amount that there is, like `64Gi`",
+            "write a positive amount, like `64Gi`",
             source="apimachinery 0.35, resource.Quantity",
         )
     return parsed

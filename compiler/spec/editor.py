@@ -11,7 +11,7 @@ _SHAPES: dict[Callable[..., Any], dict[str, Any]] = {}
 
 
 def shaped_like(other: object) -> Callable[[C], C]:
-    """Say of a check what JSON Schema can say of another one, of which it refuses more."""
+    """Describe a check to JSON Schema by another, weaker check."""
 
     def mark(check: C) -> C:
         _SHAPES[check] = dict(shape_of(other))

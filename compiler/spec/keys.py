@@ -157,7 +157,7 @@ def _of_tags(text: str, what: str) -> str:
     for char in text:
         if not re.match(_TAG, char):
             raise fault(
-                f"`{char}` in `{text[:64]}` stands in no {what} of an IAM tag",
+                f"`{char}` in `{text[:64]}` is not allowed in a {what} of an IAM tag",
                 "take letters, digits, spaces and `_ . : / = + - @`: roles get these tags too",
                 source="IAM API, Tag (2010-05-08)",
             )

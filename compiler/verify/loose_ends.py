@@ -294,7 +294,7 @@ def _is_shortened(one: str, other: str) -> bool:
 
 
 def _slip_of(word: str, names: Iterable[str]) -> str:
-    """The name of which a word is one slip of the pen away, in a part that is long enough to be sure, or nothing:
+    """The name that a word misspells by one character, in a part that is long enough to be sure, or nothing:
     ``reserch`` is ``research``; ``gpu-a``, ``p4`` and ``models`` are names of their own."""
     for name in names:
         if _is_slip(word, name):

@@ -256,7 +256,7 @@ def _misfit(keyword: str, held: int) -> str:
             return "this value fits none of the forms allowed"
         case "oneOf" if held != 1:
             count = held or "none"
-            return f"this value fits {count} of the forms of which one is allowed"
+            return f"this value fits {count} of the forms, and exactly one is allowed"
     return ""
 
 

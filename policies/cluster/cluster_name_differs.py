@@ -91,6 +91,6 @@ def _finding(who: str, said: str, names: set[str], at: Route) -> Finding:
     return Finding(
         f"{who} is for cluster `{said}`, and the cluster of the set is `{cluster}`",
         at,
-        label="it finds nothing of this cluster",
+        label="it finds nothing in this cluster",
         help=f"write `{cluster}`, or give the cluster the tag `{_DISCOVERY}: {said}`",
     )

@@ -192,7 +192,7 @@ class SecurityRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecurityGroupStack(CloudResource):
-    """AWS::EC2::SecurityGroup, with the rules that stand in it and those of the template that name it. Rules that a
+    """AWS::EC2::SecurityGroup, with its own rules and those of the template that refer to it. Rules that a
     function gives are unknown: then ``rules`` is among what is unread. ``closed_out``: it says what may leave."""
 
     name: str | None = None

@@ -114,7 +114,7 @@ def _index(context: Context, spec: forms.Image, text: str, at: Route) -> None:
 
 
 def _option(text: str) -> tuple[str, str]:
-    """An option and its value, of which either ``=`` or a space stands between them."""
+    """An option and its value, separated by ``=`` or a space."""
     option, _, value = text.replace("=", " ", 1).partition(" ")
     return option, value.strip()
 
@@ -129,7 +129,7 @@ def _unlocked(text: str) -> str:
     if "--hash=" not in text:
         return "has no hash"
     if len(_HASH.findall(text)) != text.count("--hash="):
-        return "has a hash that is none of SHA-256, SHA-384 or SHA-512"
+        return "has a hash other than SHA-256, SHA-384 or SHA-512"
     return ""
 
 

@@ -160,7 +160,8 @@ _is_name = get_args(Name)[1].func
 
 
 def _in_list(value: Any) -> Any:
-    """The name of one pool is a list of it; what is no list must be a name, and is reported where it stands."""
+    """The name of one pool is a list of it; a value that is no list must be a name, and is reported at its own
+    place."""
     if isinstance(value, list):
         return value
     return [_is_name(value)]

@@ -108,7 +108,7 @@ def _apart(context: Context, new: Repository, others: list[Repository], key: str
                 "RES125",
                 f"folder `{new.path}` overlaps with `{other.path}`, which is linked too",
                 new.at / "path",
-                "link folders of which none is in another",
+                "link folders that do not contain each other",
                 source=_API,
             )
             return

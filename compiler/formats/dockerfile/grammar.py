@@ -1,7 +1,7 @@
 """The grammar of a Dockerfile: instructions with their lines, words and flags.
 
 Source: Dockerfile reference (docs.docker.com, 2026-11): a line that ends with a backslash goes on with the next one,
-comments between are dropped; `ARG` alone may stand before the first `FROM`; a text in JSON is a list of words.
+comments between are dropped; only `ARG` may come before the first `FROM`; a text in JSON is a list of words.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class Names:
 
 
 def literal(text: str) -> str:
-    """A text that Terraform reads as it stands."""
+    """A text that Terraform reads literally."""
     return text.replace("${", "$${").replace("%{", "%%{")
 
 

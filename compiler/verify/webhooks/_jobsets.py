@@ -93,7 +93,7 @@ def _dependencies(
     for index, dependency in enumerate(dependencies):
         name = dependency.get("name")
         if name not in earlier:
-            message = f"replicated job `{name}` does not stand before this one"
+            message = f"replicated job `{name}` does not come before this one"
             yield refused((*path, index, "name"), message, "put it earlier in the list")
 
 

@@ -98,7 +98,7 @@ def _queued(body: Body, spec: dict[str, Any], cluster: Any, *, selects: bool) ->
             return
         yield never_works(
             ("metadata", "labels", _QUEUE),
-            "a RayJob that takes a cluster by `clusterSelector` is none of Kueue's: its queue has no effect",
+            "a RayJob that takes a cluster by `clusterSelector` is not managed by Kueue: its queue has no effect",
             "give the RayCluster the queue, and remove it here",
             key=True,
             warning=True,

@@ -27,7 +27,7 @@ FOLDER = "bootstrap"
 
 def lower(plan: Plan) -> Iterator[Artifact]:
     """The stack of the cluster and those of its parts; the README with the commands in order, and a page for each pool
-    and storage. What belongs to one part stands in files of its own, so that two parts that come never meet."""
+    and storage. Each part has files of its own, so that branches that add parts never conflict."""
     boot = plan.one(Bootstrap)
     if boot is None:
         return
@@ -51,7 +51,7 @@ def lower(plan: Plan) -> Iterator[Artifact]:
 
 
 def way_up_and_down(plan: Plan, boot: Bootstrap) -> Iterator[Artifact]:
-    """``up.sh`` and ``down.sh``. No job, pool or storage stands in them, so that they are the same in every branch."""
+    """``up.sh`` and ``down.sh``. They name no job, pool or storage, so they are the same in every branch."""
     for name in ("up", "down"):
         yield Artifact(
             path=f"bootstrap/{name}.sh",

@@ -32,7 +32,7 @@ def drill(plan: Plan, node: str, xid: int = XID) -> Manifest:
     tainter = plan.one(ConditionTainter)
     if tainter is None:
         raise NoDrillError(
-            "nothing of this cluster reads the kernel's log: the problem detector does, in a cluster with NVIDIA GPUs "
+            "nothing in this cluster reads the kernel's log: the problem detector does, in a cluster with NVIDIA GPUs "
             "and without `health.nodeProblemDetector: false`"
         )
     message = _MESSAGE.format(xid)

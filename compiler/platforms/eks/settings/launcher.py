@@ -1,6 +1,6 @@
 """The record of a launcher of EKS nodes: everything that the compiler knows of it.
 
-The records stand in ``compiler/platforms/eks/nodes/launchers``, one file each. What a record needs only once it
+The records are in ``compiler/platforms/eks/nodes/launchers``, one file each. What a record needs only once it
 launches something, it imports in its methods: few clusters have more than one.
 """
 

@@ -36,7 +36,7 @@ class Torchtune(Torchrun):
             )
 
     def places(self, job: Job) -> Mapping[str, Route]:
-        """An image that the runtime brings stands at its name."""
+        """Faults of an image that comes from the runtime are reported at the runtime's name."""
         places = super().places(job)
         launcher = job.spec.launcher
         torchtune = launcher.torchtune if launcher else None
