@@ -62,13 +62,13 @@ type: $(DEV) ## Check types (mypy --strict over compiler/ and policies/)
 explain: $(TOOL) ## Explain a code or an object (CODE=EFA001, CODE=job/hello); without CODE, list all codes
 	@$(RUN) explain $(CODE) --in $(SPECS)
 
-docs: $(DEV) ## Write anew what is generated in docs/
+docs: $(DEV) ## Write what is generated in docs/
 	$(BIN)/python -m docs.generate
 
-catalog: $(DEV) ## Make the catalog anew from the data of the locked packages
+catalog: $(DEV) ## Rebuild the catalog from the data of the locked packages
 	$(BIN)/python -m compiler.catalog.build
 
-schemas: $(DEV) ## Derive the schemas anew from released CRDs and cfn-lint (SHARED=…, TRAINER_21=…)
+schemas: $(DEV) ## Derive the schemas from released CRDs and cfn-lint (SHARED=…, TRAINER_21=…)
 	$(BIN)/python -m compiler.formats.cloudformation.derive
 	$(BIN)/python -m compiler.platforms.parallelcluster.formats.parallelcluster.derive $(SHARED)
 	$(BIN)/python -m compiler.verify.derive $(SHARED) $(if $(TRAINER_21),--trainer-2.1 $(TRAINER_21))

@@ -1,4 +1,4 @@
-"""What earlier runs said, in a folder of the user's. It holds data alone, and nothing fails for it.
+"""The cache: what earlier runs reported, as JSON in the user's cache folder. A broken cache never fails a run.
 
 An entry is a line with a digest, and JSON. One that is cut off, edited, or written for another question is as if it
 were not there; so is one that another user owns or may write. A folder that cannot be read or written holds nothing.
@@ -17,7 +17,7 @@ from typing import Any
 from compiler.inputs import digest, signature
 
 FOLDER = "runs.1"
-"""The folder of entries. No cluster can have a name with a dot: what belongs to one lies beside it. The number is that
+"""The folder of entries. Folders of clusters are next to it; their names have no dots. The number is the version
 of the form of entries."""
 VARIABLE = "TRAINYARD_CACHE_DIR"
 LIMIT = 64 << 20

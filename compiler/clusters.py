@@ -36,7 +36,7 @@ def _separate(one: str, other: str) -> bool:
 def by_cluster(
     items: Iterable[T], manifest: Callable[[T], Manifest], together: Together = _separate
 ) -> list[list[T]]:
-    """The items of each cluster: of each folder that Trainyard wrote, of folders beside each other that hold the same,
+    """The items of each cluster: of each folder that Trainyard wrote, of sibling folders that hold the same,
     and of each ClusterConfig where there are several. ``together``: whether something applies both of two files."""
     roots: dict[str, str] = {}
     by_root: dict[str, list[T]] = {}
@@ -89,7 +89,7 @@ def _by_folder(
 ) -> list[list[T]]:
     """The items of each cluster, ``most`` of them at most; what lies outside of the clusters' folders belongs to all.
 
-    Folders that hold the same objects beside each other (``clusters/dev`` and ``clusters/prod``, as Flux and Kustomize
+    Sibling folders that hold the same objects (``clusters/dev`` and ``clusters/prod``, as Flux and Kustomize
     lay out a repository) are clusters, and so is every folder of their names: ``tenants/dev`` belongs to ``dev``. Of
     many clusters what belongs to all is one more, so that the time is that of the objects.
     """

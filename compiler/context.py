@@ -1,4 +1,4 @@
-"""What every part of the resolution needs, and where it reports."""
+"""The context of a resolution: the spec, the facts, and where diagnostics and derived values are recorded."""
 
 from __future__ import annotations
 

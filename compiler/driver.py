@@ -1,4 +1,4 @@
-"""The driver: the passes in their order, from files to a judged compilation. It prints and writes nothing."""
+"""The driver: runs the passes in order, from files to a judged compilation. It prints and writes nothing."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ class Run:
 
 
 def read_texts(run: Run) -> list[Diagnostic]:
-    """The files beside the spec that it names, as values with places."""
+    """The files that the spec names, as values with places."""
     done = run.done
     keys = text_keys(platform_of(done.document))
     done.document, run.texts, unread = with_texts(done.document, keys)
@@ -285,7 +285,7 @@ def patch_objects(run: Run) -> list[Diagnostic]:
     assert run.plan is not None
     if not run.plan.of(ObjectPatch):
         return []
-    from compiler.patches import apply_patches  # few specs have patches
+    from compiler.patching import apply_patches  # few specs have patches
 
     run.plan, run.artifacts, unfit = apply_patches(run.plan, run.artifacts)
     return unfit
@@ -333,7 +333,7 @@ def judge_artifacts(run: Run) -> list[Diagnostic]:
 
 
 def judge_waiting(run: Run) -> list[Diagnostic]:
-    """What is found in what cannot be written yet, as it will be beside all that is written."""
+    """Findings in objects that cannot be written yet, judged together with all that is written."""
     plan = run.plan
     assert plan is not None
     if not plan.waiting:

@@ -1,4 +1,4 @@
-"""Many specs at once: every core takes a share, and says which of them need nothing more.
+"""Compiles many specs at once, shared among all cores.
 
 A worker is a copy of this process (fork), and hands back no more than a short verdict on each spec. Whatever it has no
 verdict on (there is something to report or to write, or the worker died) is done here, as if there were no workers.

@@ -1,6 +1,6 @@
-"""The one place through which the passes look at the disk, and the record of what they saw.
+"""The only module through which the passes read the disk; it records what they saw.
 
-A run that is like one before says what that one said (``cli/repeat.py``). It is like it where every file that was
+A run repeats the output of an earlier run with the same inputs (``cli/repeat.py``): where every file that was
 read, every folder that was listed, and whatever was asked of a path is as it was. So the passes read by these
 functions alone, and each answer is noted. What belongs to the package is not noted: the compiler as a whole has a
 digest (``cache.py``).
@@ -74,7 +74,7 @@ _open: list[Record] = []
 
 
 class recording:  # noqa: N801 - a context, like `contextlib.suppress`, which would have to be imported
-    """A context in which what is seen is noted in a record, and in those around it."""
+    """A context that records what is seen of the disk, in its own record and in those around it."""
 
     def __init__(self) -> None:
         self.record = Record()
@@ -177,7 +177,7 @@ def read_stdin() -> bytes:
 
 
 def entries(folder: Path) -> list[os.DirEntry[str]]:
-    """What stands in a folder, by name."""
+    """The entries of a folder, by name."""
     try:
         status = os.stat(folder)
         found = _listed(folder)
@@ -228,32 +228,32 @@ def with_file(folder: Path, name: str) -> list[str]:
 
 
 def exists(path: Path) -> bool:
-    """Whether something stands at a path, or at the end of a link there."""
+    """Whether a path exists; links are followed."""
     return kind(path) not in ("", "link")
 
 
 def stands(path: Path) -> bool:
-    """Whether something stands at a path, be it a link that leads nowhere."""
+    """Whether a path exists; a broken link counts."""
     return kind(path) != ""
 
 
 def is_file(path: Path) -> bool:
-    """Whether a regular file stands at a path, or at the end of a link there."""
+    """Whether a path is a regular file; links are followed."""
     return kind(path).endswith("file")
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a folder stands at a path, or at the end of a link there."""
+    """Whether a path is a folder; links are followed."""
     return kind(path).endswith("folder")
 
 
 def is_link(path: Path) -> bool:
-    """Whether a symbolic link stands at a path."""
+    """Whether a path is a symbolic link."""
     return kind(path).startswith("link")
 
 
 def is_readable(path: Path) -> bool:
-    """Whether this process may read what stands at a path."""
+    """Whether this process may read a path."""
     if os.access(path, os.R_OK):
         return True
     if kind(path):
@@ -399,7 +399,7 @@ def _at_once(path: Path, size: int) -> bytes:
 
 
 def _named(mode: int) -> str:
-    """What stands at a path that is no regular file."""
+    """The kind of a path that is no regular file."""
     for is_kind, words in _KINDS:
         if is_kind(mode):
             return words

@@ -1,4 +1,4 @@
-"""The judge of everything that is written, ours or third-party: what each format wants of it, then what rules think."""
+"""Judges everything that is written, ours or third-party: each format's own checks first, then the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lint: the checks of the compiler over manifests that others wrote, reported at the line of their file."""
+"""The linter: runs the compiler's checks over third-party manifests, reported at the line of their file."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def _findings(
             files = {place, _file(finding.subject) or place}
             files.discard("")
             if files <= scene.own:
-                # Beside alternatives that are left out, nothing is known of what one file wants of another.
+                # Where alternatives are left out, references between files cannot be judged.
                 is_known = scene.rivals or len(cluster) == 1
                 if is_known or len(files) < _TWO:
                     yield finding

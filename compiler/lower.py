@@ -1,7 +1,7 @@
 """Pass 4: plan to artifacts. Total: a valid plan always lowers.
 
-A target is the module ``target`` of a room: a function ``lower(plan)`` that yields artifacts of any format, built by
-pure functions from plan nodes to bodies and texts.
+The module ``lower`` of a room has a function ``lower(plan)`` that yields artifacts of any format, built by pure
+functions from plan nodes to bodies and texts.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ __all__ = ["lower"]
 
 
 def lower(plan: Plan) -> list[Artifact]:
-    """Everything that is written for a plan, by target and then in the order of the plan. Where Terraform makes what
-    AWS must have, its modules stand in place of the stacks."""
-    artifacts = [artifact for module in parts("target") for artifact in module.lower(plan)]
+    """Everything that is written for a plan, by room and then in the order of the plan. Where Terraform makes what
+    AWS must have, its modules replace the stacks."""
+    artifacts = [artifact for module in parts("lower") for artifact in module.lower(plan)]
     state = plan.one(TerraformState)
     if state is None:
         return artifacts
     # Most clusters have stacks.
-    from compiler.targets.terraform import modules
+    from compiler.lowering.terraform import modules
 
     return list(modules(artifacts, state))

@@ -1,4 +1,4 @@
-"""The manifest: an artifact that is one object, which says its own ``apiVersion``, ``kind`` and name."""
+"""The manifest: an artifact that is one Kubernetes object, with its own ``apiVersion``, ``kind`` and name."""
 
 from __future__ import annotations
 

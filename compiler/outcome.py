@@ -1,4 +1,4 @@
-"""What a run is asked, and what comes of it: the values that the drivers take and give."""
+"""The values that the drivers take and return: a run's settings and its results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # `lint` has no spec, and starts in half the time without it
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a run is given beside its paths.
+    """The settings of a run, other than its paths.
 
     ``hold``: jobs that were submitted stay so, as the folder ``against`` shows them: the output unless another is
     given. ``replace``: but for those of these names or patterns, whose last run was never pushed. ``folder``: the
@@ -84,7 +84,7 @@ class Compilation:
 
     @property
     def failed(self) -> bool:
-        """Whether an error stands in the way of writing."""
+        """Whether an error prevents writing."""
         return _has_error(self.diagnostics)
 
 
@@ -105,5 +105,5 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        """Whether anything stands in the way of writing."""
+        """Whether anything prevents writing."""
         return _has_error(self.all())

@@ -36,10 +36,11 @@ _PAIRS = {"\\z": r"\Z", "\\PC": _NOT_OTHER}
 
 @lru_cache(maxsize=1024)
 def compile_re2(pattern: str) -> re.Pattern[str]:
-    """The compiled form of an RE2 pattern; ``re.error`` if it cannot be said in ``re``.
+    """The compiled form of an RE2 pattern; ``re.error`` if it cannot be expressed in ``re``.
 
     Three differences matter in upstream schemas: ``$`` and ``\\z`` are the end of the text (Python's ``$`` also stands
-    before a last newline), flags may stand anywhere (Python wants them first), and classes such as ``\\d`` are ASCII.
+    before a last newline), flags may stand anywhere (Python allows them only at the start),
+    and classes such as ``\\d`` are ASCII.
     """
     text = _LITERAL.sub(lambda literal: re.escape(literal[1]), pattern)
     flags = re.ASCII

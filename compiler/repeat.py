@@ -1,4 +1,4 @@
-"""A cluster whose inputs are those of a run before: of many specs, only what was edited goes through the passes."""
+"""Reuses the results of clusters whose inputs have not changed: only edited specs go through the passes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Where the parts of the compiler's language and of its platforms stand: rooms, each a folder, found by being there.
+"""Finds the rooms of the compiler and of its platforms: folders, recognised by the modules in them.
 
 ``core/<name>`` is what people say, and what it means on any platform; ``platforms/<platform>/<name>`` is what a
 platform makes of it. A room has what it needs of these modules: ``spec`` (how people write it), ``plan`` (nodes: what
-will exist), ``resolve`` (spec and facts to nodes), ``target`` (nodes to what is written) and ``lift`` (manifests back
+will exist), ``resolve`` (spec and facts to nodes), ``lower`` (nodes to what is written) and ``lift`` (manifests back
 to nodes). The last two share nothing, so that what is written is judged by what it says.
 """
 
@@ -69,7 +69,7 @@ def members(package: str, folders: Iterable[str], name: str) -> list[Any]:
 
 @cache
 def parts(name: str, rooms: tuple[str, ...] | None = None) -> tuple[ModuleType, ...]:
-    """The modules of this name (``target``, ``lift``…) of the rooms that have one: of all, or of some in order."""
+    """The modules of this name (``lower``, ``lift``…) of the rooms that have one: of all, or of some in order."""
     folders = sorted(path.parent for place in _PLACES for path in _HERE.glob(f"{place}/{name}.py"))
     having = [".".join(folder.relative_to(_HERE).parts) for folder in folders]
     if rooms is not None:

@@ -1,7 +1,7 @@
-"""cdk8s beside the passes: a process of its own makes the objects, and they are compared with what was judged.
+"""Runs cdk8s in a process of its own while the passes run, and compares its objects with ours.
 
 Importing cdk8s starts Node and takes as long as all passes together, so a cold run starts it first. Nothing of cdk8s
-is ever loaded here (``targets/chart.py`` is the program that knows it).
+is ever loaded here (``lowering/chart.py`` is the program that knows it).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from compiler.manifest import Manifest
 
-_PROGRAM = Path(__file__).parent / "targets" / "chart.py"
+_PROGRAM = Path(__file__).parent / "lowering" / "chart.py"
 _FORMAT = "kubernetes"
 """What cdk8s makes; a ClusterConfig is an object too, and no cluster has it."""
 _CHUNK = 4_000_000
@@ -79,7 +79,7 @@ class Synthesis:
 
     @property
     def busy(self) -> bool:
-        """Whether it has objects of which nobody has asked yet."""
+        """Whether it has objects that nobody has asked for yet."""
         return bool(self._asked)
 
     def start(self) -> subprocess.Popen[str]:
@@ -87,7 +87,7 @@ class Synthesis:
         if self._process is None:
             self.folder = tempfile.mkdtemp(prefix="trainyard-")
             with open(self._stderr, "wb") as stderr:
-                # -P: beside the program lie modules named like those of the standard library.
+                # -P: the program's folder has modules named like those of the standard library.
                 self._process = subprocess.Popen(  # noqa: S603 - our own program
                     [sys.executable, "-P", str(_PROGRAM), self.folder],
                     stdin=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""What a run did not read: clusters of the same repository whose specs it was not given."""
+"""Clusters of the same repository that a run did not read, since their specs were not among its arguments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from compiler.emit import MANIFEST, UNREADABLE
 from compiler.inputs import is_file, is_folder, read_bytes, real_path, with_file
 
-_SPECS = "specs"  # the folder beside `policies/` that `cli` reads where no path is given
+_SPECS = "specs"  # the folder next to `policies/` that `cli` reads where no path is given
 
 
 def is_everything(

@@ -1,4 +1,4 @@
-"""What was judged, rendered and written: every file of a cluster's folder, and cdk8s' word on each object."""
+"""Renders and writes the files of a cluster's folder, with cdk8s' check of each object."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def known_runs(done: Compilation) -> list[Run]:
 
 
 def _head(done: Compilation, plan: Plan, base: Path) -> bytes:
-    """What the folder was written from. Whatever an edit of the spec may change has a line between that it cannot."""
+    """What the folder was written from. Lines that edits of the spec change are separated by lines that none
+    changes."""
     sources = load_catalog().sources[:4]
     head = {
         "spec": _spec_file(done, base),
@@ -73,7 +74,7 @@ def _head(done: Compilation, plan: Plan, base: Path) -> bytes:
 
 
 def _spec_file(done: Compilation, base: Path) -> str:
-    """The file of the cluster's document: the same on every machine, and by whatever links its folder was reached."""
+    """The file of the cluster's document: the same on every machine, and with all links to its folder followed."""
     name = done.document.span(_NAME).file.name
     absolute = os.path.abspath(name)
     folder, file = os.path.split(absolute)

@@ -24,7 +24,7 @@ ORDER = (
     *("synthesis", "spec", "context"),
     # what people say, and what it means on any platform
     *("core.cloud", "core.pods"),
-    *("targets", "lift"),
+    *("lowering", "lift"),
     *("core.network", "core.health", "core.delivery", "core.secrets", "core.teams"),
     *("core.pools", "core.queues", "core.storage", "core.images", "core.jobs"),
     # what EKS makes of it
@@ -36,7 +36,7 @@ ORDER = (
         "platforms.eks.release",
     ),
     *("platforms.eks.network", "platforms.eks.nodes", "platforms.eks.volumes"),
-    *("platforms.eks.runs", "platforms.eks.workloads"),
+    *("platforms.eks.runs", "platforms.eks.third_party_workloads"),
     *("platforms.eks.delivery", "platforms.eks.cluster", "platforms.eks.secrets"),
     *("platforms.eks.teams", "platforms.eks.health", "platforms.eks.system"),
     *("platforms.eks.bootstrap", "platforms.eks.answers"),
@@ -48,27 +48,27 @@ ORDER = (
     "platforms.parallelcluster.answers",
     # the passes
     *("language", "resolve", "lower", "verify", "formats", "platforms.parallelcluster.formats"),
-    *("patches", "model", "policy", "history"),
+    *("patching", "model", "policy", "history"),
     *("outcome", "repeat", "report", "examples", "judge", "unread", "driver", "clusters", "writer"),
     *("lint", "linter", "cli", "__main__"),
 )
 # What is judged shares no code with what was written: (importing, imported), by room or by module of a room.
 APART = {
-    ("formats", "targets"),
-    ("formats", "*.target"),
+    ("formats", "lowering"),
+    ("formats", "*.lower"),
     ("formats", "*.resolve"),
-    ("*.lift", "targets"),
-    ("*.lift", "*.target"),
+    ("*.lift", "lowering"),
+    ("*.lift", "*.lower"),
     ("*.lift", "*.bodies"),
     ("*.lift", "*.origins"),
     ("*.lift", "*.resolve"),
     ("*.lift", "*.spec"),
-    ("lift", "targets"),
-    ("verify", "targets"),
-    ("verify", "*.target"),
-    ("model", "*.target"),
+    ("lift", "lowering"),
+    ("verify", "lowering"),
+    ("verify", "*.lower"),
+    ("model", "*.lower"),
     ("model", "*.resolve"),
-    ("policy", "*.target"),
+    ("policy", "*.lower"),
     ("policy", "*.resolve"),
     ("*.resolve", "manifest"),
 }
@@ -108,7 +108,7 @@ FILE_CALLS = {
 MAY_TOUCH_FILES = {
     "inputs": "is how the passes read",
     "cache": "keeps what runs said",
-    "targets.text": "keeps the code of templates",
+    "lowering.text": "keeps the code of templates",
     "source": "reads specs",
     "catalog": "reads facts, writes an overlay",
     "emit": "writes the output",
@@ -134,9 +134,9 @@ MAY_TOUCH_FILES = {
     "formats.terraform.structure": "reads the package's structures of the provider",
     "formats.cloudformation.derive": "makes the package's structures",
     "rooms": "finds the rooms modules",
-    "platforms.eks.health.target": "reads the program that it puts into a ConfigMap",
+    "platforms.eks.health.lower": "reads the program that it puts into a ConfigMap",
     "platforms.eks.addons": "finds its own modules",
-    "targets.chart": "reads the objects that cdk8s is to make",
+    "lowering.chart": "reads the objects that cdk8s is to make",
     "synthesis": "hands objects to cdk8s in files",
     "platforms.eks.health.scripts.condition_tainter": "runs in the cluster",
     "platforms.eks.health.scripts.burn_in": "runs in the cluster",
@@ -307,13 +307,13 @@ def test_only_the_chart_knows_cdk8s() -> None:
         name
         for name, path in modules()
         if any(each.startswith("cdk8s") for each in imports(path, name))
-    } == {"targets.chart"}
+    } == {"lowering.chart"}
 
 
 def test_the_chart_is_a_program_of_its_own() -> None:
     """It is started by its path, so nothing of Trainyard is there to import."""
-    assert own(ROOT / "compiler" / "targets" / "chart.py", "targets.chart") == set()
-    assert not [name for name, path in modules() if "targets.chart" in own(path, name)]
+    assert own(ROOT / "compiler" / "lowering" / "chart.py", "lowering.chart") == set()
+    assert not [name for name, path in modules() if "lowering.chart" in own(path, name)]
 
 
 def test_nothing_in_the_compiler_imports_policies() -> None:
@@ -413,7 +413,7 @@ def test_clock_environment_and_network_are_read_at_the_edge_alone() -> None:
         "datetime.today",
         "socket.socket",
     }
-    edge = ("cli", "catalog.refresh", "targets.chart", "platforms.eks.health.scripts", "cache")
+    edge = ("cli", "catalog.refresh", "lowering.chart", "platforms.eks.health.scripts", "cache")
     wrong = []
     for name, path in modules():
         for node in ast.walk(ast.parse(path.read_text())):

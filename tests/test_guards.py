@@ -22,7 +22,7 @@ from compiler.places import Key, Route
 from compiler.plan import Plan
 from compiler.plan.base import PlanNode
 from compiler.rooms import parts
-from compiler.spec.later import model_of
+from compiler.spec.lazy import model_of
 from compiler.verify import verify
 from compiler.verify.references import POD_SPECS, REFERENCES
 from compiler.writer import known_runs

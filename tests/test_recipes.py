@@ -32,7 +32,7 @@ NOT_RUN = {
     "a webhook's rule": "is found by the name of a kind whose definition is kept, and all that have rules have theirs",
     "a key of the spec": "is a field of a model: tests/test_guards.py asks for its bound",
     "what an upgrade asks for": "tests/catalog/test_upgrades.py reads entries of a test's own",
-    "a key that names a file which is no YAML": "is a key of the spec",
+    "a key that names a file other than YAML": "is a key of the spec",
     "a document of its own for a list item": "is a model of the language",
     "an immutable field": "tests/history/test_immutable.py runs over the rows",
     "A fault in what is written": "is a test that fails first",

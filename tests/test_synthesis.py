@@ -102,7 +102,7 @@ def test_it_runs_on_the_node_of_the_wheel_without_a_banner(tmp_path: Path) -> No
     (tmp_path / "object.yaml").write_text(
         '---\n{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}\n'
     )
-    program = ROOT / "compiler" / "targets" / "chart.py"
+    program = ROOT / "compiler" / "lowering" / "chart.py"
     done = subprocess.run(
         [sys.executable, "-P", program, _folder(tmp_path)],
         input=f"{tmp_path / 'object.yaml'}\n",
@@ -129,7 +129,7 @@ def test_a_cache_that_jsii_refuses(home: str, mode: int, tmp_path: Path) -> None
         '---\n{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}\n'
     )
     done = subprocess.run(
-        [sys.executable, "-P", ROOT / "compiler" / "targets" / "chart.py", _folder(tmp_path)],
+        [sys.executable, "-P", ROOT / "compiler" / "lowering" / "chart.py", _folder(tmp_path)],
         text=True,
         input=f"{tmp_path / 'object.yaml'}\n",
         capture_output=True,

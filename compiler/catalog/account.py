@@ -1,4 +1,4 @@
-"""What an AWS account must have been given before a cluster fits into it: service quotas and opt-in Regions."""
+"""What an AWS account needs before a cluster fits into it: service quotas and opt-in Regions."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def _data() -> dict[str, Any]:
 
 @cache
 def families() -> frozenset[str]:
-    """The families of which EKS Auto Mode launches instances."""
+    """The instance families that EKS Auto Mode launches."""
     return frozenset(_data()["families"])
 
 

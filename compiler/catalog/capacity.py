@@ -1,4 +1,4 @@
-"""What a pod can get of a machine: capacity without everything that is taken before pods are placed.
+"""What a pod can get of a machine: its capacity minus what the kubelet, the system and DaemonSets take.
 
 Formulas: karpenter-provider-aws v1.14.1 ``pkg/providers/instancetype/types.go`` (the scheduler's view, which decides
 whether a node is created at all); the kubelet's own reservation by nodeadm in amazon-eks-ami is the same.
@@ -37,7 +37,7 @@ class Step:
 
     @property
     def amounts(self) -> tuple[str, ...]:
-        """What it takes in words, without what it takes nothing of: ``("550m CPU", "5667Mi")``."""
+        """What it takes in words, without resources that it takes none of: ``("550m CPU", "5667Mi")``."""
         amounts = ((self.cpu_milli, "m CPU"), (self.memory_mib, "Mi"))
         return tuple(f"{amount}{unit}" for amount, unit in amounts if amount)
 

@@ -1,6 +1,6 @@
-"""Which values the pinned charts read, of upstream's `values.yaml` and templates (``derive_charts.py``).
+"""The Helm values that the pinned charts read, from their `values.yaml` and templates (``derive_charts.py``).
 
-A version is known, or nothing of a chart is: keys come and go with it.
+Keys come and go between versions, so only the pinned version of a chart is known.
 """
 
 from __future__ import annotations

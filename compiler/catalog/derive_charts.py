@@ -1,4 +1,4 @@
-"""Derives which values the pinned charts read: from their `values.yaml`, and from what their templates name.
+"""Derives the Helm values that the pinned charts read, from their `values.yaml` and from names in their templates.
 
 Usage: python -m compiler.catalog.derive_charts CHART VERSION FOLDER SOURCE
 

@@ -1,4 +1,4 @@
-"""What EBS refuses of a volume of type gp3, however it is asked for.
+"""Limits of EBS gp3 volumes, wherever a volume is requested (a StorageClass, a template, a node class).
 
 Sources: botocore 1.44.5 ec2, CreateVolume: Size, Iops and Throughput of gp3. EBS user guide, general-purpose: 500 IOPS
 for each GiB, and 0.25 MiB/s for each IOPS; the base of 3000 IOPS and 125 MiB/s is every volume's.
@@ -26,7 +26,7 @@ class Refusal(NamedTuple):
 
 
 def refusals(size: int | None, iops: int | None, throughput: int | None) -> Iterator[Refusal]:
-    """What is refused of a size in GiB, of IOPS, and of a throughput in MiB/s; what is not known is not looked at."""
+    """What EBS refuses of a size in GiB, of IOPS, and of a throughput in MiB/s; unknown values are not checked."""
     for field, value, bounds, unit in (
         ("size", size, _SIZES, "GiB"),
         ("iops", iops, _IOPS, "IOPS"),
@@ -53,5 +53,5 @@ def refusals(size: int | None, iops: int | None, throughput: int | None) -> Iter
         if throughput * _IOPS_A_MIB > given:
             limit = given // _IOPS_A_MIB
             what = f"a volume of {given} IOPS has at most {limit} MiB/s, not {throughput}"
-            help = f"write `iops: {throughput * _IOPS_A_MIB}` beside it, or less"
+            help = f"write `iops: {throughput * _IOPS_A_MIB}` too, or less"
             yield Refusal("throughput", what, help, _GUIDE)

@@ -1,4 +1,4 @@
-"""What public images are known to bring: the EFA plugin, libraries for devices, architectures, user.
+"""What public images contain: the EFA plugin, device libraries, architectures, user.
 
 One table (``data/images.json``), a source for each row. The first row of an image counts; of what no row has, nothing
 is known. Mirrors are seen through: those of Docker Hub, and pull-through caches of private ECR registries, whose
@@ -23,7 +23,7 @@ _HUB_HOSTS = frozenset({"docker.io", "index.docker.io", "registry-1.docker.io", 
 _PRIVATE = re.compile(r"[0-9]{12}\.dkr\.ecr(?:-fips)?\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?")
 _OFFICIAL = "public.ecr.aws/docker/"
 _OF_AWS = "dkr.ecr"
-"""In the table: private registries, of whatever Region."""
+"""In the table: private registries, of any Region."""
 _UPSTREAMS = (_HUB, "ghcr.io", "public.ecr.aws", "nvcr.io")
 
 

@@ -16,7 +16,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class NetworkCard:
-    """A network card: its index, how many interfaces it takes, and of which types.
+    """A network card: its index, and how many interfaces of which types it takes.
 
     ``types`` are EC2's: ``interface``, ``efa`` (an IP interface with EFA), ``efa-only`` (EFA without IP).
     """

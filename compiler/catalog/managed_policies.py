@@ -1,4 +1,4 @@
-"""AWS managed policies: which there are, and the path of each (``data/managed_policies.json``).
+"""AWS managed policies: their names, and the path of each (``data/managed_policies.json``).
 
 The path is part of the ARN, and a policy is attached by its ARN. So a wrong path fails like a name that does not exist
 (``NoSuchEntity``).

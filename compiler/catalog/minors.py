@@ -1,4 +1,4 @@
-"""Minor versions of Kubernetes that EKS has: one file each (``data/releases/<release>/kubernetes/<minor>.json``)."""
+"""Minor versions of Kubernetes on EKS: one file each (``data/releases/<release>/kubernetes/<minor>.json``)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Minor:
     ``left_out`` says why nothing is rendered for it; empty where something is. ``support_ends`` has the dates (ISO) on
     which ``standard`` and ``extended`` support end, where they are known. ``karpenter`` is the first version
     that takes it. ``addons`` are the builds of EKS add-ons, and ``images`` the release versions that EKS gives to AMI
-    aliases. ``asks`` is what the step to it asks for beside what every step does, ``brings`` what it is the first to
-    have. ``adds`` are the fields of core/v1, by type, that older ones do not know or have off; ``off`` those that this
-    one has off, each with its feature gate. ``source`` is where this was read, and ``checked`` when.
+    aliases. ``asks`` is what the step to it requires in addition to what every step does, ``brings`` what it is the
+    first to have. ``adds`` are the fields of core/v1, by type, that older ones do not know or have off; ``off`` those
+    that this one has off, each with its feature gate. ``source`` is where this was read, and ``checked`` when.
     """
 
     version: str

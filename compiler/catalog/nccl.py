@@ -1,4 +1,4 @@
-"""What NCCL's all-reduce reaches between instances: the bus bandwidth of ``all_reduce_perf``, in GB/s (10^9 bytes).
+"""Measured NCCL all-reduce between instances: the bus bandwidth of ``all_reduce_perf``, in GB/s (10^9 bytes).
 
 Between two nodes NCCL's tree exceeds what the network carries (NVIDIA/nccl-tests#22), so that a measurement there says
 nothing of more nodes; between those the bus bandwidth is at most the network's (nccl-tests, doc/PERFORMANCE.md).

@@ -1,4 +1,4 @@
-"""What AWS charges, in USD: nodes on demand by Region, Capacity Blocks, and what stands beside the nodes.
+"""What AWS charges, in USD: nodes on demand by Region, Capacity Blocks, and services that are not nodes.
 
 ``data/*_prices.json`` hold sets of prices, each with the source and date that all of its prices have. A price that no
 set has is ``None``: none is guessed. Where only another Region's is known, that is given, and says whose it is.
@@ -23,7 +23,7 @@ Prices: TypeAlias = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """USD of one unit, the Region of which it is, and where it is from."""
+    """USD of one unit, its Region, and its source."""
 
     usd: float
     region: str
@@ -60,12 +60,12 @@ def block(name: str, region: str) -> Price | None:
 
 
 def service(name: str, region: str) -> Price | None:
-    """What stands beside the nodes, by the name that the data give it, which ends in its unit."""
+    """The price of something other than a node, by its name in the data, which ends in its unit."""
     return _listed("service_prices.json", name, region)
 
 
 def auto_mode_fee(catalog: Catalog, name: str, region: str) -> Price | None:
-    """What EKS Auto Mode takes for an hour of an instance, beside its price."""
+    """What EKS Auto Mode adds to the price of an instance, for an hour."""
     instance = catalog.instance_types.get(name)
     price = on_demand(catalog, name, region)
     if instance is None or price is None:

@@ -1,4 +1,4 @@
-"""From EC2's answers to entries of the data file. One reading for ``build`` (stored) and ``refresh`` (live)."""
+"""Converts EC2's answers to entries of the data file, both stored (``build``) and live (``refresh``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The training runtimes that a release of Kubeflow Trainer brings with it: manifests, as they were released."""
+"""The training runtimes that ship with a release of Kubeflow Trainer, as released manifests."""
 
 from __future__ import annotations
 

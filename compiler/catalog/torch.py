@@ -1,7 +1,7 @@
-"""What torchrun does when its pod is asked to stop, and which PyTorch an image holds where its tag says so.
+"""What torchrun does when its pod is stopped, and which PyTorch version an image's tag names.
 
 On SIGTERM torchrun passes the signal on to its ranks, waits, and kills those that still run. It waits 30 seconds,
-whatever the grace period of the pod. PyTorch 2.12 reads another number from ``TORCH_ELASTIC_SHUTDOWN_TIMEOUT`` or
+regardless of the pod's grace period. PyTorch 2.12 reads another number from ``TORCH_ELASTIC_SHUTDOWN_TIMEOUT`` or
 ``--shutdown-timeout`` (torch/distributed/launcher/api.py and elastic/agent/server/api.py of the wheels torch 2.11.0,
 which has neither, and 2.12.0; pytorch/pytorch#172596).
 """

@@ -20,9 +20,9 @@ VERDICTS = (SAFE, UNKNOWN, MANUAL, BLOCKED)
 class Upgrade:
     """One entry of a component's file: a change that a step from one range of versions into another goes through.
 
-    ``verdict``: ``safe`` needs nothing of people; ``manual`` needs the ``steps``, and before them what the
+    ``verdict``: ``safe``: nobody has to do anything; ``manual`` needs the ``steps``, and before them what the
     ``precondition`` says; ``blocked`` must not be taken. With ``no_runs`` it is blocked as long as a run goes on.
-    ``restarts`` says what restarts beside what every new version
+    ``restarts`` says what restarts in addition to what every new version
     of the component does. ``sources`` are upstream's documents with version.
     """
 

@@ -1,4 +1,4 @@
-"""Xid codes: which faults of an NVIDIA GPU mean a sick node, and which a sick program."""
+"""Xid codes: which faults of an NVIDIA GPU mean a broken node, and which a broken program."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from compiler.dataclass import dataclass
 
 IGNORE = "IGNORE"
-"""The action of a list that wants nothing done."""
+"""The action of an Xid for which nothing has to be done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class XidTable:
     lists: Mapping[str, XidList]
 
     def fatal(self, source: str = "node-monitoring-agent") -> tuple[int, ...]:
-        """The codes for which a source wants something done to the node. Unknown source: ``KeyError``.
+        """The codes for which a source recommends an action on the node. Unknown source: ``KeyError``.
 
         Codes of ``application`` and those that the source itself ignores are left out: the agent calls 109
         fatal, and its user guide 13 and 31, yet a faulty program raises them on a healthy GPU.

@@ -1,4 +1,4 @@
-"""Zones: their names differ by account in some regions, their ids nowhere.
+"""Availability Zones: zone names differ between accounts in some Regions, zone ids do not.
 
 `us-east-1a` of one account need not be that of another; `use1-az4` is one place for all (AWS Regions and Availability
 Zones, AZ IDs, read 2026-11-22). The built-in catalog has the names of the account whose answers moto stores;

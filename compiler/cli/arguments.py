@@ -91,13 +91,13 @@ def _command(commands: Commands, name: str, help: str) -> argparse.ArgumentParse
     command = commands.add_parser(
         name, help=help, description=description, formatter_class=_Formatter
     )
-    # What stands before the command is not reset by what stands behind it.
+    # Options before the command are not reset by the defaults of those after it.
     _common(command, default=argparse.SUPPRESS)
     return command
 
 
 def _common(parser: argparse.ArgumentParser, default: object) -> None:
-    """The options that may stand before and behind the command."""
+    """The options that may be given before or after the command."""
     for flags, help in (
         (("--no-color",), "plain text (NO_COLOR does the same)"),
         (("-q", "--quiet"), "findings only, no progress and no summary"),
@@ -130,7 +130,7 @@ def _judging(command: argparse.ArgumentParser) -> None:
         "(default: TRAINYARD_CACHE_DIR, or `trainyard` in XDG_CACHE_HOME or ~/.cache)",
     )
     command.add_argument(
-        "--no-cache", action="store_true", help="judge everything anew, and keep nothing"
+        "--no-cache", action="store_true", help="judge everything again, and cache nothing"
     )
 
 
@@ -209,7 +209,7 @@ def _init(commands: Commands) -> None:
         nargs="?",
         type=Path,
         metavar="FILE",
-        help="where to write it (default: specs/NAME.yaml); what stands there is never replaced",
+        help="where to write it (default: specs/NAME.yaml); an existing file is never replaced",
     )
     for flag, metavar, help in (
         ("--name", "NAME", "the cluster's name (default: lab)"),
@@ -264,7 +264,7 @@ def _check(commands: Commands) -> None:
 
 def _report(commands: Commands) -> None:
     command = _command(
-        commands, "report", "print what a reviewer wants to know of each cluster, in Markdown"
+        commands, "report", "print a report of each cluster for reviewers, in Markdown"
     )
     _specs(command)
     _committed(command)

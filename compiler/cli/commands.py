@@ -91,7 +91,7 @@ def _report(options: argparse.Namespace, done: Outcome) -> int:
 
 @command
 def run_report(options: argparse.Namespace) -> int:
-    """``report``: what a reviewer wants to know of each cluster; 1 where a spec is in error."""
+    """``report``: a report of each cluster for reviewers; exit code 1 if a spec is in error."""
     from compiler.cli.report import text
     from compiler.driver import check
 
@@ -159,7 +159,7 @@ def _compile_all(options: argparse.Namespace, cdk8s: Synthesis) -> int:
 def _write_all(
     options: argparse.Namespace, done: Outcome, settings: Options, cdk8s: Synthesis
 ) -> int:
-    """Every folder is compared before the first is written, so that what one refuses keeps all from being written."""
+    """Every folder is compared before the first is written, so an error of one keeps all from being written."""
     from compiler.writer import prepare, write
 
     ready = [

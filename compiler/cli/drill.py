@@ -1,4 +1,4 @@
-"""What ``drill`` prints: what must follow as comments, and the Job below them."""
+"""The output of ``drill``: the Job, and above it, as comments, what must happen once it runs."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def entry() -> None:
 
 
 def _asked(request: repeat.Request) -> int:
-    """What a run before said, or else a run of which everything is noted."""
+    """The output of an earlier run with the same inputs, or a new run that is recorded."""
     known = request.answer()
     if known is not None:
         return known

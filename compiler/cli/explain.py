@@ -122,7 +122,7 @@ def _unknown(
         hint = near_help(field, sorted(close or fields), "field")
         return f"nothing is known of field `{field}` of `{subject}`: {hint}"
     if subject in written:
-        return f"nothing of `{subject}` is derived: the spec has all of it"
+        return f"no value of `{subject}` is derived: the spec sets all of them"
     candidates = sorted(known | written)
     if "/" not in subject:
         candidates = [*slugs, *candidates]

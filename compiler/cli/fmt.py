@@ -1,4 +1,4 @@
-"""``fmt``: keys of specs under their names of today."""
+"""``fmt``: find or rename former keys in specs."""
 
 from __future__ import annotations
 
@@ -10,18 +10,21 @@ from pathlib import Path
 
 from compiler.cli.exits import CLEAN, FINDINGS, USAGE
 from compiler.cli.streams import UsageError, err, out
+from compiler.diagnostics import Diagnostic
+from compiler.diagnostics.words import numbered
 from compiler.language.renaming import API, UnreadableError, rename
-from compiler.source.read import is_yaml, read
+from compiler.source.assemble import spec_files
+from compiler.source.read import read
 
 
 def fmt(paths: Iterable[str], *, fix: bool) -> int:
     """Name the keys that had another name before; ``fix`` renames them in the files."""
+    faults: list[Diagnostic] = []
     keys = files = unreadable = 0
-    for path in _files(paths):
-        file, faults = read(path)
+    for path in _files(paths, faults):
+        file, unread = read(path)
         if file is None:
-            err("".join(f"{path}: {fault.message}\n" for fault in faults))
-            unreadable += 1
+            faults += unread
             continue
         if API not in file.text:
             continue
@@ -39,36 +42,37 @@ def fmt(paths: Iterable[str], *, fix: bool) -> int:
             out(f"{path}:{each.line}:{each.column}: `{each.former}` is called `{each.name}`\n")
         if fix:
             _write_over(path, text)
+    for fault in faults:
+        err(f"{fault.message}\n")
     _summarise(keys, files, fix)
-    if unreadable:
+    if faults or unreadable:
         return USAGE
     return FINDINGS if keys and not fix else CLEAN
 
 
-def _files(paths: Iterable[str]) -> Iterator[str]:
-    """The YAML files at and below paths, each once."""
+def _files(paths: Iterable[str], faults: list[Diagnostic]) -> Iterator[str]:
+    """The given files, and those of given folders that ``check`` would read as specs."""
     for given in paths:
         if os.path.isfile(given):
             yield given
         elif os.path.isdir(given):
-            for folder, folders, names in os.walk(given):
-                folders.sort()
-                yield from (os.path.join(folder, name) for name in sorted(names) if is_yaml(name))
+            yield from spec_files(given, faults)
         else:
             raise UsageError(f"`{given}` is no file and no folder")
 
 
 def _summarise(keys: int, files: int, fix: bool) -> None:
+    found = f"{numbered(keys, 'key')} in {numbered(files, 'file')}"
     if not keys:
         out("every key has its name\n")
     elif fix:
-        out(f"renamed {keys} keys in {files} files\n")
+        out(f"renamed {found}\n")
     else:
-        out(f"{keys} keys in {files} files: `trainyard fmt --fix` renames them\n")
+        out(f"{found}: `trainyard fmt --fix` renames {'it' if keys == 1 else 'them'}\n")
 
 
 def _write_over(path: str, text: str) -> None:
-    """Replace the text of a file at once, with the line ends, the byte order mark and the mode that it has."""
+    """Replace the text of a file at once; its line ends, byte order mark and mode stay."""
     target = Path(os.path.realpath(path))
     try:
         before = target.read_bytes()
@@ -76,10 +80,14 @@ def _write_over(path: str, text: str) -> None:
             text = text.replace("\n", "\r\n")
         encoding = "utf-8-sig" if before.startswith(b"\xef\xbb\xbf") else "utf-8"
         handle, made = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode(encoding))
-        shutil.copymode(target, made)
-        os.replace(made, target)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode(encoding))
+            shutil.copymode(target, made)
+            os.replace(made, target)
+        except OSError:
+            os.unlink(made)
+            raise
     except OSError as fault:
         reason = (fault.strerror or str(fault)).lower()
         raise UsageError(f"cannot write `{path}`: {reason}") from None

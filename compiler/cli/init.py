@@ -1,4 +1,4 @@
-"""``init``: a few answers, given as options or asked for, make the first spec of a cluster."""
+"""``init``: writes the first spec of a cluster from a few answers, given as options or asked for."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _option(key: str) -> str:
 
 
 def path_of(options: argparse.Namespace, given: Mapping[str, str]) -> Path:
-    """Where the spec will stand: nothing is there yet."""
+    """The path of the new spec, where no file exists yet."""
     name = given["name"]
     if "/" in name or not name.isprintable() or name in ("", ".", ".."):
         raise UsageError(f"`--name {name}` is no name of a cluster")
@@ -161,7 +161,7 @@ def spec(given: Mapping[str, str], catalog: Catalog, path: Path) -> str:
             f"    - {{name: {team}, namespaces: [{team}], quota: [{{pool: {pool}, nodes: {nodes}}}]}}",
         ]
         queue = f"queue: {team}, "
-    # A gang that Spot takes apart would say nothing of the network (PLC013).
+    # A gang that loses nodes to Spot would not measure the network (PLC013).
     if nodes > 1 and given["buy"] != SPOT and expected(known, 2) is not None:
         lines += [
             "",
@@ -244,7 +244,7 @@ def _scalar(text: str) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write the spec, unless something stands there by now."""
+    """Write the spec, unless the file exists by now."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("x", encoding="utf-8", newline="\n") as handle:
         handle.write(text)

@@ -15,6 +15,7 @@ from compiler.cli.streams import UsageError, err, has_colors, out, save
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.pages import Page, load_pages
 from compiler.diagnostics.render import render, summary
+from compiler.diagnostics.words import numbered
 from compiler.source.read import is_yaml
 
 # Input that cannot be read, and output that cannot be written: the run could not do its work.
@@ -99,8 +100,7 @@ def report_diagnostics(
     else:
         parts = []
     if excused:
-        noun = "exception" if excused == 1 else "exceptions"
-        parts.append(f"{excused} {noun}")
+        parts.append(numbered(excused, "exception"))
     if parts:
         say(options, ", ".join(parts))
 

@@ -1,4 +1,4 @@
-"""A run whose inputs are those of a run before says what that one said.
+"""Repeats the output of an earlier run whose inputs were the same.
 
 This is looked up before anything else is imported, so only the standard library's smallest modules are used. What was
 read and listed, and is asked for again here, is noted by ``compiler/inputs.py``. The rest of the question: the words of
@@ -29,7 +29,7 @@ from compiler.inputs import Record, Seen, unchanged
 
 _COMMANDS = ("check", "compile", "lint")
 _KEPT = (CLEAN, FINDINGS, STALE)
-"""How a run ends that can be repeated. Input that cannot be read, and our own faults, are looked at anew."""
+"""Exit codes of runs that can be repeated. Unreadable input and internal errors are judged again each time."""
 _OUT, _ERR, _FILE = "out", "err", "file"
 _MOST = 8 << 20  # characters of output that are kept
 
@@ -47,7 +47,7 @@ class Request:
         self.question = ["run", cache.program, *today, os.getcwd(), has_colors(no_color), *words]
 
     def answer(self) -> int | None:
-        """Say again what a run said that was asked the same, if it saw what is there now; its exit code."""
+        """Repeat the output of a run with the same arguments, if what it read is unchanged; returns its exit code."""
         known = self.cache.get(self.question)
         if known is None:
             return None

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from compiler.catalog import load_catalog
+from compiler.diagnostics.words import numbered
 from compiler.driver import check
 from compiler.emit import MANIFEST, UNREADABLE
 from compiler.inputs import is_file, read_bytes, real_path
@@ -74,14 +75,14 @@ def _before(name: str, options: Options) -> tuple[Subject | None, str]:
     base = real_path(options.against.absolute().parent)
     spec = Path(base) / file
     if not is_file(spec):
-        return (None, f"not known, since `{file}` is not beside `{options.against}`")
+        return (None, f"not known, since `{file}` is not next to `{options.against}`")
     earlier = replace(options, output=options.against, against=None, hold=False)
     done = check([spec], earlier, current=lambda _: None)
     for compilation in done.compilations:
         has_spec = compilation.plan is not None and compilation.spec is not None
         if compilation.name == name and has_spec:
             return _subject(compilation, options), ""
-    return None, f"not known, since `{file}` beside `{options.against}` is in error"
+    return None, f"not known, since `{file}` next to `{options.against}` is in error"
 
 
 def _line(subject: Subject) -> str:
@@ -95,6 +96,5 @@ def _line(subject: Subject) -> str:
         if paths:
             parts.append(f"{len(paths)} {word}")
     if subject.findings:
-        count = len(subject.findings)
-        parts.append("1 finding" if count == 1 else f"{count} findings")
+        parts.append(numbered(len(subject.findings), "finding"))
     return f"- **{subject.name}**: {', '.join(parts) or 'unchanged'}"

@@ -1,4 +1,4 @@
-"""What every command does with its arguments: the settings of a run, and wrong usage in one line."""
+"""What every command does with its arguments: makes the settings of a run, and reports wrong usage in one line."""
 
 from __future__ import annotations
 
@@ -112,13 +112,13 @@ def _in_repository(output: Path) -> str:
 
 def own_policies() -> Path | None:
     """The ``policies/`` of the folder in which the command is run. Rules are code, so none is taken from anywhere
-    else: not from beside what is read, nor from above it."""
+    else: not from next to what is read, nor from above it."""
     folder = Path("policies")
     return folder if inputs.is_folder(folder) else None
 
 
 def _say_what_is_not_applied(options: argparse.Namespace) -> None:
-    """A note on policies that lie beside what is read, where somebody may expect that they are applied."""
+    """A note on policies next to what is read that are not applied, though somebody may expect it."""
     from compiler.policy.load import SETTINGS
 
     for path in map(Path, options.paths):

@@ -1,4 +1,4 @@
-"""Standard output and standard error, whatever the caller set them to."""
+"""Standard output and standard error, made safe whatever encoding or state the caller left them in."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from compiler.cli.exits import BROKEN_PIPE
 
 written_files: list[Callable[[str, str], object]] = []
-"""Who is told of each report that is written into a file."""
+"""Called with each report that is written into a file."""
 
 
 class UsageError(Exception):

@@ -1,4 +1,4 @@
-"""The words that completion offers: of the rules, the specs, the facts and the language as they are now."""
+"""The words that shell completion offers: rules, specs, facts and keys, as they are now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Did-you-mean: the one measure of what is nearly a word, for every message."""
+"""Did-you-mean: the one measure of similar words, for every message."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from compiler.diagnostics.diagnostic import Diagnostic, Severity
+from compiler.diagnostics.words import numbered
 
 
 def sort(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -25,8 +26,7 @@ def summary(diagnostics: Iterable[Diagnostic]) -> str:
     for level in reversed(Severity):
         count = counts[level]
         if count:
-            plural = "s" if count > 1 else ""
-            parts.append(f"{count} {level}{plural}")
+            parts.append(numbered(count, str(level)))
     return ", ".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""What is a secret, by its form or by the name before it: found in what is judged, hidden in what is shown."""
+"""Detects credentials by their form or by the name before them: reported when found, hidden when shown."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ _KEYS = "|".join(name[1:].replace("_", "[-_]?") for name in NAMES)
 # A name begins with a word, with the part of one after `_`, or with a capital after small letters (`adminPassword`).
 _BEGINS = r"(?:\b|_|(?<=[a-z0-9])(?=[A-Z]))"
 _ASSIGNED = r"(?P<after>[\"']?)(?P<sign>\s*[:=]\s*)(?P<quote>[\"']?)"
-# A password in quotes is one whatever its length: `password = "loki"`.
+# A quoted password counts with any length: `password = "loki"`.
 _SHORT = r"(?P<after>[\"']?)(?P<sign>\s*[:=]\s*)(?P<quote>[\"'])(?P<value>[^\s\"',}\]$]{3,5})[\"']"
 _NAMED = rf"{_BEGINS}(?i:{_KEYS}){_ASSIGNED}(?P<value>[^\s\"',}}\]$]{{6,}})"
 _QUOTED = rf"{_BEGINS}(?i:PASSWORD|PASSWD|PASSPHRASE){_SHORT}"
@@ -102,7 +102,7 @@ _RANDOM = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[\w+/=.~-]{20,}$")
 
 @lru_cache(maxsize=4096)
 def forms(text: str) -> tuple[str, ...]:
-    """What kinds of secrets stand in a text, by their form. Most jobs of a set have the same words."""
+    """The kinds of secrets in a text, by their form. Most jobs of a set have the same words."""
     possible = _possible(text)
     return tuple(what for what, pattern in possible if re.search(pattern, text))
 
@@ -168,7 +168,7 @@ def _worded(name: str) -> str:
 
 
 def literal(value: str) -> bool:
-    """Whether a value stands for itself: it is no variable, template, path or ARN, and not empty."""
+    """Whether a value is literal: no variable, template, path or ARN, and not empty."""
     return _REFERENCE.match(value) is None
 
 
@@ -187,7 +187,7 @@ def carried(name: str, value: str) -> str:
 
 
 def named_values(text: str) -> list[str]:
-    """The names of keys of a text that carry credentials, and have a value that stands for itself.
+    """The names of keys of a text that carry credentials and have a literal value.
 
     Of a program's text no expression counts: ``api_key=os.environ["API_KEY"]``.
     """

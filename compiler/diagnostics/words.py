@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 
+def numbered(count: int, one: str, several: str = "") -> str:
+    """A number with its noun: ``1 file``, ``2 files``. ``several``: a plural that is not formed by ``s``."""
+    if count == 1:
+        return f"1 {one}"
+    return f"{count} {several or f'{one}s'}"
+
+
 def kind_of(value: Any) -> str:
     """What a YAML value is, in words."""
     if value is None or value == "":

@@ -1,4 +1,4 @@
-"""How a file shows that it is ours: by a line that every file of ours has among its first.
+"""Recognises our own files, by a line that each of them has near its top.
 
 The line holds the file's path in the cluster's folder and nothing that changes. So it never conflicts in a merge, a
 file with conflict markers is still known as ours, and a copy under another name is not.

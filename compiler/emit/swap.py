@@ -1,4 +1,4 @@
-"""Replacing a folder as a whole: lock, staging folder, exchange, recovery.
+"""Replaces a folder as a whole: lock, staging folder, exchange, recovery.
 
 A kill at any point leaves the whole old or the whole new tree. Linux exchanges two folders in one step
 (renameat2(2), RENAME_EXCHANGE, kernel 3.15); elsewhere two renames do it, and the next run

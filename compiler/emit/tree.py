@@ -53,7 +53,7 @@ class TreeDiff:
 
     @property
     def failed(self) -> bool:
-        """Whether an error stands in the way of a write."""
+        """Whether an error prevents a write."""
         severities = {item.severity for item in self.diagnostics}
         return Severity.ERROR in severities
 
@@ -94,7 +94,7 @@ def write(root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None
             diagnostics=(
                 error(
                     "OUT004",
-                    f"another run is writing beside `{root}`",
+                    f"another run is writing next to `{root}`",
                     help="wait until it has ended, then try again",
                 ),
             )
@@ -104,7 +104,7 @@ def write(root: Path, files: Mapping[str, bytes], before: TreeDiff | None = None
 
 
 def interrupted(root: Path) -> bool:
-    """Whether a killed run left anything beside the folder, which the next write removes."""
+    """Whether a killed run left files next to the folder, which the next write removes."""
     return any(map(stands, swap.staging(root)))
 
 
@@ -264,7 +264,7 @@ def _scan(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
 
 
 def _holds(state: _Comparison, path: str, wanted: bytes) -> bool:
-    """Whether what stands at a path is what is wanted."""
+    """Whether the file at a path has the wanted content."""
     entry = state.entries[path]
     if not stat.S_ISREG(entry.st_mode):
         return False
@@ -274,7 +274,7 @@ def _holds(state: _Comparison, path: str, wanted: bytes) -> bool:
 
 
 def _in_the_way(files: Mapping[str, bytes], possible: set[str], foreign: list[str]) -> set[str]:
-    """Foreign entries where a file or a folder of ours must stand."""
+    """Foreign entries at paths of our files and folders."""
     conflicts = files.keys() - possible
     folders = set(chain.from_iterable(map(_folders, files)))
     conflicts |= folders.intersection(foreign)
@@ -288,7 +288,7 @@ def _diagnostics(root: Path, in_the_way: set[str], foreign: list[str]) -> Iterat
     for path in sorted(in_the_way):
         yield error(
             "OUT005",
-            f"`{root / path}` stands in the way and was not written by Trainyard",
+            f"`{root / path}` is in the way and was not written by Trainyard",
             help="move it out of the output folder, or remove it; a file of Trainyard's says so in its first line",
         )
     for path in foreign:

@@ -141,7 +141,7 @@ def _sequence(items: list[Any] | tuple[Any, ...], indent: str, lines: list[str])
             _sequence(item, inner, lines)
         else:
             lines.append(f"{inner}{_scalar(item, inner)}")
-        # The first line moves up beside the dash.
+        # The first line moves up to the dash.
         entry = lines[first][len(inner) :]
         lines[first] = f"{indent}- {entry}"
 
@@ -165,7 +165,7 @@ def _scalar(value: Any, indent: str) -> str:
 
 
 def _float(value: float) -> str:
-    """YAML 1.1 wants a point and a signed exponent."""
+    """YAML 1.1 requires a point and a signed exponent."""
     if not math.isfinite(value):
         raise TypeError(f"{value} has no place in a manifest")
     mantissa, e, exponent = repr(value).partition("e")

@@ -1,4 +1,4 @@
-"""The examples of rules, run: whether a rule finds what `Fails` shows, and nothing in what `Passes` shows."""
+"""Runs the examples of rules: a rule must find what `Fails` shows, and nothing in what `Passes` shows."""
 
 from __future__ import annotations
 

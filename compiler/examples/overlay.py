@@ -1,4 +1,4 @@
-"""An example laid over a base: mappings by key, lists by ``name``, ``key``, ``pool`` or position.
+"""Merges an example over a base: mappings by key, lists by ``name``, ``key``, ``pool`` or position.
 
 ``null`` removes a key. ``$patch: delete`` removes an object, ``$patch: replace`` stands for a whole mapping.
 """
@@ -12,7 +12,7 @@ from compiler.manifest import Body, ref_of
 
 _KEYS = ("name", "key", "pool")
 _STARTED = ("NodePool", "ClusterTrainingRuntime")
-"""Kinds of which a new object starts as the base's own, since an example names only what it is about."""
+"""Kinds whose new objects start as a copy of the base's, since an example names only what it is about."""
 
 
 def overlaid(base: Sequence[Body], changes: Sequence[Body]) -> list[Body]:

@@ -1,4 +1,4 @@
-"""From an example of a rule's page to what the rule finds in it.
+"""Runs a rule on one example of its page, and returns what it finds.
 
 An example is a part of a spec (the keys under ``spec:``), or manifests, as YAML. A part is laid over a spec, manifests
 over a set of objects, that are without fault (``data/``). Comments at the top of an example say how it is judged:
@@ -34,7 +34,7 @@ from compiler.lift import lift
 from compiler.lower import lower
 from compiler.manifest import Body, Manifest
 from compiler.output import Artifact
-from compiler.patches import apply_patches
+from compiler.patching import apply_patches
 from compiler.places import Document, SourceFile
 from compiler.plan import Plan
 from compiler.platforms.eks.overrides.plan import ObjectPatch

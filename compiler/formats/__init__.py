@@ -1,4 +1,4 @@
-"""The formats of what is written: each says what it wants, reads itself back, recognises itself and writes.
+"""The formats of what is written: each has a judge, a lift, a recogniser and a writer.
 
 Each module of this package (or package in it) is one format, and so is each in ``formats`` of a platform; what its
 artifacts are called says ``compiler.output.artifact``, or the platform. It has:
@@ -51,7 +51,7 @@ __all__ = [
 class Setting:
     """What artifacts are judged in.
 
-    ``closed``: they are all there is, our own output; ``external`` are objects that exist beside them. ``near`` says of
+    ``closed``: they are all there is, our own output; ``external`` are objects that exist besides. ``near`` says of
     two files of an open set whether what is in them is likely to belong together, ``collide`` whether objects of one
     name are one object there. ``others``: everything that is
     written with them, of every format; ``folder``: where, in the repository.
@@ -179,7 +179,7 @@ def _faults(artifacts: Sequence[Artifact], setting: Setting, *, late: bool) -> l
 
 
 def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Plan:
-    """The plan that artifacts of all formats carry. ``closed``: nothing exists beside them."""
+    """The plan that artifacts of all formats carry. ``closed``: no other objects exist."""
     nodes: list[PlanNode] = []
     for name, of_format in _by_format(artifacts).items():
         nodes += format_of(name).lifted(of_format, closed=closed)

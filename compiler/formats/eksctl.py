@@ -1,4 +1,4 @@
-"""eksctl's ClusterConfig: an object that no cluster has, read by eksctl, by its published schema and its own checks."""
+"""eksctl's ClusterConfig: not an object in a cluster; judged by eksctl's published schema and its own checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects for Flux or kubectl, written by cdk8s: by released CRDs, the rules of webhooks, and their references."""
+"""Kubernetes objects, written by cdk8s; judged by released CRDs, the webhooks' rules, and their references."""
 
 from __future__ import annotations
 

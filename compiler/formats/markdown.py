@@ -1,4 +1,4 @@
-"""Pages that people read, with commands that they run: what a page names must be there.
+"""Pages with commands that people run: every file and object that a page names must exist.
 
 Nobody publishes a schema of a page, so it is judged by what can be judged: each block ends, the quotes of its shell are
 closed, the files of the cluster's folder that links and commands name are written, and every resource that `kubectl` is
@@ -151,7 +151,7 @@ def _groups() -> set[str]:
 
 
 def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
-    """A page, or a script (``shell``), carries nothing of the plan."""
+    """No nodes: a page, or a script (``shell``), holds none of the plan."""
     return ()
 
 
@@ -166,7 +166,7 @@ def recognised(body: Any) -> bool:
 
 
 def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:
-    """Nothing of a text that people read is counted."""
+    """No objects: text for people is not counted."""
     return ()
 
 

@@ -1,4 +1,4 @@
-"""Scripts that people run, for bash: their quotes end, and what they name is written.
+"""Bash scripts that people run: quotes must be closed, and the files they name must be written.
 
 Nobody publishes a schema of a script. It is judged as the shell blocks of pages are: it can be read to its end, the
 files of the cluster's folder that it names are there, and every resource that ``kubectl`` is asked for is of a known

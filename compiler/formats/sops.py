@@ -1,4 +1,4 @@
-"""Configurations of SOPS: which key encrypts what. SOPS reads one of them (`--config`) when a file is encrypted.
+"""SOPS configurations: which key encrypts what. SOPS reads one (`--config`) when a file is encrypted.
 
 Source: getsops/sops v3.11.0, README.rst, creation rules; kms/keysource.go: ARNs of keys and of aliases.
 """

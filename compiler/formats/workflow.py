@@ -1,4 +1,4 @@
-"""Workflows of GitHub Actions: GitHub runs them once they lie in ``.github/workflows``.
+"""GitHub Actions workflows: GitHub runs them once they are in ``.github/workflows``.
 
 They are judged by their grammar as far as ours use it (GitHub documentation, workflow syntax for GitHub Actions): keys,
 events, rights, steps that run something or use an action, expressions that end. An action is named by the commit that
@@ -142,7 +142,7 @@ def _command(text: str, path: Path) -> Iterator[Fault]:
             SCHEMA,
             "SCH012",
             path,
-            "an expression stands in a command, which runs whatever it holds",
+            "an expression is part of a command, which runs any text that it holds",
             "put it into a variable under `env:`, and name that",
         )
     try:

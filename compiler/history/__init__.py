@@ -1,4 +1,4 @@
-"""What was committed before, and what an edit means for a cluster that runs it.
+"""Compares a plan with what was committed: what an edit means for a cluster that runs it.
 
 The committed output is part of the input of a compilation: a TrainJob is immutable, a run outlives the words that
 asked for it, and the API server refuses many edits for ever. ``hold`` compares the plan with the runs that were

@@ -1,4 +1,4 @@
-"""What differs between an object as it was submitted and as it would be written now, field by field."""
+"""The differences between an object as submitted and as it would be written now, field by field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims keep the size that they were created with.
+"""Edits of the size of a PersistentVolumeClaim: claims keep the size that they were created with.
 
 The API server refuses another size for a claim without an expandable storage class (Kubernetes 1.35, API validation
 of PersistentVolumeClaims: only dynamically provisioned claims can be resized). What a claim says does not bound what

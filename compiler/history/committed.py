@@ -15,12 +15,12 @@ from compiler.emit import MANIFEST, UNREADABLE
 from compiler.emit.marker import is_marked, marked
 from compiler.emit.yaml import encoded
 from compiler.history.runs import SUBMITTED, Run, read_index, read_runs, runs_of_index
+from compiler.lowering.body import object_path
 from compiler.manifest import Body, Manifest, ref_of
 from compiler.places import Route, SourceFile
 from compiler.platforms.eks.jobs.heads import JOBS
 from compiler.platforms.eks.jobs.kinds import kinds
 from compiler.source.parse import parse
-from compiler.targets.body import object_path
 
 _SPEC = Route(("spec",))
 _NOT_APPLIED = ("bootstrap", "runs")
@@ -89,7 +89,7 @@ class Committed:
         return latest
 
     def holds(self, manifest: Manifest) -> bool:
-        """Whether an object stands there just as it would be written."""
+        """Whether the committed object is exactly as it would be written."""
         text = encoded(manifest.body, manifest.choices)
         content = marked(manifest.path, text)
         return self._read(manifest.path) == content
@@ -222,14 +222,14 @@ class Committed:
             )
 
     def template(self, path: str) -> Body | None:
-        """The body of a file that is no object, as it stands there; ``None`` where it cannot be read."""
+        """The committed body of a file that is no object; ``None`` where it cannot be read."""
         data = self._read(path)
         if data:
             return self._body(path, data)
         return None
 
     def manifest(self, ref: str, path: str, like: Manifest) -> Manifest | None:
-        """The object at a path as it stands there, with the places of ``like``; ``None`` where it cannot be read."""
+        """The committed object at a path, with the places of ``like``; ``None`` where it cannot be read."""
         try:
             data = self._read(path)
             if not data:  # where Trainyard 0.1 had it

@@ -1,4 +1,4 @@
-"""Edits of a pool that make its nodes others than they are: Karpenter calls them drifted.
+"""Edits of a pool after which Karpenter replaces its nodes (drift).
 
 Sources: Karpenter 1.14, concepts/disruption, *Drift*: the fields of NodePool and EC2NodeClass that drift nodes. A pod's
 annotation ``karpenter.sh/do-not-disrupt``, which all pods of ours have, keeps its node until the pod ends.
@@ -82,7 +82,7 @@ def _of_pool(manifest: Manifest, committed: Committed) -> Iterator[Change]:
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """The keys of which nodes that were made by the values before are others by those after."""
+    """The keys whose edit makes existing nodes differ from new ones."""
     return [
         key for key in sorted({*before, *after}) if not _still_fits(before.get(key), after.get(key))
     ]

@@ -1,4 +1,4 @@
-"""Runs that the spec no longer asks for: they go on, so what they need must stay."""
+"""Runs that the spec no longer asks for: they continue, so what they need must stay."""
 
 from __future__ import annotations
 

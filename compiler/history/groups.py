@@ -1,4 +1,4 @@
-"""Edits of managed node groups that neither eksctl nor EKS makes of a group that is there.
+"""Edits that neither eksctl nor EKS applies to an existing managed node group.
 
 Sources: EKS API, UpdateNodegroupConfig (labels, taints, sizes, update and repair settings, and nothing else); eksctl
 v0.230.0, pkg/actions/nodegroup (scale, upgrade).
@@ -14,7 +14,7 @@ from compiler.diagnostics.diagnostic import warning
 from compiler.history.committed import Committed
 from compiler.manifest import Manifest
 from compiler.output.body import items
-from compiler.platforms.eks.cluster.target import NODE_GROUPS
+from compiler.platforms.eks.cluster.lower import NODE_GROUPS
 
 _CHANGEABLE = frozenset(
     {
@@ -29,8 +29,8 @@ _CHANGEABLE = frozenset(
 )
 
 
-def groups_made_anew(manifests: Iterable[Manifest], committed: Committed) -> Iterator[Diagnostic]:
-    """The groups of which an edit changes what stays as it is until the group is made anew."""
+def groups_to_recreate(manifests: Iterable[Manifest], committed: Committed) -> Iterator[Diagnostic]:
+    """Managed node groups with an edit that only takes effect once the group is recreated."""
     for manifest in manifests:
         if not manifest.path.startswith(f"{NODE_GROUPS}/"):
             continue
@@ -39,7 +39,7 @@ def groups_made_anew(manifests: Iterable[Manifest], committed: Committed) -> Ite
             continue
         changed = _changed(old, manifest.body)
         if changed:
-            yield _made_anew(manifest, changed)
+            yield _recreated(manifest, changed)
 
 
 def _changed(old: Any, new: Any) -> list[str]:
@@ -54,13 +54,13 @@ def _changed(old: Any, new: Any) -> list[str]:
     return [key for key in fixed if before.get(key) != after.get(key)]
 
 
-def _made_anew(manifest: Manifest, changed: list[str]) -> Diagnostic:
+def _recreated(manifest: Manifest, changed: list[str]) -> Diagnostic:
     file = manifest.path.rpartition("/")[2]
     name = file.removesuffix(".yaml")
     place = ("managedNodeGroups", 0, changed[0])
     return warning(
         "CHG027",
-        f"node group `{name}` keeps its `{changed[0]}` until it is made anew",
+        f"node group `{name}` keeps its `{changed[0]}` until it is recreated",
         manifest.origin(place),
         help="when no job runs on it, run `eksctl delete nodegroup` and `eksctl create nodegroup`, as the page of its "
         "pool in `bootstrap/pools/` shows",

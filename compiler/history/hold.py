@@ -1,4 +1,4 @@
-"""The plan against the runs that were submitted: what stays, what would run twice, what goes on."""
+"""The plan against submitted runs: what stays, what would run twice, what continues."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ def hold(
     held.diagnostics += other_tool(plan, committed)
     held.diagnostics += pools_that_stay(held.manifests, committed)
     if plan.of(NodeGroup):
-        from compiler.history.groups import groups_made_anew
+        from compiler.history.groups import groups_to_recreate
 
-        held.diagnostics += groups_made_anew(held.manifests, committed)
+        held.diagnostics += groups_to_recreate(held.manifests, committed)
     in_doubt = _keep_jobs(held, committed, words, section)
     held.runs = submitted(held.plan, held.manifests, words)
     known = committed.runs
@@ -133,7 +133,7 @@ def _replaced_jobs(replace: Sequence[str], section: JobsSection) -> set[str]:
 def _keep_jobs(held: Held, committed: Committed, words: Words, section: JobsSection) -> set[str]:
     """Put every job that stays into its place, and report every job that would run a second time.
 
-    Returns the names of jobs of which it is in doubt which run is theirs.
+    Returns the names of jobs whose run is uncertain.
     """
     objects = job_manifests(held.manifests)
 
@@ -216,7 +216,7 @@ def _second_run_error(job: TrainJob, run: Run, changes: Sequence[Change]) -> Dia
 
 
 def _other_kind_error(job: TrainJob, run: Run) -> Diagnostic:
-    """Another kind is another object, made by another controller: nothing of a run goes over to it."""
+    """Another kind is another object, made by another controller: the run does not continue in it."""
     was, now = run.kind, job.kind
     command = run.ends_with()
     stays = f"`{run.object}` stays a {was}: its nodes and quota are its own until it ends or `{command}`"
@@ -238,7 +238,7 @@ def _ended_job_error(job: TrainJob, run: Run) -> Diagnostic:
         "RES030",
         f"job `{job.source_name}` has ended as `{run.object}` and would run a second time",
         job.at,
-        label="the spec said that it is done",
+        label="the spec said that it has completed",
         key=True,
         help=f"add `rerun: {run.rerun + 1}` to run it again, or write `completed: true` again",
     )

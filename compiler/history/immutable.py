@@ -1,4 +1,4 @@
-"""Edits that the API server refuses for ever: immutable fields, and transition rules of CRDs.
+"""Edits that the API server always refuses: immutable fields, and transition rules of CRDs.
 
 Flux applies with server-side apply. What the API server refuses once it refuses at every attempt, and everything
 behind that Kustomization stops. Each rule names the field, when it holds, and its source.
@@ -15,11 +15,11 @@ from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
 from compiler.history.changes import shown_value
 from compiler.history.committed import Committed
+from compiler.lowering.body import object_path
 from compiler.manifest import Body, Manifest
 from compiler.output.body import at
 from compiler.places import Route
 from compiler.platforms.eks.volumes.resolve import made_folder
-from compiler.targets.body import object_path
 
 FieldPath = tuple[str, ...]
 _SOURCE = ("spec", "csi")

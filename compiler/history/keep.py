@@ -1,4 +1,4 @@
-"""Jobs that were submitted stay as they were submitted, word for word, unless the spec asks for another run."""
+"""Keeps submitted jobs exactly as they were submitted, unless the spec asks for another run."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from compiler.history.committed import Committed
 from compiler.history.runs import FOLDER, Run
 from compiler.history.words import digest
 from compiler.lift import lift
+from compiler.lowering.body import object_path
 from compiler.manifest import Manifest
 from compiler.plan import Derived, Plan
 from compiler.platforms.eks.jobs.heads import JOBS
 from compiler.platforms.eks.jobs.kinds import of_object
+from compiler.platforms.eks.jobs.lower import RUNTIMES
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, FileSet, Runtime, TrainJob
-from compiler.platforms.eks.jobs.target import RUNTIMES
-from compiler.targets.body import object_path
 
 _RUNTIME = "ClusterTrainingRuntime"
 _FILES = "ConfigMap"
@@ -190,5 +190,5 @@ def kept_as_submitted(stay: Sequence[Kept]) -> Diagnostic:
         first.at,
         label="other values would be derived today",
         key=True,
-        help=f"to run one anew with them, write `rerun: {first.rerun + 1}`",
+        help=f"to run one again with them, write `rerun: {first.rerun + 1}`",
     )

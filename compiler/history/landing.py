@@ -1,4 +1,4 @@
-"""What the nodes of a pool are, as far as a run's pods land on no others."""
+"""Properties of a pool's nodes that decide where the pods of a run land."""
 
 from __future__ import annotations
 

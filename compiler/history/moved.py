@@ -1,4 +1,4 @@
-"""Edits that would put a cluster into another network: its VPC never changes, and neither do the blocks of subnets.
+"""Edits of an existing cluster's VPC or subnets, which never change.
 
 Sources: EKS user guide, network-reqs (the VPC of a cluster cannot be changed after its creation); the provider schemas
 of CloudFormation (createOnlyProperties of AWS::EC2::VPC and AWS::EC2::Subnet).

@@ -1,4 +1,4 @@
-"""What runs need that the spec no longer asks for: as it was written, for as long as they go on.
+"""Keeps what continuing runs need though the spec no longer asks for it, as it was written.
 
 Without it a runtime, or the claim of a storage, would leave the output with the last of the jobs that share it, and two
 branches that take one job each would leave it behind.
@@ -15,12 +15,12 @@ from compiler.history.keep import kept_files, kept_runtime
 from compiler.history.landing import Landing, landing
 from compiler.history.runs import Run
 from compiler.lift import lift
+from compiler.lowering.body import object_path
 from compiler.manifest import Manifest
 from compiler.plan import Plan
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, FileSet, Runtime
-from compiler.platforms.eks.nodes import target as karpenter
+from compiler.platforms.eks.nodes import lower as karpenter
 from compiler.platforms.eks.volumes.resolve import made_folder, volume_name
-from compiler.targets.body import object_path
 
 _CLAIM, _VOLUME = "PersistentVolumeClaim", "PersistentVolume"
 _NODES = ("NodePool", "EC2NodeClass", "NodeClass")
@@ -29,7 +29,7 @@ _NODES = ("NodePool", "EC2NodeClass", "NodeClass")
 def with_needs(
     plan: Plan, manifests: Sequence[Manifest], runs: Iterable[Run], committed: Committed
 ) -> tuple[Plan, list[Manifest]]:
-    """The plan and its objects with what runs that go on need beside them."""
+    """The plan and its objects, with what continuing runs need in addition."""
     known = {str(manifest.ref): manifest for manifest in manifests}
     like = next(iter(manifests))
     needed: dict[str, Manifest] = {}

@@ -1,4 +1,4 @@
-"""Edits of made storage that AWS takes only for another bucket or file system, which would be empty.
+"""Edits of created storage that AWS applies only by creating a new, empty bucket or file system.
 
 The stack's policy refuses such an update, whenever the script is run next; here it is reported before. Sources: the
 provider schemas of CloudFormation (createOnlyProperties of AWS::FSx::FileSystem and AWS::S3::Bucket), and the FSx API,

@@ -1,4 +1,4 @@
-"""Runs: what is remembered of each job that was ever submitted, as a TrainJob or otherwise, and may still be there.
+"""Runs: the record of each job that was ever submitted and may still exist in the cluster.
 
 A run is remembered in ``runs/<namespace>.<object>.json`` of the cluster's folder, by what its job says of itself: no
 edit of another job, a pool or a queue changes it. Flux reads no folder of that name.
@@ -19,12 +19,12 @@ from compiler.emit import MANIFEST, UNREADABLE
 from compiler.emit.marker import KEY
 from compiler.history.words import Words, digest
 from compiler.inputs import read_bytes, walk
+from compiler.lowering.body import object_path
 from compiler.manifest import Manifest
 from compiler.plan import Plan
 from compiler.platforms.eks.jobs.heads import JOBS
 from compiler.platforms.eks.jobs.kinds import called, kinds, of_object
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, TrainJob, runtime_of
-from compiler.targets.body import object_path
 
 FOLDER = "runs"
 SUBMITTED = "submitted"

@@ -1,4 +1,4 @@
-"""Objects that leave the output and stay in the cluster, because an annotation keeps Flux from deleting them."""
+"""Objects that leave the output but stay in the cluster, because an annotation keeps Flux from deleting them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Iterable
 
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.history.committed import Committed
+from compiler.lowering.body import object_path
 from compiler.manifest import Manifest
 from compiler.places import Route
-from compiler.platforms.eks.nodes.target import FOLDER
-from compiler.targets.body import object_path
+from compiler.platforms.eks.nodes.lower import FOLDER
 
 _KIND = "NodePool"
 _PRUNE = "kustomize.toolkit.fluxcd.io/prune"
 
 
 def pools_that_stay(manifests: Iterable[Manifest], committed: Committed) -> list[Diagnostic]:
-    """The note on each NodePool that goes on buying nodes although nothing of it is left in git."""
+    """A note on each NodePool that continues to launch nodes although git no longer has it."""
     pools = {
         manifest.ref.name: manifest for manifest in manifests if manifest.body["kind"] == _KIND
     }

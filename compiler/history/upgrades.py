@@ -1,4 +1,4 @@
-"""Versions that an edit changes, against those that are committed, and what each step asks for."""
+"""Versions that an edit changes, compared with the committed ones, and what each step requires."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from compiler.platforms.eks.release.versions import own_place, own_versions
 from compiler.spec.cluster import ClusterSpec
 
 _SPEC = Route(("spec",))
-# Their versions stand in no object: those of the committed release are taken.
+# No object has their versions: those of the committed release are used.
 _OF_THE_RELEASE = ("eksctl", "flux")
 
 

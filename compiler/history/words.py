@@ -1,4 +1,4 @@
-"""What the spec says of a job: its own words and those of its pool that reach it, bases included."""
+"""What a job says in the spec: its own keys and those of its pool that affect it, bases included."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Words:
         return digest([self._job(job), *self._landing(job), *self._patches(job)])
 
     def work(self, job: TrainJob) -> str:
-        """What the run does, by whatever name: two jobs with the same work are one job twice."""
+        """What the run does, without its name: two jobs with the same work are one job twice."""
         words = dict(self._job(job))
         for key in _NOT_WORK:
             words.pop(key, None)
@@ -44,7 +44,7 @@ class Words:
         return [self._pools.get(pool, "") for pool in pools]
 
     def _patches(self, job: TrainJob) -> list[Any]:
-        """What the spec's patches do to the job, whatever else they are for."""
+        """What the spec's patches do to the job."""
         return [self._words(at / "patch") for at in job.patched]
 
     def _job(self, job: TrainJob) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Documents of their own for the items of a list, so that a team owns one short file: each subject names its kinds."""
+"""Kinds of documents for single items of a list, so that a team can own one short file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from compiler.platforms import EKS
 from compiler.rooms import Platform, parts
-from compiler.spec.later import model_of
+from compiler.spec.lazy import model_of
 
 
 @cache

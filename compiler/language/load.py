@@ -1,4 +1,4 @@
-"""From a document to its spec, or to everything that is wrong with its shape."""
+"""Validates a document against the language: its spec, or every error of its shape."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _with_defaults() -> type[BaseModel]:
 
 
 def _without_repeats(faults: Iterable[Diagnostic], document: Document) -> list[Diagnostic]:
-    """A value that several jobs inherit is wrong once, where it stands."""
+    """A value that several jobs inherit is reported once, where it is written."""
     unique: dict[object, Diagnostic] = {}
     for fault in faults:
         at = fault.at or Route()

@@ -1,4 +1,4 @@
-"""The keys of the spec language in words: for ``trainyard explain --spec`` and the tables of ``docs/spec.md``."""
+"""Describes the keys of the language: for ``trainyard explain --spec`` and the tables of ``docs/spec.md``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from compiler.spec import aws
 from compiler.spec import types as spec_types
 from compiler.spec.errors import holds, inner_model
 from compiler.spec.flow import flow
-from compiler.spec.later import model_of
+from compiler.spec.lazy import model_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Key:
 
     @property
     def model(self) -> type[BaseModel] | None:
-        """The model of the mapping, or of the items of the list, that stands here."""
+        """The model of the mapping here, or of the items of the list."""
         return inner_model(self.field.annotation)
 
     @property
@@ -48,7 +48,7 @@ class Key:
 
     @property
     def default(self) -> str:
-        """The value that stands where none is written, or `required`, or `derived`; empty where there is none."""
+        """The default value, or `required`, or `derived`; empty where there is none."""
         if self.field.is_required():
             return "required"
         value = self.field.get_default(call_default_factory=True, validated_data={})

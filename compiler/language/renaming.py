@@ -1,4 +1,4 @@
-"""Former names of keys in the text of a spec: found by place and replaced there, so that all else stays as it is."""
+"""Finds former names of keys in a spec's text and replaces them in place; everything else stays as it is."""
 
 from __future__ import annotations
 

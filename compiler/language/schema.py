@@ -15,12 +15,12 @@ from compiler.language.whole import language
 from compiler.platforms import PLATFORMS
 from compiler.source.inherit import DEFAULTS, NEVER_INHERITED
 from compiler.spec.editor import shape_of
-from compiler.spec.later import stood_for
+from compiler.spec.lazy import lazy_model_behind
 
 _BASE = "TrainingClusterBase"
 KINDS = ("TrainingCluster", _BASE, *documents())
 ALL = "all"
-"""Asks for the one schema of whatever stands in a folder of specs."""
+"""Selects the one schema for all documents in a folder of specs."""
 API_VERSION = "trainyard.dev/v1alpha1"
 _DEFINITIONS = "#/$defs/"
 _PARTIAL = "Partial"  # begins the names of definitions of which anything may be left to a base
@@ -59,7 +59,7 @@ class _Editors(GenerateJsonSchema):
     def function_plain_schema(
         self, schema: core_schema.PlainValidatorFunctionSchema
     ) -> JsonSchemaValue:
-        model = stood_for(schema["function"]["function"])
+        model = lazy_model_behind(schema["function"]["function"])
         if model is None:
             return super().function_plain_schema(schema)
         model.model_rebuild()
@@ -196,7 +196,7 @@ def _renamed(schema: Any, names: dict[str, str]) -> Any:
 
 
 def _cluster(body: dict[str, Any]) -> dict[str, Any]:
-    """With ``extends`` a base may have whatever is missing; pools may stand in documents of their own."""
+    """With ``extends``, a base may have what is missing; pools may be documents of their own."""
     definitions = body["$defs"]
     models = definitions.items()
     partials = {_PARTIAL + name: _partial(model) for name, model in models}

@@ -1,4 +1,4 @@
-"""The files that specs name by paths and that are no YAML: each subject names its keys."""
+"""Keys whose value is the path of a file that is not YAML, such as requirements or a configuration."""
 
 from __future__ import annotations
 

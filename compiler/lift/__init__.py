@@ -1,4 +1,4 @@
-"""Manifests, ours or third-party, read back into the typed plan.
+"""Lift: reads manifests, ours or third-party, back into the typed plan.
 
 The module ``lift`` of a subject reads some kinds: its ``KINDS`` maps ``group/Kind`` to a function from a ``Reader`` to
 plan nodes. It shares nothing with the renderer. What is absent or unreadable is left out: unknown is never guessed, and
@@ -40,7 +40,7 @@ def kinds(*, closed: bool = False) -> dict[str, tuple[Lift, ...]]:
 
 
 def lift(manifests: Sequence[Manifest], *, closed: bool) -> Plan:
-    """The plan that the manifests carry. ``closed``: nothing exists beside them."""
+    """The plan that the manifests carry. ``closed``: no other objects exist."""
     return assembled(read(manifests, closed=closed), closed=closed)
 
 

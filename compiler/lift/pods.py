@@ -1,4 +1,4 @@
-"""Lift: pod templates and their parts, for whatever kind carries them."""
+"""Lifts pod templates and their parts, for every kind that has them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ PoolTerm = tuple[Requirement, ...]
 
 def _required_nodes(spec: Reader) -> tuple[tuple[PoolTerm, ...], tuple[str, ...]] | None:
     """The pools to one of which required node affinity leads, by its terms about their labels, and the hosts that it
-    keeps a pod from; ``None`` where it says anything else beside them."""
+    keeps a pod from; ``None`` if it says anything else as well."""
     required = spec.follow("affinity", "nodeAffinity", _REQUIRED)
     pools: list[PoolTerm] = []
     hosts: set[tuple[str, ...]] = set()

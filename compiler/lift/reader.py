@@ -1,4 +1,4 @@
-"""Reading bodies that may be anything: what is absent or of another type is absent, never an exception."""
+"""Reads bodies of any shape: a value that is missing or of another type is absent, never an exception."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Reader:
         return [Reader(item, self.at / index) for index, item in items]
 
     def mappings(self) -> list[dict[str, Any]]:
-        """The items of a list, where their places do not matter; what is no mapping is an empty one."""
+        """The items of a list, without their places; an item that is no mapping becomes an empty one."""
         if not isinstance(self.value, list):
             return []
         return [_mapping(item) for item in self.value]

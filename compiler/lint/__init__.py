@@ -1,1 +1,1 @@
-"""What others wrote: which files hold objects, which of them belong together, and what could not be judged."""
+"""Reads third-party files: which hold objects, which belong together, and what could not be judged."""

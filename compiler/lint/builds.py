@@ -1,6 +1,6 @@
 """Objects as kustomizations apply them, with the patches and keys that overlays give to their bases.
 
-A base that an overlay builds on is not applied as it stands, so what its overlays give is not missing. Each
+The base of an overlay is not applied by itself, so what its overlays add is not missing. Each
 kustomization that no other builds on is a build. All objects are judged together as the first build makes them; where
 another makes something else of one, that build is judged by itself, and what is found has to be found in some build.
 """
@@ -15,7 +15,7 @@ from compiler.lint.changes import Patch
 from compiler.lint.inputs import LintObject, Place, Text
 from compiler.lint.kustomize import Chain, Kustomizations
 from compiler.manifest import ObjectRef
-from compiler.patches.place import Draft
+from compiler.patching.place import Draft
 from compiler.places import Key, Route
 
 _MOST, _TIMES = 10_000, 30

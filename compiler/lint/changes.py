@@ -1,4 +1,4 @@
-"""What one kustomization changes of objects that it did not write: its patches, and keys that its generators add.
+"""What one kustomization changes in objects of its bases: its patches, and keys that its generators add.
 
 Source: kustomize v5.8, api/types/kustomization.go (``patches``, ``patchesStrategicMerge``, ``patchesJson6902``,
 ``configMapGenerator``, ``secretGenerator``). Files are read where kustomize reads them: in the folder of the
@@ -20,10 +20,10 @@ from compiler.lint.elsewhere import Made
 from compiler.lint.inputs import Text
 from compiler.manifest import Body, ref_of
 from compiler.output.body import at, items, texts
-from compiler.patches.merge import merge
-from compiler.patches.operations import operate
-from compiler.patches.place import Draft, PatchError
-from compiler.patches.select import has_labels
+from compiler.patching.merge import merge
+from compiler.patching.operations import operate
+from compiler.patching.place import Draft, PatchError
+from compiler.patching.select import has_labels
 from compiler.places import Route, SourceFile
 from compiler.platforms.eks.overrides.plan import Operation
 from compiler.source.manifests import parse_manifests
@@ -231,7 +231,7 @@ class Changes:
 
 
 def _in_text(text: str, target: Target | None, name: str, where: Route) -> Iterator[Patch]:
-    """The patches of a text that stands in the kustomization itself."""
+    """The patches of a text in the kustomization itself."""
     for value in _values(SourceFile(name, text)):
         yield Patch(value, target, where)
 

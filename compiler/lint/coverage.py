@@ -1,4 +1,4 @@
-"""What a run judged, by what, and what it did not: `clean` is about objects that were looked at."""
+"""What a run judged and what it did not: `clean` speaks only of objects that were judged."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from compiler.diagnostics.words import numbered
 from compiler.formats import format_of
 from compiler.lint.elsewhere import Made, elsewhere, said
 from compiler.lint.inputs import LintObject, Reading
@@ -76,7 +77,7 @@ class Coverage:
             lines.append(f"known in part: {self._partly()}")
         idle = self.reach.without()
         if self.objects and idle:
-            rules = _plural(idle.total(), "rule")
+            rules = numbered(idle.total(), "rule")
             lines.append(f"{rules} had nothing to look at: no {_listed(idle)}")
         if self.elsewhere:
             lines.append(f"must exist elsewhere: {said(self.elsewhere)}")
@@ -84,23 +85,23 @@ class Coverage:
             lines.append(f"not read: {'; '.join(self.not_read)}")
         if self.alternatives:
             lines.append(
-                f"{_plural(self.alternatives, 'file')} with objects that other files have too: "
+                f"{numbered(self.alternatives, 'file')} with objects that other files have too: "
                 "each was judged apart, as one of several to choose from"
             )
         return lines
 
     def _filled_in_later(self) -> str:
         """The values that nobody knows yet; the rest of their objects is judged."""
-        values = _plural(self.placeholders.total(), "value")
+        values = numbered(self.placeholders.total(), "value")
         names = [name for name, _ in self.placeholders.most_common(_PATHS)]
         more = ", …" if len(self.placeholders) > _PATHS else ""
         return f"{values} to be filled in ({', '.join(names)}{more})"
 
     def _partly(self) -> str:
-        """The jobs of which rules see no more than a part, by what is missing."""
+        """The jobs that rules see only in part, by what is missing."""
         reasons = Counter(self.reach.partly.values())
         return ", ".join(
-            f"{_plural(count, 'job')} {reason}" for reason, count in reasons.most_common()
+            f"{numbered(count, 'job')} {reason}" for reason, count in reasons.most_common()
         )
 
     def _headline(self, findings: bool) -> str:
@@ -114,21 +115,21 @@ class Coverage:
     def _read(self) -> str:
         parts = []
         if self.kustomizations:
-            parts.append(_plural(self.kustomizations, "kustomization"))
+            parts.append(numbered(self.kustomizations, "kustomization"))
         for name, count in self.alone.items():
-            parts.append(_plural(count, name))
+            parts.append(numbered(count, name))
         if self.objects or not parts:
-            parts.insert(0, _plural(self.objects, "object"))
-        files = _plural(self.files, "file")
+            parts.insert(0, numbered(self.objects, "object"))
+        files = numbered(self.files, "file")
         return f"{_joined(parts)} in {files}"
 
     def _judged(self) -> str:
         parts = []
         if self.ruled:
-            rules = _plural(self.rules, "rule")
+            rules = numbered(self.rules, "rule")
             parts.append(f"{self.ruled} by schema and {rules}")
         if self.pods:
-            rules = _plural(self.pod_rules, "rule")
+            rules = numbered(self.pod_rules, "rule")
             count = self.pods.total()
             kinds = _counted(self.pods)
             parts.append(f"{count} by schema and {rules} on pods ({kinds})")
@@ -137,8 +138,8 @@ class Coverage:
             count = self.schema_only.total()
             parts.append(f"{count} by schema only ({kinds})")
         if self.resources:
-            resources = _plural(self.resources.total(), "resource")
-            rules = _plural(self.resource_rules, "rule")
+            resources = numbered(self.resources.total(), "resource")
+            rules = numbered(self.resource_rules, "rule")
             parts.append(f"{resources} by structure and {rules}")
         return ", ".join(parts) or "none judged"
 
@@ -238,9 +239,9 @@ def _placeholders(value: Any) -> Iterator[str]:
 
 def _passed_over(reading: Reading, patches: int) -> Iterable[str]:
     if patches:
-        yield f"{_plural(patches, 'patch', 'patches')} of kustomize"
+        yield f"{numbered(patches, 'patch', 'patches')} of kustomize"
     if reading.templates:
-        yield _plural(reading.templates, "template")
+        yield numbered(reading.templates, "template")
     if reading.broken:
         paths = ", ".join(reading.broken[:_PATHS])
         if len(reading.broken) > _PATHS:
@@ -249,18 +250,18 @@ def _passed_over(reading: Reading, patches: int) -> Iterable[str]:
             more = ""
         yield f"what is no YAML in {paths}{more}"
     if reading.specs:
-        yield f"{_plural(reading.specs, 'spec')} of Trainyard (`trainyard check` judges them)"
+        yield f"{numbered(reading.specs, 'spec')} of Trainyard (`trainyard check` judges them)"
 
 
 def _not_read(reading: Reading) -> Iterable[str]:
     if reading.others:
-        yield f"{_plural(reading.others, 'file')} of YAML or JSON without `apiVersion` and `kind`"
+        yield f"{numbered(reading.others, 'file')} of YAML or JSON without `apiVersion` and `kind`"
     if reading.kindless:
-        yield f"{_plural(reading.kindless, 'document')} without `kind` that no `metadata` or `spec` makes an object"
+        yield f"{numbered(reading.kindless, 'document')} without `kind` that no `metadata` or `spec` makes an object"
     if reading.observed:
-        yield f"{_plural(reading.observed, 'document')} with a `status` and no `spec`"
+        yield f"{numbered(reading.observed, 'document')} with a `status` and no `spec`"
     if reading.formats:
-        files = _plural(reading.formats.total(), "file")
+        files = numbered(reading.formats.total(), "file")
         yield f"{files} of other formats ({_counted(reading.formats)})"
 
 
@@ -290,9 +291,3 @@ def _listed(idle: Counter[str]) -> str:
     shown = ", ".join(f"{name} ({count})" for name, count in most)
     more = len(idle) - len(most)
     return f"{shown} and {more} more" if more else shown
-
-
-def _plural(count: int, one: str, several: str = "") -> str:
-    if count == 1:
-        return f"1 {one}"
-    return f"{count} {several or f'{one}s'}"

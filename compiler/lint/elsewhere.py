@@ -1,4 +1,4 @@
-"""What a set refers to and does not hold: it must exist in the cluster."""
+"""Objects that a set refers to and does not contain: they must exist in the cluster."""
 
 from __future__ import annotations
 

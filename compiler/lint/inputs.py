@@ -1,4 +1,4 @@
-"""What was read from third-party files: objects, artifacts, and where each stands."""
+"""The result of reading third-party files: objects, artifacts, and the place of each."""
 
 from __future__ import annotations
 

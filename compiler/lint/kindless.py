@@ -1,4 +1,4 @@
-"""Documents that look like objects of Kubernetes and are none: kubectl refuses them, and no rule could read them."""
+"""Documents that look like Kubernetes objects and are not: kubectl refuses them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kustomizations: which files one applies together, which are patches, and what it adds to every object.
+"""Kustomizations: which files each applies together, which are patches, and what it adds to every object.
 
 Source: kustomize v5.8, api/types/kustomization.go (``resources``, ``components``, ``bases``, ``patches``,
 ``patchesStrategicMerge``, ``commonLabels``, ``labels``).

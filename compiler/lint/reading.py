@@ -1,4 +1,4 @@
-"""From paths to objects: which files are read, and what of them is an object."""
+"""Reads paths into objects: which files are read, and which of their documents are objects."""
 
 from __future__ import annotations
 
@@ -268,12 +268,12 @@ _NUMBERS = (
 
 
 def _stands_alone(name: str) -> bool:
-    """Whether documents of a format stand by themselves: they are no objects, of which several make a set."""
+    """Whether documents of a format are judged one by one, unlike objects, which are judged as a set."""
     return bool(kind_of_format(name))
 
 
 def _read_alone(name: str, file: SourceFile, reader: PlainReader, reading: Reading) -> bool:
-    """Read a file of a format whose documents stand by themselves; whether it is one."""
+    """Read a file of a format whose documents are judged one by one; returns whether it is one."""
     form = format_of(name)
     text = Text(file, tags=form.TAGS)
     bodies, faults = _parse(text, reader)

@@ -1,4 +1,4 @@
-"""What is judged together, where several files have an object of one name.
+"""Splits third-party files into sets to judge where several files define an object of the same name.
 
 A kustomization, or the path of one of Flux, applies its files as a whole: an object that is twice in them collides.
 Elsewhere files with the same object are alternatives, like the examples of a project: one of them is applied, and each

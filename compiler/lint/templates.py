@@ -1,4 +1,4 @@
-"""Templates of Helm, Jinja and the like, which are no YAML before they are rendered."""
+"""Templates of Helm, Jinja and the like, which are not YAML until they are rendered."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def variables_filled_in(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _with_places(lines: Sequence[str], alone: Mapping[int, str]) -> Iterator[str]:
-    """The lines with a key or an item for each variable that stands for lines, of those no two alike."""
+    """The lines, with a unique key or item in place of each variable that is replaced by several lines."""
     above = ""
     times: Counter[str] = Counter()
     for number, line in enumerate(lines):
@@ -149,7 +149,7 @@ def _variable(found: re.Match[str]) -> str:
 
 
 def _within(above: str, own: str, name: str, time: int) -> str:
-    """The line of a variable that stands for lines: a key or an item, by what stands above it."""
+    """The line for a variable that is replaced by several lines: a key or an item, as the line above requires."""
     value = json.dumps(name)
     column = len(own) - len(own.lstrip())
     item = _ITEM.match(above)

@@ -1,4 +1,4 @@
-"""The reading of a plan: jobs with all that they run by, where they land, whether they fit.
+"""The reading of a plan: each job joined with its runtime, pool and queue, where it lands, whether it fits.
 
-Rules, simulation, reports and `explain` read plans through it; it knows nothing of policies.
+Rules, reports and `explain` read plans through it; it does not depend on policies.
 """

@@ -1,4 +1,4 @@
-"""Required affinity of pods, which the plan has no field for: read from the bodies of the few that have any."""
+"""Required affinity of pods, read from their bodies: few pods have any, so the plan has no field for it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from compiler.places import Route
 from compiler.plan import Plan
 from compiler.plan.scheduling import INSTANCE_TYPE
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
-from compiler.platforms.eks.workloads.plan import Workload
+from compiler.platforms.eks.third_party_workloads.plan import Workload
 
 _READ_HERE = ("node_affinity", "node_preference", "pod_affinity")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

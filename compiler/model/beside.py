@@ -1,4 +1,4 @@
-"""Whether two nodes of third-party manifests stand in files that are likely to belong together."""
+"""Whether two nodes of third-party manifests are in files that probably belong together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether gangs fit into blocks of nodes without spanning two: in one placement, or in every one.
+"""Whether gangs fit into network blocks without spanning two: in one placement, or in every placement.
 
 Kueue places gangs one by one, each in the block that it fits best at the level that it prefers, and moves none later
 (kueue v0.19.2, tas_flavor_snapshot.go): a placement that exists may not be the one that comes about.
@@ -97,7 +97,7 @@ def placement(blocks: Sequence[int], gangs: Sequence[int]) -> Sizes | None:
 
 
 def always_fit(blocks: Sequence[int], gangs: Sequence[int]) -> bool:
-    """Whether no gang ever spans two blocks, in whatever order they come and whichever block each takes."""
+    """Whether no gang ever spans two blocks, in any order of arrival and any choice of blocks."""
 
     @cache
     def fit(free: Sizes, left: Sizes) -> bool:

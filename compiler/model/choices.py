@@ -40,7 +40,7 @@ def find_choices(
     """Each way through the flavors of the queue that leads to a pool of the set; () is unknown.
 
     Kueue gives a job one flavor in each resource group that covers something it asks for, and adds the labels and
-    tolerations of each to its pods (kueue v0.19.2, flavorassigner). ``terms``: the pools of which the pods want one.
+    tolerations of each to its pods (kueue v0.19.2, flavorassigner). ``terms``: the pools of which the pods require one.
     """
     pools = tuple(
         pool
@@ -62,7 +62,7 @@ def find_choices(
 
 
 def meets(nodes: Nodes, pool: Pool, terms: PoolTerms) -> bool:
-    """Whether nodes of a pool may be as one of the terms wants them; without terms every one is."""
+    """Whether nodes of a pool may match one of the terms; without terms every node does."""
     if not terms:
         return True
     return any(_meets_all(nodes, pool, term) for term in terms)

@@ -1,4 +1,4 @@
-"""Parts of objects by their type of core/v1: what Kubernetes adds fields to from one minor version to the next."""
+"""Parts of objects by their core/v1 type, since each Kubernetes minor version adds fields to such types."""
 
 from __future__ import annotations
 

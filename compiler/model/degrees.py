@@ -1,4 +1,4 @@
-"""The degrees of parallelism that the options of a command say, by the names of `model.parallel`.
+"""The degrees of parallelism that a command's options set, by the names of `model.parallel`.
 
 Sources: Megatron-LM, megatron/training/arguments.py (core_v0.14), where an option that is not given is 1; TorchTitan,
 torchtitan/config/job_config.py (000204a4), `Parallelism`, whose options lie over a file of TOML, so that one that is

@@ -1,4 +1,4 @@
-"""Files that a job's main container gets from ConfigMaps of the set, by the paths at which they appear."""
+"""Files that a job's main container gets from ConfigMaps, by their paths in the container."""
 
 from __future__ import annotations
 

@@ -304,8 +304,8 @@ def _may_select(flavor: Flavor | None, wanted: dict[str, str]) -> bool:
 
 
 def _asked_by_all_pods(work: Work, nodes: int, per_node: Quantity, resource: str) -> Quantity:
-    """What all pods of a job ask for: Kueue counts initializers beside the nodes (kueue v0.19.2, trainjob: the pod sets
-    of the whole JobSet), and Ray's head (rayjob)."""
+    """What all pods of a job ask for: Kueue counts initializers in addition to the nodes (kueue v0.19.2, trainjob: the
+    pod sets of the whole JobSet), and Ray's head (rayjob)."""
     milli = per_node.milli * nodes
     for job in work.runtime.jobs if work.runtime else ():
         if job.step not in BESIDE_NODES:

@@ -1,4 +1,4 @@
-"""What is known of the image that a job runs: of public ones by the catalog, of those built here by their recipe."""
+"""What is known of a job's image: from the catalog for public images, from the recipe for our own."""
 
 from __future__ import annotations
 

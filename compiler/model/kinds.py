@@ -1,4 +1,4 @@
-"""What is known of kinds of jobs, by what objects call them."""
+"""What is known of kinds of jobs, looked up by an object's ``kind``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What FSx refuses of a file system for Lustre, however it is asked for: by a StorageClass, or by a template."""
+"""What FSx refuses of a Lustre file system, whether a StorageClass or a template asks for it."""
 
 from __future__ import annotations
 

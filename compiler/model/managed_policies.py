@@ -1,4 +1,4 @@
-"""Managed policies of AWS: those that allow more than any node or pod needs, and those that do not exist."""
+"""AWS managed policies that allow more than a node or pod needs, and names of none that exists."""
 
 from __future__ import annotations
 

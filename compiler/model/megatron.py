@@ -1,4 +1,4 @@
-"""What the options of a command say to Megatron-LM: how ranks divide a model.
+"""Options of a Megatron-LM command that say how ranks divide a model.
 
 Source: Megatron-LM, megatron/training/arguments.py (core_v0.14).
 """

@@ -1,10 +1,10 @@
-"""Pods of other kinds, seen as nodes of a job: what rules on pods can say of them."""
+"""Pods of third-party workloads, read as nodes of a job, for rules about pods."""
 
 from __future__ import annotations
 
 from compiler.core.pods.plan import ACCELERATORS, EFA, Container, Pod
 from compiler.platforms.eks.jobs.plan import TrainJob
-from compiler.platforms.eks.workloads.plan import Workload
+from compiler.platforms.eks.third_party_workloads.plan import Workload
 
 _DEVICES = (*ACCELERATORS, EFA)
 SHARES = ("nvidia.com/mig-", "nvidia.com/gpu.shared")

@@ -1,4 +1,4 @@
-"""The texts of programs that manifests carry: words of commands, and files of ConfigMaps."""
+"""The source text of programs in manifests: words of commands, and files of ConfigMaps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from compiler.model.values import mapping
 from compiler.places import Route
 from compiler.plan import Plan
 from compiler.platforms.eks.jobs.plan import Runtime
-from compiler.platforms.eks.workloads.plan import Workload
+from compiler.platforms.eks.third_party_workloads.plan import Workload
 
 _FILES = (".py", ".sh")
 

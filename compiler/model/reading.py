@@ -35,7 +35,7 @@ from compiler.platforms.eks.jobs.plan import (
 )
 from compiler.platforms.eks.kueue.plan import ClusterQueue, Cohort, LocalQueue, queue_of
 from compiler.platforms.eks.nodes.plan import NodeOverlay
-from compiler.platforms.eks.workloads.plan import PodSet, Workload
+from compiler.platforms.eks.third_party_workloads.plan import PodSet, Workload
 
 Landing = tuple[tuple[Pool, ...], tuple[Offer, ...], tuple[InstanceType, ...]]
 RoomKey = tuple[str, bool, float]

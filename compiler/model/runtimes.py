@@ -1,4 +1,4 @@
-"""The runtimes of Trainer's releases, as a plan has them."""
+"""The runtimes that Trainer's releases bring, as nodes of a plan."""
 
 from __future__ import annotations
 

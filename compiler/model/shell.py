@@ -1,4 +1,4 @@
-"""The commands that containers run, one by one: read from words, and from lines of shell in them.
+"""The commands that containers run, one by one, from words and from lines of shell in them.
 
 Only commands of programs that rules ask about are read (``_PROGRAMS``), and what has none of their names is passed over
 at once: sets have thousands of jobs, most of which have the same few commands.
@@ -16,7 +16,7 @@ from compiler.core.pods.plan import Container, Pod
 from compiler.places import Route
 from compiler.plan import Plan
 from compiler.platforms.eks.jobs.plan import Runtime, patches_of
-from compiler.platforms.eks.workloads.plan import Workload, titled
+from compiler.platforms.eks.third_party_workloads.plan import Workload, titled
 
 _PROGRAMS = ("git", "pip", "pip3", "uv", "aws", "s5cmd")
 _HINTS = ("git", "pip", "aws", "s5cmd")

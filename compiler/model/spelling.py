@@ -1,4 +1,4 @@
-"""The key of a spec for a resource of pods, for the help of a finding."""
+"""The key of the spec for a resource of pods, for a finding's help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The statements of a line of shell that a container runs, as far as they can be told apart without running them."""
+"""Splits a line of shell into statements, as far as that is possible without running it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims, held against the volumes and classes of their set."""
+"""Claims, compared with the volumes and StorageClasses of their set."""
 
 from __future__ import annotations
 

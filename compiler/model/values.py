@@ -1,4 +1,4 @@
-"""Reading what is not typed in the plan: bodies of manifests and values of charts."""
+"""Reads values that the plan does not type: bodies of manifests and Helm values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A training job together with everything that it will run by."""
+"""A training job together with everything that decides how it runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from compiler.plan.scheduling import ZONE, Toleration
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.jobs.plan import Patch, Runtime, TrainJob, patches_of
 from compiler.platforms.eks.kueue.plan import Flavor
-from compiler.platforms.eks.workloads.plan import titled
+from compiler.platforms.eks.third_party_workloads.plan import titled
 
 Offer = tuple[Pool, InstanceType]
 """A pool, and a type of which its next node may be."""
@@ -241,8 +241,8 @@ class Work:
 
     @property
     def others(self) -> tuple[tuple[ReplicatedJob, Pod, Resources], ...]:
-        """The replicated jobs beside the trainer's, each with its pod as patched and what one pod asks for: there are
-        initializers, Ray's head, and the nodes of an MPI launcher, which get the resources of the job too (trainer
+        """The replicated jobs other than the trainer's, each with its pod as patched and what one pod asks for: there
+        are initializers, Ray's head, and the nodes of an MPI launcher, which get the resources of the job too (trainer
         v2.3.0). Kueue admits all of them or none."""
         if self.runtime is None or self.pod is None:
             return ()

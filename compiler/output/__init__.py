@@ -1,4 +1,4 @@
-"""Whatever is written, as one value: the artifact, and the formats that judge, read back and write it."""
+"""The artifact, and the formats that judge, lift and write it."""
 
 from compiler.output.artifact import Artifact, Body, ObjectRef, UnjudgedError, ref_of
 

@@ -1,4 +1,4 @@
-"""The artifact: one thing that is written, of whatever format, and the lines of the spec that it came from."""
+"""The artifact: one thing that is written, of any format, with the spec lines that its fields came from."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class ObjectRef:
 
 
 PART = "trainyard.dev/part"
-"""The annotation of a ClusterConfig for some node groups of a cluster: eksctl wants the cluster's name in each."""
+"""The annotation of a ClusterConfig for some node groups of a cluster: eksctl requires the cluster's name in each."""
 
 
 def ref_of(body: Mapping[str, Any]) -> ObjectRef:
-    """The identity of a body; what is missing is empty."""
+    """The identity of a body; missing parts are empty."""
     metadata = body.get("metadata")
     if not isinstance(metadata, Mapping):
         metadata = {}
@@ -96,7 +96,7 @@ def kinds_of_formats() -> Mapping[str, str]:
 
 
 def kind_of_format(name: str) -> str:
-    """The kind that a format gives to what it writes. Raises ``UnjudgedError`` for one that there is not."""
+    """The kind that a format gives to what it writes. Raises ``UnjudgedError`` for an unknown format."""
     kind = kinds_of_formats().get(name)
     if kind is None:
         raise UnjudgedError(f"no module judges the format `{name}`")

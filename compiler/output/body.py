@@ -1,4 +1,4 @@
-"""Ways through a body: one path, a pattern of paths, and every value below.
+"""Paths through a body: one path, a pattern of paths, and every value below.
 
 Bodies are what YAML or JSON gives: mappings, lists and scalars, of any shape. What is absent, or has another type than
 a path expects, is absent; nothing here raises.

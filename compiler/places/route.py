@@ -1,4 +1,4 @@
-"""Routes: where a value stands, as the keys and indices that lead to it."""
+"""Routes: the keys and indices that lead to a value."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Span:
 
 @dataclass(slots=True)
 class Node:
-    """A YAML value with its place. ``key_span`` is the place of the key it stands under, if any."""
+    """A YAML value with its place. ``key_span`` is the place of its key, if it has one."""
 
     span: Span
     key_span: Span | None = dataclasses.field(default=None, kw_only=True)

@@ -15,7 +15,7 @@ LATER: Mapping[str, bool] = {"later": True}
 
 
 class Identity(NamedTuple):
-    """What a node is, whatever its content: its kind, namespace and name, without a hash of what it holds."""
+    """What a node is, independent of its content: its kind, namespace and name, without a hash."""
 
     kind: str
     namespace: str

@@ -17,7 +17,7 @@ Read = TypeVar("Read")
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """A value that the compiler derives: of which object and field, why, and where the rule comes from.
+    """A derived value: its object and field, the reason, and the source of the rule.
 
     ``at`` is the place in the spec of one that the spec sets instead, or of the value that it follows from.
     """
@@ -85,7 +85,7 @@ class Plan:
         return {}
 
     def one(self, kind: type[Node]) -> Node | None:
-        """The node of a kind of which there is one at most, or the last of several."""
+        """The only node of a kind, or the last of several."""
         nodes = self.of(kind)
         if nodes:
             return nodes[-1]

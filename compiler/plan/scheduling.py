@@ -1,4 +1,4 @@
-"""How pods and nodes find each other: taints, tolerations, requirements, and the labels that nodes are known by."""
+"""Taints, tolerations, requirements and node labels: what decides which pods land on which nodes."""
 
 from __future__ import annotations
 

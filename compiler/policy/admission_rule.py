@@ -1,6 +1,6 @@
 """Users' rules in CEL: a ValidatingAdmissionPolicy, as a cluster takes it, judged before anything is applied.
 
-What a rule needs and the API has no field for stands in annotations: ``trainyard.dev/code``, ``severity``, ``enabled``,
+Attributes of a rule for which the API has no field are annotations: ``trainyard.dev/code``, ``severity``, ``enabled``,
 ``help``, ``description``, and examples, ``fails`` and ``passes``. Of what only the API server knows (who asks, what was
 there before, parameters, labels of namespaces) no rule can speak.
 """
@@ -36,7 +36,7 @@ Fault = tuple[str, Route, bool, str]
 
 
 def is_admission(data: Any) -> bool:
-    """Whether a document is a policy, or the binding that may stand next to it."""
+    """Whether a document is a policy, or its binding."""
     return isinstance(data, Mapping) and data.get("kind") in (KIND, BINDING)
 
 
@@ -56,7 +56,7 @@ class Resources:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What is asked of an object: the expression, and what is said where it does not hold."""
+    """A check of an object: the expression, and the message where it does not hold."""
 
     expression: str
     message: str

@@ -1,4 +1,4 @@
-"""The code of the modules that rules are in."""
+"""Loads the modules that rules are in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What belongs to the user: levels and parameters of rules (policy.yaml), and exceptions (exceptions.yaml)."""
+"""The user's settings: levels and parameters of rules (policy.yaml), and exceptions (exceptions.yaml)."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _LEVELS: Mapping[str, Severity | None] = {
 
 @dataclass(frozen=True, slots=True)
 class PolicyException:
-    """A finding that is allowed: of which rule, on which object (``Kind/namespace/name``) or at which place (a spec
-    route, ``file`` or ``file:line``), why, and until when (that day included). Globs with ``*``."""
+    """An exception, an allowed finding: of which rule, on which object (``Kind/namespace/name``) or at which place (a
+    spec route, ``file`` or ``file:line``), why, and until when (that day included). Globs with ``*``."""
 
     code: str
     object: str
@@ -333,7 +333,7 @@ class _Reader:
                 "POL014",
                 "the exception names neither object nor place",
                 item.span,
-                "add `object: Kind/namespace/name` or `place: spec.jobs[0]`; `*` stands for anything",
+                "add `object: Kind/namespace/name` or `place: spec.jobs[0]`; `*` matches anything",
             )
         if not _text(fields.get("reason")).strip():
             empty = fields.get("reason", item)

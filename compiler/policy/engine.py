@@ -221,7 +221,7 @@ def _kind(manifest: Manifest) -> str:
 
 
 def _nodes(plan: Plan) -> Iterator[PlanNode]:
-    """Every node that stands at the top of the plan, and the node groups of the cluster."""
+    """Every top-level node of the plan, and the node groups of the cluster."""
     yield from plan.nodes
     cluster = plan.one(Cluster)
     if cluster is not None:

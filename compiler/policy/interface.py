@@ -62,7 +62,7 @@ CLASSES = tuple(dict.fromkeys((Finding, Work, World, Plan, PlanNode, *_nodes(), 
 
 
 def describe(name: str) -> str | None:
-    """The page of a class, or of ``rule``; ``None`` where there is none of that name."""
+    """The page of a class, or of ``rule``; ``None`` for an unknown name."""
     if name == "rule":
         return "\n".join(_rule())
     for kind in CLASSES:

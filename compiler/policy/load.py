@@ -20,7 +20,7 @@ from compiler.source.read import is_yaml, read
 
 SETTINGS = ("policy.yaml", "exceptions.yaml")
 OWN_FOLDER = "org"
-"""The adopter's folder beside the built-in ones, where the repository of Trainyard is their template."""
+"""The adopter's folder among the built-in ones, in repositories made from the template."""
 BUILTIN_AREAS = frozenset(("ACC", "EFA", "HLT", "LIM", "PLC", "QUE", "RUN"))
 """Areas of the codes of the built-in rules. A rule of any other area is the adopter's own, in whatever folder."""
 
@@ -165,7 +165,7 @@ def _files(folder: Path, without: Collection[str] = (), walk: Walk = inputs.walk
 
 
 def _refuse(fault: OSError) -> None:
-    """A folder that cannot be read may hold any rule, so that none can be said to pass."""
+    """A folder that cannot be read may hold any rule, so no rule can be reported to pass."""
     raise fault
 
 
@@ -275,7 +275,7 @@ def line_of(path: Path, number: int) -> Span:
 
 
 def _refusal(rule: Rule, rules: Mapping[str, Rule]) -> Diagnostic | None:
-    """Why a user's rule is not taken, beside the rules that are."""
+    """The reasons why users' rules are not loaded, with the rules that are."""
     path = Path(rule.file)
     python = path.suffix == ".py"
     if python:

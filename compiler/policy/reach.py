@@ -1,4 +1,4 @@
-"""What rules had to look at: a rule that is run on nothing passes, and says nothing."""
+"""Records what rules were given to look at: a rule that saw nothing proves nothing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Reach:
             self.idle[rule.code] = rule
 
     def add_jobs(self, world: World) -> None:
-        """Count the jobs of which rules know a part."""
+        """Count the jobs that rules see only in part."""
         for work in (*world.works, *world.pods):
             why = _missing(work)
             if why:

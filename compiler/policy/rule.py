@@ -182,7 +182,7 @@ def rule(
     ``# params: {name: value}`` at the top of an example, and ``world.param(name)`` reads them.
 
     ``kinds``, of a rule on ``Manifest``: those that it is run on, as ``group/Kind``.
-    ``pods``, of a rule on ``Work``: it is run on jobs of other kinds too, of which nothing but the pods is known.
+    ``pods``, of a rule on ``Work``: it also runs on third-party workloads, of which only the pods are known.
     ``aliases`` are former slugs, which settings may still use. ``enabled=False`` makes a rule that is off until
     ``levels:`` of ``policy.yaml`` sets its level by code or slug; ``severity`` is then the level that you suggest.
     """

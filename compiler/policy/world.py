@@ -1,4 +1,4 @@
-"""What rules see beside their own node: the reading of the plan, their parameters, and the day."""
+"""What rules see besides their own node: the reading of the plan, their parameters, and the day."""
 
 from __future__ import annotations
 

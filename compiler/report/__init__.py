@@ -1,4 +1,4 @@
-"""The report of a cluster: what a reviewer of a pull request wants to know, in Markdown.
+"""The report of a cluster, in Markdown, for a reviewer of a pull request.
 
 A section is a module with one function ``section``, from a ``Subject`` to lines; it is empty where it has nothing to
 say. ``SECTIONS`` has their order.
@@ -41,7 +41,7 @@ SECTIONS = (
     outside,
     decisions,
 )
-"""What a reviewer must act on stands first; what explains itself, last."""
+"""The order of sections: those that a reviewer must act on come first."""
 
 
 def report(subject: Subject) -> str:

@@ -1,4 +1,4 @@
-"""What a cluster is paid for: its nodes, and what is beside them, each with its price or with none that is known."""
+"""What a cluster costs by item: its nodes and AWS services, each with its price, or none if it is unknown."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Item:
     """Something that is paid for: how many there always are, how many at most, and USD an hour of one.
 
     ``usd`` is ``None`` where no price is known. ``prices`` are those that it is made of. ``block``: hours for which it
-    is bought beforehand, whatever runs; 0 where they are not said, and ``None`` where it is paid by the hour.
+    is bought beforehand; 0 where the number is not set, and ``None`` where it is paid by the hour.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Item:
 
     @property
     def always(self) -> float:
-        """USD an hour whatever runs."""
+        """USD an hour that is always paid."""
         if self.block is not None:
             return 0.0
         return self.least * (self.usd or 0.0)
@@ -76,7 +76,8 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """USD an hour whatever runs and at most, and whether all prices are of the Region; what has none is left out."""
+    """USD an hour that is always paid and at most, and whether all prices are of the Region; what has none is left
+    out."""
 
     always: float
     at_most: float
@@ -153,7 +154,7 @@ def _nodes(subject: Subject) -> Iterator[Item]:
 
 
 def _fee(subject: Subject, pool: spec_pools.NodePool) -> Item:
-    """What EKS Auto Mode takes for each node of a pool, of which type it may be: the largest fee of them."""
+    """The fee of EKS Auto Mode for each node of a pool: the largest of its types."""
     region = subject.spec.region
     fees = [auto_mode_fee(subject.catalog, name, region) for name in pool.instance_types]
     known = [fee for fee in fees if fee is not None]
@@ -213,7 +214,7 @@ def _hours(pool: spec_pools.NodePool) -> float:
 
 
 def _always(pool: spec_pools.NodePool) -> int:
-    """Nodes that are paid whatever runs: those that are always on, and all of a reservation."""
+    """Nodes that are always paid, even if no job runs: those that are always on, and all of a reservation."""
     if pool.capacity_types == ("reserved",):
         return pool.nodes.max
     return pool.nodes.min
@@ -303,7 +304,7 @@ def _root(subject: Subject, pool: spec_pools.NodePool) -> Item | None:
 
 
 def _root_devices(subject: Subject, pool: str) -> Iterator[BlockDevice]:
-    """The volumes of a pool's nodes, as whatever launches them says it."""
+    """The volumes of a pool's nodes, from what launches them."""
     plan = subject.plan
     for part in subject.node_pools(pool):
         if not isinstance(part, NodePool):

@@ -1,4 +1,4 @@
-"""What the edit changes of what is committed, and what it means for a cluster that runs it."""
+"""What the edit changes in the committed folder, and what that means for a running cluster."""
 
 from __future__ import annotations
 

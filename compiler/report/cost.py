@@ -1,4 +1,4 @@
-"""What the cluster costs: what is paid whatever runs, what it is at most, and what an edit changes of both."""
+"""The cost of the cluster: what is always paid, the most it can be, and how an edit changes both."""
 
 from __future__ import annotations
 
@@ -41,9 +41,7 @@ def _headline(sums: Total, items: Iterable[Item]) -> str:
     always = _usd(sums.always, exact=sums.exact)
     a_month = _usd(sums.always * MONTH, exact=sums.exact, cents=False)
     at_most = _usd(sums.at_most, exact=sums.exact)
-    text = (
-        f"**{always} an hour whatever runs ({a_month} a month), {at_most} at most while jobs run**"
-    )
+    text = f"**{always} an hour always ({a_month} a month), {at_most} at most while jobs run**"
     lacking = [f"`{item.name}`" for item in items if item.usd is None]
     if not lacking:
         return f"{text}."
@@ -57,7 +55,7 @@ def _before_and_after(before: Subject, after: Total) -> str:
     exact = sums.exact and after.exact
     always = _change(sums.always, after.always, exact=exact)
     at_most = _change(sums.at_most, after.at_most, exact=exact)
-    text = f"Before and after, an hour: {always} whatever runs; {at_most} at most."
+    text = f"Before and after, an hour: {always} always; {at_most} at most."
     lacking = [f"`{item.name}`" for item in earlier if item.usd is None]
     if lacking:
         text += f" Before, without {', '.join(lacking)}: no price known."
@@ -95,7 +93,7 @@ def _block(item: Item) -> str:
 
 
 def _foreign(items: Iterable[Item], region: str) -> Iterator[str]:
-    """Whose prices stand for those that the Region has and nobody knows here."""
+    """The Region whose prices are used where those of a Region are unknown."""
     named: dict[str, list[str]] = {}
     for item in items:
         for other in sorted({price.region for price in item.prices} - {region}):
@@ -107,13 +105,13 @@ def _foreign(items: Iterable[Item], region: str) -> Iterator[str]:
     yield f"≈: no price of {region} is known, so it is that {'; that '.join(parts)}."
 
 
-_NODES = ("pool", "type", "nodes:", "USD an hour a node:", "whatever runs:", "at most:", "capacity")
+_NODES = ("pool", "type", "nodes:", "USD an hour a node:", "always:", "at most:", "capacity")
 _OTHERS = (
-    "beside the nodes",
+    "other than nodes",
     "what",
     "number:",
     "USD a month each:",
-    "whatever runs, USD a month:",
+    "always, USD a month:",
     "at most, USD an hour:",
     "paid",
 )

@@ -1,4 +1,4 @@
-"""What the compiler decided, and, apart, what the spec sets instead."""
+"""What the compiler decided and, separately, what the spec set instead."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAMED = 3  # objects that a line names
 def section(subject: Subject) -> Iterator[str]:
     """Both folded away and sorted; versions of upstream components by themselves.
 
-    ``‹name›`` stands for the name of the object, and ``‹run›`` for that of a job's TrainJob.
+    ``‹name›`` is the name of the object, and ``‹run›`` that of a job's TrainJob.
     """
     decided, given, versions = [], [], []
     for value in subject.plan.derived:

@@ -1,4 +1,4 @@
-"""What was found, each with its line."""
+"""The findings, each with its line."""
 
 from __future__ import annotations
 

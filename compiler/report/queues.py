@@ -1,4 +1,4 @@
-"""What each queue has, in whole nodes, against what its jobs ask."""
+"""What each queue has, in whole nodes, next to what its jobs ask for."""
 
 from __future__ import annotations
 

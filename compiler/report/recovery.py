@@ -1,4 +1,4 @@
-"""The way back after a failure, part by part: from a sick GPU to the first new step."""
+"""Recovery after a failure, part by part: from a broken GPU to the first new step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that go on although the spec no longer asks for them."""
+"""Runs that continue although the spec no longer asks for them."""
 
 from __future__ import annotations
 

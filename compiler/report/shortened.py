@@ -1,4 +1,4 @@
-"""Reports that must fit into a number of bytes, like a comment of a pull request: changed clusters first and whole."""
+"""Reports that must fit into a number of bytes, such as a pull request comment: changed clusters first, in full."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LISTED = 50  # clusters that are left out and still have a line each
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The report of a cluster, a line that stands for it, and whether there is anything to look at."""
+    """The report of a cluster, a line that replaces it, and whether it has anything to look at."""
 
     text: str
     line: str

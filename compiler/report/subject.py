@@ -1,4 +1,4 @@
-"""What a report is about."""
+"""The subject of a report: the cluster, its plan and what was committed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long each part waits for another, and whether that is long enough: one table."""
+"""How long each part waits for another, and whether that is long enough, in one table."""
 
 from __future__ import annotations
 

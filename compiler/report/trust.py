@@ -1,4 +1,4 @@
-"""Who gets in and what changes hands: whoever has rights, whatever others wrote, and what rules find of either."""
+"""Who has access and what changes it: principals, third-party objects, and the findings about either."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The versions that the edit changes: what restarts, what people do, and what is refused."""
+"""The versions that the edit changes: what restarts, what people must do, and what is refused."""
 
 from __future__ import annotations
 

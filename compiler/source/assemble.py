@@ -147,14 +147,14 @@ class _Library:
 def _around(
     parts: Sequence[Header], library: _Library, diagnostics: list[Diagnostic]
 ) -> list[Header]:
-    """What else stands in the folder of the nearest cluster at or above each part."""
+    """The other files in the folder of the nearest cluster at or above each part."""
     names = [part.file.name for part in parts]
     given = set(map(inputs.real_path, names))
     homes = {cluster_folder(_folder(part)) for part in parts}
     by_real_path: dict[str, str] = {}
     for home in homes:
         if home is not None:
-            for path in _walk(os.path.relpath(home), diagnostics):
+            for path in spec_files(os.path.relpath(home), diagnostics):
                 by_real_path[inputs.real_path(path)] = path
     headers: list[Header] = []
     for real, path in sorted(by_real_path.items()):
@@ -178,7 +178,7 @@ def _find(paths: Iterable[str | os.PathLike[str]], faults: list[Diagnostic]) -> 
         unread = len(faults)
         inside = [path]
         if inputs.is_folder(path):
-            inside = list(_walk(path, faults))
+            inside = list(spec_files(path, faults))
         if not inside and len(faults) == unread:
             faults.append(
                 error(
@@ -194,7 +194,8 @@ def _find(paths: Iterable[str | os.PathLike[str]], faults: list[Diagnostic]) -> 
     return sorted(files.values())
 
 
-def _walk(folder: str, faults: list[Diagnostic]) -> Iterator[str]:
+def spec_files(folder: str, faults: list[Diagnostic]) -> Iterator[str]:
+    """The files of a folder that may be specs: YAML, but for hidden files, policies and Trainyard's own output."""
     for parent, folders, names in walk(folder, faults):
         manifest = os.path.join(parent, _OUTPUT)
         if _OUTPUT in names and _is_output(manifest):
@@ -266,7 +267,7 @@ def _owner(part: Header, folders: dict[str, list[Header]]) -> Header | Diagnosti
             "YML041",
             f"no `{CLUSTER}` for {_title(part)}",
             span=part.at,
-            help=f"name the folder that holds the `{CLUSTER}` too, or put one beside the file",
+            help=f"name the folder that holds the `{CLUSTER}` too, or put one next to the file",
         )
     fact = error(
         "YML042",

@@ -303,7 +303,7 @@ class Composer:
             return null
         anchored = self._anchors[name]
         if anchored is None:
-            message = f"alias `*{name}` stands inside its own anchor"
+            message = f"alias `*{name}` is inside its own anchor"
             self._error("YML006", message, span, "write the value out")
             return null
         node, size = anchored

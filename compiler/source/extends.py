@@ -1,4 +1,4 @@
-"""Bases: ``extends:`` resolved, with cycles and missing bases reported."""
+"""Resolves ``extends:``; missing bases and cycles are reported."""
 
 from __future__ import annotations
 

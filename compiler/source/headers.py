@@ -1,4 +1,4 @@
-"""Headers: what a document says about itself before its spec."""
+"""Headers: a document's ``apiVersion``, ``kind`` and metadata, before its spec."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ROOT_KEYS = ("apiVersion", "kind", "metadata", "spec")
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """One document with its kind, its name (empty if it has none) and the file it stands in."""
+    """One document with its kind, its name (empty if it has none) and its file."""
 
     file: SourceFile
     root: MappingNode
@@ -166,7 +166,7 @@ def _check_part(header: Header, section: str) -> Iterator[Diagnostic]:
 
 
 def _check_base(header: Header) -> Iterator[Diagnostic]:
-    """Only its spec is merged, so nothing beside it may be lost without a word either."""
+    """Only its spec is merged, so other keys must not be dropped silently either."""
     yield from _unknown(header, header.root, (*_ROOT_KEYS, "extends"), header.kind)
     yield from _check_metadata(header, ("name",))
     has_bases = header.root.child("extends") is not None
@@ -199,7 +199,7 @@ _ELSEWHERE = {
     ("TrainingJob", "namespace"): "write it under `spec`, where jobs have it",
     ("TrainingJob", "labels"): "write it under `spec`, where jobs have it",
 }
-"""Keys that stand elsewhere in the documents of Kubernetes: by kind and key."""
+"""Keys that people know from other places of Kubernetes documents, by kind and key."""
 
 
 def _unknown(

@@ -1,4 +1,4 @@
-"""Objects of the adopter's own, from the files that a spec includes."""
+"""Reads the adopter's own objects from files that a spec includes."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _read_path(node: Node, files: set[str], faults: list[Diagnostic]) -> Node:
 
 
 def _files(node: ScalarNode, faults: list[Diagnostic]) -> list[str]:
-    """The files that a path stands for: relative to the file that it is written in, and of its repository."""
+    """The files that a path matches: relative to the file that it is written in, and of its repository."""
     file = os.path.abspath(node.span.file.name)
     home = os.path.dirname(file)
     written = str(node.value)
@@ -159,7 +159,7 @@ def repository_of(folder: str) -> str:
 
 
 def below(root: str, path: str) -> bool:
-    """Whether a path, by whatever links, leads to something in a folder."""
+    """Whether a path, with all links followed, is in a folder."""
     real = real_path(path)
     folder = os.path.join(root, "")
     return real == root or real.startswith(folder)
@@ -215,7 +215,7 @@ def _no_object(node: Node) -> Diagnostic | None:
         name = ""
     if api_version.startswith(_OURS):
         fact = "a document of a spec is included"
-        help = "put it beside the spec: it is read as a part of it"
+        help = "put it next to the spec: it is read as a part of it"
     elif api_version.startswith(_KUSTOMIZE):
         fact = "a `kustomization.yaml` is included, which is no object of a cluster"
         help = "include the files that it names, and write its patches under `patches:`"

@@ -1,4 +1,4 @@
-"""What jobs and pools of one spec give each other: ``extends: NAME``, and ``jobDefaults`` below every job.
+"""Inheritance within one spec: ``extends: NAME`` between jobs or pools, and ``jobDefaults`` for every job.
 
 They are merged before anything is checked, so that each value keeps the line that says it.
 """

@@ -1,4 +1,4 @@
-"""Kubernetes manifests, as the programs read them that they are written for.
+"""Reads Kubernetes manifests the way the programs that apply them do.
 
 kubectl, Flux, Kustomize and eksctl read YAML by sigs.k8s.io/yaml (v1.6.0, on go.yaml.in/yaml/v2), which settles what
 YAML 1.1 and 1.2 read differently: `0755` is 493, `yes` is true, `22:30` is text, `<<` merges. A manifest may rely on

@@ -1,4 +1,4 @@
-"""Where the cluster of a job, a queue or a pool stands: in its own folder or the nearest one above."""
+"""Finds the cluster that a job's, queue's or pool's document belongs to: in its folder or the nearest one above."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values without places: a text in which nothing is odd, read in half the time that nodes take.
+"""Parses plain texts to values without places, in half the time that nodes take.
 
 Whatever the composer would report, or reads in a way of its own (anchors, tags, merge keys, values that readers of YAML
 differ about), is left to it: the answer is then ``None``, and the text is composed instead.

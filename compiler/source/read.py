@@ -24,7 +24,7 @@ _MARKS = (
 )
 _SAVE = "save the file as UTF-8"
 STDIN = "-"
-"""The path that stands for standard input on a command line."""
+"""The path that means standard input on a command line."""
 _STDIN_SHOWN = "<stdin>"
 
 

@@ -1,4 +1,4 @@
-"""Documents of one shape: texts that differ in plain scalars at the ends of lines alone are parsed once.
+"""Parses documents of the same shape once: texts that differ only in plain scalars at line ends.
 
 Thousands of jobs of one repository are the same but for names and numbers. The first of a shape is only remembered, the
 second is parsed and becomes a template, and from then on scalars are put into that. They are of one line and have no

@@ -1,4 +1,4 @@
-"""Syntax errors in our words: what the YAML scanner says, translated."""
+"""Syntax errors: the YAML scanner's messages in our words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from compiler.places.tree import SourceFile, Span
 if TYPE_CHECKING:
     from yaml.error import Mark, MarkedYAMLError
 
-_ALIGN = "align the line with the keys beside it; indent with spaces"
+_ALIGN = "align the line with its sibling keys; indent with spaces"
 _RESERVED = re.compile(r"[@`%]")
 
 # Pattern over "context / problem" (libyaml's wording and that of PyYAML's own scanner), fact, help, label of the
@@ -28,7 +28,7 @@ _WORDINGS: tuple[tuple[str, str, str, str], ...] = (
     ),
     (
         "mapping values are not allowed",
-        "a second `:` on a line, or a key where none can stand",
+        "a second `:` on a line, or a key where none is allowed",
         "quote the value if it contains `: `, or correct the indentation",
         "",
     ),
@@ -246,7 +246,7 @@ def forbidden_characters(file: SourceFile) -> Iterable[Diagnostic]:
 def _forbidden_character(file: SourceFile, line: int, notes: tuple[str, ...]) -> Diagnostic:
     match = FORBIDDEN.search(file.line(line))
     assert match is not None
-    why = "cannot stand in a YAML file"
+    why = "is not allowed in a YAML file"
     if match[0] in _BREAKS:
         why = "ends a line in YAML 1.1 and not in YAML 1.2"
     code = ord(match[0])

@@ -120,7 +120,7 @@ def _path(
     if not letters.isalnum():
         return None  # no name, which is reported
     path = key.default.format(cluster=cluster.value, name=name.value)
-    # It is in no file: whatever is said of it is said of the item's name.
+    # It is in no file: findings about it are reported at the item's name.
     return ScalarNode(name.span, path, path, key_span=name.key_span)
 
 

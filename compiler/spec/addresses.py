@@ -8,7 +8,7 @@ from typing import Any
 from compiler.spec.checks import as_text, fault
 from compiler.spec.editor import shaped
 
-# What IPv4Address and IPv4Network read has this form; a mask may stand for the length of the prefix.
+# What IPv4Address and IPv4Network read has this form; a netmask may replace the prefix length.
 _ADDRESS = r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}"
 _BLOCK = rf"{_ADDRESS}/(?:[0-9]{{1,2}}|{_ADDRESS})"
 
@@ -102,7 +102,7 @@ def vpc_cidr(value: Any) -> str:
     text = cidr(value)
     length = IPv4Network(text).prefixlen
     if not 16 <= length <= 24:
-        # VPC: /16 to /28 (EC2 CreateVpc); eksctl cuts it in eight, and EKS wants 16 addresses a subnet.
+        # VPC: /16 to /28 (EC2 CreateVpc); eksctl cuts it in eight, and EKS requires 16 addresses a subnet.
         raise fault(
             f"`{text}` is a block of /{length}; the VPC of a cluster has /16 to /24",
             "write a block like `10.0.0.0/16`",

@@ -16,7 +16,7 @@ from compiler.spec.editor import shaped
 
 
 def fault(message: str, help: str, key: str = "", *, source: str = "") -> PydanticCustomError:
-    """A refusal with its help; braces in the text stand for themselves. ``key``: the value of a mapping at fault;
+    """An error with its help; braces in the text are literal. ``key``: the value of a mapping at fault;
     ``source``: where the rule is written."""
     return PydanticCustomError(
         "spec_value", "{fact}", {"fact": message, "help": help, "key": key, "source": source}
@@ -155,7 +155,7 @@ def quantity(value: Any) -> QuantityValue:
     if parsed.value >= _TOO_LARGE:
         raise fault(
             f"`{str(value)[:24]}…` is more than 2^63 - 1, the largest quantity",
-            "write an amount that there is, like `64Gi`",
+            "write a positive amount, like `64Gi`",
             source="apimachinery 0.35, resource.Quantity",
         )
     return parsed

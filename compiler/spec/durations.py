@@ -1,4 +1,4 @@
-"""Checks of durations: any, those above 0, and those that are too long or too short for what they are about."""
+"""Checks of durations: any, positive ones, and ranges for what they are used for."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ _SHAPES: dict[Callable[..., Any], dict[str, Any]] = {}
 
 
 def shaped_like(other: object) -> Callable[[C], C]:
-    """Say of a check what JSON Schema can say of another one, of which it refuses more."""
+    """Describe a check to JSON Schema by another, weaker check."""
 
     def mark(check: C) -> C:
         _SHAPES[check] = dict(shape_of(other))
@@ -23,7 +23,7 @@ def shaped_like(other: object) -> Callable[[C], C]:
 def shaped(pattern: str = "", **keywords: Any) -> Callable[[C], C]:
     """Say of a check what JSON Schema can say of it: a pattern of the whole text, other keywords, or both.
 
-    Whatever the check takes must fit; it may refuse more.
+    Every value that the check accepts must match; the check may refuse more.
     """
 
     def mark(check: C) -> C:
@@ -37,7 +37,7 @@ def shaped(pattern: str = "", **keywords: Any) -> Callable[[C], C]:
 
 
 def shape_of(check: object) -> Mapping[str, Any]:
-    """The keywords of a check; none where a schema can say nothing of it."""
+    """The keywords of a check; none where a schema cannot express it."""
     if callable(check):
         shape = _SHAPES.get(check)
     else:

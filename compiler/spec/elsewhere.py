@@ -143,7 +143,7 @@ REMARKS: Mapping[str, str] = {
     "capacity": f"here it is `capacity`, {_BOUGHT}",
     "nodePools[].capacity": f"its pool says how nodes are bought, {_BOUGHT}",
 }
-"""What is said instead of the key alone, where it does not do the same, or the word is one of its values."""
+"""Hints for words whose key does not mean the same, or that are values of a key."""
 
 
 def sections() -> Mapping[str, _Words]:

@@ -1,4 +1,4 @@
-"""pydantic's refusals in our words: one code, one fact, one help."""
+"""pydantic's errors in our words: one code, one fact, one help."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from compiler.diagnostics.words import kind_of
 from compiler.places import Document, Route, ScalarNode
 from compiler.spec.elsewhere import REMARKS, meant_key
 from compiler.spec.flow import flow
-from compiler.spec.later import model_of
+from compiler.spec.lazy import model_of
 from compiler.spec.renamed import renamed
 
 _WANTED = {
@@ -206,7 +206,7 @@ def _shown(value: Any) -> str:
 
 
 def model_at(model: type[BaseModel], at: Route) -> type[BaseModel] | None:
-    """The model that stands at a route; ``None`` where no model does (a free mapping)."""
+    """The model at a route; ``None`` where there is none (a free mapping)."""
     inner: type[BaseModel] | None = model
     named = False  # whether a name of a free mapping comes next
     for key in at:
@@ -258,7 +258,7 @@ def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
 
 
 def _field(model: type[BaseModel], at: Route) -> FieldInfo | None:
-    """The field of a model that stands at a route."""
+    """The field of a model at a route."""
     if at:
         owner = model_at(model, at.parent)
     else:
@@ -339,7 +339,7 @@ def _called_now(at: Route) -> str:
 
 
 def _meant_elsewhere(at: Route) -> str:
-    """The key that a word known from other tools means at a route; empty where it is none of them."""
+    """The key that a word known from other tools means at a route; empty for other words."""
     section = _section(at.parent)
     if section is None:
         return ""
@@ -362,7 +362,7 @@ def _section(at: Route) -> str | None:
 
 
 def _elsewhere_help(key: str, at: Route, model: type[BaseModel]) -> str:
-    """How a key that stands elsewhere, or is called otherwise, is written, with the example of its field."""
+    """How to write a key that is in another place or has another name, with the example of its field."""
     if key in REMARKS:
         return REMARKS[key]
     steps = key.replace("[]", "").split(".")

@@ -1,4 +1,4 @@
-"""Values as people write them in a spec: YAML on one line."""
+"""Formats values as people write them in a spec: YAML on one line."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def node_label(value: Any) -> str:
     text = label_key(value)
     if text in _OF_THE_MACHINE:
         raise fault(
-            f"label `{text}` is set on nodes whatever is written here: {_OF_THE_MACHINE[text]}",
+            f"label `{text}` is set on nodes, regardless of the spec: {_OF_THE_MACHINE[text]}",
             "remove it",
             source="Kubernetes, well-known labels; karpenter.sh/v1 NodePool v1.14.1",
         )
@@ -157,7 +157,7 @@ def _of_tags(text: str, what: str) -> str:
     for char in text:
         if not re.match(_TAG, char):
             raise fault(
-                f"`{char}` in `{text[:64]}` stands in no {what} of an IAM tag",
+                f"`{char}` in `{text[:64]}` is not allowed in a {what} of an IAM tag",
                 "take letters, digits, spaces and `_ . : / = + - @`: roles get these tags too",
                 source="IAM API, Tag (2010-05-08)",
             )

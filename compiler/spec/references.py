@@ -63,7 +63,7 @@ def image(value: Any) -> str:
         )
     if parts["tag"] == "latest" and not parts["digest"]:
         raise fault(
-            f"image `{text}` is whatever is newest when a node pulls it",
+            f"image `{text}` is the newest one when a node pulls it",
             "pin a version or, better, a digest",
         )
     return text

@@ -22,5 +22,5 @@ class Section(SpecModel):
 
 @cache
 def _unsaid(section: type[SpecModel]) -> Any:
-    """A section of which nothing is said. Raises ``ValidationError`` for one with a key that must be."""
+    """A section with defaults only. Raises ``ValidationError`` if it has a required key."""
     return section.model_validate({})

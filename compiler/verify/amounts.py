@@ -20,7 +20,7 @@ _FACTORS |= {f"{prefix}i": Fraction(1024) ** power for power, prefix in enumerat
 
 
 def amount(value: Any) -> Fraction | None:
-    """The number that a quantity stands for, or ``None`` if it is none."""
+    """The number of a quantity, or ``None`` if the text is no quantity."""
     return _amount(str(value))
 
 

@@ -1,4 +1,4 @@
-"""One object: every layer that looks at nothing but the object itself."""
+"""Verifies one object by itself: every check that needs no other object."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OF_SHAPE = (SCHEMA, UNKNOWN)
 
 
 def nothing(group: str, kind: str, namespace: str, name: str) -> Body | None:
-    """The lookup of an object that stands alone."""
+    """The lookup for an object without others."""
     return None
 
 

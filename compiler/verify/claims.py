@@ -1,4 +1,4 @@
-"""Claims of a named volume that get another class than it has: the default one of the cluster.
+"""Claims that name a volume of another StorageClass than the one they get by default.
 
 Source: Kubernetes 1.36, admission plugin DefaultStorageClass (a claim without ``storageClassName`` gets the default
 class, whether it names a volume or not), and volume binding (both classes must be the same).
@@ -36,5 +36,5 @@ def claims_of_default_class(objects: ObjectSet) -> Iterator[tuple[Manifest, Faul
             continue
         if not at(volume, "spec", "storageClassName"):
             message = f"claim gets the default class `{defaults[0]}`, and volume `{name}` has none: never bound"
-            help = 'write `storageClassName: ""` beside it'
+            help = 'write `storageClassName: ""` as well'
             yield manifest, never_works(("spec", "volumeName"), message, help)

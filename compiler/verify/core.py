@@ -1,4 +1,4 @@
-"""Derivation from documents that are no CRDs: Kubernetes' core definitions and eksctl's schema."""
+"""Derives structures from documents that are not CRDs: Kubernetes' core definitions and eksctl's schema."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def _corrected(name: str, definition: Raw, later: Raw) -> Raw:
 
 
 def _joined(form: Raw, beside: Raw) -> Raw:
-    """A schema that is one of a single form, together with the fields that stand beside the form."""
+    """A schema with a single alternative, merged with the fields next to it."""
     fields_beside = beside.get("properties")
     if not fields_beside:
         return form

@@ -1,4 +1,4 @@
-"""Cycles of references that never resolve: Flux waits for ever; Kueue leaves every member of a circle of cohorts out.
+"""Cycles of references that never resolve: Flux waits for ever; Kueue excludes all cohorts of a cycle.
 
 Kueue stops as a whole there, once a workload that holds quota in a queue of the circle changes: for a metric it walks
 to a root that does not exist, with its cache locked (kueue v0.19.2, pkg/cache/scheduler/clusterqueue.go,

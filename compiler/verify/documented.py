@@ -1,4 +1,4 @@
-"""Kinds whose CustomResourceDefinition nobody publishes, as their documentation states them.
+"""Kinds without a published CustomResourceDefinition, as their documentation defines them.
 
 The NodeClass of EKS Auto Mode: EKS user guide (github.com/awsdocs/amazon-eks-user-guide), pages create-node-class
 (commit 0026c9df: fields, ranges), auto-odcr (commit 4f3d5005: ``owner``), device-management-efa (commit 43d79bdb:

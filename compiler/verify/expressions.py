@@ -1,4 +1,4 @@
-"""Expressions in CEL that users write: what may stand in them, and what it may cost to evaluate one.
+"""CEL expressions that users write: which syntax is allowed, and what evaluation may cost.
 
 CEL has no loops but macros over lists and maps, so that an expression always ends; nested macros over long lists and
 regular expressions that backtrack could still take hours. Each expression is bounded before it runs, by its own form
@@ -77,7 +77,7 @@ def refusal(expression: str) -> str:
         if name not in _CORE and name not in _MACROS and name not in _FUNCTIONS:
             return f"the function `{name}` is not known here"
     if _depth(bare) > DEEPEST:
-        return f"more than {DEEPEST} macros like `all` stand in one another"
+        return f"macros like `all` are nested more than {DEEPEST} deep"
     try:
         compiled(expression)
     except Exception as problem:  # of a class of the parser's own
@@ -109,7 +109,7 @@ def evaluated(expression: str, variables: Mapping[str, Any], width: int) -> Any:
 
 
 def _depth(bare: str) -> int:
-    """How many macros stand in one another, at most."""
+    """The depth of nested macros."""
     deepest, open_macros, position = 0, [], 0
     while position < len(bare):
         found = _MACRO.match(bare, position)

@@ -1,4 +1,4 @@
-"""A body as it was meant: one fault of an object does not hide the others."""
+"""A body as it was probably meant, so that one fault of an object does not hide others."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _correct(parent: Any, key: Any, fault: Fault, meant: str) -> bool:
 
 
 def _named(faults: Iterable[Fault]) -> dict[Path, str]:
-    """Unknown fields that are meant for the one field that is missing beside them."""
+    """Unknown fields that must be the one missing field of the same object."""
     missing: dict[Path, list[str]] = {}
     unknown: dict[Path, list[Path]] = {}
     for fault in faults:

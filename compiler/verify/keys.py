@@ -1,4 +1,4 @@
-"""Keys of ConfigMaps and Secrets that pods want: one that the object of the set does not have keeps them from starting.
+"""Keys of ConfigMaps and Secrets that pods need: a missing one keeps them from starting.
 
 Source: core/v1 of Kubernetes 1.36 (``items``, ``configMapKeyRef``, ``secretKeyRef``).
 """

@@ -1,7 +1,7 @@
-"""What a kind is meant to be that nobody serves: another group, a retired or missing version, a misspelt name.
+"""What an unknown kind was meant to be: another group, a retired or missing version, a misspelt name.
 
 An API version that is newer than every known one, a kind of a group that is not known here, and a kind that a known
-group may have beside the known ones, are unknown and so not wrong.
+group may have in addition to the known ones, are unknown and so not wrong.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ Meant = tuple[str, str]
 
 
 def meant(api_version: str, kind: str, schemas: Schemas = BUILTIN) -> Meant | None:
-    """The API version and kind that stand for one that certainly does not exist; ``None`` for one that may."""
+    """The API version and kind to use instead of one that certainly does not exist; ``None`` for one that may."""
     if schemas.find(api_version, kind):
         return None
     served = schemas.served()

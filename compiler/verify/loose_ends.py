@@ -1,4 +1,4 @@
-"""References of an open set that are certainly meant for an object of it: names that are written in two ways."""
+"""References that must mean an object of the set though none has that name: probably misspelt."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PAIRED = frozenset(
         ("", "ConfigMap"),
     }
 )
-# Kinds that people write beside the one object that names them: if a set has one, and names one, that one is meant.
+# Kinds that people write next to the one object that names them: if a set has one and names one, that one is meant.
 _BESIDE = frozenset(
     {("karpenter.k8s.aws", "EC2NodeClass"), ("eks.amazonaws.com", "NodeClass"), (KUEUE, "Topology")}
 )
@@ -58,7 +58,7 @@ Space = tuple[str, str, str]
 
 
 def beside(one: str, other: str) -> bool:
-    """Whether two files lie in one folder, or one of them above the other: what is in folders beside each other, like
+    """Whether two files lie in one folder, or one of them above the other: what is in sibling folders, like
     the examples of a project, need not belong together."""
     paths = [path.replace("\\", "/") for path in (one, other)]
     folders = list(map(posixpath.dirname, paths))
@@ -294,7 +294,7 @@ def _is_shortened(one: str, other: str) -> bool:
 
 
 def _slip_of(word: str, names: Iterable[str]) -> str:
-    """The name of which a word is one slip of the pen away, in a part that is long enough to be sure, or nothing:
+    """The name that a word misspells by one character, in a part that is long enough to be sure, or nothing:
     ``reserch`` is ``research``; ``gpu-a``, ``p4`` and ``models`` are names of their own."""
     for name in names:
         if _is_slip(word, name):

@@ -1,4 +1,4 @@
-"""Names of objects: syntax and length by kind, and names that pods get from them.
+"""Names of objects: syntax and length by kind, and of the pods named after them.
 
 Sources: pkg/apis/*/validation of k8s.io/kubernetes v1.36 (which kinds want labels and which subdomains);
 sigs.k8s.io/jobset v0.12 pkg/webhooks (Job and pod names of a JobSet are labels of at most 63 characters);

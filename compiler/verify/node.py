@@ -1,4 +1,4 @@
-"""A schema made ready for the walk: each node prepared when it is first met."""
+"""Schema nodes, prepared for the structural walk when they are first used."""
 
 from __future__ import annotations
 

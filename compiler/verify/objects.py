@@ -1,4 +1,4 @@
-"""The set of objects under verification, by identity."""
+"""The objects under verification, by identity."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ObjectSet:
 
 
 def identity_of(body: Body) -> Identity:
-    """The identity of a body; what is missing is empty."""
+    """The identity of a body; missing parts are empty."""
     metadata = body.get("metadata")
     if isinstance(metadata, dict):
         metadata = metadata

@@ -1,4 +1,4 @@
-"""What the patterns of schemas mean, in words."""
+"""Explains schema patterns in words."""
 
 from __future__ import annotations
 
@@ -97,6 +97,6 @@ def in_words(pattern: str, value: str) -> tuple[str, str]:
     if len(pattern) <= _SHORT:
         return f"`{value}` does not match `{pattern}`", "write a value of this form"
     return (
-        f"`{value}` does not have the form that the field's definition wants",
+        f"`{value}` does not have the form that the field's definition requires",
         f"see the API reference; the pattern begins with `{pattern[:_SHORT]}…`",
     )

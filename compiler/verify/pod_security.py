@@ -185,7 +185,7 @@ def _restricted(spec: Any) -> Iterator[Breach]:
 
 
 def _hardened(place: Path, own: Any, pod: Any) -> Iterator[Breach]:
-    """What the level wants every container to say, by itself or by its pod."""
+    """What the level requires of every container, set in the container or in its pod."""
     if at(own, "allowPrivilegeEscalation") is not False:
         yield (
             (*place, "allowPrivilegeEscalation"),

@@ -210,7 +210,7 @@ def _of_runtimes(objects: ObjectSet, known: set[Identity]) -> Iterator[tuple[Man
 
 
 def references(body: dict[str, Any]) -> Iterator[tuple[Path, Identity]]:
-    """Every reference of an object: where it stands and what it names."""
+    """Every reference of an object: its place and the object that it names."""
     group, kind, namespace, _ = identity_of(body)
     for reference in REFERENCES.get((group, kind), ()):
         for path, value in follow(body, reference.path):

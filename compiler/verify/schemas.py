@@ -1,4 +1,4 @@
-"""Where derived schemas are read from: the committed folder, and folders of a user's own."""
+"""Loads derived schemas: from the package, and from the user's own folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Structure of an upstream schema: what can be checked, without a word of its prose.
+"""Extracts the structure of an upstream schema: what can be checked, without its prose.
 
 The derived form is JSON with these keywords. As in OpenAPI: ``type`` (a name, or a list of names), ``nullable``,
 ``properties``, ``required``, ``additionalProperties`` (a schema), ``items``, ``enum``, ``pattern`` (Go RE2),

@@ -1,4 +1,4 @@
-"""The pass: manifests to diagnostics."""
+"""The verify pass: manifests to diagnostics."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def diagnostic(artifact: Artifact, fault: Fault) -> Diagnostic:
 
 
 def _filled_in_later(body: Body, fault: Fault) -> bool:
-    """Whether the value at a fault is a placeholder, or its key; a text with spaces stays one, whatever is put into it,
+    """Whether the value at a fault is a placeholder, or its key; a text with spaces stays one, after any substitution,
     and a key is wrong with whatever value."""
     if fault.path and placeholder(str(fault.path[-1])):
         return True

@@ -256,7 +256,7 @@ def _misfit(keyword: str, held: int) -> str:
             return "this value fits none of the forms allowed"
         case "oneOf" if held != 1:
             count = held or "none"
-            return f"this value fits {count} of the forms of which one is allowed"
+            return f"this value fits {count} of the forms, and exactly one is allowed"
     return ""
 
 
@@ -308,7 +308,7 @@ def _name_of(cls: type) -> str:
 
 
 def _as_text(value: float) -> str:
-    """The text that stands for a boolean or a number in YAML."""
+    """The YAML text of a boolean or a number."""
     text = str(value)
     if isinstance(value, bool):
         return text.lower()
@@ -320,7 +320,7 @@ _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "o
 
 
 def _converted(classes: frozenset[type], value: Any) -> tuple[Any, ...]:
-    """The value of the type that is wanted, where one of another type stands for it."""
+    """The value converted to the expected type, where that is unambiguous."""
     is_item = value.__class__ in (dict, str)
     if is_item and list in classes:
         return ([value],)  # one item for the list

@@ -83,6 +83,6 @@ def iam_policy_too_long(policy: AccessPolicy, world: World) -> Iterator[Finding]
             policy.at,
             help="split it into several managed policies"
             if policy.what == "managed"
-            else "name fewer principals, or one that stands for them",
+            else "name fewer principals, or one that covers them",
             key=True,
         )

@@ -19,10 +19,10 @@ _NOT_ABOUT_IT = ("aws:securetransport", "aws:requestedregion", "aws:useragent")
 def iam_wildcard_resource(policy: AccessPolicy) -> Iterator[Finding]:
     """A policy allows changes of every resource, where AWS could limit them to some.
 
-    Whether an action can be limited to resources stands in the service authorization reference, for every action; a
+    The service authorization reference says of every action whether it can be limited to resources; a
     `*` that an action needs is no fault, nor is one of an action that only reads. A statement with a condition on tags,
     accounts or the like is not reported, as in Karpenter's own policies (v1.14.1). Nor are services whose
-    actions are not known here, and about `service:*`, of which ACC006 tells.
+    actions are not known here, and about `service:*`, which ACC006 reports.
 
     ## Fails
 
@@ -92,7 +92,7 @@ def _has_narrowing_condition(statement: Statement) -> bool:
 
 
 def _could_be_limited(action: str) -> bool:
-    """Whether an action, or one of those that a pattern stands for, changes something and can be limited."""
+    """Whether an action, or one of those that a pattern matches, changes something and can be limited."""
     service, _, name = action.lower().partition(":")
     if not name or name == "*" or name.startswith(_READING):
         return False

@@ -47,7 +47,7 @@ def capacity_block_without_reservation(manifest: Manifest) -> Iterator[Finding]:
             target = value(group, "capacityReservation", "capacityReservationTarget")
             if market == "capacity-block" and not target:
                 yield Finding(
-                    f"node group `{value(group, 'name')}` wants a Capacity Block and names none",
+                    f"node group `{value(group, 'name')}` uses Capacity Blocks and names none",
                     Route((manifest.id, field, index, "instanceMarketOptions")),
                     key=True,
                     help="add `capacityReservation: {capacityReservationTarget: {capacityReservationID: cr-…}}`",

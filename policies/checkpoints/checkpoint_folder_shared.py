@@ -55,9 +55,7 @@ def checkpoint_folder_shared(plan: Plan) -> Iterator[Finding]:
         for above in _above(folder):
             other = first.get((file_system, above), schedule)
             if other is not schedule:
-                yield _finding(
-                    schedule, other, "save to folders of which one holds the other,", _IN_IT
-                )
+                yield _finding(schedule, other, "save to folders that contain each other,", _IN_IT)
 
 
 _IN_IT = "taken for a checkpoint of the other, and removed with its old ones"
@@ -75,6 +73,6 @@ def _finding(one: CheckpointSchedule, other: CheckpointSchedule, what: str, labe
         f"jobs `{other.name}` and `{one.name}` {what} `{one.path}`",
         one.where("path"),
         label=label,
-        help="give each a folder of its own, beside the other's",
+        help="give each a folder of its own",
         also=((other.where("path"), f"`{other.name}` saves there"),),
     )

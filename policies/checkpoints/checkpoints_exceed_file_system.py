@@ -14,9 +14,9 @@ def checkpoints_exceed_file_system(plan: Plan) -> Iterator[Finding]:
 
     The next one is written before the oldest is removed, so that a job needs room for one more than it keeps; a full
     file system fails the save. Counted are the checkpoints of all jobs that save to a file system: 14 bytes for each
-    parameter that is trained, with Adam in mixed precision (arXiv:1910.02054, section 3.1), in whatever shards. A job
-    without `keep` keeps ten, as many as TorchTitan does (`keep_latest_k`, pytorch/torchtitan b5bcd76c). It is an error
-    where the spec says how many each job keeps, or where two of each do not fit.
+    parameter that is trained, with Adam in mixed precision (arXiv:1910.02054, section 3.1), however it is sharded. A
+    job without `keep` keeps ten, as many as TorchTitan does (`keep_latest_k`, pytorch/torchtitan b5bcd76c). It is an
+    error where the spec says how many each job keeps, or where two of each do not fit.
 
     ## Fails
 

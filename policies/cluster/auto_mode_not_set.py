@@ -9,7 +9,7 @@ from compiler.policy.rule import Finding, rule
 
 @rule("HLT023", aliases=("auto-mode-implicit",), severity=Severity.NOTE)
 def auto_mode_not_set(cluster: Cluster) -> Iterator[Finding]:
-    """A cluster with node groups does not say whether it wants EKS Auto Mode.
+    """A cluster with node groups does not say whether it uses EKS Auto Mode.
 
     eksctl 0.230 leaves it off and says that a later release will turn it on by default; a cluster with Auto Mode
     cannot be created with node groups (eksctl, validation of autoModeConfig).

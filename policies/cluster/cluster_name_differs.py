@@ -22,7 +22,7 @@ def cluster_name_differs(plan: Plan, world: World) -> Iterator[Finding]:
 
     It finds subnets and security groups by the tag `karpenter.sh/discovery`, or `kubernetes.io/cluster/NAME`, and its
     cluster by `settings.clusterName` (Karpenter 1.14, getting started): with another name it launches nothing, or
-    nodes for another cluster. Nothing is said where the ClusterConfig sets that tag itself, of a VPC that is there
+    nodes for another cluster. Nothing is reported where the ClusterConfig sets that tag itself, of a VPC that is there
     before the cluster, and where a set has no ClusterConfig.
 
     ## Fails
@@ -91,6 +91,6 @@ def _finding(who: str, said: str, names: set[str], at: Route) -> Finding:
     return Finding(
         f"{who} is for cluster `{said}`, and the cluster of the set is `{cluster}`",
         at,
-        label="it finds nothing of this cluster",
+        label="it finds nothing in this cluster",
         help=f"write `{cluster}`, or give the cluster the tag `{_DISCOVERY}: {said}`",
     )

@@ -13,7 +13,7 @@ from compiler.policy.world import World
 def component_of_auto_mode_installed(release: HelmRelease, world: World) -> Iterator[Finding]:
     """A chart installs what EKS Auto Mode has by itself.
 
-    Auto Mode runs Karpenter beside the control plane, and has the device plugins of NVIDIA, Neuron and EFA, the node
+    Auto Mode runs Karpenter with the control plane, and has the device plugins of NVIDIA, Neuron and EFA, the node
     monitoring agent, the network and the CSI driver of EBS on its nodes (EKS user guide, eks-add-ons: considerations
     for EKS Auto Mode; aws/eks-charts#1359). A second Karpenter launches nodes for the same pods; a second plugin
     registers the same devices.

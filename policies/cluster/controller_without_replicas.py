@@ -29,7 +29,7 @@ _KEYS = ("replicas", "replicaCount")
 def controller_without_replicas(plan: Plan) -> Iterator[Finding]:
     """A controller that jobs need is set to no replicas.
 
-    Flux and EKS report it as healthy: a Deployment of 0 has all replicas that it wants. Then no node is launched, no
+    Flux and EKS report it as healthy: a Deployment of 0 has all replicas that it asks for. Then no node is launched, no
     job is admitted or no name is found, and every object stays as it is, without an error anywhere.
 
     ## Fails

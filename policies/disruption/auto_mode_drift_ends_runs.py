@@ -16,7 +16,8 @@ def auto_mode_drift_ends_runs(pool: NodePool, world: World) -> Iterator[Finding]
     EKS releases an image about each week, by which every older node has drifted (EKS user guide, create-node-pool).
     A node with a `terminationGracePeriod`, which Auto Mode gives to all, is then replaced even where pods say
     `karpenter.sh/do-not-disrupt` (karpenter v1.14.1, disruption/types.go, NewCandidate): a job on it is ended when
-    that time is over. A budget of no nodes for `Drifted` keeps them; they get the image when they are launched anew.
+    that time is over. A budget of no nodes for `Drifted` keeps them; they get the image when they are replaced
+    for another reason.
 
     ## Fails
 

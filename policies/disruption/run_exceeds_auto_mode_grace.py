@@ -16,7 +16,7 @@ def run_exceeds_auto_mode_grace(work: Work, world: World) -> Iterator[Finding]:
     """A job may run for longer than a node of EKS Auto Mode waits for it.
 
     A node of Auto Mode lives 21 days at most, its drain included (EKS user guide, auto-security). From `expireAfter`
-    on it gets no more pods, and what runs on it is ended after `terminationGracePeriod`, 24h where none is said (EKS
+    on it gets no more pods, and what runs on it is ended after `terminationGracePeriod`, 24h where none is set (EKS
     user guide, create-node-pool). A job that takes longer than that is cut wherever it starts late in the life of a
     node. It is judged by its `activeDeadlineSeconds`.
 

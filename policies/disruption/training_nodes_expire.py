@@ -13,7 +13,7 @@ from compiler.policy.world import World
 def training_nodes_expire(pool: NodePool, world: World) -> Iterator[Finding]:
     """Nodes of a training pool expire.
 
-    Expiration starts to drain a node at its age, whatever runs there and whatever the disruption budgets say; the
+    Expiration starts to drain a node at its age, regardless of its pods and of the disruption budgets; the
     default is 720h (karpenter.sh/v1 NodePool `expireAfter`). A job that runs longer hangs in the drain or is
     killed. Nodes of EKS Auto Mode always expire: what counts there is how long a job then goes on (HLT045).
 

@@ -24,8 +24,8 @@ def efa_plugin_installed_twice(group: NodeGroup, world: World) -> Iterator[Findi
 
     With `efaEnabled` eksctl installs the plugin itself, at every `create cluster` and `create nodegroup` (eksctl 0.230,
     efa-device-plugin.yaml). The chart's DaemonSet registers the same resource on the same socket, and which one answers
-    changes from start to start; or it has the same name, and eksctl's takes its place. Nothing is said of a group whose
-    taints eksctl's plugin does not tolerate, where the chart's DaemonSet has another name (`fullnameOverride`).
+    changes from start to start; or it has the same name, and eksctl's takes its place. Nothing is reported of a group
+    whose taints eksctl's plugin does not tolerate, where the chart's DaemonSet has another name (`fullnameOverride`).
 
     ## Fails
 

@@ -14,7 +14,7 @@ _BETWEEN_GPUS = ("NCCL_P2P_LEVEL", "NCCL_P2P_DISABLE", "NCCL_NVLS_ENABLE")
 def env_without_peers(work: Work) -> Iterator[Finding]:
     """A job says how the GPUs of a node talk to each other, and its pods have one GPU.
 
-    `NCCL_P2P_LEVEL` and the like are about GPUs that one pod has beside each other, over NVLink or PCIe (NCCL 2.30,
+    `NCCL_P2P_LEVEL` and the like are about several GPUs of one pod, over NVLink or PCIe (NCCL 2.30,
     environment variables). With one in each pod all traffic goes over the network: the variable does nothing, and
     hides that NVLink is not used.
 

@@ -18,8 +18,8 @@ def device_plugin_config_missing(pool: NodePool, world: World) -> Iterator[Findi
 
     The plugin's config-manager takes the configuration that the label `nvidia.com/device-plugin.config` names out of
     the chart's `config.map`; for another name it fails, and the node offers no GPU (NVIDIA/k8s-device-plugin v0.20.0).
-    A release without `config` has no config-manager, and the label no effect. Nothing is said where `config.name` names
-    a ConfigMap of somebody else's.
+    A release without `config` has no config-manager, and the label no effect. Nothing is reported where `config.name`
+    names a ConfigMap of somebody else's.
 
     ## Fails
 

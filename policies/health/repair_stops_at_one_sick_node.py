@@ -49,7 +49,7 @@ def repair_stops_at_one_sick_node(group: NodeGroup) -> Iterator[Finding]:
     if nodes * share >= 100:
         return
     yield Finding(
-        f"node group `{group.title}` has {nodes} nodes, one of which is more than {share}%: no sick node is repaired",
+        f"node group `{group.title}` has {nodes} nodes, and one node is more than {share}%: no sick node is repaired",
         group.where("repair"),
         help=f"write `{_SHARE}: {-(-100 // nodes)}` or more, or `maxUnhealthyNodeThresholdCount: 1`",
     )

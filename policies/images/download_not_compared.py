@@ -41,7 +41,7 @@ def download_not_compared(step: Step) -> Iterator[Finding]:
         address = _URL.search(command)
         if address is not None and re.match(r"(sudo )?(curl|wget)\b", command):
             yield Finding(
-                f"`{step.path}` installs what `{address[0]}` answers, whatever it is",
+                f"`{step.path}` installs what `{address[0]}` answers, without comparing it to anything",
                 step.at,
                 label="compared with nothing",
                 help='take a version, and compare it: `echo "SHA256  FILE" | sha256sum --check`',

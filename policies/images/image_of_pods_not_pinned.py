@@ -7,13 +7,13 @@ from compiler.diagnostics import Severity
 from compiler.manifest import placeholder
 from compiler.model.pods import is_judged, main_container
 from compiler.model.shell import title_of
-from compiler.platforms.eks.workloads.plan import PodSet, Workload
+from compiler.platforms.eks.third_party_workloads.plan import PodSet, Workload
 from compiler.policy.rule import Finding, rule
 
 
 @rule("RUN077", severity=Severity.WARNING)
 def image_of_pods_not_pinned(workload: Workload) -> Iterator[Finding]:
-    """A pod beside the jobs runs an image that is not pinned.
+    """A pod that is no job's runs an image that is not pinned.
 
     Tests, monitoring and copies too: `latest`, or no tag, is whatever is newest when a node pulls, and what was tested
     is not what runs (Kubernetes 1.36, images: "avoid using the `:latest` tag when deploying containers in
@@ -58,7 +58,7 @@ def _unpinned(image: str) -> str:
     if not image or "@" in image or placeholder(image):
         return ""
     if image.isupper() or "<" in image:
-        return ""  # it stands for a name, like `IMAGE_OF_TEAM` or `<REGISTRY>/train`
+        return ""  # it is a placeholder for a name, like `IMAGE_OF_TEAM` or `<REGISTRY>/train`
     tag = image.rpartition("/")[2].partition(":")[2]
     if not tag:
         return "has no tag"

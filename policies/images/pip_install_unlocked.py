@@ -31,7 +31,7 @@ _VALUED = (
 
 @rule("RUN062", severity=Severity.WARNING)
 def pip_install_unlocked(step: Step) -> Iterator[Finding]:
-    """A Dockerfile installs Python packages in whatever version is newest.
+    """A Dockerfile installs the newest version of Python packages.
 
     Two builds of one commit have other packages, and a package can bring another PyTorch or NCCL than the base's
     (pip, secure installs and repeatable installs; hadolint DL3013). What a file of requirements holds is not known
@@ -60,7 +60,7 @@ def pip_install_unlocked(step: Step) -> Iterator[Finding]:
         if loose:
             shown = loose[0].strip("\"'")
             yield Finding(
-                f"`{step.path}` installs `{shown}` in whatever version is newest",
+                f"`{step.path}` installs the newest version of `{shown}`",
                 step.at,
                 label="other packages at the next build",
                 help="lock them with hashes (`uv pip compile --generate-hashes`), and install the lock with "

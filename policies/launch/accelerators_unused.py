@@ -41,6 +41,6 @@ def accelerators_unused(work: Work) -> Iterator[Finding]:
             yield Finding(
                 f"`--{name}={value}` of job `{work.name}` {effect}",
                 work.where_said(f"--{name}"),
-                label="the accelerators stand idle",
+                label="the accelerators are idle",
                 help="remove it, or take a pool without accelerators",
             )

@@ -27,7 +27,7 @@ _PROGRAMS = ("mpirun", "mpiexec")
 
 @rule("RUN060")
 def mpi_ranks_differ_from_slots(work: Work) -> Iterator[Finding]:
-    """mpirun is told another number of ranks than the nodes have slots.
+    """mpirun gets another number of ranks than the nodes have slots.
 
     Trainer writes a host file with each node and `slots=numProcPerNode` (trainer v2.3.0, mpi plugin). With more ranks
     than slots mpirun starts none ("There are not enough slots available", Open MPI 4.1); with fewer, accelerators of

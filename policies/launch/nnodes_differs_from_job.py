@@ -15,7 +15,7 @@ def nnodes_differs_from_job(work: Work) -> Iterator[Finding]:
     It waits for as many nodes as `--nnodes` says: with more it never starts, with fewer some nodes are left out
     (PyTorch, torchrun). Trainer sets `PET_NNODES` from `numNodes`.
 
-    With a range like `2:4` torchrun starts half a minute after the least number is there, and starts all ranks anew for
+    With a range like `2:4` torchrun starts half a minute after the least number is there, and restarts all ranks for
     each node that comes later (torch 2.8, dynamic_rendezvous.py, `last_call_timeout`). Kueue admits all nodes or none,
     so the range wins nothing.
 
@@ -56,7 +56,7 @@ def _range(work: Work, nodes: int, given: str, least: str, most: str) -> Iterato
         return
     label, severity = "", None
     if lower <= nodes <= upper:  # it can start
-        label = "ranks start anew for each node that comes late"
+        label = "all ranks restart for each node that comes late"
         severity = Severity.WARNING
     yield Finding(
         f"job `{work.name}` has {nodes} nodes, and torchrun gets `--nnodes` {given}",

@@ -144,7 +144,7 @@ def _lightning(work: Work, line: str) -> Iterator[Finding]:
     if launches(work.words):
         if int(said[1]) != work.nodes:
             yield Finding(
-                f"job `{work.name}` has {work.nodes} nodes, and Lightning is told of {said[1]}",
+                f"job `{work.name}` has {work.nodes} nodes, and Lightning is started for {said[1]}",
                 work.where_said("trainer.num_nodes"),
                 label="it refuses to start",
                 help=f"write `--trainer.num_nodes={work.nodes}`",

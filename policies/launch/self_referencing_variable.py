@@ -46,6 +46,6 @@ def self_referencing_variable(work: Work, world: World) -> Iterator[Finding]:
             yield Finding(
                 f"`{name}` of {work.title} is set to `{value}`, and nothing substitutes the old value",
                 work.where_env(name),
-                label="passed as it stands",
+                label="passed unchanged",
                 help=f'write the whole value, or `[bash, -c, "export {name}=...; ..."]` as the command',
             )

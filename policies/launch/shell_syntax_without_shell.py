@@ -18,7 +18,7 @@ _NAMES_OF_SHELLS = frozenset({"--", "-", "_", "sh", "bash"})
 def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
     """A command uses shell syntax, and no shell runs it.
 
-    Kubernetes starts the first word as a program and gives it the others as they stand (core/v1 Container, command):
+    Kubernetes starts the first word as a program and gives it the others unchanged (core/v1 Container, command):
     nothing splits `torchrun train.py`, joins by `&&`, or replaces `$HOME`; only `$(NAME)` of a variable of the
     container is. `bash -c` runs the one word after it; those behind are its `$0`, `$1` (POSIX, sh), and `bash` without
     `-c` takes the word for a file.
@@ -72,7 +72,7 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
                 work,
                 f"has `{word}` among its words, and no shell",
                 place,
-                "passed as it stands",
+                "passed unchanged",
                 _SHELL,
             )
             return
@@ -81,7 +81,7 @@ def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
                 work,
                 f"has `{variable[0]}` in word {index + 1}, and no shell replaces it",
                 place,
-                "passed as it stands",
+                "passed unchanged",
                 f"write `$({variable[1]})`, or run it by `bash -c`",
                 severity=Severity.WARNING,
             )

@@ -13,7 +13,7 @@ from compiler.policy.world import World
 
 @rule("HLT041", severity=Severity.WARNING)
 def ami_family_ends(node_class: NodeClass, world: World) -> Iterator[Finding]:
-    """A node class boots Amazon Linux 2, of which EKS publishes no images any more.
+    """A node class boots Amazon Linux 2, for which EKS no longer publishes images.
 
     There is none for Kubernetes 1.33 and later, and since 26 November 2025 none that is new (EKS user guide, AL2 AMI
     deprecation): the next upgrade of the cluster leaves the pool without nodes. Of an alias, where the set says the
@@ -49,7 +49,8 @@ def ami_family_ends(node_class: NodeClass, world: World) -> Iterator[Finding]:
 
 
 def _ended(node_class: NodeClass) -> AmiFamily | None:
-    """The family without new images of which a class selects EKS' own: an image of one's own may be for any version."""
+    """The family without new images, if a class selects EKS' own images of it: an image of one's own may be for any
+    version."""
     ended = [family for family in families().values() if family.last_kubernetes]
     return next((family for family in ended if _is_of_eks(node_class, family)), None)
 

@@ -45,7 +45,7 @@ def ami_family_unsupported(cluster: Cluster, world: World) -> Iterator[Finding]:
         family = of_eksctl(group.ami_family or "")
         if family is not None and not family.is_for(cluster.kubernetes):
             yield Finding(
-                f"node group `{group.title}` wants `{family.eksctl}`, {said}",
+                f"node group `{group.title}` uses `{family.eksctl}`, {said}",
                 group.where("ami_family"),
                 help="write `amiFamily: AmazonLinux2023`",
             )
@@ -53,7 +53,7 @@ def ami_family_unsupported(cluster: Cluster, world: World) -> Iterator[Finding]:
         family = of_alias(node_class.ami_alias or "")
         if family is not None and not family.is_for(cluster.kubernetes):
             yield Finding(
-                f"node class `{node_class.name}` wants `{node_class.ami_alias}`, {said}",
+                f"node class `{node_class.name}` uses `{node_class.ami_alias}`, {said}",
                 node_class.where("ami_alias"),
                 help="write `alias: al2023@v20260714`",
             )

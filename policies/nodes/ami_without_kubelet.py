@@ -13,7 +13,7 @@ def ami_without_kubelet(node_class: NodeClass) -> Iterator[Finding]:
     A Deep Learning AMI is made for single machines: it has drivers and frameworks, and neither kubelet nor nodeadm,
     which the user data of Karpenter's AMI families starts (AWS Deep Learning AMIs, developer guide;
     karpenter-provider-aws v1.14.1, pkg/providers/amifamily). The instances run, cost, and never become nodes. With
-    `amiFamily: Custom`, or with user data beside the image, they may be installed at boot: nothing is reported.
+    `amiFamily: Custom`, or with user data, they may be installed at boot: nothing is reported.
 
     ## Fails
 

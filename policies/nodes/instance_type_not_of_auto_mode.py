@@ -13,7 +13,7 @@ from compiler.policy.world import World
 
 @rule("PLC075")
 def instance_type_not_of_auto_mode(pool: NodePool, world: World) -> Iterator[Finding]:
-    """A node pool of EKS Auto Mode names instance types of which it launches none.
+    """A node pool of EKS Auto Mode names instance types that Auto Mode does not launch.
 
     Auto Mode launches types of the families that its guide lists, with more than one CPU and no smaller than medium
     (EKS user guide, automode-learn-instances): no UltraServers, no parts of a GPU, no Gaudi. Pods that select such a
@@ -56,7 +56,7 @@ def instance_type_not_of_auto_mode(pool: NodePool, world: World) -> Iterator[Fin
     refused = [known_type for known_type in known if known_type is not None]
     if names and len(refused) == len(names) and not any(map(launches, refused)):
         yield Finding(
-            f"`{names[0]}` is a type of which EKS Auto Mode launches none",
+            f"`{names[0]}` is a type that EKS Auto Mode does not launch",
             place(pool, INSTANCE_TYPE, names[0]),
             help="take a type of another family, or a pool of Karpenter",
         )
@@ -64,7 +64,7 @@ def instance_type_not_of_auto_mode(pool: NodePool, world: World) -> Iterator[Fin
     unknown = [family for family in named if family not in families()]
     if named and unknown == list(named) and not placeholder(named[0]):
         yield Finding(
-            f"`{named[0]}` is a family of which EKS Auto Mode launches no type",
+            f"`{named[0]}` is a family that EKS Auto Mode does not launch",
             place(pool, "eks.amazonaws.com/instance-family", named[0]),
             help="take another family, or a pool of Karpenter",
         )

@@ -38,7 +38,7 @@ def node_group_feature_unsupported(group: NodeGroup, world: World) -> Iterator[F
         block = instance.capacity_block or "usage_classes" in instance.unknown
         if group.efa and not efa:
             yield Finding(
-                f"node group `{group.title}` wants EFA, and `{name}` has none",
+                f"node group `{group.title}` enables EFA, and `{name}` has none",
                 group.where("efa"),
                 help="take a larger size, or remove `efaEnabled`",
             )

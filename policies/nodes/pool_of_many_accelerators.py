@@ -14,7 +14,7 @@ _NARROWING = ("family", "gpu-name", "gpu-memory", "accelerator-name", "generatio
 
 @rule("PLC060", severity=Severity.WARNING)
 def pool_of_many_accelerators(pool: NodePool) -> Iterator[Finding]:
-    """A node pool allows accelerated instances of several categories, and says nothing of the accelerator.
+    """A node pool allows accelerated instances of several categories, and does not restrict the accelerator.
 
     `g` and `p` are everything from one T4 to eight B200, and the AMD GPUs of g4ad (karpenter-provider-aws v1.14.1,
     label `instance-category`). Karpenter takes the cheapest that is free: jobs that ran yesterday are out of memory

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from compiler.diagnostics import Severity
 from compiler.model.affinity import Affinity, PodTerm, affinities
 from compiler.plan import Plan
-from compiler.platforms.eks.workloads.plan import Workload
+from compiler.platforms.eks.third_party_workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -80,7 +80,7 @@ def affinity_to_pods_of_other_jobs(plan: Plan, world: World) -> Iterator[Finding
             other = _other(mine, jobs, term)
             if other and _is_own(affinity, term):
                 yield Finding(
-                    f"{affinity.title} must be beside pods that job `{other}` has too",
+                    f"{affinity.title} must be near pods that job `{other}` has too",
                     term.at,
                     label="the jobs wait for each other's nodes",
                     help="add `matchLabelKeys: [batch.kubernetes.io/job-name]`, or a label of each job's own",
@@ -88,7 +88,7 @@ def affinity_to_pods_of_other_jobs(plan: Plan, world: World) -> Iterator[Finding
 
 
 def _is_own(affinity: Affinity, term: PodTerm) -> bool:
-    """Whether the labels are those of the job's own pods: to be beside another job's may be meant."""
+    """Whether the labels are those of the job's own pods: to be near another job's may be intended."""
     return _has(affinity.pod.labels, term.labels)
 
 

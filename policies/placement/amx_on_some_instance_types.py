@@ -56,7 +56,7 @@ def amx_on_some_instance_types(work: Work) -> Iterator[Finding]:
         return
     pool = work.pools[0]
     yield Finding(
-        f"job `{work.name}` may get {listed(without)} without AMX beside types that have it",
+        f"job `{work.name}` may get {listed(without)} without AMX, although other types have it",
         pool.where("instance_types"),
         label="every rank waits for the slowest",
         help="let the pool have types with AMX alone: `trainyard catalog amx` lists them",

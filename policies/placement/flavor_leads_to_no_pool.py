@@ -19,7 +19,7 @@ def flavor_leads_to_no_pool(work: Work, world: World) -> Iterator[Finding]:
 
     Kueue holds the node selector and affinity of the pods against a flavor by the label keys that this very flavor has
     (kueue v0.19.2, checkFlavorForPodSets: "Use only this flavor's own label keys"). A job that is pinned by another key
-    passes: the flavor's labels come to its pods beside their own, no node has both, and the pods stay Pending while
+    passes: Kueue adds the flavor's labels to its pods' own, no node has both, and the pods stay Pending while
     they hold the quota.
 
     ## Fails

@@ -66,7 +66,7 @@ def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
 
 
 def _flavor_is_lost(work: Work, world: World, key: str) -> bool:
-    """Whether a flavor of the job's queue wants the same label and no pool has it, which is reported for the flavor."""
+    """Whether a flavor of the job's queue requires the label and no pool has it: that is reported for the flavor."""
     if work.queue:
         queued = work.queue.flavors()
     else:

@@ -17,7 +17,8 @@ def elastic_job_admitted_whole(manifest: Manifest) -> Iterator[Finding]:
 
     Kueue counts the replicas that the job names. Only a batch Job is admitted in part (`job-min-parallelism`), and
     only Jobs, RayJobs and RayClusters may change their size while they run (kueue v0.19.2, partial admission, elastic
-    workloads): the lower bound of a PyTorchJob has no effect in a queue, and a change of its replicas admits it anew.
+    workloads): the lower bound of a PyTorchJob has no effect in a queue, and after a change of its replicas Kueue
+    admits it again.
 
     ## Fails
 

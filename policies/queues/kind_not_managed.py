@@ -7,14 +7,14 @@ from compiler.model.kinds import framework_of
 from compiler.plan import Plan
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, TrainJob
 from compiler.platforms.eks.kueue.plan import ClusterQueue, LocalQueue, QueueManager
-from compiler.platforms.eks.workloads.plan import Workload
+from compiler.platforms.eks.third_party_workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
 @rule("RUN089")
 def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
-    """Kueue is not told to manage the kind of a job that has a queue.
+    """Kueue is not configured to manage the kind of a job that has a queue.
 
     It looks only at the kinds in `integrations.frameworks` (kueue v0.19.2), and those of the training operator are not
     among its defaults: the queue label of such a job means nothing, and it starts at once, outside every quota.
@@ -67,8 +67,8 @@ def kind_not_managed(manager: QueueManager, world: World) -> Iterator[Finding]:
 
 
 def _of_one_cluster(manager: QueueManager, job: TrainJob | Workload, plan: Plan) -> bool:
-    """Whether Kueue's configuration is that of the job's cluster: it stands beside the job, or beside the queue that
-    the job goes to. The examples of a project stand in folders beside one another, each for a cluster of its own."""
+    """Whether Kueue's configuration is that of the job's cluster: it is in a file near the job's, or near that of the
+    queue that the job goes to. The examples of a project are in sibling folders, each for a cluster of its own."""
     if stand_together(manager, job):
         return True
     local = plan.named(LocalQueue, job.queue, job.namespace)

@@ -74,8 +74,8 @@ def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
 
 
 def _others(work: Work, world: World) -> Iterator[Finding]:
-    """Pods beside those of the trainer, which get a flavor of the queue too: an initializer asks for no device whose
-    taint EKS would tolerate for it."""
+    """Pods other than those of the trainer, which get a flavor of the queue too: an initializer asks for no device
+    whose taint EKS would tolerate for it."""
     if work.queue is None:
         return
     for replicated, pod, asks in work.others:

@@ -8,7 +8,7 @@ from compiler.policy.rule import Finding, rule
 
 @rule("RUN125", pods=True)
 def collective_errors_ignored(work: Work) -> Iterator[Finding]:
-    """PyTorch is told not to act when a collective fails or never ends.
+    """PyTorch is configured not to act when a collective fails or never ends.
 
     With `TORCH_NCCL_ASYNC_ERROR_HANDLING=0` nobody aborts the communicator (PyTorch 2.8, ProcessGroupNCCL environment
     variables): when one rank dies, all others wait in their collective for ever, the pods stay Running, nothing is

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from compiler.core.pods.plan import Container, Pod
 from compiler.diagnostics import Severity
 from compiler.model.shell import title_of
-from compiler.platforms.eks.workloads.plan import Workload
+from compiler.platforms.eks.third_party_workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 
 # Programs that print something and end, unless an option makes them go on.

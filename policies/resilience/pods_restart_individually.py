@@ -15,9 +15,9 @@ def pods_restart_individually(runtime: Runtime, world: World) -> Iterator[Findin
 
     The other ranks wait in a collective for the one that restarted, until NCCL's timeout or for ever. With
     `backoffLimit` 0 and `restartPolicy` Never each failure goes to JobSet, which creates all pods again (jobset 0.12.0
-    failurePolicy; the Job's default is 6 retries, JobSet's default policy OnFailure). `InPlaceRestart` wants them to.
+    failurePolicy; the Job's default is 6 retries, JobSet's default policy OnFailure). `InPlaceRestart` needs them to.
     The operators of PyTorchJob and MPIJob restart pods in no other way (training-operator v1.9.4, mpi-operator v0.8.2);
-    that of a RayJob makes a lost worker anew, and Ray Train starts its ranks again on all (kuberay v1.6.2).
+    that of a RayJob recreates a lost worker, and Ray Train starts its ranks again on all (kuberay v1.6.2).
 
     ## Fails
 

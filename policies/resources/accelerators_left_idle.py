@@ -6,7 +6,7 @@ from compiler.diagnostics import Severity
 from compiler.model.spelling import spec_key
 from compiler.model.work import Work
 from compiler.plan.scheduling import INSTANCE_TYPE
-from compiler.platforms.eks.workloads.plan import is_job
+from compiler.platforms.eks.third_party_workloads.plan import is_job
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -70,7 +70,8 @@ def accelerators_left_idle(work: Work, world: World) -> Iterator[Finding]:
 
 
 def _part(other: Work, work: Work, node: int) -> int:
-    """The accelerators that a job takes of a node beside another one; 0 where it takes whole nodes or other pools."""
+    """The accelerators of a node that a job takes and shares it with another; 0 where it takes whole nodes or other
+    pools."""
     if other.accelerator is None or other.gang:
         return 0
     count = other.accelerator[1]

@@ -8,7 +8,7 @@ from compiler.model.command import launches
 from compiler.model.pods import is_judged
 from compiler.model.shell import title_of
 from compiler.plan.scheduling import INSTANCE_TYPE
-from compiler.platforms.eks.workloads.plan import Workload
+from compiler.platforms.eks.third_party_workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -21,8 +21,8 @@ def accelerators_not_requested_by_pods(workload: Workload, world: World) -> Iter
     """Pods that train select nodes with accelerators, and ask for no accelerator.
 
     A container gets the devices that it asks for (Kubernetes 1.36, device plugins): without `nvidia.com/gpu` in its
-    limits the scheduler gives the node to others as well, and the program trains on the CPU or ends. Said of jobs of
-    the training operator, and of pods that start torchrun; TrainJobs are LIM011.
+    limits the scheduler gives the node to others as well, and the program trains on the CPU or ends. Reported for jobs
+    of the training operator, and of pods that start torchrun; TrainJobs are LIM011.
 
     ## Fails
 

@@ -10,7 +10,7 @@ from compiler.plan.scheduling import Taint, Toleration
 from compiler.platforms.eks.jobs.plan import Runtime, patches_of
 from compiler.platforms.eks.kueue.plan import ClusterQueue, Flavor
 from compiler.platforms.eks.nodes.plan import NodePool
-from compiler.platforms.eks.workloads.plan import Workload
+from compiler.platforms.eks.third_party_workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 
 

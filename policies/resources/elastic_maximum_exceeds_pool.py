@@ -13,7 +13,7 @@ from compiler.policy.world import World
 def elastic_maximum_exceeds_pool(manifest: Manifest, world: World) -> Iterator[Finding]:
     """An elastic job may grow to more workers than its pool or its queue has accelerators for.
 
-    The operator makes as many pods as its autoscaler wants, up to `maxReplicas` (training-operator v1.9,
+    The operator makes as many pods as its autoscaler asks for, up to `maxReplicas` (training-operator v1.9,
     ElasticPolicy). Those that no node has room for stay Pending; those that the quota does not cover are never
     admitted.
 

@@ -19,7 +19,7 @@ def node_group_never_scaled(group: NodeGroup, world: World) -> Iterator[Finding]
     """Jobs need a node group that has no nodes, and nothing in the set gives it any.
 
     EKS keeps a node group at its desired size; the Cluster Autoscaler changes that, and Karpenter does not (EKS user
-    guide, autoscaling): at 0 the jobs stay Pending. Nothing is said of a group without jobs in the set, where a
+    guide, autoscaling): at 0 the jobs stay Pending. Nothing is reported of a group without jobs in the set, where a
     cluster autoscaler is in it, or where the group's nodes may find one (`withAddonPolicies: {autoScaler: true}`).
 
     ## Fails

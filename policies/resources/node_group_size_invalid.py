@@ -10,7 +10,7 @@ from compiler.policy.rule import Finding, rule
 def node_group_size_invalid(group: NodeGroup) -> Iterator[Finding]:
     """The sizes of a node group contradict each other.
 
-    EC2 Auto Scaling wants `minSize` ≤ `desiredCapacity` ≤ `maxSize`; eksctl 0.230 refuses others.
+    EC2 Auto Scaling requires `minSize` ≤ `desiredCapacity` ≤ `maxSize`; eksctl 0.230 refuses others.
 
     ## Fails
 
@@ -33,13 +33,13 @@ def node_group_size_invalid(group: NodeGroup) -> Iterator[Finding]:
     most = group.max_size
     if wanted is not None and most is not None and wanted > most:
         yield Finding(
-            f"node group `{group.title}` wants {wanted} nodes and may have {most}",
+            f"node group `{group.title}` asks for {wanted} nodes and may have at most {most}",
             group.where("desired"),
             help="lower `desiredCapacity`, or raise `maxSize`",
         )
     elif wanted is not None and least is not None and wanted < least:
         yield Finding(
-            f"node group `{group.title}` wants {wanted} nodes and has at least {least}",
+            f"node group `{group.title}` asks for {wanted} nodes and has at least {least}",
             group.where("desired"),
             help="raise `desiredCapacity`, or lower `minSize`",
         )

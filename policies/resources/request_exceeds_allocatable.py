@@ -48,7 +48,7 @@ def request_exceeds_allocatable(work: Work, world: World) -> Iterator[Finding]:
     more = []
     for room in over[len(reported) :]:
         asked = work.asks[room.resource]
-        more.append(f"and for {asked} of `{room.resource}`, of which there is {room.text}")
+        more.append(f"and for {asked} of `{room.resource}`, where there is {room.text}")
     for room in reported:
         resource = room.resource
         key = spec_key(resource)

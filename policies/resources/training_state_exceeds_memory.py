@@ -60,7 +60,7 @@ def training_state_exceeds_memory(state: TrainingState) -> Iterator[Finding]:
         return
     if not state.accelerators:
         yield Finding(
-            f"the training state of job `{state.name}` takes {_gib(state.host)} of each node, of which it gets "
+            f"the training state of job `{state.name}` takes {_gib(state.host)} of each node, and it gets "
             f"{_gib(state.host_memory)}",
             state.where("host"),
             label="activations come on top",
@@ -68,7 +68,7 @@ def training_state_exceeds_memory(state: TrainingState) -> Iterator[Finding]:
         )
     else:
         yield Finding(
-            f"what job `{state.name}` offloads takes {_gib(state.host)} of each node, of which it gets "
+            f"what job `{state.name}` offloads takes {_gib(state.host)} of each node, and it gets "
             f"{_gib(state.host_memory)}",
             state.where("host"),
             help="offload less, or divide it among more nodes",

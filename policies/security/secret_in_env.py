@@ -84,7 +84,7 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
 
 
 def _others(work: Work) -> Iterator[Container]:
-    """The containers beside that of the program: before it, at its side, and of other pods of the job."""
+    """Containers other than the program's: init containers, sidecars, and those of other pods of the job."""
     if work.pod is not None:
         yield from work.pod.init_containers
         for container in work.pod.containers:

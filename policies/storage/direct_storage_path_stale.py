@@ -8,7 +8,7 @@ from compiler.diagnostics import Severity
 from compiler.model.shell import title_of
 from compiler.places import Route
 from compiler.plan import Plan
-from compiler.platforms.eks.workloads.plan import Workload
+from compiler.platforms.eks.third_party_workloads.plan import Workload
 from compiler.policy.rule import Finding, rule
 
 _MOVED = {"/usr/local/gds/": "/usr/local/cuda/gds/", "/etc/default/nvidia-gds": "/etc/cufile.json"}

@@ -17,7 +17,7 @@ def file_system_without_zone(work: Work, world: World) -> Iterator[Finding]:
 
     A file system of FSx for Lustre lies in one zone. From another one it can be mounted, at the price of latency and
     of traffic between zones (FSx for Lustre user guide, accessing file systems); a PersistentVolume with node
-    affinity keeps the pods beside it.
+    affinity keeps the pods in its zone.
 
     ## Fails
 

@@ -11,7 +11,7 @@ _DRIVER, _OPTION = "s3.csi.aws.com", "upload-checksums"
 
 @rule("PLC072", severity=Severity.WARNING)
 def upload_without_checksum(volume: PersistentVolume) -> Iterator[Finding]:
-    """A bucket is mounted so that what is written to it carries no checksum.
+    """A bucket is mounted without checksums for what is written to it.
 
     Mountpoint sends a CRC32C with each part of an upload, and S3 refuses a part that differs from it
     (mountpoint-s3 1.22, `--upload-checksums`, default `crc32c`). With `off` a checkpoint that was changed on its way is

@@ -21,7 +21,7 @@ from compiler.policy.rule import Finding, rule
     ),
 )
 def reconciling_suspended(manifest: Manifest) -> Iterator[Finding]:
-    """Flux is told not to reconcile something: what git says of it is not applied.
+    """Flux is configured not to reconcile something: changes of it in git are not applied.
 
     A suspended object stays as it is while everybody believes that git describes it; edits after that, of security
     too, do not arrive (Flux 2.9, `spec.suspend`). To stop for a moment there is `flux suspend`, which leaves git alone.

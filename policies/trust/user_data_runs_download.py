@@ -17,7 +17,7 @@ _PIPED = rf"{_FETCH}\|\s*{_SHELL}|{_SHELL}\s+<\(\s*{_FETCH}|{_SHELL}\s+-c\s+[\"'
 def user_data_runs_download(manifest: Manifest) -> Iterator[Finding]:
     """The user data of nodes runs, as root, what a server answers at that moment.
 
-    Every node runs whatever the address serves on the day that it boots: nobody has read it, no hash holds it, and
+    Every node runs what the address serves on the day that it boots: nobody has read it, no hash holds it, and
     while the server is away no node joins.
 
     ## Fails

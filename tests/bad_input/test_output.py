@@ -98,7 +98,7 @@ def test_a_foreign_file_in_the_way(folder: Path, trainyard: Command) -> None:
     refused(
         done,
         "OUT005",
-        "`fresh/starter/bootstrap/README.md` stands in the way and was not written by Trainyard",
+        "`fresh/starter/bootstrap/README.md` is in the way and was not written by Trainyard",
     )
     assert snapshot(folder) == before
 
@@ -114,7 +114,7 @@ def test_what_one_cluster_refuses_keeps_all_from_being_written(
     before = snapshot(tmp_path)
     done = trainyard("compile", "starter.yaml", "two-teams.yaml", cwd=tmp_path)
     mine = "`generated/two-teams/bootstrap/README.md`"
-    refused(done, "OUT005", f"{mine} stands in the way and was not written by Trainyard")
+    refused(done, "OUT005", f"{mine} is in the way and was not written by Trainyard")
     assert done.err.splitlines()[-1] == "nothing was written"
     assert snapshot(tmp_path) == before
 
@@ -173,7 +173,7 @@ def test_two_runs_at_once(folder: Path, trainyard: Command) -> None:
         done = trainyard("compile", "spec.yaml", cwd=folder)
     finally:
         os.close(handle)
-    refused(done, "OUT004", "another run is writing beside `generated/starter`")
+    refused(done, "OUT004", "another run is writing next to `generated/starter`")
     assert snapshot(folder) == before
     assert trainyard("compile", "spec.yaml", cwd=folder).code == 0
 

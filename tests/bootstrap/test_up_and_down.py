@@ -21,8 +21,8 @@ from compiler.emit.marker import marked
 from compiler.formats import written
 from compiler.lower import lower
 from compiler.platforms.eks.jobs.kinds import of_objects
-from compiler.platforms.eks.workloads.lift import KINDS
-from compiler.platforms.eks.workloads.resources import job_resources
+from compiler.platforms.eks.third_party_workloads.lift import KINDS
+from compiler.platforms.eks.third_party_workloads.resources import job_resources
 
 NETWORK = {
     "create": {"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"], "nat": "single"}

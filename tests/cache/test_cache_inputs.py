@@ -1,4 +1,4 @@
-"""Whatever a run read, listed, looked for or was given: where it is another, the run is made anew."""
+"""Whatever a run read, listed, looked for or was given: where it differs, the specs are judged again."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_it_passes_lint(trainyard: Command, lab: Path) -> None:
     [
         (("lab.yaml", "--node", NODE, "--xid", "13"), "Xid 13 is not fatal"),
         (("lab.yaml", "--node", "no node"), "`no node` is no name of a node"),
-        (("off.yaml", "--node", NODE), "nothing of this cluster reads"),
+        (("off.yaml", "--node", NODE), "nothing in this cluster reads"),
         (("lab.yaml", "off.yaml", "--node", NODE), "one cluster"),
         (("lab.yaml",), "--node"),
     ],

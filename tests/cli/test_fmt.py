@@ -153,3 +153,31 @@ def test_a_renamed_key_asks_for_no_other_run() -> None:
     }  # fmt: skip
     assert as_before({"retries": 10}) == {"retries": {"job": 10}}
     assert as_before({"maxRestarts": 3}) == {"retries": {"process": 3}}
+
+
+def test_it_reads_the_files_that_check_reads(tmp_path: Path, trainyard: Command) -> None:
+    """Neither hidden files nor the output."""
+    specs = tmp_path / "specs"
+    output = specs / "generated" / "lab"
+    output.mkdir(parents=True)
+    (output / ".manifest.json").write_text('{"trainyard": "0.1.0"}')
+    (output / "old.yaml").write_text(BEFORE)
+    (specs / ".hidden.yaml").write_text(BEFORE)
+    job = "apiVersion: trainyard.dev/v1alpha1\nkind: TrainingJob\nmetadata: {name: a}\nspec: {done: true}\n"
+    (specs / "job.yaml").write_text(job)
+    done = trainyard("fmt", cwd=tmp_path)
+    assert done.code == 1
+    assert done.out.splitlines() == [
+        "specs/job.yaml:4:8: `done` is called `completed`",
+        "1 key in 1 file: `trainyard fmt --fix` renames it",
+    ]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")
+def test_a_folder_that_cannot_be_read_is_reported(tmp_path: Path, trainyard: Command) -> None:
+    closed = tmp_path / "specs" / "closed"
+    closed.mkdir(parents=True)
+    closed.chmod(0)
+    done = trainyard("fmt", cwd=tmp_path)
+    assert done.code == 2
+    assert "`specs/closed`" in done.err

@@ -1,4 +1,4 @@
-"""Edits of managed node groups that stay without effect until the group is made anew."""
+"""Edits of managed node groups that stay without effect until the group is recreated."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def test_another_release_leaves_submitted_jobs_alone(
     done = trainyard("compile", "spec.yaml", cwd=folder)
     assert done.code == 0
     assert f"note[RES036]: {HELD}\n" in done.out
-    assert "= help: to run one anew with them, write `rerun: 1`" in done.out
+    assert "= help: to run one again with them, write `rerun: 1`" in done.out
     assert train_jobs(folder) == before
     report = trainyard("report", "spec.yaml", cwd=folder).out
     (name,) = re.findall(r"trainjob-(train-\w+)\.yaml", " ".join(before))

@@ -19,7 +19,7 @@ from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 from compiler.platforms.eks.kueue.plan import ClusterQueue, QueueManager
 from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.platforms.eks.rbac.plan import Access
-from compiler.platforms.eks.workloads.plan import Workload
+from compiler.platforms.eks.third_party_workloads.plan import Workload
 
 
 def read(text: str) -> Plan:

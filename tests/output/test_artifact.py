@@ -45,9 +45,9 @@ def test_a_spec_with_an_unjudged_output_cannot_be_built(monkeypatch: pytest.Monk
     def unjudged(plan: Plan) -> Iterator[Artifact]:
         yield Artifact(path="cluster.yaml", text="Region: x", format="parallelcluster")
 
-    sketch = ModuleType("compiler.platforms.sketch.target")
+    sketch = ModuleType("compiler.platforms.sketch.lower")
     vars(sketch)["lower"] = unjudged
-    more = (*parts("target"), sketch)
+    more = (*parts("lower"), sketch)
     monkeypatch.setattr("compiler.lower.parts", lambda name: more)
     with pytest.raises(UnjudgedError):
         lower(plan_of(spec()))

@@ -14,7 +14,7 @@ from compiler.driver import setting_of
 from compiler.formats import Setting, unjudged, verified
 from compiler.lower import lower
 from compiler.output import Artifact
-from compiler.platforms.eks.bootstrap import target as bootstrap
+from compiler.platforms.eks.bootstrap import lower as bootstrap
 
 STACK = Artifact({"Resources": {}}, "bootstrap/stacks/bucket-raw.yaml", format="cloudformation")
 

@@ -25,8 +25,8 @@ from compiler.platforms.eks.jobs.kind import ASKED, JobKind, OwnPods
 from compiler.platforms.eks.jobs.kinds import kinds, of_object
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, FileSet, Runtime, TrainJob
 from compiler.platforms.eks.kueue.plan import QueueManager
-from compiler.platforms.eks.workloads.plan import Workload
-from compiler.platforms.eks.workloads.resources import job_resources
+from compiler.platforms.eks.third_party_workloads.plan import Workload
+from compiler.platforms.eks.third_party_workloads.resources import job_resources
 from compiler.verify import verify
 from compiler.verify.references import pod_specs
 from compiler.verify.schemas import DATA, file_name

@@ -41,7 +41,7 @@ def test_every_room_of_a_platform_is_there() -> None:
     for platform in PLATFORMS.values():
         assert len(set(platform.rooms)) == len(platform.rooms)
         for room in platform.rooms:
-            having = [parts(name, (room,)) for name in ("spec", "resolve", "target", "lift")]
+            having = [parts(name, (room,)) for name in ("spec", "resolve", "lower", "lift")]
             assert any(having), room
 
 
@@ -173,7 +173,7 @@ def test_the_core_imports_nothing_of_a_platform() -> None:
     code = (
         "import sys\nfrom compiler.rooms import parts\n"
         f"rooms = {CORE!r}\n"
-        "for name in ('spec', 'plan', 'resolve', 'target'):\n    parts(name, rooms)\n"
+        "for name in ('spec', 'plan', 'resolve', 'lower'):\n    parts(name, rooms)\n"
         "import compiler.core.jobs.binding, compiler.core.jobs.environment, compiler.core.jobs.model\n"
         "print(*(name for name in sys.modules if name.startswith('compiler.platforms.eks.')))"
     )

@@ -149,7 +149,7 @@ def test_and_is_none_where_failures_are_ignored(tmp_path: Path) -> None:
                     {"expression": "[1].all(a, [1].all(b, [1].all(c, [1].all(d, d == 1))))"}
                 ]
             },
-            "more than 3 macros",
+            "nested more than 3 deep",
         ),
         ({"validations": [{"expression": "1 == 1 || " * 600 + "true"}]}, "characters"),
     ],

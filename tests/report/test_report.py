@@ -65,7 +65,7 @@ def test_cost_by_pool_and_in_all(trainyard: Command, tmp_path: Path) -> None:
     assert by_name["root volumes of system"][2:6] == ["2 to 3", "8.00", "16.00", "0.03"]
     # 0.8064 + 0.10 + 0.09 + 0.01 + 16 / 730; and 1.2096 + 87.8306 + 0.2 + 24 / 730 + 4 × 8 / 730
     assert part(text, "Cost").startswith(
-        "**$1.03 an hour whatever runs ($751 a month), $89.32 at most while jobs run**.\n"
+        "**$1.03 an hour always ($751 a month), $89.32 at most while jobs run**.\n"
     )
 
 
@@ -117,7 +117,7 @@ def test_a_price_of_another_region_is_marked(trainyard: Command, tmp_path: Path)
     """Of us-west-2 the nodes' prices are known, what is beside them is not."""
     write(tmp_path)
     text = part(trainyard("report", "lab.yaml", cwd=tmp_path).out, "Cost")
-    assert text.startswith("**≈ $1.03 an hour whatever runs")
+    assert text.startswith("**≈ $1.03 an hour always")
     assert "no price of us-west-2 is known, so it is that of us-east-1" in text
     system, pool, _, _, *others = rows(trainyard("report", "lab.yaml", cwd=tmp_path).out, "Cost")
     assert "≈" not in system[3] + pool[3]
@@ -251,12 +251,12 @@ def test_what_an_edit_changes_of_the_cost(trainyard: Command, folder: Path) -> N
     done = trainyard(*command, cwd=folder)
     assert done.code == 0
     assert (
-        "Before and after, an hour: ≈ $1.03 → the same whatever runs; "
+        "Before and after, an hour: ≈ $1.03 → the same always; "
         "≈ $61.73 → ≈ $122.01 (+$60.28, +$44,008 in a whole month) at most."
     ) in part(done.out, "Cost")
     (base / "specs" / "starter.yaml").unlink()
     text = part(trainyard(*command, cwd=folder).out, "Cost")
-    assert "Before and after: not known, since `specs/starter.yaml` is not beside" in text
+    assert "Before and after: not known, since `specs/starter.yaml` is not next to" in text
     shutil.rmtree(base / "generated" / "starter")
     text = part(trainyard(*command, cwd=folder).out, "Cost")
     assert "the cluster is not in `base/generated`, so it is new" in text

@@ -103,7 +103,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(platform={"eks": {"version": "1.36"}}, components=components(karpenter="1.11.1")),
         "RES235",
         "spec.components.karpenter.version",
-        "karpenter `1.11.1` does not take Kubernetes 1.36, which wants 1.13",
+        "karpenter `1.11.1` does not support Kubernetes 1.36, which needs 1.13",
         "write `1.13.0` or later",
     ),
     (
@@ -565,7 +565,7 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(region="us-gov-west-1", pool={"zones": ["us-gov-west-1a"]}),
         "RES038",
         "spec.region",
-        "those of `us-gov-west-1` are not known beside `us-gov-west-1a`",
+        "of `us-gov-west-1` only `us-gov-west-1a` is known",
         "`network: {create: {zones: [us-gov-west-1a, …]}}`",
     ),
     (

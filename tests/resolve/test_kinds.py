@@ -19,7 +19,7 @@ from compiler.lower import lower
 from compiler.manifest import ObjectRef
 from compiler.model.fit import quota_shortfall
 from compiler.model.reading import Reading
-from compiler.patches.apply import apply_patches
+from compiler.patching.apply import apply_patches
 from compiler.platforms.eks.flux.plan import GitSource, HelmRelease, Stage
 from compiler.platforms.eks.jobs.plan import FileSet, Runtime, TrainJob
 from compiler.platforms.eks.kueue.plan import QueueManager

@@ -102,7 +102,7 @@ def test_what_is_reported_of_line_ends_and_octals_is_true() -> None:
     ]
     assert [message for message, _ in facts[:2]] == [
         "character U+2028 ends a line in YAML 1.1 and not in YAML 1.2",
-        "character U+0001 cannot stand in a YAML file",
+        "character U+0001 is not allowed in a YAML file",
     ]
     assert facts[2][1] == 'write `2` for the number, or `"02"` for the text'
     assert facts[3][1] == 'write `10` or (octal) `8` for the number, or `"010"` for the text'

@@ -49,7 +49,7 @@ BEYOND = (
     "a cluster in one zone",
     "in fewer than two zones",
     "capacity in the order",
-    "beside other capacity",
+    "together with other capacity",
     "the block lasts",
     "the block ends at",
     "exclude each other",

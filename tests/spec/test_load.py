@@ -237,7 +237,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(network={"create": {"zones": ["us-west-2a"]}}),
         "SPC005",
         "spec.network",
-        "EKS wants subnets in two",
+        "EKS needs subnets in at least two",
         "add a second zone",
     ),
     # Network
@@ -419,7 +419,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         ),
         "SPC005",
         "spec.nodePools[0].capacity",
-        "a Capacity Block beside other capacity",
+        "a Capacity Block together with other capacity",
         "a pool of its own",
     ),
     (
@@ -440,7 +440,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         ),
         "SPC005",
         "spec.nodePools[0].capacity",
-        "several reservations beside other capacity",
+        "several reservations together with other capacity",
         "keep one reservation",
     ),
     (
@@ -966,7 +966,7 @@ BAD: list[tuple[dict[str, Any], str, str, str, str]] = [
         spec(job={"image": "train:latest"}),
         "SPC005",
         "spec.jobs[0].image",
-        "whatever is newest",
+        "the newest one",
         "a digest",
     ),
     (

@@ -101,6 +101,13 @@ def test_every_chart_with_a_daemon_set_says_how_it_reaches_tainted_nodes() -> No
     assert [addon.component for addon in agents if not addon.reach] == []
 
 
+def test_every_file_has_an_add_on() -> None:
+    """A file without ``ADD_ON`` would be passed over: only what several add-ons share has none."""
+    folder = Path(addons.__file__).parent
+    files = {file.stem for file in folder.glob("*.py")} - {"__init__", "addon", "placing"}
+    assert len(files) == len(ADD_ONS)
+
+
 def test_an_add_on_comes_after_those_that_it_waits_for() -> None:
     order = list(addons.addons())
     waiting = [addon for addon in ADD_ONS if addon.after]

@@ -18,11 +18,11 @@ from compiler.core.storage.plan import MadeBucket, MadeFileSystem
 from compiler.driver import check
 from compiler.formats import Setting, lifted, verified, written
 from compiler.lower import lower
+from compiler.lowering.body import NO_SUBSTITUTION
 from compiler.manifest import Manifest
 from compiler.outcome import Options
 from compiler.plan import Plan
 from compiler.platforms.eks.flux.plan import Stage
-from compiler.targets.body import NO_SUBSTITUTION
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
 STORAGE: list[dict[str, Any]] = [

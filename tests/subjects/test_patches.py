@@ -14,9 +14,9 @@ from running import Command
 from compiler.driver import check
 from compiler.manifest import Manifest
 from compiler.outcome import Compilation, Options
-from compiler.patches.merge import merge
-from compiler.patches.operations import operate
-from compiler.patches.place import Draft, PatchError
+from compiler.patching.merge import merge
+from compiler.patching.operations import operate
+from compiler.patching.place import Draft, PatchError
 from compiler.places import Route
 from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.platforms.eks.kueue.plan import ClusterQueue

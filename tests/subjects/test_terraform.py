@@ -29,9 +29,9 @@ from compiler.formats import Setting, lifted, verified, written
 from compiler.formats.cloudformation.derive import TYPES as STACKED
 from compiler.formats.terraform.structure import structure, types
 from compiler.lower import lower
+from compiler.lowering.terraform.types import TYPES
 from compiler.output import Artifact
 from compiler.plan import Plan
-from compiler.targets.terraform.types import TYPES
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
 STORAGE: list[dict[str, Any]] = [
@@ -229,7 +229,7 @@ def test_each_module_has_a_state_of_its_own_and_no_secret() -> None:
 
 
 def test_what_means_itself_is_no_expression() -> None:
-    from compiler.targets.terraform.expressions import Names, literal
+    from compiler.lowering.terraform.expressions import Names, literal
 
     assert literal("${aws:username} and %{x}") == "$${aws:username} and %%{x}"
     names = Names({}, {})

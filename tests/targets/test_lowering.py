@@ -600,7 +600,7 @@ def test_health_is_there_or_not() -> None:
 def test_the_detector_restarts_when_its_configuration_changes() -> None:
     from dataclasses import replace
 
-    from compiler.platforms.eks.health.target import detector_bodies
+    from compiler.platforms.eks.health.lower import detector_bodies
 
     (detector,) = plan_of(spec()).of(ProblemDetector)
     (monitor,) = detector.monitors

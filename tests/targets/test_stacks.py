@@ -22,11 +22,11 @@ from compiler.emit.yaml import dump
 from compiler.formats import Setting, lifted, verified
 from compiler.formats.cloudformation.structure import types
 from compiler.lower import lower
+from compiler.lowering.stack import template
 from compiler.outcome import Options
 from compiler.plan import Plan
-from compiler.platforms.eks.bootstrap import target as bootstrap
+from compiler.platforms.eks.bootstrap import lower as bootstrap
 from compiler.platforms.eks.cluster.plan import Bootstrap
-from compiler.targets.stack import template
 
 ARN = "arn:aws:iam::111122223333:role/{}"
 ALL_STORAGE = [

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.targets import text
-from compiler.targets.text import rendered
+from compiler.lowering import text
+from compiler.lowering.text import rendered
 
 
 @pytest.fixture

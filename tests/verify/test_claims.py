@@ -59,7 +59,7 @@ def test_a_claim_gets_the_default_class_although_it_names_a_volume() -> None:
         (
             "SCH012",
             "claim gets the default class `gp3`, and volume `data` has none: never bound",
-            'write `storageClassName: ""` beside it',
+            'write `storageClassName: ""` as well',
         )
     ]
 

@@ -61,5 +61,5 @@ def test_the_words_of_a_pattern_are_used_and_their_examples_match(pattern: str) 
 
 def test_a_long_pattern_of_others_is_cut() -> None:
     message, help = in_words("^" + "(abc|def)" * 30 + "$", "x")
-    assert message == "`x` does not have the form that the field's definition wants"
+    assert message == "`x` does not have the form that the field's definition requires"
     assert len(help) <= 80

@@ -1,1 +1,1 @@
-"""What templates make of the account beside the cluster: roles, policies, queues, buckets, rules."""
+"""AWS resources outside the cluster that templates create: roles, policies, queues, buckets, rules."""

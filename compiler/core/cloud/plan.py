@@ -1,4 +1,4 @@
-"""What a CloudFormation template makes of the account: roles and what they may do, queues, buckets, rules.
+"""Plan nodes of AWS resources that templates create: roles and what they may do, queues, buckets, rules.
 
 These nodes are lifted alone, since the plan says the same in its ``Bootstrap``. A value that an intrinsic function
 fills in is unknown: it is left out, and its field is among the node's ``unread``. Of ``Fn::Sub`` the text is known,
@@ -192,7 +192,7 @@ class SecurityRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecurityGroupStack(CloudResource):
-    """AWS::EC2::SecurityGroup, with the rules that stand in it and those of the template that name it. Rules that a
+    """AWS::EC2::SecurityGroup, with its own rules and those of the template that refer to it. Rules that a
     function gives are unknown: then ``rules`` is among what is unread. ``closed_out``: it says what may leave."""
 
     name: str | None = None

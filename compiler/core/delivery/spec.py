@@ -1,4 +1,4 @@
-"""Delivery, as people write it."""
+"""The spec of delivery: the repository and branch that Flux reads."""
 
 from typing import Self
 

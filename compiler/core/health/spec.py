@@ -1,4 +1,4 @@
-"""What watches the nodes, as people write it."""
+"""The spec of node health: which agents watch the nodes."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""Pull-through caches: what of another registry the account's ECR registry keeps, and bases that are pulled from it.
+"""Pull-through caches: images of another registry, kept in the account's ECR, and bases pulled from there.
 
 Source: ECR user guide, pull-through-cache; ECR API, CreatePullThroughCacheRule (botocore 1.44.5).
 """

@@ -15,7 +15,7 @@ from compiler.core.images.plan import RECIPE_LABEL, Installer, Recipe
 from compiler.output.artifact import Places
 
 _LOCK = "/opt/trainyard/requirements.txt"
-# PEP 668: a base of Ubuntu 24.04 lets pip install beside the distribution's packages only so; older ones ignore it.
+# PEP 668: a base of Ubuntu 24.04 lets pip install packages only with this option; older ones ignore it.
 _OURS = "PIP_BREAK_SYSTEM_PACKAGES=1"
 _EFA = "/tmp/efa"
 _INSTALLERS = "https://efa-installer.amazonaws.com"
@@ -51,7 +51,7 @@ class Lines:
 
 
 def lines(recipe: Recipe) -> Lines:
-    """The lines of a recipe, those that change least first: what is below a changed line is built anew."""
+    """The lines of a recipe, those that change least first: Docker rebuilds everything below a changed line."""
     out = Lines()
     out.say(f"FROM {recipe.base}", "base")
     if recipe.efa is not None:

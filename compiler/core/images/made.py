@@ -1,4 +1,4 @@
-"""An image of the spec with all that follows from it: its recipe, its repository, its build, and its digest."""
+"""Resolves an image of the spec: its recipe, its repository, its build, and its digest."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _recipe(context: Context, spec: forms.Image, at: Route) -> Recipe:
         "user",
         spec.user,
         USER,
-        "a program that is broken into owns nothing of its container",
+        "a compromised program then owns no file of its container",
         "Docker, building best practices: USER",
         at=at / "user",
     )
@@ -174,7 +174,7 @@ def _recipe(context: Context, spec: forms.Image, at: Route) -> Recipe:
         },
     )
     lines = requirements.lines if requirements else ()
-    # Where the requirements lie is nothing of the image: what they say is.
+    # Not the path of the requirements is part of the image, but what they say.
     anywhere = replace(recipe, requirements="")
     whole = "\n".join((content(anywhere), *lines))
     whole_digest = hashlib.sha256(whole.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The Python packages of an image: each locked by hashes, and none in the place of what the base brings.
+"""The Python packages of an image: each locked by hashes, and none that replaces a package of the base.
 
 Source: pip 26, requirements file format and secure installs (hash-checking mode): with one hash every requirement
 needs one, and is pinned with `==`.
@@ -37,7 +37,7 @@ _OPTIONS = (
 _INDEX = ("--index-url", "-i")
 # Of the Python Software Foundation, PyTorch and NVIDIA, and those that are in an account of AWS.
 _KNOWN_INDEXES = (".pypi.org", ".download.pytorch.org", ".nvidia.com", ".amazonaws.com")
-# What PyTorch is built with in a base: another one beside it is the wrong one.
+# Libraries that a base's PyTorch is built with: a second copy of them is the wrong one.
 _OF_TORCH = re.compile(r"nvidia-(?:nccl|cudnn|cublas|cuda-runtime|nvshmem)(?:-cu\d+)?\Z")
 
 
@@ -114,7 +114,7 @@ def _index(context: Context, spec: forms.Image, text: str, at: Route) -> None:
 
 
 def _option(text: str) -> tuple[str, str]:
-    """An option and its value, of which either ``=`` or a space stands between them."""
+    """An option and its value, separated by ``=`` or a space."""
     option, _, value = text.replace("=", " ", 1).partition(" ")
     return option, value.strip()
 
@@ -129,7 +129,7 @@ def _unlocked(text: str) -> str:
     if "--hash=" not in text:
         return "has no hash"
     if len(_HASH.findall(text)) != text.count("--hash="):
-        return "has a hash that is none of SHA-256, SHA-384 or SHA-512"
+        return "has a hash other than SHA-256, SHA-384 or SHA-512"
     return ""
 
 
@@ -142,7 +142,7 @@ def _replaces(
     if name == "torch" and version != torch:
         fact = f"PyTorch `{version}` would replace `{torch}` of the base"
     elif _OF_TORCH.match(name):
-        fact = f"`{name}` would lie beside the library that PyTorch of the base was built with"
+        fact = f"`{name}` would be installed next to the library that the base's PyTorch was built with"
     if fact:
         context.fault(
             "RES149",

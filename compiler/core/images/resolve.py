@@ -1,4 +1,4 @@
-"""Images: what each is built of, what the bootstrap makes for it, and what jobs run of it."""
+"""Resolves images: what each is built from, what the bootstrap creates for it, and what jobs run."""
 
 from __future__ import annotations
 

@@ -1,19 +1,19 @@
-"""Images, as people write them: what is built, of what, and where it is kept."""
+"""The spec of images: what is built, from what, and where it is stored."""
 
 from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from compiler.source.texts import TextKey
-from compiler.spec.later import later
+from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
 
 if TYPE_CHECKING:
     from compiler.core.images.forms.cache import ImageCache
     from compiler.core.images.forms.image import Image
 else:
-    (ImageCache,) = later("core.images.forms.cache", "ImageCache")
-    (Image,) = later("core.images.forms.image", "Image")
+    (ImageCache,) = lazy_models("core.images.forms.cache", "ImageCache")
+    (Image,) = lazy_models("core.images.forms.image", "Image")
 
 
 class ImagesSection(Section):

@@ -12,10 +12,10 @@ from shlex import quote
 from typing import Any
 
 from compiler.core.images.plan import MadeCache, MadeImage, Project, Workflow
+from compiler.lowering.body import given
+from compiler.lowering.stack import KEPT, STACKS, tag_list, template
 from compiler.output import Artifact
 from compiler.output.artifact import Places
-from compiler.targets.body import given
-from compiler.targets.stack import KEPT, STACKS, tag_list, template
 
 _ENVIRONMENTS = {
     "amd64": ("LINUX_CONTAINER", "aws/codebuild/amazonlinux-x86_64-standard:5.0"),

@@ -1,4 +1,4 @@
-"""The EFA stack of an image: its versions against each other."""
+"""Checks that the versions of the EFA stack in an image work together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The workflow of GitHub Actions that builds an image, and keeps its digest in the branch that it was built of."""
+"""The GitHub Actions workflow that builds an image and commits its digest to the branch that it was built from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs: each bound to its pool, queue and namespace."""
+"""Binds each job to its pool, queue and namespace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job against its pool and its storage: values that could each be written alone, and together never work."""
+"""Checks of a job against its pool and storage: values that are valid alone and never work together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The environment of a job's program: its own variables, where it saves, the network, the rendezvous."""
+"""The environment variables of a job's program: its own, the checkpoint's, the network's, the rendezvous'."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _network(context: Context, job: Job) -> list[EnvVar]:
             job,
             "FI_EFA_USE_HUGE_PAGE",
             "0",
-            "pods of nodes of EKS Auto Mode ask for no huge pages, of which nothing says how many there are",
+            "pods on nodes of EKS Auto Mode ask for no huge pages, since their number is not documented",
             "libfabric fi_efa(7)",
         )
     return variables

@@ -1,4 +1,4 @@
-"""Several pools of one job, in the order of its queue: what is derived of a pool holds on each of them."""
+"""Jobs with several pools, in the order of their queue: what is derived from one pool must hold on each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What jobs run of the images of the spec: the digest of the last build, on nodes that it was built for."""
+"""Images of the spec in jobs: the digest of the last build, checked against the nodes' architecture."""
 
 from __future__ import annotations
 

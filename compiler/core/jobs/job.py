@@ -1,4 +1,4 @@
-"""A job of the spec, bound; and what runs it: on Kubernetes the kind of its object, elsewhere the scheduler."""
+"""A job of the spec after binding, and what runs it: a kind of object on Kubernetes, a scheduler elsewhere."""
 
 from __future__ import annotations
 

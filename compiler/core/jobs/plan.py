@@ -1,4 +1,4 @@
-"""Jobs: what each runs on how many nodes; the memory of its model's state, and its checkpoints."""
+"""Plan nodes of jobs: what each runs on how many nodes, its model's memory, its checkpoints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often a job is started again where its spec does not say so.
+"""The default of ``retries``: how often a job is started again where its spec does not say.
 
 Ten tries are for jobs that resume. A gang that has nowhere to save begins at step 0 each time: what fails it four times
 fails it ten times, and each try holds all of its nodes.
@@ -21,7 +21,7 @@ _GONE_WITH_THE_POD = ("emptyDir", "nodeLocal")
 
 
 def job_retries(job: Job) -> int:
-    """How often all pods of a job are made anew."""
+    """How often all pods of a job are recreated."""
     given = job.spec.retries
     if given is not None:
         return given

@@ -1,4 +1,4 @@
-"""Training jobs, as people write them: ten lines, everything else derived."""
+"""The spec of training jobs: ten lines, everything else derived."""
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from compiler.core.jobs.launchers.filling import filled
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
-from compiler.spec.later import later
+from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
 from compiler.spec.types import (
     MOST_NODES,
@@ -46,15 +46,15 @@ if TYPE_CHECKING:
     from compiler.core.jobs.forms.volumes import JobVolume
     from compiler.core.jobs.launchers.spec import JobLauncher
 else:
-    (Checkpoint,) = later("core.jobs.forms.checkpoint", "Checkpoint")
-    (DeepSpeed,) = later("core.jobs.forms.deepspeed", "DeepSpeed")
-    (InitContainer,) = later("core.jobs.forms.init_container", "InitContainer")
-    (Initializer,) = later("core.jobs.forms.initializer", "Initializer")
-    (Model,) = later("core.jobs.forms.model", "Model")
-    (Role,) = later("core.jobs.forms.role", "Role")
-    (JobTopology,) = later("core.jobs.forms.topology", "JobTopology")
-    (JobVolume,) = later("core.jobs.forms.volumes", "JobVolume")
-    (JobLauncher,) = later("core.jobs.launchers.spec", "JobLauncher")
+    (Checkpoint,) = lazy_models("core.jobs.forms.checkpoint", "Checkpoint")
+    (DeepSpeed,) = lazy_models("core.jobs.forms.deepspeed", "DeepSpeed")
+    (InitContainer,) = lazy_models("core.jobs.forms.init_container", "InitContainer")
+    (Initializer,) = lazy_models("core.jobs.forms.initializer", "Initializer")
+    (Model,) = lazy_models("core.jobs.forms.model", "Model")
+    (Role,) = lazy_models("core.jobs.forms.role", "Role")
+    (JobTopology,) = lazy_models("core.jobs.forms.topology", "JobTopology")
+    (JobVolume,) = lazy_models("core.jobs.forms.volumes", "JobVolume")
+    (JobLauncher,) = lazy_models("core.jobs.launchers.spec", "JobLauncher")
 
 
 class Mount(SpecModel):
@@ -160,7 +160,8 @@ _is_name = get_args(Name)[1].func
 
 
 def _in_list(value: Any) -> Any:
-    """The name of one pool is a list of it; what is no list must be a name, and is reported where it stands."""
+    """The name of one pool is a list of it; a value that is no list must be a name, and is reported at its own
+    place."""
     if isinstance(value, list):
         return value
     return [_is_name(value)]
@@ -248,7 +249,7 @@ class Job(SpecModel):
     )
     volumes: list[JobVolume] = Field(
         [],
-        description="Volumes beside storage, and where they appear in every container of the job.",
+        description="Volumes other than storage, and where they appear in every container of the job.",
         examples=[[{"name": "cache", "path": "/cache", "nodeLocal": {"size": "2Ti"}}]],
     )
     files: Annotated[dict[FilePath, Word], AfterValidator(_of_one_config_map)] = Field(
@@ -275,7 +276,7 @@ class Job(SpecModel):
         None,
         ge=0,
         le=1000,
-        description="How often all pods of the job are made anew, as JobSet's `maxRestarts`; derived: 10, and 3 of "
+        description="How often all pods of the job are recreated, as JobSet's `maxRestarts`; derived: 10, and 3 of "
         "several nodes that have nowhere to save.",
         examples=[10],
     )
@@ -366,7 +367,7 @@ class Job(SpecModel):
     rerun: int = Field(
         0,
         ge=0,
-        description="A number to raise to run a changed job anew; the earlier run goes on until it is deleted.",
+        description="A number to raise to run a changed job again; the earlier run goes on until it is deleted.",
         examples=[1],
     )
     completed: bool = Field(

@@ -1,4 +1,4 @@
-"""Programs that start the processes of a job, as commands name them."""
+"""Names of programs that start the processes of a job, as they appear in commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the pods of a job stop: how long they have to save, and how the program learns of it.
+"""How the pods of a job stop: how long they have to save, and by which signal the program learns of it.
 
 A pod that must go gets its preStop hook, then SIGTERM, then after the grace period SIGKILL (core/v1 Pod,
 terminationGracePeriodSeconds). Launchers may kill their ranks sooner.

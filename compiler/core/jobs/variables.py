@@ -1,4 +1,4 @@
-"""Variables of a job's program that are derived, unless the job sets them itself."""
+"""Environment variables that are derived for a job's program, unless the job sets them."""
 
 from __future__ import annotations
 

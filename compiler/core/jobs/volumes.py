@@ -1,4 +1,4 @@
-"""A job's volumes and files against its pool, its namespace, and what else is mounted."""
+"""Checks of a job's volumes and files against its pool, its namespace, and its other mounts."""
 
 from __future__ import annotations
 

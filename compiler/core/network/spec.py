@@ -1,4 +1,4 @@
-"""The network, as people write it: one to create, or facts about one that exists."""
+"""The spec of the network: one to create, or facts about an existing one."""
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
@@ -9,7 +9,7 @@ from compiler.spec.aws import SubnetCidr, VpcCidr, Zone, ZoneId
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.choice import one_at_most
-from compiler.spec.later import later
+from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
 from compiler.spec.types import Distinct
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from compiler.core.network.forms.cilium import Cilium
     from compiler.core.network.forms.existing import ExistingNetwork
 else:
-    (Cilium,) = later("core.network.forms.cilium", "Cilium")
-    (ExistingNetwork,) = later("core.network.forms.existing", "ExistingNetwork")
+    (Cilium,) = lazy_models("core.network.forms.cilium", "Cilium")
+    (ExistingNetwork,) = lazy_models("core.network.forms.existing", "ExistingNetwork")
 
 
 # Services with an interface endpoint that what runs in a cluster calls (VPC user guide,
@@ -95,8 +95,8 @@ class CreatedNetwork(SpecModel):
         Distinct,
     ] = Field(
         [],
-        description="Interface endpoints of AWS services, beside those that are derived without NAT; S3 has a gateway "
-        "in any case.",
+        description="Interface endpoints of AWS services, in addition to those that are derived without NAT; S3 has a "
+        "gateway in any case.",
         examples=[["ecr.api", "ecr.dkr", "sts"]],
     )
     subnets: dict[Zone, SubnetCidr] = Field(
@@ -117,8 +117,8 @@ class CreatedNetwork(SpecModel):
         if len(self.zones) == 1:
             # EKS user guide, network-reqs; eksctl 0.230.0 refuses one zone too.
             raise fault(
-                "a cluster in one zone: EKS wants subnets in two at least",
-                f"add a second zone of the Region beside `{self.zones[0]}`; it costs nothing by itself",
+                "a cluster in one zone: EKS needs subnets in at least two",
+                f"add a second zone of the Region to `{self.zones[0]}`; it costs nothing by itself",
                 "zones",
             )
         return self

@@ -1,4 +1,4 @@
-"""Zones: which of the catalog's a name of the spec is. Names of zones differ by account."""
+"""Finds which zone of the catalog a name in the spec means; zone names differ between accounts."""
 
 from __future__ import annotations
 

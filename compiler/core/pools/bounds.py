@@ -1,4 +1,4 @@
-"""Values that contradict each other, or a fact: each could be written alone, together they never work."""
+"""Checks of pools: values that are valid alone and contradict each other or a fact."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RESERVATION = "EC2 API, CapacityReservation (2016-11-15)"
 
 
 def check_pools(context: Context, pools: Mapping[str, Pool]) -> None:
-    """Everything about pools that is wrong by itself or beside another."""
+    """Everything that is wrong about pools, alone or together with others."""
     for pool in pools.values():
         _one_zone(context, pool)
         _spread(context, pool)

@@ -1,4 +1,4 @@
-"""What launches the nodes of a pool: a controller of the cluster, the cloud's own service, or the scheduler."""
+"""What launches the nodes of a pool: a controller in the cluster, a cloud service, or a scheduler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pools: what each offers, and what jobs can get of one of its nodes."""
+"""Plan nodes of pools: what each offers, and what jobs can get of one of its nodes."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def titles(pools: Iterable[Pool]) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixedPool(Pool):
-    """A pool whose types and sizes are said one by one, as those of node groups and of Slurm's partitions are.
+    """A pool whose types and sizes are listed one by one, as those of node groups and of Slurm's partitions are.
 
     Its largest size is the limit, ``least`` its smallest size. ``efa``: its nodes have EFA; ``block``: they are of a
     Capacity Block. ``own_kubelet``: what is left of a node for jobs is not known, or all of it is.

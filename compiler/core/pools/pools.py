@@ -1,4 +1,4 @@
-"""Node pools: each with its type, zones and placement, and what jobs can get of a node."""
+"""Resolves node pools: the type, zones and placement of each, and what jobs can get of a node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What jobs can get of one node of a pool: a share that the platform works out."""
+"""The share of a node that jobs can get, as the platform computes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared GPUs: what a pool of them offers, by which name, and what the device plugin has to be told.
+"""Shared GPUs: what a pool offers, under which resource name, and how the device plugin is configured.
 
 Sources: NVIDIA/k8s-device-plugin v0.20.0, README (sharing, mig strategy) and the chart's values (``config.map``, the
 node label ``nvidia.com/device-plugin.config``); aws/karpenter-provider-aws#8710: Karpenter knows MIG by

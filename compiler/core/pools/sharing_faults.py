@@ -1,4 +1,4 @@
-"""What keeps the GPUs of a pool from being shared as it says."""
+"""Why the GPUs of a pool cannot be shared as the spec asks."""
 
 from __future__ import annotations
 

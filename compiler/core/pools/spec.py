@@ -1,4 +1,4 @@
-"""Node pools, as people write them."""
+"""The spec of node pools."""
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
@@ -10,7 +10,7 @@ from compiler.spec.aws import InstanceType, PlacementGroupName, Zone
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.choice import OneOf, as_list
-from compiler.spec.later import later
+from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
 from compiler.spec.types import (
     MOST_NODES,
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from compiler.core.pools.forms.sharing import Sharing
     from compiler.core.pools.forms.taint import Taint
 else:
-    Block, Reservation, Reserved = later(
+    Block, Reservation, Reserved = lazy_models(
         "core.pools.forms.reservations", "Block", "Reservation", "Reserved"
     )
-    (BurnIn,) = later("core.pools.forms.burn_in", "BurnIn")
-    (ManagedNodeGroup,) = later("core.pools.forms.managed", "ManagedNodeGroup")
-    (Sharing,) = later("core.pools.forms.sharing", "Sharing")
-    (Taint,) = later("core.pools.forms.taint", "Taint")
+    (BurnIn,) = lazy_models("core.pools.forms.burn_in", "BurnIn")
+    (ManagedNodeGroup,) = lazy_models("core.pools.forms.managed", "ManagedNodeGroup")
+    (Sharing,) = lazy_models("core.pools.forms.sharing", "Sharing")
+    (Taint,) = lazy_models("core.pools.forms.taint", "Taint")
 
 _Count = Annotated[int, Field(ge=1, le=MOST_NODES)]
 
@@ -138,7 +138,7 @@ def _in_order(capacity: list[Capacity]) -> list[Capacity]:
     kinds = [one.chosen for one in capacity]
     if len(kinds) > 1 and "block" in kinds:
         raise fault(
-            "a Capacity Block beside other capacity",
+            "a Capacity Block together with other capacity",
             "make the block a pool of its own: its nodes end together",
         )
     wanted = [kind for kind in _ORDER if kind in kinds]
@@ -152,7 +152,7 @@ def _in_order(capacity: list[Capacity]) -> list[Capacity]:
     several = len(first.reservations) > 1
     if several and len(kinds) > 1:
         raise fault(
-            "several reservations beside other capacity",
+            "several reservations together with other capacity",
             "keep one reservation, or make a pool of its own for the rest",
         )
     return capacity
@@ -335,13 +335,13 @@ class NodePool(SpecModel):
     )
     labels: dict[NodeLabelKey, LabelValue] = Field(
         {},
-        description="Kubernetes labels of the nodes, beside those that Karpenter sets.",
+        description="Kubernetes labels of the nodes, in addition to those that Karpenter sets.",
         examples=[{"example.com/team": "research"}],
     )
     taints: list[Taint] = Field(
         [],
-        description="Taints of the nodes, beside the one that keeps other pods off accelerators; jobs of the pool "
-        "tolerate them.",
+        description="Taints of the nodes, in addition to the one that keeps other pods off accelerators; jobs of the "
+        "pool tolerate them.",
         examples=[[{"key": "example.com/team", "value": "research"}]],
     )
     topology: Literal["network", "none"] = Field(

@@ -1,4 +1,4 @@
-"""By what gangs are placed: the reservation, where a pool has several, and the layers of EC2's network."""
+"""By which levels gangs are placed: the reservation, and the layers of EC2's network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long nodes take to come, and to be replaced."""
+"""How long nodes take to start and to be replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The zones of a pool: those that it names, or the only one that there can be."""
+"""The zones of a pool: those that it names, or the only one possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The namespaces of teams: those that the spec declares, and those that queues name."""
+"""The teams' namespaces: those that the spec declares, and those that its queues name."""
 
 from __future__ import annotations
 

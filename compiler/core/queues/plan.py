@@ -1,4 +1,4 @@
-"""Queues: who may have how much of which pools at once."""
+"""Plan nodes of queues: who may use how much of which pools at once."""
 
 from __future__ import annotations
 

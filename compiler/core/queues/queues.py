@@ -1,4 +1,4 @@
-"""Queues: each with its pools bound, and what it gives of each in whole nodes."""
+"""Resolves queues: each bound to its pools, with its quota of each in whole nodes."""
 
 from __future__ import annotations
 

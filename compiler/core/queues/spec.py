@@ -1,4 +1,4 @@
-"""Queues, cohorts and priorities, as people write them."""
+"""The spec of queues, cohorts and priorities."""
 
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.choice import needed
-from compiler.spec.later import later
+from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
 from compiler.spec.types import Distinct, Duration, Name, Period
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         Weight,
     )
 else:
-    BorrowWithinCohort, Cohort, FairSharing, FlavorFungibility, Weight = later(
+    BorrowWithinCohort, Cohort, FairSharing, FlavorFungibility, Weight = lazy_models(
         "core.queues.forms.cohorts",
         "BorrowWithinCohort",
         "Cohort",

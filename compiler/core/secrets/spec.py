@@ -1,18 +1,18 @@
-"""Secrets, as people write them: where the values are kept. No spec has a value."""
+"""The spec of secrets: where their values are stored. A spec never holds a value."""
 
 from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from compiler.spec.later import later
+from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
 
 if TYPE_CHECKING:
     from compiler.core.secrets.forms.secret import Secret
     from compiler.core.secrets.forms.sops import Sops
 else:
-    (Sops,) = later("core.secrets.forms.sops", "Sops")
-    (Secret,) = later("core.secrets.forms.secret", "Secret")
+    (Sops,) = lazy_models("core.secrets.forms.sops", "Sops")
+    (Secret,) = lazy_models("core.secrets.forms.secret", "Secret")
 
 
 class SecretsSection(Section):

@@ -1,4 +1,4 @@
-"""Values that contradict each other, or a fact: each could be written alone, together they never work."""
+"""Checks of storage: values that are valid alone and contradict each other or a fact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The zone of an EBS volume that stays."""
+"""The zone of an EBS volume that outlives its pod."""
 
 from __future__ import annotations
 

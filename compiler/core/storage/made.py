@@ -1,4 +1,4 @@
-"""What the bootstrap makes: the wishes of the spec with all that follows from them, each held against AWS's rules.
+"""Storage that the bootstrap creates: what the spec asks for, all that follows from it, and AWS's limits.
 
 Sources: botocore 1.44.5 fsx (CreateFileSystem, CreateDataRepositoryAssociation), the FSx for Lustre user guide, and the
 S3 user guide.
@@ -200,7 +200,7 @@ def _check_name(context: Context, name: str, at: Route) -> None:
 
 
 def _metadata_mode(context: Context, name: str, spec: CreatedLustre) -> str | None:
-    """The mode of the metadata configuration; FSx wants one of a file system with EFA."""
+    """The mode of the metadata configuration; FSx requires one for a file system with EFA."""
     if spec.metadata is not None:
         return spec.metadata.mode
     if not spec.efa:
@@ -276,7 +276,7 @@ def _features(context: Context, spec: CreatedLustre, at: Route) -> None:
     if not is_scratch and spec.throughput_per_tib is None:
         context.fault(
             "RES120",
-            f"a {spec.deployment} file system needs its throughput said",
+            f"a {spec.deployment} file system needs its throughput",
             at,
             "add `throughputPerTiB:`, like 125 of PERSISTENT_2 or 100 of PERSISTENT_1: it is paid for by the TiB",
             source=_API,
@@ -300,7 +300,7 @@ def _features(context: Context, spec: CreatedLustre, at: Route) -> None:
     if spec.disks and spec.drive_cache is None:
         context.fault(
             "RES121",
-            f"a file system of disks ({spec.throughput_per_tib} MB/s for each TiB) needs its cache said",
+            f"a file system of disks ({spec.throughput_per_tib} MB/s for each TiB) needs its cache",
             at,
             "add `driveCache: READ`, or `NONE`",
             source=_API,
@@ -375,7 +375,7 @@ def _metadata(context: Context, spec: CreatedLustre, at: Route) -> None:
     if iops is None:
         context.fault(
             "RES123",
-            "the metadata IOPS of mode USER_PROVISIONED are not said",
+            "the metadata IOPS of mode USER_PROVISIONED are not set",
             here,
             "add `iops:`, like 6000, or remove `mode:`",
         )

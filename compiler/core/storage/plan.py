@@ -1,4 +1,4 @@
-"""Storage: what the bootstrap makes, and the volumes through which pods mount what is there."""
+"""Plan nodes of storage: what the bootstrap creates, and the volumes through which pods mount it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data repositories: the folders of a made file system that are linked to buckets.
+"""Data repositories: folders of a created FSx file system that are linked to buckets.
 
 Sources: FSx API, CreateDataRepositoryAssociation (botocore 1.44.5), and the FSx for Lustre user guide,
 overview-dra-data-repo.
@@ -108,7 +108,7 @@ def _apart(context: Context, new: Repository, others: list[Repository], key: str
                 "RES125",
                 f"folder `{new.path}` overlaps with `{other.path}`, which is linked too",
                 new.at / "path",
-                "link folders of which none is in another",
+                "link folders that do not contain each other",
                 source=_API,
             )
             return

@@ -1,4 +1,4 @@
-"""Storage, as people write it: facts about what exists, or wishes for what the bootstrap makes."""
+"""The spec of storage: facts about what exists, or what the bootstrap creates."""
 
 from typing import TYPE_CHECKING, Literal, Self
 
@@ -8,7 +8,7 @@ from compiler.spec.aws import FileSystemId, IpAddress, LustreVersion, MountName,
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
 from compiler.spec.choice import existing_or_created, one_of
-from compiler.spec.later import later
+from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
 from compiler.spec.types import Name, Size
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from compiler.core.storage.forms.ebs import CreatedDisk, Ebs, ExistingDisk
     from compiler.core.storage.forms.s3 import S3, CreatedBucket
 else:
-    (CreatedLustre,) = later("core.storage.forms.created_lustre", "CreatedLustre")
-    Ebs, CreatedDisk, ExistingDisk = later(
+    (CreatedLustre,) = lazy_models("core.storage.forms.created_lustre", "CreatedLustre")
+    Ebs, CreatedDisk, ExistingDisk = lazy_models(
         "core.storage.forms.ebs", "Ebs", "CreatedDisk", "ExistingDisk"
     )
-    S3, CreatedBucket = later("core.storage.forms.s3", "S3", "CreatedBucket")
+    S3, CreatedBucket = lazy_models("core.storage.forms.s3", "S3", "CreatedBucket")
 
 
 class FsxLustre(SpecModel):

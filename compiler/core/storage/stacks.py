@@ -1,7 +1,8 @@
-"""The stacks of what the bootstrap makes: a template of CloudFormation for each storage.
+"""The stacks of created storage: one CloudFormation template for each.
 
-What holds data is kept whatever happens to its stack (``DeletionPolicy`` and ``UpdateReplacePolicy``, CloudFormation
-template reference, resource attributes). The exports of eksctl: v0.230.0, pkg/cfn/builder/vpc_ipv4.go and cluster.go,
+What holds data is kept when its stack is deleted or replaced (``DeletionPolicy`` and ``UpdateReplacePolicy``,
+CloudFormation template reference, resource attributes). The exports of eksctl: v0.230.0, pkg/cfn/builder/vpc_ipv4.go
+and cluster.go,
 ``${AWS::StackName}::VPC`` and ``::ClusterSecurityGroupId`` of the stack ``eksctl-NAME-cluster``. It exports its private
 subnets too, joined, in the order of a Go map, which is another each time: so the subnet of a zone is a parameter.
 """
@@ -20,10 +21,10 @@ from compiler.core.storage.plan import (
     MadeStorage,
     Repository,
 )
+from compiler.lowering.body import given
+from compiler.lowering.stack import KEPT, STACKS, tag_list, template
 from compiler.output import Artifact
 from compiler.output.artifact import Places
-from compiler.targets.body import given
-from compiler.targets.stack import KEPT, STACKS, tag_list, template
 
 SUBNET = "Subnet"
 _ITSELF = ("FromItself", "ToItself")
@@ -232,8 +233,8 @@ def file_system_stack(made: MadeFileSystem) -> Artifact:
 
 
 def _file_system(made: MadeFileSystem) -> dict[str, Any]:
-    # AWS::FSx::FileSystem (CloudFormation template reference). What AWS would choose is said where its documents
-    # disagree (the retention of backups) or its choice is old (the version of Lustre).
+    # AWS::FSx::FileSystem (CloudFormation template reference). What AWS would choose is set explicitly where its
+    # documents disagree (the retention of backups) or its choice is old (the version of Lustre).
     is_scratch = made.deployment.startswith("SCRATCH")
     metadata = given(Mode=made.metadata, Iops=made.iops)
     lustre = given(

@@ -1,4 +1,4 @@
-"""Storage: what exists, and what the bootstrap makes of the wishes of the spec."""
+"""Resolves storage: what exists, and what the bootstrap creates."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
-"""Namespaces of teams, as people write them."""
+"""The spec of teams' namespaces."""
 
 from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from compiler.spec.later import later
+from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
 
 if TYPE_CHECKING:
     from compiler.core.teams.forms.namespace import Namespace
 else:
-    (Namespace,) = later("core.teams.forms.namespace", "Namespace")
+    (Namespace,) = lazy_models("core.teams.forms.namespace", "Namespace")
 
 
 class NamespacesSection(Section):

@@ -30,7 +30,7 @@ def render(
 ) -> str:
     """The diagnostics, sorted and without duplicates, in one of ``FORMATS``. Ends with a newline unless empty.
 
-    ``color`` is for people at a terminal; only ``text`` heeds it. ``more`` is what one format takes beside:
+    ``color`` is for people at a terminal; only ``text`` uses it. ``more`` is what one format takes besides:
     ``pages``, the page of each code, goes into ``sarif``. Secrets are hidden, whatever names them.
     """
     module = import_module(f"{__name__}.{format}")

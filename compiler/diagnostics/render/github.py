@@ -29,7 +29,7 @@ def _command(item: Diagnostic) -> str:
             "endLine": span.end_line,
             "col": span.column,
         }
-        # GitHub heeds columns only within one line; its end is inclusive.
+        # GitHub uses columns only within one line; its end is inclusive.
         if span.line == span.end_line:
             last = span.end_column - 1
             properties["endColumn"] = max(span.column, last)

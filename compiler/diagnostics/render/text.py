@@ -40,7 +40,7 @@ def render(diagnostics: Sequence[Diagnostic], *, tool_version: str, color: bool 
 
 
 def details(item: Diagnostic) -> Iterator[str]:
-    """What a diagnostic says beside its fact, a line each, for formats without places of their own."""
+    """Everything that a diagnostic says in addition to its fact, a line each, for formats without places."""
     if item.label:
         yield item.label
     if item.object:

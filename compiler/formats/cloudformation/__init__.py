@@ -1,4 +1,4 @@
-"""CloudFormation templates: CloudFormation alone creates what they hold, and reads them from a file or from S3.
+"""CloudFormation templates, from a file or from S3.
 
 ``template`` holds what is wrong with one, ``references`` what it names, ``reading`` what its resources say. Behind
 these, ``structure`` has the properties of types, ``grammar`` what a policy of IAM may hold, and ``functions`` what

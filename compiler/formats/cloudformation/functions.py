@@ -1,4 +1,4 @@
-"""Intrinsic functions: where a template leaves a value to CloudFormation, and what it names there.
+"""Intrinsic functions: values that a template leaves to CloudFormation, and the names in them.
 
 Source: CloudFormation template reference, intrinsic functions and pseudo parameters (2026-11).
 """
@@ -36,7 +36,7 @@ NAMES = (
     "Fn::Transform",
 )
 FOR_EACH = "Fn::ForEach"
-"""How a key begins that stands for several entries of a section."""
+"""The beginning of a key that is expanded to several entries of a section."""
 _IN_RULES = (
     "Fn::Contains",
     "Fn::EachMemberEquals",
@@ -80,7 +80,7 @@ class Use:
 
 
 def is_call(value: Any) -> bool:
-    """Whether a value is an intrinsic function. ``Fn::Transform`` and ``Fn::ForEach`` may stand beside other keys."""
+    """Whether a value is an intrinsic function. ``Fn::Transform`` and ``Fn::ForEach`` may have sibling keys."""
     if not isinstance(value, dict):
         return False
     if len(value) == 1:

@@ -1,4 +1,4 @@
-"""The grammar of IAM's policies, as structures: what a statement may hold.
+"""The grammar of IAM policies, as structures: what a statement may hold.
 
 Source: IAM user guide, "Grammar of the IAM JSON policy language" and "IAM JSON policy elements reference" (2026-11).
 """

@@ -1,4 +1,4 @@
-"""Documents of IAM in a template."""
+"""IAM policy documents in a template."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def policy_of(
 
 
 def characters(body: Any) -> int:
-    """At least how many characters IAM counts of a policy: no white space, and nothing of what a function fills in."""
+    """The least number of characters that IAM counts in a policy: without white space and what a function fills in."""
     return length(_known(body))
 
 
@@ -107,7 +107,7 @@ def _statement(body: Reader) -> Statement:
 
 
 def texts_at(value: Reader) -> tuple[str, ...]:
-    """The texts of a list, or the one that stands for a list; of what is unknown an empty one, so that places stay."""
+    """The texts of a list, or a single text as a list of one. Unknown items are empty, so that indices stay."""
     texts = map(text_of, several_at(value.value))
     return tuple(text or "" for text in texts)
 

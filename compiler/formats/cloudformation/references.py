@@ -1,4 +1,4 @@
-"""What a template refers to and does not have, and resources that wait for each other.
+"""References of a template to names that it lacks, and resources that wait for each other.
 
 Source: CloudFormation template reference, intrinsic functions and resource attributes (2026-11).
 """
@@ -131,7 +131,7 @@ def _circles(resources: Body, used: Mapping[str, list[Use]]) -> Iterator[Fault]:
                 "REF003",
                 ("Resources", trail[0]),
                 f"resources wait for each other: {shown}",
-                "give one of them a resource of its own, like a policy beside its role",
+                "move one of the two references into a resource of its own, like the policy of a role",
                 key=True,
             )
             return

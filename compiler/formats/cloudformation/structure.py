@@ -1,4 +1,4 @@
-"""The structure of resource types: what their properties are, without a word of CloudFormation's prose.
+"""The structure of resource types: their properties, without CloudFormation's prose.
 
 One file a type in ``data/``, in the derived form of ``compiler.verify.structure``, read when a resource of the type is
 first met. ``python -m compiler.formats.cloudformation.derive`` writes them.

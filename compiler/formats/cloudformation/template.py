@@ -254,7 +254,7 @@ def _certain_faults(all_faults: list[Fault], value: Any) -> list[Fault]:
 
 def _is_excused(fault: Fault, filled: list[Path]) -> bool:
     """Whether a fault is about a value that a function gives, or a scalar that CloudFormation takes for the right one:
-    numbers and booleans may be texts, and the other way round. A key is wrong with whatever value."""
+    numbers and booleans may be texts, and the other way round. A key is wrong with any value."""
     if fault.code == "SCH002":
         instead = fault.instead
         scalars = [wanted for wanted in instead if not isinstance(wanted, list)]

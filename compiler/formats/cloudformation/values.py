@@ -1,4 +1,4 @@
-"""Values of a template, as far as they can be read before it is deployed."""
+"""Reads values of a template, as far as they are known before it is deployed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def names_at(values: Reader) -> tuple[str, ...]:
 
 
 def several_at(value: Any) -> list[Any]:
-    """The items of a list, or the one value that stands for a list."""
+    """The items of a list; a single value counts as a list of one."""
     if isinstance(value, list):
         return value
     if value is None:

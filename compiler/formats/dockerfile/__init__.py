@@ -62,7 +62,7 @@ def _fault(path: str, step: Instruction, in_stage: bool) -> Diagnostic | None:
     if not in_stage and step.name not in _BEFORE:
         return error(
             "SCH012",
-            f"`{step.name}` of `{path}` stands before the first `FROM`",
+            f"`{step.name}` of `{path}` comes before the first `FROM`",
             help="begin with `FROM IMAGE@DIGEST`",
         )
     count = len(step.text.split())

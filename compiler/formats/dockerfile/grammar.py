@@ -1,7 +1,7 @@
 """The grammar of a Dockerfile: instructions with their lines, words and flags.
 
 Source: Dockerfile reference (docs.docker.com, 2026-11): a line that ends with a backslash goes on with the next one,
-comments between are dropped; `ARG` alone may stand before the first `FROM`; a text in JSON is a list of words.
+comments between are dropped; only `ARG` may come before the first `FROM`; a text in JSON is a list of words.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def unquoted(value: str) -> str:
 
 
 def instructions(text: str) -> Iterator[Instruction]:
-    """The instructions of a Dockerfile, whatever they are."""
+    """The instructions of a Dockerfile, known or not."""
     lines = text.split("\n")
     escape = "\\"
     directive = _DIRECTIVE.match(lines[0]) if lines else None

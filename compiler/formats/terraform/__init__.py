@@ -1,4 +1,4 @@
-"""Modules of Terraform in JSON (`*.tf.json`): Terraform alone creates what they hold.
+"""Terraform modules in JSON (`*.tf.json`).
 
 ``structure`` has the arguments of the AWS provider's types, ``faults`` what is wrong with a module, ``reading`` what
 its resources say: the same nodes that templates of CloudFormation are read into, so that the same rules judge both.

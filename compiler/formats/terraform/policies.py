@@ -1,4 +1,4 @@
-"""Documents of IAM in a configuration."""
+"""IAM policy documents in a Terraform configuration."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def policy_of(
 
 
 def _characters(text: str) -> int:
-    """At least how many characters IAM counts: no white space, and nothing of what an expression gives."""
+    """The least number of characters that IAM counts: without white space and what an expression gives."""
     without = re.sub(r"(?<!\$)\$\{[^{}]*\}", "", text)
     return length(json.loads(without))
 

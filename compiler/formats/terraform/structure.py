@@ -1,4 +1,4 @@
-"""The arguments of resource types of the AWS provider, and the attributes that others may refer to.
+"""The arguments of the AWS provider's resource types, and the attributes that others may refer to.
 
 One file a type in ``data/``, read when a resource of the type is first met: each argument ``is`` a `string`, `number`,
 `bool`, a `list` or `map` ``of`` something, one `block` or several `blocks` of arguments, or `any`; ``required`` where

@@ -1,4 +1,4 @@
-"""Values of a configuration, as far as they can be read before it is applied."""
+"""Reads values of a Terraform configuration, as far as they are known before it is applied."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def texts_at(value: Reader) -> tuple[str, ...]:
 
 
 def several_at(value: Reader) -> list[Reader]:
-    """The items of a list, or the one value that stands for a list."""
+    """The items of a list; a single value counts as a list of one."""
     if isinstance(value.value, list):
         return value.items()
     return [value] if value else []

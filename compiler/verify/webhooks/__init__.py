@@ -1,4 +1,4 @@
-"""What no CRD can say and a webhook, the API server's own code or a controller refuses: one module a kind.
+"""What webhooks, the API server's code or controllers refuse and no CRD can express: one module a kind.
 
 A module is called like its kind in lowercase, names its API ``GROUP`` and has ``check(body, lookup)``, a generator of
 faults. It is found by its name and imported when the first object of its kind is met. The shape of the body is right

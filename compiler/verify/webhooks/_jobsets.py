@@ -34,7 +34,7 @@ def replicated_jobs(
         if job.get("dependsOn") and in_order:
             yield breaks(
                 (*here, "dependsOn"),
-                "`dependsOn` stands beside a startup policy `InOrder`",
+                "`dependsOn` is set together with a startup policy `InOrder`",
                 "keep one of the two",
                 key=True,
             )
@@ -45,7 +45,7 @@ def replicated_jobs(
 def _job_spec(
     path: Path, job: dict[str, Any], claims: set[str], reported: set[str]
 ) -> Iterator[Fault]:
-    """Faults of the Job. A claim that all pods share is one fault, whatever the number of jobs that misname it."""
+    """Faults of the Job. A claim that all pods share is one fault, even if several jobs misname it."""
     spec = at(job, "template", "spec") or {}
     for fault in job_spec(path, spec, restart_defaulted=True, volumes=claims):
         is_mount = "volumeMounts" in fault.path
@@ -93,7 +93,7 @@ def _dependencies(
     for index, dependency in enumerate(dependencies):
         name = dependency.get("name")
         if name not in earlier:
-            message = f"replicated job `{name}` does not stand before this one"
+            message = f"replicated job `{name}` does not come before this one"
             yield refused((*path, index, "name"), message, "put it earlier in the list")
 
 

@@ -78,7 +78,9 @@ def _images(spec: dict[str, Any], terms: list[dict[str, Any]]) -> Iterator[Fault
             yield breaks((*path, index, others[0]), message, f"keep `{alone}`", key=True)
     if aliased and len(terms) > 1:
         yield breaks(
-            (*path, aliased[0][0]), "an alias stands beside other terms", "keep the alias alone"
+            (*path, aliased[0][0]),
+            "an alias is set together with other terms",
+            "keep the alias alone",
         )
     for index, term in aliased:
         here = (*path, index, "alias")

@@ -60,7 +60,7 @@ def template(
                 got = f"has `{labels[key]}`"
             yield refused(
                 ("spec", "selector", "matchLabels", key),
-                f"selector wants `{key}: {value}`, the template {got}",
+                f"selector requires `{key}: {value}`, the template {got}",
                 help=f"add the label `{key}: {value}` to the template",
             )
 
@@ -159,7 +159,7 @@ def _resource_faults(
     if has_huge_pages and names.isdisjoint({"cpu", "memory"}):
         yield refused(
             (*path, "limits"),
-            "huge pages need a request or limit of `cpu` or `memory` beside them",
+            "huge pages need a request or limit of `cpu` or `memory` as well",
             help="add `cpu` and `memory` to requests and limits",
         )
 

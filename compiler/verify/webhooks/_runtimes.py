@@ -58,7 +58,7 @@ def added_volumes(policy: Any) -> dict[str, frozenset[str]]:
 def _sources(policy: dict[str, Any]) -> Iterator[Fault]:
     given = [source for source in _SOURCES if policy.get(source) is not None]
     for source in given[1:]:
-        message = f"`{source}` stands beside another source"
+        message = f"`{source}` is set together with another source"
         yield breaks(("spec", "mlPolicy", source), message, "keep one", key=True)
 
 

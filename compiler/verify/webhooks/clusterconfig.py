@@ -66,14 +66,14 @@ def _auto_mode(body: Body) -> Iterator[Fault]:
         if pools:
             others.append("nodePools")
         if others:
-            message = f"`{others[0]}` stands beside Auto Mode that is off"
+            message = f"`{others[0]}` is set while Auto Mode is off"
             yield refused((*here, others[0]), message, "remove it", key=True)
         return
     if at(body, "outpost") is not None:
         message = "Auto Mode of a cluster on Outposts"
         yield refused((*here, "enabled"), message, "write `enabled: false`")
     if pools == [] and named:
-        message = f"`{named[0]}` stands beside no node pools"
+        message = f"`{named[0]}` is set without node pools"
         yield refused((*here, named[0]), message, "remove it", key=True)
     listed_pools = pools if isinstance(pools, list) else ()
     for index, pool in enumerate(listed_pools):
@@ -114,14 +114,16 @@ def _zones(body: Body) -> Iterator[Fault]:
         help = "name two zones; node groups may keep to one"
         yield refused(path, "a cluster of one zone", help)
     if zones and at(body, "vpc", "subnets"):
-        message = "`availabilityZones` stands beside `vpc.subnets`"
+        message = "`availabilityZones` is set together with `vpc.subnets`"
         yield refused(path, message, "keep one", key=True)
 
 
 def _group(path: Path, group: Body) -> Iterator[Fault]:
     for one, other in (("instanceType", "instanceTypes"), ("subnets", "availabilityZones")):
         if group.get(one) and group.get(other):
-            yield refused((*path, other), f"`{one}` stands beside `{other}`", "keep one", key=True)
+            yield refused(
+                (*path, other), f"`{one}` is set together with `{other}`", "keep one", key=True
+            )
     if "placement" in group and not at(group, "placement", "groupName"):
         yield refused(
             (*path, "placement"), "a placement without `groupName`", "name the group", key=True
@@ -169,7 +171,7 @@ def _capacity(path: Path, group: Body) -> Iterator[Fault]:
     if preference is not None and target is not None:
         yield refused(
             (*here, "capacityReservationPreference"),
-            "a preference stands beside a target",
+            "a preference is set together with a target",
             "keep one",
             key=True,
         )
@@ -185,7 +187,7 @@ def _capacity(path: Path, group: Body) -> Iterator[Fault]:
     } <= set(target):
         yield refused(
             (*here, "capacityReservationTarget"),
-            "a reservation stands beside a group of them",
+            "a reservation is set together with a group of them",
             "keep one",
             key=True,
         )

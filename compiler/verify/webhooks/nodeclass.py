@@ -29,7 +29,7 @@ def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
     if "role" in spec and "instanceProfile" in spec:
         yield refused(
             ("spec", "instanceProfile"),
-            "`instanceProfile` stands beside `role`",
+            "`instanceProfile` is set together with `role`",
             "keep one of them",
             key=True,
         )
@@ -84,7 +84,7 @@ def _interfaces(interfaces: list[Body]) -> Iterator[Fault]:
         if len(given) > 1:
             yield refused(
                 (*path, given[1]),
-                f"`{given[1]}` stands beside `{given[0]}`",
+                f"`{given[1]}` is set together with `{given[0]}`",
                 "keep one of them",
                 key=True,
             )

@@ -74,7 +74,7 @@ def ignored_policy(path: Path, spec: Any) -> Iterator[Fault]:
         yield never_works(
             (*path, "template", "spec", "restartPolicy"),
             f"`restartPolicy` {given} of the pods is overwritten by that of the role, which is {role or 'Never'}",
-            "write `restartPolicy` beside `template`",
+            "write `restartPolicy` next to `template`",
             warning=True,
         )
 

@@ -51,7 +51,7 @@ def _submission(spec: dict[str, Any], *, selects: bool) -> Iterator[Fault]:
                 yield refused(("spec", key), message, "remove it", key=True)
     if limit > 0 and (selects or mode == "InteractiveMode"):
         what = "`clusterSelector`" if selects else "`InteractiveMode`"
-        message = f"`backoffLimit` {limit} has no place beside {what}"
+        message = f"`backoffLimit` {limit} cannot be combined with {what}"
         yield refused(("spec", "backoffLimit"), message, "remove it")
     for key in ("activeDeadlineSeconds", "preRunningDeadlineSeconds"):
         seconds = spec.get(key)
@@ -98,7 +98,7 @@ def _queued(body: Body, spec: dict[str, Any], cluster: Any, *, selects: bool) ->
             return
         yield never_works(
             ("metadata", "labels", _QUEUE),
-            "a RayJob that takes a cluster by `clusterSelector` is none of Kueue's: its queue has no effect",
+            "a RayJob that takes a cluster by `clusterSelector` is not managed by Kueue: its queue has no effect",
             "give the RayCluster the queue, and remove it here",
             key=True,
             warning=True,

@@ -39,7 +39,7 @@ def _toleration(path: Path, toleration: Body) -> Iterator[Fault]:
         )
     elif operator == "Exists" and "value" in toleration:
         help = "remove the value, or write `Equal`"
-        yield breaks((*path, "value"), "a value beside operator `Exists`", help, key=True)
+        yield breaks((*path, "value"), "a value with operator `Exists`", help, key=True)
     elif operator != "Exists" and "key" not in toleration:
         yield breaks(
             path,

@@ -85,8 +85,8 @@ _EXAMPLES: dict[str, Any] = {
     "jobs.processesPerNode": 4,
     "jobs.completed": True,
 }
-# `queue: a100` and the like name what is derived anyway; an empty launcher is torchrun; by the time between failures the
-# report says how often to save.
+# `queue: a100` and the like name what is derived anyway; an empty launcher is torchrun; by the time between failures
+# the report says how often to save.
 _SAY_WHAT_IS_DERIVED = {
     *("jobs.queue", "jobs.namespace", "jobs.pool", "jobs.launcher"),
     "nodePools.meanTimeBetweenFailures",

@@ -1,4 +1,4 @@
-"""A cache of another registry in the account's ECR registry."""
+"""A pull-through cache in the account's ECR registry."""
 
 from typing import Literal, Self
 

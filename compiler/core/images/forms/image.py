@@ -1,4 +1,4 @@
-"""An image that is built for jobs: its base, what is put into it, its repository, and what builds it."""
+"""An image that is built for jobs: its base, its contents, its repository, and what builds it."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""The three sizes of a batch of DeepSpeed, and how they make up each other.
+"""DeepSpeed's three batch sizes, and how the third follows from two of them.
 
 ``train_batch_size`` = ``train_micro_batch_size_per_gpu`` × ``gradient_accumulation_steps`` × the ranks that have data
 of their own (DeepSpeed 0.17, deepspeed/runtime/config.py, DeepSpeedConfig._set_batch_related_parameters).

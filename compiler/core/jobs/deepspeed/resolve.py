@@ -1,4 +1,4 @@
-"""The configuration of DeepSpeed: rendered from the job, and checked as DeepSpeed checks it when a program starts.
+"""DeepSpeed's configuration: rendered from the job, and checked as DeepSpeed checks it at start.
 
 Source: DeepSpeed, "DeepSpeed Configuration JSON", and deepspeed/runtime/config.py of 0.17 (DeepSpeedConfig: sizes of
 batches; bf16 or fp16), deepspeed/runtime/zero/config.py (offload_param is of stage 3, offload_optimizer of 1 to 3).

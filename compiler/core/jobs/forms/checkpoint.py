@@ -1,4 +1,4 @@
-"""Where a job saves."""
+"""Where and how a job saves checkpoints."""
 
 from typing import Self
 

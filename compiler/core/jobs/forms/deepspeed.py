@@ -1,4 +1,4 @@
-"""The configuration of DeepSpeed, as people write it."""
+"""The spec of DeepSpeed's configuration."""
 
 from typing import Any
 

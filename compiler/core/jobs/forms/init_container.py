@@ -1,4 +1,4 @@
-"""Containers that run before the program."""
+"""Init containers of a job."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""Other parts of a JobSet: pods that run another program beside the nodes of the job."""
+"""Further roles of a JobSet: pods that run another program than the job's nodes."""
 
 from pydantic import Field
 
@@ -7,7 +7,7 @@ from compiler.spec.types import MOST_NODES, Command, EnvName, Name, Word
 
 
 class Role(SpecModel):
-    """Pods beside the nodes of a JobSet, with the image, the mounts and the resources of the job."""
+    """Pods in addition to the nodes of a JobSet, with the image, the mounts and the resources of the job."""
 
     name: Name = Field(
         description="The role's name, unique in the job and not `node`.", examples=["rollout"]
@@ -29,6 +29,6 @@ class Role(SpecModel):
     )
     env: dict[EnvName, Word] = Field(
         {},
-        description="Environment variables of the program, beside those of the job.",
+        description="Environment variables of the program, in addition to those of the job.",
         examples=[{"ROLE": "rollout"}],
     )

@@ -1,4 +1,4 @@
-"""How close together the nodes of a job are."""
+"""How close to each other the nodes of a job must be."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Volumes of a job beside storage."""
+"""Volumes of a job that are not storage of the spec."""
 
 from typing import Literal, Self
 

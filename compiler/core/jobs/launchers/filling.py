@@ -1,4 +1,4 @@
-"""What launchers and released runtimes say of a job themselves, before it is validated."""
+"""Values that launchers and released runtimes fill into a job before it is validated."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a launcher decides of a job; all else is the same for every job."""
+"""What a launcher decides about a job; everything else is the same for every job."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Launcher:
     volumes: ClassVar[tuple[str, ...]] = ()
 
     def check(self, context: Context, job: Job) -> None:
-        """Report what this launcher cannot do, or does not heed."""
+        """Report what this launcher cannot do, and keys that it ignores."""
 
     def check_ignored(self, context: Context, job: Job, *keys: str) -> None:
-        """Warn of keys that this launcher does not heed, by their paths in the job."""
+        """Warn about keys that this launcher ignores, by their paths in the job."""
         for key in keys:
             if _is_given(job.spec, key):
                 context.doubt(
@@ -39,7 +39,7 @@ class Launcher:
                     f"job `{job.spec.name}` has the launcher `{self.framework}`, "
                     f"for which `{key}` has no effect",
                     job.at / tuple(key.split(".")),
-                    "remove it: other launchers heed it",
+                    "remove it: only other launchers use it",
                 )
 
     def processes(self, context: Context, job: Job, derived: int, why: str, source: str) -> int:
@@ -59,7 +59,7 @@ class Launcher:
         return processes
 
     def settings(self, job: Job) -> Mapping[str, str | int | bool]:
-        """What the ML policy says beside its name."""
+        """The fields of the ML policy."""
         return {}
 
     def jobs(
@@ -73,7 +73,7 @@ class Launcher:
         return ()
 
     def restarts(self, job: Job) -> int:
-        """How often all pods of the job are made anew."""
+        """How often all pods of the job are recreated."""
         return job_retries(job)
 
     def environment(self, context: Context, job: Job) -> list[EnvVar]:

@@ -1,11 +1,11 @@
-"""The launchers of a job: exactly one key."""
+"""The spec of ``launcher``: exactly one key, which names the launcher."""
 
 from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from compiler.spec.choice import OneOf
-from compiler.spec.later import later
+from compiler.spec.lazy import lazy_models
 
 if TYPE_CHECKING:
     from compiler.core.jobs.launchers.jax.spec import Jax
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from compiler.core.jobs.launchers.torchrun.spec import Torchrun
     from compiler.core.jobs.launchers.torchtune.spec import Torchtune
 else:
-    (Jax,) = later("core.jobs.launchers.jax.spec", "Jax")
-    (Mpi,) = later("core.jobs.launchers.mpi.spec", "Mpi")
-    (NcclTest,) = later("core.jobs.launchers.nccl_test.spec", "NcclTest")
-    (Torchrun,) = later("core.jobs.launchers.torchrun.spec", "Torchrun")
-    (Torchtune,) = later("core.jobs.launchers.torchtune.spec", "Torchtune")
+    (Jax,) = lazy_models("core.jobs.launchers.jax.spec", "Jax")
+    (Mpi,) = lazy_models("core.jobs.launchers.mpi.spec", "Mpi")
+    (NcclTest,) = lazy_models("core.jobs.launchers.nccl_test.spec", "NcclTest")
+    (Torchrun,) = lazy_models("core.jobs.launchers.torchrun.spec", "Torchrun")
+    (Torchtune,) = lazy_models("core.jobs.launchers.torchtune.spec", "Torchtune")
 
 
 class JobLauncher(OneOf):

@@ -1,4 +1,4 @@
-"""A VPC that exists."""
+"""An existing VPC."""
 
 from ipaddress import IPv4Network
 from typing import Annotated, Self
@@ -68,8 +68,8 @@ class ExistingNetwork(SpecModel):
     )
     security_groups: Annotated[list[SecurityGroupId], Distinct] = Field(
         [],
-        description="Security groups of the pools' nodes, beside the one of the cluster, which lets them reach each "
-        "other.",
+        description="Security groups of the pools' nodes, in addition to the one of the cluster, which lets them reach "
+        "each other.",
         examples=[["sg-0a1b2c3d4e5f60718"]],
     )
 
@@ -96,7 +96,7 @@ class ExistingNetwork(SpecModel):
         self._apart()
         if len(self.private) < 2:
             raise fault(
-                "private subnets in fewer than two zones: EKS wants two at least",
+                "private subnets in fewer than two zones: EKS needs at least two",
                 "add a private subnet of another zone; it costs nothing by itself",
                 "subnets",
                 source="EKS user guide, network-reqs",

@@ -1,4 +1,4 @@
-"""A test of new nodes before any job lands on them."""
+"""A test that new nodes must pass before jobs run on them."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Pools whose nodes are those of a managed node group."""
+"""Pools that are EKS managed node groups."""
 
 from typing import Literal, Self
 

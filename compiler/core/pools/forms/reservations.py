@@ -1,4 +1,4 @@
-"""Capacity that was reserved or bought beforehand."""
+"""Reserved capacity: On-Demand Capacity Reservations and Capacity Blocks."""
 
 from datetime import datetime
 from typing import Annotated, Self

@@ -1,4 +1,4 @@
-"""GPUs that several jobs share."""
+"""GPUs that several jobs share: MIG or time-slicing."""
 
 from typing import Annotated, Any
 

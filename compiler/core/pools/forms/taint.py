@@ -9,7 +9,7 @@ from compiler.spec.types import LabelValue, TaintKey
 
 
 class Taint(SpecModel):
-    """A taint beside the one for accelerators."""
+    """A taint in addition to the one for accelerators."""
 
     key: TaintKey = Field(description="The taint's key.", examples=["example.com/team"])
     value: LabelValue = Field(

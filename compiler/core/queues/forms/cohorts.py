@@ -1,4 +1,4 @@
-"""What queues share in a cohort, and by which rules."""
+"""What queues of a cohort share, and by which rules."""
 
 from typing import Literal, Self
 

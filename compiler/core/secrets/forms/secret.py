@@ -1,4 +1,4 @@
-"""A secret of the cluster: where its values are kept."""
+"""A secret of the cluster: where its values are stored."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""SOPS: Secrets that are encrypted in git, and decrypted by Flux."""
+"""SOPS: Secrets that are encrypted in git and decrypted by Flux."""
 
 from typing import Self
 

@@ -45,7 +45,7 @@ class Namespace(SpecModel):
     )
     quota: NamespaceQuota | None = Field(
         None,
-        description="Ceilings on everything in the namespace, beside what the queues admit.",
+        description="Ceilings on everything in the namespace, in addition to the queues' quotas.",
         examples=[{"accelerators": 32, "pods": 100}],
     )
     group: GroupName | None = Field(

@@ -1,4 +1,4 @@
-"""Add-ons: what runs in a cluster beside its jobs. One file each, with one value ``ADD_ON``.
+"""Add-ons: components of a cluster that are not jobs. One file each, with one value ``ADD_ON``.
 
 A file says which component of the release it is, when it is wanted, with which values and rights it is installed, what
 it takes of a node, and after what. A new add-on is one new file; it is found by being here.
@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import import_module
-from pathlib import Path
 
 from compiler.context import SPEC, Context
 from compiler.platforms.eks.addons.addon import AddOn
+from compiler.rooms import members
 
 __all__ = ["AddOn", "addons", "check_release", "used", "wanted"]
 
-_PARTS = ("__init__", "addon", "placing")
 # Needed by every cluster, and no add-ons: the control plane, the tool that makes it, and the nodes' image.
 _CLUSTER = ("kubernetes", "eksctl", "ami")
 
@@ -24,12 +22,7 @@ _CLUSTER = ("kubernetes", "eksctl", "ami")
 @cache
 def addons() -> Mapping[str, AddOn]:
     """The add-ons by component, each after those that it waits for, and else by the names of their files."""
-    names: set[str] = set()
-    for folder in __path__:
-        names.update(file.stem for file in Path(folder).glob("*.py"))
-    own = sorted(names.difference(_PARTS))
-    modules = [import_module(f"{__name__}.{name}") for name in own]
-    return _in_order([module.ADD_ON for module in modules])
+    return _in_order(members(__name__, __path__, "ADD_ON"))
 
 
 def _in_order(addons: list[AddOn]) -> dict[str, AddOn]:

@@ -1,4 +1,4 @@
-"""What an add-on says of itself, in one file."""
+"""The record of an add-on: everything that the compiler knows of it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OURS = "set by Trainyard"
 CRDS, CONTROLLERS = "crds", "controllers"
 
 EVERYWHERE = [{"operator": "Exists"}]
-"""An agent runs on every pool, whatever its taints: a list of them would be another one with each pool that comes."""
+"""Agents tolerate all taints: a list of taints would change with each new pool."""
 
 
 def on_every_node(instance: InstanceType) -> bool:
@@ -77,7 +77,7 @@ class Controller:
 
 
 def no_rights(context: Context) -> Sequence[Mapping[str, object]]:
-    """None beside the managed policies."""
+    """No inline policies, only managed ones."""
     return ()
 
 
@@ -87,7 +87,7 @@ class Role:
 
     ``own`` is the name of a role that the bootstrap makes for the cluster instead, with ``{}`` for the cluster's name.
     Such a role is bound in every cluster, so that an add-on that is wanted later finds it. ``rights``: statements of a
-    policy, beside the managed ones, that follow from the spec; of EKS add-ons alone.
+    policy, in addition to the managed ones, that follow from the spec; only for EKS add-ons.
     """
 
     namespace: str
@@ -131,7 +131,7 @@ def no_taints(context: Context) -> tuple[Taint, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddOn:
-    """Something that runs in the cluster beside its jobs.
+    """A component of the cluster that is not a job.
 
     ``component`` is its file in the release: version, chart, image, build, CRDs. ``by`` says who installs it (``HELM``,
     ``KUSTOMIZE``, ``EKS``, ``MANIFESTS``, ``BOOTSTRAP``), ``wanted`` when, and ``at`` is the place in the spec that
@@ -140,7 +140,7 @@ class AddOn:
     ``stage`` is the Kustomization that carries it. ``crds_of`` names the component whose chart carries its CRDs, where
     its own does not. ``stays``: Flux never deletes it. ``budget``: labels of the pods of which one always stays, where
     the chart makes no PodDisruptionBudget. ``patches``: texts of YAML that are merged into upstream's manifests.
-    ``in_auto_mode``: EKS Auto Mode has it by itself, on the nodes or beside the control plane. ``startup_taints``: what
+    ``in_auto_mode``: EKS Auto Mode includes it, on the nodes or with the control plane. ``startup_taints``: what
     new nodes of pools have until its agent on them has taken it away.
     """
 
@@ -170,7 +170,7 @@ class AddOn:
         return self.component in context.release.components and self.lacks(context)
 
     def lacks(self, context: Context) -> bool:
-        """Whether the cluster needs it to be installed, whatever its release has."""
+        """Whether the cluster needs it, even if its release lacks it."""
         return self.is_ours(context) and self.wanted(context)
 
     def is_ours(self, context: Context) -> bool:

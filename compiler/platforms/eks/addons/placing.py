@@ -1,4 +1,4 @@
-"""Where Kueue, JobSet and Trainer run: nothing works without them, for their webhooks have to answer.
+"""Where Kueue, JobSet and Trainer run: their webhooks must answer, or no job starts.
 
 Two of each, on two nodes and in two zones where there are two, and never both drained at once. Karpenter's chart does
 all of that by itself (1.14.1: two replicas, spread, a PodDisruptionBudget).

@@ -1,4 +1,4 @@
-"""The account: what a person must ask AWS for or buy before the bootstrap, with the figures of this spec."""
+"""What a person must request from AWS or buy before the bootstrap, with the figures of this spec."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bootstrap: what must exist before Flux can work."""
+"""Resolves the bootstrap: what must exist before Flux can work."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
-"""The bootstrap, as people write it: which tool makes what AWS must have."""
+"""The spec of the bootstrap: which tool creates the AWS resources."""
 
 from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from compiler.spec.later import later
+from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
 
 if TYPE_CHECKING:
     from compiler.platforms.eks.bootstrap.forms.tool import BootstrapTool
 else:
-    (BootstrapTool,) = later("platforms.eks.bootstrap.forms.tool", "BootstrapTool")
+    (BootstrapTool,) = lazy_models("platforms.eks.bootstrap.forms.tool", "BootstrapTool")
 
 
 class BootstrapSection(Section):

@@ -1,4 +1,4 @@
-"""What the account must have before the cluster is made: quotas, capacity that was bought, images, file systems."""
+"""What the account needs before the cluster is created: quotas, bought capacity, images, file systems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EKS Auto Mode: what the cluster has of it, and settings that it does not take.
+"""EKS Auto Mode: what it gives the cluster, and the settings that it does not accept.
 
 Sources: EKS user guide, automode (awsdocs/amazon-eks-user-guide, read 2026-11); eksctl v0.230.0,
 pkg/ctl/cmdutils/configfile.go and pkg/apis/eksctl.io/v1alpha5/auto_mode.go.

@@ -286,7 +286,7 @@ def _local_storage(command: Reader) -> str | None:
 
 
 def _repair_config(body: Reader) -> dict[str, Any]:
-    """What it says beside its switch; nothing where that is all."""
+    """Its settings other than its switch."""
     config = body.mapping()
     if set(config) - {"enabled"}:
         return dict(config)

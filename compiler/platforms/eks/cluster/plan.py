@@ -18,7 +18,7 @@ from compiler.platforms.eks.nodes.plan import NodeGroup
 @dataclass(frozen=True, slots=True)
 class Addon:
     """An EKS add-on. ``version`` ``None`` is EKS' default; ``values`` is the add-on's configuration, ``rights`` are
-    statements of the policy of its own that its role has beside the managed ones."""
+    statements of its role's inline policy, in addition to the managed ones."""
 
     name: str
     version: str | None = None
@@ -85,8 +85,9 @@ class PlacementGroup(PlanNode):
 class Bootstrap(PlanNode):
     """What must exist before Flux can work, made by people or CI: IAM, queue, placement groups, cluster, Flux.
 
-    ``queue``: properties of the interruption queue, and its ``policy``. ``access``: who may enter the cluster, beside
-    its nodes; each by a stack of its own. ``instance_profile``: one of the nodes' role, where Karpenter makes none.
+    ``queue``: properties of the interruption queue, and its ``policy``. ``access``: who may enter the cluster, in
+    addition to its nodes; each by a stack of its own. ``instance_profile``: one of the nodes' role, where Karpenter
+    makes none.
     ``drivers``: pod identities of add-ons that only some clusters have. ``zones``: all that the Region has.
     ``terraform``: the state of its modules, where Terraform makes what CloudFormation does else. ``auto_mode``: EKS
     Auto Mode runs the nodes, so that there is no controller of Karpenter and no queue.

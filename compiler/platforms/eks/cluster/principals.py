@@ -1,4 +1,4 @@
-"""Who may enter the cluster: principals that AWS would refuse."""
+"""Principals with access to the cluster that AWS would refuse."""
 
 from __future__ import annotations
 

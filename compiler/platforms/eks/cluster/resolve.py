@@ -1,4 +1,4 @@
-"""The cluster: eksctl's configuration and what must exist before and beside it."""
+"""Resolves the cluster: eksctl's configuration, and the AWS resources that it depends on."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _addons(setting: Setting) -> tuple[Addon, ...]:
                 "RES223",
                 f"add-on `{name}` has a role of Trainyard's",
                 AT_EKS / "addons" / name / "role",
-                "remove it: only add-ons beside those of every cluster say their own",
+                "remove it: Trainyard sets the roles of the add-ons of every cluster",
             )
     return tuple(installed)
 
@@ -182,7 +182,7 @@ def _own_identity(context: Context, name: str, settings: AddonSettings) -> PodId
         "cluster",
         f"addons.{name}.role",
         ", ".join(role.policies),
-        f"service account {role.namespace}/{role.service_account}: eksctl gives add-ons no rights unless they are said",
+        f"service account {role.namespace}/{role.service_account}: eksctl gives an add-on only the rights listed",
         roles.source(),
         follows=AT_EKS / "addons" / name,
     )

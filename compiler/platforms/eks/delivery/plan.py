@@ -1,4 +1,4 @@
-"""What keeps controllers running while nodes are replaced."""
+"""Plan nodes that keep controllers running while nodes are replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Delivery: which charts are installed with which values, and in which order Flux applies what."""
+"""Resolves delivery: which charts are installed with which values, and the order in which Flux applies stages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The service accounts by whose rights Flux applies the folders of a cluster: each makes what its folder holds.
+"""The service accounts that Flux applies a cluster's folders with: each may write what its folder holds.
 
 A Kustomization without a service account is applied by all rights that there are (kustomize-controller v1.10,
 role-based access control). Rights to make roles are no rights to escalate: the API server lets nobody write a role with

@@ -1,4 +1,4 @@
-"""Stages: which folder Flux applies after which."""
+"""Stages: the order in which Flux applies folders."""
 
 from __future__ import annotations
 

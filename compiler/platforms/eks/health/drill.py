@@ -1,4 +1,4 @@
-"""A drill: a fatal Xid in the kernel's log of one node, as the driver writes it, and what must follow from it.
+"""A drill: a fatal Xid, written to one node's kernel log as the driver writes it, and what must follow.
 
 The GPU is not touched. Whoever writes to ``/dev/kmsg`` needs the rights of the node (kernel.org, Documentation/ABI/
 testing/dev-kmsg), so the pod is privileged; node-problem-detector reads what any process writes there (its README,
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 
+from compiler.lowering.body import head
 from compiler.manifest import Manifest
 from compiler.plan import Plan
 from compiler.platforms.eks.health.plan import ConditionTainter, ProblemDetector
-from compiler.targets.body import head
 
 XID = 79
 """GPU has fallen off the bus: fatal in every list of the catalog."""
@@ -32,7 +32,7 @@ def drill(plan: Plan, node: str, xid: int = XID) -> Manifest:
     tainter = plan.one(ConditionTainter)
     if tainter is None:
         raise NoDrillError(
-            "nothing of this cluster reads the kernel's log: the problem detector does, in a cluster with NVIDIA GPUs "
+            "nothing in this cluster reads the kernel's log: the problem detector does, in a cluster with NVIDIA GPUs "
             "and without `health.nodeProblemDetector: false`"
         )
     message = _MESSAGE.format(xid)
@@ -45,7 +45,7 @@ def drill(plan: Plan, node: str, xid: int = XID) -> Manifest:
 
 
 def _job(tainter: ConditionTainter, node: str, message: str) -> Manifest:
-    """It runs on the node whatever its taints are, and is gone ten minutes later."""
+    """It tolerates all taints, and is deleted ten minutes later."""
     name = f"drill-{node.partition('.')[0]}"
     body = head("batch/v1", "Job", name, tainter.namespace)
     write = f"open('/dev/kmsg', 'w').write({f'<2>{message}'!r})"

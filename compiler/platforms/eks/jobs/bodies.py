@@ -1,4 +1,4 @@
-"""Pods as Kubernetes has them (core/v1)."""
+"""Bodies of pods (core/v1)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from compiler.core.pods.plan import Container, EnvVar, Mount, Pod, ReplicatedJob, Volume
+from compiler.lowering.body import given, quantities, tolerations
 from compiler.manifest import Body
 from compiler.places import Key
 from compiler.plan.scheduling import HOSTNAME, Requirement
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
-from compiler.targets.body import given, quantities, tolerations
 
 STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 POD = ("template", "spec")
@@ -203,7 +203,7 @@ def run_policy_body(job: TrainJob, runtime: Runtime) -> Body:
 
 
 def replica_bodies(key: str, spec: Body, runtime: Runtime) -> Written:
-    """Replicas by role. Their restart policy stands beside the pod's template, and the operator writes it into it."""
+    """Replicas by role. Their restart policy is next to the pod's template, and the operator copies it into the pod."""
     specs: Body = {}
     pods: list[KeyPath] = []
     for part in runtime.jobs:

@@ -1,14 +1,14 @@
-"""The head of a job's object: what it is, and how Kueue and Flux take it."""
+"""Metadata of a job's object: name, labels, and annotations for Kueue and Flux."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from compiler.core.pods.plan import Pod
+from compiler.lowering.body import NO_PRUNE, head, unsubstituted
 from compiler.manifest import Body
 from compiler.platforms.eks.jobs.origins import LEAST, PRIORITY, QUEUE
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
-from compiler.targets.body import NO_PRUNE, head, unsubstituted
 
 JOBS = "jobs"
 """The folder of jobs."""

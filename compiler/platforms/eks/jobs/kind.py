@@ -1,4 +1,4 @@
-"""A kind of object that runs a job of the spec: everything that the compiler has to know of it.
+"""The record of a kind of object that runs a job: everything that the compiler knows of it.
 
 A TrainJob refers to a runtime. Any other kind has its pods itself: in the plan these are a runtime that is named after
 the job, so that rules, history and reports read every kind alike (docs/adr/0015).
@@ -16,6 +16,7 @@ from compiler.core.jobs.job import Kind
 from compiler.core.pods.plan import DOMAIN, Container, EnvVar, Pod, ReplicatedJob, merged
 from compiler.diagnostics.diagnostic import listed
 from compiler.lift.reader import Reader
+from compiler.lowering.body import path
 from compiler.manifest import Manifest
 from compiler.places import Route
 from compiler.plan import Plan
@@ -25,7 +26,6 @@ from compiler.platforms.eks.jobs.heads import JOBS, job_head
 from compiler.platforms.eks.jobs.lifting import Part
 from compiler.platforms.eks.jobs.origins import head_origins, pod_origins, program_origins
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob, effective_pod, runtime_of
-from compiler.targets.body import path
 
 if TYPE_CHECKING:
     from compiler.context import Context
@@ -64,7 +64,7 @@ ASKED = (
     ),
     *("name_syntax", "retries", "retried", "restarted", "launchers"),
 )
-"""What every kind says itself. The values of :class:`JobKind` stand for what is not said, so that the guards can name
+"""What every kind must set itself. The values of :class:`JobKind` mark what is not set, so that the guards can name
 all of it (tests/platforms/test_kinds.py)."""
 
 
@@ -216,7 +216,7 @@ class OwnPods(JobKind):
     """The fields of the job or of its runtime that fields of ``spec`` come from."""
 
     def runtime_of(self, runtime: Runtime, job: TrainJob) -> Runtime:
-        """Named after its job; pods beside the trainer's have the program of the job, where they have none."""
+        """Named after its job; pods other than the trainer's run the job's program unless they have their own."""
         main = runtime.main
         parts = runtime.jobs
         jobs = [self.filled(part, main, job) for part in parts]

@@ -124,4 +124,4 @@ KINDS = {
 OWN = {
     f"{kind.group}/{kind.kind}": kind.lift for kind in kinds().values() if kind.name != TRAIN_JOB
 }
-"""Objects that were written here: of those of others only the pods are known (``compiler.platforms.eks.workloads``)."""
+"""Readers for our own objects; of third-party ones only the pods are read (``platforms/eks/third_party_workloads``)."""

@@ -1,4 +1,4 @@
-"""What several kinds of jobs are read back by, ours and those of others."""
+"""Helpers that lift several kinds of jobs, ours and third-party."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _places(body: Reader, program: Container, labels: Reader, deadline: Reader) 
 
 
 def _started_by(program: Container, entrypoint: Reader) -> Container:
-    """The program of a container that a line of shell beside it starts."""
+    """The program that another line of shell in the container starts."""
     line = entrypoint.text() or ""
     try:
         words = shlex.split(line)

@@ -1,4 +1,4 @@
-"""Which kinds the jobs of a spec are: operators and Kueue's integrations are there for them."""
+"""The kinds of the spec's jobs, which decide the operators and Kueue's integrations."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from compiler.core.pools.pools import Pool, resolve_pools
 from compiler.plan.units import Duration
 
 _STEPS = ((1000, 2), (100, 5))
-"""USD that one wait of all nodes of a pool costs, from which on a job is admitted again so often."""
+"""USD that one wait of all nodes of a pool costs, above which a job is readmitted fewer times."""
 _CHEAP = 10
 _AGAIN = 'the platform has it ask again: `kubectl patch workload NAME --type=merge -p \'{"spec": {"active": true}}\'`'
 

@@ -102,7 +102,7 @@ def flavor(pool: Pool) -> Flavor:
 
 
 def cluster_queue(context: Context, queue: Queue) -> ClusterQueue:
-    """The ClusterQueue of a queue. It covers all that its pools offer, whatever the jobs of today ask."""
+    """The ClusterQueue of a queue. It covers all resources that its pools offer, not only those of today's jobs."""
     covered: dict[str, None] = {}
     for pool, _, _ in queue.quota:
         covered.update(dict.fromkeys(pool.share.resources()))
@@ -292,7 +292,7 @@ def _slowest_diagnostics(context: Context) -> Duration:
 
 
 def queue_manager(context: Context) -> QueueManager:
-    """Kueue's configuration. waitForPodsReady is on by default since 0.19, with 30 minutes: always said here."""
+    """Kueue's configuration. waitForPodsReady is on by default since 0.19, with 30 minutes: always set here."""
     at = SPEC / "kueue"
     waits = at / "waitForPodsReady"
     given = QueuesSection.of(context.spec).kueue.wait_for_pods_ready
@@ -369,7 +369,7 @@ def _preemption_strategies(context: Context) -> tuple[str, ...]:
         "kueue",
         "fairSharing.preemptionStrategies",
         ", ".join(strategies),
-        "queues or cohorts have a weight, which Kueue heeds only with fair sharing",
+        "queues or cohorts have a weight, which Kueue uses only with fair sharing",
         "config.kueue.x-k8s.io/v1beta2 Configuration fairSharing",
     )
     return tuple(strategies)

@@ -1,4 +1,4 @@
-"""The Topologies of Kueue: one for each way in which pools place gangs."""
+"""Kueue's Topologies: one for each way in which pools place gangs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the block of a VPC becomes subnets.
+"""Divides the block of a VPC into subnets.
 
 A subnet never changes its block, so what it is must follow from nothing that an edit changes: an eighth of the VPC is
 kept for each zone by its letter, `a` to `g`, and the last eighth, cut in eight again, for the public subnets. A zone or

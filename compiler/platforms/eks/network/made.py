@@ -1,4 +1,4 @@
-"""The network that the bootstrap makes: its blocks, NAT gateways and endpoints, each with its reason."""
+"""The network that the bootstrap creates: its blocks, NAT gateways and endpoints, each with its reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The network that the bootstrap makes: a VPC of a stack of its own, which is there before the cluster."""
+"""Plan nodes of the network that the bootstrap creates: a VPC in its own stack, created before the cluster."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from compiler.places import Route
 from compiler.plan.base import ROOT, PlanNode
 
 VPC_ID = "${TRAINYARD_VPC}"
-"""Stands for the id of the VPC in eksctl's file until ``bootstrap/network.sh`` fills it in."""
+"""A placeholder for the id of the VPC in eksctl's file, until ``bootstrap/network.sh`` fills it in."""
 NODES_TAG = "trainyard.dev/nodes"
 """The tag by which Karpenter finds the security group of the nodes."""
 

@@ -1,4 +1,4 @@
-"""The network: a VPC that eksctl makes, one that the bootstrap makes, or one that exists."""
+"""Resolves the network: a VPC that eksctl creates, one that the bootstrap creates, or an existing one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the subnets have the addresses that nodes take of them."""
+"""Whether the subnets have enough addresses for the nodes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _OF_EKS = 16
 """Addresses of each subnet for EKS and load balancers (EKS user guide, network-reqs: 6 at least, 16 recommended)."""
 _PODS = 1
-"""Of a node, beside those on its own network: the training pod, the least there is."""
+"""Of a node, in addition to those on its own network: the training pod, the least there is."""
 _CNI = "amazon-vpc-cni-k8s v1.23.0, docs/eni-and-ip-target.md"
 _FEWER = (
     'keep fewer warm: `platform: {eks: {addons: {vpc-cni: {values: {env: {WARM_IP_TARGET: "2", '

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from compiler.catalog.lustre import PORTS
+from compiler.lowering.body import given
+from compiler.lowering.stack import tag_list, template
 from compiler.output import Artifact
 from compiler.output.artifact import Places
 from compiler.platforms.eks.network.plan import NODES_TAG, MadeNetwork, MadeSubnet
-from compiler.targets.body import given
-from compiler.targets.stack import tag_list, template
 
 PATH = "bootstrap/network.yaml"
 _EVERYWHERE = "0.0.0.0/0"
@@ -177,9 +177,9 @@ def _subnet(made: MadeNetwork, subnet: MadeSubnet) -> Resources:
 
 
 def _groups(made: MadeNetwork) -> Resources:
-    """The security group of the pools' nodes, beside the cluster's: all traffic between its members, in rules of both
-    directions, as EFA needs them (EC2 user guide, efa-start: an address block is not enough), and Lustre's ports from
-    the VPC, whichever group a file system has."""
+    """The security group of the pools' nodes, in addition to the cluster's: all traffic between its members, in rules
+    of both directions, as EFA needs them (EC2 user guide, efa-start: an address block is not enough), and Lustre's
+    ports from the VPC, whichever group a file system has."""
     own = {"Ref": "NodesSecurityGroup"}
     from_vpc = [_ports(made, *ports, "Lustre") for ports in PORTS]
     itself = {"GroupId": own, "IpProtocol": "-1"}

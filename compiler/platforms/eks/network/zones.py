@@ -1,4 +1,4 @@
-"""The zones of a VPC that is made."""
+"""The zones of a VPC that the bootstrap creates."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _zones(context: Context, pools: dict[str, Pool]) -> tuple[str, ...]:
         (only,) = zones
         context.fault(
             "RES038",
-            f"EKS wants two zones, and those of `{region}` are not known beside `{only}`",
+            f"EKS needs two zones, and of `{region}` only `{only}` is known",
             SPEC / "region",
             f"write `network: {{create: {{zones: [{only}, …]}}}}`",
         )

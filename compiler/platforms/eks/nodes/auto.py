@@ -98,7 +98,7 @@ def _disks(pool: Pool) -> Iterator[Refused]:
     if nvme_gb and volume.size.value >= nvme_bytes:
         yield Refused(
             at / "rootVolume" / "size",
-            f"has {volume.size} of EBS beside {nvme_gb} GB of NVMe, which EKS Auto Mode then leaves to pods",
+            f"has {volume.size} of EBS and {nvme_gb} GB of NVMe, which EKS Auto Mode then leaves to pods",
             "write less than the NVMe disks have: they take its place",
             _LEARN,
         )
@@ -212,7 +212,7 @@ def _budgets(pool: Pool) -> tuple[Budget, ...]:
 
 
 def check_life(context: Context, job: Job) -> None:
-    """A node of EKS Auto Mode ends at its age, whatever runs on it."""
+    """A node of EKS Auto Mode ends at its maximum age, even if jobs run on it."""
     auto = ClusterSection.of(context.spec).auto_mode
     timeout = job.spec.timeout
     if auto is None or timeout is None:

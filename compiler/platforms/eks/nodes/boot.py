@@ -13,20 +13,20 @@ from compiler.platforms.eks.nodes.plan import Boot
 from compiler.platforms.eks.settings.launcher import launcher_of
 
 _LARGE_VCPUS, _LARGE_MIB = 64, 64 * 1024
-"""Beyond either, FSx wants other settings of a client (FSx for Lustre user guide, performance-tips)."""
+"""Beyond either, FSx recommends other settings of a client (FSx for Lustre user guide, performance-tips)."""
 _TIPS = "FSx for Lustre user guide, performance-tips, read 2026-11"
 _CLIENTS = "EKS user guide, fsx-csi-tuning-efa, commit 1527dee9"
 _LIMITS = "amazon-eks-ami 81fec2e, base-runtime-spec.json; containerd.service; getrlimit(2)"
 
 
 def boot_of_pool(context: Context, pool: Pool) -> Boot:
-    """What nodes of AL2023 run; those of EKS Auto Mode and of other images run nothing of ours."""
+    """Boot scripts of AL2023 nodes; nodes of EKS Auto Mode and of other images run none of ours."""
     if not _runs_commands(context, pool):
         return Boot(mig=pool.slices)
     boot = Boot(
         mig=pool.slices,
         locked_memory=pool.efa,
-        # Whatever the storage: a file system that comes later would drift every node, and the settings wait for one.
+        # Not only where there is storage: they have no effect without it, and adding it later would drift every node.
         lustre_settings=_is_large(pool),
         lustre_efa=bool(_over_efa(context, pool)),
     )

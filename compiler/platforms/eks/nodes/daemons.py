@@ -1,4 +1,4 @@
-"""What DaemonSets take of every node: all that could ever come to it, whether this spec asks for them or not.
+"""What DaemonSets take of every node: all that the release could ever install, wanted by this spec or not.
 
 So a storage that is added later, or an agent that is switched on, changes no quota, and no job that runs becomes too
 large for its node. Each add-on's file says what its DaemonSets ask for.

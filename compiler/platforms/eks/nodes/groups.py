@@ -1,4 +1,4 @@
-"""Pools of managed node groups: eksctl makes them, EKS keeps and repairs their nodes, and Karpenter knows none of them.
+"""Pools that are managed node groups: eksctl creates them, EKS repairs their nodes, Karpenter ignores them.
 
 Sources: eksctl v0.230.0, pkg/cfn/builder (managed_launch_template.go, network_interfaces.go),
 pkg/nodebootstrap/al2023.go and pkg/apis/eksctl.io/v1alpha5/validation.go; EKS user guide, managed-node-groups and
@@ -166,11 +166,7 @@ def _limits(pool: Pool) -> Iterator[tuple[str, str, str]]:
     if spec.reservations and len(pool.instances) > 1:
         yield ("instanceTypes", "and its reservation is of one instance type", "keep one type")
     if spec.consolidate_after is not None:
-        yield (
-            "consolidateAfter",
-            "whose nodes are always on",
-            "remove it: Karpenter alone heeds it",
-        )
+        yield ("consolidateAfter", "whose nodes are always on", "remove it: only Karpenter uses it")
     if pool.efa and not _plain_layout(pool):
         yield (
             "managedNodeGroup",

@@ -135,7 +135,7 @@ def _subnets(context: Context, pool: Pool) -> tuple[SelectorTerm, ...]:
 
 
 def _security_groups(context: Context) -> list[SelectorTerm]:
-    """Those that the spec names beside the cluster's, or the one that the network of the bootstrap has."""
+    """Those that the spec names in addition to the cluster's, or the one that the network of the bootstrap has."""
     network = NetworkSection.of(context.spec).network
     if network.is_made:
         from compiler.platforms.eks.network.plan import NODES_TAG

@@ -125,7 +125,7 @@ _OF_KUBELET = ("NodeConfig", "kubelet", "nodeadm.d", "hugepages")
 
 
 def boot_of(user_data: str) -> Boot:
-    """What user data has nodes do, where it says nothing of the kubelet beside."""
+    """What user data makes nodes do, unless it also configures the kubelet."""
     if any(word in user_data for word in _OF_KUBELET):
         return Boot()
     cut = None
@@ -140,7 +140,7 @@ def boot_of(user_data: str) -> Boot:
 
 
 def _texts(terms: Reader, key: str) -> tuple[str, ...]:
-    """The texts that stand under a key of the terms that have it."""
+    """The texts of a key of the terms that have it."""
     texts = [(term / key).text() for term in terms.items()]
     return tuple(text for text in texts if text)
 
@@ -265,7 +265,7 @@ def _requirements(requirements: Reader) -> tuple[Requirement, ...]:
 
 
 def _place(requirements: Reader, key: str) -> Route:
-    """Where a key's values stand; the requirements where it has none."""
+    """The place of a key's values; that of the requirements where it has none."""
     for requirement in requirements.items():
         if (requirement / "key").value == key:
             return (requirement / "values").at

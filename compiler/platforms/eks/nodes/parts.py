@@ -1,4 +1,4 @@
-"""The NodePools of a pool: one, or one for each reservation where there are several.
+"""The NodePools of a pool: one, or one for each of several reservations.
 
 Karpenter takes nodes from whichever reservation a node class selects, and says so on the node only afterwards
 (`karpenter.k8s.aws/capacity-reservation-id`). A NodePool for each makes the nodes of each as many as were bought, and
@@ -17,7 +17,8 @@ _LONGEST = 63  # the NodePool's name is the value of a label
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one NodePool has of a pool: its name, its reservation if any, its nodes, and labels beside the pool's."""
+    """What one NodePool has of a pool: its name, its reservation if any, its nodes, and labels in addition to the
+    pool's."""
 
     name: str
     reservation: str | None

@@ -45,7 +45,7 @@ class BlockDevice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Boot:
-    """What nodes do when they boot, beside joining the cluster.
+    """What nodes do when they boot, apart from joining the cluster.
 
     ``mig`` are the profiles into which each GPU is cut, one for each slice. ``locked_memory``: containers may lock as
     much memory as they like. ``lustre_settings``: the client of Lustre is set up for large nodes; ``lustre_efa``: it

@@ -1,4 +1,4 @@
-"""What jobs can get of a node: all of it, less the system's reserve, huge pages and DaemonSets."""
+"""The share of a node that jobs can get: all of it minus the system's reserve, huge pages and DaemonSets."""
 
 from __future__ import annotations
 

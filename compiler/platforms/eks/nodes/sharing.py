@@ -1,4 +1,4 @@
-"""Labels by which the device plugin finds how to offer the GPUs of a node."""
+"""Node labels that tell the device plugin how to offer the GPUs."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a spec says instead of Trainyard: versions and values of components, patches of objects, objects of its own."""
+"""The keys by which a spec overrides what is generated: versions and values of components, patches, own objects."""

@@ -1,7 +1,7 @@
-"""Objects of the adopter's own, in the stages that apply them.
+"""The adopter's own objects, in the stages that apply them.
 
 One Kustomization after the controllers: Flux applies CustomResourceDefinitions and Namespaces first and waits for them
-(fluxcd/pkg ssa, ApplyAllStaged). Nothing of Trainyard's waits for it, so that a chart that never gets ready stops no
+(fluxcd/pkg ssa, ApplyAllStaged). No stage of Trainyard waits for it, so a chart that never gets ready stops no
 job. Objects of kinds that nothing here defines come after all others are ready: a chart among them is to bring their
 definitions, and a Kustomization with a kind that is not there yet applies none of its objects.
 """

@@ -1,4 +1,4 @@
-"""What the spec changes of objects that are rendered."""
+"""Plan nodes of overrides: patches, and included objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Overrides that would have no effect."""
+"""Resolves overrides, and reports those that would have no effect."""
 
 from __future__ import annotations
 

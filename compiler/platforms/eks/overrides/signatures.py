@@ -1,4 +1,4 @@
-"""Signatures of charts: whether Flux can check them, and whose they must be."""
+"""Signatures of charts: whether Flux can verify them, and whose they must be."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The ways out of the language, as people write them."""
+"""The escape hatches of the language: `components`, `patches` and `include`."""
 
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from compiler.spec.later import later
+from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
 from compiler.spec.types import Distinct, IncludePath, Name
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from compiler.platforms.eks.overrides.forms.component import Component
     from compiler.platforms.eks.overrides.forms.patch import Patch
 else:
-    (Component,) = later("platforms.eks.overrides.forms.component", "Component")
-    (Patch,) = later("platforms.eks.overrides.forms.patch", "Patch")
+    (Component,) = lazy_models("platforms.eks.overrides.forms.component", "Component")
+    (Patch,) = lazy_models("platforms.eks.overrides.forms.patch", "Patch")
 
 
 class OverridesSection(Section):
-    """The ways out of the language."""
+    """The escape hatches of the language."""
 
     components: dict[Name, Component] = Field(
         {},

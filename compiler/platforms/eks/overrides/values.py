@@ -1,4 +1,4 @@
-"""A chart's values of the spec over those of Trainyard."""
+"""Merges the spec's Helm values over ours."""
 
 from __future__ import annotations
 

@@ -135,7 +135,8 @@ def _too_old_for_kubernetes(spec: ClusterSpec, release: Release) -> Iterator[Dia
     if version_key(karpenter) < version_key(minor.karpenter):
         yield error(
             "RES235",
-            f"karpenter `{karpenter}` does not take Kubernetes {minor.version}, which wants {minor.karpenter} or later",
+            f"karpenter `{karpenter}` does not support Kubernetes {minor.version}, which needs "
+            f"{minor.karpenter} or later",
             own_place(spec, "karpenter"),
             help=f"write `{minor.karpenter}.0` or later, or remove it to use the release's",
             notes=(f"source: {_COMPATIBILITY}",),

@@ -1,4 +1,4 @@
-"""Versions that a spec gives, and where it says them."""
+"""The versions that a spec sets itself, with their places."""
 
 from __future__ import annotations
 

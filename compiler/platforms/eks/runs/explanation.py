@@ -1,4 +1,4 @@
-"""What only explain shows of a job."""
+"""Derived values of a job that only ``explain`` shows."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _explain_restarts(context: Context, job: Job) -> None:
         job.target,
         "restart",
         "restartPolicy Never, backoffLimit 0",
-        "a lost rank hangs the others: every failure passes to JobSet, which makes all pods anew",
+        "a lost rank hangs the others: every failure passes to JobSet, which recreates all pods",
         "jobset.x-k8s.io/v1alpha2 failurePolicy",
     )
 

@@ -1,4 +1,4 @@
-"""Several pools of one job, in the order of its queue: what is derived of a pool holds on each of them.
+"""Jobs with several pools: what Kubernetes objects carry must hold on each pool of the queue.
 
 Kueue gives all pods of a PodSet one flavor for the resources of a group: the first, in the order of the ClusterQueue,
 that the pods' node affinity admits and that has room (kueue v0.19.2, flavorassigner.findFlavorForPodSets). So a gang of

@@ -1,4 +1,4 @@
-"""What makes a job another one: everything that cannot change in an object that exists."""
+"""The identity of a run: everything that cannot change in an existing object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trainer's initializers: replicated jobs that download before the nodes start, onto a volume that all of them mount.
+"""Trainer's initializers: replicated jobs that download to a shared volume before the nodes start.
 
 An initializer writes to `/workspace/dataset` or `/workspace/model`, of the volume `initializer`, and JobSet starts the
 nodes when it is complete (trainer v2.3.0, pkg/initializers, pkg/constants). Trainer's own runtimes have a new claim of
@@ -122,7 +122,8 @@ def _why_not(job: Job, storage: str) -> str:
 
 
 def _fitting(context: Context, job: Job) -> list[str]:
-    """The storages that the job mounts and that files can be downloaded to: hubs write beside a file and rename."""
+    """The storages that the job mounts and that files can be downloaded to: hubs write to another name and then
+    rename."""
     storages = context.once(resolve_storage)
     fitting = []
     for mount in job.spec.mounts:
@@ -245,6 +246,6 @@ def _explain(context: Context, job: Job, storage: str, version: str) -> None:
         job.target,
         "initializer.resources",
         f"{INITIALIZER_CPU} CPUs, {INITIALIZER_MEMORY}",
-        "taken off each node's share: Kueue counts initializers beside the nodes",
+        "subtracted from each node's share: Kueue counts initializers in addition to the nodes",
         "kueue v0.19.2, trainjob",
     )

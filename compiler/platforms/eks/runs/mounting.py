@@ -1,4 +1,4 @@
-"""How the pods of a job mount its storage: by patches of a TrainJob, or themselves."""
+"""How a job's pods mount its storage: by patches of a TrainJob, or in their own template."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Storage that the user of a job's image may write to.
+"""Makes storage writable for the user of a job's image.
 
 A new file system of FSx for Lustre, and a new volume of EBS, belong to root, and images that are built here run as
 another user. Kubernetes gives a volume of EBS to a group, `fsGroup`; that of one which many nodes mount it leaves alone

@@ -1,4 +1,4 @@
-"""The pod of every node of a job, but for its program."""
+"""The pod of a job's nodes, without its program."""
 
 from __future__ import annotations
 

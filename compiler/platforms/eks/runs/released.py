@@ -1,4 +1,4 @@
-"""A training runtime of Trainer's release, used as it is: its own object in git, and the job's own pods as a patch.
+"""Jobs that run on a training runtime of Trainer's release, unchanged: their own pods are a patch over it.
 
 The chart of Trainer installs the runtimes by a hook: a Job that fetches kubectl from the internet, and deletes what the
 next release has no more (trainer v2.3.0, charts/kubeflow-trainer/templates/runtimes/installer-job.yaml). Here the same

@@ -1,4 +1,4 @@
-"""Jobs: from ten lines to a runtime and a TrainJob with everything said."""
+"""Resolves jobs: from ten lines to a runtime and a TrainJob with every field."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
 
 
 def check_others(context: Context, job: Job, storages: Mapping[str, Storage]) -> None:
-    """Each of the pools that are tried later, as if the job ran there; what was said of the first is not repeated."""
+    """Each of the pools that are tried later, as if the job ran there; faults of the first are not repeated."""
     reported = len(context.diagnostics)
     known = list(context.diagnostics)
     for other in job.others:

@@ -1,4 +1,4 @@
-"""What a job mounts beside storage: its volumes, and its files, which become a ConfigMap.
+"""A job's own volumes, and its files, which become a ConfigMap.
 
 All of it stands in the runtime, whose name is made of its content: a TrainJob's own patches mount each volume just once
 (list key `name`, trainer.kubeflow.org/v1alpha1), and no pod of a run may see another text than the others.

@@ -1,4 +1,4 @@
-"""SOPS: what Flux needs to decrypt what is included, and whether that is encrypted as it should be.
+"""SOPS: what Flux needs to decrypt included files, and whether they are encrypted properly.
 
 Sources: kustomize-controller v1.10, decryption (provider `sops`, AWS KMS by the rights of the controller's pod);
 getsops/sops v3.11.0, README.rst. Flux does not compare the MAC of a file (kustomize-controller, internal/decryptor:
@@ -122,7 +122,7 @@ def _check_values(context: Context, what: str, body: Mapping[str, Any], at: Rout
                     "RES188",
                     f"`{name}` of {what} is not encrypted, though the file is",
                     at / field / name,
-                    "encrypt the file anew with the configuration of the cluster: it encrypts all of `data` and "
+                    "encrypt the file again with the configuration of the cluster: it encrypts all of `data` and "
                     "`stringData`",
                     key=True,
                     source=_SOURCE,

@@ -1,6 +1,6 @@
-"""What launches the nodes of a pool of EKS: all that the compiler has to know of one way to do so.
+"""The record of a launcher of EKS nodes: everything that the compiler knows of it.
 
-The records stand in ``compiler/platforms/eks/nodes/launchers``, one file each. What a record needs only once it
+The records are in ``compiler/platforms/eks/nodes/launchers``, one file each. What a record needs only once it
 launches something, it imports in its methods: few clusters have more than one.
 """
 
@@ -24,7 +24,7 @@ ASKED = (
     *("name", "place", "code", "no_commands", "huge_pages", "ages", "disks"),
     *("launches", "refused", "nodes"),
 )
-"""What every launcher says itself. The values of :class:`PoolLauncher` stand for what is not said, so that the guards
+"""What every launcher must set itself. The values of :class:`PoolLauncher` mark what is not set, so that the guards
 can name all of it (tests/platforms/test_launchers_of_pools.py)."""
 
 
@@ -59,7 +59,7 @@ class PoolLauncher(Launcher):
     huge_pages: ClassVar[bool] = True
     """Whether its nodes keep huge pages for the driver of EFA."""
     ages: ClassVar[bool] = False
-    """Whether its nodes end at an age, whatever runs on them."""
+    """Whether its nodes end at an age, even if jobs run on them."""
     disks: ClassVar[str] = ""
     """Who says what becomes of the NVMe disks of its nodes."""
     efa_only: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""The cluster itself, as people write it."""
+"""The spec of the EKS cluster itself."""
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -8,7 +8,7 @@ from compiler.places import Route
 from compiler.spec.aws import AddonName, AmiAlias, Arn, InstanceType, PublicCidr
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
-from compiler.spec.later import later
+from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
 from compiler.spec.types import Distinct, KubernetesVersion
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from compiler.platforms.eks.settings.forms.addon_settings import AddonSettings
     from compiler.platforms.eks.settings.forms.auto_mode import AutoMode
 else:
-    (AddonSettings,) = later("platforms.eks.settings.forms.addon_settings", "AddonSettings")
-    (AutoMode,) = later("platforms.eks.settings.forms.auto_mode", "AutoMode")
+    (AddonSettings,) = lazy_models("platforms.eks.settings.forms.addon_settings", "AddonSettings")
+    (AutoMode,) = lazy_models("platforms.eks.settings.forms.auto_mode", "AutoMode")
 
 
 class ApiServer(SpecModel):
@@ -84,8 +84,8 @@ class Eks(SpecModel):
     )
     admins: Annotated[list[Arn], Distinct] = Field(
         [],
-        description="The IAM roles and users that may do everything in the cluster, beside the principal that creates "
-        "it.",
+        description="The IAM roles and users that may do everything in the cluster, in addition to the principal that "
+        "creates it.",
         examples=[["arn:aws:iam::111122223333:role/platform"]],
     )
     system_nodes: SystemNodes = Field(
@@ -102,7 +102,7 @@ class Eks(SpecModel):
     )
     addons: dict[AddonName, AddonSettings] = Field(
         {},
-        description="EKS add-ons beside those of every cluster, and what is changed of those, by name.",
+        description="EKS add-ons in addition to those of every cluster, and changed settings of those, by name.",
         examples=[{"amazon-cloudwatch-observability": {"version": "v4.3.1-eksbuild.1"}}],
     )
 

@@ -1,4 +1,4 @@
-"""Who may enter the cluster: administrators and teams."""
+"""Who has access to the cluster: administrators and teams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EBS volumes: the StorageClass of a storage, its claims, and what EBS and the jobs that mount it can do with them.
+"""EBS volumes: the StorageClass and claims of a storage, and what jobs that mount it can do.
 
 Sources: botocore 1.44.5 ec2 (CreateVolume Size, Iops, Throughput); EBS user guide, general-purpose (IOPS for each GiB,
 MiB/s for each IOPS); aws-ebs-csi-driver v1.63.1, docs/parameters.md and docs/tagging.md.
@@ -30,7 +30,7 @@ _GIB = 1024**3
 
 
 class Part(Protocol):
-    """Nodes of a job beside its own, with its mounts."""
+    """Further nodes of a job, with its mounts."""
 
     @property
     def nodes(self) -> int:

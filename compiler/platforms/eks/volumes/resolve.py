@@ -1,4 +1,4 @@
-"""Storage: what the bootstrap makes, and static volumes of it and of what exists in each namespace that mounts them."""
+"""Resolves storage: what the bootstrap creates, and static volumes in each namespace that mounts them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def volumes(context: Context, storage: Storage, namespace: str) -> tuple[PlanNod
     fsx = storage.spec.fsx_lustre
     s3 = storage.spec.s3
     name = volume_name(namespace, storage.spec.name)
-    # Mountpoint ignores the size; the API wants one.
+    # Mountpoint ignores the size; the API requires one.
     if fsx is not None:
         size = fsx.size
     else:

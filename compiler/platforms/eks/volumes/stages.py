@@ -1,4 +1,4 @@
-"""Stages of made file systems: a Kustomization for each, into which Flux fills what AWS gave the file system.
+"""Stages of created file systems: a Kustomization each, into which Flux substitutes the ids that AWS assigned.
 
 Each reads a ConfigMap of its own, which the bootstrap's script writes as a whole, so that a volume is applied with all
 of its values or not at all. Of a key that a ConfigMap lacks Flux makes an empty text (fluxcd/pkg/kustomize v1.35.6,

@@ -8,7 +8,7 @@ from compiler.places import Route
 from compiler.spec.aws import InstanceType, PolicyArn, PublicCidr, SubnetId
 from compiler.spec.base import SpecModel
 from compiler.spec.checks import fault
-from compiler.spec.later import later
+from compiler.spec.lazy import lazy_models
 from compiler.spec.section import Section
 from compiler.spec.types import Distinct, IdleTime, Line, RootSize
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from compiler.platforms.parallelcluster.settings.forms.accounting import Accounting
     from compiler.platforms.parallelcluster.settings.forms.budget import Budget
 else:
-    (Accounting,) = later("platforms.parallelcluster.settings.forms.accounting", "Accounting")
-    (Budget,) = later("platforms.parallelcluster.settings.forms.budget", "Budget")
+    (Accounting,) = lazy_models("platforms.parallelcluster.settings.forms.accounting", "Accounting")
+    (Budget,) = lazy_models("platforms.parallelcluster.settings.forms.budget", "Budget")
 
 # aws-parallelcluster 3.16.1, ImageSchema.Os; Rocky Linux has no image of AWS (OsCustomAmiValidator).
 Os = Literal["alinux2023", "ubuntu2204", "ubuntu2404", "rhel8", "rhel9"]

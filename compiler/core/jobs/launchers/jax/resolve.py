@@ -1,7 +1,7 @@
 """JAX by Trainer's policy ``jax``: one process on each node.
 
 Trainer sets ``JAX_COORDINATOR_ADDRESS`` (the first pod), ``JAX_NUM_PROCESSES`` (the nodes) and ``JAX_PROCESS_ID`` (the
-index of the pod), and heeds no ``numProcPerNode`` (trainer v2.3.0, pkg/runtime/framework/plugins/jax). Of these JAX
+index of the pod), and ignores ``numProcPerNode`` (trainer v2.3.0, pkg/runtime/framework/plugins/jax). Of these JAX
 itself reads the first alone; the program passes the others to ``jax.distributed.initialize`` (jax 0.10.2,
 jax/_src/distributed.py).
 """

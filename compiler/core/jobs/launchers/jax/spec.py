@@ -1,4 +1,4 @@
-"""JAX, as people write it."""
+"""The spec of the launcher ``jax``."""
 
 from compiler.spec.base import SpecModel
 

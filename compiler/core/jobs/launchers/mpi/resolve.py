@@ -60,7 +60,7 @@ class OpenMpi(Launcher):
     ) -> tuple[ReplicatedJob, ...]:
         """The pod of mpirun, and the others; a job of one node has the first alone.
 
-        With both, Trainer makes at least one of each, whatever ``numNodes`` is.
+        With both, Trainer makes at least one of each, for any ``numNodes``.
         """
         pod = _with_keys(job, pod, asked)
         if job.spec.nodes == 1:
@@ -224,7 +224,7 @@ def _server(mpi: Mpi) -> str:
 
 
 def _check_command(context: Context, job: Job) -> None:
-    """mpirun runs in one pod; whatever else runs there runs there alone."""
+    """mpirun runs in one pod; other programs of that pod run only there."""
     spec = job.spec
     words = [*spec.command, *spec.args]
     line = "\n".join(words)

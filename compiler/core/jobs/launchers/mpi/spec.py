@@ -1,4 +1,4 @@
-"""Open MPI's mpirun, as people write it."""
+"""The spec of the launcher ``mpi``: Open MPI's mpirun."""
 
 from pydantic import Field
 

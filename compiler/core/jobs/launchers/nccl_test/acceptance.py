@@ -1,4 +1,4 @@
-"""What the acceptance test of the network runs."""
+"""The command of the network's acceptance test."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -28,7 +28,7 @@ class AllReduce(OpenMpi):
         _check_own(context, job)
 
     def restarts(self, job: Job) -> int:
-        """A network that is too slow is so again: the first result stands."""
+        """Not retried: a slow network stays slow."""
         return job.spec.retries or 0
 
     def environment(self, context: Context, job: Job) -> list[EnvVar]:

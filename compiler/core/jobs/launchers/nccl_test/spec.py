@@ -1,4 +1,4 @@
-"""The acceptance test of the network, as people write it."""
+"""The spec of the launcher ``ncclTest``: the network's acceptance test."""
 
 from pydantic import Field
 

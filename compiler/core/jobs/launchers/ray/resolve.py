@@ -11,7 +11,7 @@ from compiler.core.jobs.launchers.launcher import Launcher
 
 
 class RayDriver(Launcher):
-    """The driver, on the head; the program says how many ranks it wants."""
+    """The driver, on the head; the program itself asks for ranks."""
 
     framework = "ray"
 

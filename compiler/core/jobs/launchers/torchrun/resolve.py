@@ -60,7 +60,7 @@ class Torchrun(Launcher):
             job,
             SHUTDOWN_TIMEOUT,
             str(seconds),
-            "torchrun kills its ranks 30 seconds after the signal to stop, unless it is told otherwise",
+            "torchrun kills its ranks 30 seconds after the signal to stop, unless an option sets another time",
             "torch 2.12.0, torch/distributed/launcher/api.py",
             follows=follows,
         )
@@ -104,7 +104,7 @@ class Torchrun(Launcher):
         return {f"env.{SHUTDOWN_TIMEOUT}": job.at / "torchVersion"}
 
     def explain(self, context: Context, job: Job) -> None:
-        why = "torchrun starts lost processes anew in place, before the whole gang is"
+        why = "torchrun restarts lost processes in place, before the whole gang is restarted"
         source = ""
         if not _derived_retries(job):
             why = "a start on the same device is lost: JobSet starts the gang again, on nodes that are not tainted"

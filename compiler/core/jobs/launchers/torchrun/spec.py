@@ -1,4 +1,4 @@
-"""torchrun, as people write it."""
+"""The spec of the launcher ``torchrun``."""
 
 from compiler.spec.base import SpecModel
 

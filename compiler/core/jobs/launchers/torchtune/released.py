@@ -1,4 +1,4 @@
-"""What a released runtime of Trainer for torchtune brings to a job: image, command, and what it downloads."""
+"""What Trainer's released torchtune runtimes give a job: image, command, and downloads."""
 
 from collections.abc import Mapping
 from typing import Any

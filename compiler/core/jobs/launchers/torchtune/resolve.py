@@ -17,7 +17,7 @@ class Torchtune(Torchrun):
     """A recipe on all accelerators of all nodes."""
 
     def launches(self, parts: Iterable[str]) -> bool:
-        """torchtune does itself, in whatever way the command starts it."""
+        """torchtune does itself, however the command starts it."""
         return True
 
     def check(self, context: Context, job: Job) -> None:
@@ -36,7 +36,7 @@ class Torchtune(Torchrun):
             )
 
     def places(self, job: Job) -> Mapping[str, Route]:
-        """An image that the runtime brings stands at its name."""
+        """Faults of an image that comes from the runtime are reported at the runtime's name."""
         places = super().places(job)
         launcher = job.spec.launcher
         torchtune = launcher.torchtune if launcher else None

@@ -1,4 +1,4 @@
-"""torchtune, as people write it."""
+"""The spec of the launcher ``torchtune``."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ from compiler.spec.types import ObjectName
 class Torchtune(SpecModel):
     """A recipe of torchtune, as a released runtime of Trainer has it: image, command, model and dataset are derived.
 
-    Each of them may be said by the job instead, `initializer` as a whole; `args` override values of the configuration.
+    The job may set each of them instead, `initializer` as a whole; `args` override values of the configuration.
     """
 
     runtime: Literal["torchtune-llama3.2-1b", "torchtune-llama3.2-3b", "torchtune-qwen2.5-1.5b"] = (

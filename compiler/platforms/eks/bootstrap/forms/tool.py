@@ -1,4 +1,4 @@
-"""The tool that makes what AWS must have."""
+"""The tool that creates the AWS resources: CloudFormation or Terraform."""
 
 from typing import Literal, Self
 

@@ -10,6 +10,7 @@ from compiler.core.jobs.variables import variable
 from compiler.core.pods.plan import DOMAIN, INDEX, EnvVar, ReplicatedJob
 from compiler.lift.pods import pod
 from compiler.lift.reader import Reader
+from compiler.lowering.body import given
 from compiler.places import Route
 from compiler.plan.base import PlanNode
 from compiler.platforms.eks.jobs.bodies import KeyPath, Written, runtime_spec
@@ -22,7 +23,6 @@ from compiler.platforms.eks.jobs.lifting import (
     parallelism,
 )
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
-from compiler.targets.body import given
 
 if TYPE_CHECKING:
     from compiler.context import Context
@@ -47,7 +47,7 @@ def torch_variables(context: Context, job: Job, processes: int, host: str) -> It
 
 
 class JobSet(OwnPods):
-    """One replicated job with all nodes, which are made anew together."""
+    """One replicated job with all nodes, which are recreated together."""
 
     name = kind = "JobSet"
     place = 3
@@ -61,7 +61,7 @@ class JobSet(OwnPods):
     name_syntax = "dns-subdomain"
     launchers = ("torch",)
     retries = ("spec", "failurePolicy", "maxRestarts")
-    retried = "JobSet makes all pods anew so often"
+    retried = "how often JobSet recreates all pods"
     restarted = "all pods together"
     restarts_gang = True
     made_by_others = True

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from compiler.core.pods.plan import Container, Pod, ReplicatedJob
 from compiler.lift.reader import Reader
+from compiler.lowering.body import given
 from compiler.plan.base import PlanNode
 from compiler.platforms.eks.jobs.bodies import Written, replica_bodies, run_policy_body
 from compiler.platforms.eks.jobs.kind import TRAINER, OwnPods
@@ -26,7 +27,6 @@ from compiler.platforms.eks.jobs.lifting import (
     settings_of,
 )
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
-from compiler.targets.body import given
 
 if TYPE_CHECKING:
     from compiler.context import Context
@@ -56,7 +56,7 @@ class MPIJob(OwnPods):
     launchers = ("mpi",)
     retries = ("spec", "runPolicy", "backoffLimit")
     restarted = "its launcher"
-    retried = "the launcher is started again so often"
+    retried = "how often the launcher is started again"
 
     places = {
         ("slotsPerWorker",): "processes",
@@ -132,7 +132,7 @@ class MPIJob(OwnPods):
             job.target,
             "restart",
             "restartPolicy Never, backoffLimit of the launcher",
-            "the operator starts the launcher again, and a worker that is lost anew",
+            "the operator restarts the launcher, and recreates a lost worker",
             _SOURCE,
         )
         context.derive(

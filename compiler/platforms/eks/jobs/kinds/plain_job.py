@@ -15,6 +15,7 @@ from compiler.core.jobs.starters import launches_torchrun
 from compiler.core.pods.plan import EnvVar, ReplicatedJob
 from compiler.lift.pods import pod
 from compiler.lift.reader import Reader
+from compiler.lowering.body import given
 from compiler.manifest import Body
 from compiler.plan.base import PlanNode
 from compiler.platforms.eks.jobs.bodies import POD, Written, pod_template
@@ -22,7 +23,6 @@ from compiler.platforms.eks.jobs.kind import NameLimit, OwnPods, program_part
 from compiler.platforms.eks.jobs.kinds.job_set import torch_variables
 from compiler.platforms.eks.jobs.lifting import Part, framework_of, job_and_pods, parallelism, peers
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
-from compiler.targets.body import given
 
 if TYPE_CHECKING:
     from compiler.context import Context
@@ -57,7 +57,7 @@ class PlainJob(OwnPods):
         ("backoffLimit",): "max_restarts",
         ("backoffLimitPerIndex",): "max_restarts",
     }
-    retried = "each pod is made anew so often, alone"
+    retried = "how often each pod is recreated, alone"
 
     def check(self, context: Context, job: Job) -> None:
         super().check(context, job)
@@ -167,9 +167,9 @@ class PlainJob(OwnPods):
             "pods without a controller of training above them",
             "batch/v1",
         )
-        limit, why = "backoffLimit", "the pod is made anew so often"
+        limit, why = "backoffLimit", "how often the pod is recreated"
         if nodes > 1:
-            limit, why = "backoffLimitPerIndex", "each pod is made anew so often, alone"
+            limit, why = "backoffLimitPerIndex", "how often each pod is recreated, alone"
         context.derive(
             job.target,
             "restart",

@@ -1,6 +1,6 @@
 """kubeflow.org/v1 PyTorchJob, which the training operator runs (v1.9.4).
 
-It knows no gang: the operator makes each pod anew that fails, and no other one. torchrun's rendezvous brings the others
+It knows no gang: the operator recreates only the pod that failed. torchrun's rendezvous brings the others
 back, since they fail as well or are told by the store (pkg/controller.v1/common/pod.go; docs/kinds.md).
 """
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from compiler.core.jobs.retrying import job_retries
 from compiler.core.pods.plan import Pod, ReplicatedJob
 from compiler.lift.reader import Reader
+from compiler.lowering.body import given
 from compiler.plan.base import PlanNode
 from compiler.platforms.eks.jobs.bodies import Written, replica_bodies, run_policy_body
 from compiler.platforms.eks.jobs.kind import TRAINER, OwnPods, program_part, renamed
@@ -27,7 +28,6 @@ from compiler.platforms.eks.jobs.lifting import (
     settings_of,
 )
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
-from compiler.targets.body import given
 
 if TYPE_CHECKING:
     from compiler.context import Context
@@ -66,7 +66,7 @@ class PyTorchJob(OwnPods):
     # training-operator v1.9.4, pkg/core/job.go PastBackoffLimit: the restarts of all containers.
     counts_pods = True
     restarted = "single pods, as often as `backoffLimit` counts"
-    retried = "each pod is restarted so often, and the others join it"
+    retried = "how often each pod is restarted; the others join it"
 
     places = {
         ("nprocPerNode",): "processes",

@@ -1,8 +1,8 @@
 """ray.io/v1 RayJob, which KubeRay's operator runs (v1.6.2, with which kueue v0.19.2 is built).
 
 A RayJob makes a RayCluster, has the job's command run on its head, and deletes the cluster when that has ended. The
-nodes of the job are a group of workers. The head is a pod without accelerators beside them: it takes two CPUs and 8 GiB
-off what each node asks for, so that it fits beside any of them, and a quota of as many nodes holds all.
+nodes of the job are a group of workers. The head is another pod, without accelerators: it takes two CPUs and 8 GiB
+off what each node asks for, so that it fits on a node with any of them, and a quota of as many nodes holds all.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from compiler.core.pods.plan import (
 )
 from compiler.lift.pods import pod
 from compiler.lift.reader import Reader
+from compiler.lowering.body import given
 from compiler.manifest import Body
 from compiler.places import Route
 from compiler.plan.base import PlanNode
@@ -40,7 +41,6 @@ from compiler.platforms.eks.jobs.lifting import (
     settings_of,
 )
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
-from compiler.targets.body import given
 
 if TYPE_CHECKING:
     from compiler.context import Context
@@ -97,7 +97,7 @@ class RayJob(OwnPods):
         ("backoffLimit",): "max_restarts",
         ("rayClusterSpec", "workerGroupSpecs", 0, "replicas"): "nodes",
     }
-    retried = "the operator makes the whole cluster anew so often"
+    retried = "how often the operator recreates the whole cluster"
 
     def check(self, context: Context, job: Job) -> None:
         super().check(context, job)
@@ -122,7 +122,7 @@ class RayJob(OwnPods):
         yield "Ray's head asks for", _ASKED
 
     def words(self, job: Job) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """One line: a RayJob has no arguments beside its entrypoint."""
+        """One line: a RayJob has no arguments apart from its entrypoint."""
         spec = job.spec
         words = (*spec.command, *spec.args)
         return words, ()
@@ -247,7 +247,7 @@ class RayJob(OwnPods):
             job.target,
             "head",
             f"{_ASKED['cpu']} CPUs, {_ASKED['memory']}, no accelerators",
-            "a pod beside the nodes, with the driver and Ray's own services; taken off each node's share",
+            "an additional pod, with the driver and Ray's own services; subtracted from each node's share",
             "ray.io/v1 headGroupSpec; rayStartParams num-cpus 0",
         )
         context.derive(
@@ -261,7 +261,7 @@ class RayJob(OwnPods):
             job.target,
             "restart",
             f"backoffLimit {retries}",
-            "each attempt is a new RayCluster; of one that runs the operator makes a lost pod anew",
+            "each attempt is a new RayCluster; in a running one the operator recreates a lost pod",
             f"{_CONTROLLER}, raycluster_controller.go",
         )
         context.derive(
@@ -308,7 +308,7 @@ def _shared_memory(volume: Volume) -> Volume:
 
 
 def _check_room(context: Context, job: Job) -> None:
-    """A node that leaves nothing to a worker beside the head."""
+    """A node that is too small for a worker and the head."""
     share = job.pool.share
     instance = job.pool.instance.name
     cpu = _ASKED["cpu"]
@@ -319,7 +319,7 @@ def _check_room(context: Context, job: Job) -> None:
         "RES200",
         f"jobs get {share.cpu} CPUs and {share.memory} "
         f"of a node of pool `{job.pool.name}` (`{instance}`), "
-        f"and Ray's head takes {cpu} CPUs and {memory} beside a worker",
+        f"and Ray's head takes {cpu} CPUs and {memory} in addition to a worker",
         job.at / "pool",
         "take a pool of larger nodes",
         source="ray.io/v1 headGroupSpec",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from compiler.core.pods.plan import Pod
 from compiler.lift.pods import as_meant, env, misspelt, pod
 from compiler.lift.reader import Reader, labels_of, name_of, namespace_of, pruned, unread
+from compiler.lowering.body import given, path, quantities
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
 from compiler.plan.base import PlanNode
@@ -26,7 +27,6 @@ from compiler.platforms.eks.jobs.plan import (
     Patch,
     TrainJob,
 )
-from compiler.targets.body import given, path, quantities
 
 if TYPE_CHECKING:
     from compiler.core.jobs.job import Job
@@ -55,7 +55,7 @@ class OfTrainer(JobKind):
     name_syntax = "dns-1035-label"
     launchers = ("torch", "mpi", "jax")
     retries = ()
-    retried = "JobSet makes all pods anew so often"
+    retried = "how often JobSet recreates all pods"
     restarted = "all pods together, by JobSet"
     restarts_gang = True
 

@@ -1,4 +1,4 @@
-"""What differs for one component."""
+"""Versions and values of one component."""
 
 from typing import Any, Literal
 
@@ -69,7 +69,7 @@ class Component(SpecModel):
     )
     digest: ChartDigest | None = Field(
         None,
-        description="The digest of its chart in an OCI registry, which Flux then takes whatever its tag means by then; "
+        description="The digest of its chart in an OCI registry, which Flux then takes even if its tag has moved; "
         "goes with `version`, whose chart it is.",
         examples=["sha256:" + "3b0c" * 16],
     )

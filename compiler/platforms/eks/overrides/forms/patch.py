@@ -1,4 +1,4 @@
-"""Changes of rendered objects."""
+"""A patch of generated objects."""
 
 from typing import Annotated, Any, Literal, Self
 

@@ -1,4 +1,4 @@
-"""What differs for one EKS add-on."""
+"""Settings of one EKS add-on."""
 
 from typing import Annotated, Any
 

@@ -1,0 +1,96 @@
+"""Lower: Kubeflow Trainer's ClusterTrainingRuntime, files of jobs, and the objects of jobs.
+
+Neither `suspend` nor anything else that Kueue or Trainer own is ever written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from compiler.lowering.body import NO_PRUNE, given, head, path, unsubstituted
+from compiler.manifest import Body, Manifest
+from compiler.output.artifact import Places
+from compiler.plan import Plan
+from compiler.platforms.eks.jobs.bodies import runtime_spec
+from compiler.platforms.eks.jobs.heads import JOBS, pod_texts
+from compiler.platforms.eks.jobs.kinds import called
+from compiler.platforms.eks.jobs.origins import runtime_origins
+from compiler.platforms.eks.jobs.plan import FileSet, Runtime, TrainJob
+
+API = "trainer.kubeflow.org/v1alpha1"
+RUNTIMES = "queues/runtimes"
+FILES = "trainyard.dev/files"
+
+
+def lower(plan: Plan) -> Iterator[Manifest]:
+    """Runtimes a stage before the jobs: a TrainJob is refused while its runtime is not there."""
+    for runtime in plan.of(Runtime):
+        if runtime.kind:  # the pods of a job itself
+            continue
+        body = runtime_body(runtime)
+        yield Manifest(body, path(RUNTIMES, body), runtime.at, runtime_origins(runtime))
+    for files in plan.of(FileSet):
+        body = files_body(files)
+        places: Places = {}
+        for key in files.files:
+            origin = files.where(f"files.{key}")
+            places["data", key] = origin
+        yield Manifest(body, path(JOBS, body), files.at, places)
+    for job in plan.of(TrainJob):
+        manifest = called(job.kind).manifest(plan, job)
+        if manifest is not None:
+            yield manifest
+
+
+def runtime_body(runtime: Runtime) -> Body:
+    """ClusterTrainingRuntime, or TrainingRuntime where it has a namespace."""
+    kind = "TrainingRuntime" if runtime.namespace else "ClusterTrainingRuntime"
+    labels = {}
+    policy = given(numNodes=runtime.nodes)
+    if runtime.framework:
+        labels["trainer.kubeflow.org/framework"] = runtime.framework
+        policy[runtime.framework] = dict(runtime.settings)
+    return {
+        **head(
+            API,
+            kind,
+            runtime.name,
+            runtime.namespace,
+            labels=labels,
+            annotations=_runtime_annotations(runtime),
+        ),
+        "spec": {"mlPolicy": policy, "template": {"spec": runtime_spec(runtime)}},
+    }
+
+
+def files_body(files: FileSet) -> Body:
+    """ConfigMap. A text with `${` would be changed by Flux (kustomize-controller 1.9)."""
+    if files.prune:
+        annotations = {}
+    else:
+        annotations = dict(NO_PRUNE)
+    annotations = unsubstituted(annotations, files.files.values())
+    return {
+        **head(
+            "v1",
+            "ConfigMap",
+            files.name,
+            files.namespace,
+            labels={FILES: "true"},
+            annotations=annotations,
+        ),
+        "immutable": True,
+        "data": dict(files.files),
+    }
+
+
+def _runtime_annotations(runtime: Runtime) -> Body:
+    """How Flux applies it. Flux would replace its own variables in the texts of containers too."""
+    if runtime.prune:
+        annotations = {}
+    else:
+        annotations = dict(NO_PRUNE)
+    pods = (pod_texts(job.pod) for job in runtime.jobs)
+    texts = chain.from_iterable(pods)
+    return unsubstituted(annotations, texts)

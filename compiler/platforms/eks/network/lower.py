@@ -1,0 +1,30 @@
+"""Lower: the stack of the network that the bootstrap makes, and the switch of network policies of EKS Auto Mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.lowering.body import head, path
+from compiler.manifest import Body, Manifest
+from compiler.output import Artifact
+from compiler.plan import Plan
+from compiler.platforms.eks.network.plan import MadeNetwork, PolicySwitch
+
+
+def lower(plan: Plan) -> Iterator[Artifact]:
+    """One template, where the spec asks for more than eksctl's VPC."""
+    switch = plan.one(PolicySwitch)
+    if switch is not None:
+        body = policy_switch(switch)
+        yield Manifest(body, path("platform", body), switch.at)
+    made = plan.one(MadeNetwork)
+    if made is not None:
+        from compiler.platforms.eks.network.stack import network_stack
+
+        yield network_stack(made)
+
+
+def policy_switch(switch: PolicySwitch) -> Body:
+    """core/v1 ConfigMap."""
+    metadata = head("v1", "ConfigMap", switch.name, switch.namespace)
+    return {**metadata, "data": {"enable-network-policy-controller": "true"}}

@@ -1,0 +1,142 @@
+"""Lower: namespaces, ResourceQuotas, service accounts, RBAC, NetworkPolicies, PriorityClasses, disruption budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.lowering.body import NO_PRUNE, given, head, path, quantities
+from compiler.manifest import Body, Manifest
+from compiler.plan import Plan
+from compiler.platforms.eks.delivery.plan import DisruptionBudget
+from compiler.platforms.eks.rbac.plan import Access, ServiceAccount, Subject
+from compiler.platforms.eks.teams.plan import (
+    Namespace,
+    NetworkPolicy,
+    NetworkRule,
+    Peer,
+    PodPriority,
+    ResourceQuota,
+)
+
+FOLDER = "platform"
+RBAC = "rbac.authorization.k8s.io/v1"
+
+
+def lower(plan: Plan) -> Iterator[Manifest]:
+    """Everything around the jobs of each namespace."""
+    for namespace in plan.of(Namespace):
+        body = head(
+            "v1",
+            "Namespace",
+            namespace.name,
+            labels=namespace.labels,
+            annotations=None if namespace.prune else NO_PRUNE,
+        )
+        yield Manifest(body, path(FOLDER, body), namespace.at)
+    for quota in plan.of(ResourceQuota):
+        body = {
+            **head("v1", "ResourceQuota", quota.name, quota.namespace),
+            "spec": {"hard": quantities(quota.hard)},
+        }
+        yield Manifest(body, path(FOLDER, body), quota.at)
+    for account in plan.of(ServiceAccount):
+        body = {
+            **head("v1", "ServiceAccount", account.name, account.namespace),
+            "automountServiceAccountToken": account.automount,
+        }
+        yield Manifest(body, path(account.folder, body), account.at)
+    for access in plan.of(Access):
+        for body in access_bodies(access):
+            yield Manifest(body, path(access.folder, body), access.at)
+    for policy in plan.of(NetworkPolicy):
+        body = network_policy(policy)
+        yield Manifest(body, path(FOLDER, body), policy.at)
+    for priority in plan.of(PodPriority):
+        body = priority_class(priority)
+        yield Manifest(body, path(FOLDER, body), priority.at)
+    for budget in plan.of(DisruptionBudget):
+        body = disruption_budget(budget)
+        yield Manifest(body, path(FOLDER, body), budget.at)
+
+
+def access_bodies(access: Access) -> tuple[Body, Body]:
+    """A Role and its RoleBinding, or a ClusterRole and its ClusterRoleBinding."""
+    prefix = "" if access.namespace else "Cluster"
+    rules = [
+        {
+            "apiGroups": list(rule.groups),
+            "resources": list(rule.resources),
+            **given(resourceNames=list(rule.names)),
+            "verbs": list(rule.verbs),
+        }
+        for rule in access.rules
+    ]
+    role = {**head(RBAC, f"{prefix}Role", access.name, access.namespace), "rules": rules}
+    binding = {
+        **head(RBAC, f"{prefix}RoleBinding", access.name, access.namespace),
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io",
+            "kind": f"{prefix}Role",
+            "name": access.name,
+        },
+        "subjects": [_subject(subject) for subject in access.subjects],
+    }
+    return role, binding
+
+
+def _subject(subject: Subject) -> Body:
+    group = "rbac.authorization.k8s.io" if subject.kind != "ServiceAccount" else None
+    return given(kind=subject.kind, apiGroup=group, name=subject.name, namespace=subject.namespace)
+
+
+def network_policy(policy: NetworkPolicy) -> Body:
+    """NetworkPolicy over every pod of its namespace."""
+    spec: Body = {"podSelector": {}, "policyTypes": []}
+    if policy.ingress is not None:
+        spec["policyTypes"].append("Ingress")
+        spec["ingress"] = [_rule(rule, "from") for rule in policy.ingress]
+    if policy.egress is not None:
+        spec["policyTypes"].append("Egress")
+        spec["egress"] = [_rule(rule, "to") for rule in policy.egress]
+    return {
+        **head("networking.k8s.io/v1", "NetworkPolicy", policy.name, policy.namespace),
+        "spec": spec,
+    }
+
+
+def _rule(rule: NetworkRule, direction: str) -> Body:
+    peers = [_peer(peer) for peer in rule.peers]
+    given_ports = rule.ports
+    ports = [{"protocol": protocol, "port": port} for protocol, port in given_ports]
+    return given(**{direction: peers, "ports": ports})
+
+
+def _peer(peer: Peer) -> Body:
+    if peer.cidr is not None:
+        block = {"cidr": peer.cidr, "except": list(peer.excluded)}
+        return {"ipBlock": given(**block)}
+    body: Body = {}
+    if peer.namespaces is not None:
+        body["namespaceSelector"] = given(matchLabels=dict(peer.namespaces))
+    if peer.pods is not None:
+        body["podSelector"] = given(matchLabels=dict(peer.pods))
+    return body
+
+
+def priority_class(priority: PodPriority) -> Body:
+    """PriorityClass."""
+    return {
+        **head("scheduling.k8s.io/v1", "PriorityClass", priority.name),
+        "value": priority.value,
+        "globalDefault": False,
+        "preemptionPolicy": "PreemptLowerPriority" if priority.preempts else "Never",
+        "description": priority.description,
+    }
+
+
+def disruption_budget(budget: DisruptionBudget) -> Body:
+    """PodDisruptionBudget."""
+    return {
+        **head("policy/v1", "PodDisruptionBudget", budget.name, budget.namespace),
+        "spec": {"minAvailable": budget.available, "selector": {"matchLabels": dict(budget.pods)}},
+    }

@@ -1,0 +1,125 @@
+"""Lift: pods of every other kind that has a pod template.
+
+Sources: k8s.io/api v0.36 (core, apps, batch), jobset v0.12.0, training-operator v1.9.4, mpi-operator v0.8.2, KubeRay
+v1.6.2, leaderworkerset v1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from compiler.core.pods.plan import Pod
+from compiler.lift.pods import pod
+from compiler.lift.reader import Reader, labels_of, name_of, namespace_of
+from compiler.plan.base import PlanNode
+from compiler.platforms.eks.jobs.kinds import kinds
+from compiler.platforms.eks.jobs.kinds.ray_job import as_made_by_kuberay, ray_groups
+from compiler.platforms.eks.jobs.lifting import QUEUE, Part, peers, replica_parts
+from compiler.platforms.eks.jobs.plan import TRAIN_JOB
+from compiler.platforms.eks.third_party_workloads.plan import PodSet, Workload
+
+OPEN_ONLY = True
+"""What we write ourselves is judged as what it is; these readers are for third-party manifests."""
+
+Parts = Callable[[Reader], Iterator[Part]]
+Made = Callable[[Reader, str, Pod], Pod]  # of an object, the name of a part, its pod
+
+
+def _reads(
+    parts: Parts, *, together: bool = True, everywhere: bool = False, as_made: Made | None = None
+) -> Callable[[Reader], Iterator[PlanNode]]:
+    """The reader of a kind by its parts. ``together``: its pods are one job, and start and fail as one. ``as_made``:
+    what their operator makes of a pod."""
+
+    def read(body: Reader) -> Iterator[PlanNode]:
+        pods: list[PodSet] = []
+        counts: list[int | None] = []
+        for name, template, count in parts(body):
+            if template:
+                own = pod(template)
+                if as_made is not None:
+                    own = as_made(body, name, own)
+                part = PodSet(at=template.at, name=name, pod=own, beside=count == 0)
+                pods.append(part)
+                counts.append(count)
+        queue = body.follow("metadata", "labels", QUEUE)
+        yield Workload(
+            at=body.at,
+            kind=(body / "kind").word(),
+            name=_name(body),
+            namespace=namespace_of(body),
+            nodes=_total(counts) if together else None,
+            queue=labels_of(body).get(QUEUE),
+            everywhere=everywhere,
+            origins={"queue": queue.at},
+            pods=tuple(pods),
+        )
+
+    return read
+
+
+def _total(counts: list[int | None]) -> int | None:
+    """The sum, unknown where one of them is."""
+    known = [count for count in counts if count is not None]
+    if len(known) == len(counts):
+        return sum(known)
+    return None
+
+
+def _name(body: Reader) -> str:
+    """The name, or the beginning of one that the API server makes."""
+    generated = body.follow("metadata", "generateName").word()
+    return name_of(body) or f"{generated}…"
+
+
+def _itself(body: Reader) -> Iterator[Part]:
+    yield "", body, None  # others may belong to it
+
+
+def _template(body: Reader) -> Iterator[Part]:
+    yield "", body.follow("spec", "template"), None
+
+
+def _cron_job(body: Reader) -> Iterator[Part]:
+    spec = body.follow("spec", "jobTemplate", "spec")
+    yield "", spec / "template", peers(spec)
+
+
+def _ray(body: Reader) -> Iterator[Part]:
+    """A cluster that jobs come to, or that serves."""
+    spec = body / "spec"
+    cluster = spec / "rayClusterConfig" or spec
+    for name, template, _ in ray_groups(cluster):
+        yield name, template, None
+
+
+def _leader_worker(body: Reader) -> Iterator[Part]:
+    inner = body.follow("spec", "leaderWorkerTemplate")
+    yield "leader", inner / "leaderTemplate", None
+    yield "worker", inner / "workerTemplate", None
+
+
+_SERVING = _reads(_template, together=False)
+_OPERATOR = _reads(replica_parts)
+_RAY = _reads(_ray, together=False, as_made=as_made_by_kuberay)
+_JOBS = {
+    f"{kind.group}/{kind.kind}": _reads(kind.parts, as_made=kind.as_made)
+    for kind in kinds().values()
+    if kind.name != TRAIN_JOB
+}
+KINDS = {
+    **_JOBS,
+    "/Pod": _reads(_itself),
+    "apps/DaemonSet": _reads(_template, together=False, everywhere=True),
+    "apps/Deployment": _SERVING,
+    "apps/StatefulSet": _SERVING,
+    "apps/ReplicaSet": _SERVING,
+    "batch/CronJob": _reads(_cron_job),
+    "kubeflow.org/TFJob": _OPERATOR,
+    "kubeflow.org/XGBoostJob": _OPERATOR,
+    "kubeflow.org/PaddleJob": _OPERATOR,
+    "kubeflow.org/JAXJob": _OPERATOR,
+    "ray.io/RayCluster": _RAY,
+    "ray.io/RayService": _RAY,
+    "leaderworkerset.x-k8s.io/LeaderWorkerSet": _reads(_leader_worker, together=False),
+}

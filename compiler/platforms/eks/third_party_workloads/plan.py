@@ -1,0 +1,41 @@
+"""Third-party objects with pods: any workload of Kubernetes that Trainyard did not write."""
+
+from __future__ import annotations
+
+from compiler.core.pods.plan import Pod
+from compiler.dataclass import dataclass
+from compiler.plan.base import PlanNode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodSet(PlanNode):
+    """Pods of one template. ``name`` is that of the part, empty where there is one; ``beside``: they are no nodes of
+    the training, as those of a launcher or a head are none."""
+
+    name: str
+    pod: Pod
+    beside: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload(PlanNode):
+    """An object with pods. ``nodes`` is how many pods belong together, ``None`` where they need not; ``everywhere``: it
+    runs on every node."""
+
+    kind: str
+    name: str
+    namespace: str
+    pods: tuple[PodSet, ...]
+    queue: str | None = None
+    nodes: int | None = None
+    everywhere: bool = False
+
+
+def is_job(kind: str) -> bool:
+    """Whether a kind is one of jobs, which end: TrainJob, Job, PyTorchJob, JobSet."""
+    return kind.endswith(("Job", "JobSet"))
+
+
+def titled(kind: str, name: str) -> str:
+    """An object in a sentence: ``job `llama```, or with its kind if that is none of jobs."""
+    return f"{'job' if is_job(kind) else kind} `{name}`"

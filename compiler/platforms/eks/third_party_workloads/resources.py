@@ -1,0 +1,26 @@
+"""The resource names of every kind of job, for kubectl commands."""
+
+from __future__ import annotations
+
+from compiler.platforms.eks.jobs.kinds import kinds
+
+_OTHERS = (
+    "cronjobs.batch",
+    "jaxjobs.kubeflow.org",
+    "leaderworkersets.leaderworkerset.x-k8s.io",
+    "paddlejobs.kubeflow.org",
+    "rayservices.ray.io",
+    "tfjobs.kubeflow.org",
+    "xgboostjobs.kubeflow.org",
+)
+"""Kinds that are read only."""
+_MADE = ("rayclusters.ray.io",)
+"""Kinds that are read only, of which those of other kinds make some."""
+
+
+def job_resources() -> tuple[str, ...]:
+    """``resource.group`` of each kind; those that others make come last."""
+    own = {f"{kind.plural}.{kind.group}": kind.made_by_others for kind in kinds().values()}
+    first = [name for name, is_made in own.items() if not is_made]
+    last = [name for name, is_made in own.items() if is_made]
+    return (*sorted((*first, *_OTHERS)), *sorted((*last, *_MADE)))
