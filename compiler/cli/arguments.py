@@ -328,6 +328,11 @@ def _explain(commands: Commands) -> None:
         "without KEY all are listed",
     )
     command.add_argument(
+        "--platforms",
+        action="store_true",
+        help="which keys each platform takes, and what to write instead of one that it does not",
+    )
+    command.add_argument(
         "--in", dest="paths", action="append", metavar="SPEC", help=f"specs (default: {SPECS}/)"
     )
     _rules_and_facts(command)

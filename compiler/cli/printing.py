@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,8 @@ def run_explain(options: argparse.Namespace) -> int:
 
     if options.key is not None:
         return _explain_key(options)
+    if options.platforms:
+        return _explain_platforms(options)
     options.paths = options.paths or ["specs"]
     settings = run_options(options, explained=True)
     if options.subject is None:
@@ -52,6 +54,34 @@ def _explain_key(options: argparse.Namespace) -> int:
     else:
         _print_table(("key", "what it is"), key_rows())
     return CLEAN
+
+
+def _explain_platforms(options: argparse.Namespace) -> int:
+    from compiler.language.by_platform import keys_by_platform
+    from compiler.platforms import PLATFORMS
+
+    if options.subject is not None:
+        raise UsageError(
+            f"`--platforms` and `{options.subject}` are two subjects: ask for one at a time"
+        )
+    rows = [
+        (
+            key.path,
+            *("no" if name in key.instead else "yes" for name in PLATFORMS),
+            _why(key.instead),
+        )
+        for key in keys_by_platform()
+    ]
+    _print_table(("key", *PLATFORMS, "instead"), rows)
+    return CLEAN
+
+
+def _why(instead: Mapping[str, str]) -> str:
+    """What to write instead of a key: the same for all platforms that do not take it, or by their names."""
+    texts = list(dict.fromkeys(instead.values()))
+    if len(texts) < 2:
+        return "".join(texts)
+    return "; ".join(f"{name}: {text}" for name, text in instead.items())
 
 
 @command

@@ -13,7 +13,7 @@ from pydantic_core import PydanticUndefined
 
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
-from compiler.language.whole import language
+from compiler.language.whole import every_language
 from compiler.spec import aws
 from compiler.spec import types as spec_types
 from compiler.spec.errors import holds, inner_model
@@ -110,7 +110,7 @@ def keys(model: type[BaseModel], above: str = "") -> list[Key]:
 
 def all_keys(model: type[BaseModel] | None = None, above: str = "") -> Iterator[Key]:
     """Every key of the language, each before the keys inside it."""
-    for key in keys(model or language(), above):
+    for key in keys(model or every_language(), above):
         yield key
         if key.model is not None:
             yield from all_keys(key.model, key.inside)
@@ -120,7 +120,7 @@ def models() -> list[type[BaseModel]]:
     """Every model, in the order in which a spec mentions them."""
     below = [key.model for key in all_keys()]
     inside = [model for model in below if model is not None]
-    return list(dict.fromkeys([language(), *inside]))
+    return list(dict.fromkeys([every_language(), *inside]))
 
 
 def _together(model: type[BaseModel]) -> str:

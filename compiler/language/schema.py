@@ -11,7 +11,7 @@ from pydantic_core import core_schema
 
 from compiler.core.jobs.launchers.filling import FILLING, OF_RUNTIME
 from compiler.language.documents import documents
-from compiler.language.whole import language
+from compiler.language.whole import every_language
 from compiler.platforms import PLATFORMS
 from compiler.source.inherit import DEFAULTS, NEVER_INHERITED
 from compiler.spec.editor import shape_of
@@ -100,7 +100,7 @@ def schema(kind: str) -> dict[str, Any]:
         _, model = documents()[kind]
         body = _document(kind, _schema_of(model))
     else:
-        cluster = _schema_of(language())
+        cluster = _schema_of(every_language())
         if kind == _BASE:
             body = _base(cluster)
         else:

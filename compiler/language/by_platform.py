@@ -1,0 +1,67 @@
+"""Which keys of the language each platform takes, and what to write instead of one that it does not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from compiler.dataclass import dataclass
+from compiler.language.reference import all_keys
+from compiler.language.whole import language
+from compiler.platforms import PLATFORMS
+from compiler.rooms import Platform
+from compiler.spec.errors import keys_of
+
+__all__ = ["KeyByPlatform", "keys_by_platform"]
+
+_SPEC, _PLATFORM = "spec.", "platform"
+_INSIDE = re.compile(r"\[\]|\.NAME")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyByPlatform:
+    """A key by its path below ``spec``, and what to write instead of it, by the name of each platform that does not
+    take it."""
+
+    path: str
+    instead: Mapping[str, str]
+
+
+def keys_by_platform() -> Iterator[KeyByPlatform]:
+    """Every key of ``spec`` itself, and of the others those that some platform does not take. What a platform has of
+    its own stands below ``platform``."""
+    for key in all_keys():
+        path = _INSIDE.sub("", key.path).removeprefix(_SPEC)
+        if not key.path.startswith(_SPEC) or path.split(".")[0] == _PLATFORM:
+            continue
+        refused = {
+            platform.name: help
+            for platform in PLATFORMS.values()
+            if (help := _instead(platform, path)) is not None
+        }
+        is_first = "." not in path
+        above = path.rpartition(".")[0]
+        is_new = (
+            any(_instead(PLATFORMS[name], above) is None for name in refused) if above else True
+        )
+        if is_first or (refused and is_new):
+            yield KeyByPlatform(path, refused)
+
+
+def _instead(platform: Platform, path: str) -> str | None:
+    """What to write instead of a key of this platform; ``None`` where it takes the key."""
+    if not path:
+        return None
+    words = path.split(".")
+    for end in range(1, len(words) + 1):
+        help = platform.instead.get(".".join(words[:end]))
+        if help is not None:
+            return help
+    return None if words[0] in _keys(platform) else "remove it"
+
+
+def _keys(platform: Platform) -> list[str]:
+    """The keys of ``spec`` that a platform takes."""
+    spec: Any = language(platform).model_fields["spec"].annotation
+    return keys_of(spec)
