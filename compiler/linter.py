@@ -26,6 +26,7 @@ from compiler.lint.inputs import LintArtifact, LintObject, Reading
 from compiler.lint.kustomize import Kustomizations
 from compiler.lint.reading import read_all
 from compiler.lint.scenes import Scene, applied_together, scenes
+from compiler.model.work import Work
 from compiler.outcome import Options, Outcome
 from compiler.places import Document, Route
 from compiler.policy import Policies, load_policies
@@ -301,7 +302,7 @@ def _findings_alone(reading: Reading, catalog: Catalog, policies: Policies) -> l
     return [finding for finding in placed if finding.span not in faults]
 
 
-_ALONE = frozenset((*RESOURCES, Recipe, Step))
+_ALONE = frozenset((*RESOURCES, Recipe, Step, Work))
 
 
 def _on_what_is_alone(rules: Iterable[Rule]) -> list[Rule]:

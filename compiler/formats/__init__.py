@@ -8,7 +8,8 @@ artifacts are called says ``compiler.output.artifact``, or the platform. It has:
 - ``lifted(artifacts, closed)``: the plan nodes that they carry, which policies judge
 - ``hinted(text)``: whether a third party's text may hold documents of this format, by a quick look; for ``lint``
 - ``TAGS``: the short forms that it has in YAML (``compiler.source.compose.Composer``)
-- ``recognised(body)``: whether a document of a third party is of this format
+- ``recognised(body)``: whether a document of a third party is of this format; of a text that is no YAML the text
+- ``named(name)``: whether the name of a file says that it is a text of this format, which is no YAML; few have it
 - ``parts(artifact)``: what it is made of, by type, and whether the type is known here; ``lint`` counts them
 - ``written(artifact)``: the bytes of its file
 """
@@ -38,6 +39,7 @@ __all__ = [
     "formats",
     "hinted",
     "lifted",
+    "named",
     "objects",
     "recognised",
     "reread",
@@ -148,6 +150,18 @@ def _hints() -> tuple[tuple[str, Callable[[str], bool]], ...]:
     """How each format is hinted at: asked of every file of a set."""
     names = formats()
     return tuple((name, format_of(name).hinted) for name in names)
+
+
+def named(name: str) -> list[str]:
+    """The formats of texts that are no YAML that a file may have, by its name."""
+    return [form for form, is_named in _names() if is_named(name)]
+
+
+@cache
+def _names() -> tuple[tuple[str, Callable[[str], bool]], ...]:
+    """How each format of texts knows the names of its files."""
+    modules = ((name, format_of(name)) for name in formats())
+    return tuple((name, module.named) for name, module in modules if hasattr(module, "named"))
 
 
 def recognised(body: Any) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Any
 
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.diagnostic import error
-from compiler.formats import format_of, hinted, recognised
+from compiler.formats import format_of, hinted, named, recognised
 from compiler.inputs import is_folder
 from compiler.lint.inputs import LintArtifact, LintObject, Reading, Text
 from compiler.lint.kindless import no_object
@@ -29,6 +28,8 @@ from compiler.verify.kinds import meant, unknown_kind
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 """Source: kustomize v5, konfig.go."""
 _SUFFIXES = (".yaml", ".yml", ".json")
+_SCRIPTS = (".sh", ".bash", ".sbatch", ".slurm")
+"""Scripts of a shell, which are no YAML, whatever they hold in here-documents."""
 # What else may make objects of a cluster: programs and templates, by the end of the name.
 _OTHERS = (
     ".tf",
@@ -100,25 +101,7 @@ def _files_below(folder: str, reading: Reading) -> Iterator[str]:
 def _may_hold_objects(name: str) -> bool:
     if name in KUSTOMIZATIONS or name.lower().endswith(_SUFFIXES):
         return True
-    return is_dockerfile(name)
-
-
-def is_dockerfile(path: str) -> bool:
-    """Whether a file's name says that it is a Dockerfile (Docker, building: file names; Podman has Containerfiles)."""
-    name = os.path.basename(path).lower()
-    stem, _, end = name.partition(".")
-    if stem in _DOCKERFILES:
-        return end != "dockerignore"
-    return name.rpartition(".")[2] in _DOCKERFILES
-
-
-def has_instruction(text: str) -> bool:
-    """Whether a file begins as a Dockerfile may, with a word: people call other files so too."""
-    return _INSTRUCTION.match(text) is not None
-
-
-_INSTRUCTION = re.compile(r"(?:\s*(?:#.*)?\n)*\s*[A-Za-z]+\s")
-_DOCKERFILES = ("dockerfile", "containerfile")
+    return bool(named(name))
 
 
 def _other_format(name: str) -> str:
@@ -138,8 +121,13 @@ def _read_file(path: str, reader: PlainReader, reading: Reading) -> None:
     reading.diagnostics += faults
     if file is None:
         return
-    if is_dockerfile(path) and has_instruction(file.text):
-        _read_dockerfile(file, reading)
+    of_name = named(os.path.basename(path))
+    for name in of_name:
+        if format_of(name).recognised(file.text):
+            _read_text(name, file, reading)
+            return
+    if os.path.basename(path).lower().endswith(_SCRIPTS):
+        reading.others += 1
         return
     formats = hinted(file.text)
     alone = [name for name in formats if _stands_alone(name)]
@@ -191,8 +179,8 @@ def _read_objects(
             _unpack(body, text, Route((number,)), reading)
 
 
-def _read_dockerfile(file: SourceFile, reading: Reading) -> None:
-    """A Dockerfile, whose document is its lines."""
+def _read_text(name: str, file: SourceFile, reading: Reading) -> None:
+    """A text that is no YAML, whose document is its lines: a Dockerfile, a script."""
     lines: list[Node] = []
     texts = file.text.split("\n")
     for number, line in enumerate(texts, 1):
@@ -202,7 +190,7 @@ def _read_dockerfile(file: SourceFile, reading: Reading) -> None:
     whole = Span(file, 1, 1, 1, 1)
     document = Document(SequenceNode(whole, lines))
     text = Text(file, [document])
-    artifact = Artifact(path=file.name, format="dockerfile", text=file.text)
+    artifact = Artifact(path=file.name, format=name, text=file.text)
     reading.files.add(file.name)
     where = Route((0,))
     reading.alone.append(LintArtifact(artifact, text, where))

@@ -380,7 +380,8 @@ class Work:
         for node in self._sources():
             for index, entry in enumerate(node.env):
                 if entry.name == variable:
-                    return node.where("env") / index
+                    own = node.origins.get(f"env.{variable}")
+                    return own or node.where("env") / index
         if variable in self.env:
             return self.where_said(variable)
         return self.job.where("env")

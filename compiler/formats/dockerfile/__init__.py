@@ -6,6 +6,7 @@ the first `FROM`, one that lacks its words, a quotation that does not end.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +22,10 @@ from compiler.output.artifact import Artifact
 from compiler.places import Route
 from compiler.plan import PlanNode
 
-__all__ = ["LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified", "written"]
+__all__ = [
+    *("LATE", "TAGS", "hinted", "lifted", "named", "parts", "recognised", "verified"),
+    "written",
+]
 
 LATE = False
 TAGS: Mapping[str, str] = {}
@@ -96,9 +100,21 @@ def hinted(text: str) -> bool:
     return False
 
 
+def named(name: str) -> bool:
+    """Whether a file's name says that it is a Dockerfile (Docker, building: file names; Podman has Containerfiles)."""
+    stem, _, end = name.lower().partition(".")
+    if stem in _NAMES:
+        return end != "dockerignore"
+    return name.lower().rpartition(".")[2] in _NAMES
+
+
+_NAMES = ("dockerfile", "containerfile")
+_INSTRUCTION = re.compile(r"(?:\s*(?:#.*)?\n)*\s*[A-Za-z]+\s")
+
+
 def recognised(body: Any) -> bool:
-    """Dockerfiles are found by their names."""
-    return False
+    """Whether a text begins as a Dockerfile may, with a word: people call other files so too."""
+    return isinstance(body, str) and _INSTRUCTION.match(body) is not None
 
 
 def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:

@@ -54,7 +54,9 @@ def _whole(head: Artifact, others: Sequence[Artifact]) -> Whole:
     storage = [part for part in others if "MountDir" in part.body]
     access = [part for part in others if "BucketName" in part.body]
     items = {_QUEUES: queues, _STORAGE: storage, _ACCESS: access}
-    whole.body = _filled(head.body, (), head, (), items, whole)
+    whole.body = head.body
+    if any(items.values()):
+        whole.body = _filled(head.body, (), head, (), items, whole)
     _mend(whole)
     return whole
 
@@ -102,8 +104,8 @@ def _mend(whole: Whole) -> None:
     queues, scheduling = body.get("SlurmQueues"), body.get("Scheduling")
     if not isinstance(scheduling, dict) or queues is None or "SlurmQueues" in scheduling:
         return
-    del body["SlurmQueues"]
-    body["Scheduling"] = {**scheduling, "SlurmQueues": queues}
+    whole.body = {key: value for key, value in body.items() if key != "SlurmQueues"}
+    whole.body["Scheduling"] = {**scheduling, "SlurmQueues": queues}
     whole.sources["Scheduling", "SlurmQueues"] = (whole.artifact, ("SlurmQueues",))
     whole.mended.append(
         Fault(

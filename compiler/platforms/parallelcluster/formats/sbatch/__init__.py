@@ -22,11 +22,15 @@ from compiler.platforms.parallelcluster.formats.sbatch.grammar import Directive,
 from compiler.platforms.parallelcluster.formats.sbatch.options import OPTIONS, form_of
 from compiler.platforms.parallelcluster.formats.sbatch.reading import nodes
 
-__all__ = ["LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified", "written"]
+__all__ = [
+    *("LATE", "TAGS", "hinted", "lifted", "named", "parts", "recognised", "verified"),
+    "written",
+]
 
 LATE = False
 TAGS: Mapping[str, str] = {}
 _SOURCE = "source: Slurm documentation, sbatch"
+_DIRECTIVES = re.compile(r"^#SBATCH\s+-", re.MULTILINE)
 _ANY = re.compile(r"^\s*#SBATCH\s")
 
 
@@ -102,9 +106,14 @@ def hinted(text: str) -> bool:
     return False
 
 
+def named(name: str) -> bool:
+    """Whether a file may be a batch script, by its name: any script of a shell may be one."""
+    return name.lower().endswith((".sbatch", ".slurm", ".sh", ".bash"))
+
+
 def recognised(body: Any) -> bool:
-    """Scripts are found by their directives."""
-    return False
+    """Whether a text has directives of sbatch."""
+    return isinstance(body, str) and _DIRECTIVES.search(body) is not None
 
 
 def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:

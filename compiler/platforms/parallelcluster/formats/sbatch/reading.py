@@ -231,7 +231,7 @@ class _Script:
         for mount in filter(None, text.split(",")):
             source, _, rest = mount.partition(":")
             path, _, flags = rest.partition(":")
-            written = self._files.get(source)
+            written = self._files.get(source.replace("$(state)", "$state"))
             if written is not None:
                 files[path or source] = written
             else:
@@ -271,9 +271,15 @@ def _split(text: str) -> tuple[dict[str, str], list[str]]:
     return options, program
 
 
+_SINGLE_QUOTED = re.compile(r"('[^']*')")
+_VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
+
+
 def _as_kubernetes(text: str) -> str:
-    """``${NAME}`` as ``$(NAME)``: so commands of all platforms are read alike."""
-    return re.sub(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}", r"$(\1)", text)
+    """``$NAME``, which bash replaces, as ``$(NAME)``: so commands of all platforms are read alike."""
+    parts = _SINGLE_QUOTED.split(text)
+    parts[::2] = [_VARIABLE.sub(r"$(\1)", part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def _registry(image: str) -> str:

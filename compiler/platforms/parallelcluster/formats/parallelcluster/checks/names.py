@@ -1,4 +1,4 @@
-"""Names and numbers of queues, compute resources and storage (NameValidator, DuplicateNameValidator, MaxCount).
+"""Names and numbers of queues, compute resources and storage (NameValidator, DuplicateNameValidator, MaxCount)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,239 @@
+"""Configurations of others: what ParallelCluster refuses, and what it lets pass and never works, each at its line."""
+
+from __future__ import annotations
+
+import copy
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from builders import ROOT
+
+from compiler.linter import lint
+from compiler.outcome import Options
+
+QUEUE: dict[str, Any] = {
+    "Name": "gpu",
+    "Networking": {"SubnetIds": ["subnet-0a1b2c3d4e5f60718"]},
+    "ComputeResources": [
+        {
+            "Name": "p5",
+            "InstanceType": "p5.48xlarge",
+            "MinCount": 0,
+            "MaxCount": 4,
+            "Efa": {"Enabled": True},
+            "Networking": {"PlacementGroup": {"Enabled": True}},
+        }
+    ],
+}
+LUSTRE: dict[str, Any] = {
+    "Name": "fsx",
+    "MountDir": "/fsx",
+    "StorageType": "FsxLustre",
+    "FsxLustreSettings": {
+        "StorageCapacity": 4800,
+        "DeploymentType": "PERSISTENT_2",
+        "PerUnitStorageThroughput": 250,
+        "DeletionPolicy": "Retain",
+    },
+}
+CLUSTER: dict[str, Any] = {
+    "Region": "us-west-2",
+    "Image": {"Os": "ubuntu2204"},
+    "HeadNode": {
+        "InstanceType": "m7i.2xlarge",
+        "Networking": {"SubnetId": "subnet-0a1b2c3d4e5f60718"},
+    },
+    "Scheduling": {"Scheduler": "slurm", "SlurmQueues": [QUEUE]},
+    "SharedStorage": [LUSTRE],
+}
+DELETE = object()
+
+
+def changed(*changes: tuple[str, Any]) -> dict[str, Any]:
+    """The configuration with other values, by their paths; ``DELETE`` removes one."""
+    body = copy.deepcopy(CLUSTER)
+    for path, value in changes:
+        *above, last = [int(key) if key.isdigit() else key for key in path.split(".")]
+        node: Any = body
+        for key in above:
+            node = node.setdefault(key, {}) if isinstance(node, dict) else node[key]
+        if value is DELETE:
+            del node[last]
+        elif isinstance(node, list) and isinstance(last, int) and last == len(node):
+            node.append(value)
+        else:
+            node[last] = value
+    return body
+
+
+def found(body: Any, folder: Path) -> list[tuple[str, int]]:
+    """The code and the line of each finding."""
+    file = folder / "cluster.yaml"
+    file.write_text(yaml.safe_dump(body, sort_keys=False))
+    findings = lint([file], Options(today=date(2026, 11, 25))).all()
+    return [(fact.code, fact.span.line if fact.span else 0) for fact in findings]
+
+
+def line_of(body: Any, word: str) -> int:
+    """The line of the file on which a word stands first."""
+    lines = yaml.safe_dump(body, sort_keys=False).splitlines()
+    return next(number for number, line in enumerate(lines, 1) if word in line)
+
+
+def test_a_configuration_without_fault_is_clean(tmp_path: Path) -> None:
+    assert found(CLUSTER, tmp_path) == []
+
+
+Q, R = "Scheduling.SlurmQueues.0", "Scheduling.SlurmQueues.0.ComputeResources.0"
+F, S = "SharedStorage.0.FsxLustreSettings", "Scheduling.SlurmSettings"
+
+
+@pytest.mark.parametrize(
+    ("code", "word", "changes"),
+    [
+        ("SCH001", "SlurmQueues", [("Scheduling.SlurmQueues", DELETE), ("SlurmQueues", [QUEUE])]),
+        ("SCH001", "Snapshot", [("HeadNode.LocalStorage", {"RootVolume": {"Snapshot": True}})]),
+        ("SCH004", "alinux2", [("Image.Os", "alinux2")]),
+        ("SCH006", "subnet-x", [("HeadNode.Networking.SubnetId", "subnet-x")]),
+        ("SCH011", "AdditionalSecurityGroups", [
+            ("HeadNode.Networking.SecurityGroups", ["sg-0a1b2c3d4e5f60718"]),
+            ("HeadNode.Networking.AdditionalSecurityGroups", ["sg-0a1b2c3d4e5f60719"]),
+        ]),
+        ("SCH011", "60799", [(f"{Q}.Networking.SubnetIds.1", "subnet-0a1b2c3d4e5f60799")]),
+        ("SCH011", "ResumeTimeout", [(f"{S}.CustomSlurmSettings", [{"ResumeTimeout": 1800}])]),
+        ("SCH012", "SelectTypeParameters", [
+            (f"{S}.EnableMemoryBasedScheduling", True),
+            (f"{S}.CustomSlurmSettings", [{"SelectTypeParameters": "CR_Core_Memory"}]),
+        ]),
+        ("SCH011", "State", [(f"{Q}.CustomSlurmSettings", {"State": "UP"})]),
+        ("SCH012", "s3://scripts", [("HeadNode.CustomActions", {"OnNodeConfigured": {"Script": "s3://scripts/a.sh"}})]),
+        ("SCH012", "0.0.0.0", [("HeadNode.Ssh", {"AllowedIps": "0.0.0.0/0"})]),
+        ("SCH012", "Ssh", [("HeadNode.Ssh", {"KeyName": "a"})]),
+        ("SCH011", "GPU_1", [(f"{Q}.Name", "GPU_1")]),
+        ("SCH011", "a-st-b", [(f"{Q}.Name", "a-st-b")]),
+        ("SCH011", "MaxCount", [(f"{R}.MinCount", 5)]),
+        ("SCH011", "CAPACITY_BLOCK", [(f"{Q}.CapacityType", "CAPACITY_BLOCK"), (f"{R}.MinCount", 4)]),
+        ("SCH011", "MinCount", [
+            (f"{Q}.CapacityType", "CAPACITY_BLOCK"),
+            (f"{R}.CapacityReservationTarget", {"CapacityReservationId": "cr-0a1b2c3d4e5f60718"}),
+        ]),
+        ("SCH012", "PlacementGroup", [
+            (f"{Q}.CapacityType", "CAPACITY_BLOCK"),
+            (f"{R}.MinCount", 4),
+            (f"{R}.CapacityReservationTarget", {"CapacityReservationId": "cr-0a1b2c3d4e5f60718"}),
+        ]),
+        ("SCH011", "Efa", [(f"{R}.Networking", DELETE)]),
+        ("SCH012", "Efa", [(f"{R}.Networking.PlacementGroup.Enabled", False)]),
+        ("SCH011", "GdrSupport", [(f"{R}.Efa", {"Enabled": False, "GdrSupport": True})]),
+        ("SCH011", "name: other", [("SharedStorage.1", {**LUSTRE, "Name": "other", "MountDir": "/other"})]),
+        ("SCH011", "/opt/slurm", [("SharedStorage.0.MountDir", "/opt/slurm")]),
+        ("SCH011", "/opt/slurm/x", [("SharedStorage.0.MountDir", "/opt/slurm/x")]),
+        ("SCH011", "ExportPath", [
+            (f"{F}.DeploymentType", "PERSISTENT_1"),
+            (f"{F}.PerUnitStorageThroughput", 200),
+            (f"{F}.ExportPath", "s3://a"),
+        ]),
+        ("SCH012", "ImportPath", [(f"{F}.ImportPath", "s3://a")]),
+        ("SCH011", "AutomaticBackup", [
+            (f"{F}.DeploymentType", "PERSISTENT_1"),
+            (f"{F}.PerUnitStorageThroughput", 200),
+            (f"{F}.ImportPath", "s3://a"),
+            (f"{F}.AutomaticBackupRetentionDays", 7),
+        ]),
+        ("SCH011", "DailyAutomatic", [(f"{F}.DailyAutomaticBackupStartTime", "01:00")]),
+        ("SCH011", "PerUnit", [(f"{F}.PerUnitStorageThroughput", 200)]),
+        ("SCH011", "StorageCapacity", [(f"{F}.StorageCapacity", 1300)]),
+        ("SCH012", "FsxLustreSettings", [(f"{F}.DeletionPolicy", DELETE)]),
+    ],
+)  # fmt: skip
+def test_a_fault_is_found_at_its_line(
+    code: str, word: str, changes: list[tuple[str, Any]], tmp_path: Path
+) -> None:
+    body = changed(*changes)
+    line = line_of(body, word.removeprefix("name: ")) - (1 if word == "name: other" else 0)
+    codes = found(body, tmp_path)
+    if word == "name: other":
+        line = line_of(body, "Name: other")
+    assert (code, line) in codes
+
+
+CASES = ROOT.parent / "shared" / "cases"
+SEED = CASES / "seed002-parallelcluster-640gpu.yaml"
+
+
+@pytest.mark.skipif(not SEED.exists(), reason="the shared cases are not here")
+def test_the_faults_of_a_file_that_was_copied_widely() -> None:
+    """A plan for 640 GPUs: each fault of its header, by the words on its line."""
+    text = SEED.read_text().splitlines()
+    findings = lint([SEED], Options(today=date(2026, 11, 25))).all()
+    lines = {fact.span.line for fact in findings if fact.span is not None}
+    for words in (
+        "SlurmQueues:",
+        "Snapshot: true",
+        "FileSystem:",
+        "BackupRetentionDays: 7",
+        "AutoExportPolicy:",
+        "RetentionInDays: 15",
+        "AdditionalSecurityGroups:",
+        "subnet-yyyyyyyyy2",
+        "AutomaticBackupRetentionDays: 7",
+        "ExportPath:",
+        "ResumeTimeout:",
+        "SuspendTime:",
+        "SelectTypeParameters:",
+        "s3://scripts-jakarta/setup_headnode.sh",
+        "s3://scripts-jakarta/setup_compute_node.sh",
+        "Os: alinux2",
+    ):
+        places = [
+            number
+            for number, line in enumerate(text, 1)
+            if words in line and not line.startswith("#")
+        ]
+        assert lines & set(places), words
+
+
+SCRIPT = """#!/bin/bash
+#SBATCH --job-name=fsdp
+#SBATCH --partition=gpu
+#SBATCH --nodes=8
+#SBATCH --exclusive
+#SBATCH --gres=gpu:8
+export FI_PROVIDER=tcp
+srun -l --container-image nvcr.io#nvidia/pytorch:25.06-py3 torchrun --nnodes 2 train.py
+"""
+
+
+def test_a_batch_script_is_read_with_the_partitions_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "cluster.yaml").write_text(yaml.safe_dump(CLUSTER))
+    (tmp_path / "job.sh").write_text(SCRIPT)
+    findings = lint([tmp_path], Options(today=date(2026, 11, 25))).all()
+    places = {(fact.code, fact.span.line) for fact in findings if fact.span is not None}
+    assert {("LIM003", 4), ("EFA010", 7), ("RUN010", 8)} <= places
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "old", "new"),
+    [
+        ("SCH001", 2, "--job-name", "--jobname"),
+        ("SCH006", 4, "--nodes=8", "--nodes=eight"),
+        ("SCH012", 1, "#!/bin/bash\n", "\n"),
+        ("SCH012", 6, "#SBATCH --exclusive\n", "set -e\n"),
+    ],
+)
+def test_what_sbatch_refuses_or_passes_over(
+    code: str, line: int, old: str, new: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "job.sbatch"
+    file.write_text(SCRIPT.replace(old, new))
+    findings = lint([file], Options(today=date(2026, 11, 25))).all()
+    assert (code, line) in {(fact.code, fact.span.line) for fact in findings if fact.span}
+
+
+def test_other_scripts_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "a.sh").write_text("#!/bin/bash\ncat <<END\napiVersion: v1\nkind: Pod\nEND\n")
+    (tmp_path / "cluster.yaml").write_text(yaml.safe_dump(CLUSTER))
+    assert lint([tmp_path], Options()).all() == []
