@@ -35,7 +35,7 @@ NOT_RUN = {
     "a key that names a file other than YAML": "is a key of the spec",
     "a document of its own for a list item": "is a model of the language",
     "an immutable field": "tests/history/test_immutable.py runs over the rows",
-    "A fault in what is written": "is a test that fails first",
+    "A fault in the output": "is a test that fails first",
     "A change of what jobs are rendered to": "is a command",
     "A dependency": "needs a package index",
 }

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from compiler.manifest import Body
+from compiler.manifest import Body, Manifest
+from compiler.output.artifact import Places
+from compiler.places import Route
 from compiler.plan.scheduling import Taint, Toleration
 from compiler.plan.units import Quantity
 
@@ -91,6 +93,11 @@ def tolerations(values: Iterable[Toleration]) -> list[Body]:
         )
         for toleration in values
     ]
+
+
+def manifest_in(folder: str, body: Body, at: Route, places: Places | None = None) -> Manifest:
+    """An object in a file of its own in a folder of the cluster's, with the routes of its fields."""
+    return Manifest(body, path(folder, body), at, places or {})
 
 
 def path(folder: str, body: Body, *, flat: bool = False) -> str:

@@ -36,11 +36,12 @@ IpAddress = Annotated[str, BeforeValidator(addresses.address)]
 VpcCidr = Annotated[str, BeforeValidator(addresses.vpc_cidr)]
 SubnetCidr = Annotated[str, BeforeValidator(addresses.subnet_cidr)]
 # ECR API, CreateRepository repositoryName.
+_ECR_PATH = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*"
 EcrName = Annotated[
     str,
     BeforeValidator(
         matched(
-            r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*",
+            _ECR_PATH,
             "the name of an ECR repository",
             "research/train",
             longest=256,
@@ -53,7 +54,7 @@ CachePrefix = Annotated[
     str,
     BeforeValidator(
         matched(
-            r"(?=..)[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*",
+            rf"(?=..){_ECR_PATH}",
             "a prefix of ECR repositories",
             "research/ecr-public",
             longest=30,

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pools.plan import Pool
 from compiler.diagnostics.diagnostic import listed
-from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
 @rule("PLC011", aliases=("block-unsupported",))
-def capacity_block_unsupported(pool: NodePool, world: World) -> Iterator[Finding]:
+def capacity_block_unsupported(pool: Pool, world: World) -> Iterator[Finding]:
     """A Capacity Block is used for an instance type that is not sold in Capacity Blocks.
 
     EC2 sells blocks for some types only (DescribeInstanceTypes SupportedUsageClasses `capacity-block`): a

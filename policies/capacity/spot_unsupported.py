@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pools.plan import Pool
 from compiler.diagnostics.diagnostic import listed
-from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
 @rule("PLC012")
-def spot_unsupported(pool: NodePool, world: World) -> Iterator[Finding]:
+def spot_unsupported(pool: Pool, world: World) -> Iterator[Finding]:
     """Spot capacity is required of an instance type that is not offered as spot.
 
     EC2 does not offer every type as spot (DescribeInstanceTypes SupportedUsageClasses): a pool of spot alone never

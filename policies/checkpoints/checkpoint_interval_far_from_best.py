@@ -13,7 +13,7 @@ from compiler.policy.world import World
 def checkpoint_interval_far_from_best(
     schedule: CheckpointSchedule, world: World
 ) -> Iterator[Finding]:
-    """A job saves so often, or so rarely, that much more of its time is lost than need be.
+    """A job saves so often, or so rarely, that it loses much more time than necessary.
 
     A save takes the time to write it, a failure half an interval: at an interval T the share C / T + T / (2 · MTBF) is
     lost, which is least at T = √(2 · C · MTBF) (Young 1974, doi:10.1145/361147.361115; Daly 2006,

@@ -13,7 +13,7 @@ _DEARER = 0.60 - 0.10
 
 @rule("HLT024", severity=Severity.WARNING, params={"days": 30})
 def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Finding]:
-    """The Kubernetes version of a cluster is out of standard support, or leaves it within so many days.
+    """The Kubernetes version of a cluster is out of standard support, or will be within a number of days.
 
     EKS then charges $0.60 instead of $0.10 an hour for the control plane (AWS containers blog, extended support
     pricing, 2024), and upgrades it by itself at the end of extended support (EKS user guide, Kubernetes versions).

@@ -10,7 +10,7 @@ from compiler.policy.world import World
 
 @rule("EFA017", aliases=("efa-driver-on-dynamic-pool",), severity=Severity.WARNING)
 def efa_dra_driver_on_dynamic_pool(pool: NodePool, world: World) -> Iterator[Finding]:
-    """The EFA DRA driver is installed, and a pool for EFA jobs starts from nothing.
+    """The EFA DRA driver is installed, and a pool for EFA jobs scales from zero.
 
     The driver works on managed and self-managed node groups and on static Karpenter pools only (EKS user guide,
     device-management-efa): Karpenter does not launch nodes for resource claims.

@@ -9,7 +9,7 @@ from compiler.policy.rule import Finding, rule
 
 @rule("EFA011", severity=Severity.WARNING, pods=True)
 def env_without_effect(work: Work) -> Iterator[Finding]:
-    """An environment variable for the network has no effect on EFA, or none any more.
+    """An environment variable for the network has no effect on EFA, or no longer has one.
 
     Settings for InfiniBand verbs do not reach EFA, which NCCL uses through aws-ofi-nccl and libfabric; others were
     for versions long gone, or are misspelt (NCCL 2.30.7, src; aws-ofi-nccl 1.21.1; AWS distributed-training EFA

@@ -11,7 +11,7 @@ _SHARE = "maxUnhealthyNodeThresholdPercentage"
 
 @rule("HLT056", severity=Severity.WARNING)
 def repair_stops_at_one_sick_node(group: NodeGroup) -> Iterator[Finding]:
-    """One sick node is already a larger part of its node group than node repair goes on with.
+    """One sick node is already so large a part of its node group that node repair stops.
 
     EKS repairs no node of a group while more than `maxUnhealthyNodeThresholdPercentage` of its nodes are sick (EKS user
     guide, node-repair, commit dbc0b729): where one node is more than that, none is ever repaired. Karpenter stops at

@@ -13,7 +13,7 @@ _COMPARES = ("sha256sum", "sha512sum", "shasum", "gpg", "cosign")
 
 @rule("RUN063", severity=Severity.NOTE)
 def download_not_compared(step: Step) -> Iterator[Finding]:
-    """A Dockerfile downloads something that it installs, and compares it with nothing.
+    """A Dockerfile installs a download without verifying it.
 
     Whoever answers for the address decides what runs on every node, today or at the next build: an EFA installer
     `latest`, a script that is piped into a shell (SLSA, threats: use of a compromised dependency). A digest or a

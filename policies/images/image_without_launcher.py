@@ -13,7 +13,7 @@ _LAUNCHERS = ("torchrun", "deepspeed", "accelerate", "mpirun", "tune")
 
 @rule("RUN145", pods=True)
 def image_without_launcher(work: Work) -> Iterator[Finding]:
-    """A job starts torchrun, or another launcher, in an image of an operating system alone.
+    """A job starts torchrun, or another launcher, in an image with nothing but an operating system.
 
     Official images like `ubuntu`, `alpine` and `python` (docker-library/official-images) have no PyTorch and no MPI:
     containers end with `executable file not found`, on every node, after all nodes were launched.

@@ -18,7 +18,7 @@ _OPTIONS = {
 
 @rule("RUN142", severity=Severity.WARNING)
 def accelerators_unused(work: Work) -> Iterator[Finding]:
-    """A job with accelerators tells its program to leave them alone.
+    """A job with accelerators tells its program not to use them.
 
     `--backend gloo` and `--device cpu` are for tests on a laptop (PyTorch 2.8, torch.distributed, which backend to
     use): on a node of GPUs the program runs, many times slower, and nothing fails.

@@ -11,7 +11,7 @@ from compiler.policy.world import World
 
 @rule("RUN096")
 def parallel_degrees_differ_from_model(state: TrainingState, world: World) -> Iterator[Finding]:
-    """The command of a job divides its model otherwise than `model.parallel` says.
+    """The command of a job divides its model differently from `model.parallel`.
 
     The program does what its options say. What is judged by the spec is another model then: whether it fits the memory
     of the accelerators, whether the ranks that divide a layer are in one node, the batch of DeepSpeed. Read are the

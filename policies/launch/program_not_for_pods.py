@@ -22,7 +22,7 @@ _ELSEWHERE = {
 
 @rule("RUN140", severity=Severity.WARNING)
 def program_not_for_pods(work: Work) -> Iterator[Finding]:
-    """A job starts a program of another world: of Slurm, of Docker, of a host.
+    """A job starts a program that does not work in pods: one of Slurm, of Docker, or of a host.
 
     The command of a job runs in a container of its image, on every node, without a token and without a system around
     it. What is copied from a batch script or a shell of a host ends there with `command not found`.

@@ -10,7 +10,7 @@ from compiler.policy.rule import Finding, rule
 
 @rule("RUN136", severity=Severity.WARNING, pods=True)
 def variable_value_refused(work: Work) -> Iterator[Finding]:
-    """A variable has a value that its reader refuses, or passes over without a word.
+    """A variable has a value that its reader refuses, or silently ignores.
 
     Python ends at its start with a `PYTHONHASHSEED` that is no number, PyTorch raises at the first allocation with an
     unknown option of `PYTORCH_CUDA_ALLOC_CONF`, NCCL takes what it does not know for unset.

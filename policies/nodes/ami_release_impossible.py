@@ -15,7 +15,7 @@ _DATED = re.compile(r"[a-z0-9]+@v(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)\Z")
 
 @rule("HLT057")
 def ami_release_impossible(node_class: NodeClass, world: World) -> Iterator[Finding]:
-    """The alias of an AMI names a release of a day that is none, that is not yet, or before there were any.
+    """The alias of an AMI names a release whose date does not exist, is in the future, or is before the first release.
 
     Releases of EKS' AL2023 images are called by their day, like `v20260714` (awslabs/amazon-eks-ami, CHANGELOG.md).
     Karpenter finds no image for another one: the EC2NodeClass never gets ready, and no node is launched.

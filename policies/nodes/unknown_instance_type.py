@@ -2,16 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pools.plan import Pool
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.offers import nonexistent_type, other_sizes, place
 from compiler.plan.scheduling import INSTANCE_TYPE
-from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
 @rule("PLC018")
-def unknown_instance_type(pool: NodePool, world: World) -> Iterator[Finding]:
+def unknown_instance_type(pool: Pool, world: World) -> Iterator[Finding]:
     """A node pool names a size that its instance family does not have.
 
     Karpenter offers what EC2 has; a type that does not exist leaves the pool without any, and nothing says so (catalog:

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.platforms.eks.nodes.plan import NodePool
+from compiler.core.pools.plan import Pool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
 @rule("PLC003")
-def efa_across_zones(pool: NodePool, world: World) -> Iterator[Finding]:
+def efa_across_zones(pool: Pool, world: World) -> Iterator[Finding]:
     """A node pool with EFA spans several Availability Zones.
 
     EFA traffic does not leave a zone (EC2 user guide, EFA limitations): ranks in two zones cannot reach each other,

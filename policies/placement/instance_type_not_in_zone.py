@@ -3,16 +3,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.catalog import InstanceType
+from compiler.core.pools.plan import Pool
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.fit import not_offered
-from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
 @rule("PLC014", aliases=("type-not-in-zone",))
-def instance_type_not_in_zone(pool: NodePool, world: World) -> Iterator[Finding]:
+def instance_type_not_in_zone(pool: Pool, world: World) -> Iterator[Finding]:
     """The instance type is not offered in any zone of its pool.
 
     EC2 offers accelerated types in few zones (DescribeInstanceTypeOfferings): elsewhere a launch fails with

@@ -2,17 +2,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.core.pools.plan import Pool
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.offers import place
 from compiler.plan.scheduling import ZONE
-from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
 @rule("PLC002")
-def zone_not_in_region(pool: NodePool, world: World) -> Iterator[Finding]:
+def zone_not_in_region(pool: Pool, world: World) -> Iterator[Finding]:
     """A node pool names a zone that does not exist, or one of another Region than its other zones.
 
     A cluster lies in one Region, and its subnets in that Region's zones; a zone elsewhere has no subnet, and

@@ -9,7 +9,7 @@ from compiler.policy.world import World
 
 @rule("QUE007", aliases=("topology-needs-standing-nodes",))
 def topology_on_dynamic_pool(flavor: Flavor, world: World) -> Iterator[Finding]:
-    """A flavor places jobs by topology, and its pools start from nothing.
+    """A flavor places jobs by topology, and its pools scale from zero.
 
     Topology-aware scheduling counts nodes that exist and are Ready; scaling up for it needs a ProvisioningRequest,
     which Karpenter does not answer (kueue v0.19.2, TAS; karpenter core 1.15 has none). With no node standing,

@@ -32,12 +32,12 @@ def cpu_or_memory_too_small_for_accelerators(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, resources: {cpu: 8, memory: 64Gi}}]
     """
-    if work.main is None or work.accelerator is None:
+    if work.accelerator is None or (work.has_pods and work.main is None):
         return
     count = work.accelerator[1]
     for resource, (least, words, text) in _LEAST.items():
         limit = work.limits.get(resource)
-        if not limit:
+        if not limit and work.main is not None:
             limit = work.main.limits.get(resource)
         if limit is not None and limit < least * count:
             key = spec_key(resource)

@@ -160,10 +160,10 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
     (
         spec(tags={"cost": "42 & more"}),
         "tags.cost",
-        "`&` in `42 & more` stands in no value of an IAM tag",
+        "`&` in `42 & more` is not allowed in a value of an IAM tag",
         "letters",
     ),
-    (spec(tags={"who?": "me"}), "tags", "`?` in `who?` stands in no key", "letters, digits"),
+    (spec(tags={"who?": "me"}), "tags", "`?` in `who?` is not allowed in a key", "letters, digits"),
     (spec(tags={"AWS:cost": "me"}), "tags", "no tag that you may set", "of your own"),
     (spec(tags={f"t{number}": "" for number in range(41)}), "tags", "has 41 items", "at most 40"),
     # S3

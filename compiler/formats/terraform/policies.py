@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 
 from compiler.core.cloud.plan import AccessPolicy, Statement
-from compiler.formats.cloudformation.grammar import length, statements
+from compiler.formats.cloudformation.grammar import length
+from compiler.formats.cloudformation.iam import statement_of, statements_of
 from compiler.formats.terraform.values import is_filled_in, several_at, texts_at
 from compiler.lift.reader import Reader
-from compiler.places import Route
 
 
 def policy_of(
@@ -23,18 +22,12 @@ def policy_of(
         return None
     if not isinstance(body, dict):
         return None
-    read = []
-    for path, written in statements(body):
-        place = Route((*value.at, *path))
-        statement = _statement(Reader(written, place))
-        # No place in a text is known.
-        read.append(replace(statement, at=value.at, origins={}))
     return AccessPolicy(
         at=value.at,
         logical=logical,
         what=what,
         name=name,
-        statements=tuple(read),
+        statements=statements_of(body, value.at, _statement, placed=False),
         characters=_characters(value.word()),
     )
 
@@ -51,7 +44,6 @@ def _has_filled(values: Reader) -> bool:
 
 
 def _statement(body: Reader) -> Statement:
-    principal = body / "Principal"
     fields = {
         "actions": body / "Action",
         "not_actions": body / "NotAction",
@@ -59,26 +51,5 @@ def _statement(body: Reader) -> Statement:
         "not_resources": body / "NotResource",
     }
     given = fields.items()
-    unread = {name for name, field in given if _has_filled(field)}
-    conditions = {
-        operator: tuple(keys.mapping()) for operator, keys in (body / "Condition").entries()
-    }
-    return Statement(
-        at=body.at,
-        effect=(body / "Effect").text(),
-        actions=texts_at(fields["actions"]),
-        not_actions=texts_at(fields["not_actions"]),
-        resources=texts_at(fields["resources"]),
-        not_resources=texts_at(fields["not_resources"]),
-        principals=_principals(principal),
-        not_principals=bool(body / "NotPrincipal"),
-        conditions=conditions,
-        unread=frozenset(unread),
-    )
-
-
-def _principals(value: Reader) -> dict[str, tuple[str, ...]]:
-    if value.text() is not None:
-        return {value.word(): (value.word(),)}
-    kinds = value.entries()
-    return {kind: texts_at(names) for kind, names in kinds}
+    unread = frozenset(name for name, field in given if _has_filled(field))
+    return statement_of(body, texts_at, unread)

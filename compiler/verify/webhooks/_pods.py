@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from compiler.core.pods.plan import MISSPELT
+from compiler.manifest import Body
 from compiler.output.body import at, items
 from compiler.verify.amounts import amount as exact
 from compiler.verify.fault import Fault, Path, nearest, refused
@@ -63,6 +64,19 @@ def template(
                 f"selector requires `{key}: {value}`, the template {got}",
                 help=f"add the label `{key}: {value}` to the template",
             )
+
+
+def always_restarted(body: Body, kind: str) -> Iterator[Fault]:
+    """Faults of an object of apps/v1: its selector, and its pods, which Kubernetes always restarts."""
+    path = ("spec", "template")
+    yield from template(path, at(body, *path), selector=at(body, "spec", "selector"))
+    policy = at(body, *path, "spec", "restartPolicy")
+    if policy not in (None, "Always"):
+        yield refused(
+            (*path, "spec", "restartPolicy"),
+            f"pods of a {kind} restart always, not `{policy}`",
+            "leave it out",
+        )
 
 
 def tolerations(path: Path, values: list[dict[str, Any]]) -> Iterator[Fault]:

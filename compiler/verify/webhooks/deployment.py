@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.manifest import Body
-from compiler.output.body import at
-from compiler.verify.fault import Fault, refused
+from compiler.verify.fault import Fault
 from compiler.verify.webhooks import Lookup
-from compiler.verify.webhooks._pods import template
+from compiler.verify.webhooks._pods import always_restarted
 
 GROUP = "apps"
 
 
 def check(body: Body, lookup: Lookup) -> Iterator[Fault]:
-    yield from template(
-        ("spec", "template"), at(body, "spec", "template"), selector=at(body, "spec", "selector")
-    )
-    policy = at(body, "spec", "template", "spec", "restartPolicy")
-    if policy not in (None, "Always"):
-        path = ("spec", "template", "spec", "restartPolicy")
-        yield refused(path, f"pods of a Deployment restart always, not `{policy}`", "leave it out")
+    yield from always_restarted(body, "Deployment")

@@ -19,6 +19,7 @@ from compiler.platforms.eks.delivery.resolve import setting
 from compiler.platforms.eks.network.resolve import network
 from compiler.platforms.eks.nodes.plan import NodeGroup
 from compiler.platforms.eks.overrides.values import overridden
+from compiler.platforms.eks.release.ami import ami_build
 from compiler.platforms.eks.settings.spec import AT_EKS, ClusterSection
 
 if TYPE_CHECKING:
@@ -272,19 +273,12 @@ def _system(context: Context) -> NodeGroup:
 
 def _ami_release(context: Context) -> str | None:
     """The release of the system nodes' image, as EKS names it: the one that Karpenter's nodes boot, if it is AL2023."""
-    ami = context.release.components["ami"]
-    chosen = context.version("ami")
-    tested = context.release.version("ami")
-    if chosen in ami.images:
-        alias = chosen
-    else:
-        alias = tested
-    build = ami.images[alias].get(context.version("kubernetes"))
+    alias, build = ami_build(context)
     context.derive(
         "cluster",
         "system.ami",
         build,
         f"the release of {alias}: unpinned, two nodes may boot two images",
-        ami.builds_source,
+        context.release.components["ami"].builds_source,
     )
     return build

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from compiler.lowering.body import NO_SUBSTITUTION, given, head, path, tolerations
+from compiler.lowering.body import NO_SUBSTITUTION, given, head, manifest_in, tolerations
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
 from compiler.platforms.eks.addons.node_problem_detector import REQUESTS
@@ -22,7 +22,7 @@ from compiler.platforms.eks.health.plan import (
     ProblemDetector,
     ProblemMonitor,
 )
-from compiler.platforms.eks.rbac.plan import Access, Subject
+from compiler.platforms.eks.rbac.plan import Access, PolicyRule, Subject
 from compiler.platforms.eks.teams.lower import access_bodies
 
 FOLDER = "health"
@@ -34,13 +34,13 @@ def lower(plan: Plan) -> Iterator[Manifest]:
     """ConfigMap, DaemonSet and RBAC of each detector and each tainter."""
     for detector in plan.of(ProblemDetector):
         for body in detector_bodies(detector):
-            yield Manifest(body, path(FOLDER, body), detector.at)
+            yield manifest_in(FOLDER, body, detector.at)
     for burn_in in plan.of(BurnIn):
         for body in burn_in_bodies(burn_in):
-            yield Manifest(body, path(FOLDER, body), burn_in.at)
+            yield manifest_in(FOLDER, body, burn_in.at)
     for tainter in plan.of(ConditionTainter):
         for body in tainter_bodies(tainter):
-            yield Manifest(body, path(FOLDER, body), tainter.at)
+            yield manifest_in(FOLDER, body, tainter.at)
 
 
 def detector_bodies(detector: ProblemDetector) -> list[Body]:
@@ -50,24 +50,22 @@ def detector_bodies(detector: ProblemDetector) -> list[Body]:
     for node in detector.monitors:
         text = json.dumps(monitor(node), indent=2)
         data[f"{node.name}.json"] = f"{text}\n"
-    access = Access(
-        at=detector.at,
-        name=name,
-        namespace="",
-        rules=DETECTOR_RIGHTS,
-        subjects=(Subject("ServiceAccount", name, namespace),),
-    )
     daemon_set = _daemon_set(detector, _digest(data))
-    return [*_around(data, access), *_own_node_only(name, namespace), daemon_set]
+    return [*_around(detector, data, DETECTOR_RIGHTS), *_own_node_only(name, namespace), daemon_set]
 
 
-def _around(data: dict[str, str], access: Access) -> list[Body]:
-    """What the pods of a workload read, and as whom they may do what."""
-    account = access.subjects[0]
-    name, namespace = account.name, account.namespace
+def _around(
+    node: ProblemDetector | ConditionTainter | BurnIn,
+    data: dict[str, str],
+    rules: tuple[PolicyRule, ...],
+) -> list[Body]:
+    """What the pods of a workload read, and their service account with its rights."""
+    name, namespace = node.name, node.namespace
     config_map = head("v1", "ConfigMap", name, namespace, annotations=NO_SUBSTITUTION)
     config_map["data"] = data
     service_account = head("v1", "ServiceAccount", name, namespace)
+    account = Subject("ServiceAccount", name, namespace)
+    access = Access(at=node.at, name=name, namespace="", rules=rules, subjects=(account,))
     return [config_map, service_account, *access_bodies(access)]
 
 
@@ -207,17 +205,9 @@ def _command(detector: ProblemDetector) -> list[str]:
 
 def tainter_bodies(tainter: ConditionTainter) -> list[Body]:
     """A Deployment that watches node conditions and sets or lifts the taint. Its program needs only Python."""
-    name, namespace = tainter.name, tainter.namespace
     data = _program("condition_tainter.py")
-    access = Access(
-        at=tainter.at,
-        name=name,
-        namespace="",
-        rules=TAINTER_RIGHTS,
-        subjects=(Subject("ServiceAccount", name, namespace),),
-    )
     deployment = _deployment(tainter, _digest(data))
-    return [*_around(data, access), deployment]
+    return [*_around(tainter, data, TAINTER_RIGHTS), deployment]
 
 
 def _deployment(tainter: ConditionTainter, digest: str) -> Body:
@@ -300,14 +290,7 @@ def burn_in_bodies(node: BurnIn) -> Iterator[Body]:
     """A program, the rights that it needs, and the pods that run it around the test."""
     name, namespace = node.name, node.namespace
     data = _program("burn_in.py")
-    access = Access(
-        at=node.at,
-        name=name,
-        namespace="",
-        rules=BURN_IN_RIGHTS,
-        subjects=(Subject("ServiceAccount", name, namespace),),
-    )
-    yield from _around(data, access)
+    yield from _around(node, data, BURN_IN_RIGHTS)
     yield from _own_node_only(name, namespace)
     yield _burn_in_set(node, _digest(data))
 

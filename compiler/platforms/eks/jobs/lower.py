@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from compiler.lowering.body import NO_PRUNE, given, head, path, unsubstituted
+from compiler.lowering.body import NO_PRUNE, given, head, manifest_in, unsubstituted
 from compiler.manifest import Body, Manifest
 from compiler.output.artifact import Places
 from compiler.plan import Plan
@@ -28,15 +28,14 @@ def lower(plan: Plan) -> Iterator[Manifest]:
     for runtime in plan.of(Runtime):
         if runtime.kind:  # the pods of a job itself
             continue
-        body = runtime_body(runtime)
-        yield Manifest(body, path(RUNTIMES, body), runtime.at, runtime_origins(runtime))
+        yield manifest_in(RUNTIMES, runtime_body(runtime), runtime.at, runtime_origins(runtime))
     for files in plan.of(FileSet):
         body = files_body(files)
         places: Places = {}
         for key in files.files:
             origin = files.where(f"files.{key}")
             places["data", key] = origin
-        yield Manifest(body, path(JOBS, body), files.at, places)
+        yield manifest_in(JOBS, body, files.at, places)
     for job in plan.of(TrainJob):
         manifest = called(job.kind).manifest(plan, job)
         if manifest is not None:

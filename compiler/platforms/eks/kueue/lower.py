@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from compiler.core.queues.plan import FlavorQuotas, Quota, ResourceGroup
-from compiler.lowering.body import given, head, path, taints, tolerations
+from compiler.lowering.body import given, head, manifest_in, taints, tolerations
 from compiler.manifest import Body, Manifest
 from compiler.output.artifact import Places
 from compiler.plan import Plan, Quantity
@@ -26,33 +26,23 @@ FOLDER = "queues"
 def lower(plan: Plan) -> Iterator[Manifest]:
     """Everything of the queues but the manager's configuration, which its Helm release carries."""
     for topology in plan.of(Topology):
-        body = topology_body(topology)
-        yield Manifest(body, path(FOLDER, body), topology.at)
+        yield manifest_in(FOLDER, topology_body(topology), topology.at)
     for flavor in plan.of(Flavor):
         body = flavor_body(flavor)
-        yield Manifest(
-            body,
-            path(FOLDER, body),
-            flavor.at,
-            {("spec", "nodeLabels"): flavor.where("node_labels")},
+        yield manifest_in(
+            FOLDER, body, flavor.at, {("spec", "nodeLabels"): flavor.where("node_labels")}
         )
     for cohort in plan.of(Cohort):
-        body = cohort_body(cohort)
-        yield Manifest(body, path(FOLDER, body), cohort.at, cohort_origins(cohort))
+        yield manifest_in(FOLDER, cohort_body(cohort), cohort.at, cohort_origins(cohort))
     for queue in plan.of(ClusterQueue):
-        body = cluster_queue_body(queue)
-        yield Manifest(body, path(FOLDER, body), queue.at, queue_origins(queue))
+        yield manifest_in(FOLDER, cluster_queue_body(queue), queue.at, queue_origins(queue))
     for local in plan.of(LocalQueue):
         body = local_queue_body(local)
-        yield Manifest(
-            body,
-            path(FOLDER, body),
-            local.at,
-            {("metadata", "namespace"): local.where("namespace")},
+        yield manifest_in(
+            FOLDER, body, local.at, {("metadata", "namespace"): local.where("namespace")}
         )
     for priority in plan.of(WorkloadPriority):
-        body = priority_body(priority)
-        yield Manifest(body, path(FOLDER, body), priority.at)
+        yield manifest_in(FOLDER, priority_body(priority), priority.at)
 
 
 def topology_body(topology: Topology) -> Body:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.lowering.body import head, path
-from compiler.manifest import Body, Manifest
+from compiler.lowering.body import head, manifest_in
+from compiler.manifest import Body
 from compiler.output import Artifact
 from compiler.plan import Plan
 from compiler.platforms.eks.network.plan import MadeNetwork, PolicySwitch
@@ -15,8 +15,7 @@ def lower(plan: Plan) -> Iterator[Artifact]:
     """One template, where the spec asks for more than eksctl's VPC."""
     switch = plan.one(PolicySwitch)
     if switch is not None:
-        body = policy_switch(switch)
-        yield Manifest(body, path("platform", body), switch.at)
+        yield manifest_in("platform", policy_switch(switch), switch.at)
     made = plan.one(MadeNetwork)
     if made is not None:
         from compiler.platforms.eks.network.stack import network_stack

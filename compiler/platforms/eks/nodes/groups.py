@@ -20,6 +20,7 @@ from compiler.plan.units import Quantity
 from compiler.platforms.eks.nodes.boot import boot_of_pool, boot_place
 from compiler.platforms.eks.nodes.parts import Part, parts
 from compiler.platforms.eks.nodes.plan import NodeGroup
+from compiler.platforms.eks.release.ami import ami_build
 from compiler.platforms.eks.settings.launcher import Refused
 
 _EKSCTL = "eksctl v0.230.0"
@@ -27,7 +28,7 @@ _EKSCTL = "eksctl v0.230.0"
 
 def node_groups(context: Context, pool: Pool) -> Iterator[NodeGroup]:
     """The node groups of a pool: one, or one for each of its reservations."""
-    ami_release = _ami_release(context)
+    _, ami_release = ami_build(context)
     for part in parts(pool):
         yield _node_group(context, pool, part, ami_release)
     context.derive(
@@ -110,19 +111,6 @@ def _node_group(context: Context, pool: Pool, part: Part, ami_release: str | Non
             "ami_family": at / "managedNodeGroup",
         },
     )
-
-
-def _ami_release(context: Context) -> str | None:
-    """The release of the image that Karpenter's nodes boot, as EKS names it; one release has an image of each variant
-    (awslabs/amazon-eks-ami, releases)."""
-    ami = context.release.components["ami"]
-    chosen = context.version("ami")
-    tested = context.release.version("ami")
-    if chosen in ami.images:
-        alias = chosen
-    else:
-        alias = tested
-    return ami.images[alias].get(context.version("kubernetes"))
 
 
 def _repair(pool: Pool) -> Mapping[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.lowering.body import NO_PRUNE, given, head, path, quantities, taints
+from compiler.lowering.body import NO_PRUNE, given, head, manifest_in, quantities, taints
 from compiler.manifest import Body, Manifest
 from compiler.output.artifact import Places
 from compiler.plan import Plan
@@ -27,18 +27,15 @@ FOLDER = "platform"
 def lower(plan: Plan) -> Iterator[Manifest]:
     """A class and a NodePool for every pool, and an overlay where Karpenter has to know more."""
     for node in plan.of(NodeClass):
-        body = node_class(node)
-        yield Manifest(body, path(FOLDER, body), node.at, _class_origins(node))
+        yield manifest_in(FOLDER, node_class(node), node.at, _class_origins(node))
     for auto in plan.of(AutoNodeClass):
-        body = auto_node_class(auto)
-        yield Manifest(body, path(FOLDER, body), auto.at, _auto_origins(auto))
+        yield manifest_in(FOLDER, auto_node_class(auto), auto.at, _auto_origins(auto))
     for pool in plan.of(NodePool):
-        body = node_pool(pool)
-        yield Manifest(body, path(FOLDER, body), pool.at, _pool_origins(pool))
+        yield manifest_in(FOLDER, node_pool(pool), pool.at, _pool_origins(pool))
     for overlay in plan.of(NodeOverlay):
         body = node_overlay(overlay)
         places: Places = {("spec", "capacity"): overlay.where("capacity")}
-        yield Manifest(body, path(FOLDER, body), overlay.at, places)
+        yield manifest_in(FOLDER, body, overlay.at, places)
 
 
 def _class_origins(node: NodeClass) -> Places:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from compiler.lowering.body import NO_PRUNE, given, head, path
+from compiler.lowering.body import NO_PRUNE, given, head, manifest_in
 from compiler.lowering.stack import KEPT, STACKS, pod_identity, role_policy, tag_list, template
-from compiler.manifest import Body, Manifest
+from compiler.manifest import Body
 from compiler.output import Artifact
 from compiler.output.artifact import Places
 from compiler.places import Route
@@ -31,8 +31,7 @@ def lower(plan: Plan) -> Iterator[Artifact]:
     Flux prunes no secret: the pods of a run that goes on may still need it.
     """
     for store in plan.of(SecretStore):
-        body = store_body(store)
-        yield Manifest(body, path(FOLDER, body), store.at)
+        yield manifest_in(FOLDER, store_body(store), store.at)
     for secret in plan.of(ExternalSecret):
         body = secret_body(secret)
         places: Places = {
@@ -41,7 +40,7 @@ def lower(plan: Plan) -> Iterator[Artifact]:
             ("spec", "refreshInterval"): secret.where("refresh"),
             ("spec", "target", "template"): secret.where("type"),
         }
-        yield Manifest(body, path(FOLDER, body), secret.at, places)
+        yield manifest_in(FOLDER, body, secret.at, places)
     key = plan.one(SopsKey)
     if key is not None:
         yield _stack("sops", "How Flux decrypts Secrets", _decryption(key), key.at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.lowering.body import NO_PRUNE, given, head, path, quantities
+from compiler.lowering.body import NO_PRUNE, given, head, manifest_in, quantities
 from compiler.manifest import Body, Manifest
 from compiler.plan import Plan
 from compiler.platforms.eks.delivery.plan import DisruptionBudget
@@ -32,31 +32,28 @@ def lower(plan: Plan) -> Iterator[Manifest]:
             labels=namespace.labels,
             annotations=None if namespace.prune else NO_PRUNE,
         )
-        yield Manifest(body, path(FOLDER, body), namespace.at)
+        yield manifest_in(FOLDER, body, namespace.at)
     for quota in plan.of(ResourceQuota):
         body = {
             **head("v1", "ResourceQuota", quota.name, quota.namespace),
             "spec": {"hard": quantities(quota.hard)},
         }
-        yield Manifest(body, path(FOLDER, body), quota.at)
+        yield manifest_in(FOLDER, body, quota.at)
     for account in plan.of(ServiceAccount):
         body = {
             **head("v1", "ServiceAccount", account.name, account.namespace),
             "automountServiceAccountToken": account.automount,
         }
-        yield Manifest(body, path(account.folder, body), account.at)
+        yield manifest_in(account.folder, body, account.at)
     for access in plan.of(Access):
         for body in access_bodies(access):
-            yield Manifest(body, path(access.folder, body), access.at)
+            yield manifest_in(access.folder, body, access.at)
     for policy in plan.of(NetworkPolicy):
-        body = network_policy(policy)
-        yield Manifest(body, path(FOLDER, body), policy.at)
+        yield manifest_in(FOLDER, network_policy(policy), policy.at)
     for priority in plan.of(PodPriority):
-        body = priority_class(priority)
-        yield Manifest(body, path(FOLDER, body), priority.at)
+        yield manifest_in(FOLDER, priority_class(priority), priority.at)
     for budget in plan.of(DisruptionBudget):
-        body = disruption_budget(budget)
-        yield Manifest(body, path(FOLDER, body), budget.at)
+        yield manifest_in(FOLDER, disruption_budget(budget), budget.at)
 
 
 def access_bodies(access: Access) -> tuple[Body, Body]:

@@ -11,8 +11,8 @@ from compiler.core.storage.plan import (
     VolumeClaim,
     VolumeClass,
 )
-from compiler.lowering.body import NO_PRUNE, given, head, path
-from compiler.manifest import Body, Manifest
+from compiler.lowering.body import NO_PRUNE, given, head, manifest_in
+from compiler.manifest import Body
 from compiler.output import Artifact
 from compiler.output.artifact import Places
 from compiler.plan import Plan
@@ -27,9 +27,9 @@ def lower(plan: Plan) -> Iterator[Artifact]:
             ("parameters", name): volume_class.where(f"parameters.{name}")
             for name in volume_class.parameters
         }
-        yield Manifest(
+        yield manifest_in(
+            FOLDER,
             body,
-            path(FOLDER, body),
             volume_class.at,
             {
                 ("parameters",): volume_class.where("parameters"),
@@ -40,9 +40,9 @@ def lower(plan: Plan) -> Iterator[Artifact]:
         )
     for volume in plan.of(PersistentVolume):
         body = volume_body(volume)
-        yield Manifest(
+        yield manifest_in(
+            volume.folder,
             body,
-            path(volume.folder, body),
             volume.at,
             {
                 ("spec", "capacity"): volume.where("size"),
@@ -51,8 +51,7 @@ def lower(plan: Plan) -> Iterator[Artifact]:
             },
         )
     for claim in plan.of(VolumeClaim):
-        body = claim_body(claim)
-        yield Manifest(body, path(claim.folder, body), claim.at)
+        yield manifest_in(claim.folder, claim_body(claim), claim.at)
 
 
 def volume_body(volume: PersistentVolume) -> Body:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from compiler.context import Context
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import Launcher
+from compiler.core.jobs.starters import first_named
 
 _SET = "trainer v2.3.0, jax plugin"
 _ANOTHER = ("torchrun", "mpirun", "mpiexec", "torch.distributed.run")
@@ -70,10 +71,7 @@ def _check_release(context: Context, job: Job) -> None:
 def _check_command(context: Context, job: Job) -> None:
     """Each pod starts the program once; a launcher in it starts several, all with the same process id."""
     spec = job.spec
-    words = [*spec.command, *spec.args]
-    line = "\n".join(words)
-    named = (name for name in _ANOTHER if name in line)
-    other = next(named, None)
+    other = first_named((*spec.command, *spec.args), _ANOTHER)
     if other is not None:
         context.fault(
             "RES131",

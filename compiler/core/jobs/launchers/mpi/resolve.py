@@ -17,6 +17,7 @@ from compiler.context import Context
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import Launcher
 from compiler.core.jobs.launchers.mpi.spec import Mpi
+from compiler.core.jobs.starters import first_named
 from compiler.core.jobs.variables import variable
 from compiler.core.pods.plan import Container, EnvVar, Mount, Pod, ReplicatedJob, Volume
 from compiler.diagnostics.diagnostic import listed
@@ -229,8 +230,7 @@ def _check_command(context: Context, job: Job) -> None:
     words = [*spec.command, *spec.args]
     line = "\n".join(words)
     place = job.at / "command"
-    named = (name for name in _TORCHRUN if name in line)
-    torchrun = next(named, None)
+    torchrun = first_named(words, _TORCHRUN)
     if torchrun is not None:
         context.fault(
             "RES131",

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from compiler.core.jobs.retrying import job_retries
+from compiler.core.jobs.starters import first_named
 from compiler.core.pods.plan import (
     ACCELERATORS,
     HEAD,
@@ -347,10 +348,7 @@ def _check_deadline(context: Context, job: Job) -> None:
 def _check_command(context: Context, job: Job) -> None:
     """The command runs once, on the head, and no kubelet fills variables in."""
     spec = job.spec
-    words = [*spec.command, *spec.args]
-    line = "\n".join(words)
-    named = (name for name in _STARTERS if name in line)
-    starter = next(named, None)
+    starter = first_named((*spec.command, *spec.args), _STARTERS)
     if starter is not None:
         context.fault(
             "RES202",
