@@ -24,6 +24,7 @@ from compiler.model.work import Choice, Offer, Work, patched_selector, patched_t
 from compiler.places import Route
 from compiler.plan import Plan, Quantity
 from compiler.plan.scheduling import INSTANCE_TYPE, Requirement
+from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.flux.plan import HelmRelease, chart_version
 from compiler.platforms.eks.jobs.plan import (
     TRAINER_CHART,
@@ -36,6 +37,7 @@ from compiler.platforms.eks.jobs.plan import (
 from compiler.platforms.eks.kueue.plan import ClusterQueue, Cohort, LocalQueue, queue_of
 from compiler.platforms.eks.nodes.plan import NodeOverlay
 from compiler.platforms.eks.third_party_workloads.plan import PodSet, Workload
+from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
 
 Landing = tuple[tuple[Pool, ...], tuple[Offer, ...], tuple[InstanceType, ...]]
 RoomKey = tuple[str, bool, float]
@@ -201,6 +203,8 @@ class Reading(Nodes):
         if job.has_all_efa and offers:
             efa = min(self.efa_of(pool, instance) for pool, instance in offers)
             asks = {**asks, EFA: Quantity.of(efa)} if efa else asks
+        if job.has_whole_nodes and offers:
+            asks = {**_devices(offers), **asks}
         words = (*written.command, *written.args)
         return Work(
             job=job,
@@ -376,6 +380,15 @@ class Reading(Nodes):
                 by_namespace.setdefault(namespace, []).append(manifest)
         return by_namespace
 
+    # -- the cluster
+
+    @cached_property
+    def region(self) -> str:
+        """The Region that all clusters of the plan are in; empty where it is unknown."""
+        regions = {cluster.region for cluster in self.plan.of(Cluster)}
+        regions |= {cluster.region for cluster in self.plan.of(SlurmCluster)}
+        return regions.pop() if len(regions) == 1 else ""
+
     # -- delivery
 
     @cached_property
@@ -433,6 +446,16 @@ def _landing(choices: tuple[Choice, ...]) -> Landing:
                 offers[pool.name, instance.name] = (pool, instance)
                 types[instance.name] = instance
     return (tuple(pools.values()), tuple(offers.values()), tuple(types.values()))
+
+
+def _devices(offers: tuple[Offer, ...]) -> Resources:
+    """The accelerators of a node, where all that a job may get have the same kind: those of the smallest."""
+    kinds = {instance.accelerator_resource for _, instance in offers}
+    if len(kinds) != 1:
+        return {}
+    count = min(instance.accelerators for _, instance in offers)
+    (resource,) = kinds
+    return {resource: Quantity.of(count)} if resource and count else {}
 
 
 def _can_apply(patch: Patch, runtime: Runtime) -> bool:

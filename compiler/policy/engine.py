@@ -184,6 +184,7 @@ class Subjects:
         self._manifests: dict[str, list[Manifest]] = {}
         self._works = tuple(world.works)
         self._with_pods = (*self._works, *world.pods)
+        self._in_pods = tuple(work for work in self._works if work.has_pods)
         by_class: dict[type, list[PlanNode]] = {}
         for node in _nodes(world.plan):
             by_class.setdefault(type(node), []).append(node)
@@ -201,7 +202,7 @@ class Subjects:
         if rule.subject is Plan:
             return (self._world.plan,)
         if rule.subject is Work:
-            return self._with_pods if rule.pods else self._works
+            return self._of_jobs(rule)
         if rule.subject is Manifest:
             if not rule.kinds:
                 return self._world.manifests
@@ -210,6 +211,14 @@ class Subjects:
                 manifests += self._manifests.get(kind, ())
             return manifests
         return self._nodes.get(rule.subject, ())
+
+    def _of_jobs(self, rule: Rule) -> Sequence[Work]:
+        """Jobs, those of any platform or those in pods, and third-party pods too where they are like one."""
+        if not rule.kubernetes:
+            return self._with_pods if rule.pods else self._works
+        if not rule.pods:
+            return self._in_pods
+        return (*self._in_pods, *self._world.pods)
 
 
 def _kind(manifest: Manifest) -> str:

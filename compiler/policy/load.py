@@ -342,6 +342,8 @@ def _argument_fault(rule: Rule) -> str:
         return "`params` is not a mapping of names to defaults"
     if not is_texts(rule.kinds):
         return '`kinds` is not a tuple, like `("batch/Job",)`'
+    if not isinstance(rule.kubernetes, str):
+        return "`kubernetes` is not text that says why"
     if not is_texts(rule.aliases):
         return '`aliases` is not a tuple, like `("old-name",)`'
     if not isinstance(rule.enabled, bool):

@@ -101,9 +101,10 @@ class Rule:
 
     ``subject`` is the class that ``check`` is run on: a plan node, ``Plan``, ``Work`` or ``Manifest`` (then only the
     ``kinds`` given, as ``group/Kind`` with an empty group for core kinds; all kinds if there are none). ``pods``: a
-    rule on ``Work`` that holds for the pods of any kind. ``doc`` is the manual page: its first line says what the
-    rule finds, its examples are its tests. ``aliases`` are slugs
-    that the rule had before. A rule that is not ``enabled`` runs only where ``policy.yaml`` sets its level.
+    rule on ``Work`` that holds for the pods of any kind. ``kubernetes``: why a rule on ``Work`` holds for jobs in pods
+    alone; others are not shown to it. ``doc`` is the manual page: its first line says what the rule finds, its examples
+    are its tests. ``aliases`` are slugs that the rule had before. A rule that is not ``enabled`` runs only where
+    ``policy.yaml`` sets its level.
     """
 
     code: str
@@ -115,6 +116,7 @@ class Rule:
     params: Mapping[str, Any] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()
     pods: bool = False
+    kubernetes: str = ""
     needs_world: bool = True
     file: str = ""
     aliases: tuple[str, ...] = ()
@@ -169,6 +171,7 @@ def rule(
     params: Mapping[str, Any] = NO_PARAMS,
     kinds: tuple[str, ...] = (),
     pods: bool = False,
+    kubernetes: str = "",
     aliases: tuple[str, ...] = (),
     enabled: bool = True,
 ) -> Callable[[F], F]:
@@ -183,6 +186,7 @@ def rule(
 
     ``kinds``, of a rule on ``Manifest``: those that it is run on, as ``group/Kind``.
     ``pods``, of a rule on ``Work``: it also runs on third-party workloads, of which only the pods are known.
+    ``kubernetes``, of a rule on ``Work``: why it holds in Kubernetes alone; it sees no job of another platform.
     ``aliases`` are former slugs, which settings may still use. ``enabled=False`` makes a rule that is off until
     ``levels:`` of ``policy.yaml`` sets its level by code or slug; ``severity`` is then the level that you suggest.
     """
@@ -198,6 +202,7 @@ def rule(
             params=params,
             kinds=kinds,
             pods=pods,
+            kubernetes=kubernetes,
             needs_world=function.__code__.co_argcount > 1,
             file=function.__code__.co_filename,
             aliases=aliases,
