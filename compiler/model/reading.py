@@ -145,7 +145,8 @@ class Reading(Nodes):
                 queue=self._queue(job),
                 nodes=_nodes(job, None),
                 kind=job.kind,
-                unknown=False,
+                # Of others a job that says nothing goes to a default that the set does not show.
+                unknown=not self.plan.closed and not job.selector,
             )
         runtime = self._runtime(job)
         pod = self._pod(job, runtime)
