@@ -459,7 +459,8 @@ class Work:
         """The place of what is asked of a resource: in the TrainJob, or else in the runtime."""
         for node in self._sources():
             if resource in node.limits:
-                return node.where("limits") / resource
+                own = node.origins.get(f"limits.{resource}")
+                return own or node.where("limits") / resource
             if resource in node.requests:
                 return node.where("requests") / resource
         return self.job.where("limits")

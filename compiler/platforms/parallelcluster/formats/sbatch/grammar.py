@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from compiler.dataclass import dataclass
+from compiler.platforms.parallelcluster.formats.sbatch.options import whole_name
 
 SHORT = {
     "A": "account",
@@ -117,7 +118,8 @@ def _options(line: int, text: str) -> Iterator[Directive]:
 def _option(word: str) -> tuple[str, str, bool]:
     """The long name of an option, its value, and whether that is the next word."""
     if word.startswith("--"):
-        name, has_value, value = word[2:].partition("=")
+        written, has_value, value = word[2:].partition("=")
+        name = whole_name(written)
         return name, value, not has_value and name not in FLAGS
     if word.startswith("-") and len(word) > 1:
         name = SHORT.get(word[1], word[1])

@@ -33,6 +33,7 @@ _OPTIONS_OF_SRUN = {
     "--container-workdir": "working_dir",
 }
 _UNITS = {"k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
+_OF_GPUS = f"limits.{GPU}"
 _AMOUNTS = ("gres", "gpus", "gpus-per-node", "gpus-per-task", "mem", "cpus-per-task")
 _OTHER_AMOUNTS = ("gpus", "gpus-per-task", "gpus-per-socket", "tres-per-task")
 _KEEPING = frozenset(("container-name", "container-save", "container-mount-home"))
@@ -173,8 +174,9 @@ class _Script:
         if directive is None:
             return
         self._origins.setdefault(field, self._at / directive.line)
-        if field == "requests":
+        if field.startswith("limits."):
             self._origins.setdefault("limits", self._at / directive.line)
+            self._origins.setdefault("requests", self._at / directive.line)
 
     def _place_words(self, srun: Statement) -> None:
         """The lines of what ``srun`` says: each option may stand on its own."""
@@ -210,11 +212,11 @@ class _Script:
     def _requests(self) -> dict[str, Quantity]:
         """What one node of the job asks for, as far as it is said."""
         found: dict[str, Quantity] = {}
-        tasks = self._count("ntasks-per-node", "requests") or 1
-        cpus = self._count("cpus-per-task", "requests")
+        tasks = self._count("ntasks-per-node", "processes") or 1
+        cpus = self._count("cpus-per-task", "limits.cpu")
         if cpus is not None:
             found["cpu"] = Quantity.of(cpus * tasks)
-        memory = _bytes(self._value("mem", "requests"))
+        memory = _bytes(self._value("mem", "limits.memory"))
         if memory:
             found["memory"] = Quantity.of(memory)
         gpus = self._gpus(tasks)
@@ -224,16 +226,16 @@ class _Script:
 
     def _gpus(self, tasks: int) -> int:
         """The GPUs of each node."""
-        of_node = _gpus(self._value("gres", "requests")) or _gpus(
-            self._value("gpus-per-node", "requests"), named=False
+        of_node = _gpus(self._value("gres", _OF_GPUS)) or _gpus(
+            self._value("gpus-per-node", _OF_GPUS), named=False
         )
         if of_node:
             return of_node
-        total = _gpus(self._value("gpus", "requests"), named=False)
+        total = _gpus(self._value("gpus", _OF_GPUS), named=False)
         nodes = self._count("nodes", "nodes") or 0
         if total and nodes and total % nodes == 0:
             return total // nodes
-        of_task = _gpus(self._value("gpus-per-task", "requests"), named=False)
+        of_task = _gpus(self._value("gpus-per-task", _OF_GPUS), named=False)
         return of_task * tasks if "ntasks-per-node" in self._options else 0
 
     def _variables(self) -> tuple[list[EnvVar], list[tuple[str, str]], list[StoredValue]]:
