@@ -49,9 +49,12 @@ IN_CONTAINER = "srun --container-mounts=/fsx:/fsx --container-image="
 SCRIPTS: dict[str, tuple[str, int]] = {
     "EFA010": (f"{TWO}export FI_PROVIDER=tcp\nsrun torchrun train.py\n", 6),
     "EFA020": (f"{TWO}export NCCL_SOCKET_IFNAME=ib0\nsrun torchrun train.py\n", 6),
+    "LIM001": (f"{HEAD}#SBATCH --nodes=2\n#SBATCH --gres=gpu:16\nsrun torchrun train.py\n", 5),
     "LIM003": (f"{HEAD}#SBATCH --nodes=8\n#SBATCH --gres=gpu:8\nsrun torchrun train.py\n", 4),
     "LIM008": (f"{HEAD}#SBATCH --nodes=2\n#SBATCH --gres=gpu:4\nsrun torchrun train.py\n", 5),
     "LIM015": (f"{HEAD}#SBATCH --gres=gpu:8\n#SBATCH --mem=4G\nsrun torchrun train.py\n", 5),
+    "SLM001": (f"{TWO.replace('partition=gpu', 'partition=gpus')}srun torchrun train.py\n", 3),
+    "SLM005": (f"{TWO}torchrun --nnodes=2 train.py\n", 6),
     "RUN009": (f"{TWO}srun torchrun --nnodes=2 --rdzv_backend=c10d train.py\n", 6),
     "RUN010": (f"{TWO}NODES=4\nsrun torchrun --nnodes=$NODES train.py\n", 7),
     "RUN011": (f"{TWO}GPUS=4\nsrun torchrun --nproc_per_node=$GPUS train.py\n", 7),

@@ -56,7 +56,9 @@ def _is_open(whole: Whole, fault: Fault) -> bool:
         return inner is None and _NAME.fullmatch(str(name)) is not None  # `{SUBNET}` without quotes
     if not isinstance(value, str):
         return False
-    return placeholder(value) or (_NAME.fullmatch(value.strip("{}")) is not None and value[0] == "{")
+    return placeholder(value) or (
+        _NAME.fullmatch(value.strip("{}")) is not None and value[0] == "{"
+    )
 
 
 def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
