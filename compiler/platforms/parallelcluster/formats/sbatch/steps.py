@@ -31,7 +31,7 @@ _FLAGS_OF_SRUN = FLAGS | frozenset((
 ))  # fmt: skip
 """Options of srun that need no value."""
 _SHORT_FLAGS = "EHKOQRTXZkluv"
-_ENDS = frozenset(("||", "&&", ";", "&", "|", "2>&1", ">", ">>", "|&"))
+_ENDS = frozenset(("||", "&&", ";", "&", "|", "|&", ">", ">>", "2>", "&>", ">&"))
 _ARRAY = re.compile(
     r"(?:declare\s+-a\s+|local\s+(?:-a\s+)?|export\s+)?([A-Za-z_]\w*)\+?=\((.*)\)$", re.DOTALL
 )
@@ -127,8 +127,11 @@ def _trains(step: Step) -> bool:
 
 def _step(statement: Statement, text: str, values: Values) -> Step | None:
     filled, known = values.filled(text)
+    lexer = shlex.shlex(filled, posix=True, punctuation_chars=";&|")
+    lexer.whitespace_split = True
+    lexer.commenters = ""
     try:
-        words = shlex.split(filled)[1:]
+        words = list(lexer)[1:]
     except ValueError:
         return None
     options: dict[str, str] = {}
