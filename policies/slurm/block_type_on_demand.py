@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.catalog import prices
 from compiler.diagnostics import Severity
 from compiler.platforms.parallelcluster.partitions.plan import ComputeResource, Partition
 from compiler.policy.rule import Finding, rule
@@ -74,6 +73,8 @@ def block_type_on_demand(partition: Partition, world: World) -> Iterator[Finding
 
 def _only_in_blocks(resource: ComputeResource, world: World) -> bool:
     """Whether the Region of the cluster has a price in blocks for all types of a resource, and none on demand."""
+    from compiler.catalog import prices  # few clusters get here
+
     region = world.region
     if not region or not resource.instance_types:
         return False
