@@ -54,7 +54,7 @@ _TEMPLATE = re.compile(
     r"^(?:AWSTemplateFormatVersion|Resources)\s*:|\A\s*\{\s*\"(?:AWS|Resources)", re.MULTILINE
 )
 _DOCKERFILE = re.compile(r"^FROM \S+", re.MULTILINE)
-_SLURM = re.compile(r"^(?:#!|Scheduling:|HeadNode:)", re.MULTILINE)
+SLURM = re.compile(r"^(?:#!|Scheduling:|HeadNode:)", re.MULTILINE)
 _DATA = Path(__file__).with_name("data")
 
 
@@ -132,7 +132,7 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
     if _DOCKERFILE.search(text):
         file = Artifact(path="Dockerfile", format="dockerfile", text=text)
         return lifted_plan([file], closed=False), []
-    if _SLURM.search(text):
+    if SLURM.search(text):
         return from_slurm(text), []
     try:
         documents = list(filter(None, yaml.safe_load_all(text)))

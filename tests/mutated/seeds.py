@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from compiler.examples.overlay import merged, overlaid
-from compiler.examples.rehearse import base_set, base_spec
+from compiler.examples.rehearse import SLURM, base_set, base_spec
 from compiler.policy.load import load_rules
 from tests.platforms.parallelcluster.test_scripts import HARD
 from tests.policy.test_platforms import CLUSTER, SCRIPTS
@@ -76,7 +76,7 @@ def _examples() -> Iterator[Seed]:
     for rule in rules:
         for number, text in enumerate((*rule.fails, *rule.passes)):
             name = f"{rule.slug}-{number}"
-            if re.search(_SLURM, text, re.MULTILINE):
+            if SLURM.search(text):
                 yield from _parts(name, text)
                 continue
             seed = _example(name, text)
@@ -102,7 +102,6 @@ def _example(name: str, text: str) -> Seed | None:
     return Seed("check", name, _dumped([spec]))
 
 
-_SLURM = r"^(?:#!|Scheduling:|HeadNode:)"
 SCRIPT = ".sbatch"
 
 
