@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import subprocess
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def types(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def types(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The answers of EC2 that moto ships."""
     package = find_spec("moto")
     assert package is not None
@@ -36,7 +35,7 @@ def types(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     packed = Path(package.origin).parent / "ec2" / "resources" / "instance_types.json.gz"
     file = tmp_path_factory.mktemp("types") / "types.json"
     file.write_bytes(gzip.decompress(packed.read_bytes()))
-    yield file
+    return file
 
 
 def said(configuration: str, region: str, types: Path, folder: Path) -> list[tuple[str, ...]]:
