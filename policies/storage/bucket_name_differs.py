@@ -28,9 +28,10 @@ def bucket_name_differs(plan: Plan, world: World) -> Iterator[Finding]:
     """A name of a bucket differs from another one in the set by the account or region at its end.
 
     `training-data-111122223333` and `training-data-111122223333-us-west-2` are two buckets (S3 user guide, bucket
-    naming rules): one job writes where no other reads. Read from commands, variables and ConfigMaps (`s3://…`), from
-    volumes of the S3 CSI driver, and from the links of storage classes. A word or variable without `s3://` counts where
-    it has an account or Region at its end, and is a bucket of the set but for one more. Templates of CloudFormation and Terraform are judged by themselves.
+    naming rules): one job writes where no other reads. Read from commands, variables and ConfigMaps (`s3://…`),
+    from volumes of the S3 CSI driver, and from the links of storage classes. A word or variable without `s3://`
+    counts where it has an account or Region at its end, and is a bucket of the set but for one more. Templates of
+    CloudFormation and Terraform are judged by themselves.
 
     ## Fails
 
