@@ -103,8 +103,12 @@ def _visible(
     findings: Iterable[Diagnostic], faults: Iterable[Diagnostic], known: set[Route]
 ) -> list[Diagnostic]:
     """The findings on what has no fault: what the API refuses or drops is the fact about a place, and what policies
-    think of it comes when that is fixed."""
-    errors = [fault for fault in faults if fault.severity is Severity.ERROR]
+    think of it comes when that is fixed. A name that leads nowhere is known as what it is."""
+    errors = [
+        fault
+        for fault in faults
+        if fault.severity is Severity.ERROR and not fault.code.startswith("REF")
+    ]
     if not errors:
         return list(findings)
     places = {fault.at for fault in errors if fault.at}
