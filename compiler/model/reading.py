@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from compiler.catalog import Catalog, InstanceType, version_key
 from compiler.catalog.capacity import VM_MEMORY_OVERHEAD
+from compiler.core.images.plan import MadeImage, Recipe, repository_of
 from compiler.core.jobs.plan import Gang
 from compiler.core.pods.plan import EFA, HUGEPAGES, Container, Pod, Resources
 from compiler.core.pools.plan import Pool
@@ -17,6 +18,7 @@ from compiler.model.choices import find_choices
 from compiler.model.exports import exported
 from compiler.model.nodes import Nodes
 from compiler.model.pods import as_job, is_judged, main_container
+from compiler.model.roles import roles_of
 from compiler.model.runtimes import released_runtime
 from compiler.model.storage import Storage
 from compiler.model.values import value
@@ -76,6 +78,11 @@ class Reading(Nodes):
             for pods in workload.pods
             if is_judged(workload, pods.pod)
         )
+
+    @cached_property
+    def roles(self) -> tuple[Work, ...]:
+        """The pods of jobs that run another program than the job's own, each as a job: roles of a JobSet."""
+        return tuple(role for work in self.works for role in roles_of(work))
 
     def _pods_work(self, workload: Workload, part: PodSet) -> Work:
         pod = part.pod
@@ -202,6 +209,9 @@ class Reading(Nodes):
             efa = min(self.efa_of(pool, instance) for pool, instance in offers)
             asks = {**asks, EFA: Quantity.of(efa)} if efa else asks
         words = (*written.command, *written.args)
+        recipe = self._recipes.get(repository_of(job.image or written.image or ""))
+        variables: dict[str, str | None] = {} if recipe is None else dict(recipe.env)
+        variables |= {variable.name: variable.value for variable in written.env}
         return Work(
             job=job,
             runtime=runtime,
@@ -215,9 +225,20 @@ class Reading(Nodes):
             nodes=nodes,
             choices=choices,
             kind=kind,
-            env={**{variable.name: variable.value for variable in written.env}, **exported(words)},
+            env={**variables, **exported(words)},
             words=words,
+            recipe=recipe,
         )
+
+    @cached_property
+    def _recipes(self) -> Mapping[str, Recipe]:
+        """The recipes of images that are built here, by their repositories."""
+        recipes = {recipe.name: recipe for recipe in self.plan.of(Recipe)}
+        return {
+            image.uri: recipes[image.name]
+            for image in self.plan.of(MadeImage)
+            if image.name in recipes
+        }
 
     def _runtime(self, job: TrainJob) -> Runtime | None:
         """The runtime of a job: one of the set, or else one that every Trainer brings."""

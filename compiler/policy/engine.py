@@ -183,7 +183,8 @@ class Subjects:
         self._nodes: dict[type, list[PlanNode]] = {}
         self._manifests: dict[str, list[Manifest]] = {}
         self._works = tuple(world.works)
-        self._with_pods = (*self._works, *world.pods)
+        self._pods = tuple(world.pods)
+        self._roles = tuple(world.roles)
         by_class: dict[type, list[PlanNode]] = {}
         for node in _nodes(world.plan):
             by_class.setdefault(type(node), []).append(node)
@@ -201,7 +202,9 @@ class Subjects:
         if rule.subject is Plan:
             return (self._world.plan,)
         if rule.subject is Work:
-            return self._with_pods if rule.pods else self._works
+            pods = self._pods if rule.pods else ()
+            roles = self._roles if rule.roles else ()
+            return (*self._works, *pods, *roles)
         if rule.subject is Manifest:
             if not rule.kinds:
                 return self._world.manifests

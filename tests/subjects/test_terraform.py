@@ -77,6 +77,7 @@ ADMIN = {"eks": {"admins": ["arn:aws:iam::111122223333:role/platform"]}}
 
 def clusters(**parts: Any) -> dict[str, Any]:
     given = {"storage": STORAGE, "secrets": [SECRET], "platform": ADMIN, **parts}
+    given = {"pool": {"instanceTypes": ["p5.48xlarge"]}, **given}  # a client of Lustre over EFA
     mounts = [{"storage": "fast", "path": "/data"}]
     return spec(job={"mounts": mounts}, **given)
 
