@@ -20,7 +20,7 @@ DEV   := $(VENV)/requirements-dev.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup dev compile check test test-specs hook format lint type explain docs catalog schemas pcluster lock bench scale clean
+.PHONY: help setup dev compile check test test-fast test-specs hook format lint type explain docs catalog schemas pcluster lock bench scale clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -42,6 +42,9 @@ test: $(DEV) ## Lint, check the format and types, run every test; all of it, wha
 	$(BIN)/mypy || failed=1; \
 	$(BIN)/python -m pytest --numprocesses=auto $(ARGS) || failed=1; \
 	exit $$failed
+
+test-fast: $(DEV) ## Run the fast tests, for while you work (a minute on two cores)
+	$(BIN)/python -m pytest --numprocesses=auto -m "not slow" $(ARGS)
 
 test-specs: $(DEV) ## Test what a team owns: specs/, policies/ and generated/
 	$(BIN)/python -m pytest $(ARGS) tests/own

@@ -25,6 +25,8 @@ from compiler.policy.rule import Rule
 from compiler.writer import render
 from tests.policy.harness import builtin_rules
 
+pytestmark = pytest.mark.slow
+
 SPECS = Path("specs")
 EXAMPLES = [*SPECS.glob("*.yaml"), *SPECS.glob("*/")]
 OPTIONS = Options(today=date(2026, 11, 23))

@@ -25,6 +25,8 @@ from compiler.platforms.eks.jobs.kinds import of_objects
 from compiler.platforms.eks.third_party_workloads.lift import KINDS
 from compiler.platforms.eks.third_party_workloads.resources import job_resources
 
+pytestmark = pytest.mark.slow
+
 NETWORK = {
     "create": {"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"], "nat": "single"}
 }

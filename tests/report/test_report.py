@@ -14,6 +14,8 @@ from running import EXAMPLE, Command
 import compiler.report as package
 from compiler.report import SECTIONS, trust
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:

@@ -24,6 +24,8 @@ from compiler.outcome import Options
 from compiler.plan import Plan
 from compiler.platforms.eks.flux.plan import Stage
 
+pytestmark = pytest.mark.slow
+
 KEY = "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
 STORAGE: list[dict[str, Any]] = [
     {

@@ -15,6 +15,8 @@ import pytest
 from tests.platforms.parallelcluster.clusters import ACCOUNTING, compiled, files, spec
 from tests.platforms.parallelcluster.test_configuration import example
 
+pytestmark = pytest.mark.slow
+
 ACCOUNT = Path(__file__).with_name("account.py")
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

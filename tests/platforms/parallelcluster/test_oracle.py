@@ -21,9 +21,12 @@ from tests.platforms.parallelcluster.test_lint import F, Q, R, S, changed, found
 PYTHON = ROOT / ".venv-pcluster" / "bin" / "python"
 ORACLE = Path(__file__).with_name("oracle.py")
 
-pytestmark = pytest.mark.skipif(
-    not PYTHON.exists(), reason="aws-parallelcluster is not installed: run `make pcluster`"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not PYTHON.exists(), reason="aws-parallelcluster is not installed: run `make pcluster`"
+    ),
+]
 
 
 @pytest.fixture(scope="module")
