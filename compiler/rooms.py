@@ -53,6 +53,15 @@ class Platform:
         """The module that answers the core."""
         return import_module(self.answers or f"{__package__}.platforms.{self.folder}.answers")
 
+    def reported(self) -> ModuleType:
+        """The module ``report`` in its folder, with what the report of a cluster says of it:
+
+        - ``costs``: what is paid beside storage
+        - ``repair``: how sick nodes are replaced
+        - ``REPAIR``: how long a sick node stays until then
+        """
+        return import_module(f"{__package__}.platforms.{self.folder}.report")
+
     @property
     def folder(self) -> str:
         """Its folder below ``compiler/platforms``."""

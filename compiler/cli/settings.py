@@ -60,6 +60,7 @@ def run_options(options: argparse.Namespace, *, explained: bool = False) -> Opti
     if against is not None and not inputs.is_folder(against):
         raise UsageError(
             f"`--against {against}` is not a folder: give one with a folder for each cluster, like `generated`"
+            f"{_or_a_platform(options)}"
         )
     output = getattr(options, "output", Path("generated"))
     return Options(
@@ -74,6 +75,15 @@ def run_options(options: argparse.Namespace, *, explained: bool = False) -> Opti
         explained=explained,
         cache=repeat.current.cache if repeat.current is not None else None,
     )
+
+
+def _or_a_platform(options: argparse.Namespace) -> str:
+    """What else ``report`` takes."""
+    if options.command != "report":
+        return ""
+    from compiler.platforms import PLATFORMS
+
+    return f", or a platform: {', '.join(PLATFORMS)}"
 
 
 def _replaced(options: argparse.Namespace, output: Path) -> tuple[str, ...]:
