@@ -14,7 +14,6 @@ from compiler.core.jobs.bounds import check_job
 from compiler.core.jobs.environment import environment
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
-from compiler.core.jobs.launchers.torchrun.resolve import PORT
 from compiler.core.jobs.model import check_model
 from compiler.core.jobs.plan import SPEC_NAME
 from compiler.core.jobs.requests import processes, requests
@@ -200,14 +199,13 @@ def _rendezvous(context: Context, job: Job, count: int) -> tuple[tuple[str, str]
     if not found:
         return ()
     port = "$((20000 + SLURM_JOB_ID % 10000))"
-    own = [(name, value.replace(f":{PORT}", ":$MASTER_PORT")) for name, value in found]
     counted = (
         ("MASTER_ADDR", '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'),
         ("MASTER_PORT", port),
         ("PET_NNODES", "$SLURM_JOB_NUM_NODES"),
         ("PET_NPROC_PER_NODE", str(count)),
     )
-    return (*counted, *own)
+    return (*counted, *found)
 
 
 def _variables(context: Context, job: Job) -> tuple[tuple[EnvVar, ...], tuple[StoredValue, ...]]:
