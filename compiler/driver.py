@@ -300,13 +300,19 @@ def patch_objects(run: Run) -> list[Diagnostic]:
 
 
 def hold_runs(run: Run) -> list[Diagnostic]:
-    """The plan against the runs that were submitted. What is held are objects of Kubernetes."""
+    """The plan against what is committed, and the runs that were submitted: what the platform says of its own files,
+    and objects of Kubernetes."""
     assert run.spec is not None
     assert run.plan is not None
     done, options = run.done, run.options
     run.manifests = objects(run.artifacts)
     committed = options.committed / done.name
-    if not (options.hold and run.manifests and is_folder(committed)):
+    if not (options.hold and is_folder(committed)):
+        return []
+    own = platform_of(done.document).held()
+    if own is not None:
+        return list(own.held(run.spec.spec, run.artifacts, committed, options.replace))
+    if not run.manifests:
         return []
     from compiler.history import hold  # a first compilation starts sooner without it
 

@@ -62,6 +62,13 @@ class Platform:
         """
         return import_module(f"{__package__}.platforms.{self.folder}.report")
 
+    def held(self) -> ModuleType | None:
+        """The module ``history`` in its folder, if it has one, with ``held``: what an edit means for what is committed
+        of it, beside objects of Kubernetes."""
+        if not (_HERE / "platforms" / self.folder / "history.py").is_file():
+            return None
+        return import_module(f"{__package__}.platforms.{self.folder}.history")
+
     @property
     def folder(self) -> str:
         """Its folder below ``compiler/platforms``."""

@@ -92,7 +92,9 @@ def _replaced(options: argparse.Namespace, output: Path) -> tuple[str, ...]:
     if not names:
         return ()
     from compiler.diagnostics.near import meant
+    from compiler.emit import MANIFEST
     from compiler.history.runs import FOLDER, read_runs
+    from compiler.platforms import PLATFORMS
 
     committed = getattr(options, "against", None) or output
     known: set[str] = set()
@@ -100,6 +102,11 @@ def _replaced(options: argparse.Namespace, output: Path) -> tuple[str, ...]:
         runs, _ = read_runs(Path(folder))
         for run in runs:
             known |= {run.job, run.object}
+    for folder in inputs.with_file(committed, MANIFEST):
+        for platform in PLATFORMS.values():
+            own = platform.held()
+            if own is not None:
+                known |= own.submitted(Path(folder))
     for name in names:
         is_pattern = "*" in name or "?" in name
         if is_pattern or name in known:

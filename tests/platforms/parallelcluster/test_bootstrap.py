@@ -151,40 +151,82 @@ def test_accounts_are_made_before_jobs(tmp_path: Path) -> None:
     assert order == ["qos-urgent", "account-one", "accept", "jobs.sh"]
 
 
-def test_a_job_is_submitted_once_by_its_name(tmp_path: Path) -> None:
-    """``jobs.sh`` on the head node: a job that is changed has another name."""
-    written = files(compiled(spec(), tmp_path))
-    home, programs = tmp_path / "home", tmp_path / "bin"
-    home.mkdir()
-    programs.mkdir()
-    script = tmp_path / "jobs.sh"
-    text = written["bootstrap/nodes/jobs.sh"].replace("/opt/slurm/bin:", f"{programs}:")
-    script.write_text(text)
-    source = tmp_path / "train.sbatch"
-    job = written["jobs/training/train.sbatch"].replace("/fsx/work", str(tmp_path / "fsx"))
-    source.write_text(job)
-    for name, body in {
-        "aws": f'mkdir -p "$4" && cp {source} "$4"',
-        "sbatch": f"echo submitted >> {tmp_path}/log; echo 7",
-    }.items():
-        (programs / name).write_text(f"#!/bin/bash\n{body}\n")
-        (programs / name).chmod(0o755)
+class HeadNode:
+    """``jobs.sh`` on a head node, whose Slurm notes what it is told, and knows every job that was submitted."""
 
-    def submitted() -> int:
-        run = subprocess.run(
-            ["bash", str(script)],
-            env={"HOME": str(home), "PATH": os.environ["PATH"]},
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.scripts, programs = folder / "bucket", folder / "bin"
+        for each in (self.scripts, programs, folder / "home"):
+            each.mkdir()
+        written = files(compiled(spec(), folder))
+        self.jobs = folder / "jobs.sh"
+        text = written["bootstrap/nodes/jobs.sh"]
+        self.jobs.write_text(text.replace("/opt/slurm/bin:", f"{programs}:"))
+        log = folder / "log"
+        log.touch()
+        for name, body in {
+            "aws": f'rm -rf "$4" && cp -r {self.scripts} "$4"',
+            "sbatch": f'echo "sbatch $*" >> {log}; grep -c ^sbatch {log}',
+            "squeue": f"grep -q . {log} && echo $3",
+            "scancel": f'echo "scancel $*" >> {log}',
+        }.items():
+            (programs / name).write_text(f"#!/bin/bash\n{body}\n")
+            (programs / name).chmod(0o755)
+
+    def put(self, **job: object) -> None:
+        """The script of the job in the bucket."""
+        written = files(compiled(spec(job=job), self.folder))
+        text = written["jobs/training/train.sbatch"]
+        script = self.scripts / "train.sbatch"
+        script.write_text(text.replace("/fsx/work", str(self.folder / "fsx")))
+
+    def run(self) -> list[str]:
+        """What Slurm is told."""
+        log = self.folder / "log"
+        known = len(log.read_text().splitlines())
+        done = subprocess.run(
+            ["bash", str(self.jobs)],
+            env={"HOME": str(self.folder / "home"), "PATH": os.environ["PATH"]},
             capture_output=True,
             text=True,
             check=False,
         )
-        assert run.returncode == 0, run.stderr
-        return len((tmp_path / "log").read_text().splitlines())
+        assert done.returncode == 0, done.stderr
+        lines = log.read_text().splitlines()[known:]
+        return [line.replace(str(self.folder), "") for line in lines]
 
-    assert submitted() == 1
-    assert submitted() == 1
-    source.write_text(job.replace("--job-name=train-", "--job-name=train-x"))
-    assert submitted() == 2
+
+def test_a_job_is_submitted_once_by_its_name(tmp_path: Path) -> None:
+    head = HeadNode(tmp_path)
+    head.put()
+    (first,) = head.run()
+    assert first == "sbatch --parsable /home/.trainyard/scripts/train.sbatch"
+    assert head.run() == []
+
+
+def test_a_run_again_ends_the_earlier_one_and_waits_for_it(tmp_path: Path) -> None:
+    """Both would write the same checkpoints."""
+    head = HeadNode(tmp_path)
+    head.put()
+    head.run()
+    head.put(rerun=1)
+    cancelled, submitted = head.run()
+    assert cancelled == "scancel 1"
+    assert "--dependency=afterany:1 " in submitted
+    assert head.run() == []
+
+
+def test_a_job_that_left_is_cancelled_and_may_come_back(tmp_path: Path) -> None:
+    head = HeadNode(tmp_path)
+    head.put()
+    head.run()
+    (head.scripts / "train.sbatch").unlink()
+    assert head.run() == ["scancel 1"]
+    assert head.run() == []
+    head.put()
+    (back,) = head.run()
+    assert "--dependency=afterany:1 " in back
 
 
 @pytest.mark.skipif(shutil.which("shellcheck") is None, reason="shellcheck is not installed")

@@ -36,7 +36,7 @@ _UNITS = {"k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 _WITH_VALUE = re.compile(r"-[ACDGJKLMNSTWcdeghijmnopqrtwx]\Z")
 _SECRET = re.compile(r"get-secret-value --secret-id (\S+)")
 _KEY = re.compile(r"sys\.argv\[1\]\]\)'\s+(\S+?)\)?$")
-_COMMENT = re.compile(r"trainyard ([^/\s]+)/([^/\s]+)/(\S+) in (\S+)")
+_COMMENT = re.compile(r"trainyard ([^/\s]+)/([^/\s]+)/(\S+) in ([^\s,]+)(?:, run ([0-9]+))?")
 _RENDEZVOUS = ("MASTER_ADDR", "MASTER_PORT", "PET_")
 _END = ("||", "&&", ";", "&", "|")
 
@@ -83,6 +83,7 @@ class _Script:
             name=name,
             namespace=ours[2] if ours else "",
             source_name=ours[3] if ours else name,
+            rerun=int(ours[5] or 0) if ours else 0,
             kind="BatchJob",
             queue=ours[4] if ours else self._value("account", "queue"),
             account=self._value("account", "queue"),
