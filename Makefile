@@ -20,7 +20,7 @@ DEV   := $(VENV)/requirements-dev.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup dev compile check test test-specs hook format lint type explain docs catalog schemas lock bench scale clean
+.PHONY: help setup dev compile check test test-fast test-specs hook format lint type explain docs catalog schemas pcluster lock bench scale clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -42,6 +42,9 @@ test: $(DEV) ## Lint, check the format and types, run every test; all of it, wha
 	$(BIN)/mypy || failed=1; \
 	$(BIN)/python -m pytest --numprocesses=auto $(ARGS) || failed=1; \
 	exit $$failed
+
+test-fast: $(DEV) ## Run the fast tests, for while you work (a minute on two cores)
+	$(BIN)/python -m pytest --numprocesses=auto -m "not slow" $(ARGS)
 
 test-specs: $(DEV) ## Test what a team owns: specs/, policies/ and generated/
 	$(BIN)/python -m pytest $(ARGS) tests/own
@@ -73,10 +76,18 @@ schemas: $(DEV) ## Derive the schemas from released CRDs and cfn-lint (SHARED=â€
 	$(BIN)/python -m compiler.platforms.parallelcluster.formats.parallelcluster.derive $(SHARED)
 	$(BIN)/python -m compiler.verify.derive $(SHARED) $(if $(TRAINER_21),--trainer-2.1 $(TRAINER_21))
 
+pcluster: .venv-pcluster/requirements.stamp ## Make .venv-pcluster with the command of ParallelCluster, which some tests ask
+
+.venv-pcluster/requirements.stamp: tests/platforms/parallelcluster/requirements.txt
+	$(PYTHON) -m venv .venv-pcluster
+	.venv-pcluster/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --require-hashes -r $<
+	@touch $@
+
 lock: $(ENV) ## Resolve requirements*.in into locks with hashes (UPGRADE=--upgrade)
 	$(PIP) uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url $(UPGRADE) requirements.in -o requirements.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url $(UPGRADE) -c requirements.txt requirements-dev.in -o requirements-dev.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url $(UPGRADE) tests/platforms/parallelcluster/requirements.in -o tests/platforms/parallelcluster/requirements.txt
 
 bench: $(DEV) ## Measure: prints times and ratios
 	$(BIN)/python benchmarks/bench.py $(ARGS)
@@ -85,7 +96,7 @@ scale: $(DEV) ## Measure whether time and memory grow with the input alone (ARGS
 	$(BIN)/python benchmarks/scale.py $(ARGS)
 
 clean: ## Remove .venv and all caches; generated/ stays
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-pcluster build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(ENV):

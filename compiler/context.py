@@ -127,6 +127,10 @@ class Context:
             self.fault(code, fact, at, help)
         return thing
 
+    def takes(self, keys: str) -> bool:
+        """Whether the platform has a use for a key, by its path below ``spec``: ``nodePools.taints``."""
+        return keys not in self.platform.instead
+
     def version(self, component: str) -> str:
         """The version of an upstream component: the spec's, what that needs, or the release's."""
         follows = self.release.components[component].version_of

@@ -21,7 +21,7 @@ from compiler.lower import lower
 from compiler.manifest import Manifest, ObjectRef
 from compiler.outcome import Compilation, Options, Outcome
 from compiler.output import Artifact
-from compiler.places import Route
+from compiler.places import Document, Route
 from compiler.plan import Plan, PlanNode
 from compiler.plan.base import Identity
 from compiler.platforms.eks.overrides.plan import IncludedObject, ObjectPatch
@@ -82,6 +82,12 @@ def check(
     return outcome
 
 
+def check_document(name: str, document: Document, options: Options) -> Compilation:
+    """One spec that is in memory through every pass but writing."""
+    policies, _ = load_policies(options.policies, today=options.today)
+    return _compile(name, document, policies, options, _ignore)
+
+
 class _Work:
     """The specs of a run, each of which goes through the passes, unless a run before did that with the same inputs."""
 
@@ -126,7 +132,9 @@ class _Work:
     def _compile(self, index: int) -> Compilation:
         source = self._sources[index]
         with recording() as record:
-            done = _compile(source, self._policies, self._options, self._lowered)
+            done = _compile(
+                source.name, source.document, self._policies, self._options, self._lowered
+            )
             if self._repeats is not None and self._current is not _clean:
                 done.current = self._current(done)
         if self._repeats is not None:
@@ -198,9 +206,9 @@ def _excuse(
 
 
 def _compile(
-    source: SpecSource, policies: Policies, options: Options, lowered: Lowered
+    name: str, document: Document, policies: Policies, options: Options, lowered: Lowered
 ) -> Compilation:
-    compilation = Compilation(source.name, source.document)
+    compilation = Compilation(name, document)
     faults = _passes(compilation, policies, options, lowered)
     document = compilation.document
     compilation.diagnostics = [fault.locate(document) for fault in faults]
@@ -292,13 +300,19 @@ def patch_objects(run: Run) -> list[Diagnostic]:
 
 
 def hold_runs(run: Run) -> list[Diagnostic]:
-    """The plan against the runs that were submitted. What is held are objects of Kubernetes."""
+    """The plan against what is committed, and the runs that were submitted: what the platform says of its own files,
+    and objects of Kubernetes."""
     assert run.spec is not None
     assert run.plan is not None
     done, options = run.done, run.options
     run.manifests = objects(run.artifacts)
     committed = options.committed / done.name
-    if not (options.hold and run.manifests and is_folder(committed)):
+    if not (options.hold and is_folder(committed)):
+        return []
+    own = platform_of(done.document).held()
+    if own is not None:
+        return list(own.held(run.spec.spec, run.artifacts, committed, options.replace))
+    if not run.manifests:
         return []
     from compiler.history import hold  # a first compilation starts sooner without it
 

@@ -47,19 +47,15 @@ def judge(
     artifacts.
     """
     faults = verified(artifacts, setting)
-    meant = artifacts
-    known: set[Route] = set()
-    written: dict[Route, Route] = {}
-    if not setting.closed:
-        meant, known, written = _as_meant(artifacts, faults)
+    meant, known, written = _as_meant(artifacts, faults)
     if plan is None:
         carried = lifted(meant, closed=setting.closed)
     else:
         carried = reread(meant, plan)
     applied = policies.rules if rules is None else rules
     findings = run(carried, catalog, applied, policies.config, objects(meant), reach)
-    if not setting.closed:
-        findings = _visible(findings, faults, known)
+    findings = _visible(findings, faults, known)
+    if written:
         findings = [_as_written(finding, written) for finding in findings]
     return Verdict(meant, [*faults, *findings])
 
@@ -67,8 +63,8 @@ def judge(
 def _as_meant(
     artifacts: Sequence[Artifact], faults: Iterable[Diagnostic]
 ) -> tuple[list[Artifact], set[Route], dict[Route, Route]]:
-    """Third-party artifacts with the values that were meant where they are plain, like a number in quotes; the
-    places of these values, and where what has another name is written."""
+    """Artifacts with the values that were meant where they are plain, like a number in quotes; the places of these
+    values, and where what has another name is written."""
     of_schema = [fault for fault in faults if fault.code.startswith("SCH")]
     faulty = set(map(_artifact, of_schema))
     meant: list[Artifact] = []
@@ -89,8 +85,6 @@ def _as_meant(
 def _as_written(finding: Diagnostic, written: Mapping[Route, Route]) -> Diagnostic:
     """A finding inside what was renamed, where it is written."""
     at = finding.at or Route()
-    if not written:
-        return finding
     for depth in range(len(at) + 1):
         original = written.get(Route(at[:depth]))
         if original is not None:
@@ -109,8 +103,14 @@ def _visible(
     findings: Iterable[Diagnostic], faults: Iterable[Diagnostic], known: set[Route]
 ) -> list[Diagnostic]:
     """The findings on what has no fault: what the API refuses or drops is the fact about a place, and what policies
-    think of it comes when that is fixed."""
-    errors = [fault for fault in faults if fault.severity is Severity.ERROR]
+    think of it comes when that is fixed. A name that leads nowhere is known as what it is."""
+    errors = [
+        fault
+        for fault in faults
+        if fault.severity is Severity.ERROR and not fault.code.startswith("REF")
+    ]
+    if not errors:
+        return list(findings)
     places = {fault.at for fault in errors if fault.at}
     lost = places - known
     around = {above for place in lost for above in _above(place)}

@@ -53,6 +53,22 @@ class Platform:
         """The module that answers the core."""
         return import_module(self.answers or f"{__package__}.platforms.{self.folder}.answers")
 
+    def reported(self) -> ModuleType:
+        """The module ``report`` in its folder, with what the report of a cluster says of it:
+
+        - ``costs``: what is paid beside storage
+        - ``repair``: how sick nodes are replaced
+        - ``REPAIR``: how long a sick node stays until then
+        """
+        return import_module(f"{__package__}.platforms.{self.folder}.report")
+
+    def held(self) -> ModuleType | None:
+        """The module ``history`` in its folder, if it has one, with ``held``: what an edit means for what is committed
+        of it, beside objects of Kubernetes."""
+        if not (_HERE / "platforms" / self.folder / "history.py").is_file():
+            return None
+        return import_module(f"{__package__}.platforms.{self.folder}.history")
+
     @property
     def folder(self) -> str:
         """Its folder below ``compiler/platforms``."""

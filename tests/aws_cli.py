@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import botocore.session
 from botocore import xform_name
+from botocore.model import ServiceModel
 
 # AWS CLI: options that are none of the API's, by command (AWS CLI reference, ec2 authorize-security-group-ingress,
 # cloudformation deploy, eks update-kubeconfig).
@@ -27,16 +29,23 @@ WAITERS = {
 }
 
 
-def api_options(service: str, command: str) -> set[str]:
+@cache
+def service_model(service: str) -> ServiceModel:
+    """What botocore knows of a service. EC2's is 4 MB of JSON, so each is read once."""
+    return botocore.session.get_session().get_service_model(service)
+
+
+@cache
+def api_options(service: str, command: str) -> frozenset[str]:
     """The options of an AWS CLI command: the members of the operation's input (botocore)."""
-    if (service, command) in OWN and command != "authorize-security-group-ingress":
-        return OWN[service, command]
-    service = {"s3api": "s3"}.get(service, service)
-    model = botocore.session.get_session().get_service_model(service)
+    own = frozenset(OWN.get((service, command), ()))
+    if own and command != "authorize-security-group-ingress":
+        return own
+    model = service_model({"s3api": "s3"}.get(service, service))
     operations = {xform_name(each, "-"): each for each in model.operation_names}
     assert command in operations or command in WAITERS.values(), (service, command)
     shape = model.operation_model(operations.get(command, command)).input_shape
-    return {xform_name(each, "-") for each in shape.members} | OWN.get((service, command), set())
+    return own.union(xform_name(each, "-") for each in shape.members)
 
 
 def unknown_options(call: Sequence[str]) -> set[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from one_cdk8s import OneCdk8s
 from running import CACHE_VARIABLE, NO_CACHE, Command, Run
 
 # A run on main must not fail by a new example: `make test ARGS=--hypothesis-profile=default` looks for those.
@@ -15,9 +17,23 @@ settings.load_profile("fixed")
 os.environ[CACHE_VARIABLE] = NO_CACHE  # of the processes that tests start
 
 
+@pytest.fixture(scope="session")
+def one_cdk8s() -> Iterator[type[OneCdk8s]]:
+    """What compilations of this process use, until the last test has ended."""
+    yield OneCdk8s
+    OneCdk8s.end()
+
+
 @pytest.fixture
-def trainyard(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+def trainyard(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    one_cdk8s: type[OneCdk8s] | None,
+) -> Command:
     """Run ``trainyard`` in this process, in a folder."""
+
+    if one_cdk8s is not None:
+        monkeypatch.setattr("compiler.synthesis.Synthesis", one_cdk8s)
 
     def run(*arguments: object, cwd: Path | None = None) -> Run:
         from compiler.cli.main import main

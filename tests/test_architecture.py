@@ -49,7 +49,9 @@ ORDER = (
     # the passes
     *("language", "resolve", "lower", "verify", "formats", "platforms.parallelcluster.formats"),
     *("patching", "model", "policy", "history"),
-    *("outcome", "repeat", "report", "examples", "judge", "unread", "driver", "clusters", "writer"),
+    *("outcome", "repeat", "report"),
+    *("platforms.eks.report", "platforms.parallelcluster.report"),
+    *("examples", "judge", "unread", "driver", "clusters", "writer"),
     *("lint", "linter", "cli", "__main__"),
 )
 # What is judged shares no code with what was written: (importing, imported), by room or by module of a room.

@@ -38,6 +38,7 @@ def test_generated_pages_are_current() -> None:
     assert unknown(files) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_console_blocks_are_what_is_printed(name: str, tmp_path: Path) -> None:
     """Every command of every block, run anew: `make docs` would change nothing."""
@@ -46,6 +47,7 @@ def test_console_blocks_are_what_is_printed(name: str, tmp_path: Path) -> None:
     assert refreshed(text, tmp_path).splitlines() == text.splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["README.md", "docs/tutorial.md"])
 def test_blocks_can_be_pasted(name: str, tmp_path: Path) -> None:
     """All that run anywhere, into one shell, in their order: each prints what stands below it. A prompt in a block
@@ -61,6 +63,7 @@ def test_blocks_can_be_pasted(name: str, tmp_path: Path) -> None:
         assert not re.search(r"^[$>] ", block, re.MULTILINE), block
 
 
+@pytest.mark.slow
 def test_the_readme_leaves_a_clone_as_it_was(tmp_path: Path) -> None:
     prepare(tmp_path)
     before = snapshot(tmp_path)

@@ -13,6 +13,8 @@ import pytest
 import yaml
 from running import EXAMPLE, ROOT, Command, environment
 
+pytestmark = pytest.mark.slow
+
 ACTION = re.compile(r"^[\w.-]+/[\w./-]+@[0-9a-f]{40}$")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DAY_TWO = (ROOT / "docs" / "day-two.md").read_text(encoding="utf-8")
@@ -24,10 +26,10 @@ RECIPES = dict(
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A git repository with the example specs, what they compile to, and `trainyard` in .venv/bin."""
-    folder = tmp_path / "repository"
+    folder = tmp_path_factory.mktemp("committed") / "repository"
     shutil.copytree(EXAMPLE, folder)
     shutil.copytree(ROOT / ".githooks", folder / ".githooks")
     command = folder / ".venv" / "bin" / "trainyard"
@@ -35,11 +37,16 @@ def repository(tmp_path: Path) -> Path:
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m compiler "$@"\n')
     command.chmod(0o755)
     (folder / ".gitignore").write_text(".venv/\n")
-    shell(
-        folder,
-        "git init --quiet --initial-branch=main; trainyard compile; git add --all; git commit -qm start",
-    )
+    start = "git init --quiet --initial-branch=main; trainyard compile; git add --all; git commit -qm start"
+    done = shell(folder, start)
+    assert done.returncode == 0, done.stderr
     return folder
+
+
+@pytest.fixture
+def repository(tmp_path: Path, committed: Path) -> Path:
+    """A copy of it."""
+    return shutil.copytree(committed, tmp_path / "repository", symlinks=True)
 
 
 def shell(folder: Path, script: str) -> subprocess.CompletedProcess[str]:

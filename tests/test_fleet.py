@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 import yaml
 from builders import spec
-from running import Command, snapshot
+from running import Command, snapshot, spawn
 
 from compiler.fleet import spread
+
+pytestmark = pytest.mark.slow
 
 CLUSTERS = 20
 
@@ -59,14 +62,22 @@ def test_a_fault_is_raised_here() -> None:
         spread(16, do, lambda value: value, workers=2)
 
 
-@pytest.fixture
-def fleet(tmp_path: Path, trainyard: Command) -> Path:
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Twenty clusters, compiled."""
-    (tmp_path / "specs").mkdir()
+    folder = tmp_path_factory.mktemp("fleet")
+    (folder / "specs").mkdir()
     for number in range(CLUSTERS):
         text = yaml.safe_dump(spec(name=f"c{number:02}"), sort_keys=False)
-        (tmp_path / "specs" / f"c{number:02}.yaml").write_text(text)
-    assert trainyard("compile", "specs", cwd=tmp_path).code == 0
+        (folder / "specs" / f"c{number:02}.yaml").write_text(text)
+    assert spawn("compile", "specs", cwd=folder).code == 0
+    return folder
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, compiled: Path) -> Path:
+    """A copy of them."""
+    shutil.copytree(compiled, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 

@@ -24,6 +24,8 @@ from compiler.emit.marker import is_marked
 from compiler.outcome import Compilation, Options
 from compiler.places import Route
 
+pytestmark = pytest.mark.slow
+
 CLUSTERS = ("jakarta", "seoul-llm", "starter", "t5-large", "two-teams", "workshop", "workshop-h100")
 DATE = date(2026, 11, 21)
 

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from running import ROOT, SPECS, Run, contents, spawn
 
+pytestmark = pytest.mark.slow
+
 SCHEMA_RULE = """\
 code: ORG001
 slug: job-without-cost-center

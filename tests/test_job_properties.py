@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+import pytest
 from builders import FSX, document, spec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -24,6 +25,8 @@ from compiler.platforms.eks.jobs.plan import TrainJob
 from compiler.resolve import resolve
 from compiler.source.inherit import inherit
 from compiler.verify import verify
+
+pytestmark = pytest.mark.slow
 
 LAW = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 POOL = {"nodes": 8, "topology": "network"}

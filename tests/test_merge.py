@@ -9,6 +9,8 @@ import pytest
 from merging import HEAD, Merge, Repository, files, merges
 from running import contents
 
+pytestmark = pytest.mark.slow
+
 BASES, PAIRS = 6, 5
 
 

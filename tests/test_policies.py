@@ -31,6 +31,10 @@ RULES = builtin_rules()
 FAILS = [(each, index) for each in RULES for index in range(len(each.fails))]
 PASSES = [(each, index) for each in RULES for index in range(len(each.passes))]
 
+ELSEWHERE = {"@Template/template.yaml", "@Dockerfile/Dockerfile", "spec"}
+OF_SLURM = ("@JobScript/", "@ClusterConfiguration/")
+"""Where findings are that are in no manifest."""
+
 
 def _id(value: object) -> str:
     return value.code if isinstance(value, Rule) else str(value)
@@ -38,14 +42,19 @@ def _id(value: object) -> str:
 
 @pytest.mark.parametrize(("rule", "index"), FAILS, ids=_id)
 def test_fails(rule: Rule, index: int) -> None:
+    """All of its example is found, with a help, at a place of an object of the example or of its spec."""
     text = rule.fails[index]
-    found = findings_for(text, config=config_for(rule, text, TODAY))
+    plan, manifests = lifted(text)
+    found = run(plan, load_catalog(), RULES, config_for(rule, text, TODAY), manifests)
+    known = {each.id for each in manifests} | ELSEWHERE
     assert {each.code for each in found} == {rule.code}, [
         (each.code, each.message) for each in found
     ]
     for each in found:
         assert each.help, each.message
         assert each.at, each.message
+        is_of_slurm = str(each.at[0]).startswith(OF_SLURM)
+        assert each.at[0] in known or is_of_slurm, (rule.code, each.at)
         assert each.message[0] != each.message[0].upper() or each.message[0] in "`/N0123456789K", (
             each.message
         )
@@ -127,24 +136,3 @@ def test_off_by_default() -> None:
         config = replace(TODAY, levels={rule.code: Severity.ERROR})
         found = findings_for(rule.fails[0], config=config)
         assert {(each.code, each.severity) for each in found} == {(rule.code, Severity.ERROR)}
-
-
-OF_SLURM = ("@JobScript/", "@ClusterConfiguration/")
-
-
-def test_every_fault_points_into_its_object() -> None:
-    for rule in RULES:
-        for text in rule.fails:
-            _, manifests = lifted(text)
-            known = {each.id for each in manifests} | {
-                "@Template/template.yaml",
-                "@Dockerfile/Dockerfile",
-            }
-            config = config_for(rule, text, TODAY)
-            for each in findings_for(text, rules=(rule,), config=config):
-                assert each.at is not None
-                is_of_slurm = str(each.at[0]).startswith(OF_SLURM)
-                assert each.at[0] in known or each.at[0] == "spec" or is_of_slurm, (
-                    rule.code,
-                    each.at,
-                )

@@ -40,6 +40,8 @@ from compiler.policy.load import load_rules
 from compiler.resolve import resolve
 from compiler.verify import verify
 
+pytestmark = pytest.mark.slow
+
 LAW = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 # Types of every kind, each with a zone of us-west-2 that offers it.

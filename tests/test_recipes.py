@@ -19,6 +19,8 @@ import pytest
 import yaml
 from builders import ROOT, spec
 
+pytestmark = pytest.mark.slow
+
 NEWEST = "compiler/catalog/data/releases/2026.11"
 RECIPES: dict[str, Callable[[House], None]] = {}
 NOT_RUN = {

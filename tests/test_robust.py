@@ -28,6 +28,8 @@ from compiler.policy.load import load_rules
 from compiler.resolve import resolve
 from tests.policy.harness import lifted
 
+pytestmark = pytest.mark.slow
+
 LAW = settings(
     max_examples=100,
     deadline=None,

@@ -21,6 +21,7 @@ SPECS = sorted(FOLDER.glob("*.yaml"))
 TWENTY_MINUTES = 20 * 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS, ids=lambda path: path.stem)
 def test_each_is_clean_to_the_last_note(spec: Path, tmp_path: Path, trainyard: Command) -> None:
     (tmp_path / "spec.yaml").write_text(spec.read_text())

@@ -20,11 +20,18 @@ from compiler import synthesis
 from compiler.manifest import Manifest
 from compiler.synthesis import Synthesis
 
+pytestmark = pytest.mark.slow
+
 
 def _config_map(name: str, **data: str) -> Manifest:
     return Manifest(
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
     )
+
+
+@pytest.fixture
+def one_cdk8s() -> None:
+    """Each compilation starts its own, as it does for users."""
 
 
 @pytest.fixture

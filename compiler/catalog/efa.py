@@ -41,6 +41,13 @@ KNOWN_SINCE: Mapping[str, Version] = {
 CUDA_13_SINCE: Version = (1, 17, 0)
 """The first plugin with the CUDA API of 13.0."""
 
+_OLD_NITRO = (
+    *("c5n.", "dl1.", "dl2q.", "g4dn.", "g5.", "i3en.", "inf1.", "m5dn.", "m5n.", "m5zn.", "p3dn."),
+    *("p4d.", "p4de.", "r5dn.", "r5n.", "vt1.", "x2iezn."),
+)
+"""What the names of types with EFA on Nitro v3 begin with (EC2 user guide, efa: supported types, read 2026-11)."""
+LUSTRE_CLIENTS = "FSx for Lustre user guide, efa-file-systems, read 2026-11"
+
 SYNC_VARIABLE = "FI_EFA_SET_CUDA_SYNC_MEMOPS"
 OLD_INSTALLER: Version = (1, 29, 1)
 NEW_NCCL: Version = (2, 19, 0)
@@ -52,6 +59,12 @@ _NAMED = re.compile(
     r":(?P<torch>\d+\.\d+\.\d+)-(?:gpu-|cuda)\S*?"
 )
 _CUDA = re.compile(r"[-:](?:cu(\d{2})(\d)|cuda(\d+)\.(\d+))(?=[.@-]|$)")
+
+
+def mounts_lustre(instance_type: str) -> bool:
+    """Whether a type with EFA can be a client of FSx for Lustre over it: from Nitro v4 on, and not trn2
+    (``LUSTRE_CLIENTS``)."""
+    return not instance_type.startswith((*_OLD_NITRO, "trn2."))
 
 
 @dataclass(frozen=True, slots=True)

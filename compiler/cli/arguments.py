@@ -268,7 +268,13 @@ def _report(commands: Commands) -> None:
     )
     _specs(command)
     _committed(command)
-    _against(command)
+    command.add_argument(
+        "--against",
+        type=Path,
+        metavar="DIR|PLATFORM",
+        help="committed output to compare with, like that of another branch (default: the output), "
+        "or a platform to go to, like parallelCluster",
+    )
     _limited(command)
     _rules_and_facts(command)
     command.set_defaults(fail_on="error")

@@ -92,15 +92,22 @@ def _report(options: argparse.Namespace, done: Outcome) -> int:
 @command
 def run_report(options: argparse.Namespace) -> int:
     """``report``: a report of each cluster for reviewers; exit code 1 if a spec is in error."""
-    from compiler.cli.report import text
+    from compiler.cli.report import moved_text, text
     from compiler.driver import check
+    from compiler.platforms import PLATFORMS
 
     if options.limit is not None and options.limit < _LEAST:
         raise UsageError(
             f"`--limit {options.limit}` is too short for a report: give at least {_LEAST} bytes"
         )
+    platform = PLATFORMS.get(str(options.against))
+    if platform is not None:
+        options.against = None
     settings = run_options(options, explained=True)
     done = check(options.paths, settings, current=lambda _: None)
+    if platform is not None:
+        out(moved_text(done, settings, platform))
+        return exit_code(options, done.all())
     out(text(done, settings, options.limit, options.link))
     return exit_code(options, done.all())
 

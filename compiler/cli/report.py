@@ -8,12 +8,16 @@ from pathlib import Path
 
 from compiler.catalog import load_catalog
 from compiler.diagnostics.words import numbered
-from compiler.driver import check
+from compiler.driver import check, check_document
 from compiler.emit import MANIFEST, UNREADABLE
 from compiler.inputs import is_file, read_bytes, real_path
+from compiler.language.load import platform_of
+from compiler.language.moving import moved
 from compiler.outcome import Compilation, Options, Outcome
 from compiler.report import Subject, report, unfinished
+from compiler.report.moving import moving
 from compiler.report.shortened import Report, joined, shortened
+from compiler.rooms import Platform
 from compiler.writer import compare
 
 
@@ -27,6 +31,25 @@ def text(done: Outcome, options: Options, limit: int | None = None, link: str = 
     if limit is None:
         return joined(reports)
     return shortened(reports, limit, link)
+
+
+def moved_text(done: Outcome, options: Options, platform: Platform) -> str:
+    """What each cluster would be on another platform."""
+    reports = []
+    if done.diagnostics:
+        reports.append(unfinished("Specs", done.diagnostics))
+    reports += [_moved(compilation, options, platform) for compilation in done.compilations]
+    return "\n".join(reports)
+
+
+def _moved(done: Compilation, options: Options, platform: Platform) -> str:
+    if done.plan is None and done.failed:
+        return unfinished(done.name, done.diagnostics)
+    here = _subject(done, options)
+    document, refused = moved(done.document, platform)
+    other = check_document(done.name, document, replace(options, hold=False))
+    there = _subject(other, options) if other.plan is not None else None
+    return moving(done.name, here, platform, refused, other.diagnostics, there)
 
 
 def _cluster_report(done: Compilation, options: Options) -> Report:
@@ -55,6 +78,7 @@ def _subject(done: Compilation, options: Options) -> Subject:
         done.spec,
         done.plan,
         load_catalog(options.catalog),
+        platform_of(done.document),
         done.diagnostics,
         done.runs or (),
         steps=done.steps,

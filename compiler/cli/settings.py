@@ -60,6 +60,7 @@ def run_options(options: argparse.Namespace, *, explained: bool = False) -> Opti
     if against is not None and not inputs.is_folder(against):
         raise UsageError(
             f"`--against {against}` is not a folder: give one with a folder for each cluster, like `generated`"
+            f"{_or_a_platform(options)}"
         )
     output = getattr(options, "output", Path("generated"))
     return Options(
@@ -76,13 +77,24 @@ def run_options(options: argparse.Namespace, *, explained: bool = False) -> Opti
     )
 
 
+def _or_a_platform(options: argparse.Namespace) -> str:
+    """What else ``report`` takes."""
+    if options.command != "report":
+        return ""
+    from compiler.platforms import PLATFORMS
+
+    return f", or a platform: {', '.join(PLATFORMS)}"
+
+
 def _replaced(options: argparse.Namespace, output: Path) -> tuple[str, ...]:
     """The jobs of ``--replace``; a name that no remembered run has is a slip."""
     names = tuple(getattr(options, "replace", ()))
     if not names:
         return ()
     from compiler.diagnostics.near import meant
+    from compiler.emit import MANIFEST
     from compiler.history.runs import FOLDER, read_runs
+    from compiler.platforms import PLATFORMS
 
     committed = getattr(options, "against", None) or output
     known: set[str] = set()
@@ -90,6 +102,11 @@ def _replaced(options: argparse.Namespace, output: Path) -> tuple[str, ...]:
         runs, _ = read_runs(Path(folder))
         for run in runs:
             known |= {run.job, run.object}
+    for folder in inputs.with_file(committed, MANIFEST):
+        for platform in PLATFORMS.values():
+            own = platform.held()
+            if own is not None:
+                known |= own.submitted(Path(folder))
     for name in names:
         is_pattern = "*" in name or "?" in name
         if is_pattern or name in known:

@@ -221,6 +221,18 @@ class Committed:
                 label="what runs by it is not known",
             )
 
+    def files_below(self, folder: str) -> list[str]:
+        """The files of a folder and of those in it, by their paths from the cluster's folder."""
+        files: list[str] = []
+        for name, is_folder in sorted(self._entries(self._folder / folder).items()):
+            path = f"{folder}/{name}"
+            files += self.files_below(path) if is_folder else [path]
+        return files
+
+    def text(self, path: str) -> str:
+        """The text of a committed file; empty where it cannot be read."""
+        return (self._read(path) or b"").decode(errors="replace")
+
     def template(self, path: str) -> Body | None:
         """The committed body of a file that is no object; ``None`` where it cannot be read."""
         data = self._read(path)

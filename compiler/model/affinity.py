@@ -17,6 +17,8 @@ from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 from compiler.platforms.eks.third_party_workloads.plan import Workload
 
 _READ_HERE = ("node_affinity", "node_preference", "pod_affinity")
+# The label of an instance type, and its name before Kubernetes 1.17, which nodes still have.
+_TYPE_KEYS = (INSTANCE_TYPE, "beta.kubernetes.io/instance-type")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
@@ -147,8 +149,9 @@ def _labels(term: Any) -> tuple[dict[str, str], bool]:
 
 def types_named(affinity: Affinity | None, pod: Pod) -> tuple[str, ...]:
     """The instance types on which a pod may land by its own words; () where it does not say."""
-    if INSTANCE_TYPE in pod.node_selector:
-        return (pod.node_selector[INSTANCE_TYPE],)
+    for key in _TYPE_KEYS:
+        if key in pod.node_selector:
+            return (pod.node_selector[key],)
     named: list[str] = []
     if affinity is not None:
         terms = affinity.nodes
@@ -158,7 +161,7 @@ def types_named(affinity: Affinity | None, pod: Pod) -> tuple[str, ...]:
         of_term = [
             expression.values
             for expression in term
-            if expression.key == INSTANCE_TYPE and expression.operator == "In"
+            if expression.key in _TYPE_KEYS and expression.operator == "In"
         ]
         if not of_term:
             return ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from compiler.catalog.images import ImageFacts, facts_of
-from compiler.core.images.plan import MadeImage, Recipe
+from compiler.core.images.plan import MadeImage, Recipe, repository_of
 from compiler.core.pods.plan import Container
 from compiler.model.work import Work
 from compiler.plan import Plan
@@ -34,9 +34,7 @@ def known(plan: Plan, image: str) -> ImageFacts | None:
 
 
 def _made(plan: Plan, image: str) -> MadeImage | None:
-    reference = image.partition("@")[0]
-    head, slash, last = reference.rpartition("/")
-    repository = head + slash + last.partition(":")[0]
+    repository = repository_of(image)
     for made in plan.of(MadeImage):
         if made.uri == repository:
             return made

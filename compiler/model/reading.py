@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from compiler.catalog import Catalog, InstanceType, version_key
+from compiler.catalog import Catalog, version_key
 from compiler.catalog.capacity import VM_MEMORY_OVERHEAD
+from compiler.core.images.plan import MadeImage, Recipe, repository_of
 from compiler.core.jobs.plan import Gang
 from compiler.core.pods.plan import EFA, HUGEPAGES, Container, Pod, Resources
 from compiler.core.pools.plan import Pool
@@ -15,12 +16,14 @@ from compiler.core.queues.plan import Queue, Quota
 from compiler.manifest import Manifest
 from compiler.model.choices import find_choices
 from compiler.model.exports import exported
+from compiler.model.landing import Landing, devices_of, landing_of
 from compiler.model.nodes import Nodes
 from compiler.model.pods import as_job, is_judged, main_container
+from compiler.model.roles import roles_of
 from compiler.model.runtimes import released_runtime
 from compiler.model.storage import Storage
 from compiler.model.values import value
-from compiler.model.work import Choice, Offer, Work, patched_selector, patched_tolerations
+from compiler.model.work import Choice, Work, patched_selector, patched_tolerations
 from compiler.places import Route
 from compiler.plan import Plan, Quantity
 from compiler.plan.scheduling import INSTANCE_TYPE, Requirement
@@ -39,7 +42,6 @@ from compiler.platforms.eks.nodes.plan import NodeOverlay
 from compiler.platforms.eks.third_party_workloads.plan import PodSet, Workload
 from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
 
-Landing = tuple[tuple[Pool, ...], tuple[Offer, ...], tuple[InstanceType, ...]]
 RoomKey = tuple[str, bool, float]
 """An instance type, whether it has huge pages, and the share of memory that Karpenter leaves out of account."""
 
@@ -78,6 +80,11 @@ class Reading(Nodes):
             for pods in workload.pods
             if is_judged(workload, pods.pod)
         )
+
+    @cached_property
+    def roles(self) -> tuple[Work, ...]:
+        """The pods of jobs that run another program than the job's own, each as a job: roles of a JobSet."""
+        return tuple(role for work in self.works for role in roles_of(work))
 
     def _pods_work(self, workload: Workload, part: PodSet) -> Work:
         pod = part.pod
@@ -205,8 +212,11 @@ class Reading(Nodes):
             efa = min(self.efa_of(pool, instance) for pool, instance in offers)
             asks = {**asks, EFA: Quantity.of(efa)} if efa else asks
         if job.has_whole_nodes and offers:
-            asks = {**_devices(offers), **asks}
+            asks = {**devices_of(offers), **asks}
         words = (*written.command, *written.args)
+        recipe = self._recipes.get(repository_of(job.image or written.image or ""))
+        variables: dict[str, str | None] = {} if recipe is None else dict(recipe.env)
+        variables |= {variable.name: variable.value for variable in written.env}
         return Work(
             job=job,
             runtime=runtime,
@@ -220,9 +230,20 @@ class Reading(Nodes):
             nodes=nodes,
             choices=choices,
             kind=kind,
-            env={**{variable.name: variable.value for variable in written.env}, **exported(words)},
+            env={**variables, **exported(words)},
             words=words,
+            recipe=recipe,
         )
+
+    @cached_property
+    def _recipes(self) -> Mapping[str, Recipe]:
+        """The recipes of images that are built here, by their repositories."""
+        recipes = {recipe.name: recipe for recipe in self.plan.of(Recipe)}
+        return {
+            image.uri: recipes[image.name]
+            for image in self.plan.of(MadeImage)
+            if image.name in recipes
+        }
 
     def _runtime(self, job: TrainJob) -> Runtime | None:
         """The runtime of a job: one of the set, or else one that every Trainer brings."""
@@ -237,7 +258,7 @@ class Reading(Nodes):
         """The pools, offers and types of all choices, each once; cached by the choices, which are cached themselves."""
         landing = self._landings.get(id(choices))
         if landing is None:
-            landing = _landing(choices)
+            landing = landing_of(choices)
             self._landings[id(choices)] = landing
         return landing
 
@@ -433,30 +454,6 @@ class Reading(Nodes):
         """The Helm releases of some charts."""
         releases = self.plan.of(HelmRelease)
         return [release for release in releases if release.chart in charts]
-
-
-def _landing(choices: tuple[Choice, ...]) -> Landing:
-    pools: dict[str, Pool] = {}
-    offers: dict[tuple[str, str], Offer] = {}
-    types: dict[str, InstanceType] = {}
-    for choice in choices:
-        pools |= {pool.name: pool for pool in choice.pools}
-    if all(choice.offers for choice in choices):
-        for choice in choices:
-            for pool, instance in choice.offers:
-                offers[pool.name, instance.name] = (pool, instance)
-                types[instance.name] = instance
-    return (tuple(pools.values()), tuple(offers.values()), tuple(types.values()))
-
-
-def _devices(offers: tuple[Offer, ...]) -> Resources:
-    """The accelerators of a node, where all that a job may get have the same kind: those of the smallest."""
-    kinds = {instance.accelerator_resource for _, instance in offers}
-    if len(kinds) != 1:
-        return {}
-    count = min(instance.accelerators for _, instance in offers)
-    (resource,) = kinds
-    return {resource: Quantity.of(count)} if resource and count else {}
 
 
 def _can_apply(patch: Patch, runtime: Runtime) -> bool:

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from compiler.catalog import InstanceType
+from compiler.core.images.plan import Recipe
 from compiler.core.jobs.plan import SPEC_NAME, EarlierCommand, Folder, Gang
 from compiler.core.pods.plan import (
     ACCELERATORS,
@@ -21,6 +22,7 @@ from compiler.core.pods.plan import (
 from compiler.core.pools.plan import FixedPool, Pool
 from compiler.core.queues.plan import Queue
 from compiler.dataclass import dataclass
+from compiler.model.exports import exported
 from compiler.places import Route
 from compiler.plan.scheduling import ZONE, Toleration
 from compiler.plan.units import Quantity
@@ -87,8 +89,10 @@ class Work:
     ``choices`` are where it may land, one for each way through the flavors of its queue; ``pools`` all pools in them,
     ``offers`` these with the instance types that the job may get there, and ``types`` just the types; () is unknown.
     ``nodes`` are those that it needs at once, ``None`` is unknown. ``env`` are literal variables of the main container,
-    and those for networks and devices that its command sets; ``words`` are its command and arguments. ``kind`` is that
-    of the object: of one that is no TrainJob, ``job`` has what they have in common; rules do not see it.
+    those for networks and devices that its command sets, and those of its image, where a ``recipe`` builds that here;
+    ``words`` are its command and arguments. ``kind`` is that of the object: of one that is no TrainJob, ``job`` has
+    what they have in common; rules do not see it. ``role`` is the name of the pods beside the job's own that the value
+    is about, where it is not about the job.
     """
 
     job: Gang
@@ -105,6 +109,8 @@ class Work:
     words: tuple[str, ...] = ()
     choices: tuple[Choice, ...] = ()
     kind: str = "TrainJob"
+    role: str = ""
+    recipe: Recipe | None = None
     efa: int = dataclasses.field(init=False)
     accelerator: tuple[str, int] | None = dataclasses.field(init=False)
 
@@ -204,7 +210,8 @@ class Work:
     @property
     def title(self) -> str:
         """Its name in a sentence: ``job `llama```, or with its kind if that is none of jobs."""
-        return titled(self.kind, self.name)
+        title = titled(self.kind, self.name)
+        return f"`{self.role}` of {title}" if self.role else title
 
     @property
     def name(self) -> str:
@@ -430,9 +437,18 @@ class Work:
                 if entry.name == variable:
                     own = node.origins.get(f"env.{variable}")
                     return own or node.where("env") / index
+        if self.recipe is not None and self.is_of_image(variable):
+            return self.recipe.where(f"env.{variable}")
         if variable in self.env:
             return self.where_said(variable)
         return self.job.where("env")
+
+    def is_of_image(self, variable: str) -> bool:
+        """Whether a variable is said by the recipe of the image, and by nothing over it."""
+        if self.recipe is None or variable not in self.recipe.env:
+            return False
+        own = {entry.name for node in self._sources() for entry in node.env}
+        return variable not in own and variable not in exported(self.words)
 
     def where_said(self, text: str) -> Route:
         """The place of an option or variable in the command: the word of the arguments or the command of the TrainJob,

@@ -183,7 +183,8 @@ class Subjects:
         self._nodes: dict[type, list[PlanNode]] = {}
         self._manifests: dict[str, list[Manifest]] = {}
         self._works = tuple(world.works)
-        self._with_pods = (*self._works, *world.pods)
+        self._pods = tuple(world.pods)
+        self._roles = tuple(world.roles)
         self._in_pods = tuple(work for work in self._works if work.has_pods)
         by_class: dict[type, list[PlanNode]] = {}
         for node in _nodes(world.plan):
@@ -213,12 +214,11 @@ class Subjects:
         return self._nodes.get(rule.subject, ())
 
     def _of_jobs(self, rule: Rule) -> Sequence[Work]:
-        """Jobs, those of any platform or those in pods, and third-party pods too where they are like one."""
-        if not rule.kubernetes:
-            return self._with_pods if rule.pods else self._works
-        if not rule.pods:
-            return self._in_pods
-        return (*self._in_pods, *self._world.pods)
+        """Jobs of any platform or those in pods, and what is like one: third-party pods, roles of JobSets."""
+        jobs = self._in_pods if rule.kubernetes else self._works
+        pods = self._pods if rule.pods else ()
+        roles = self._roles if rule.roles else ()
+        return (*jobs, *pods, *roles)
 
 
 def _kind(manifest: Manifest) -> str:

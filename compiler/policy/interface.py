@@ -79,7 +79,7 @@ def names() -> list[str]:
 def _rule() -> Iterator[str]:
     yield "rule"
     yield ""
-    yield "@rule(code, *, severity=Severity.ERROR, params={}, kinds=(), pods=False,"
+    yield "@rule(code, *, severity=Severity.ERROR, params={}, kinds=(), pods=False, roles=False,"
     yield '      kubernetes="", aliases=(), enabled=True)'
     yield ""
     yield _docstring(rule)

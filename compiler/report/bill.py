@@ -5,24 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from compiler.catalog.prices import Price, auto_mode_fee, block, on_demand, service
+from compiler.catalog.prices import Price, block, on_demand, service
 from compiler.core.jobs.plan import Gang
 from compiler.core.jobs.spec import Job, JobsSection
 from compiler.core.pools import spec as spec_pools
-from compiler.core.pools.spec import PoolsSection, in_words
+from compiler.core.pools.spec import in_words
 from compiler.core.storage.spec import Storage, StorageSection
 from compiler.dataclass import dataclass
 from compiler.plan.units import Quantity
-from compiler.platforms.eks.cluster.plan import Cluster
-from compiler.platforms.eks.network.plan import MadeNetwork
-from compiler.platforms.eks.nodes.plan import (
-    AutoNodeClass,
-    BlockDevice,
-    NodeClass,
-    NodeGroup,
-    NodePool,
-)
-from compiler.platforms.eks.settings.spec import ClusterSection
 from compiler.report.subject import Subject
 
 MONTH = 730
@@ -34,9 +24,9 @@ _WORDS = {
     "reserved": "reserved: paid whether used or not",
     _BLOCK: "Capacity Block: paid when it is bought",
 }
-_ALWAYS = "always"
-_WITH_NODES = "while its nodes run"
-_SYSTEM = "system"
+ON_DEMAND = _WORDS["on-demand"]
+ALWAYS = "always"
+WITH_NODES = "while its nodes run"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,9 +88,7 @@ def total(items: Iterable[Item], region: str) -> Total:
 
 def bill(subject: Subject) -> list[Item]:
     """Everything that a cluster is paid for by the hour, by the month or beforehand; not what is paid by use."""
-    items = list(_nodes(subject))
-    items += _around(subject)
-    items += _root_volumes(subject)
+    items = list(subject.platform.reported().costs(subject))
     for storage in StorageSection.of(subject.spec).storage:
         items += _storage(subject, storage)
     return items
@@ -120,59 +108,8 @@ def node_price(subject: Subject, names: list[str]) -> Price | None:
 # --- nodes
 
 
-def _nodes(subject: Subject) -> Iterator[Item]:
-    """The system nodes, and each pool. How many nodes run the controllers of a cluster with EKS Auto Mode, it says."""
-    eks = ClusterSection.of(subject.spec).eks
-    auto = ClusterSection.of(subject.spec).auto_mode is not None
-    if not auto:
-        system = eks.system_nodes
-        price = node_price(subject, [system.instance_type])
-        yield Item(
-            name=_SYSTEM,
-            what=system.instance_type,
-            least=system.nodes,
-            # One more while the group is updated: an EKS managed node group surges by one.
-            most=system.nodes + 1,
-            usd=_usd(price),
-            how=_WORDS["on-demand"],
-            prices=_known(price),
-            node=True,
-        )
-    for pool in PoolsSection.of(subject.spec).node_pools:
-        yield _pool(subject, pool)
-        if auto:
-            yield _fee(subject, pool)
-    if auto:
-        yield Item(
-            name="nodes of general-purpose",
-            what="as many and as large as EKS takes for the controllers",
-            least=1,
-            most=1,
-            usd=None,
-            how=_ALWAYS,
-        )
-
-
-def _fee(subject: Subject, pool: spec_pools.NodePool) -> Item:
-    """The fee of EKS Auto Mode for each node of a pool: the largest of its types."""
-    region = subject.spec.region
-    fees = [auto_mode_fee(subject.catalog, name, region) for name in pool.instance_types]
-    known = [fee for fee in fees if fee is not None]
-    fee = None
-    if len(known) == len(fees):
-        fee = max(known, key=lambda price: price.usd)
-    return Item(
-        name=f"EKS Auto Mode for {pool.name}",
-        what="its fee for each node",
-        least=pool.nodes.min,
-        most=pool.nodes.max,
-        usd=_usd(fee),
-        how=_WITH_NODES,
-        prices=_known(fee),
-    )
-
-
-def _pool(subject: Subject, pool: spec_pools.NodePool) -> Item:
+def pool_item(subject: Subject, pool: spec_pools.NodePool) -> Item:
+    """The nodes of a pool, as they are bought."""
     how = in_words(pool.capacity_types[0])
     if how == _BLOCK:
         price = _dearest_block(subject, pool.instance_types)
@@ -185,9 +122,9 @@ def _pool(subject: Subject, pool: spec_pools.NodePool) -> Item:
         what=", ".join(pool.instance_types),
         least=_always(pool),
         most=pool.nodes.max,
-        usd=_usd(price),
+        usd=usd_of(price),
         how=_WORDS[how],
-        prices=_known(price),
+        prices=known(price),
         block=hours,
         node=True,
     )
@@ -220,116 +157,28 @@ def _always(pool: spec_pools.NodePool) -> int:
     return pool.nodes.min
 
 
-# --- what is around the nodes
-
-
-def _around(subject: Subject) -> Iterator[Item]:
-    """The control plane, and the way out of the VPC that the bootstrap makes."""
-    yield _unit(subject, "control plane", "EKS", 1, "eks cluster hour")
-    gateways = _gateways(subject)
-    if gateways:
-        yield _unit(subject, "NAT gateways", "the way out of the VPC", gateways, "nat gateway hour")
-        yield _unit(
-            subject, "public IPv4 addresses", "of the NAT gateways", gateways, "public ipv4 hour"
-        )
-    made = subject.plan.one(MadeNetwork)
-    if made is not None and made.endpoints:
-        zones = len(made.subnets)
-        yield _unit(
-            subject,
-            "interface endpoints",
-            f"{len(made.endpoints)} in {zones} zones",
-            len(made.endpoints) * zones,
-            "interface endpoint hour",
-        )
-
-
-def _gateways(subject: Subject) -> int:
-    """NAT gateways, of a VPC of its own stack or of the one that eksctl makes, which has one in each zone."""
-    made = subject.plan.one(MadeNetwork)
-    if made is not None:
-        by_kind = {"none": 0, "single": 1, "perZone": len(made.subnets)}
-        return by_kind[made.nat]
-    cluster = subject.plan.one(Cluster)
-    if cluster is None or cluster.network.vpc or cluster.network.subnets:
-        return 0
-    return len(cluster.network.zones)
-
-
-def _unit(subject: Subject, name: str, what: str, count: int, unit: str) -> Item:
+def unit_item(subject: Subject, name: str, what: str, count: int, unit: str) -> Item:
+    """Some units of a service, which are always paid."""
     price = service(unit, subject.spec.region)
     return Item(
         name=name,
         what=what,
         least=count,
         most=count,
-        usd=_usd(price),
-        how=_ALWAYS,
-        prices=_known(price),
+        usd=usd_of(price),
+        how=ALWAYS,
+        prices=known(price),
     )
 
 
 # --- volumes and file systems
 
 
-def _root_volumes(subject: Subject) -> Iterator[Item]:
-    """The root volume of each node, which is there as long as the node is."""
-    cluster = subject.plan.one(Cluster)
-    groups = cluster.node_groups if cluster is not None else ()
-    system = ClusterSection.of(subject.spec).eks.system_nodes
-    for group in groups:
-        if group.name == _SYSTEM and group.volume is not None:
-            yield _disks(
-                subject,
-                "root volumes of system",
-                Quantity.gib(group.volume),
-                system.nodes,
-                system.nodes + 1,
-                _ALWAYS,
-            )
-    for pool in PoolsSection.of(subject.spec).node_pools:
-        root = _root(subject, pool)
-        if root is not None:
-            yield root
-
-
-def _root(subject: Subject, pool: spec_pools.NodePool) -> Item | None:
-    name = f"root volumes of {pool.name}"
-    least, most = pool.nodes.min, pool.nodes.max
-    for device in _root_devices(subject, pool.name):
-        return _disks(
-            subject, name, device.size, least, most, _WITH_NODES, device.iops, device.throughput
-        )
-    return None
-
-
-def _root_devices(subject: Subject, pool: str) -> Iterator[BlockDevice]:
-    """The volumes of a pool's nodes, from what launches them."""
-    plan = subject.plan
-    for part in subject.node_pools(pool):
-        if not isinstance(part, NodePool):
-            continue
-        auto = plan.named(AutoNodeClass, part.node_class)
-        if auto is not None and auto.ephemeral is not None:
-            yield auto.ephemeral
-        own = plan.named(NodeClass, part.node_class)
-        if own is not None:
-            yield from own.block_devices
-    for group in plan.of(NodeGroup):
-        if group.title == pool and group.volume is not None:
-            yield BlockDevice(
-                device="",
-                size=Quantity.gib(group.volume),
-                iops=group.volume_iops,
-                throughput=group.volume_throughput,
-            )
-
-
 _FREE_IOPS, _FREE_THROUGHPUT = 3000, 125
 """What the price of a gp3 volume's size holds (EBS pricing, General Purpose SSD)."""
 
 
-def _disks(
+def disks(
     subject: Subject,
     name: str,
     size: Quantity,
@@ -382,8 +231,8 @@ def _storage(subject: Subject, storage: Storage) -> Iterator[Item]:
             how = "while its jobs run"
         else:
             least = most = len({job.namespace for job in jobs})
-            how = _ALWAYS
-        yield _disks(
+            how = ALWAYS
+        yield disks(
             subject,
             storage.name,
             Quantity.parse(str(disk.size)),
@@ -430,22 +279,22 @@ def _file_system(subject: Subject, storage: Storage) -> Item:
         least=1,
         most=1,
         usd=usd,
-        how=_ALWAYS,
-        prices=_known(price),
+        how=ALWAYS,
+        prices=known(price),
     )
 
 
 def _unpriced(name: str, what: str) -> Item:
-    return Item(name=name, what=what, least=1, most=1, usd=None, how=_ALWAYS)
+    return Item(name=name, what=what, least=1, most=1, usd=None, how=ALWAYS)
 
 
 def _gib(size: Quantity) -> int:
     return -(-size.value // 1024**3)
 
 
-def _usd(price: Price | None) -> float | None:
+def usd_of(price: Price | None) -> float | None:
     return None if price is None else price.usd
 
 
-def _known(price: Price | None) -> tuple[Price, ...]:
+def known(price: Price | None) -> tuple[Price, ...]:
     return () if price is None else (price,)

@@ -22,7 +22,7 @@ def section(subject: Subject) -> Iterator[str]:
     yield from ("## Cost", "")
     yield _headline(sums, items)
     if subject.before is not None:
-        yield _before_and_after(subject.before, sums)
+        yield before_and_after(subject.before, subject)
     elif subject.without_before:
         yield f"Before and after: {subject.without_before}."
     yield from map(_block, _blocks(items))
@@ -48,13 +48,14 @@ def _headline(sums: Total, items: Iterable[Item]) -> str:
     return f"{text}, without {', '.join(lacking)}: no price known."
 
 
-def _before_and_after(before: Subject, after: Total) -> str:
-    """What an edit changes, of what both sides have a price for."""
+def before_and_after(before: Subject, after: Subject) -> str:
+    """What a change does to the sums, of what both sides have a price for."""
     earlier = bill(before)
-    sums = total(earlier, before.spec.region)
-    exact = sums.exact and after.exact
-    always = _change(sums.always, after.always, exact=exact)
-    at_most = _change(sums.at_most, after.at_most, exact=exact)
+    old = total(earlier, before.spec.region)
+    new = total(bill(after), after.spec.region)
+    exact = old.exact and new.exact
+    always = _change(old.always, new.always, exact=exact)
+    at_most = _change(old.at_most, new.at_most, exact=exact)
     text = f"Before and after, an hour: {always} always; {at_most} at most."
     lacking = [f"`{item.name}`" for item in earlier if item.usd is None]
     if lacking:

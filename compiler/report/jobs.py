@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from compiler.core.jobs.plan import Gang
 from compiler.core.pools import spec as spec_pools
-from compiler.core.pools.plan import Pool
+from compiler.core.pools.plan import FixedPool, Pool
 from compiler.core.pools.spec import in_words
 from compiler.model.nodes import class_of
 from compiler.plan.scheduling import INSTANCE_TYPE, ZONE
@@ -69,15 +69,21 @@ def _landing(subject: Subject, name: str) -> str:
     pool = subject.pool(name)
     if not node_pools or pool is None:
         return name
-    types = _values(node_pools, INSTANCE_TYPE)
-    zones = _values(node_pools, ZONE)
     parts = [
-        f"{types} in {zones}",
+        _types_and_zones(node_pools),
         f"pool {name}",
         _capacity(pool),
         *_placement(subject, node_pools, name),
     ]
     return "; ".join(parts)
+
+
+def _types_and_zones(node_pools: list[Pool]) -> str:
+    types = _values(node_pools, INSTANCE_TYPE)
+    zones = _values(node_pools, ZONE)
+    if all(isinstance(pool, FixedPool) and pool.zones is None for pool in node_pools):
+        return types
+    return f"{types} in {zones}"
 
 
 def _capacity(pool: spec_pools.NodePool) -> str:

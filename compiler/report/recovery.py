@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from compiler.catalog.torch import SHUTDOWN_SECONDS
 from compiler.core.jobs.plan import CheckpointSchedule
 from compiler.core.jobs.stopping import AFTER_THE_SIGNAL, longest_hook, longest_silence
 from compiler.core.pools.pools import DIAGNOSTICS
-from compiler.core.pools.spec import NodePool
-from compiler.core.pools.waits import PROVISION, PULL, REPAIR
+from compiler.core.pools.waits import PROVISION, PULL
 from compiler.dataclass import dataclass
 from compiler.model.reading import Reading
 from compiler.model.work import Work
@@ -24,12 +24,6 @@ WATCHDOG = Duration.minutes(10)
 `TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC`, 8 minutes, is how long the watchdog itself may be stuck (ProcessGroupNCCL.hpp)."""
 START = Duration.minutes(1)
 """Containers, the rendezvous and NCCL's own start; what the program does besides, nobody knows before."""
-SICK_SHARE = 20
-"""Percent of a NodePool's nodes that may be sick, rounded up; beyond it Karpenter repairs none of them
-(kubernetes-sigs/karpenter, pkg/controllers/node/health: allowedUnhealthyPercent)."""
-GROUP_NODES = 5
-"""A managed node group of so many nodes is repaired however many of them are sick; of a larger one none, where more
-than 20% are (EKS user guide, node-repair, commit dbc0b729)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +56,17 @@ def section(subject: Subject) -> Iterator[str]:
     if ways:
         yield from ("## After a failure", "")
         yield (
-            "A GPU fails, and all pods start again. The program notices an error at once, and a collective that hangs "
-            f"by NCCL's watchdog: {WATCHDOG}, unless it calls `init_process_group(timeout=…)` with less. *at least*: "
-            "an error, and a node that is free. *at most*: a hang, and a node that is repaired and boots first. Ranks "
-            "of other nodes hang in both, and save nothing."
+            "A GPU fails, and all of the job starts again. The program notices an error at once, and a collective that "
+            f"hangs by NCCL's watchdog: {WATCHDOG}, unless it calls `init_process_group(timeout=…)` with less. "
+            "*at least*: an error, and a node that is free. *at most*: a hang, and a node that is repaired and boots "
+            "first. Ranks of other nodes hang in both, and save nothing."
         )
         yield ""
         header = (
             "job",
             "notices, at most:",
             "tries in place:",
-            "hung pods stop:",
+            "hung processes stop:",
             "new node:",
             "image:",
             "start:",
@@ -82,7 +76,7 @@ def section(subject: Subject) -> Iterator[str]:
             "steps lost:",
         )
         yield from table(header, map(_row, ways))
-    yield from _of_repair(subject)
+    yield from subject.platform.reported().repair(subject)
 
 
 def _has_accelerators(work: Work) -> bool:
@@ -103,11 +97,12 @@ def _way(subject: Subject, work: Work) -> Way:
     spare = 0
     if pool is not None:
         spare = pool.spare_nodes
+    reported = subject.platform.reported()
     return Way(
         name=name,
         tries=int(tries) if tries.isdigit() else 0,
         stop=_stop(work),
-        new_node=REPAIR.seconds + PROVISION.seconds + _test(subject, work.job.pool),
+        new_node=reported.REPAIR.seconds + PROVISION.seconds + _test(subject, work.job.pool),
         read=read,
         lost=lost,
         spare=spare,
@@ -115,10 +110,12 @@ def _way(subject: Subject, work: Work) -> Way:
 
 
 def _stop(work: Work) -> int:
-    """The seconds until pods are gone whose ranks hang, as they do in a collective that others have left: no hook waits
-    for them, torchrun does, and then the kubelet kills."""
+    """The seconds until processes are gone that hang, as they do in a collective that others have left: no hook waits
+    for them, torchrun does, and then the kubelet kills. Without pods torchrun alone ends them."""
     pod = work.pod
-    if pod is None or pod.grace_seconds is None:
+    if pod is None:
+        return SHUTDOWN_SECONDS
+    if pod.grace_seconds is None:
         return 0
     whole = pod.grace_seconds
     seconds = whole
@@ -164,41 +161,6 @@ def _row(way: Way) -> tuple[str, ...]:
         _time(way.most),
         lost,
     )
-
-
-def _of_repair(subject: Subject) -> Iterator[str]:
-    rows = []
-    for node_pool in subject.pools():
-        sick = repaired(node_pool)
-        rows.append((node_pool.name, str(node_pool.nodes.max), str(sick)))
-    if not rows:
-        return
-    yield from ("## Repair of nodes", "")
-    yield (
-        f"Where more than {SICK_SHARE}% of a pool's nodes are sick at a time, none of them is replaced, and an event "
-        "`NodeRepairBlocked` of the node says so: delete its NodeClaim (`kubectl delete nodeclaim NAME`), or terminate "
-        "the instance of a node group. The share is of the nodes that are there: fewer where a pool has scaled down."
-    )
-    yield ""
-    header = ("pool", "nodes:", "sick nodes that are replaced, at most:")
-    yield from table(header, rows)
-
-
-def repaired(pool: NodePool) -> int:
-    """How many nodes of a pool may be sick at a time while they are still repaired, with all of its nodes there."""
-    nodes = pool.nodes.max
-    managed = pool.managed_node_group
-    if managed is None:
-        return math.ceil(nodes * SICK_SHARE / 100)
-    config = managed.node_repair_config
-    if config.max_unhealthy_node_threshold_count is not None:
-        return min(nodes, config.max_unhealthy_node_threshold_count)
-    share = config.max_unhealthy_node_threshold_percentage
-    if share is not None:
-        return nodes * share // 100
-    if nodes <= GROUP_NODES:
-        return nodes
-    return nodes * SICK_SHARE // 100
 
 
 def _time(seconds: float) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from compiler.core.jobs.spec import Job, JobsSection
 from compiler.core.storage.spec import Storage, StorageSection
-from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
 
@@ -50,12 +49,7 @@ def _row(subject: Subject, storage: Storage) -> tuple[str, ...]:
 
 def _bucket(subject: Subject, storage: Storage) -> str:
     spec = subject.spec
-    cluster = subject.plan.one(Cluster)
-    if cluster is not None:
-        name = cluster.name
-    else:
-        name = ""
-    return storage.bucket(name, spec.account, spec.region) or ""
+    return storage.bucket(subject.name, spec.account, spec.region) or ""
 
 
 def _mounts(job: Job, storage: Storage) -> bool:

@@ -13,9 +13,10 @@ from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.history import Run
 from compiler.model.offers import as_pool
+from compiler.model.reading import Reading
 from compiler.plan import Plan
-from compiler.platforms.eks.kueue.plan import queue_of
-from compiler.platforms.eks.nodes.plan import NodeGroup, NodePool
+from compiler.platforms.eks.nodes.plan import NodeGroup
+from compiler.rooms import Platform
 from compiler.spec.cluster import ClusterSpec
 
 
@@ -32,6 +33,7 @@ class Subject:
     spec: ClusterSpec
     plan: Plan
     catalog: Catalog
+    platform: Platform
     findings: Sequence[Diagnostic] = ()
     runs: Sequence[Run] = ()
     added: Sequence[str] = ()
@@ -53,23 +55,18 @@ class Subject:
         return None
 
     def node_pools(self, name: str) -> Iterator[plan_pools.Pool]:
-        """The NodePools that a pool of the spec is made of: one, or one for each reservation."""
-        for node_pool in self.plan.of(NodePool):
-            if name in (node_pool.name, node_pool.title):
-                yield node_pool
+        """What a pool of the spec is made of: a pool of the platform, or one for each reservation or queue."""
+        for pool in self.plan.every(plan_pools.Pool):
+            if name in (pool.name, pool.title):
+                yield pool
         for group in self.plan.of(NodeGroup):
             if group.title == name:
                 yield as_pool(group)
 
     def jobs(self) -> dict[tuple[str, str], list[Gang]]:
-        """The jobs by the ClusterQueue that admits them and the pool that they land on."""
+        """The jobs by the queue that admits them and the pool that they land on."""
         jobs: dict[tuple[str, str], list[Gang]] = {}
-        for job in self.plan.every(Gang):
-            queue = queue_of(self.plan, job.queue, job.namespace)
-            if queue is not None:
-                name = queue.name
-            else:
-                name = ""
-            key = (name, job.pool)
-            jobs.setdefault(key, []).append(job)
+        for work in Reading(self.plan, self.catalog).works:
+            queue = work.queue.name if work.queue is not None else ""
+            jobs.setdefault((queue, work.job.pool), []).append(work.job)
         return jobs

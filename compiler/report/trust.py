@@ -14,8 +14,8 @@ from compiler.report.subject import Subject
 
 CODES = frozenset(
     {
-        *(f"ACC0{number}" for number in range(40, 52)),
-        *("ACC005", "ACC014", "ACC016", "HLT030", "RES236", "RES237", "RUN024"),
+        *(f"ACC0{number}" for number in range(40, 54)),
+        *("ACC005", "ACC014", "ACC016", "HLT030", "RES236", "RES237", "RUN024", "RUN064"),
     }
 )
 """The findings that are about trust. Other findings are about whether the cluster works."""

@@ -10,7 +10,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN153", pods=True)
+@rule("RUN153", pods=True, roles=True)
 def checkpoint_folder_deleted(work: Work) -> Iterator[Finding]:
     """A job deletes the folder of its checkpoints before it begins.
 

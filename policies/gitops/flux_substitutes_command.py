@@ -69,7 +69,8 @@ def flux_substitutes_command(manifest: Manifest, world: World) -> Iterator[Findi
 
 def _variables(work: Work) -> list[str]:
     """The variables that a job's command and environment refer to as ``${NAME}``."""
-    values = [value for value in work.env.values() if value]
+    said = [name for name in work.env if not work.is_of_image(name)]
+    values = [work.env[name] or "" for name in said]
     return _VARIABLE.findall("\n".join([*work.words, *values]))
 
 

@@ -7,7 +7,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("RUN130", pods=True, params={"bytes": 131_071})
+@rule("RUN130", pods=True, roles=True, params={"bytes": 131_071})
 def argument_too_long(work: Work, world: World) -> Iterator[Finding]:
     """A single argument or environment variable is longer than Linux gives to a program.
 

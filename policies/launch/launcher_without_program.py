@@ -27,7 +27,7 @@ _ENDS = {"-h", "--help", "--version", "-V", "-c"}
 _PYTHON = re.compile(r"python[0-9.]*\Z")
 
 
-@rule("RUN128")
+@rule("RUN128", roles=True)
 def launcher_without_program(work: Work) -> Iterator[Finding]:
     """torchrun or Python is started without a program to run.
 
@@ -59,7 +59,7 @@ def launcher_without_program(work: Work) -> Iterator[Finding]:
         if piped or _has_program(name, rest):
             continue
         yield Finding(
-            f"job `{work.name}` starts `{name}` without a program",
+            f"{work.title} starts `{name}` without a program",
             work.where_said(name),
             label="nothing is run",
             help=f"write the program behind it, like `{name} train.py`",

@@ -3,6 +3,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from compiler.core.pods.plan import GPU
+from compiler.diagnostics import Severity
 from compiler.model.command import launches, options, starts
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
@@ -16,9 +18,13 @@ _LIGHTNING = r"(?:^|\s)(?:--)?trainer\.num_nodes[=\s]+(\d+)(?=\s|$)"
 def node_started_twice(work: Work) -> Iterator[Finding]:
     """Accelerate or Lightning takes every node for the same one, or starts processes that run already.
 
-    `accelerate launch` divides `--num_processes` by `--num_machines`, which is 1 unless it is given, and with more than
-    one takes the rank of the node from `--machine_rank` alone (accelerate, utils/launch.py prepare_multi_gpu_env): all
-    pods of a job have the same command. Under torchrun it starts every process again.
+    `accelerate launch` divides `--num_processes` by `--num_machines`, which is 1 unless it is given, and with more
+    than one takes the rank of the node from `--machine_rank` alone (accelerate, utils/launch.py
+    prepare_multi_gpu_env): all pods of a job have the same command. Under torchrun it starts every process again.
+    By itself it starts torchrun, which takes the nodes that Trainer sets, but only with several GPUs in a pod,
+    `--multi_gpu`, FSDP, DeepSpeed or Megatron-LM; else it starts the program alone, and each node trains its own
+    model (accelerate, commands/launch.py, _validate_launch_command and launch_command). A default configuration in
+    the image may say otherwise: a warning.
 
     Lightning takes the rank of a node from `NODE_RANK`, and without torchrun is the first on each (lightning,
     fabric/plugins/environments/lightning.py); under torchrun it refuses a `num_nodes` that is not the job's
@@ -39,6 +45,12 @@ def node_started_twice(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, command: [bash, -c, "accelerate launch --num_machines=4 --num_processes=8
           --machine_rank=$PET_NODE_RANK --main_process_ip=$PET_MASTER_ADDR train.py"]}]
 
+        nodePools: [{name: gpu, instanceTypes: [g6e.8xlarge], zones: [us-west-2b], nodes: {max: 4}}]
+        jobs: [{name: llama, command: [accelerate, launch, train.py]}]
+
+        nodePools: [{name: gpu, instanceTypes: [g6e.8xlarge], zones: [us-west-2b], nodes: {max: 4}}]
+        jobs: [{name: llama, command: [accelerate, launch, --num_processes=4, train.py]}]
+
         jobs: [{name: llama, command: [torchrun, -m, accelerate.commands.launch, train.py]}]
 
         jobs: [{name: llama, command: [bash, -c, "torchrun --no-python accelerate launch train.py"]}]
@@ -56,6 +68,15 @@ def node_started_twice(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, command: [accelerate, launch, --mixed_precision=bf16, train.py]}]
 
         jobs: [{name: llama, command: [accelerate, launch, --multi_gpu, --num_processes=8, train.py]}]
+
+        nodePools: [{name: gpu, instanceTypes: [g6e.8xlarge], zones: [us-west-2b], nodes: {max: 4}}]
+        jobs: [{name: llama, command: [accelerate, launch, --multi_gpu, train.py]}]
+
+        nodePools: [{name: gpu, instanceTypes: [g6e.8xlarge], zones: [us-west-2b], nodes: {max: 4}}]
+        jobs: [{name: llama, command: [accelerate, launch, --use_fsdp, train.py]}]
+
+        nodePools: [{name: gpu, instanceTypes: [g6e.8xlarge], zones: [us-west-2b], nodes: {max: 4}}]
+        jobs: [{name: llama, nodes: 1, command: [accelerate, launch, train.py]}]
 
         jobs: [{name: llama, command: [bash, -c, "accelerate launch --num_machines=4 --num_processes=32
           --machine_rank=$PET_NODE_RANK --main_process_ip=$PET_MASTER_ADDR train.py"]}]
@@ -90,6 +111,10 @@ def node_started_twice(work: Work) -> Iterator[Finding]:
         yield from _lightning(work, line)
 
 
+# The options by which Accelerate starts torchrun.
+_DISTRIBUTED = frozenset({"multi-gpu", "use-fsdp", "use-deepspeed", "use-megatron-lm"})
+
+
 def _accelerate(work: Work) -> Iterator[Finding]:
     given = dict(options(work.words))
     if "config-file" in given or work.accelerator is None:
@@ -98,6 +123,16 @@ def _accelerate(work: Work) -> Iterator[Finding]:
     processes = _number(given.get("num-processes"))
     gpus = work.accelerator[1]
     rank = given.get("machine-rank")
+    if work.accelerator == (GPU, 1) and _DISTRIBUTED.isdisjoint(given):
+        yield Finding(
+            f"`accelerate launch` of job `{work.name}` starts its program alone on each of {work.nodes} nodes: "
+            "with one GPU it joins no others",
+            work.where_said("accelerate"),
+            label="each node trains a model of its own",
+            help="start the program by torchrun: `torchrun train.py`; Accelerate takes what torchrun sets",
+            severity=Severity.WARNING,
+        )
+        return
     if machines > 1 and "main-process-ip" not in given:
         return  # RUN026 reports that no node finds another
     if machines > 1 and (rank is None or rank.isdigit()):

@@ -13,6 +13,7 @@ from compiler.policy.world import World
     kubernetes="the kubelet substitutes no variable in its own value, and a shell does",
     aliases=("variable-of-itself",),
     pods=True,
+    roles=True,
 )
 def self_referencing_variable(work: Work, world: World) -> Iterator[Finding]:
     """An environment variable refers to its own previous value, which nothing substitutes.

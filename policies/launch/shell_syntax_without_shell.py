@@ -19,6 +19,7 @@ _NAMES_OF_SHELLS = frozenset({"--", "-", "_", "sh", "bash"})
     kubernetes="a batch script is read by a shell",
     aliases=("command-without-shell",),
     pods=True,
+    roles=True,
 )
 def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
     """A command uses shell syntax, and no shell runs it.

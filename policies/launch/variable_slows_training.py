@@ -7,7 +7,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN124", severity=Severity.WARNING, pods=True)
+@rule("RUN124", severity=Severity.WARNING, pods=True, roles=True)
 def variable_slows_training(work: Work) -> Iterator[Finding]:
     """A variable that is for finding faults makes training many times slower.
 

@@ -8,7 +8,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN136", severity=Severity.WARNING, pods=True)
+@rule("RUN136", severity=Severity.WARNING, pods=True, roles=True)
 def variable_value_refused(work: Work) -> Iterator[Finding]:
     """A variable has a value that its reader refuses, or silently ignores.
 

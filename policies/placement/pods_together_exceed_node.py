@@ -92,6 +92,27 @@ def pods_together_exceed_node(plan: Plan, world: World) -> Iterator[Finding]:
                     resources: {requests: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1},
                       limits: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}}}]
 
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: evaluate, namespace: team-b}
+        spec:
+          completionMode: Indexed
+          completions: 4
+          parallelism: 4
+          template:
+            spec:
+              restartPolicy: Never
+              tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+              affinity:
+                nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
+                  {matchExpressions: [{key: node.kubernetes.io/instance-type, operator: In,
+                    values: [g5.2xlarge, g5.12xlarge]}]}]}}
+                podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [
+                  {labelSelector: {matchLabels: {job-name: evaluate}}, topologyKey: kubernetes.io/hostname}]}
+              containers: [{name: evaluate, image: "public.ecr.aws/team/train:1.0", command: [python, evaluate.py],
+                resources: {requests: {cpu: 1, memory: 4Gi, nvidia.com/gpu: 1},
+                  limits: {cpu: 1, memory: 4Gi, nvidia.com/gpu: 1}}}]
+
     ## Passes
 
         apiVersion: kubeflow.org/v1
@@ -158,7 +179,7 @@ class _Group:
             instances = [catalog.instance(name) for name in names]
             types = types or [instance for instance in instances if instance]
         small = [instance for instance in types if instance.gpus < total]
-        if len(self.parts) < 2 or not small:
+        if sum(_replicas(role) for _, role in self.parts) < 2 or not small:
             return
         least = min(small, key=lambda instance: instance.gpus)
         title = self.affinity.title
@@ -172,26 +193,34 @@ class _Group:
         )
 
 
+_WITH_REPLICAS = ("Deployment", "StatefulSet", "Job")
+
+
 def _roles(body: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The replica specs of a job of the training operator, with their paths."""
+    """The replica specs of a job of the training operator, with their paths; of a workload with replicas all of it."""
+    template = value(body, "spec", "template")
+    if value(body, "kind") in _WITH_REPLICAS and isinstance(template, dict):
+        replicas = value(body, "spec", "replicas") or value(body, "spec", "parallelism")
+        yield ("spec",), {"replicas": replicas, "template": template}
+        return
     for field, specs in mapping(body, "spec").items():
         if str(field).endswith("ReplicaSpecs") and isinstance(specs, dict):
             for role, spec in specs.items():
                 yield (("spec", str(field), str(role)), spec)
 
 
-def _gpus(role: Any) -> int:
+def _replicas(role: Any) -> int:
     replicas = value(role, "replicas")
-    if isinstance(replicas, int):
-        count = replicas
-    else:
-        count = 1
+    return replicas if isinstance(replicas, int) else 1
+
+
+def _gpus(role: Any) -> int:
     total = 0
     containers = value(role, "template", "spec", "containers")
     for container in containers if isinstance(containers, list) else ():
         asked = value(container, "resources", "limits", GPU)
         total += int(asked) if str(asked).isdigit() else 0
-    return count * total
+    return _replicas(role) * total
 
 
 def _names(role: Any, affinity: Affinity | None) -> tuple[str, ...]:
@@ -204,12 +233,12 @@ def _names(role: Any, affinity: Affinity | None) -> tuple[str, ...]:
 
 def _labels(body: Any, path: tuple[str, ...], role: Any) -> dict[str, str]:
     """The labels of the pods of a role: of its template, and those of the operator (kubeflow/training-operator v1.9.3,
-    pkg/apis/kubeflow.org/v1/common_types.go)."""
+    pkg/apis/kubeflow.org/v1/common_types.go) or of the Job (Kubernetes 1.36, well-known labels)."""
     name = path[-1].lower()
-    labels = {
-        "training.kubeflow.org/job-name": str(value(body, "metadata", "name")),
-        "training.kubeflow.org/replica-type": name,
-    }
+    job = str(value(body, "metadata", "name"))
+    labels = {"training.kubeflow.org/job-name": job, "training.kubeflow.org/replica-type": name}
+    if value(body, "kind") == "Job":
+        labels = {"batch.kubernetes.io/job-name": job, "job-name": job}
     if name == "master":
         labels["training.kubeflow.org/job-role"] = name
     return {**labels, **mapping(role, "template", "metadata", "labels")}

@@ -63,7 +63,7 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama, command: [bash, -c, "wandb login --api-key $WANDB_API_KEY && exec torchrun train.py"]}]
     """
     for name, value in work.env.items():
-        if value and carried(name, value):
+        if value and carried(name, value) and not work.is_of_image(name):
             yield Finding(
                 f"`{name}` of {work.title} has its value in git",
                 work.where_env(name),
@@ -88,8 +88,8 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
                 secret=True,
                 help="keep it in AWS Secrets Manager, and read it when the job starts",
             )
-    for container in _others(work):
-        yield from _beside(work, container)
+    for container, whose in _others(work):
+        yield from _beside(container, whose)
 
 
 def _help(work: Work) -> str:
@@ -98,24 +98,20 @@ def _help(work: Work) -> str:
     return "keep it in AWS Secrets Manager, and read it when the job starts: `aws secretsmanager get-secret-value`"
 
 
-def _others(work: Work) -> Iterator[Container]:
-    """Containers other than the program's: init containers, sidecars, and those of other pods of the job."""
-    if work.pod is not None:
-        yield from work.pod.init_containers
-        for container in work.pod.containers:
-            if work.main is None or container.name != work.main.name:
-                yield container
-    for _, pod, _ in work.others:
-        yield from pod.init_containers
-        yield from pod.containers
+def _others(work: Work) -> Iterator[tuple[Container, str]]:
+    """Containers other than the program's, and what to call each: init containers, sidecars, those of other pods."""
+    own = () if work.pod is None else ((work.pod, work.title),)
+    others = [(pod, f"`{part.name}` of {work.title}") for part, pod, _ in work.others]
+    for pod, title in (*own, *others):
+        for container in pod.init_containers:
+            yield container, f"init container `{container.name}` of {title}"
+        for container in pod.containers:
+            if pod is not work.pod or work.main is None or container.name != work.main.name:
+                yield container, f"container `{container.name}` of {title}"
 
 
-def _beside(work: Work, container: Container) -> Iterator[Finding]:
+def _beside(container: Container, whose: str) -> Iterator[Finding]:
     """What a container has that is not that of the program."""
-    kind = "container"
-    if work.pod is not None and container in work.pod.init_containers:
-        kind = "init container"
-    whose = f"{kind} `{container.name}` of {work.title}"
     for index, variable in enumerate(container.env):
         value = variable.value
         if value and carried(variable.name, value):
@@ -127,10 +123,9 @@ def _beside(work: Work, container: Container) -> Iterator[Finding]:
             )
     what = _in_command((*container.command, *container.args))
     if what:
-        token = any(forms(word) for word in container.args)
         yield Finding(
             f"the command of {whose} has {what} in git",
-            container.where("args" if token else "command"),
+            container.where("args" if _in_command(container.args) else "command"),
             secret=True,
             help="put it into a Secret, mount that under `volumes:`, and let the program read it",
         )
@@ -171,5 +166,4 @@ def _place(work: Work) -> Route:
     """The command or the arguments, whichever has words in the job."""
     own = work.command or work.args
     node = work if own or work.main is None else work.main
-    token = any(forms(word) for word in node.args)
-    return node.where("args" if token else "command")
+    return node.where("args" if _in_command(node.args) else "command")

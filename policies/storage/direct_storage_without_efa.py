@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Any
 
 from compiler.diagnostics import Severity
 from compiler.manifest import Manifest
 from compiler.model.storage import FSX
-from compiler.model.values import mapping, value
+from compiler.model.values import items, mapping, value
 from compiler.places import Route
 from compiler.plan import Plan
 from compiler.platforms.eks.flux.plan import HelmRelease
@@ -46,6 +48,24 @@ def direct_storage_without_efa(plan: Plan, world: World) -> Iterator[Finding]:
         provisioner: fsx.csi.aws.com
         parameters: {subnetId: subnet-0a1b2c3d4e5f60718, deploymentType: SCRATCH_2, fileSystemTypeVersion: "2.15"}
 
+        apiVersion: argoproj.io/v1alpha1
+        kind: Application
+        metadata: {name: gpu-operator, namespace: argocd}
+        spec:
+          project: default
+          destination: {server: "https://kubernetes.default.svc", namespace: gpu-operator}
+          source:
+            repoURL: https://helm.ngc.nvidia.com/nvidia
+            chart: gpu-operator
+            targetRevision: v25.10.1
+            helm: {values: "gds:\\n  enabled: true\\n"}
+        ---
+        apiVersion: storage.k8s.io/v1
+        kind: StorageClass
+        metadata: {name: lustre}
+        provisioner: fsx.csi.aws.com
+        parameters: {subnetId: subnet-0a1b2c3d4e5f60718, deploymentType: SCRATCH_2, fileSystemTypeVersion: "2.15"}
+
     ## Passes
 
         apiVersion: storage.k8s.io/v1
@@ -55,7 +75,8 @@ def direct_storage_without_efa(plan: Plan, world: World) -> Iterator[Finding]:
         parameters: {subnetId: subnet-0a1b2c3d4e5f60718, deploymentType: SCRATCH_2, fileSystemTypeVersion: "2.15"}
     """
     by_chart = any(_has_gds(release) for release in plan.of(HelmRelease))
-    if not by_chart and not any(_is_policy(manifest) for manifest in world.manifests):
+    by_object = any(_is_policy(each) or _has_application(each) for each in world.manifests)
+    if not by_chart and not by_object:
         return
     for manifest in world.manifests:
         if manifest.ref.kind == "StorageClass" and _is_slow(manifest):
@@ -70,7 +91,34 @@ def direct_storage_without_efa(plan: Plan, world: World) -> Iterator[Finding]:
 
 def _has_gds(release: HelmRelease) -> bool:
     is_operator = release.chart.rpartition("/")[2] == "gpu-operator"
-    return is_operator and value(release.values, "gds", "enabled") is True
+    return is_operator and _is_on(release.values)
+
+
+def _is_on(values: Any) -> bool:
+    """Whether values of the chart turn it on; Helm takes any text for true."""
+    return value(values, "gds", "enabled") in (True, "true")
+
+
+def _has_application(manifest: Manifest) -> bool:
+    """Whether Argo CD installs the GPU Operator with GPUDirect Storage on (Argo CD, Application spec: helm)."""
+    if (manifest.ref.kind, manifest.ref.group) != ("Application", "argoproj.io"):
+        return False
+    sources = [value(manifest.body, "spec", "source"), *items(manifest.body, "spec", "sources")]
+    for source in sources:
+        if value(source, "chart") != "gpu-operator":
+            continue
+        text = value(source, "helm", "values")
+        by_text = isinstance(text, str) and bool(re.search(_IN_TEXT, text, re.MULTILINE))
+        parameters = items(source, "helm", "parameters")
+        by_parameter = {"gds.enabled": "true"} in [
+            {str(each.get("name")): str(each.get("value"))} for each in parameters
+        ]
+        if by_text or by_parameter or _is_on(value(source, "helm", "valuesObject")):
+            return True
+    return False
+
+
+_IN_TEXT = r"^gds:\s*(?:\{\s*|\n\s+)enabled:\s*[\"']?true\b"
 
 
 def _is_policy(manifest: Manifest) -> bool:

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from running import SPECS, Command, environment
 
+pytestmark = pytest.mark.slow
+
 
 def _missing(folder: Path) -> None:
     pass

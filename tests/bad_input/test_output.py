@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 from running import SPECS, Command, Run, contents, snapshot
 
+pytestmark = pytest.mark.slow
+
 RERUN = "command: [torchrun, train.py, --lr=0.1], rerun: 1"
 
 

@@ -63,6 +63,7 @@ def test_each_fault_is_reported_on_its_line(case: Path, trainyard: Command) -> N
     assert done.code == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
 def test_nothing_is_written(case: Path, trainyard: Command, written: Path) -> None:
     """Not a byte and not a time of the output changes, nor does anything appear beside it."""

@@ -20,9 +20,12 @@ from world import World, run, serving
 from compiler.emit.marker import marked
 from compiler.formats import written
 from compiler.lower import lower
+from compiler.patching import apply_patches
 from compiler.platforms.eks.jobs.kinds import of_objects
 from compiler.platforms.eks.third_party_workloads.lift import KINDS
 from compiler.platforms.eks.third_party_workloads.resources import job_resources
+
+pytestmark = pytest.mark.slow
 
 NETWORK = {
     "create": {"cidr": "10.0.0.0/16", "zones": ["us-west-2a", "us-west-2b"], "nat": "single"}
@@ -35,6 +38,21 @@ STORAGE = [
 MOUNT = {"mounts": [{"storage": "fast", "path": "/data"}]}
 TERRAFORM = {"tool": "terraform", "state": {"bucket": "state-111122223333"}}
 FLUX = {"url": "https://github.com/example/fleet"}
+
+PROJECTED = {
+    "op": "add",
+    "path": "/spec/template/spec/replicatedJobs/0/template/spec/template/spec/volumes/-",
+    "value": {
+        "name": "all",
+        "projected": {
+            "sources": [
+                {"secret": {"items": [{"path": "user", "key": "user"}], "name": "gcp-key"}},
+                {"secret": {"name": "gcp-key"}},
+                {"secret": {"name": "ngc", "items": [{"key": "token", "path": "token"}]}},
+            ]
+        },
+    },
+}
 
 
 def kept(name: str, stored: str, **more: Any) -> dict[str, Any]:
@@ -68,6 +86,7 @@ MADE: dict[str, dict[str, Any]] = {
             "imagePullSecrets": ["ngc"],
             "volumes": [{"name": "gcp", "path": "/gcp", "secret": {"secretName": "gcp-key"}}],
         },
+        patches=[{"target": {"kind": "ClusterTrainingRuntime"}, "patch": [PROJECTED]}],
         flux=FLUX,
         platform=OPEN,
     ),
@@ -108,7 +127,10 @@ def compiled() -> TemporaryDirectory[str]:
 def tree(name: str) -> dict[str, bytes]:
     """What is written for a cluster, by path in its folder."""
     if name in MADE:
-        return {each.path: marked(each.path, written(each)) for each in lower(plan_of(MADE[name]))}
+        plan = plan_of(MADE[name])
+        _, artifacts, faults = apply_patches(plan, lower(plan))
+        assert not faults
+        return {each.path: marked(each.path, written(each)) for each in artifacts}
     folder = Path(compiled().name) / "generated" / name
     return {
         str(each.relative_to(folder)): each.read_bytes()
@@ -388,18 +410,27 @@ def test_secrets_that_pull_images_or_are_volumes_are_made(lab: Lab) -> None:
     done = lab.run("up.sh", "--dry-run", "--from", "secrets")
     assert "of the cluster: training gcp-key, all of its files" in done.stdout
     assert "of the cluster: training ngc .dockerconfigjson" in done.stdout
+    assert "of the cluster: training gcp-key user\n" in done.stdout
+    assert "of the cluster: training ngc token\n" in done.stdout
+    assert done.stdout.count("of the cluster:") == 4
     included = lab.folder / "include" / "training.secret-ngc.yaml"
     included.parent.mkdir()
     included.touch()
     assert "training ngc" not in lab.run("up.sh", "--dry-run", "--from", "secrets").stdout
     included.unlink()
+    custom = lab.folder / "include-custom" / "training.externalsecret.external-secrets.io-ngc.yaml"
+    custom.parent.mkdir()
+    custom.touch()
+    assert "training ngc" not in lab.run("up.sh", "--dry-run", "--from", "secrets").stdout
+    custom.unlink()
     done = lab.run("up.sh", TRAINYARD_SECRETS=str(folder))
     assert done.returncode == 1
     assert "put the files of Secret training/gcp-key into the folder" in done.stderr
     assert "set TRAINYARD_SECRET_TRAINING_NGC__DOCKERCONFIGJSON, or put" in done.stderr
     assert not lab.world.delivered
-    for name in ("gcp-key/key.json", "ngc/.dockerconfigjson"):
-        (folder / "training" / name).parent.mkdir(parents=True)
+    files = ("gcp-key/key.json", "gcp-key/user", "ngc/.dockerconfigjson", "ngc/token")
+    for name in files:
+        (folder / "training" / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / "training" / name).write_text("{}")
     done = lab.run("up.sh", "--from", "secrets", TRAINYARD_SECRETS=str(folder))
     assert done.returncode == 0, done.stderr
@@ -407,6 +438,7 @@ def test_secrets_that_pull_images_or_are_volumes_are_made(lab: Lab) -> None:
     assert f"--from-file={folder}/training/gcp-key/" in made["gcp-key"]
     assert "--type=kubernetes.io/dockerconfigjson" in made["ngc"]
     assert any(each.startswith("--from-file=.dockerconfigjson=") for each in made["ngc"])
+    assert any(each.startswith("--from-file=token=") for each in made["ngc"])
 
 
 @everywhere("kept")

@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from forks import WORKING, forks
 from running import CACHE_VARIABLE, ROOT, environment
 
 _PROGRAM = """
@@ -32,24 +33,24 @@ os._exit = told
 from compiler.cli.entry import entry
 entry()
 """
-# What a run loads that goes through the passes.
-_WORKING = {"compiler.driver", "compiler.linter"}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """How a command ended, and what this process did for it."""
+    """How a command ended, and whether it said what a run before had said."""
 
     code: int
     out: str
     err: str
+    repeated: bool = field(compare=False)
+
+
+@dataclass(frozen=True)
+class WholeAnswer(Answer):
+    """The same, and what the process did for it."""
+
     modules: frozenset[str] = field(compare=False)
     opened: tuple[str, ...] = field(compare=False)
-
-    @property
-    def repeated(self) -> bool:
-        """Whether it said what a run before had said."""
-        return _WORKING.isdisjoint(self.modules)
 
 
 class Asker:
@@ -63,6 +64,12 @@ class Asker:
 
     def ask(self, *words: object, **env: str) -> Answer:
         """Run ``trainyard`` there."""
+        settings = environment(**{CACHE_VARIABLE: str(self.cache), **env})
+        done, works = forks().run(words, self.folder, settings)
+        return Answer(done.code, done.out, done.err, not works)
+
+    def ask_from_the_start(self, *words: object, **env: str) -> WholeAnswer:
+        """The same as a process of its own, of which everything is known that it loads and opens."""
         settings = {CACHE_VARIABLE: str(self.cache), "TOLD": str(self._told), **env}
         self._told.unlink(missing_ok=True)
         done = subprocess.run(
@@ -72,12 +79,14 @@ class Asker:
             env=environment(**settings),
             timeout=300,
         )
-        modules, _, opened = self._told.read_text(errors="surrogateescape").partition("\0")
-        return Answer(
+        told, _, opened = self._told.read_text(errors="surrogateescape").partition("\0")
+        modules = frozenset(told.split("\n"))
+        return WholeAnswer(
             done.returncode,
             done.stdout.decode(),
             done.stderr.decode(),
-            frozenset(modules.split("\n")),
+            WORKING.isdisjoint(modules),
+            modules,
             tuple(opened.split("\n")),
         )
 

@@ -14,6 +14,8 @@ import pytest
 from asking import STARTER, Asker
 from running import ROOT, SPECS
 
+pytestmark = pytest.mark.slow
+
 BASE = """apiVersion: trainyard.dev/v1alpha1
 kind: TrainingClusterBase
 metadata: {name: base}
@@ -36,9 +38,11 @@ EXCEPTION = """- code: RUN124
 """
 
 
-@pytest.fixture
-def full(asker: Asker) -> Asker:
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A spec with a base, an included folder and policies, compiled."""
+    asker = Asker(tmp_path_factory.mktemp("full"))
+    (asker.folder / ".git").mkdir()
     asker.write("base.yaml", BASE)
     asker.write("extra/map.yaml", EXTRA)
     asker.write("specs/starter.yaml", SPEC)
@@ -46,6 +50,14 @@ def full(asker: Asker) -> Asker:
     asker.write("policies/exceptions.yaml", "[]\n")
     done = asker.ask("compile", "specs")
     assert done.code == 0, done.err + done.out
+    return asker.folder
+
+
+@pytest.fixture
+def full(compiled: Path, tmp_path: Path) -> Asker:
+    """A copy of it, of which nothing is known."""
+    asker = Asker(tmp_path)
+    shutil.copytree(compiled, asker.folder, dirs_exist_ok=True)
     return asker
 
 
@@ -190,11 +202,11 @@ def test_another_compiler(asker: Asker, tmp_path: Path) -> None:
     for name in ("compiler", "policies"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     env = {"PYTHONPATH": str(copy)}
-    asker.ask("check", "specs", **env)
-    assert asker.ask("check", "specs", **env).repeated
+    asker.ask_from_the_start("check", "specs", **env)
+    assert asker.ask_from_the_start("check", "specs", **env).repeated
     page = copy / "policies" / "efa" / "efa_missing.py"
     page.write_text(page.read_text() + "# edited\n")
-    assert not asker.ask("check", "specs", **env).repeated
+    assert not asker.ask_from_the_start("check", "specs", **env).repeated
 
 
 def test_standard_input_is_read_once(asker: Asker) -> None:
@@ -262,10 +274,10 @@ def test_the_example_repository_reads_nothing_that_is_not_noted(tmp_path: Path) 
     asker.write("base.yaml", BASE)
     asker.write("specs/more.yaml", SPEC.replace("name: starter", "name: more"))
     asker.write("policies/team/marked.py", OWN_RULE.format(imports="", body="assert work"))
-    asker.ask("compile", "specs")
+    asker.ask_from_the_start("compile", "specs")
     for words in (("check", "specs"), ("compile", "specs"), ("lint", "generated")):
         (asker.folder / "seen").unlink(missing_ok=True)
-        done = asker.ask(*words)
+        done = asker.ask_from_the_start(*words)
         assert not done.repeated
         noted = _noted(asker)
         below = {os.path.join(asker.folder, name) for name in noted}

@@ -15,6 +15,8 @@ from running import environment
 from compiler.cache import Cache
 from compiler.inputs import digest
 
+pytestmark = pytest.mark.slow
+
 
 def _entry_of_run(asker: Asker) -> Path:
     for path in asker.entries():

@@ -19,6 +19,8 @@ from compiler.catalog import load_catalog
 from compiler.catalog.refresh import CatalogPatch, boto3_clients, refresh
 from compiler.diagnostics import Diagnostic
 
+pytestmark = pytest.mark.slow
+
 TODAY = date(2026, 11, 21)
 
 

@@ -75,7 +75,7 @@ def test_every_example_compiles_clean_for_every_release(
         if "kind: TrainingCluster" in text:
             head = f'\nspec:\n  release: "{release.name}"\n'
             path.write_text(text.replace("\nspec:\n", head, 1))
-    (source,) = (path for path in (tmp_path / "specs").glob(f"{name}*"))
+    (source,) = (path for path in (tmp_path / "specs").iterdir() if path.stem == name)
     done = check([source], Options())
     assert [found.message for found in done.all()] == []
     (compiled,) = done.compilations

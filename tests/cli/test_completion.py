@@ -14,6 +14,8 @@ from running import EXAMPLE, ROOT, Command
 from compiler.cli.arguments import FORMATS, SHELLS, parser
 from compiler.cli.completion import script
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_shell_parses_its_script(shell: str, trainyard: Command) -> None:

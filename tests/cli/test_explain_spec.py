@@ -75,6 +75,7 @@ def test_a_row(key: str, row: str, trainyard: Command) -> None:
     assert f"\n  {row}\n" in trainyard("explain", "--spec", key).out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", KEYS, ids=lambda key: key.path)
 def test_every_key_is_explained(key: Key, trainyard: Command) -> None:
     """By the path that the list shows; a value has the bound of docs/bounds.md, a mapping the keys inside it."""

@@ -14,6 +14,8 @@ from running import ROOT, Command, environment
 
 from compiler.cli.init import BOUGHT
 
+pytestmark = pytest.mark.slow
+
 ACCOUNT = ("--account", "111122223333")
 BLOCK = {
     "reserved": ("--reservation", "cr-0a1b2c3d4e5f60718"),

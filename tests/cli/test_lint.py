@@ -95,6 +95,7 @@ def test_values_of_secrets_are_never_printed(trainyard: Command, tmp_path: Path)
     assert "hunter" not in done.out + done.err + (tmp_path / "out.sarif").read_text()
 
 
+@pytest.mark.slow
 def test_our_own_output_is_clean(trainyard: Command, tmp_path: Path) -> None:
     """Each cluster's folder is a set of its own."""
     assert trainyard("compile", "-q", SPECS, "-o", tmp_path / "generated").code == 0

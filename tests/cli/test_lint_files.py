@@ -82,6 +82,22 @@ spec:
     assert "not judged: 4 values to be filled in" in done.err
 
 
+@pytest.mark.parametrize("value", ["<N> or more", "up to <N>", '"{{ N }} or more"'])
+def test_a_text_around_what_is_filled_in_stays_a_text(value: str, tmp_path: Path) -> None:
+    """Whatever is put into it, it is no number."""
+    (tmp_path / "job.yaml").write_text(
+        f"""\
+apiVersion: batch/v1
+kind: Job
+metadata: {{name: a, namespace: x}}
+spec:
+  parallelism: {value}
+  template: {{spec: {{restartPolicy: Never, containers: [{{name: a, image: "a.test/a:1"}}]}}}}
+"""
+    )
+    assert ("ERROR", "SCH002", 5, 16) in reported(tmp_path)
+
+
 def test_variables_of_a_shell_are_not_to_be_filled_in(tmp_path: Path, trainyard: Command) -> None:
     (tmp_path / "pod.yaml").write_text(
         """\
@@ -466,3 +482,34 @@ def test_standard_input_is_linted(tmp_path: Path) -> None:
     )
     assert "--> <stdin>:3:18" in done.stdout
     assert done.returncode == 1
+
+
+CLAIM = """\
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data, namespace: a}
+spec: {accessModes: [ReadWriteOnce], storageClassName: gp3, resources: {requests: {storage: 1Gi}}}
+"""
+USES_CLAIM = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web, namespace: b}
+spec:
+  containers: [{name: web, image: "a.test/web:1", volumeMounts: [{name: d, mountPath: /d}]}]
+  volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]
+"""
+
+
+def test_a_claim_in_another_namespace_than_its_pod(tmp_path: Path) -> None:
+    """At the claim, where nothing of its own namespace refers to it."""
+    (tmp_path / "claim.yaml").write_text(CLAIM)
+    (tmp_path / "pod.yaml").write_text(USES_CLAIM)
+    done = lint([tmp_path], Options(today=date(2026, 11, 23)))
+    (fault,) = [each for each in done.all() if each.code == "REF001"]
+    assert (
+        fault.message == "nothing here refers to claim `data`, and pods of namespace `b` want one"
+    )
+    assert fault.help == "write `namespace: b`"
+    (tmp_path / "own.yaml").write_text(USES_CLAIM.replace("namespace: b", "namespace: a"))
+    done = lint([tmp_path], Options(today=date(2026, 11, 23)))
+    assert "nothing here refers" not in "".join(each.message for each in done.all())

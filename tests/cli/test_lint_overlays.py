@@ -109,6 +109,17 @@ def test_what_an_overlay_gives_is_not_missing(files: dict[str, str], tmp_path: P
     assert codes(tmp_path, files) == ["REF001"]
 
 
+def test_patches_are_counted_whatever_they_are_known_by(tmp_path: Path) -> None:
+    """By the kustomization that names them, or by their `$patch`."""
+    files = {
+        "over/kustomization.yaml": "resources: [../base]\npatches: [{path: web.yaml}, {path: gone.yaml}]\n",
+        "over/web.yaml": OF_WEB,
+        "over/gone.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n$patch: delete\n",
+    }
+    lines = "\n".join(linted(tmp_path, files).coverage.lines(findings=True))
+    assert "2 patches of kustomize" in lines
+
+
 @pytest.mark.parametrize(
     "files",
     [

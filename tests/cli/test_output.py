@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from running import EXAMPLE, ROOT, SPECS, Command, environment, spawn
 
+pytestmark = pytest.mark.slow
+
 BAD = Path(__file__).parent.parent / "bad_input" / "cases" / "unknown-type.yaml"
 COMMAND = [sys.executable, "-m", "compiler"]
 

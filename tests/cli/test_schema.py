@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from running import ROOT, SPECS, Command
 from compiler.language.schema import ALL, KINDS
 from compiler.places import SourceFile
 from compiler.source.parse import parse
+
+pytestmark = pytest.mark.slow
 
 FILES = sorted(SPECS.rglob("*.yaml"))
 
@@ -29,7 +32,13 @@ def bodies(path: Path) -> list[Any]:
 def validator(kind: str, trainyard: Command) -> Draft202012Validator:
     done = trainyard("schema", kind)
     assert done.code == 0
-    schema = json.loads(done.out)
+    return validator_of(done.out)
+
+
+@cache
+def validator_of(text: str) -> Draft202012Validator:
+    """Of a schema that is one itself: that is looked at once, which takes longer than anything else here."""
+    schema = json.loads(text)
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)
 

@@ -30,6 +30,7 @@ def test_what_is_near(word: str, names: list[str], want: list[str]) -> None:
     assert near(word, names) == want
 
 
+@pytest.mark.slow
 def test_nobody_else_measures_words() -> None:
     """One helper with one cut-off."""
     users = [

@@ -417,6 +417,7 @@ def _write_in_child(root: Path, files: Mapping[str, bytes], number: int, exchang
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exchange", [True, False], ids=["exchange", "two-renames"])
 @pytest.mark.parametrize("first", [True, False], ids=["first", "later"])
 def test_a_kill_at_any_point_leaves_the_old_or_the_new_tree(

@@ -148,6 +148,11 @@ def test_a_tricky_string_is_read_back_as_itself(text: str) -> None:
         assert all(read == body for read in _read_by_all(written))
 
 
+@pytest.mark.parametrize("number", [0.5, -2.0, 1e16, 1.5e300, 1e-7, -2.5e-9, 5e-324])
+def test_a_number_is_read_back_as_itself(number: float) -> None:
+    assert _read_by_all(dump({"k": number})) == [{"k": number}] * 4
+
+
 LEAVES = (
     st.none()
     | st.booleans()
@@ -167,6 +172,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(KEYS, VALUES, max_size=5))
 @settings(max_examples=400, deadline=None)
 def test_every_object_is_read_back_as_itself(body: dict[str, Any]) -> None:

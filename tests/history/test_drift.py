@@ -11,6 +11,8 @@ from running import Command
 
 from history.folder import compiled
 
+pytestmark = pytest.mark.slow
+
 POOL: dict[str, Any] = {"instanceTypes": ["p5.48xlarge"], "zones": ["us-west-2a"], "nodes": 4}
 
 

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import FSX, spec
-from running import Command, Run, snapshot
+from running import Command, Run, snapshot, spawn
 
-from history.folder import QUEUES, SECOND_POOL, codes, compiled, only_object, runs, train_jobs
+from history.folder import (
+    QUEUES,
+    SECOND_POOL,
+    codes,
+    compiled,
+    only_object,
+    runs,
+    train_jobs,
+    write,
+)
+
+pytestmark = pytest.mark.slow
 
 STORAGE = [
     {"name": "data", "fsxLustre": {"existing": {**FSX, "address": "10.80.1.11", "version": "2.15"}}}
@@ -33,9 +45,19 @@ def whole(**parts: Any) -> dict[str, Any]:
     return spec(**{**base, **parts})
 
 
+@pytest.fixture(scope="module")
+def submitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the spec, compiled, and so submitted."""
+    folder = tmp_path_factory.mktemp("submitted")
+    write(folder, whole())
+    assert spawn("compile", "spec.yaml", cwd=folder).code == 0
+    return folder
+
+
 @pytest.fixture
-def folder(tmp_path: Path, trainyard: Command) -> Path:
-    assert compiled(tmp_path, trainyard, whole()).code == 0
+def folder(tmp_path: Path, submitted: Path) -> Path:
+    """A copy of it."""
+    shutil.copytree(submitted, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 

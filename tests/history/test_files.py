@@ -12,6 +12,8 @@ from compiler.plan.units import Quantity
 from compiler.platforms.eks.runs import resolve as resolve_jobs
 from history.folder import codes, compiled, only_object
 
+pytestmark = pytest.mark.slow
+
 FILES = {"/workspace/train.yaml": "epochs: 3\n"}
 OTHER = {**JOB, "name": "second", "nodes": 1}
 

@@ -16,6 +16,8 @@ from compiler.history.immutable import RULES, refused_edits
 from compiler.manifest import Manifest
 from history.folder import compiled, write
 
+pytestmark = pytest.mark.slow
+
 BLOCK = {
     "block": {
         "reservations": [{"id": "cr-0a1b2c3d4e5f60713"}],

@@ -11,6 +11,8 @@ from running import Command
 
 from history.folder import codes, compiled, runs, train_jobs
 
+pytestmark = pytest.mark.slow
+
 
 def data(jobs: list[dict[str, Any]], **parts: Any) -> dict[str, Any]:
     return spec(jobs=jobs, **parts)

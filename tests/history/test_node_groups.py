@@ -11,6 +11,8 @@ from running import Command
 
 from history.folder import codes, compiled
 
+pytestmark = pytest.mark.slow
+
 
 def grouped(**pool: Any) -> dict[str, Any]:
     return spec(jobs=[], pool={"nodes": 4, "managedNodeGroup": {}, **pool})

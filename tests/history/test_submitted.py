@@ -16,6 +16,8 @@ from compiler.plan.units import Quantity
 from compiler.platforms.eks.runs import resolve as resolve_jobs
 from history.folder import runs, train_jobs, write
 
+pytestmark = pytest.mark.slow
+
 HELD = "`train` stays as it was submitted: nothing in the spec asks for another run"
 
 

@@ -10,6 +10,8 @@ import yaml
 from builders import spec
 from running import Command
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def lab(tmp_path: Path, trainyard: Command) -> Path:

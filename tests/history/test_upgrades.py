@@ -26,6 +26,8 @@ from compiler.history.upgrades import pinned, steps
 from compiler.platforms.eks.cluster.plan import Cluster
 from history.folder import codes, compiled, only_object, write
 
+pytestmark = pytest.mark.slow
+
 OLDER = list(load_catalog().releases)[-2]
 BEFORE = load_catalog().releases[OLDER]
 

@@ -132,6 +132,7 @@ def test_a_set_without_fault(folder: Path) -> None:
     assert shown(found, folder) == [], [each.message for each in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda each: f"{each.folder.name}: {each.title}")
 def test_one_fault_is_one_finding(fault: Fault, tmp_path: Path) -> None:
     files, expected = applied(fault)
@@ -171,6 +172,7 @@ def parted(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", SETS, ids=lambda each: each.name)
 def test_what_is_elsewhere_is_unknown(folder: Path, tmp_path: Path) -> None:
     """Without any one of its objects, nothing is reported of the others. But where some pools are left, they

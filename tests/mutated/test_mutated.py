@@ -10,6 +10,8 @@ from tests.mutated.inputs import inputs
 from tests.mutated.judging import Judge
 from tests.mutated.seeds import Seed, all_seeds
 
+pytestmark = pytest.mark.slow
+
 KEPT = sorted(Path(__file__).with_name("kept").glob("*/*.yaml"))
 INPUTS = 250
 

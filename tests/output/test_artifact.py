@@ -20,8 +20,8 @@ from compiler.rooms import parts
 
 
 def test_an_artifact_of_an_unknown_format_cannot_be_made() -> None:
-    with pytest.raises(UnjudgedError, match="judges the format `parallelcluster`"):
-        Artifact({"Region": "us-west-2"}, "bootstrap/pc.yaml", format="parallelcluster")
+    with pytest.raises(UnjudgedError, match="judges the format `nomad`"):
+        Artifact({"job": "train"}, "jobs/train.nomad", format="nomad")
 
 
 def test_a_format_that_lacks_a_part_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,7 +43,7 @@ def test_a_spec_with_an_unjudged_output_cannot_be_built(monkeypatch: pytest.Monk
     """A target that writes what nobody judges fails at its first artifact, not on somebody's cluster."""
 
     def unjudged(plan: Plan) -> Iterator[Artifact]:
-        yield Artifact(path="cluster.yaml", text="Region: x", format="parallelcluster")
+        yield Artifact(path="train.nomad", text="job", format="nomad")
 
     sketch = ModuleType("compiler.platforms.sketch.lower")
     vars(sketch)["lower"] = unjudged

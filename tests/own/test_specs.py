@@ -26,6 +26,7 @@ def test_policies_find_what_their_examples_show() -> None:
 @pytest.mark.skipif(
     contents(ROOT / "specs") != contents(EXAMPLE / "specs"), reason="specs/ holds a team's own"
 )
+@pytest.mark.slow
 def test_no_example_was_ever_submitted(tmp_path: Path) -> None:
     """So nothing is kept as it was. After a change that was meant: `make compile ARGS="--replace '*'"`, and look."""
     (tmp_path / ".git").mkdir()  # paths of what images are built of are from the root

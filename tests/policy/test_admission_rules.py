@@ -196,6 +196,26 @@ def test_annotations_that_are_none_are_refused(tmp_path: Path) -> None:
         assert {each.code for each in faults} == {"POL013"}
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("code", "org1", "org1"),
+        ("severity", "fatal", "fatal"),
+        ("reason", "none", "trainyard.dev/reason"),
+    ],
+)
+def test_the_annotation_that_is_wrong_is_shown(
+    name: str, value: str, shown: str, tmp_path: Path
+) -> None:
+    """Its value, and the name of one that there is not."""
+    data = next(yaml.safe_load_all(POLICY))
+    data["metadata"]["annotations"][f"trainyard.dev/{name}"] = value
+    (fault,) = found(tmp_path, yaml.safe_dump(data))
+    assert fault.code == "POL013"
+    line = (tmp_path / "policies" / "rule.yaml").read_text().splitlines()[fault.span.line - 1]
+    assert line[fault.span.column - 1 :].startswith(shown)
+
+
 def test_sections_that_are_null_are_empty(tmp_path: Path) -> None:
     text = policy(
         matchConditions=None,

@@ -33,6 +33,7 @@ def test_the_examples_are_there() -> None:
     assert len(EXAMPLES) > 80
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "example"), EXAMPLES)
 def test_a_help_speaks_of_the_spec(rule: Rule, example: str) -> None:
     config = config_for(rule, example, TODAY)

@@ -24,6 +24,7 @@ def _found(labels: int, tmp_path: Path) -> list[Any]:
     return [each for each in check([file], OPTIONS).all() if each.code == "LIM041"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("labels", "count"), [(30_000, 0), (45_000, 1)])
 def test_labels_count_with_the_names_of_who_manages_them(
     labels: int, count: int, tmp_path: Path

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
 import yaml
 
 from compiler.diagnostics import Diagnostic
@@ -49,6 +50,7 @@ def found_in_two_blocks(rule: Rule) -> list[Diagnostic]:
     return found
 
 
+@pytest.mark.slow
 def test_no_finding_names_a_node_pool_that_nobody_wrote() -> None:
     every = [each for rule in builtin_rules() for each in found_in_two_blocks(rule)]
     assert len(every) > 100

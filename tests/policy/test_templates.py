@@ -51,6 +51,9 @@ def codes(text: str) -> list[str]:
             '{Effect: Allow, Principal: {AWS: "*"}, Action: "sts:AssumeRole", '
             'Condition: {StringEquals: {"sts:ExternalId": !Ref Id}}}'
         ),
+        trust(
+            '{Effect: Allow, Principal: {AWS: "*"}, Action: "sts:AssumeRole", Condition: !Ref C}'
+        ),
         "Resources: {Q: {Type: AWS::SQS::Queue, Properties: {SqsManagedSseEnabled: !Ref A}}}",
         "Resources: {Q: {Type: AWS::SQS::Queue, Properties: {SqsManagedSseEnabled: false, KmsMasterKeyId: !Ref K}}}",
         "Resources: {B: {Type: AWS::S3::Bucket, Properties: {PublicAccessBlockConfiguration: !Ref A}}}",

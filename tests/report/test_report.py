@@ -14,6 +14,8 @@ from running import EXAMPLE, Command
 import compiler.report as package
 from compiler.report import SECTIONS, trust
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -46,6 +48,7 @@ def test_every_module_of_a_section_is_in_the_report() -> None:
         "__init__",
         "bill",
         "markdown",
+        "moving",
         "shortened",
         "subject",
     }

@@ -41,6 +41,12 @@ def saving(every: str, parameters: float, **lustre: Any) -> dict[str, Any]:
     )
 
 
+def asking(cpu: str) -> dict[str, Any]:
+    """Values of Kueue's chart whose manager asks for so many CPUs."""
+    manager = {"resources": {"requests": {"cpu": cpu}}}
+    return {"controllerManager": {"manager": manager}}
+
+
 def _large() -> dict[str, Any]:
     """Twice as many nodes, whose GPUs hold what the file system does not."""
     found = saving("1h", 100e9)
@@ -148,6 +154,20 @@ CASES: list[tuple[dict[str, Any], str, str, str, str]] = [
         "spec.platform.eks.systemNodes.instanceType",
         "a node of `c7g.medium` has 940m CPU",
         "a larger type",
+    ),
+    (
+        spec(components={"kueue": {"values": asking("500")}}),
+        "RES042",
+        "spec.components.kueue.values.controllerManager.manager.resources.requests.cpu",
+        "a pod of `kueue` asks for 500000m CPU, and a node of `m7i.2xlarge` has 7910m for pods",
+        "ask for less",
+    ),
+    (
+        spec(components={"kueue": {"values": {"controllerManager": {"replicas": 40}}}}),
+        "RES042",
+        "spec.platform.eks.systemNodes.instanceType",
+        "2 nodes of `m7i.2xlarge` have 15820m CPU for pods, and the controllers on them ask for",
+        "more `nodes`",
     ),
     (
         spec(platform={"eks": {"admins": ["arn:aws-cn:iam::111122223333:role/admin"]}}),
@@ -267,6 +287,13 @@ DOUBTED: list[tuple[dict[str, Any], str, str, str, str]] = [
         "every: 2h4m",
     ),
     (
+        spec(platform={"eks": {"systemNodes": {"instanceType": "m7i.48xlarge", "nodes": 4}}}),
+        "RES287",
+        "spec.platform.eks.systemNodes",
+        "4 system nodes of `m7i.48xlarge` have 765 CPUs, and what runs on them asks for 6",
+        "two nodes of `m7i.2xlarge`",
+    ),
+    (
         spec(pool=V100, job=BF16),
         "RES047",
         "spec.jobs[0].model.precision",
@@ -383,3 +410,20 @@ def test_every_gpu_of_the_catalog_has_a_generation() -> None:
     assert {
         each.accelerator for each in load_catalog().instance_types.values() if each.accelerator
     } <= known
+
+
+def test_a_controller_may_be_large_where_a_pool_of_cpus_takes_it() -> None:
+    """Its nodes have no taint, so that nothing says that the pod waits for ever."""
+    cpus = {"name": "cpu", "instanceTypes": ["c7i.48xlarge"], "zones": ["us-west-2b"], "nodes": 2}
+    components = {"kueue": {"values": asking("9")}}
+    _, found = resolved(spec(nodePools=[POOL, cpus], components=components, job={"pool": "gpu"}))
+    assert [each.code for each in found] == ["RES042"]  # the sum of both replicas
+    assert "ask for" in found[0].message
+
+
+def test_what_is_included_may_need_large_system_nodes() -> None:
+    """Nobody knows what it asks for, nor what add-ons of the cluster's own do."""
+    large = {"instanceType": "m7i.48xlarge", "nodes": 4}
+    addons = {"amazon-cloudwatch-observability": {}}
+    _, found = resolved(spec(platform={"eks": {"systemNodes": large, "addons": addons}}))
+    assert found == []

@@ -329,6 +329,18 @@ def test_tolerations_are_the_pools_taints(name: str) -> None:
             assert len(pod.tolerations) == len(pool.taints)
 
 
+def test_what_follows_from_a_queue_shows_where_it_is_written() -> None:
+    """Without queues there is nothing to show: the queue is ours."""
+    queue = {"name": "research", "namespaces": ["team-a"], "quota": [{"pool": "gpu", "nodes": 4}]}
+    for queues, pool, namespace in (
+        ([queue], "spec.queues[0].quota", "spec.queues[0].namespaces"),
+        (None, "None", "None"),
+    ):
+        derived = plan_of(spec(queues=queues)).derived
+        places = {each.field: str(each.at) for each in derived if each.object == "job/train"}
+        assert (places["pool"], places["namespace"]) == (pool, namespace)
+
+
 def test_equal_jobs_share_a_runtime_and_its_name_follows_its_content() -> None:
     first = {"name": "a", "nodes": 2, "image": "a:1", "command": ["torchrun", "t.py"]}
     plan = plan_of(spec(jobs=[first, {**first, "name": "b", "nodes": 3, "image": "b:1"}]))

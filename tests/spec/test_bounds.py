@@ -17,6 +17,8 @@ from compiler.spec import aws, types
 from compiler.spec.errors import inner_model
 from tests.policy.harness import builtin_rules
 
+pytestmark = pytest.mark.slow
+
 CODES = {*load_pages(), *(each.code for each in builtin_rules())}
 
 TYPES = {**vars(types), **vars(aws)}

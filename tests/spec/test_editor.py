@@ -18,6 +18,8 @@ from compiler.language.schema import KINDS, schema
 from compiler.spec.editor import any_case, for_editors, literal, shape_of, shaped
 from tests.spec import test_load, test_values
 
+pytestmark = pytest.mark.slow
+
 WHOLE = Draft202012Validator(schema("TrainingCluster"))
 
 # What no pattern says: two values of a spec against each other, sums, and what a number means.

@@ -19,6 +19,8 @@ from compiler.source.parse import parse
 from compiler.spec.base import SpecModel
 from compiler.spec.flow import flow
 
+pytestmark = pytest.mark.slow
+
 KEYS = list(all_keys())
 LONGEST = 160
 RIDDLES = re.compile(r"\b(told|tells|mended|strangers?|folk|whilst|anew what)\b")

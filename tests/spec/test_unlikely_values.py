@@ -15,6 +15,8 @@ import yaml
 from compiler.driver import check
 from compiler.outcome import Options
 
+pytestmark = pytest.mark.slow
+
 TODAY = date(2026, 11, 23)
 BASE = """
 apiVersion: trainyard.dev/v1alpha1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from builders import FSX, document, shape_faults, spec
+from builders import FSX, document, loaded, shape_faults, spec
 from hypothesis import given
 from hypothesis import strategies as some
 from pydantic_core import PydanticCustomError
@@ -417,3 +417,11 @@ def test_any_value_is_taken_or_refused_in_words(check: Any, value: Any) -> None:
         return
     assert refused["fact"]
     assert refused["help"]
+
+
+@pytest.mark.parametrize(("least", "known"), [(2, 2), (4, None), (None, None)])
+def test_a_job_that_starts_with_all_of_its_nodes_has_no_least(
+    least: int | None, known: int | None
+) -> None:
+    (job,) = loaded(spec(job={"nodes": 4, "minNodes": least})).spec.jobs
+    assert job.least_nodes == known

@@ -42,6 +42,10 @@ def made(**keys: Any) -> list[dict[str, Any]]:
             Boot(locked_memory=True, lustre_settings=True, lustre_efa=True),
         ),
         (
+            {"pool": {"instanceTypes": ["g6e.48xlarge"]}, "storage": made()},
+            Boot(locked_memory=True, lustre_settings=True, lustre_efa=True),
+        ),
+        (
             {"pool": LARGE, "storage": made(efa=False)},
             Boot(locked_memory=True, lustre_settings=True),
         ),
@@ -81,6 +85,7 @@ def test_nothing_that_flux_would_substitute() -> None:
             {"pool": {"efa": False, "nodes": {"max": 1}}, "job": {"nodes": 1}},
             "no pool in `us-west-2b` has EFA",
         ),
+        ({}, "FSx takes none of `p4d.24xlarge`"),
         ({"pool": {"zones": ["us-west-2a"]}}, "no pool in `us-west-2b` has EFA"),
         ({"platform": {"eks": {"autoMode": {}}}}, "EKS Auto Mode run no commands"),
         (

@@ -108,6 +108,7 @@ def test_a_volume_that_stays_is_in_one_zone_and_is_retained() -> None:
     assert plan.of(PersistentVolume) == ()
 
 
+@pytest.mark.slow
 def test_cfn_lint_finds_nothing_above_information(tmp_path: Path) -> None:
     """Snapshots by Data Lifecycle Manager, judged by cfn-lint of the development requirements."""
     stacks = [

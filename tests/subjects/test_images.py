@@ -490,6 +490,7 @@ def test_a_project_builds_for_the_architecture_and_may_do_just_that(
             assert statement["Action"] == ["ecr:GetAuthorizationToken"]
 
 
+@pytest.mark.slow
 def test_cfn_lint_finds_nothing(folder: Path, trainyard: Command) -> None:
     assert trainyard("compile", "specs", cwd=folder).code == 0
     stacks = folder / "generated/lab/bootstrap/stacks"

@@ -24,6 +24,8 @@ from compiler.outcome import Options
 from compiler.plan import Plan
 from compiler.platforms.eks.flux.plan import Stage
 
+pytestmark = pytest.mark.slow
+
 KEY = "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
 STORAGE: list[dict[str, Any]] = [
     {
@@ -78,6 +80,7 @@ STORAGE: list[dict[str, Any]] = [
         },
     },
 ]
+POOL = {"instanceTypes": ["p5.48xlarge"]}  # FSx takes clients over EFA from Nitro v4 on
 MOUNTS = [{"storage": each["name"], "path": f"/data/{each['name']}"} for each in STORAGE]
 VOLUME = "persistentvolume-training-scratch.yaml"
 VPC = {
@@ -90,7 +93,7 @@ VPC = {
 
 
 def made(**parts: Any) -> dict[str, Any]:
-    return spec(storage=STORAGE, job={"mounts": MOUNTS}, **parts)
+    return spec(**{"storage": STORAGE, "job": {"mounts": MOUNTS}, "pool": POOL, **parts})
 
 
 @pytest.fixture(scope="module")
@@ -343,7 +346,7 @@ def test_another_made_storage_changes_no_file_of_the_others() -> None:
     """Two branches that each make a storage merge."""
 
     def paths(count: int) -> dict[str, bytes]:
-        data = spec(storage=STORAGE[:count], job={"mounts": MOUNTS[:3]})
+        data = spec(storage=STORAGE[:count], job={"mounts": MOUNTS[:3]}, pool=POOL)
         return {
             each.path: written(each)
             for each in lower(plan_of(data))
@@ -390,7 +393,7 @@ def test_volumes_stay_for_a_run_that_goes_on_without_its_job(
 def _compiled_twice(folder: Path, trainyard: Command, storage: list[dict[str, Any]]) -> Run:
     """A spec with made storage, then with another one instead."""
     for declared in (STORAGE, storage):
-        data = spec(storage=declared, job={"mounts": MOUNTS})
+        data = spec(storage=declared, job={"mounts": MOUNTS}, pool=POOL)
         (folder / "spec.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
         done = trainyard("compile", "spec.yaml", cwd=folder)
     return done
@@ -423,7 +426,7 @@ def test_capacity_is_raised_and_never_lowered(tmp_path: Path, trainyard: Command
     storage = json.loads(json.dumps(STORAGE))
     storage[3]["fsxLustre"]["create"]["size"] = "12000Gi"
     assert _compiled_twice(tmp_path, trainyard, storage).code == 0
-    data = spec(storage=STORAGE, job={"mounts": MOUNTS})
+    data = made()
     (tmp_path / "spec.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
     lowered = trainyard("compile", "spec.yaml", cwd=tmp_path)
     assert "`StorageCapacity` of `bootstrap/stacks/storage-cheap" in lowered.out
@@ -444,7 +447,7 @@ def test_a_made_file_system_can_be_named_instead(tmp_path: Path, trainyard: Comm
     }
     done = _compiled_twice(tmp_path, trainyard, named)
     assert done.code == 0, done.out
-    data = spec(storage=STORAGE, job={"mounts": MOUNTS})
+    data = made()
     (tmp_path / "spec.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
     back = trainyard("compile", "spec.yaml", cwd=tmp_path)
     assert "error[CHG002]" in back.out

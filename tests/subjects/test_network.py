@@ -288,6 +288,7 @@ def test_no_template_has_a_fault(nat: str) -> None:
     assert verified(templates, Setting()) == []
 
 
+@pytest.mark.slow
 def test_cfn_lint_finds_nothing_above_information(tmp_path: Path) -> None:
     """By somebody else's judge (cfn-lint, of the development requirements)."""
     for nat in NATS:
@@ -301,6 +302,7 @@ def test_cfn_lint_finds_nothing_above_information(tmp_path: Path) -> None:
     assert cfn_lint.findings(templates, "--regions", "us-west-2") == ""
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Tried to parse AWS..EC2..SecurityGroupEgress")
 @pytest.mark.parametrize(("nat", "gateways"), [("perZone", 2), ("single", 1)])
 def test_the_stack_is_made_and_changed(
@@ -546,6 +548,7 @@ def compiled(folder: Path, trainyard: Command, network: dict[str, Any]) -> str:
     return done.out + done.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [

@@ -423,6 +423,13 @@ def test_patches_apply_in_order_and_after_values(tmp_path: Path) -> None:
         patches=[{"target": kueue, "patch": [test, change]}, {"target": kueue, "patch": [again]}],
     )
     assert summaries(done_of(tmp_path, data)) == []
+    for wrong in (5, "3"):  # of the same type, and of another
+        refused = {
+            **data["spec"],
+            "patches": [{"target": kueue, "patch": [{**test, "value": wrong}]}],
+        }
+        found = done_of(tmp_path, {**data, "spec": refused})
+        assert [code for code, *_ in summaries(found)] == ["RES086"]
 
 
 # --- how it is written

@@ -77,6 +77,7 @@ ADMIN = {"eks": {"admins": ["arn:aws:iam::111122223333:role/platform"]}}
 
 def clusters(**parts: Any) -> dict[str, Any]:
     given = {"storage": STORAGE, "secrets": [SECRET], "platform": ADMIN, **parts}
+    given = {"pool": {"instanceTypes": ["p5.48xlarge"]}, **given}  # a client of Lustre over EFA
     mounts = [{"storage": "fast", "path": "/data"}]
     return spec(job={"mounts": mounts}, **given)
 
@@ -128,7 +129,8 @@ def test_each_stack_is_a_module_without_faults(pair: tuple[list[Artifact], list[
 
 def test_every_type_that_is_made_has_a_row_and_a_structure() -> None:
     read_alone = {"AWS::EC2::PlacementGroup", "AWS::EKS::Nodegroup", "AWS::IAM::Policy"}
-    assert set(TYPES) == set(STACKED) - read_alone
+    without_terraform = {"AWS::Budgets::Budget"}  # ParallelCluster refuses `bootstrap`
+    assert set(TYPES) == set(STACKED) - read_alone - without_terraform
     assert {name for name, _ in TYPES.values()} <= types()
 
 

@@ -18,6 +18,8 @@ from compiler.lower import lower
 from compiler.plan import Plan
 from compiler.platforms.eks.cluster.plan import Bootstrap
 
+pytestmark = pytest.mark.slow
+
 BLOCK = {
     "capacity": {
         "block": {

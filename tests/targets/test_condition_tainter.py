@@ -17,6 +17,8 @@ import pytest
 
 import compiler.platforms.eks.health
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(compiler.platforms.eks.health.__file__).parent / "scripts" / "condition_tainter.py"
 KEY = "trainyard.dev/gpu-xid-fatal"
 OURS = {"key": KEY, "value": "GpuXidFatal", "effect": "NoSchedule"}

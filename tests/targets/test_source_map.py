@@ -115,6 +115,17 @@ def test_a_template_comes_from_the_line_of_what_it_is_for() -> None:
     } == {"- arn:aws:iam::111122223333:role/ops", "- arn:aws:iam::111122223333:role/ml"}
 
 
+def test_an_annotation_of_pods_comes_from_its_own_line() -> None:
+    found = [
+        (value_at(manifest.body, path), str(route))
+        for manifest in objects_of(plan_of(spec(job={"annotations": {"a.test/owner": "me"}})))
+        for path, route in manifest.origins.items()
+        if path[-1] == "a.test/owner"
+    ]
+    assert found
+    assert set(found) == {("me", 'spec.jobs[0].annotations["a.test/owner"]')}
+
+
 def line_of(source: Document, manifest: Manifest, *path: Key) -> str:
     span = source.span(manifest.origin(path))
     return span.file.line(span.line).strip()

@@ -776,6 +776,13 @@ def test_a_sound_object_has_no_fault(body: dict[str, Any]) -> None:
     assert validate_body(body) == []
 
 
+def test_a_source_has_an_account_where_its_provider_knows_one() -> None:
+    account = ("spec/serviceAccountName", "reader")
+    assert validate_body(edited(GIT, ("spec/provider", "aws"), account)) == []
+    (fault,) = validate_body(edited(GIT, account))
+    assert fault.message == "provider `generic` has no service account"
+
+
 @pytest.mark.parametrize(
     ("kind", "edits", "code", "path"),
     CASES,

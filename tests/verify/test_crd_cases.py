@@ -12,6 +12,8 @@ from compiler.verify.cel import available, evaluate
 from compiler.verify.schemas import Schema
 from compiler.verify.walk import walk
 
+pytestmark = pytest.mark.slow
+
 
 def layers(schema: Schema, case: dict[str, Any]) -> set[str]:
     faults = [*walk(schema.root, case["obj"]), *evaluate(schema.root, case["obj"], case["old"])]

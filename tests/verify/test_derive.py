@@ -52,6 +52,7 @@ def nodes(schema: dict[str, Any]) -> list[dict[str, Any]]:
     return [schema, *(inner for child in children(schema) for inner in nodes(child))]
 
 
+@pytest.mark.slow
 def test_the_committed_files_are_what_the_script_derives(tmp_path: Any) -> None:
     shared = upstream("crds").parent
     write(derive(shared), tmp_path)
@@ -65,6 +66,7 @@ def test_the_committed_files_are_what_the_script_derives(tmp_path: Any) -> None:
     assert {path.name for path in FILES} - derived == elsewhere
 
 
+@pytest.mark.slow
 def test_the_script_runs_as_a_command(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(upstream("crds").parent), "--into", str(tmp_path)]) == 0
     assert f"{len(list(tmp_path.iterdir()))} schemas" in capsys.readouterr().out

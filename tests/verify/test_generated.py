@@ -15,6 +15,7 @@ GENERATED = Path(__file__).parents[2] / "generated"
 FILES = sorted(path for path in GENERATED.rglob("*.yaml") if path.is_file())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not FILES, reason="nothing is generated yet")
 def test_generated_objects_pass_the_upstream_crds(full: Schemas) -> None:
     if not available():

@@ -38,6 +38,16 @@ class Lines:
                 self.fields[len(self.lines)] = field
             self.lines.append(line)
 
+    def say_each(self, instruction: str, values: list[str], fields: list[str]) -> None:
+        """An instruction with a line for each of its values, and the field of each."""
+        self._runs = False
+        before = f"{instruction} "
+        last = len(values) - 1
+        for index, (value, field) in enumerate(zip(values, fields, strict=True)):
+            self.fields[len(self.lines)] = field
+            self.lines.append(before + value + (" \\" if index < last else ""))
+            before = "    "
+
     def run(self, commands: list[str], field: str) -> None:
         """Commands: after a RUN they join it, since each is a layer."""
         for command in commands:
@@ -91,7 +101,7 @@ def lines(recipe: Recipe) -> Lines:
     if recipe.env:
         variables = recipe.env.items()
         pairs = [f"{name}={quoted(value)}" for name, value in variables]
-        out.say("ENV " + " \\\n    ".join(pairs), "env")
+        out.say_each("ENV", pairs, [f"env.{name}" for name in recipe.env])
     if recipe.efa is None:
         out.say(f"WORKDIR {recipe.working_dir}", "working_dir")
     owner = ""

@@ -170,6 +170,7 @@ def _recipe(context: Context, spec: forms.Image, at: Route) -> Recipe:
             "copies": at / "sources",
             "working_dir": at / "workingDir",
             "env": at / "env",
+            **{f"env.{name}": at / "env" / name for name in spec.env},
             "user": at / "user",
         },
     )

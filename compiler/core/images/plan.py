@@ -155,3 +155,10 @@ class MadeImage(PlanNode):
         if self.digest:
             return f"{self.uri}@{self.digest}"
         return None
+
+
+def repository_of(image: str) -> str:
+    """The repository of an image, without its tag and digest."""
+    reference = image.partition("@")[0]
+    head, slash, last = reference.rpartition("/")
+    return head + slash + last.partition(":")[0]

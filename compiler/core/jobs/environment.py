@@ -86,14 +86,10 @@ def _network(context: Context, job: Job) -> list[EnvVar]:
             "without the EFA plugin NCCL stops, rather than use TCP",
             "aws-ofi-nccl v1.21.1 nccl_ofi_interface_nvidia.cpp (this name in all versions)",
         )
-    if job.pool.share.huge_pages == Quantity(0):
+    share = job.pool.share
+    if share.huge_pages == Quantity(0):
         variables += variable(
-            context,
-            job,
-            "FI_EFA_USE_HUGE_PAGE",
-            "0",
-            "pods on nodes of EKS Auto Mode ask for no huge pages, since their number is not documented",
-            "libfabric fi_efa(7)",
+            context, job, "FI_EFA_USE_HUGE_PAGE", "0", share.no_huge_pages, "libfabric fi_efa(7)"
         )
     return variables
 

@@ -62,6 +62,8 @@ class Kind:
     """Whether the nodes of a job talk to each other."""
     launcher: ClassVar[str] = "torchrun"
     """The launcher of a job that names none."""
+    port: ClassVar[str] = "29500"
+    """The port at which the first node of a job waits for the others."""
 
     def nodes(self, job: Job) -> int:
         """The nodes of all its pods."""

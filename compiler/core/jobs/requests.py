@@ -152,8 +152,7 @@ def _network(context: Context, job: Job) -> dict[str, Quantity]:
     efa = _efa(context, job)
     if not efa:
         return {HUGEPAGES: own} if own else {}
-    derived, why = _derived_pages(job)
-    source = "EKS user guide, node-efa"
+    derived, why, source = _derived_pages(job)
     pages = _settle(context, job, "hugePages", own, derived, why, source)
     asked = {EFA: Quantity.of(efa)}
     if pages:
@@ -161,13 +160,18 @@ def _network(context: Context, job: Job) -> dict[str, Quantity]:
     return asked
 
 
-def _derived_pages(job: Job) -> tuple[Quantity, str]:
-    """What the guide asks for, or all that a small node sets aside: a pod that asks for more never starts."""
-    available = job.pool.share.huge_pages
+def _derived_pages(job: Job) -> tuple[Quantity, str, str]:
+    """What the guide asks for, or all that a small node sets aside: a pod that asks for more never starts. Then why,
+    and the source."""
+    share = job.pool.share
+    available = share.huge_pages
+    guide = "EKS user guide, node-efa"
+    if available == Quantity(0):
+        return available, share.no_huge_pages, "libfabric fi_efa(7)"
     if available < _EFA_PAGES:
         name = job.pool.instance.name
-        return available, f"all huge pages that {name} sets aside for EFA"
-    return _EFA_PAGES, "libfabric's EFA provider uses huge pages"
+        return available, f"all huge pages that {name} sets aside for EFA", guide
+    return _EFA_PAGES, "libfabric's EFA provider uses huge pages", guide
 
 
 def _efa(context: Context, job: Job) -> int:

@@ -399,9 +399,10 @@ def _explain(context: Context, pool: Pool) -> None:
             "EC2 DescribeInstanceTypes MaximumEfaInterfaces",
             at=pool.at / "efa",
         )
-    context.derive(
-        target, "taints", ", ".join(map(str, pool.taints)), "only jobs may land on these nodes"
-    )
+    if context.takes("nodePools.taints"):
+        context.derive(
+            target, "taints", ", ".join(map(str, pool.taints)), "only jobs may land on these nodes"
+        )
 
 
 def placement_group(cluster: str, pool: Pool) -> str | None:

@@ -19,7 +19,8 @@ ROOT_GIB = {"raid0": 100, "none": 300}
 class Share:
     """What jobs can get of one node.
 
-    ``left`` is the same to the last milli-core and MiB, ``agents`` what DaemonSets may take of it.
+    ``left`` is the same to the last milli-core and MiB, ``agents`` what DaemonSets may take of it. ``no_huge_pages``:
+    why a job asks for none where there are none.
     """
 
     cpu: int
@@ -30,6 +31,7 @@ class Share:
     huge_pages: Quantity
     left: tuple[int, int]
     agents: tuple[int, int]
+    no_huge_pages: str = ""
 
     def of(self, resource: str) -> Quantity:
         """So much of a resource."""

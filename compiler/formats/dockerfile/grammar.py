@@ -42,7 +42,7 @@ _VALUE = re.compile(r'([A-Za-z0-9_.-]+)=("(?:\\.|[^"\\])*"|\'[^\']*\'|(?:\\.|[^\
 class Instruction:
     """An instruction: its first line, from 0, its name in capitals, its flags, and the rest on one line.
 
-    ``document``: the lines of a here-document that follows it.
+    ``document``: the lines of a here-document that follows it; ``parts``: the lines of the text, each with its number.
     """
 
     line: int
@@ -50,6 +50,7 @@ class Instruction:
     text: str
     flags: tuple[str, ...] = ()
     document: str = ""
+    parts: tuple[tuple[int, str], ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -68,6 +69,13 @@ class Instruction:
         """The names and values of ENV, ARG or LABEL, without quotes."""
         pairs = _VALUE.findall(self.text)
         return {name: unquoted(value) for name, value in pairs}
+
+    def line_of(self, name: str) -> int:
+        """The line on which a name of ENV, ARG or LABEL stands with its value."""
+        for line, part in self.parts:
+            if name in (found for found, _ in _VALUE.findall(part)):
+                return line
+        return self.line
 
     @property
     def commands(self) -> tuple[str, ...]:
@@ -98,7 +106,7 @@ def instructions(text: str) -> Iterator[Instruction]:
     number = 0
     while number < len(lines):
         start = number
-        parts: list[str] = []
+        parts: list[tuple[int, str]] = []
         while number < len(lines):
             line = lines[number].rstrip()
             number += 1
@@ -107,10 +115,10 @@ def instructions(text: str) -> Iterator[Instruction]:
                     continue  # within an instruction they are dropped
                 break
             part = line.strip().removesuffix(escape)
-            parts.append(part.strip())
+            parts.append((number - 1, part.strip()))
             if not line.endswith(escape):
                 break
-        whole = " ".join(part for part in parts if part)
+        whole = " ".join(part for _, part in parts if part)
         if not whole:
             continue
         name, _, rest = whole.partition(" ")
@@ -129,4 +137,5 @@ def instructions(text: str) -> Iterator[Instruction]:
                 document.append(lines[number])
                 number += 1
             number += 1
-        yield Instruction(start, name.upper(), rest, tuple(flags), "\n".join(document))
+        text = "\n".join(document)
+        yield Instruction(start, name.upper(), rest, tuple(flags), text, tuple(parts))

@@ -37,9 +37,13 @@ def nodes(artifact: Artifact) -> Iterator[PlanNode]:
                 at=at / step.line, path=artifact.path, instruction="RUN", words=step.commands
             )
         elif step.name in ("ENV", "ARG"):
-            pairs = step.values.items()
-            words = tuple(f"{name}={value}" for name, value in pairs)
-            yield Step(at=at / step.line, path=artifact.path, instruction=step.name, words=words)
+            for name, value in step.values.items():
+                yield Step(
+                    at=at / step.line_of(name),
+                    path=artifact.path,
+                    instruction=step.name,
+                    words=(f"{name}={value}",),
+                )
         last.append(step)
     recipe = _recipe(artifact.path, at, last)
     if recipe is not None:
@@ -80,6 +84,7 @@ def _recipe(path: str, at: Route, steps: Iterable[Instruction]) -> Recipe | None
         elif step.name == "ENV":
             env.update(step.values)
             origins["env"] = here
+            origins |= {f"env.{name}": at / step.line_of(name) for name in step.values}
         elif step.name == "LABEL":
             digest = step.values.get(RECIPE_LABEL, digest)
         elif step.name == "COPY":

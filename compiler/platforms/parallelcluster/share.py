@@ -28,4 +28,5 @@ def node_share(context: Context, pool: NodePool, instance: InstanceType, *, efa:
         huge_pages=Quantity(0),
         left=(instance.vcpus * 1000, memory_mib),
         agents=(0, 0),
+        no_huge_pages="Slurm counts no huge pages, and a program that forks while it has some lacks memory",
     )

@@ -329,7 +329,8 @@ json_of() {
   printf '"%s"' "$text"
 }
 # What External Secrets reads: the name in AWS, and a key of its JSON, `:text` for the whole text, or `:json` for every key of it.
-# What no file of the folder makes: namespace, name, and a key, or `:files` for whatever keys it has. A TrainJob's runtime has its volumes.
+# What no file of the folder makes: namespace, name, and a key, or `:files` for whatever keys it has. A TrainJob's runtime has its volumes;
+# a source of a projected one names its keys. What is included may make a Secret by another kind, like an ExternalSecret.
 in_aws() {
   find "$here/.." -path '*/secrets/*.externalsecret-*.yaml' -exec awk 'function read() { if (name != "") print name, part; name = "" }
     FNR == 1 { read(); whole = ":text" } $1 == "dataFrom:" { whole = ":json" }
@@ -342,13 +343,21 @@ in_cluster() {
     runtime=$(sed -n '/^  runtimeRef:/,/^    name:/s/^    name: //p' "$file" | tr -d '"')
     runtime=$here/../queues/runtimes/clustertrainingruntime-$runtime.yaml
     [ -e "$runtime" ] || runtime=$file
-    awk -v team="$namespace" '$1 == "secretName:" { print team, $2, ":files" }
+    awk -v team="$namespace" 'function projected(part, i) { split(keys, part); for (i in part) print team, source, part[i]
+        column = 0; source = keys = "" }
+      $1 == "secretName:" { print team, $2, ":files" }
       $1 == "secretRef:" || $2 == "secretRef:" { getline; print team, $2, ":files" }
+      FNR == 1 || (column && match($0, /[^ ]/) < column) { projected() }
+      column && RSTART == column && $1 == "name:" { source = $2 }
+      column && $1 == "-" && $2 == "key:" { keys = keys " " $3 }
+      column && $1 == "key:" { keys = keys " " $2 }
+      /^ *- secret:$/ { column = index($0, "-") + 4 }
+      END { projected() }
       /imagePullSecrets:/ { while ((getline) > 0 && $2 == "name:") print team, $3, ".dockerconfigjson" }
       /secretKeyRef:/ { name = key = ""; for (i = 0; i < 2; i++) { getline; if ($1 == "name:") name = $2; if ($1 == "key:") key = $2 }
         print team, name, key }' "$file" "$runtime"
   done | tr -d '"' | sort -u | while read -r namespace name key; do
-    [ -n "$(find "$here/../secrets" "$here/../include" -name "$namespace.*secret-$name.yaml" 2>/dev/null)" ] || echo "$namespace $name $key"
+    [ -n "$(find "$here/../secrets" "$here/../include" "$here/../include-custom" -name "$namespace.*secret*-$name.yaml" 2>/dev/null)" ] || echo "$namespace $name $key"
   done
 }
 # The files of a Secret that is read whole: a folder has them.

@@ -87,6 +87,16 @@ class Slurm:
         (state,) = [word for word in said.split() if word.startswith("JobState=")]
         return state.removeprefix("JobState=")
 
+    def put_forward(self, job: str, *, seconds: int = 60) -> None:
+        """Once a job is put back into its queue, let it start at once. It would wait for two minutes."""
+        ends = time.monotonic() + seconds
+        while "Restarts=0" in self.ask("scontrol", "show", "job", job, "--oneliner").stdout:
+            assert time.monotonic() < ends, self._logs()
+            time.sleep(0.2)
+        self.wait(job, "PENDING")
+        done = self.ask("scontrol", "update", f"JobId={job}", "StartTime=now")
+        assert done.returncode == 0, done.stderr
+
     def wait(self, job: str, *states: str, seconds: int = 60) -> str:
         """The state of a job, once it is one of these."""
         ends = time.monotonic() + seconds

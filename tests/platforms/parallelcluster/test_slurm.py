@@ -13,6 +13,7 @@ from tests.platforms.parallelcluster.clusters import compiled, files, spec
 from tests.platforms.parallelcluster.test_configuration import example
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(bool(real.MISSING), reason=real.WHY),
     pytest.mark.xdist_group("slurm"),
 ]
@@ -80,7 +81,8 @@ def test_a_job_runs_fails_is_put_back_and_ends(tmp_path: Path) -> None:
         script = tmp_path / "train.sbatch"
         script.write_text(text.replace("/fsx/work/logs", str(output)))
         job_id = slurm.submit(script)
-        slurm.wait(job_id, "COMPLETED", seconds=150)
+        slurm.put_forward(job_id)
+        slurm.wait(job_id, "COMPLETED")
         (log,) = output.iterdir()
         said = log.read_text()
         assert "status 3, try 0 of 2: back to the queue" in said

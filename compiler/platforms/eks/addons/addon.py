@@ -65,7 +65,8 @@ class Daemon:
 class Controller:
     """A Deployment on the system's nodes: its pods, and the requests of one (milli-CPU, MiB), with their source.
 
-    ``apart``: no two of its pods share a node.
+    ``apart``: no two of its pods share a node. ``resources`` and ``replicas``: where its values have these,
+    as paths; empty where no values have them.
     """
 
     name: str
@@ -74,6 +75,8 @@ class Controller:
     memory: int
     source: str
     apart: bool = False
+    resources: tuple[str, ...] = ()
+    replicas: tuple[str, ...] = ()
 
 
 def no_rights(context: Context) -> Sequence[Mapping[str, object]]:

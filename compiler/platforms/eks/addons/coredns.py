@@ -12,7 +12,13 @@ ADD_ON = AddOn(
     # As eksctl installs it where EKS does not: the same manifest.
     controllers=(
         Controller(
-            "coredns", 2, 100, 70, "eksctl v0.230.0 pkg/addons/default/assets/coredns-1.35.json"
+            "coredns",
+            2,
+            100,
+            70,
+            "eksctl v0.230.0 pkg/addons/default/assets/coredns-1.35.json",
+            resources=("resources",),
+            replicas=("replicaCount",),
         ),
     ),
 )

@@ -26,6 +26,14 @@ ADD_ON = AddOn(
     at=SPEC / "jobs",
     values=values,
     controllers=(
-        Controller("jobset", REPLICAS, 500, 128, "jobset v0.12.0 charts/jobset/values.yaml"),
+        Controller(
+            "jobset",
+            REPLICAS,
+            500,
+            128,
+            "jobset v0.12.0 charts/jobset/values.yaml",
+            resources=("controller", "resources"),
+            replicas=("controller", "replicas"),
+        ),
     ),
 )

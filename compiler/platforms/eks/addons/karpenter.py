@@ -51,6 +51,17 @@ ADD_ON = AddOn(
     values=values,
     crds_of="karpenter-crd",
     # karpenter v1.14.1 charts/karpenter/values.yaml: podAntiAffinity keeps its pods on two nodes.
-    controllers=(Controller("karpenter", REPLICAS, 1000, 1024, OURS, apart=True),),
+    controllers=(
+        Controller(
+            "karpenter",
+            REPLICAS,
+            1000,
+            1024,
+            OURS,
+            apart=True,
+            resources=("controller", "resources"),
+            replicas=("replicas",),
+        ),
+    ),
     role=Role("kube-system", "karpenter", own="KarpenterController-{}"),
 )

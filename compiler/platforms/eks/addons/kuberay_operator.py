@@ -35,5 +35,9 @@ ADD_ON = AddOn(
     values=values,
     # It takes its finalizer from RayJobs: without it those of earlier runs could never be deleted.
     stays=True,
-    controllers=(Controller(KUBERAY, 1, _CPU, _MEMORY, OURS),),
+    controllers=(
+        Controller(
+            KUBERAY, 1, _CPU, _MEMORY, OURS, resources=("resources",), replicas=("replicas",)
+        ),
+    ),
 )

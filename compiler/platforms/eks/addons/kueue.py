@@ -100,6 +100,14 @@ ADD_ON = AddOn(
     # After the kinds that it is to watch: an integration whose CRD is missing at the start may stay off.
     after=("jobset", "trainer"),
     controllers=(
-        Controller("kueue", REPLICAS, 500, 512, "kueue v0.19.2 charts/kueue/values.yaml"),
+        Controller(
+            "kueue",
+            REPLICAS,
+            500,
+            512,
+            "kueue v0.19.2 charts/kueue/values.yaml",
+            resources=("controllerManager", "manager", "resources"),
+            replicas=("controllerManager", "replicas"),
+        ),
     ),
 )

@@ -11,7 +11,13 @@ ADD_ON = AddOn(
     # The EKS add-on has two pods (re:Post, Kubernetes Metrics Server setup recommendations).
     controllers=(
         Controller(
-            "metrics-server", 2, 100, 200, "metrics-server v0.9.0 manifests/base/deployment.yaml"
+            "metrics-server",
+            2,
+            100,
+            200,
+            "metrics-server v0.9.0 manifests/base/deployment.yaml",
+            resources=("resources",),
+            replicas=("replicas",),
         ),
     ),
 )

@@ -34,7 +34,15 @@ ADD_ON = AddOn(
     values=values,
     after=("jobset",),
     controllers=(
-        Controller("trainer", REPLICAS, 0, 0, "trainer v2.3.0 charts/kubeflow-trainer/values.yaml"),
+        Controller(
+            "trainer",
+            REPLICAS,
+            0,
+            0,
+            "trainer v2.3.0 charts/kubeflow-trainer/values.yaml",
+            resources=("manager", "resources"),
+            replicas=("manager", "replicas"),
+        ),
     ),
     budget=_PODS,
 )

@@ -239,9 +239,10 @@ class OwnPods(JobKind):
         words: list[KeyPath] = []
         for start, replicated in zip(pods, whole.jobs, strict=True):
             places.update(pod_origins(start, replicated.pod))
-            names = [container.name for container in replicated.pod.containers]
-            here = (*start, "containers", names.index(runtime.main))
-            places.update(program_origins(here, job))
+            containers = replicated.pod.containers
+            index = [container.name for container in containers].index(runtime.main)
+            here = (*start, "containers", index)
+            places.update(program_origins(here, job, containers[index]))
             words += [(*here, "command"), (*here, "args")]
         for field, name in self.places.items():
             node = runtime if name == "max_restarts" else job

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from compiler.core.pods.plan import EFA, GPU, HUGEPAGES, NEURON, Pod
+from collections.abc import Mapping, Sequence
+
+from compiler.core.pods.plan import EFA, GPU, HUGEPAGES, NEURON, Container, EnvVar, Pod, merged
 from compiler.output.artifact import Places
-from compiler.places import Key
+from compiler.places import Key, Route
 from compiler.platforms.eks.jobs.plan import Runtime, TrainJob
 
 QUEUE = "kueue.x-k8s.io/queue-name"
@@ -112,7 +114,7 @@ def job_origins(job: TrainJob, old: bool) -> Places:
     for field, name in _FIELDS:
         origin = job.where(name)
         places["spec", *field] = origin
-    places.update(_env_origins(("spec", "trainer", "env"), job))
+    places.update(_env_origins(("spec", "trainer", "env"), job.env, job.origins))
     places.update(_limit_origins(_LIMITS, job))
     places.update(head_origins(job))
     places["spec", patches] = job.where("patches")
@@ -139,24 +141,28 @@ def head_origins(job: TrainJob) -> Places:
     return places
 
 
-def program_origins(container: tuple[Key, ...], job: TrainJob) -> Places:
-    """Where the program of a job comes from; ``container`` is the path of the one that runs it."""
+def program_origins(at: tuple[Key, ...], job: TrainJob, container: Container) -> Places:
+    """Where the program of a job comes from. ``at`` is the path of the container that runs it, or runs what the
+    container says itself (a role of a JobSet)."""
     places: Places = {}
     for field in _OF_CONTAINER:
-        origin = job.where(field)
-        places[(*container, field)] = origin
-    places[(*container, "resources")] = job.where("requests")
-    places.update(_env_origins((*container, "env"), job))
-    places.update(_limit_origins((*container, "resources", "limits"), job))
+        says_itself = field in container.origins and getattr(container, field)
+        node = container if says_itself else job
+        places[(*at, field)] = node.where(field)
+    places[(*at, "resources")] = job.where("requests")
+    variables = merged(job.env, container.env)
+    places.update(_env_origins((*at, "env"), variables, {**job.origins, **container.origins}))
+    places.update(_limit_origins((*at, "resources", "limits"), job))
     return places
 
 
-def _env_origins(env: tuple[Key, ...], job: TrainJob) -> Places:
+def _env_origins(
+    env: tuple[Key, ...], variables: Sequence[EnvVar], origins: Mapping[str, Route]
+) -> Places:
     places: Places = {}
-    for index, variable in enumerate(job.env):
-        origin = f"env.{variable.name}"
-        if origin in job.origins:
-            place = job.where(origin)
+    for index, variable in enumerate(variables):
+        place = origins.get(f"env.{variable.name}")
+        if place is not None:
             places[(*env, index)] = place
     return places
 

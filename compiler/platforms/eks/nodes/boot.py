@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from compiler.catalog.ami_families import of_alias
+from compiler.catalog.efa import LUSTRE_CLIENTS, mounts_lustre
 from compiler.context import SPEC, Context
 from compiler.core.pools.pools import Pool
 from compiler.core.storage.spec import Storage, StorageSection
@@ -56,7 +57,7 @@ def check_lustre_clients(context: Context, pools: Mapping[str, Pool]) -> None:
             f"storage `{storage.name}` has EFA, and no node can be its client over EFA: {fact}",
             SPEC / "storage" / index / "fsxLustre" / "create" / "efa",
             help,
-            source=_CLIENTS,
+            source=f"{_CLIENTS}; {LUSTRE_CLIENTS}",
         )
 
 
@@ -72,6 +73,13 @@ def _why_none(context: Context, pools: Mapping[str, Pool], storage: Storage) -> 
         )
     where = ""
     zone = storage.fsx_lustre.zone if storage.fsx_lustre is not None else None
+    there = [pool for pool in pools.values() if pool.efa and (zone is None or zone in pool.zones)]
+    refused = next(filter(None, map(_no_client, there)), None)
+    if refused is not None:
+        return (
+            f"FSx takes none of `{refused}`, whose EFA is of Nitro v3 or of trn2",
+            "add a pool of a newer type, like `p5.48xlarge`, or remove `efa`: over TCP every node mounts it",
+        )
     if zone is not None:
         where = f" in `{zone}`"
     return (
@@ -100,8 +108,9 @@ def _lustre(context: Context) -> dict[int, Storage]:
 
 
 def _over_efa(context: Context, pool: Pool) -> list[Storage]:
-    """The file systems with EFA in a zone of a pool that has it: EFA stays in one zone."""
-    if not pool.efa:
+    """The file systems with EFA in a zone of a pool that has it: EFA stays in one zone. Nodes of types that can be no
+    clients over it mount them over TCP."""
+    if not pool.efa or _no_client(pool):
         return []
     reached = []
     for storage in _lustre(context).values():
@@ -111,6 +120,12 @@ def _over_efa(context: Context, pool: Pool) -> list[Storage]:
         if created.zone is None or created.zone in pool.zones:
             reached.append(storage)
     return reached
+
+
+def _no_client(pool: Pool) -> str:
+    """The first type of a pool that can be no client of Lustre over EFA; empty without one."""
+    names = (instance.name for instance in pool.instances)
+    return next((name for name in names if not mounts_lustre(name)), "")
 
 
 def _is_large(pool: Pool) -> bool:

@@ -42,6 +42,8 @@ def node_class(body: Reader) -> Iterator[PlanNode]:
         ami_names=_texts(images, "name"),
         ami_parameters=_texts(images, "ssmParameter"),
         origins={
+            "role": (spec / "role").at,
+            "instance_profile": (spec / "instanceProfile").at,
             "interfaces": (spec / "networkInterfaces").at,
             "block_devices": (spec / "blockDeviceMappings").at,
             "instance_store": (spec / "instanceStorePolicy").at,
@@ -104,7 +106,13 @@ def auto_node_class(body: Reader) -> Iterator[PlanNode]:
         name=name_of(body),
         role=(spec / "role").text(),
         instance_profile=(spec / "instanceProfile").text(),
-        origins={"interfaces": interfaces.at, "block_devices": storage.at, **_selected_at(spec)},
+        origins={
+            "role": (spec / "role").at,
+            "instance_profile": (spec / "instanceProfile").at,
+            "interfaces": interfaces.at,
+            "block_devices": storage.at,
+            **_selected_at(spec),
+        },
         subnets=_terms(spec / "subnetSelectorTerms"),
         security_groups=_terms(spec / "securityGroupSelectorTerms"),
         reservations=_terms(spec / "capacityReservationSelectorTerms"),

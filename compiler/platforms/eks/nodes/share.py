@@ -42,4 +42,5 @@ def node_share(context: Context, pool: NodePool, instance: InstanceType, *, efa:
         huge_pages=Quantity.mib(pages_mib),
         left=(cpu_milli, memory_mib),
         agents=(agents.cpu_milli, agents.memory_mib),
+        no_huge_pages="pods on nodes of EKS Auto Mode ask for no huge pages, since their number is not documented",
     )

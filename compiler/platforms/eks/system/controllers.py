@@ -1,17 +1,26 @@
 """What the controllers on the system's nodes ask for: requests that we set, and those of the charts as released.
 
 The least that is certain: a request that no source states counts as 0, so that no spec is refused by a guess.
-Each add-on's file says what its controllers ask for.
+Each add-on's file says what its controllers ask for, and the spec may say otherwise in their values.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
 from compiler.catalog import InstanceType
-from compiler.context import Context
+from compiler.context import SPEC, Context
 from compiler.dataclass import dataclass
+from compiler.output.body import at as value
+from compiler.places import Route
+from compiler.plan import Quantity
 from compiler.platforms.eks import addons
-from compiler.platforms.eks.addons.addon import Controller
+from compiler.platforms.eks.addons.addon import EKS, AddOn, Controller
 from compiler.platforms.eks.nodes.daemons import running
+from compiler.platforms.eks.overrides.spec import OverridesSection
+from compiler.platforms.eks.settings.spec import AT_EKS, ClusterSection
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +44,13 @@ class Needs:
     each_memory: int
 
 
+class Asked(NamedTuple):
+    """A controller as the cluster has it, and where the spec says its requests; ``None`` where it says none."""
+
+    controller: Controller
+    place: Route | None
+
+
 def needs(context: Context, instance: InstanceType, nodes: int) -> Needs:
     """What the system asks for on so many nodes of a type."""
     agents = _agents(context, instance)
@@ -42,7 +58,7 @@ def needs(context: Context, instance: InstanceType, nodes: int) -> Needs:
     cpu = nodes * agents.cpu
     memory = nodes * agents.memory
     largest_cpu, largest_memory = 0, 0
-    for controller in _controllers(context):
+    for controller, _ in controllers(context):
         pods += controller.pods
         cpu += controller.pods * controller.cpu
         memory += controller.pods * controller.memory
@@ -58,13 +74,57 @@ def needs(context: Context, instance: InstanceType, nodes: int) -> Needs:
     )
 
 
-def _controllers(context: Context) -> list[Controller]:
+def controllers(context: Context) -> list[Asked]:
+    """The controllers of the cluster, with what the spec changes of them."""
     return [
-        controller
+        _asked(context, addon, controller)
         for addon in addons.addons().values()
         if addon.controllers and addon.runs(context)
         for controller in addon.controllers
     ]
+
+
+def _asked(context: Context, addon: AddOn, controller: Controller) -> Asked:
+    values, at = _own_values(context, addon)
+    pods = value(values, *controller.replicas) if controller.replicas else None
+    if isinstance(pods, int) and not isinstance(pods, bool) and pods >= 0:
+        controller = replace(controller, pods=pods)
+    place = None
+    if controller.resources:
+        resources = value(values, *controller.resources)
+        cpu = _requested(resources, "cpu", controller.cpu)
+        memory = _requested(resources, "memory", controller.memory)
+        if cpu is not None:
+            controller = replace(controller, cpu=cpu.milli)
+        if memory is not None:
+            controller = replace(controller, memory=memory.value // 2**20)
+        if cpu is not None or memory is not None:
+            place = Route((*at, *controller.resources))
+    return Asked(controller, place)
+
+
+def _own_values(context: Context, addon: AddOn) -> tuple[Mapping[str, Any], Route]:
+    """What the spec says of the values of an add-on, and where."""
+    name = addon.component
+    if addon.by == EKS:
+        settings = ClusterSection.of(context.spec).eks.addons.get(name)
+        return settings.values if settings else {}, AT_EKS / "addons" / name / "values"
+    component = OverridesSection.of(context.spec).components.get(name)
+    return component.values if component else {}, SPEC / "components" / name / "values"
+
+
+def _requested(resources: Any, what: str, default: int) -> Quantity | None:
+    """What a container's `resources` in the spec request. A limit is the request where nothing requests (core/v1
+    ResourceRequirements, requests)."""
+    said = value(resources, "requests", what)
+    if said is None and not default:
+        said = value(resources, "limits", what)
+    if said is None or isinstance(said, bool):
+        return None
+    try:
+        return Quantity.parse(said)
+    except ValueError:
+        return None
 
 
 def _agents(context: Context, instance: InstanceType) -> Agents:

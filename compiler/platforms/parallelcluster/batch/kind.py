@@ -14,6 +14,7 @@ class BatchScript(Kind):
 
     name = "BatchJob"
     restarts_gang = True
+    port = "$MASTER_PORT"
 
     def host(self, job: Job, name: str) -> str:
         return HEAD

@@ -14,7 +14,6 @@ from compiler.core.jobs.bounds import check_job
 from compiler.core.jobs.environment import environment
 from compiler.core.jobs.job import Job
 from compiler.core.jobs.launchers.launcher import launcher_of
-from compiler.core.jobs.launchers.torchrun.resolve import PORT
 from compiler.core.jobs.model import check_model
 from compiler.core.jobs.plan import SPEC_NAME
 from compiler.core.jobs.requests import processes, requests
@@ -140,14 +139,15 @@ def _batch_job(
         output=_output(context, job, storages),
         origins=_places(job),
     )
-    name = f"{spec.name}-{_digest(unnamed)}"
+    name = f"{spec.name}-{_digest(job)}"
     context.derive(
         job.target,
         "name",
         name,
-        "carries a hash of all that is run: `jobs.sh` submits each name once",
+        "carries a hash of what the spec says of it: `jobs.sh` submits each name once",
     )
-    comment = f"trainyard {context.name}/{job.namespace}/{spec.name} in {job.queue.name}"
+    again = f", run {spec.rerun}" if spec.rerun else ""
+    comment = f"trainyard {context.name}/{job.namespace}/{spec.name} in {job.queue.name}{again}"
     return replace(unnamed, name=name, comment=comment)
 
 
@@ -200,14 +200,13 @@ def _rendezvous(context: Context, job: Job, count: int) -> tuple[tuple[str, str]
     if not found:
         return ()
     port = "$((20000 + SLURM_JOB_ID % 10000))"
-    own = [(name, value.replace(f":{PORT}", ":$MASTER_PORT")) for name, value in found]
     counted = (
         ("MASTER_ADDR", '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'),
         ("MASTER_PORT", port),
         ("PET_NNODES", "$SLURM_JOB_NUM_NODES"),
         ("PET_NPROC_PER_NODE", str(count)),
     )
-    return (*counted, *own)
+    return (*counted, *found)
 
 
 def _variables(context: Context, job: Job) -> tuple[tuple[EnvVar, ...], tuple[StoredValue, ...]]:
@@ -278,26 +277,13 @@ def _output(context: Context, job: Job, storages: Mapping[str, Storage]) -> str:
     return folder
 
 
-def _digest(job: BatchJob) -> str:
-    """Five hex digits over everything that is run; ``rerun`` asks for another run of the same."""
-    content = {
-        "image": job.image,
-        "command": [*job.command, *job.args],
-        "nodes": job.nodes,
-        "env": [(variable.name, variable.value) for variable in job.env],
-        "stored": [(value.name, value.secret, value.key) for value in job.stored],
-        "rendezvous": job.rendezvous,
-        "asked": {name: amount.milli for name, amount in job.requests.items()},
-        "partitions": job.partitions,
-        "account": job.account,
-        "qos": job.qos,
-        "mounts": [(mount.source, mount.path, mount.read_only) for mount in job.mounts],
-        "files": dict(job.files),
-        "workingDir": job.working_dir,
-        "timeout": job.deadline,
-        "retries": job.retries,
-        "rerun": job.rerun,
-    }
+def _digest(job: Job) -> str:
+    """Five hex digits over what the spec says of a job; ``rerun`` asks for another run of the same. What is derived is
+    not in it: a newer release changes how the next run starts, and starts none."""
+    said = job.spec.model_dump(
+        mode="json", by_alias=True, exclude_unset=True, exclude={"completed"}
+    )
+    content = {**said, "namespace": job.namespace, "queue": job.queue.name}
     text = json.dumps(content, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:5]
 

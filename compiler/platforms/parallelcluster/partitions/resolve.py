@@ -29,8 +29,12 @@ _GIB = 1024**3
 def resolve(context: Context) -> Iterator[PlanNode]:
     """The partitions, each with its compute resources."""
     _check_cohorts(context)
+    checked: set[str] = set()
     for share in context.once(shares):
-        _check(context, share.pool)
+        if share.pool.name not in checked:
+            checked.add(share.pool.name)
+            _check(context, share.pool)
+            _explain_checks(context, share.pool)
         yield _partition(context, share)
 
 
@@ -87,6 +91,17 @@ def _check(context: Context, pool: Pool) -> None:
         )
 
 
+def _explain_checks(context: Context, pool: Pool) -> None:
+    if pool.instance.gpus:
+        context.derive(
+            f"pool/{pool.name}",
+            "healthChecks.gpu",
+            "on",
+            "DCGM tests the GPUs of a node before a job starts on it; a node that fails is replaced",
+            "ParallelCluster user guide, Scheduling section, HealthChecks / Gpu",
+        )
+
+
 def _partition(context: Context, share: Share) -> Partition:
     pool = share.pool
     capacity, label = _CAPACITY[pool.spec.capacity_types[0]]
@@ -108,15 +123,6 @@ def _partition(context: Context, share: Share) -> Partition:
         "aws-parallelcluster 3.16.1: a node belongs to one queue",
         follows=share.at,
     )
-    gpus = bool(pool.instance.gpus)
-    if gpus:
-        context.derive(
-            target,
-            "healthChecks.gpu",
-            "on",
-            "DCGM tests the GPUs of a node before a job starts on it; a node that fails is replaced",
-            "ParallelCluster user guide, slurm-mem-based-scheduling; HealthChecks.Gpu",
-        )
     return Partition(
         at=pool.at,
         name=share.name,
@@ -139,7 +145,7 @@ def _partition(context: Context, share: Share) -> Partition:
         root_iops=root.iops if root else None,
         root_throughput=root.throughput if root else None,
         scratch="/scratch" if has_disks else None,
-        gpu_check=gpus,
+        gpu_check=bool(pool.instance.gpus),
         policies=policies(context, platform.policies),
         scripts=(script(context, "compute-node"),),
         origins={

@@ -1,23 +1,56 @@
 # Written by trainyard as bootstrap/nodes/jobs.sh. Do not edit: edit the spec, then run `trainyard compile`.
 # Submits every job that was not submitted before, by the name in its script: a job that is changed has another one.
+# What is in the folder no longer, a job that left or the earlier run of one that runs again, is cancelled.
 # On the head node, as whoever the jobs are to run as.
 set -euo pipefail
 export PATH=/opt/slurm/bin:$PATH
 folder=$HOME/.trainyard
-mkdir -p "$folder/scripts" "$folder/submitted"
+mkdir -p "$folder/scripts" "$folder/submitted" "$folder/cancelled"
 aws s3 sync "s3://jakarta-slurm-scripts-111122223333-ap-southeast-3/jobs" "$folder/scripts" --delete --only-show-errors --region ap-southeast-3
+
+# What a script says of itself: its name, its output, and the job of the spec that it is.
+directive() { sed -n "s/^#SBATCH --$1=//p" "$2"; }
+job_of() { directive comment "$1" | sed -n "s/^'*trainyard \([^ ]*\) in .*/\1/p"; }
+is_known() { squeue --noheader --jobs "$1" 2>/dev/null | grep -q .; }
+
+wanted=$(find "$folder/scripts" -name '*.sbatch' -exec sed -n 's/^#SBATCH --job-name=//p' {} +)
+for known in "$folder/submitted"/*/; do
+  name=$(basename "$known")
+  [ -s "$known/id" ] && ! grep -qxF "$name" <<< "$wanted" || continue
+  id=$(cat "$known/id")
+  if is_known "$id"; then
+    scancel "$id"
+    echo "$name: cancelled, $id"
+  fi
+  rm -rf "$folder/cancelled/$name"
+  mv "$known" "$folder/cancelled/$name"
+done
+
+# For sbatch: a run waits for the end of those of its job that are cancelled.
+after() {
+  local earlier id ids=''
+  for earlier in "$folder/cancelled"/*/; do
+    [ "$(cat "$earlier/job" 2>/dev/null)" = "$1" ] || continue
+    id=$(cat "$earlier/id")
+    ! is_known "$id" || ids=$ids:$id
+  done
+  [ -z "$ids" ] || echo "--dependency=afterany$ids"
+}
 
 failed=''
 while read -r script; do
-  name=$(sed -n 's/^#SBATCH --job-name=//p' "$script")
-  output=$(sed -n 's/^#SBATCH --output=//p' "$script")
+  name=$(directive job-name "$script")
+  output=$(directive output "$script")
+  job=$(job_of "$script")
   # Only one of two that run at once makes the folder.
   mkdir "$folder/submitted/$name" 2>/dev/null || { echo "$name: submitted before, as $(cat "$folder/submitted/$name/id" 2>/dev/null || echo '?')"; continue; }
-  if mkdir -p "$(cd && dirname "$output")" && id=$(cd && sbatch --parsable "$script"); then
+  echo "$job" > "$folder/submitted/$name/job"
+  mapfile -t waits < <(after "$job")
+  if mkdir -p "$(cd && dirname "$output")" && id=$(cd && sbatch --parsable "${waits[@]}" "$script"); then
     echo "$id" > "$folder/submitted/$name/id"
     echo "$name: submitted as $id"
   else
-    rmdir "$folder/submitted/$name"
+    rm -rf "${folder:?}/submitted/$name"
     echo "$name: not submitted" >&2
     failed=1
   fi

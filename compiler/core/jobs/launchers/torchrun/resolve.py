@@ -14,7 +14,7 @@ from compiler.catalog.torch import (
     torch_of,
 )
 from compiler.context import Context
-from compiler.core.jobs.job import Job
+from compiler.core.jobs.job import Job, Kind
 from compiler.core.jobs.launchers.launcher import Launcher
 from compiler.core.jobs.retrying import job_retries
 from compiler.core.jobs.starters import launches_torchrun
@@ -24,7 +24,6 @@ from compiler.core.pods.plan import DOMAIN, EnvVar
 from compiler.core.pools.waits import RECOVERY
 from compiler.places import Route
 
-PORT = 29500
 RENDEZVOUS_SECONDS = RECOVERY.seconds  # so long Kueue waits too
 _ENDS = 15  # seconds in which torchrun kills what still runs and ends itself
 
@@ -82,7 +81,7 @@ class Torchrun(Launcher):
         host = job.kind.host(job, name)
         derived = {
             "--rdzv-backend": ("PET_RDZV_BACKEND", "c10d"),
-            "--rdzv-endpoint": ("PET_RDZV_ENDPOINT", f"{host}:{PORT}"),
+            "--rdzv-endpoint": ("PET_RDZV_ENDPOINT", f"{host}:{job.kind.port}"),
             "--rdzv-id": ("PET_RDZV_ID", name),
             "--rdzv-conf": ("PET_RDZV_CONF", _waits(RENDEZVOUS_SECONDS)),
             "--max-restarts": ("PET_MAX_RESTARTS", str(process_retries(job))),
@@ -98,7 +97,7 @@ class Torchrun(Launcher):
     def identity(self, job: Job) -> Mapping[str, object]:
         """All of the rendezvous but the name."""
         retries = process_retries(job)
-        return {"rendezvous": [DOMAIN, PORT, RENDEZVOUS_SECONDS, retries]}
+        return {"rendezvous": [DOMAIN, int(Kind.port), RENDEZVOUS_SECONDS, retries]}
 
     def places(self, job: Job) -> Mapping[str, Route]:
         return {f"env.{SHUTDOWN_TIMEOUT}": job.at / "torchVersion"}
@@ -107,7 +106,7 @@ class Torchrun(Launcher):
         why = "torchrun restarts lost processes in place, before the whole gang is restarted"
         source = ""
         if not _derived_retries(job):
-            why = "a start on the same device is lost: JobSet starts the gang again, on nodes that are not tainted"
+            why = "a start on the same device is lost: the whole gang starts again, on nodes that are not sick"
             source = _HARDWARE
         context.settle(
             job.target,
@@ -134,7 +133,7 @@ def process_retries(job: Job) -> int:
 
 def _derived_retries(job: Job) -> int:
     """None on accelerators, where a try in place is one more start on a device that is most likely broken, as long as
-    JobSet starts the whole gang again."""
+    the whole gang starts again."""
     starts_again = job_retries(job) and job.kind.restarts_gang
     if job.pool.instance.accelerators and starts_again:
         return 0
@@ -173,7 +172,7 @@ def _waits(seconds: int) -> str:
 
 _WHY = {
     "PET_RDZV_BACKEND": "static rendezvous cannot restart processes",
-    "PET_RDZV_ENDPOINT": "the pod of rank 0, by the whole name that it knows itself by",
+    "PET_RDZV_ENDPOINT": "rank 0, by the whole name that its node knows itself by",
     "PET_RDZV_ID": "one rendezvous a run",
     "PET_RDZV_CONF": "as long as a node takes to be repaired, to come up and to pull its image",
     "PET_MAX_RESTARTS": "how often processes restart in place, before the whole gang does",

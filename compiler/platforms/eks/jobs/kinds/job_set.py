@@ -182,18 +182,19 @@ def _part(node: ReplicatedJob, role: Role, at: Route) -> ReplicatedJob:
     """The pods of a role: those of the job's nodes, with another program."""
     variables = role.env.items()
     env = tuple(EnvVar(name, value) for name, value in variables)
+    places = {
+        "command": at / "command",
+        "args": at / "args",
+        "env": at / "env",
+        **{f"env.{name}": at / "env" / name for name in role.env},
+    }
     containers = [
         replace(
             container,
             command=tuple(role.command),
             args=tuple(role.args),
             env=env,
-            origins={
-                **container.origins,
-                "command": at / "command",
-                "args": at / "args",
-                "env": at / "env",
-            },
+            origins={**container.origins, **places},
         )
         for container in node.pod.containers
     ]

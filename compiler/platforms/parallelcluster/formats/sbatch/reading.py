@@ -40,7 +40,7 @@ _KEEPING = frozenset(("container-name", "container-save", "container-mount-home"
 """Options of pyxis by which a container outlives its task, or sees more than is mounted (NVIDIA/pyxis, usage)."""
 _SECRET = re.compile(r"get-secret-value --secret-id (\S+)")
 _KEY = re.compile(r"sys\.argv\[1\]\]\)'\s+(\S+?)\)?$")
-_COMMENT = re.compile(r"trainyard ([^/\s]+)/([^/\s]+)/(\S+) in (\S+)")
+_COMMENT = re.compile(r"trainyard ([^/\s]+)/([^/\s]+)/(\S+) in ([^\s,]+)(?:, run ([0-9]+))?")
 _RENDEZVOUS = ("MASTER_ADDR", "MASTER_PORT", "PET_")
 
 
@@ -99,6 +99,7 @@ class _Script:
             name=name,
             namespace=ours[2] if ours else "",
             source_name=ours[3] if ours else name,
+            rerun=int(ours[5] or 0) if ours else 0,
             kind="BatchJob",
             queue=ours[4] if ours else self._value("account", "queue"),
             account=self._value("account", "queue"),

@@ -1,0 +1,229 @@
+"""What the report says of EKS: what its nodes and services cost, and how sick nodes are repaired."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from compiler.catalog.prices import auto_mode_fee
+from compiler.core.pools import spec as spec_pools
+from compiler.core.pools.spec import PoolsSection
+from compiler.core.pools.waits import REPAIR
+from compiler.plan.units import Quantity
+from compiler.platforms.eks.cluster.plan import Cluster
+from compiler.platforms.eks.network.plan import MadeNetwork
+from compiler.platforms.eks.nodes.plan import (
+    AutoNodeClass,
+    BlockDevice,
+    NodeClass,
+    NodeGroup,
+    NodePool,
+)
+from compiler.platforms.eks.settings.spec import ClusterSection
+from compiler.report.bill import (
+    ALWAYS,
+    ON_DEMAND,
+    WITH_NODES,
+    Item,
+    disks,
+    known,
+    node_price,
+    pool_item,
+    unit_item,
+    usd_of,
+)
+from compiler.report.markdown import table
+from compiler.report.subject import Subject
+
+__all__ = ["REPAIR", "costs", "repair"]
+
+_SYSTEM = "system"
+SICK_SHARE = 20
+"""Percent of a NodePool's nodes that may be sick, rounded up; beyond it Karpenter repairs none of them
+(kubernetes-sigs/karpenter, pkg/controllers/node/health: allowedUnhealthyPercent)."""
+GROUP_NODES = 5
+"""A managed node group of so many nodes is repaired however many of them are sick; of a larger one none, where more
+than 20% are (EKS user guide, node-repair, commit dbc0b729)."""
+
+
+def costs(subject: Subject) -> Iterator[Item]:
+    """What is paid beside storage: nodes, the control plane, the way out of the VPC, root volumes."""
+    yield from _nodes(subject)
+    yield from _around(subject)
+    yield from _root_volumes(subject)
+
+
+def _nodes(subject: Subject) -> Iterator[Item]:
+    """The system nodes, and each pool. How many nodes run the controllers of a cluster with EKS Auto Mode, it says."""
+    eks = ClusterSection.of(subject.spec).eks
+    auto = ClusterSection.of(subject.spec).auto_mode is not None
+    if not auto:
+        system = eks.system_nodes
+        price = node_price(subject, [system.instance_type])
+        yield Item(
+            name=_SYSTEM,
+            what=system.instance_type,
+            least=system.nodes,
+            # One more while the group is updated: an EKS managed node group surges by one.
+            most=system.nodes + 1,
+            usd=usd_of(price),
+            how=ON_DEMAND,
+            prices=known(price),
+            node=True,
+        )
+    for pool in PoolsSection.of(subject.spec).node_pools:
+        yield pool_item(subject, pool)
+        if auto:
+            yield _fee(subject, pool)
+    if auto:
+        yield Item(
+            name="nodes of general-purpose",
+            what="as many and as large as EKS takes for the controllers",
+            least=1,
+            most=1,
+            usd=None,
+            how=ALWAYS,
+        )
+
+
+def _fee(subject: Subject, pool: spec_pools.NodePool) -> Item:
+    """The fee of EKS Auto Mode for each node of a pool: the largest of its types."""
+    region = subject.spec.region
+    fees = [auto_mode_fee(subject.catalog, name, region) for name in pool.instance_types]
+    found = [fee for fee in fees if fee is not None]
+    fee = None
+    if len(found) == len(fees):
+        fee = max(found, key=lambda price: price.usd)
+    return Item(
+        name=f"EKS Auto Mode for {pool.name}",
+        what="its fee for each node",
+        least=pool.nodes.min,
+        most=pool.nodes.max,
+        usd=usd_of(fee),
+        how=WITH_NODES,
+        prices=known(fee),
+    )
+
+
+def _around(subject: Subject) -> Iterator[Item]:
+    """The control plane, and the way out of the VPC that the bootstrap makes."""
+    yield unit_item(subject, "control plane", "EKS", 1, "eks cluster hour")
+    gateways = _gateways(subject)
+    if gateways:
+        yield unit_item(
+            subject, "NAT gateways", "the way out of the VPC", gateways, "nat gateway hour"
+        )
+        yield unit_item(
+            subject, "public IPv4 addresses", "of the NAT gateways", gateways, "public ipv4 hour"
+        )
+    made = subject.plan.one(MadeNetwork)
+    if made is not None and made.endpoints:
+        zones = len(made.subnets)
+        yield unit_item(
+            subject,
+            "interface endpoints",
+            f"{len(made.endpoints)} in {zones} zones",
+            len(made.endpoints) * zones,
+            "interface endpoint hour",
+        )
+
+
+def _gateways(subject: Subject) -> int:
+    """NAT gateways, of a VPC of its own stack or of the one that eksctl makes, which has one in each zone."""
+    made = subject.plan.one(MadeNetwork)
+    if made is not None:
+        by_kind = {"none": 0, "single": 1, "perZone": len(made.subnets)}
+        return by_kind[made.nat]
+    cluster = subject.plan.one(Cluster)
+    if cluster is None or cluster.network.vpc or cluster.network.subnets:
+        return 0
+    return len(cluster.network.zones)
+
+
+def _root_volumes(subject: Subject) -> Iterator[Item]:
+    """The root volume of each node, which is there as long as the node is."""
+    cluster = subject.plan.one(Cluster)
+    groups = cluster.node_groups if cluster is not None else ()
+    system = ClusterSection.of(subject.spec).eks.system_nodes
+    for group in groups:
+        if group.name == _SYSTEM and group.volume is not None:
+            yield disks(
+                subject,
+                "root volumes of system",
+                Quantity.gib(group.volume),
+                system.nodes,
+                system.nodes + 1,
+                ALWAYS,
+            )
+    for pool in PoolsSection.of(subject.spec).node_pools:
+        root = _root(subject, pool)
+        if root is not None:
+            yield root
+
+
+def _root(subject: Subject, pool: spec_pools.NodePool) -> Item | None:
+    name = f"root volumes of {pool.name}"
+    least, most = pool.nodes.min, pool.nodes.max
+    for device in _root_devices(subject, pool.name):
+        return disks(
+            subject, name, device.size, least, most, WITH_NODES, device.iops, device.throughput
+        )
+    return None
+
+
+def _root_devices(subject: Subject, pool: str) -> Iterator[BlockDevice]:
+    """The volumes of a pool's nodes, from what launches them."""
+    plan = subject.plan
+    for part in subject.node_pools(pool):
+        if not isinstance(part, NodePool):
+            continue
+        auto = plan.named(AutoNodeClass, part.node_class)
+        if auto is not None and auto.ephemeral is not None:
+            yield auto.ephemeral
+        own = plan.named(NodeClass, part.node_class)
+        if own is not None:
+            yield from own.block_devices
+    for group in plan.of(NodeGroup):
+        if group.title == pool and group.volume is not None:
+            yield BlockDevice(
+                device="",
+                size=Quantity.gib(group.volume),
+                iops=group.volume_iops,
+                throughput=group.volume_throughput,
+            )
+
+
+def repair(subject: Subject) -> Iterator[str]:
+    """How many sick nodes of each pool are replaced."""
+    rows = []
+    for node_pool in subject.pools():
+        sick = repaired(node_pool)
+        rows.append((node_pool.name, str(node_pool.nodes.max), str(sick)))
+    if not rows:
+        return
+    yield from ("## Repair of nodes", "")
+    yield (
+        f"Where more than {SICK_SHARE}% of a pool's nodes are sick at a time, none of them is replaced, and an event "
+        "`NodeRepairBlocked` of the node says so: delete its NodeClaim (`kubectl delete nodeclaim NAME`), or terminate "
+        "the instance of a node group. The share is of the nodes that are there: fewer where a pool has scaled down."
+    )
+    yield ""
+    header = ("pool", "nodes:", "sick nodes that are replaced, at most:")
+    yield from table(header, rows)
+
+
+def repaired(pool: spec_pools.NodePool) -> int:
+    """How many nodes of a pool may be sick at a time while they are still repaired, with all of its nodes there."""
+    nodes = pool.nodes.max
+    managed = pool.managed_node_group
+    if managed is None:
+        return math.ceil(nodes * SICK_SHARE / 100)
+    config = managed.node_repair_config
+    if config.max_unhealthy_node_threshold_count is not None:
+        return min(nodes, config.max_unhealthy_node_threshold_count)
+    share = config.max_unhealthy_node_threshold_percentage
+    if share is not None:
+        return nodes * share // 100
+    if nodes <= GROUP_NODES:
+        return nodes
+    return nodes * SICK_SHARE // 100

@@ -1,0 +1,278 @@
+"""What an edit means for a cluster of ParallelCluster that runs: keys that it never changes or only without nodes, and
+jobs that were submitted.
+
+The committed files are the record: ``jobs.sh`` submits what is committed, and ``up.sh`` hands the configuration to
+``pcluster update-cluster``. How ParallelCluster takes a change is its update policy of that key (aws-parallelcluster
+3.16.1, cluster_schema.py and update_policy.py), with ``QueueUpdateStrategy: DRAIN``, which Trainyard writes.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from compiler.core.jobs.spec import JobsSection
+from compiler.dataclass import dataclass
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics.diagnostic import error, listed
+from compiler.history.committed import Committed
+from compiler.output import Artifact
+from compiler.places import Key, Route
+from compiler.platforms.parallelcluster.cluster.lower import FOLDER, QUEUES
+from compiler.platforms.parallelcluster.formats.parallelcluster.structure import updates
+from compiler.spec.cluster import ClusterSpec
+
+__all__ = ["held", "submitted"]
+
+_STOPS = frozenset({"COMPUTE_FLEET_STOP", "COMPUTE_AND_LOGIN_NODES_STOP"})
+_STOPS_ON_REMOVE = frozenset({"COMPUTE_FLEET_STOP_ON_REMOVE", "RESIZE_UPDATE_STRATEGY_ON_REMOVE"})
+_DRAINS = frozenset({"QUEUE_UPDATE_STRATEGY", "MANAGED_PLACEMENT_GROUP", "MANAGED_FSX"})
+_JOBS, _SCRIPT = "jobs", ".sbatch"
+_NAME = re.compile(r"^#SBATCH --job-name=(\S+)", re.MULTILINE)
+_COMMENT = re.compile(r"^#SBATCH --comment=.*?/(\S+) in [^\s,']+(?:, run (\d+))?", re.MULTILINE)
+_SPEC = Route(("spec",))
+_SHOWN = 3  # keys that a message names
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A key of the configuration that is changed: its ``policy`` of update, what people find it by, and its place in
+    the spec. ``adds``: nothing that was there is changed or taken away."""
+
+    policy: str
+    shown: str
+    at: Route
+    adds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """A job as a batch script has it: its name in the spec, that of its run, and the number of that run."""
+
+    job: str
+    run: str
+    rerun: int
+
+
+def held(
+    spec: ClusterSpec, artifacts: Sequence[Artifact], folder: Path, replaced: Sequence[str] = ()
+) -> list[Diagnostic]:
+    """What is to be said of an edit of what is committed in a cluster's folder. ``replaced``: jobs whose last run was
+    never pushed, by name or pattern."""
+    committed = Committed(folder)
+    found = list(_of_cluster(artifacts, committed))
+    found += _of_jobs(spec, artifacts, committed, replaced)
+    found += committed.faults(artifact.path for artifact in artifacts)
+    return found
+
+
+def submitted(folder: Path) -> set[str]:
+    """The names of jobs that are committed in a cluster's folder, and of their runs."""
+    names: set[str] = set()
+    for job in _committed_jobs(Committed(folder)).values():
+        names |= {job.job.rpartition("/")[2], job.run}
+    return names
+
+
+# --- the cluster
+
+
+def _of_cluster(artifacts: Sequence[Artifact], committed: Committed) -> Iterator[Diagnostic]:
+    edits = list(_edits(artifacts, committed))
+    refused = [edit for edit in edits if edit.policy == "UNSUPPORTED"]
+    if refused:
+        yield _finding(
+            refused,
+            "CHG032",
+            Severity.ERROR,
+            "ParallelCluster never changes {keys} of a cluster",
+            label="`pcluster update-cluster` refuses it",
+            help="change it back; or, when no job runs, take the cluster down by `bootstrap/down.sh --keep-data`, "
+            "remove its folder from the output, compile, and bring it up again",
+        )
+    stopping = [edit for edit in edits if _needs_stop(edit)]
+    if stopping:
+        yield _finding(
+            stopping,
+            "CHG033",
+            Severity.WARNING,
+            "ParallelCluster changes {keys} only while no compute node runs",
+            label="`up.sh` fails at `check` as long as nodes run",
+            help="when no job runs, `pcluster update-compute-fleet --status STOP_REQUESTED`, then `up.sh`, then the "
+            "same with `START_REQUESTED`; a new queue of another name needs no stop",
+        )
+    draining = [edit for edit in edits if edit.policy in _DRAINS]
+    if draining:
+        yield _finding(
+            draining,
+            "CHG034",
+            Severity.NOTE,
+            "nodes are replaced to change {keys}",
+            label="each node when its job is over: QueueUpdateStrategy is DRAIN",
+            help="nothing, unless a job that runs must restart on the same nodes",
+        )
+
+
+def _finding(
+    edits: Sequence[Edit], code: str, severity: Severity, message: str, *, label: str, help: str
+) -> Diagnostic:
+    names = [edit.shown for edit in edits[:_SHOWN]]
+    more = len(edits) - _SHOWN
+    if more > 0:
+        names.append(f"{more} more")
+    return Diagnostic(
+        code, severity, message.format(keys=listed(names)), edits[0].at, label=label, help=help
+    )
+
+
+def _needs_stop(edit: Edit) -> bool:
+    return edit.policy in _STOPS or (edit.policy in _STOPS_ON_REMOVE and not edit.adds)
+
+
+def _edits(artifacts: Sequence[Artifact], committed: Committed) -> Iterator[Edit]:
+    """What differs of the configuration, file by file: the cluster, its queues, its file systems."""
+    known = updates()
+    lists = {QUEUES: "Scheduling.SlurmQueues", f"{FOLDER}/storage": "SharedStorage"}
+    wanted = {artifact.path: artifact for artifact in artifacts}
+    cluster = wanted.get(f"{FOLDER}/cluster.yaml")
+    before = committed.template(f"{FOLDER}/cluster.yaml")
+    if cluster is None or before is None:
+        return
+    yield from _changed(before, cluster.body, cluster, (), "", known)
+    for folder, keys in lists.items():
+        there = {path for path in committed.files_below(folder) if path.endswith(".yaml")}
+        new = {path for path in wanted if path.startswith(f"{folder}/")}
+        title = keys.rpartition(".")[2]
+        for path in sorted(there | new):
+            shown = f"{title}[{Path(path).stem}]"
+            artifact = wanted.get(path)
+            old = committed.template(path) if path in there else None
+            if artifact is None or old is None:
+                at = artifact.at if artifact is not None else _SPEC
+                yield Edit(known.get(keys, ""), shown, at, adds=artifact is not None)
+                continue
+            yield from _changed(old, artifact.body, artifact, (), f"{keys}.[]", known, shown)
+
+
+def _changed(
+    before: Any,
+    after: Any,
+    artifact: Artifact,
+    route: tuple[Key, ...],
+    keys: str,
+    known: Mapping[str, str],
+    shown: str = "",
+) -> Iterator[Edit]:
+    """The keys that differ below a key, each by its own policy; items of a list with names are compared by these."""
+    if before == after:
+        return
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key in dict.fromkeys((*before, *after)):
+            path = f"{keys}.{key}" if keys else str(key)
+            title = f"{shown}/{key}" if shown else str(key)
+            yield from _changed(
+                before.get(key), after.get(key), artifact, (*route, key), path, known, title
+            )
+        return
+    old, new = _by_name(before), _by_name(after)
+    if old is None or new is None:
+        adds = before is None or _grows(before, after)
+        yield Edit(known.get(keys, ""), shown, artifact.origin(route), adds)
+        return
+    numbers = {name: index for index, name in enumerate(new)}
+    for name in dict.fromkeys((*old, *new)):
+        title = f"{shown}[{name}]"
+        if name not in old or name not in new:
+            yield Edit(known.get(keys, ""), title, artifact.origin(route), adds=name not in old)
+            continue
+        yield from _changed(
+            old[name], new[name], artifact, (*route, numbers[name]), f"{keys}.[]", known, title
+        )
+
+
+def _by_name(value: Any) -> dict[str, Any] | None:
+    """The items of a list by their names, where all have one."""
+    if value is None:
+        return {}
+    if not isinstance(value, list) or not all(
+        isinstance(item, Mapping) and "Name" in item for item in value
+    ):
+        return None
+    return {str(item["Name"]): item for item in value}
+
+
+def _grows(before: Any, after: Any) -> bool:
+    """Whether a number of nodes is as large as before, or larger."""
+    return isinstance(before, int) and isinstance(after, int) and after >= before
+
+
+# --- jobs
+
+
+def _of_jobs(
+    spec: ClusterSpec, artifacts: Sequence[Artifact], committed: Committed, replaced: Sequence[str]
+) -> Iterator[Diagnostic]:
+    before = _committed_jobs(committed)
+    scripts = [artifact for artifact in artifacts if artifact.path.endswith(_SCRIPT)]
+    completed = {job.name for job in JobsSection.of(spec).jobs if job.completed}
+    wanted: set[str] = set()
+    for script in scripts:
+        for job in _submitted([str(script.content)]).values():
+            wanted.add(job.job)
+            earlier = before.get(job.job)
+            if earlier is None or earlier.run == job.run or _is_replaced(job.job, replaced):
+                continue
+            if job.rerun <= earlier.rerun:
+                yield _second_run(job, earlier, script.at)
+            else:
+                yield _cancelled(earlier, script.at, f"and `{job.run}` starts after its end")
+    for name, job in before.items():
+        if name not in wanted and name.rpartition("/")[2] not in completed:
+            yield _cancelled(job, _SPEC / "jobs", "since the spec has it no longer")
+
+
+def _committed_jobs(committed: Committed) -> dict[str, Submitted]:
+    paths = committed.files_below(_JOBS)
+    return _submitted(committed.text(path) for path in paths if path.endswith(_SCRIPT))
+
+
+def _submitted(texts: Iterable[str]) -> dict[str, Submitted]:
+    """The jobs of batch scripts, by namespace and name in the spec."""
+    found = {}
+    for text in texts:
+        name, comment = _NAME.search(text), _COMMENT.search(text)
+        if name is not None and comment is not None:
+            found[comment[1]] = Submitted(comment[1], name[1], int(comment[2] or 0))
+    return found
+
+
+def _is_replaced(job: str, replaced: Sequence[str]) -> bool:
+    return any(fnmatch.fnmatchcase(job.rpartition("/")[2], pattern) for pattern in replaced)
+
+
+def _second_run(job: Submitted, earlier: Submitted, at: Route) -> Diagnostic:
+    name = job.job.rpartition("/")[2]
+    return error(
+        "RES030",
+        f"job `{name}` was submitted as `{earlier.run}` and would run a second time",
+        at,
+        label="what the spec says of it has changed",
+        key=True,
+        help=f"add `rerun: {earlier.rerun + 1}` to run it again, or undo the change; "
+        f"`--replace {name}` if it was never pushed",
+    )
+
+
+def _cancelled(job: Submitted, at: Route, why: str) -> Diagnostic:
+    return Diagnostic(
+        "CHG035",
+        Severity.NOTE,
+        f"`jobs.sh` cancels `{job.run}` if it waits or runs, {why}",
+        at,
+        key=True,
+        label="it gets SIGTERM, and has the time of KillWait to save",
+        help="nothing, if that is meant; a job that has ended is left out of the spec without effect",
+    )

@@ -1,0 +1,91 @@
+"""What the report says of ParallelCluster: what its nodes cost, and how sick nodes are replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.core.pools.spec import PoolsSection
+from compiler.plan.units import Duration, Quantity
+from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
+from compiler.platforms.parallelcluster.partitions.plan import Partition
+from compiler.report.bill import (
+    ALWAYS,
+    ON_DEMAND,
+    WITH_NODES,
+    Item,
+    disks,
+    known,
+    node_price,
+    pool_item,
+    usd_of,
+)
+from compiler.report.markdown import table
+from compiler.report.subject import Subject
+
+__all__ = ["REPAIR", "costs", "repair"]
+
+# Slurm takes a node for dead after 180 seconds (aws-parallelcluster-cookbook, slurm.conf: SlurmdTimeout), and the
+# head node looks for such nodes each minute (aws-parallelcluster-node, clustermgtd: loop_time).
+REPAIR = Duration.minutes(4)
+FAILED_STARTS = 10
+"""Nodes of a partition that fail to start, one after another, before it is closed (ParallelCluster user guide,
+slurm-protected-mode-v3: protected_failure_count)."""
+
+
+def costs(subject: Subject) -> Iterator[Item]:
+    """What is paid beside storage: the head node, the nodes of partitions, and their root volumes."""
+    cluster = subject.plan.one(SlurmCluster)
+    assert cluster is not None
+    price = node_price(subject, [cluster.head_type])
+    yield Item(
+        name="head node",
+        what=cluster.head_type,
+        least=1,
+        most=1,
+        usd=usd_of(price),
+        how=ON_DEMAND,
+        prices=known(price),
+        node=True,
+    )
+    pools = PoolsSection.of(subject.spec).node_pools
+    for pool in pools:
+        yield pool_item(subject, pool)
+    if cluster.head_gib is not None:
+        size = Quantity.gib(cluster.head_gib)
+        yield disks(subject, "root volume of the head node", size, 1, 1, ALWAYS)
+    for pool in pools:
+        for partition in subject.plan.of(Partition):
+            if partition.title == pool.name and partition.root_size is not None:
+                yield disks(
+                    subject,
+                    f"root volumes of {pool.name}",
+                    Quantity.gib(partition.root_size),
+                    pool.nodes.min,
+                    pool.nodes.max,
+                    WITH_NODES,
+                    partition.root_iops,
+                    partition.root_throughput,
+                )
+                break
+
+
+def repair(subject: Subject) -> Iterator[str]:
+    """When nodes are replaced, and when no longer."""
+    rows = []
+    for partition in subject.plan.of(Partition):
+        checks = "not asked for"
+        if partition.gpu_check:
+            checks = "before each job, by DCGM"
+        (most,) = partition.limits.values()
+        rows.append((partition.name, str(most), checks))
+    if not rows:
+        return
+    yield from ("## Repair of nodes", "")
+    yield (
+        "The head node ends and replaces each node that Slurm takes for down, that EC2 says is impaired, or that "
+        f"fails a check of its GPUs. Where {FAILED_STARTS} nodes of a partition fail to start one after another, it is "
+        "closed and its jobs wait: find the cause in the logs, then run "
+        "`pcluster update-compute-fleet --status START_REQUESTED`."
+    )
+    yield ""
+    yield from table(("partition", "nodes:", "GPUs are tested"), rows)

@@ -1,0 +1,79 @@
+"""A cluster on another platform: the keys that have to go, what is found then, what becomes of jobs and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from compiler.core.jobs.plan import Gang
+from compiler.diagnostics import Diagnostic
+from compiler.diagnostics.words import numbered
+from compiler.report import findings
+from compiler.report.cost import before_and_after
+from compiler.report.findings import place
+from compiler.report.markdown import code, table
+from compiler.report.subject import Subject
+from compiler.rooms import Platform
+
+
+def moving(
+    name: str,
+    here: Subject | None,
+    platform: Platform,
+    refused: Sequence[Diagnostic],
+    found: Sequence[Diagnostic],
+    there: Subject | None,
+) -> str:
+    """The report. ``refused``: keys that the platform does not take; ``found``: what is found without them;
+    ``here`` and ``there``: the cluster on its own platform and on the other one, where it has a plan."""
+    lines = [
+        f"# {name} on {platform.name}",
+        "",
+        f"{_counted(refused, found)} `platform: {{{platform.name}: {{}}}}` is assumed.",
+        "",
+    ]
+    if refused:
+        lines += ["## Keys that it does not take", ""]
+        lines += table(("place", "key", "instead"), map(_key, refused))
+    lines += findings.of(found)
+    if here is not None and there is not None:
+        lines += _jobs(here, there)
+        lines += ["## Cost", "", before_and_after(here, there), ""]
+    return "\n".join(lines)
+
+
+def _counted(refused: Sequence[Diagnostic], found: Sequence[Diagnostic]) -> str:
+    if not refused and not found:
+        return "It compiles as it is."
+    keys = f"{numbered(len(refused), 'key')} to change" if refused else "No key to change"
+    return f"{keys}, {numbered(len(found), 'finding')} then."
+
+
+def _key(fault: Diagnostic) -> tuple[str, ...]:
+    key = str(fault.at).removeprefix("spec.")
+    return place(fault), code(key), fault.help
+
+
+def _jobs(here: Subject, there: Subject) -> Iterator[str]:
+    """What runs each job, and what it asks for, on both."""
+    before = {_identity(job): job for job in here.plan.every(Gang)}
+    jobs = there.plan.every(Gang)
+    if not jobs:
+        return
+    yield from ("## Jobs", "")
+    header = ("job", here.platform.name, there.platform.name)
+    rows = []
+    for job in jobs:
+        earlier = before.get(_identity(job))
+        old = _job(earlier) if earlier is not None else "none"
+        rows.append((job.source_name, old, _job(job)))
+    yield from table(header, rows)
+
+
+def _identity(job: Gang) -> tuple[str, str]:
+    return job.namespace, job.source_name
+
+
+def _job(job: Gang) -> str:
+    asked = ", ".join(f"{amount} {resource}" for resource, amount in job.requests.items())
+    nodes = numbered(job.whole_nodes, "node")
+    return f"{job.kind}, {nodes} of {job.pool}; a node asks for {asked}"

@@ -1,0 +1,59 @@
+"""One process with cdk8s for all compilations of the tests that run in one process: to start one takes longer than
+most of them. What each run makes is compared as ever. That a process starts and ends with a run is tested by
+``test_synthesis.py``, and by the tests that run ``trainyard`` as a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from subprocess import Popen
+from types import TracebackType
+from typing import ClassVar
+
+from compiler.synthesis import Synthesis
+
+# A test may patch those of the class.
+_start, _end, _differing = Synthesis.start, Synthesis.__exit__, Synthesis.differing
+
+
+class OneCdk8s(Synthesis):
+    """Asks the process that others asked before."""
+
+    _kept: ClassVar[Synthesis | None] = None
+    _keeper: ClassVar[int] = 0
+
+    def start(self) -> Popen[str]:
+        if self._process is None:
+            kept = self._running()
+            self._process, self.folder = _start(kept), kept.folder
+        return self._process
+
+    @classmethod
+    def _running(cls) -> Synthesis:
+        """What is kept. One that has ended is replaced; one of the process that this was forked from is not ours."""
+        if cls._keeper != os.getpid():
+            cls._kept = None
+        if cls._kept is not None and _start(cls._kept).poll() is not None:
+            cls.end()
+        if cls._kept is None:
+            cls._kept, cls._keeper = Synthesis(), os.getpid()
+        return cls._kept
+
+    @classmethod
+    def end(cls) -> None:
+        """End the process."""
+        if cls._kept is not None and cls._keeper == os.getpid():
+            _end(cls._kept, None, None, None)
+        cls._kept = None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Read the answers that nobody asked for: the next run must not take them for its own."""
+        try:
+            _differing(self)
+        except (OSError, RuntimeError):
+            self.end()

@@ -1,0 +1,250 @@
+"""The way up and down: the scripts against a stand-in of the account, stopped and run again."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.platforms.parallelcluster.clusters import ACCOUNTING, compiled, files, spec
+from tests.platforms.parallelcluster.test_configuration import example
+
+pytestmark = pytest.mark.slow
+
+ACCOUNT = Path(__file__).with_name("account.py")
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+class Place:
+    """A cluster's folder, and an account."""
+
+    def __init__(self, folder: Path, written: dict[str, str]) -> None:
+        self.folder = folder
+        self.state = folder / "state.json"
+        for path, text in written.items():
+            file = folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        programs = folder / "programs"
+        programs.mkdir()
+        for name in ("aws", "pcluster"):
+            program = programs / name
+            program.write_text(f"#!{sys.executable}\n{ACCOUNT.read_text()}")
+            program.chmod(0o755)
+        self._path = f"{programs}:{os.environ['PATH']}"
+
+    def run(self, script: str, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", str(self.folder / "bootstrap" / script), *arguments],
+            env={"PATH": self._path, "ACCOUNT_STATE": str(self.state), "POLL_SECONDS": "0", **env},
+            capture_output=True,
+            text=True,
+            check=False,
+            start_new_session=True,
+            timeout=120,
+        )
+
+    def calls(self, *words: str) -> list[list[str]]:
+        """The calls that begin with these words."""
+        calls: list[list[str]] = json.loads(self.state.read_text())["calls"]
+        return [call for call in calls if call[: len(words)] == list(words)]
+
+    def made(self) -> tuple[list[str], str]:
+        state = json.loads(self.state.read_text())
+        return sorted(state["stacks"]), state["cluster"]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path / "cluster", files(example()))
+
+
+def test_everything_is_made_in_order_and_once(place: Place) -> None:
+    run = place.run("up.sh")
+    assert run.returncode == 0, run.stdout + run.stderr
+    stacks, cluster = place.made()
+    assert cluster == "CREATE_COMPLETE"
+    assert len(stacks) == 9, "the nodes', and one of each storage"
+    again = place.run("up.sh")
+    assert again.returncode == 0, again.stderr
+    assert place.made() == (stacks, cluster), "nothing is made twice"
+    creations = [
+        call
+        for call in place.calls("pcluster")
+        if call[1].endswith("-cluster") and "--dryrun" not in call
+    ]
+    assert [call[1] for call in creations if call[1] != "describe-cluster"] == ["create-cluster"]
+
+
+def test_a_dry_run_changes_nothing(place: Place) -> None:
+    run = place.run("up.sh", "--dry-run")
+    assert run.returncode == 0, run.stderr
+    assert place.made() == ([], "")
+
+
+@pytest.mark.parametrize(
+    "killed",
+    [
+        "deploy --stack-name trainyard-jakarta-slurm-nodes",
+        "storage-data",
+        "pcluster create-cluster",
+        "ssm send-command",
+    ],
+)
+def test_what_was_stopped_is_finished(killed: str, place: Place) -> None:
+    stopped = place.run("up.sh", ACCOUNT_KILLS=killed)
+    assert stopped.returncode != 0
+    assert place.run("up.sh").returncode == 0
+    stacks, cluster = place.made()
+    assert (len(stacks), cluster) in ((9, "CREATE_COMPLETE"), (9, "UPDATE_COMPLETE"))
+
+
+def test_another_account_is_refused(place: Place) -> None:
+    text = (place.folder / "bootstrap" / "up.sh").read_text()
+    (place.folder / "bootstrap" / "up.sh").write_text(
+        text.replace("account=111122223333", "account=999922223333")
+    )
+    run = place.run("up.sh")
+    assert run.returncode == 1
+    assert "credentials are those of account 111122223333" in run.stderr
+
+
+def test_a_step_that_there_is_not(place: Place) -> None:
+    run = place.run("up.sh", "--from", "nothing")
+    assert run.returncode == 2
+    assert "storage" in run.stderr
+
+
+def test_down_asks_what_becomes_of_the_data_and_leaves_nothing(place: Place) -> None:
+    assert place.run("up.sh").returncode == 0
+    refused = place.run("down.sh")
+    assert refused.returncode == 1
+    assert "--keep-data" in refused.stderr
+    assert place.made()[1] == "CREATE_COMPLETE"
+    run = place.run("down.sh", "--keep-data")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert place.made() == ([], "")
+    assert "is left" in run.stdout
+    assert not place.calls("aws", "fsx", "delete-file-system")
+    assert place.run("down.sh", "--keep-data").returncode == 0, "again there is nothing to do"
+
+
+def test_accounts_are_made_before_jobs(tmp_path: Path) -> None:
+    queues = [{"name": "one", "namespaces": ["t"], "quota": [{"pool": "a100", "nodes": 4}]}]
+    priorities = [{"name": "urgent", "value": 10}]
+    data = spec(queues=queues, priorities=priorities, own={"accounting": ACCOUNTING})
+    place = Place(tmp_path / "cluster", files(compiled(data, tmp_path)))
+    assert place.run("up.sh").returncode == 0
+    scripts = [" ".join(call) for call in place.calls("aws", "ssm", "send-command")]
+    order = [
+        name
+        for text in scripts
+        for name in ("qos-urgent", "account-one", "accept", "jobs.sh")
+        if name in text
+    ]
+    assert order == ["qos-urgent", "account-one", "accept", "jobs.sh"]
+
+
+class HeadNode:
+    """``jobs.sh`` on a head node, whose Slurm notes what it is told, and knows every job that was submitted."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.scripts, programs = folder / "bucket", folder / "bin"
+        for each in (self.scripts, programs, folder / "home"):
+            each.mkdir()
+        written = files(compiled(spec(), folder))
+        self.jobs = folder / "jobs.sh"
+        text = written["bootstrap/nodes/jobs.sh"]
+        self.jobs.write_text(text.replace("/opt/slurm/bin:", f"{programs}:"))
+        log = folder / "log"
+        log.touch()
+        for name, body in {
+            "aws": f'rm -rf "$4" && cp -r {self.scripts} "$4"',
+            "sbatch": f'echo "sbatch $*" >> {log}; grep -c ^sbatch {log}',
+            "squeue": f"grep -q . {log} && echo $3",
+            "scancel": f'echo "scancel $*" >> {log}',
+        }.items():
+            (programs / name).write_text(f"#!/bin/bash\n{body}\n")
+            (programs / name).chmod(0o755)
+
+    def put(self, **job: object) -> None:
+        """The script of the job in the bucket."""
+        written = files(compiled(spec(job=job), self.folder))
+        text = written["jobs/training/train.sbatch"]
+        script = self.scripts / "train.sbatch"
+        script.write_text(text.replace("/fsx/work", str(self.folder / "fsx")))
+
+    def run(self) -> list[str]:
+        """What Slurm is told."""
+        log = self.folder / "log"
+        known = len(log.read_text().splitlines())
+        done = subprocess.run(
+            ["bash", str(self.jobs)],
+            env={"HOME": str(self.folder / "home"), "PATH": os.environ["PATH"]},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        lines = log.read_text().splitlines()[known:]
+        return [line.replace(str(self.folder), "") for line in lines]
+
+
+def test_a_job_is_submitted_once_by_its_name(tmp_path: Path) -> None:
+    head = HeadNode(tmp_path)
+    head.put()
+    (first,) = head.run()
+    assert first == "sbatch --parsable /home/.trainyard/scripts/train.sbatch"
+    assert head.run() == []
+
+
+def test_a_run_again_ends_the_earlier_one_and_waits_for_it(tmp_path: Path) -> None:
+    """Both would write the same checkpoints."""
+    head = HeadNode(tmp_path)
+    head.put()
+    head.run()
+    head.put(rerun=1)
+    cancelled, submitted = head.run()
+    assert cancelled == "scancel 1"
+    assert "--dependency=afterany:1 " in submitted
+    assert head.run() == []
+
+
+def test_a_job_that_left_is_cancelled_and_may_come_back(tmp_path: Path) -> None:
+    head = HeadNode(tmp_path)
+    head.put()
+    head.run()
+    (head.scripts / "train.sbatch").unlink()
+    assert head.run() == ["scancel 1"]
+    assert head.run() == []
+    head.put()
+    (back,) = head.run()
+    assert "--dependency=afterany:1 " in back
+
+
+@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="shellcheck is not installed")
+def test_shellcheck_finds_nothing(tmp_path: Path) -> None:
+    queues = [{"name": "one", "namespaces": ["t"], "quota": [{"pool": "a100", "nodes": 4}]}]
+    own = {"accounting": ACCOUNTING, "os": "ubuntu2404"}
+    priorities = [{"name": "urgent", "value": 10}]
+    written = files(compiled(spec(queues=queues, own=own, priorities=priorities), tmp_path))
+    scripts = []
+    for path, text in {**files(example()), **written}.items():
+        if path.endswith((".sh", ".sbatch")):
+            file = tmp_path / path.replace("/", "-")
+            file.write_text(text)
+            scripts.append(str(file))
+    run = subprocess.run(
+        ["shellcheck", "--shell=bash", "--severity=info", *scripts],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout
