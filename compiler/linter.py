@@ -12,6 +12,7 @@ from compiler.catalog import Catalog, load_catalog
 from compiler.clusters import by_cluster, is_too_much
 from compiler.core.cloud.plan import RESOURCES
 from compiler.core.images.plan import Recipe, Step
+from compiler.core.pools.plan import FixedPool, Pool
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
 from compiler.formats import Setting
@@ -22,6 +23,7 @@ from compiler.lint import templates
 from compiler.lint.builds import Builds, builds
 from compiler.lint.coverage import Coverage, covered
 from compiler.lint.elsewhere import Made
+from compiler.lint.groups import groups
 from compiler.lint.inputs import LintArtifact, LintObject, Reading
 from compiler.lint.kustomize import Kustomizations
 from compiler.lint.reading import read_all
@@ -29,6 +31,9 @@ from compiler.lint.scenes import Scene, applied_together, scenes
 from compiler.model.work import Work
 from compiler.outcome import Options, Outcome
 from compiler.places import Document, Route
+from compiler.platforms.parallelcluster.batch.plan import BatchJob
+from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
+from compiler.platforms.parallelcluster.partitions.plan import Partition
 from compiler.policy import Policies, load_policies
 from compiler.policy.load import FIXED_AREAS
 from compiler.policy.reach import Reach
@@ -293,20 +298,24 @@ def _findings_alone(reading: Reading, catalog: Catalog, policies: Policies) -> l
     if not reading.alone:
         return []
     by_id = {item.artifact.id: item for item in reading.alone}
-    artifacts = [item.artifact for item in reading.alone]
     rules = _on_what_is_alone(policies.rules)
-    verdict = judge(artifacts, Setting(closed=False), catalog, policies, rules=rules)
+    placed: list[Diagnostic] = []
+    for group in groups(reading.alone):
+        artifacts = [item.artifact for item in group]
+        verdict = judge(artifacts, Setting(closed=False), catalog, policies, rules=rules)
+        placed += [_placed(finding, by_id) for finding in verdict.diagnostics]
     faults = {fault.span for fault in reading.diagnostics}
     faults.discard(None)
-    placed = [_placed(finding, by_id) for finding in verdict.diagnostics]
-    return [finding for finding in placed if finding.span not in faults]
+    # A cluster may be in several groups.
+    return [finding for finding in _without_repeats(placed) if finding.span not in faults]
 
 
-_ALONE = frozenset((*RESOURCES, Recipe, Step, Work))
+_OF_SLURM = (Pool, FixedPool, Partition, SlurmCluster, BatchJob, Work)
+_ALONE = frozenset((*RESOURCES, Recipe, Step, *_OF_SLURM))
 
 
 def _on_what_is_alone(rules: Iterable[Rule]) -> list[Rule]:
-    """The rules on what templates make, and on Dockerfiles."""
+    """The rules on what templates make, on Dockerfiles, and on clusters and jobs of Slurm."""
     return [rule for rule in rules if rule.subject in _ALONE]
 
 

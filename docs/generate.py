@@ -48,6 +48,7 @@ AREAS = {
     "RES": "Resolving the spec",
     "RUN": "Jobs that run once",
     "SCH": "Schemas",
+    "SLM": "Slurm",
     "SPC": "The shape of the spec",
     "YML": "YAML and files",
 }
@@ -112,7 +113,7 @@ def _area(area: str, items: list[Page | Rule]) -> Iterator[str]:
     for each in items:
         yield f"## {each.code} {each.slug}\n"
         if isinstance(each, Rule):
-            yield f"{_level(each)}{_params(each)}. Source: {_source(each)}\n"
+            yield f"{_level(each)}{_params(each)}{_scope(each)}. Source: {_source(each)}\n"
             yield (re.sub(r"^## ", "### ", inspect.cleandoc(each.doc), flags=re.MULTILINE) + "\n")
         else:
             yield f"{each.text}\n"
@@ -122,6 +123,13 @@ def _level(rule: Rule) -> str:
     if rule.enabled:
         return f"Level: {rule.severity}"
     return f"Level: off by default; `levels: {{{rule.code}: {rule.severity}}}` enables it"
+
+
+def _scope(rule: Rule) -> str:
+    """Why a rule does not judge jobs of other platforms, where it does not."""
+    if not rule.kubernetes:
+        return ""
+    return f". In Kubernetes alone: {rule.kubernetes}"
 
 
 def _source(rule: Rule) -> str:

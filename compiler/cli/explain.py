@@ -70,8 +70,16 @@ def explain_code(subject: str, options: Options) -> str | None:
 def _level(rule: Rule) -> str:
     """The level of a rule unless the user sets one, behind its name."""
     if rule.enabled:
-        return f" ({rule.severity})"
-    return f"{OFF}\n\nTo enable it, set `{rule.code}: {rule.severity}` under `levels:` of `policies/policy.yaml`."
+        return f" ({rule.severity})" + _scope(rule)
+    return (
+        _scope(rule)
+        + f"{OFF}\n\nTo enable it, set `{rule.code}: {rule.severity}` under `levels:` of `policies/policy.yaml`."
+    )
+
+
+def _scope(rule: Rule) -> str:
+    """Why a rule does not judge jobs of other platforms, where it does not."""
+    return f"\n\nIn Kubernetes alone: {rule.kubernetes}." if rule.kubernetes else ""
 
 
 def explain_object(subject: str, field: str, paths: Sequence[str], options: Options) -> str:

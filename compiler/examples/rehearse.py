@@ -7,7 +7,8 @@ over a set of objects, that are without fault (``data/``). Comments at the top o
   open set.
 - ``# params: {minutes: 30}``: the rule has these parameters, as ``params:`` of ``policy.yaml`` sets them.
 
-A template of CloudFormation stands by itself, and so does a Dockerfile.
+A template of CloudFormation stands by itself, and so does a Dockerfile. So do batch scripts of Slurm and configurations
+of ParallelCluster, which may stand in one example, divided by ``---``.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from compiler.formats import lifted as lifted_plan
 from compiler.formats import objects, reread
 from compiler.formats.cloudformation.functions import TAGS
 from compiler.formats.cloudformation.template import is_template
-from compiler.language.load import load
+from compiler.language.load import load, platform_of
 from compiler.lift import lift
 from compiler.lower import lower
 from compiler.manifest import Body, Manifest
@@ -53,6 +54,7 @@ _TEMPLATE = re.compile(
     r"^(?:AWSTemplateFormatVersion|Resources)\s*:|\A\s*\{\s*\"(?:AWS|Resources)", re.MULTILINE
 )
 _DOCKERFILE = re.compile(r"^FROM \S+", re.MULTILINE)
+SLURM = re.compile(r"^(?:#!|Scheduling:|HeadNode:)", re.MULTILINE)
 _DATA = Path(__file__).with_name("data")
 
 
@@ -130,6 +132,8 @@ def lifted(text: str) -> tuple[Plan, list[Manifest]]:
     if _DOCKERFILE.search(text):
         file = Artifact(path="Dockerfile", format="dockerfile", text=text)
         return lifted_plan([file], closed=False), []
+    if SLURM.search(text):
+        return from_slurm(text), []
     try:
         documents = list(filter(None, yaml.safe_load_all(text)))
     except yaml.YAMLError as fault:
@@ -163,6 +167,25 @@ def from_template(text: str) -> Plan:
     return lifted_plan([artifact], closed=False)
 
 
+def from_slurm(text: str) -> Plan:
+    """The plan of batch scripts and configurations of ParallelCluster. Raises ``UnusableExampleError``."""
+    artifacts = []
+    for number, part in enumerate(re.split(r"^---\n", text, flags=re.MULTILINE)):
+        if part.startswith("#!"):
+            artifacts.append(Artifact(path=f"{number}.sbatch", format="sbatch", text=part))
+            continue
+        body = _body(SourceFile(f"{number}.yaml", part))
+        artifacts.append(Artifact(body, f"{number}.yaml", format="parallelcluster"))
+    return lifted_plan(artifacts, closed=False)
+
+
+def _body(file: SourceFile) -> Any:
+    """The only document of a text. Raises ``UnusableExampleError``."""
+    documents, faults = parse_manifests(file, {})
+    _refuse(faults)
+    return documents[0].root.to_python() if documents else None
+
+
 def from_spec(text: str) -> tuple[Plan, list[Manifest]]:
     """A spec through ``resolve``, ``lower`` and ``lift``. Raises ``UnusableExampleError``."""
     documents, faults = parse(SourceFile("spec.yaml", text))
@@ -172,11 +195,12 @@ def from_spec(text: str) -> tuple[Plan, list[Manifest]]:
 
 def from_document(document: Document) -> tuple[Plan, list[Manifest]]:
     """A parsed spec through ``resolve``, ``lower`` and ``lift``. Raises ``UnusableExampleError``."""
-    spec, faults = load(document)
+    platform = platform_of(document)
+    spec, faults = load(document, platform)
     if spec is None:
         _refuse(faults)
     assert spec is not None
-    plan, faults = resolve(spec, load_catalog())
+    plan, faults = resolve(spec, load_catalog(), platform=platform)
     if plan is None:
         _refuse(faults)
     assert plan is not None

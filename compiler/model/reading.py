@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from compiler.catalog import Catalog, InstanceType, version_key
+from compiler.catalog import Catalog, version_key
 from compiler.catalog.capacity import VM_MEMORY_OVERHEAD
 from compiler.core.images.plan import MadeImage, Recipe, repository_of
 from compiler.core.jobs.plan import Gang
@@ -16,16 +16,18 @@ from compiler.core.queues.plan import Queue, Quota
 from compiler.manifest import Manifest
 from compiler.model.choices import find_choices
 from compiler.model.exports import exported
+from compiler.model.landing import Landing, devices_of, landing_of
 from compiler.model.nodes import Nodes
 from compiler.model.pods import as_job, is_judged, main_container
 from compiler.model.roles import roles_of
 from compiler.model.runtimes import released_runtime
 from compiler.model.storage import Storage
 from compiler.model.values import value
-from compiler.model.work import Choice, Offer, Work, patched_selector, patched_tolerations
+from compiler.model.work import Choice, Work, patched_selector, patched_tolerations
 from compiler.places import Route
 from compiler.plan import Plan, Quantity
 from compiler.plan.scheduling import INSTANCE_TYPE, Requirement
+from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.platforms.eks.flux.plan import HelmRelease, chart_version
 from compiler.platforms.eks.jobs.plan import (
     TRAINER_CHART,
@@ -38,8 +40,8 @@ from compiler.platforms.eks.jobs.plan import (
 from compiler.platforms.eks.kueue.plan import ClusterQueue, Cohort, LocalQueue, queue_of
 from compiler.platforms.eks.nodes.plan import NodeOverlay
 from compiler.platforms.eks.third_party_workloads.plan import PodSet, Workload
+from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
 
-Landing = tuple[tuple[Pool, ...], tuple[Offer, ...], tuple[InstanceType, ...]]
 RoomKey = tuple[str, bool, float]
 """An instance type, whether it has huge pages, and the share of memory that Karpenter leaves out of account."""
 
@@ -150,7 +152,8 @@ class Reading(Nodes):
                 queue=self._queue(job),
                 nodes=_nodes(job, None),
                 kind=job.kind,
-                unknown=False,
+                # Of others a job that says nothing goes to a default that the set does not show.
+                unknown=not self.plan.closed and not job.selector,
             )
         runtime = self._runtime(job)
         pod = self._pod(job, runtime)
@@ -208,6 +211,8 @@ class Reading(Nodes):
         if job.has_all_efa and offers:
             efa = min(self.efa_of(pool, instance) for pool, instance in offers)
             asks = {**asks, EFA: Quantity.of(efa)} if efa else asks
+        if job.has_whole_nodes and offers:
+            asks = {**devices_of(offers), **asks}
         words = (*written.command, *written.args)
         recipe = self._recipes.get(repository_of(job.image or written.image or ""))
         variables: dict[str, str | None] = {} if recipe is None else dict(recipe.env)
@@ -253,7 +258,7 @@ class Reading(Nodes):
         """The pools, offers and types of all choices, each once; cached by the choices, which are cached themselves."""
         landing = self._landings.get(id(choices))
         if landing is None:
-            landing = _landing(choices)
+            landing = landing_of(choices)
             self._landings[id(choices)] = landing
         return landing
 
@@ -397,6 +402,15 @@ class Reading(Nodes):
                 by_namespace.setdefault(namespace, []).append(manifest)
         return by_namespace
 
+    # -- the cluster
+
+    @cached_property
+    def region(self) -> str:
+        """The Region that all clusters of the plan are in; empty where it is unknown."""
+        regions = {cluster.region for cluster in self.plan.of(Cluster)}
+        regions |= {cluster.region for cluster in self.plan.of(SlurmCluster)}
+        return regions.pop() if len(regions) == 1 else ""
+
     # -- delivery
 
     @cached_property
@@ -440,20 +454,6 @@ class Reading(Nodes):
         """The Helm releases of some charts."""
         releases = self.plan.of(HelmRelease)
         return [release for release in releases if release.chart in charts]
-
-
-def _landing(choices: tuple[Choice, ...]) -> Landing:
-    pools: dict[str, Pool] = {}
-    offers: dict[tuple[str, str], Offer] = {}
-    types: dict[str, InstanceType] = {}
-    for choice in choices:
-        pools |= {pool.name: pool for pool in choice.pools}
-    if all(choice.offers for choice in choices):
-        for choice in choices:
-            for pool, instance in choice.offers:
-                offers[pool.name, instance.name] = (pool, instance)
-                types[instance.name] = instance
-    return (tuple(pools.values()), tuple(offers.values()), tuple(types.values()))
 
 
 def _can_apply(patch: Patch, runtime: Runtime) -> bool:

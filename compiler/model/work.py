@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from compiler.catalog import InstanceType
 from compiler.core.images.plan import Recipe
-from compiler.core.jobs.plan import SPEC_NAME, Gang
+from compiler.core.jobs.plan import SPEC_NAME, EarlierCommand, Folder, Gang
 from compiler.core.pods.plan import (
     ACCELERATORS,
     BESIDE_NODES,
@@ -19,7 +19,7 @@ from compiler.core.pods.plan import (
     Volume,
     patched,
 )
-from compiler.core.pools.plan import Pool
+from compiler.core.pools.plan import FixedPool, Pool
 from compiler.core.queues.plan import Queue
 from compiler.dataclass import dataclass
 from compiler.model.exports import exported
@@ -55,6 +55,8 @@ class Choice:
 
 
 _INDEXED = "Job"
+_LOST = ("emptyDir", "ephemeral", "")
+"""Volumes that end with the pod."""
 _REQUIRED_TOPOLOGY = "kueue.x-k8s.io/podset-required-topology"
 
 
@@ -189,6 +191,11 @@ class Work:
     def deadline(self) -> int | None:
         """The seconds after which the object is ended."""
         return self.job.deadline
+
+    @property
+    def retries(self) -> int | None:
+        """How often the object itself is started again after it failed."""
+        return self.job.retries
 
     @property
     def suspend(self) -> bool | None:
@@ -328,7 +335,48 @@ class Work:
     @property
     def has_pods(self) -> bool:
         """Whether it runs in pods of Kubernetes, which its runtime has or the object itself."""
-        return isinstance(self.job, TrainJob)
+        return self.job.has_pods
+
+    @property
+    def grace(self) -> tuple[int | None, Route]:
+        """The seconds between the signal to stop and the end, where they are said, and their place."""
+        if self.pod is not None:
+            return self.pod.grace_seconds, self.pod.where("grace_seconds")
+        return self.job.grace, self.job.where("stop_signal")
+
+    @property
+    def before(self) -> tuple[EarlierCommand, ...]:
+        """What runs before its program, on each start: init containers, or the lines of a batch script."""
+        if self.pod is None:
+            return self.job.before
+        return tuple(
+            EarlierCommand((*container.command, *container.args), container.where("command"))
+            for container in self.pod.init_containers
+        )
+
+    @property
+    def folders(self) -> tuple[Folder, ...]:
+        """What its program sees of file systems, the root of all first; () is unknown."""
+        if not self.has_pods:
+            pools = [pool for pool in self.pools if isinstance(pool, FixedPool)]
+            return self.job.folders([pool.scratch for pool in pools if pool.scratch])
+        if self.pod is None or self.main is None:
+            return ()
+        lost = {volume.name for volume in self.pod.volumes if volume.type in _LOST}
+        mounts = self.main.mounts
+        return (
+            Folder("/", False),
+            *(Folder(mount.path, mount.volume not in lost) for mount in mounts),
+        )
+
+    def folder_of(self, path: str) -> Folder | None:
+        """The folder that a path lies in: of several, one in another, the inner one."""
+        over = [
+            folder
+            for folder in self.folders
+            if f"{path}/".startswith(folder.path.rstrip("/") + "/")
+        ]
+        return max(over, key=lambda folder: len(folder.path.rstrip("/")), default=None)
 
     @property
     def gang(self) -> bool:
@@ -427,7 +475,8 @@ class Work:
         """The place of what is asked of a resource: in the TrainJob, or else in the runtime."""
         for node in self._sources():
             if resource in node.limits:
-                return node.where("limits") / resource
+                own = node.origins.get(f"limits.{resource}")
+                return own or node.where("limits") / resource
             if resource in node.requests:
                 return node.where("requests") / resource
         return self.job.where("limits")

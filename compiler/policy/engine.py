@@ -185,6 +185,7 @@ class Subjects:
         self._works = tuple(world.works)
         self._pods = tuple(world.pods)
         self._roles = tuple(world.roles)
+        self._in_pods = tuple(work for work in self._works if work.has_pods)
         by_class: dict[type, list[PlanNode]] = {}
         for node in _nodes(world.plan):
             by_class.setdefault(type(node), []).append(node)
@@ -202,9 +203,7 @@ class Subjects:
         if rule.subject is Plan:
             return (self._world.plan,)
         if rule.subject is Work:
-            pods = self._pods if rule.pods else ()
-            roles = self._roles if rule.roles else ()
-            return (*self._works, *pods, *roles)
+            return self._of_jobs(rule)
         if rule.subject is Manifest:
             if not rule.kinds:
                 return self._world.manifests
@@ -213,6 +212,13 @@ class Subjects:
                 manifests += self._manifests.get(kind, ())
             return manifests
         return self._nodes.get(rule.subject, ())
+
+    def _of_jobs(self, rule: Rule) -> Sequence[Work]:
+        """Jobs of any platform or those in pods, and what is like one: third-party pods, roles of JobSets."""
+        jobs = self._in_pods if rule.kubernetes else self._works
+        pods = self._pods if rule.pods else ()
+        roles = self._roles if rule.roles else ()
+        return (*jobs, *pods, *roles)
 
 
 def _kind(manifest: Manifest) -> str:

@@ -80,7 +80,7 @@ def _rule() -> Iterator[str]:
     yield "rule"
     yield ""
     yield "@rule(code, *, severity=Severity.ERROR, params={}, kinds=(), pods=False, roles=False,"
-    yield "      aliases=(), enabled=True)"
+    yield '      kubernetes="", aliases=(), enabled=True)'
     yield ""
     yield _docstring(rule)
     yield ""

@@ -21,7 +21,7 @@ from compiler.source.read import is_yaml, read
 SETTINGS = ("policy.yaml", "exceptions.yaml")
 OWN_FOLDER = "org"
 """The adopter's folder among the built-in ones, in repositories made from the template."""
-BUILTIN_AREAS = frozenset(("ACC", "EFA", "HLT", "LIM", "PLC", "QUE", "RUN"))
+BUILTIN_AREAS = frozenset(("ACC", "EFA", "HLT", "LIM", "PLC", "QUE", "RUN", "SLM"))
 """Areas of the codes of the built-in rules. A rule of any other area is the adopter's own, in whatever folder."""
 
 Walk = Callable[..., Iterator[tuple[str, list[str], list[str]]]]
@@ -342,6 +342,8 @@ def _argument_fault(rule: Rule) -> str:
         return "`params` is not a mapping of names to defaults"
     if not is_texts(rule.kinds):
         return '`kinds` is not a tuple, like `("batch/Job",)`'
+    if not isinstance(rule.kubernetes, str):
+        return "`kubernetes` is not text that says why"
     if not is_texts(rule.aliases):
         return '`aliases` is not a tuple, like `("old-name",)`'
     if not isinstance(rule.enabled, bool):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Sequence
 
-from compiler.core.pods.plan import Container
+from compiler.core.jobs.plan import EarlierCommand
 from compiler.model.saves import saved_paths
 from compiler.model.statements import started
 from compiler.model.work import Work
@@ -43,9 +43,7 @@ def checkpoint_folder_deleted(work: Work) -> Iterator[Finding]:
     saved = {posixpath.normpath(each.path) for each in saved_paths(work)}
     if not saved:
         return
-    before = work.pod.init_containers if work.pod is not None else ()
-    commands = [(_words(container), container.where("command")) for container in before]
-    commands.append((work.words, work.where_said("rm")))
+    commands = [*work.before, EarlierCommand(work.words, work.where_said("rm"))]
     for words, at in commands:
         for path in _deleted(words):
             if any(f"{folder}/".startswith(f"{path.rstrip('/')}/") for folder in saved):
@@ -55,10 +53,6 @@ def checkpoint_folder_deleted(work: Work) -> Iterator[Finding]:
                     label="training begins at step 0 after each failure",
                     help="remove it, or save to a folder of a name of its own",
                 )
-
-
-def _words(container: Container) -> tuple[str, ...]:
-    return (*container.command, *container.args)
 
 
 def _deleted(words: Sequence[str]) -> Iterator[str]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pods.plan import Container, Mount
+from compiler.core.jobs.plan import Folder
 from compiler.model.saves import saved_paths
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
@@ -10,11 +10,13 @@ from compiler.policy.rule import Finding, rule
 
 @rule("RUN020", aliases=("checkpoint-in-container",), pods=True)
 def checkpoint_on_ephemeral_storage(work: Work) -> Iterator[Finding]:
-    """A job saves its checkpoints to a path that is lost with the pod.
+    """A job saves its checkpoints to a path that is lost with the pod, or with the node.
 
-    Nothing is mounted there: the file system of the container is gone with the first restart, and training begins
-    at step 0 (Kubernetes, volumes). Read from `CHECKPOINT_DIR` and from the options `--save-path`, `--output-dir`,
-    `--checkpoint-dir`, `--checkpoint-path` and `--ckpt-dir`, where they are absolute paths.
+    Nothing is mounted there: the file system of the container is gone with the first restart, and training begins at
+    step 0 (Kubernetes, volumes; NVIDIA/pyxis, usage: unnamed containers are removed with the task). On Slurm the
+    folders of one node are lost too, like `/tmp` and `/scratch`: the next try may have another. Read from
+    `CHECKPOINT_DIR` and from the options `--save-path`, `--output-dir`, `--checkpoint-dir`, `--checkpoint-path` and
+    `--ckpt-dir`, where they are absolute paths.
 
     ## Fails
 
@@ -34,38 +36,30 @@ def checkpoint_on_ephemeral_storage(work: Work) -> Iterator[Finding]:
           version: "2.15"}}}]
         jobs: [{name: llama, mounts: [{storage: data, path: /data}], checkpoint: {path: /data/llama}}]
     """
-    if work.main is None or work.pod is None:
-        return
-    lost = {
-        volume.name for volume in work.pod.volumes if volume.type in ("emptyDir", "ephemeral", "")
-    }
     for path, by, place in saved_paths(work):
-        mount = _nearest(work.main, path)
-        if mount is None or mount.volume in lost:
+        folder = work.folder_of(path)
+        if folder is not None and folder.lasting is False:
             yield Finding(
-                f"{work.title} saves to `{path}` ({by}), {_what_is_there(work, path)}",
+                f"{work.title} saves to `{path}` ({by}), {_what_is_there(work, folder)}",
                 place,
                 label="gone with the first restart",
-                help="mount a volume above this path",
+                help=_help(work),
                 spec_help="add one of `mounts` above this path, or save to a path inside of one",
             )
 
 
-def _nearest(container: Container, path: str) -> Mount | None:
-    """The mount that a path lies in: of several, one in another, the inner one."""
-    over = [
-        mount for mount in container.mounts if f"{path}/".startswith(mount.path.rstrip("/") + "/")
-    ]
-    return max(over, key=lambda mount: len(mount.path.rstrip("/")), default=None)
-
-
-def _what_is_there(work: Work, path: str) -> str:
-    """What a path that is lost with the pod lies on."""
-    if work.main is not None:
-        mounts = work.main.mounts
-    else:
-        mounts = ()
-    folders = [mount.path.rstrip("/") + "/" for mount in mounts]
-    if any(f"{path}/".startswith(folder) for folder in folders):
+def _what_is_there(work: Work, folder: Folder) -> str:
+    """What a path that is lost lies on."""
+    if folder.path == "/":
+        return "where nothing is mounted"
+    if work.has_pods:
         return "on a volume of the pod"
-    return "where nothing is mounted"
+    return "on the disks or in the memory of one node"
+
+
+def _help(work: Work) -> str:
+    if work.has_pods:
+        return "mount a volume above this path"
+    return (
+        "save to a file system that all nodes share, and mount it: `--container-mounts=/fsx:/fsx`"
+    )

@@ -10,7 +10,12 @@ from compiler.policy.world import World
 _S3 = "s3.csi.aws.com"
 
 
-@rule("RUN040", aliases=("checkpoint-on-bucket",), pods=True)
+@rule(
+    "RUN040",
+    kubernetes="buckets are folders of pods by a CSI driver, and ParallelCluster mounts none",
+    aliases=("checkpoint-on-bucket",),
+    pods=True,
+)
 def checkpoint_on_s3_mount(work: Work, world: World) -> Iterator[Finding]:
     """A job saves its checkpoints to an S3 bucket that is mounted as a folder.
 

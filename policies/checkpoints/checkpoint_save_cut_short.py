@@ -9,10 +9,11 @@ from compiler.catalog.torch import (
     SHUTDOWN_TIMEOUT,
     torch_of,
 )
-from compiler.core.pods.plan import Pod
 from compiler.diagnostics import Severity
 from compiler.model.command import launches, options, starts
+from compiler.model.images import runs
 from compiler.model.work import Work
+from compiler.places import Route
 from compiler.plan.units import Duration
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
@@ -23,9 +24,10 @@ def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
     """A job has a long grace period to save, and its launcher kills the ranks sooner.
 
     On SIGTERM torchrun passes the signal on, and kills what still runs 30 seconds later, whatever the pod's
-    `terminationGracePeriodSeconds` (torch/distributed/elastic/agent/server/api.py). PyTorch 2.12 reads another time
-    from `TORCH_ELASTIC_SHUTDOWN_TIMEOUT` or `--shutdown-timeout`; 2.11 and before have neither (the wheels torch 2.11.0
-    and 2.12.0; pytorch/pytorch#172596). mpirun gives its ranks a second (Open MPI 4.1.6, odls_base_sigkill_timeout).
+    `terminationGracePeriodSeconds` or `--signal` of a batch script (torch/distributed/elastic/agent/server/api.py).
+    PyTorch 2.12 reads another time from `TORCH_ELASTIC_SHUTDOWN_TIMEOUT` or `--shutdown-timeout`; 2.11 and before
+    have neither (the wheels torch 2.11.0 and 2.12.0; pytorch/pytorch#172596). mpirun gives its ranks a second (Open
+    MPI 4.1.6, odls_base_sigkill_timeout).
 
     What works with every version is a `preStop` hook: SIGTERM comes only when it has ended. `checkpoint.signalFile` in
     a spec writes one that creates a file and waits until the program, which looks for it every few steps, has saved and
@@ -62,24 +64,24 @@ def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
         jobs: [{name: llama, mounts: [{storage: data, path: /data}],
           checkpoint: {path: /data/llama, signalFile: /tmp/save-now}}]
     """
-    pod, main = work.pod, work.main
+    main = work.main
     by_mpi = work.framework == "mpi" and starts(work.words, "mpirun")
-    if pod is None or main is None:
+    if work.has_pods and main is None:
         return
     if not by_mpi and not launches(work.words):
         return
-    grace = pod.grace_seconds
+    grace, at = work.grace
     if grace is None or grace <= world.param("seconds"):
         return
-    if main.pre_stop or "pre_stop" in main.unread:
+    if main is not None and (main.pre_stop or "pre_stop" in main.unread):
         return
     patched = [patch.pod.grace_seconds for patch in work.patches]
     if work.queued and any(seconds is not None for seconds in patched):
         return  # RUN004 reports that it never starts
     if by_mpi:
-        yield from _by_mpi(work, pod)
+        yield from _by_mpi(work, grace, at)
         return
-    version, given = torch_of(main.image or ""), _given(work)
+    version, given = torch_of(runs(work)[1]), _given(work)
     if given is not None and (version is None or version >= SHUTDOWN_SINCE):
         return
     known = ""
@@ -89,23 +91,23 @@ def checkpoint_save_cut_short(work: Work, world: World) -> Iterator[Finding]:
     yield Finding(
         f"job `{work.name}` has {Duration(grace)} to save, and torchrun kills its ranks after {SHUTDOWN_SECONDS} "
         f"seconds{known}",
-        pod.where("grace_seconds"),
+        at,
         label="a longer save is lost",
-        help=_help(version, grace),
+        help=_help(version, grace, in_pods=work.has_pods),
         spec_help=_spec_help(version),
     )
 
 
-def _by_mpi(work: Work, pod: Pod) -> Iterator[Finding]:
+def _by_mpi(work: Work, grace: int, at: Route) -> Iterator[Finding]:
     option, variable = "odls_base_sigkill_timeout", "OMPI_MCA_odls_base_sigkill_timeout"
     if variable in work.env:
         return
     if any(option in word for word in work.words):
         return
     yield Finding(
-        f"job `{work.name}` has {Duration(pod.grace_seconds or 0)} to save, and mpirun kills its ranks a second after "
+        f"job `{work.name}` has {Duration(grace)} to save, and mpirun kills its ranks a second after "
         "the signal to stop",
-        pod.where("grace_seconds"),
+        at,
         label="a longer save is lost",
         help="save in a `preStop` hook",
         spec_help="give `checkpoint.signalFile`",
@@ -119,9 +121,9 @@ def _given(work: Work) -> str | None:
     return option or variable or work.env.get(SHUTDOWN_TIMEOUT)
 
 
-def _help(version: tuple[int, int] | None, grace: int) -> str:
+def _help(version: tuple[int, int] | None, grace: int, *, in_pods: bool) -> str:
     """What works with the PyTorch of the image."""
-    hook = "save in a `preStop` hook"
+    hook = "save in a `preStop` hook" if in_pods else f"save within {SHUTDOWN_SECONDS} seconds"
     if version is not None and version < SHUTDOWN_SINCE:
         return f"take an image of PyTorch 2.12, or {hook}"
     longer = f'set `{SHUTDOWN_TIMEOUT}: "{grace - 15}"`'

@@ -12,7 +12,12 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("RUN032", aliases=("saving-over-drain",), severity=Severity.WARNING)
+@rule(
+    "RUN032",
+    kubernetes="it is Karpenter that drains a node before its pods have ended",
+    aliases=("saving-over-drain",),
+    severity=Severity.WARNING,
+)
 def checkpoint_save_exceeds_drain(work: Work, world: World) -> Iterator[Finding]:
     """The grace period of a job is longer than the drain of its pool's nodes.
 

@@ -95,7 +95,7 @@ def long_run_without_checkpoint(work: Work, world: World) -> Iterator[Finding]:
         jobs: [{name: long, nodes: 2, timeout: 72h, image: "public.ecr.aws/team/train:1.0",
           command: [torchrun, train.py], mounts: [{storage: data, path: /data}]}]
     """
-    if work.main is None or work.pod is None or _saves(work):
+    if not work.folders or _saves(work):
         return
     tries = _tries(work, world)
     if tries is None:
@@ -146,6 +146,8 @@ class _Tries(NamedTuple):
 def _tries(work: Work, world: World) -> _Tries | None:
     """``None`` where that is unknown, and for pods that are not the first of their object."""
     runtime = work.runtime
+    if not work.has_pods:
+        return _Tries(work.retries or 0, work.where("retries"), work.deadline or 0)
     if runtime is not None:
         return _Tries(runtime.max_restarts or 0, runtime.where("max_restarts"), work.deadline or 0)
     path = retries_of(work.kind)
@@ -168,6 +170,9 @@ def _saves(work: Work) -> bool:
         volumes = work.pod.volumes
     else:
         volumes = ()
+    elsewhere = [folder for folder in work.folders if folder.lasting is not False]
+    if not work.has_pods and elsewhere:
+        return True
     if any(volume.type not in _OF_THE_POD for volume in volumes):
         return True
     if "CHECKPOINT_DIR" in work.env or "volumes" in work.unread:

@@ -10,7 +10,12 @@ from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.policy.rule import Finding, rule
 
 
-@rule("HLT013", aliases=("disruption-allowed",), severity=Severity.WARNING)
+@rule(
+    "HLT013",
+    kubernetes="it is Karpenter that consolidates nodes",
+    aliases=("disruption-allowed",),
+    severity=Severity.WARNING,
+)
 def voluntary_disruption_allowed(work: Work) -> Iterator[Finding]:
     """Nothing keeps Karpenter from disrupting the nodes of a running job.
 

@@ -8,7 +8,12 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("EFA003", severity=Severity.WARNING, pods=True)
+@rule(
+    "EFA003",
+    kubernetes="a job of Slurm has the EFA of its nodes without asking for it",
+    severity=Severity.WARNING,
+    pods=True,
+)
 def efa_on_single_node(work: Work) -> Iterator[Finding]:
     """A job of one node asks for EFA.
 

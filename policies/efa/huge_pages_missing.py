@@ -13,7 +13,12 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("EFA008", severity=Severity.WARNING, pods=True)
+@rule(
+    "EFA008",
+    kubernetes="a program of Slurm takes huge pages of its node without asking for them",
+    severity=Severity.WARNING,
+    pods=True,
+)
 def huge_pages_missing(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for EFA and for no huge pages.
 

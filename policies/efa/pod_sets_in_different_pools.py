@@ -9,7 +9,7 @@ from compiler.policy.rule import Finding, rule
 _GROUP = "kueue.x-k8s.io/podset-group-name"
 
 
-@rule("EFA032")
+@rule("EFA032", kubernetes="a batch job has one set of nodes, all of one partition")
 def pod_sets_in_different_pools(work: Work) -> Iterator[Finding]:
     """A job talks over EFA between two PodSets, and Kueue may give each another flavor of its queue.
 

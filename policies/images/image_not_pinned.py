@@ -27,7 +27,7 @@ def image_not_pinned(work: Work) -> Iterator[Finding]:
     """
     node = work if work.image or work.main is None else work.main
     image = node.image
-    if not image or "@" in image or placeholder(image):
+    if not image or "@" in image or placeholder(image) or _is_file(image):
         return
     tag = image.rpartition("/")[2].partition(":")[2]
     if tag in ("", "latest"):
@@ -37,3 +37,8 @@ def image_not_pinned(work: Work) -> Iterator[Finding]:
             node.where("image"),
             help="pin a version or, better, a digest",
         )
+
+
+def _is_file(image: str) -> bool:
+    """Whether an image is a file that enroot imported, which no registry changes (NVIDIA/pyxis, usage)."""
+    return image.startswith(("/", "./", "../", "~")) or image.endswith(".sqsh")

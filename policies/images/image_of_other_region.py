@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from compiler.core.pods.plan import Container
 from compiler.diagnostics import Severity
 from compiler.model.work import Work
-from compiler.platforms.eks.cluster.plan import Cluster
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -34,21 +33,21 @@ def image_of_other_region(work: Work, world: World) -> Iterator[Finding]:
 
         jobs: [{name: llama, image: "111122223333.dkr.ecr.us-west-2.amazonaws.com/train:1.0"}]
     """
-    cluster = world.plan.one(Cluster)
-    if cluster is None or cluster.region not in world.catalog.regions:
+    region = world.region
+    if region not in world.catalog.regions:
         return  # unknown, or PLC001 speaks of it
     nodes: list[Work | Container] = [work if work.image or work.main is None else work.main]
     nodes += work.pod.init_containers if work.pod is not None else ()
     for node in nodes:
         image = node.image or ""
         registry = _REGISTRY.match(image)
-        if registry is None or registry["region"] == cluster.region:
+        if registry is None or registry["region"] == region:
             continue
         if registry["region"] not in world.catalog.regions:
             continue  # RUN038: there is no such registry
-        instead = image.replace(registry["region"], cluster.region, 1)
+        instead = image.replace(registry["region"], region, 1)
         yield Finding(
-            f"image `{image}` of {work.title} lies in `{registry['region']}`, and the cluster in `{cluster.region}`",
+            f"image `{image}` of {work.title} lies in `{registry['region']}`, and the cluster in `{region}`",
             node.where("image"),
             label="each node pulls it over the border",
             help=f"replicate it, and write `{instead}`",

@@ -81,5 +81,4 @@ def _brought(work: Work) -> bool:
         return True
     if any(name in word for word in work.words for name in _INSTALLS):
         return True
-    mounts = () if work.main is None else work.main.mounts
-    return any(mount.path.startswith(_PLACES) for mount in mounts)
+    return any(folder.path.startswith(_PLACES) for folder in work.folders)

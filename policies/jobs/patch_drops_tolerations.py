@@ -9,7 +9,7 @@ from compiler.plan.scheduling import Taint, Toleration
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN005", severity=Severity.WARNING)
+@rule("RUN005", kubernetes="patches are of a TrainJob", severity=Severity.WARNING)
 def patch_drops_tolerations(work: Work) -> Iterator[Finding]:
     """A patch replaces the tolerations of the runtime and drops some.
 

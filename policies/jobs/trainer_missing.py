@@ -6,7 +6,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN006", aliases=("trainer-absent",))
+@rule("RUN006", kubernetes="`trainer` is of a TrainJob", aliases=("trainer-absent",))
 def trainer_missing(work: Work) -> Iterator[Finding]:
     """A job of several nodes has no `trainer`.
 

@@ -13,7 +13,11 @@ _FOREVER = re.compile(
 )
 
 
-@rule("RUN131", pods=True)
+@rule(
+    "RUN131",
+    kubernetes="a batch script has no init containers: its lines run one after another, and end",
+    pods=True,
+)
 def init_container_never_ends(work: Work) -> Iterator[Finding]:
     """An init container waits for ever, or for hours, so the containers after it never start.
 

@@ -94,11 +94,7 @@ def _has_host_file(work: Work) -> bool:
     """Whether DeepSpeed has a host file: by an option, or mounted at its default path."""
     if any(re.search(r"hostfile|(^|\s)-H(\s|$)", word) for word in work.words):
         return True
-    if work.main:
-        mounts = work.main.mounts
-    else:
-        mounts = ()
-    return any(mount.path.rstrip("/") in _JOB for mount in mounts)
+    return any(folder.path.rstrip("/") in _JOB for folder in work.folders)
 
 
 _JOB = ("/job", "/job/hostfile")

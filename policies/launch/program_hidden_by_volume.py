@@ -11,7 +11,11 @@ from compiler.policy.rule import Finding, rule
 _PROGRAM = re.compile(r"/\S+\.(?:py|sh)\Z")
 
 
-@rule("RUN152", pods=True)
+@rule(
+    "RUN152",
+    kubernetes="empty volumes are of pods, and a folder that pyxis mounts has what the node has there",
+    pods=True,
+)
 def program_hidden_by_volume(work: Work) -> Iterator[Finding]:
     """The program of a job lies in a folder that an empty volume hides.
 

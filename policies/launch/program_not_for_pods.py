@@ -20,7 +20,11 @@ _ELSEWHERE = {
 }
 
 
-@rule("RUN140", severity=Severity.WARNING)
+@rule(
+    "RUN140",
+    kubernetes="its programs are those of Slurm and of hosts, which a batch script has",
+    severity=Severity.WARNING,
+)
 def program_not_for_pods(work: Work) -> Iterator[Finding]:
     """A job starts a program that does not work in pods: one of Slurm, of Docker, or of a host.
 

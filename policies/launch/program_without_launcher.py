@@ -19,7 +19,11 @@ _OTHERS = re.compile(
 _RANKS = ("RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "WORLD_SIZE", "MASTER_ADDR")
 
 
-@rule("RUN122", severity=Severity.WARNING)
+@rule(
+    "RUN122",
+    kubernetes="`srun` starts as many tasks as it is told, and programs read `SLURM_PROCID`",
+    severity=Severity.WARNING,
+)
 def program_without_launcher(work: Work) -> Iterator[Finding]:
     """A training script is started by Python alone on several nodes with GPUs.
 

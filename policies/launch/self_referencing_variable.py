@@ -8,7 +8,13 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("RUN042", aliases=("variable-of-itself",), pods=True, roles=True)
+@rule(
+    "RUN042",
+    kubernetes="the kubelet substitutes no variable in its own value, and a shell does",
+    aliases=("variable-of-itself",),
+    pods=True,
+    roles=True,
+)
 def self_referencing_variable(work: Work, world: World) -> Iterator[Finding]:
     """An environment variable refers to its own previous value, which nothing substitutes.
 

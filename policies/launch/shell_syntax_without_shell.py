@@ -14,7 +14,13 @@ _BUILTINS = frozenset({"cd", "export", "source", ".", "set", "unset", "exec", "e
 _NAMES_OF_SHELLS = frozenset({"--", "-", "_", "sh", "bash"})
 
 
-@rule("RUN035", aliases=("command-without-shell",), pods=True, roles=True)
+@rule(
+    "RUN035",
+    kubernetes="a batch script is read by a shell",
+    aliases=("command-without-shell",),
+    pods=True,
+    roles=True,
+)
 def shell_syntax_without_shell(work: Work) -> Iterator[Finding]:
     """A command uses shell syntax, and no shell runs it.
 

@@ -7,7 +7,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN022", aliases=("torchrun-without-variables",))
+@rule("RUN022", kubernetes="the variables are of Trainer", aliases=("torchrun-without-variables",))
 def torchrun_without_pet_variables(work: Work) -> Iterator[Finding]:
     """torchrun runs on several nodes with a runtime that sets no `PET_*` variables.
 

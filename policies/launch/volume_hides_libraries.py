@@ -22,7 +22,11 @@ _PLACES = {
 _MADE = ("emptyDir", "persistentVolumeClaim", "ephemeral")
 
 
-@rule("RUN133", pods=True)
+@rule(
+    "RUN133",
+    kubernetes="volumes begin empty, and a folder that pyxis mounts has what the node has there",
+    pods=True,
+)
 def volume_hides_libraries(work: Work) -> Iterator[Finding]:
     """A volume is mounted over a folder in which images have the libraries that training needs.
 

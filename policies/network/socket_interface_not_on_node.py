@@ -29,11 +29,11 @@ def socket_interface_not_on_node(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, env: {NCCL_SOCKET_IFNAME: "^lo,docker", GLOO_SOCKET_IFNAME: eth0}}]
     """
-    if work.pod is None:
+    if work.has_pods and work.pod is None:
         return
     for name in _NAMES:
         given = work.env.get(name)
-        host = work.pod.host_network
+        host = work.pod is None or work.pod.host_network
         if not given or placeholder(given):
             continue
         if not _meets(given, host=host, alone=not work.gang):
@@ -42,8 +42,14 @@ def socket_interface_not_on_node(work: Work) -> Iterator[Finding]:
                 f"`{name}` is `{given}` in {work.title}, and {has}",
                 work.where_env(name),
                 label="no rank finds another",
-                help=f"remove it, or write `{name}: eth0`",
+                help=_help(name, work),
             )
+
+
+def _help(name: str, work: Work) -> str:
+    if work.has_pods:
+        return f"remove it, or write `{name}: eth0`"
+    return f"remove it, or write `{name}=^lo,docker`"
 
 
 def _meets(given: str, *, host: bool, alone: bool) -> bool:

@@ -10,7 +10,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("PLC061", pods=True)
+@rule("PLC061", kubernetes="a batch job names a partition, and no label of nodes", pods=True)
 def unknown_instance_type_of_job(work: Work, world: World) -> Iterator[Finding]:
     """The node selector of a job names a size that its instance family does not have.
 

@@ -14,7 +14,11 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("PLC004", aliases=("efa-zone-unpinned",))
+@rule(
+    "PLC004",
+    kubernetes="subnets of several zones are no fault of a partition that its own format would let pass",
+    aliases=("efa-zone-unpinned",),
+)
 def efa_zone_not_pinned(work: Work, world: World) -> Iterator[Finding]:
     """A job of several nodes talks over EFA, and nothing keeps its nodes in one zone.
 

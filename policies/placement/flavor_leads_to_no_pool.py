@@ -13,7 +13,7 @@ from compiler.policy.world import World
 _PINS = (NODEPOOL_LABEL, POOL_LABEL)
 
 
-@rule("PLC064", pods=True)
+@rule("PLC064", kubernetes="flavors are of Kueue", pods=True)
 def flavor_leads_to_no_pool(work: Work, world: World) -> Iterator[Finding]:
     """Kueue may give a job a flavor of its queue whose nodes the job's own selector excludes.
 

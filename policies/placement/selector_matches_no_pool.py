@@ -13,7 +13,9 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("PLC005", pods=True)
+@rule(
+    "PLC005", kubernetes="a batch job names a partition (SLM001), and no label of nodes", pods=True
+)
 def selector_matches_no_pool(work: Work, world: World) -> Iterator[Finding]:
     """The node selector of a job matches no node of the pool that it names.
 

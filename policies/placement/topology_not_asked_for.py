@@ -11,7 +11,7 @@ from compiler.policy.world import World
 _ASKED = "kueue.x-k8s.io/podset-"
 
 
-@rule("PLC063", pods=True)
+@rule("PLC063", kubernetes="topologies are of Kueue", pods=True)
 def topology_not_asked_for(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for no topology, may only land on flavors that have one, and another flavor of its queue has none.
 

@@ -11,7 +11,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("QUE021", pods=True)
+@rule("QUE021", kubernetes="flavors are of Kueue, and Slurm has no taints", pods=True)
 def flavor_taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
     """A job tolerates the `nodeTaints` of no flavor of its queue.
 

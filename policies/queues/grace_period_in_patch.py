@@ -6,7 +6,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN004")
+@rule("RUN004", kubernetes="patches are of a TrainJob, and Kueue admits it")
 def grace_period_in_patch(work: Work) -> Iterator[Finding]:
     """A queued job sets its grace period in a patch.
 

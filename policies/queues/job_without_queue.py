@@ -9,7 +9,12 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("QUE015", aliases=("job-past-the-queue",), severity=Severity.WARNING)
+@rule(
+    "QUE015",
+    kubernetes="LocalQueues are of Kueue: sbatch takes a default partition and account",
+    aliases=("job-past-the-queue",),
+    severity=Severity.WARNING,
+)
 def job_without_queue(work: Work, world: World) -> Iterator[Finding]:
     """A job has no queue, though its namespace has one.
 

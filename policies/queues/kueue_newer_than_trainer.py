@@ -8,7 +8,11 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("RUN028", aliases=("queue-newer-than-trainer",))
+@rule(
+    "RUN028",
+    kubernetes="Kueue and Trainer are of Kubernetes",
+    aliases=("queue-newer-than-trainer",),
+)
 def kueue_newer_than_trainer(work: Work, world: World) -> Iterator[Finding]:
     """A queued job is written for Trainer 2.1, and Kueue for a later version.
 

@@ -8,7 +8,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("QUE008", pods=True)
+@rule("QUE008", kubernetes="Slurm has no namespaces", pods=True)
 def namespace_not_selected(work: Work, world: World) -> Iterator[Finding]:
     """A job is in a namespace that its queue does not select.
 

@@ -9,7 +9,9 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("QUE018", aliases=("queue-of-other-namespace",), pods=True)
+@rule(
+    "QUE018", kubernetes="Slurm has no namespaces", aliases=("queue-of-other-namespace",), pods=True
+)
 def queue_in_other_namespace(work: Work, world: World) -> Iterator[Finding]:
     """The queue of a job is in another namespace, or is a ClusterQueue.
 

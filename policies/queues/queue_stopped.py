@@ -9,7 +9,12 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("QUE012", severity=Severity.WARNING, pods=True)
+@rule(
+    "QUE012",
+    kubernetes="LocalQueues and ClusterQueues are of Kueue",
+    severity=Severity.WARNING,
+    pods=True,
+)
 def queue_stopped(work: Work, world: World) -> Iterator[Finding]:
     """A job goes to a queue that is stopped.
 

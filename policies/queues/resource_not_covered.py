@@ -10,7 +10,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("QUE001", pods=True)
+@rule("QUE001", kubernetes="Slurm counts what its nodes have, and no list of resources", pods=True)
 def resource_not_covered(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for a resource that its queue does not cover.
 

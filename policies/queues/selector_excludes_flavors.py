@@ -11,7 +11,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("QUE019", pods=True)
+@rule("QUE019", kubernetes="flavors are of Kueue", pods=True)
 def selector_excludes_flavors(work: Work, world: World) -> Iterator[Finding]:
     """The node selector of a job excludes every flavor of its queue.
 

@@ -6,7 +6,9 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN001", aliases=("suspend-in-git",))
+@rule(
+    "RUN001", kubernetes="`suspend` is of a TrainJob that Kueue admits", aliases=("suspend-in-git",)
+)
 def suspend_set_on_queued_job(work: Work) -> Iterator[Finding]:
     """A queued TrainJob sets `suspend`, which Kueue owns.
 

@@ -11,7 +11,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("QUE003", pods=True)
+@rule("QUE003", kubernetes="Slurm has no taints", pods=True)
 def taint_not_tolerated(work: Work, world: World) -> Iterator[Finding]:
     """Neither a job nor its flavor tolerates a taint of the pool that it runs on.
 

@@ -10,7 +10,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("QUE020", aliases=("topology-not-offered",), pods=True)
+@rule("QUE020", kubernetes="topologies are of Kueue", aliases=("topology-not-offered",), pods=True)
 def topology_level_not_in_flavor(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for a topology level that no flavor of its queue has.
 

@@ -32,7 +32,7 @@ def accelerators_exceed_node(work: Work) -> Iterator[Finding]:
         yield Finding(
             f"{work.title} asks for {count} of `{resource}` a node, and `{name}` has {has}",
             work.place(resource),
-            label="its pods stay Pending",
+            label="its pods stay Pending" if work.has_pods else "no node ever fits",
             help=f"ask for {has}" if has else "take a pool that has the device",
             spec_help=_spec_help(resource, has),
         )

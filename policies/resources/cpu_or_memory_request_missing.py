@@ -7,7 +7,13 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("LIM005", aliases=("cpu-or-memory-missing",), severity=Severity.WARNING, pods=True)
+@rule(
+    "LIM005",
+    kubernetes="the kubelet evicts pods without requests first, and Slurm gives a job its nodes",
+    aliases=("cpu-or-memory-missing",),
+    severity=Severity.WARNING,
+    pods=True,
+)
 def cpu_or_memory_request_missing(work: Work) -> Iterator[Finding]:
     """A job asks for devices, and not for CPU and memory.
 

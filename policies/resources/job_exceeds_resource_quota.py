@@ -10,7 +10,9 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("LIM010", aliases=("job-over-namespace-quota",))
+@rule(
+    "LIM010", kubernetes="ResourceQuotas are of namespaces", aliases=("job-over-namespace-quota",)
+)
 def job_exceeds_resource_quota(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for more than the ResourceQuota of its namespace.
 

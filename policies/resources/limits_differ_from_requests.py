@@ -8,7 +8,7 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("LIM004", severity=Severity.WARNING)
+@rule("LIM004", kubernetes="Slurm has one amount of each resource", severity=Severity.WARNING)
 def limits_differ_from_requests(work: Work) -> Iterator[Finding]:
     """Requests and limits of a job differ.
 

@@ -12,7 +12,12 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("LIM014", aliases=("pod-over-limit-range",), pods=True)
+@rule(
+    "LIM014",
+    kubernetes="LimitRanges are of namespaces",
+    aliases=("pod-over-limit-range",),
+    pods=True,
+)
 def pod_exceeds_limit_range(work: Work, world: World) -> Iterator[Finding]:
     """A job asks for more than the LimitRange of its namespace lets a pod have.
 

@@ -8,7 +8,12 @@ from compiler.plan import Quantity
 from compiler.policy.rule import Finding, rule
 
 
-@rule("LIM006", severity=Severity.WARNING, pods=True)
+@rule(
+    "LIM006",
+    kubernetes="a program of Slurm has the `/dev/shm` of its node",
+    severity=Severity.WARNING,
+    pods=True,
+)
 def shared_memory_default(work: Work) -> Iterator[Finding]:
     """A job with several GPUs a node has a /dev/shm of 64 MiB or less.
 

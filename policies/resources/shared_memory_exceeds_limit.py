@@ -9,7 +9,11 @@ from compiler.plan import Quantity
 from compiler.policy.rule import Finding, rule
 
 
-@rule("LIM007", aliases=("shared-memory-over-limit",))
+@rule(
+    "LIM007",
+    kubernetes="a program of Slurm has the `/dev/shm` of its node",
+    aliases=("shared-memory-over-limit",),
+)
 def shared_memory_exceeds_limit(work: Work) -> Iterator[Finding]:
     """The /dev/shm of a job, with its other folders in memory, is as large as its memory limit.
 

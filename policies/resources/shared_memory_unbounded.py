@@ -7,7 +7,12 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("LIM013", aliases=("shm-without-bound",), severity=Severity.WARNING)
+@rule(
+    "LIM013",
+    kubernetes="a program of Slurm has the `/dev/shm` of its node",
+    aliases=("shm-without-bound",),
+    severity=Severity.WARNING,
+)
 def shared_memory_unbounded(work: Work) -> Iterator[Finding]:
     """Nothing bounds the /dev/shm of a job.
 

@@ -7,7 +7,9 @@ from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
 
 
-@rule("RUN019", severity=Severity.WARNING)
+@rule(
+    "RUN019", kubernetes="a program of Slurm runs on its node by design", severity=Severity.WARNING
+)
 def host_access(work: Work) -> Iterator[Finding]:
     """A training pod has the rights of its node.
 

@@ -7,7 +7,11 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("RUN052", params={"allowed": []})
+@rule(
+    "RUN052",
+    kubernetes="a program of Slurm sees folders of its node by design",
+    params={"allowed": []},
+)
 def host_path_mounted(work: Work, world: World) -> Iterator[Finding]:
     """A job mounts a path of its node that nobody has allowed.
 

@@ -68,7 +68,7 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
                 f"`{name}` of {work.title} has its value in git",
                 work.where_env(name),
                 secret=True,
-                help="put it into a Secret, and write `valueFrom: {secretKeyRef: {name: …, key: …}}`",
+                help=_help(work),
                 spec_help=f"put it into a Secret, and write `secretEnv: [{{env: {name}, secret: …, key: …}}]`",
             )
     what = _in_command(work.words)
@@ -79,8 +79,23 @@ def secret_in_env(work: Work) -> Iterator[Finding]:
             secret=True,
             help="put it into a Secret, take it as a variable, and let the program read that",
         )
+    for words, at in () if work.has_pods else work.before:
+        what = _in_command(words)
+        if what:
+            yield Finding(
+                f"the script of {work.title} has {what} in git",
+                at,
+                secret=True,
+                help="keep it in AWS Secrets Manager, and read it when the job starts",
+            )
     for container, whose in _others(work):
         yield from _beside(container, whose)
+
+
+def _help(work: Work) -> str:
+    if work.has_pods:
+        return "put it into a Secret, and write `valueFrom: {secretKeyRef: {name: …, key: …}}`"
+    return "keep it in AWS Secrets Manager, and read it when the job starts: `aws secretsmanager get-secret-value`"
 
 
 def _others(work: Work) -> Iterator[tuple[Container, str]]:

@@ -11,7 +11,12 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("PLC032", severity=Severity.WARNING, pods=True)
+@rule(
+    "PLC032",
+    kubernetes="claims are of Kubernetes: ParallelCluster names file systems by their ids",
+    severity=Severity.WARNING,
+    pods=True,
+)
 def file_system_without_zone(work: Work, world: World) -> Iterator[Finding]:
     """A job may run in several zones, and its file system does not say in which it is.
 

@@ -9,7 +9,12 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("RUN029", aliases=("gang-on-a-disk",), pods=True)
+@rule(
+    "RUN029",
+    kubernetes="claims are of Kubernetes: the head node shares its volumes by NFS",
+    aliases=("gang-on-a-disk",),
+    pods=True,
+)
 def gang_on_single_node_volume(work: Work, world: World) -> Iterator[Finding]:
     """The nodes of a gang mount a claim that only one node or pod can use.
 

@@ -9,7 +9,11 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("PLC015", aliases=("storage-in-other-zone",))
+@rule(
+    "PLC015",
+    kubernetes="claims are of Kubernetes: the head node shares its volumes by NFS",
+    aliases=("storage-in-other-zone",),
+)
 def volume_in_other_zone(work: Work, world: World) -> Iterator[Finding]:
     """A job mounts a volume that is pinned to another zone than its pool.
 

@@ -1,4 +1,6 @@
-"""Usage: python -m tests.mutated [--inputs 300000] [--seed 1] [--first 0] [--specs 0.2] [--manifests FOLDER …]"""
+"""Usage: python -m tests.mutated [--inputs 300000] [--seed 1] [--first 0] [--specs 0.2] [--manifests FOLDER …]
+
+``--named TEXT``: of lint the seeds whose name has a text, like ``slurm``."""
 
 from __future__ import annotations
 
@@ -27,11 +29,13 @@ def main() -> int:
     arguments.add_argument("--first", type=int, default=0, help="the number of the first input")
     arguments.add_argument("--specs", type=float, default=0.2, help="the share of specs")
     arguments.add_argument("--manifests", type=Path, nargs="*", default=())
+    arguments.add_argument("--named", default="", help="seeds of lint whose name has this")
     found_in = Path(tempfile.gettempdir()) / "trainyard-mutated"
     arguments.add_argument("--found", type=Path, default=found_in, help="where failures are kept")
     options = arguments.parse_args()
     options.found.mkdir(parents=True, exist_ok=True)
     seeds = all_seeds(options.manifests)
+    seeds["lint"] = [seed for seed in seeds["lint"] if options.named in seed.name]
     print(", ".join(f"{len(found)} seeds for {command}" for command, found in seeds.items()))
     gc.freeze()  # what seeds hold is never given back
     problems: Counter[str] = Counter()

@@ -23,7 +23,7 @@ from compiler.outcome import Compilation, Options, Outcome
 from compiler.source.read import MOST_DIGITS
 from compiler.writer import refused
 from compiler.writer import render as files_of
-from tests.mutated.seeds import ROOT, Seed
+from tests.mutated.seeds import CLUSTER, ROOT, SCRIPT, Seed
 
 TODAY = date(2026, 11, 22)
 PATIENCE = 10.0
@@ -72,7 +72,7 @@ class Judge:
 
     def _judged(self, seed: Seed, data: bytes) -> Problem | None:
         if seed.command == "lint":
-            found = self._linted(data)
+            found = self._linted(data, is_script=seed.name.endswith(SCRIPT))
         else:
             found = self._checked(seed, data)
         for diagnostic in found:
@@ -85,8 +85,11 @@ class Judge:
             render(name, found, tool_version="0")
         return None
 
-    def _linted(self, data: bytes) -> list[Diagnostic]:
+    def _linted(self, data: bytes, *, is_script: bool) -> list[Diagnostic]:
         name = "Dockerfile" if data.startswith(b"FROM") else "set.yaml"
+        if is_script:
+            name = f"job{SCRIPT}"
+            (self._folder / "one" / "cluster.yaml").write_text(CLUSTER)
         file = self._folder / "one" / name
         file.write_bytes(data)
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,8 +12,10 @@ from typing import Any
 import yaml
 
 from compiler.examples.overlay import merged, overlaid
-from compiler.examples.rehearse import base_set, base_spec
+from compiler.examples.rehearse import SLURM, base_set, base_spec
 from compiler.policy.load import load_rules
+from tests.platforms.parallelcluster.test_scripts import HARD
+from tests.policy.test_platforms import CLUSTER, SCRIPTS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TESTS = ROOT / "tests"
@@ -45,7 +48,7 @@ class Seed:
 
 def all_seeds(folders: Sequence[Path] = ()) -> dict[str, list[Seed]]:
     """The seeds of each command. ``folders`` are further ones with manifests."""
-    found = [*_specs(), *_cases(), *_examples(), *_manifests(folders)]
+    found = [*_specs(), *_cases(), *_examples(), *_of_slurm(), *_manifests(folders)]
     return {
         command: [seed for seed in found if seed.command == command]
         for command in ("check", "lint")
@@ -73,6 +76,9 @@ def _examples() -> Iterator[Seed]:
     for rule in rules:
         for number, text in enumerate((*rule.fails, *rule.passes)):
             name = f"{rule.slug}-{number}"
+            if SLURM.search(text):
+                yield from _parts(name, text)
+                continue
             seed = _example(name, text)
             if seed is not None:
                 yield seed
@@ -94,6 +100,31 @@ def _example(name: str, text: str) -> Seed | None:
         return Seed("lint", name, text)
     spec = merged(base_spec(), {"spec": documents[0]})
     return Seed("check", name, _dumped([spec]))
+
+
+SCRIPT = ".sbatch"
+
+
+def _of_slurm() -> Iterator[Seed]:
+    """Batch scripts and configurations of ParallelCluster: ours, and those that tests have."""
+    for file in sorted(ROOT.joinpath("generated").rglob(f"*{SCRIPT}")):
+        yield Seed("lint", _name(file), _read(file))
+    for code, (script, _) in SCRIPTS.items():
+        if len(script) < MOST:
+            yield Seed("lint", f"slurm-{code}{SCRIPT}", script)
+    yield Seed("lint", "slurm-cluster", CLUSTER)
+    yield Seed("lint", f"slurm-hard{SCRIPT}", HARD)
+    for file in _files(ROOT / "generated"):
+        text = _read(file)
+        if "HeadNode:" in text:
+            yield Seed("lint", f"{_name(file)}-slurm", text)
+
+
+def _parts(name: str, text: str) -> Iterator[Seed]:
+    """The scripts and configurations of an example."""
+    for number, part in enumerate(re.split(r"^---\n", text, flags=re.MULTILINE)):
+        suffix = SCRIPT if part.startswith("#!") else ""
+        yield Seed("lint", f"slurm-{name}-{number}{suffix}", part)
 
 
 def _manifests(folders: Sequence[Path]) -> Iterator[Seed]:

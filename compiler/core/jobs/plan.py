@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from compiler.core.pods.plan import EnvVar, Misspelt, Resources
 from compiler.dataclass import dataclass
+from compiler.places import Route
 from compiler.plan.base import Identity, PlanNode
 from compiler.plan.units import Quantity
 
 SPEC_NAME = "trainyard.dev/job"
 """Our own jobs carry a hash in their object's name; people know the spec's, which this label keeps."""
+
+
+class Folder(NamedTuple):
+    """A folder that a job sees. ``lasting``: what is written there outlives its programs; ``None`` is unknown."""
+
+    path: str
+    lasting: bool | None
+
+
+class EarlierCommand(NamedTuple):
+    """A command that runs before the program of a job, on each start, and its place."""
+
+    words: tuple[str, ...]
+    at: Route
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,12 +37,14 @@ class Gang(PlanNode):
 
     ``requests`` and ``limits`` are per node. ``least_nodes``: so many are enough to start, and ``nodes`` the most.
     ``selector``: labels that its nodes must have, where it says them itself. ``deadline``: the seconds after which it
-    is ended. ``source_name`` and ``pool`` are the names of the job and its pool in the spec, ``fallbacks`` the names of
-    the pools that are tried after it, and ``rerun`` is how often it asks to be run again. ``pods_a_node``: so many of
-    its pods fit on a node of its pool. ``misspelt``: as of containers. ``has_all_efa``: it asks for no EFA, and has all
-    devices of its nodes.
+    is ended. ``source_name`` and ``pool`` are the names of the job and its pool in the spec, ``fallbacks`` the names
+    of the pools that are tried after it, and ``rerun`` is how often it asks to be run again. ``pods_a_node``: so many
+    of its pods fit on a node of its pool. ``retries``: how often it is started again after it failed, where it says
+    so itself. ``before``: what runs before its program. ``misspelt``: as of containers. ``has_pods``: it runs in pods
+    of Kubernetes. ``has_all_efa``: it asks for no EFA, and has all devices of its nodes.
     """
 
+    has_pods: ClassVar[bool] = False
     has_all_efa: ClassVar[bool] = False
 
     name: str
@@ -46,6 +63,7 @@ class Gang(PlanNode):
     limits: Resources = field(default_factory=dict)
     selector: Mapping[str, str] = field(default_factory=dict)
     deadline: int | None = None
+    retries: int | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     source_name: str = field(default="", compare=False)
@@ -54,6 +72,7 @@ class Gang(PlanNode):
     rerun: int = field(default=0, compare=False)
     pods_a_node: int = field(default=1, compare=False)
     misspelt: Misspelt = field(default=(), compare=False)
+    before: tuple[EarlierCommand, ...] = field(default=(), compare=False)
 
     @property
     def identity(self) -> Identity:
@@ -66,6 +85,20 @@ class Gang(PlanNode):
         """The nodes that its pods fill."""
         pods = self.nodes or 1
         return -(-pods // self.pods_a_node)
+
+    @property
+    def has_whole_nodes(self) -> bool:
+        """Whether it has all devices of its nodes, however many it asks for."""
+        return False
+
+    @property
+    def grace(self) -> int | None:
+        """The seconds between the signal to stop and the end, where the job says it itself."""
+        return None
+
+    def folders(self, local: Sequence[str]) -> tuple[Folder, ...]:
+        """What its programs see of file systems; () is unknown. ``local``: folders of nodes that are lost with them."""
+        return ()
 
     def asks(self, resource: str) -> Quantity | None:
         """What a node of the job asks of a resource, by limit or else request; ``None`` if not at all."""

@@ -79,13 +79,15 @@ class FixedPool(Pool):
     """A pool whose types and sizes are listed one by one, as those of node groups and of Slurm's partitions are.
 
     Its largest size is the limit, ``least`` its smallest size. ``efa``: its nodes have EFA; ``block``: they are of a
-    Capacity Block. ``own_kubelet``: what is left of a node for jobs is not known, or all of it is.
+    Capacity Block. ``own_kubelet``: what is left of a node for jobs is not known, or all of it is. ``scratch``: where
+    the NVMe disks of its nodes appear to jobs, if they do.
     """
 
     efa: bool = False
     block: bool = False
     least: int | None = None
     own_kubelet: bool = False
+    scratch: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

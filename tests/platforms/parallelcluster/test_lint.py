@@ -109,6 +109,12 @@ F, S = "SharedStorage.0.FsxLustreSettings", "Scheduling.SlurmSettings"
             (f"{S}.CustomSlurmSettings", [{"SelectTypeParameters": "CR_Core_Memory"}]),
         ]),
         ("SCH011", "State", [(f"{Q}.CustomSlurmSettings", {"State": "UP"})]),
+        ("SCH012", "GPUs", [(f"{R}.CustomSlurmSettings", {"GPUs": 8})]),
+        ("SCH003", "OnNodeStart", [(f"{Q}.CustomActions", {"OnNodeStart": {"Args": ["a"]}})]),
+        ("SCH011", "Sequence", [
+            (f"{Q}.CustomActions", {"OnNodeStart": {"Script": "a", "Sequence": [{"Script": "b"}]}}),
+        ]),
+        ("SCH004", "ImdsSupport", [("Imds", {"ImdsSupport": "v3.0"})]),
         ("SCH012", "s3://scripts", [("HeadNode.CustomActions", {"OnNodeConfigured": {"Script": "s3://scripts/a.sh"}})]),
         ("SCH012", "0.0.0.0", [("HeadNode.Ssh", {"AllowedIps": "0.0.0.0/0"})]),
         ("SCH012", "Ssh", [("HeadNode.Ssh", {"KeyName": "a"})]),
@@ -237,3 +243,35 @@ def test_other_scripts_are_passed_over(tmp_path: Path) -> None:
     (tmp_path / "a.sh").write_text("#!/bin/bash\ncat <<END\napiVersion: v1\nkind: Pod\nEND\n")
     (tmp_path / "cluster.yaml").write_text(yaml.safe_dump(CLUSTER))
     assert lint([tmp_path], Options()).all() == []
+
+
+def test_several_scripts_and_imds_at_the_top(tmp_path: Path) -> None:
+    """What ParallelCluster takes and its classes hide: scripts below `Sequence`, and two classes named ImdsSchema."""
+    several = {"OnNodeConfigured": {"Sequence": [{"Script": "https://a/b.sh", "Args": ["c"]}]}}
+    body = changed(
+        ("Imds", {"ImdsSupport": "v2.0"}),
+        ("HeadNode.CustomActions", several),
+        (f"{Q}.CustomActions", several),
+    )
+    assert {code for code, _ in found(body, tmp_path)} == {
+        code for code, _ in found(CLUSTER, tmp_path)
+    }
+
+
+@pytest.mark.parametrize("value", ["{SUBNET_ID}", {"SUBNET_ID": None}, "${SUBNET_ID}"])
+def test_a_value_that_is_filled_in_later(value: Any, tmp_path: Path) -> None:
+    body = changed(("HeadNode.Networking.SubnetId", value))
+    assert found(body, tmp_path) == found(CLUSTER, tmp_path)
+
+
+def test_a_script_is_judged_with_the_cluster_nearest_to_it(tmp_path: Path) -> None:
+    """Two clusters have a partition of the same name; the script beside the smaller one exceeds it."""
+    for name, nodes in (("one", 4), ("two", 16)):
+        folder = tmp_path / name
+        folder.mkdir()
+        body = changed((f"{R}.MaxCount", nodes))
+        (folder / "cluster.yaml").write_text(yaml.safe_dump(body))
+        (folder / "job.sbatch").write_text(SCRIPT.replace("FI_PROVIDER=tcp", "FI_PROVIDER=efa"))
+    findings = lint([tmp_path], Options(today=date(2026, 11, 25))).all()
+    files = [fact.span.file.name for fact in findings if fact.span and fact.code == "LIM003"]
+    assert [Path(file).parent.name for file in files] == ["one"]

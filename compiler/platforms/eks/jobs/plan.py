@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field, replace
+from typing import ClassVar
 
 from compiler.core.jobs.plan import Gang
 from compiler.core.pods.plan import (
@@ -101,6 +102,8 @@ class TrainJob(Gang):
     ``trainer`` says whether ``spec.trainer`` is there at all; without it no PET_* variable is injected. ``patched`` are
     the patches of the spec that change what it runs, by their places.
     """
+
+    has_pods: ClassVar[bool] = True
 
     namespace: str
     runtime: str

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import ClassVar
 
-from compiler.core.jobs.plan import Gang
+from compiler.core.jobs.plan import Folder, Gang
 from compiler.dataclass import dataclass
 
 
@@ -34,7 +34,7 @@ class BatchJob(Gang):
     """A batch job. ``partitions`` are tried in their order. ``exclusive``: it has its nodes alone.
 
     ``account`` and ``qos`` are those of accounting. ``stop_signal``: so many seconds before its time is over its
-    programs get SIGTERM. ``retries``: how often it is started again after it failed. ``rendezvous``: variables whose
+    programs get SIGTERM. ``rendezvous``: variables whose
     values the script works out. ``mounts`` and ``files`` (texts by path) are what its container sees of the nodes.
     ``program``: so many of its words are of the spec's ``command``, and the rest of its ``args``.
     """
@@ -45,7 +45,6 @@ class BatchJob(Gang):
     account: str | None = None
     qos: str | None = None
     exclusive: bool = False
-    retries: int | None = None
     requeue: bool = False
     stop_signal: int | None = None
     rendezvous: tuple[tuple[str, str], ...] = ()
@@ -56,3 +55,35 @@ class BatchJob(Gang):
     output: str = ""
     comment: str = ""
     program: int = field(default=0, compare=False)
+
+    @property
+    def has_whole_nodes(self) -> bool:
+        """Slurm gives an exclusive job all GRES of its nodes (Slurm documentation, sbatch --exclusive)."""
+        return self.exclusive
+
+    @property
+    def grace(self) -> int | None:
+        return self.stop_signal
+
+    def folders(self, local: Sequence[str]) -> tuple[Folder, ...]:
+        """A container sees its own file system, which pyxis removes with it, and what is mounted (NVIDIA/pyxis, usage);
+        a program without one sees all of its node."""
+        if not self.unread.isdisjoint(("image", "mounts")):
+            return ()
+        lost = (*_LOCAL, *local)
+        if self.image is None:
+            return (Folder("/", None), *(Folder(path, False) for path in lost))
+        mounted = (
+            Folder(mount.path, False if _is_in(mount.source, lost) else None)
+            for mount in self.mounts
+        )
+        return (Folder("/", False), *mounted)
+
+
+_LOCAL = ("/tmp", "/var/tmp", "/dev/shm", "/run")  # what is read, not written
+"""Folders of one node, on its root volume or in its memory (Filesystem Hierarchy Standard 3.0)."""
+
+
+def _is_in(path: str, folders: Sequence[str]) -> bool:
+    """Whether a path is one of some folders, or lies in one."""
+    return any(f"{path}/".startswith(f"{folder.rstrip('/')}/") for folder in folders)

@@ -37,9 +37,9 @@ class Partition(FixedPool):
     """A partition of Slurm, which ParallelCluster calls a queue.
 
     ``capacity`` is CAPACITY_BLOCK, ONDEMAND or SPOT; ``root_size`` in GiB, with ``root_iops`` and ``root_throughput``
-    (MiB/s) where they are said; ``scratch``: where the NVMe disks of its nodes appear, if they have any.
-    ``gpu_check``: DCGM tests the GPUs before each job. ``policies``: ARNs of IAM policies of its nodes.
-    ``security_groups``: those of its nodes beside ParallelCluster's own. ``scripts``: what nodes run when they start.
+    (MiB/s) where they are said. ``gpu_check``: DCGM tests the GPUs before each job. ``policies``: ARNs of IAM
+    policies of its nodes. ``security_groups``: those of its nodes beside ParallelCluster's own. ``scripts``: what
+    nodes run when they start.
     """
 
     single: ClassVar[bool] = False
@@ -51,7 +51,6 @@ class Partition(FixedPool):
     root_size: int | None = None
     root_iops: int | None = None
     root_throughput: int | None = None
-    scratch: str | None = None
     gpu_check: bool = False
     policies: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()

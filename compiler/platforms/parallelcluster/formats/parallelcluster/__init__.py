@@ -29,6 +29,7 @@ __all__ = ["LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified"
 
 LATE = False
 TAGS: Mapping[str, str] = {}
+_NAME = re.compile(r"[A-Z][A-Z0-9_]+")
 _KEYS = ("HeadNode", "Scheduling", "SlurmQueues")
 _KEY = re.compile(r"^(?:HeadNode|Scheduling|SlurmQueues):", re.MULTILINE)
 
@@ -50,7 +51,14 @@ def _is_open(whole: Whole, fault: Fault) -> bool:
     if fault.key:
         return False
     value = at(whole.body, *fault.path)
-    return isinstance(value, str) and placeholder(value)
+    if isinstance(value, dict) and len(value) == 1:
+        ((name, inner),) = value.items()
+        return inner is None and _NAME.fullmatch(str(name)) is not None  # `{SUBNET}` without quotes
+    if not isinstance(value, str):
+        return False
+    return placeholder(value) or (
+        _NAME.fullmatch(value.strip("{}")) is not None and value[0] == "{"
+    )
 
 
 def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:

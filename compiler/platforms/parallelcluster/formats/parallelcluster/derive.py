@@ -63,9 +63,35 @@ def updates(schema: Raw, definitions: Raw, path: tuple[str, ...] = ()) -> dict[s
     return found
 
 
+_SCRIPT = "CustomActionScriptSchema"
+_IMDS = {"ImdsSupport": {"type": "string", "enum": ["v1.0", "v2.0"], _UPDATE: "UNSUPPORTED"}}
+
+
+def corrected(definitions: Raw) -> Raw:
+    """The definitions with what a walk over the fields does not see (aws-parallelcluster 3.16.1).
+
+    ``OneOrManyCustomActionField`` takes one script, or several below ``Sequence``; that there is one of the two is
+    checked with the rest of ``access``. ``Imds`` at the top is ``common_schema.ImdsSchema``, and that of the head node
+    another class of this name (``constants.SUPPORTED_IMDS_VERSIONS``).
+    """
+    known = dict(definitions)
+    for name, one in definitions.items():
+        if not name.startswith(_SCRIPT):
+            continue
+        several = {"type": "array", "items": one, _UPDATE: name.removeprefix(_SCRIPT)}
+        parts = {**one["properties"], "Sequence": several}
+        known[name] = {"type": "object", "properties": parts}
+    known["TopImdsSchema"] = {"type": "object", "properties": _IMDS}
+    whole = dict(known["ClusterSchema"])
+    imds = {"$ref": "#/definitions/TopImdsSchema", _UPDATE: "UNSUPPORTED"}
+    whole["properties"] = {**whole["properties"], "Imds": imds}
+    known["ClusterSchema"] = whole
+    return known
+
+
 def derived(source: dict[str, Any]) -> dict[str, Any]:
     """What is committed."""
-    definitions = source["definitions"]
+    definitions = corrected(source["definitions"])
     whole, defs = shared(structure(resolved(source, definitions)))
     return {
         "source": f"aws-parallelcluster {VERSION}, pcluster/schemas",

@@ -155,9 +155,10 @@ def _cluster(root: Part) -> SlurmCluster:
 def _scripts(root: Part) -> Iterator[str]:
     """What the head node runs, by its place."""
     for event in ("OnNodeStart", "OnNodeConfigured", "OnNodeUpdated"):
-        script = root.text("HeadNode", "CustomActions", event, "Script")
-        if script:
-            yield script
+        action = ("HeadNode", "CustomActions", event)
+        one = root.text(*action, "Script")
+        several = (item.text("Script") for item in root.items(*action, "Sequence"))
+        yield from filter(None, (one, *several))
 
 
 def _database(part: Part) -> AccountingDatabase | None:

@@ -18,7 +18,12 @@ from compiler.formats import Setting
 from compiler.output.artifact import Artifact
 from compiler.places import Route
 from compiler.plan import PlanNode
-from compiler.platforms.parallelcluster.formats.sbatch.grammar import Directive, directives
+from compiler.platforms.parallelcluster.formats.sbatch.grammar import (
+    OF_SEVERAL,
+    Directive,
+    directives,
+    in_documents,
+)
 from compiler.platforms.parallelcluster.formats.sbatch.options import OPTIONS, form_of
 from compiler.platforms.parallelcluster.formats.sbatch.reading import nodes
 
@@ -30,6 +35,8 @@ __all__ = [
 LATE = False
 TAGS: Mapping[str, str] = {}
 _SOURCE = "source: Slurm documentation, sbatch"
+_FILLED_IN = re.compile(r"[${}<>]")
+"""Values that something else writes before ``sbatch`` reads them."""
 _DIRECTIVES = re.compile(r"^#SBATCH\s+-", re.MULTILINE)
 _ANY = re.compile(r"^\s*#SBATCH\s")
 
@@ -47,6 +54,10 @@ def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic
 
 def _faults(artifact: Artifact) -> Iterator[tuple[int, Diagnostic]]:
     text = artifact.content
+    elsewhere = in_documents(text)
+    told = [number for number, line in enumerate(text.split("\n")) if _ANY.match(line)]
+    if elsewhere.issuperset(told):
+        return  # a script that writes one
     if not text.startswith("#!"):
         yield (
             0,
@@ -63,8 +74,8 @@ def _faults(artifact: Artifact) -> Iterator[tuple[int, Diagnostic]]:
             yield directive.line, fault
     read = {directive.line for directive in known}
     last = max(read, default=-1)
-    for number, line in enumerate(text.split("\n")):
-        if number > last and _ANY.match(line):
+    for number in told:
+        if number > last and number not in elsewhere:
             yield (
                 number,
                 warning(
@@ -77,6 +88,8 @@ def _faults(artifact: Artifact) -> Iterator[tuple[int, Diagnostic]]:
 
 def _fault(directive: Directive) -> Diagnostic | None:
     name, value = directive.name, directive.value
+    if name in OF_SEVERAL:
+        return None
     if name not in OPTIONS:
         return error(
             "SCH001",
@@ -84,7 +97,7 @@ def _fault(directive: Directive) -> Diagnostic | None:
             help=meant(name, OPTIONS) or "remove it",
         )
     form = form_of(name)
-    if form is None or not value or "$" in value:
+    if form is None or not value or _FILLED_IN.search(value):
         return None
     if not re.fullmatch(form.pattern, value):
         return error(

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from compiler.dataclass import dataclass
+from compiler.platforms.parallelcluster.formats.sbatch.options import whole_name
 
 SHORT = {
     "A": "account",
@@ -50,9 +51,15 @@ FLAGS = frozenset((
     "requeue", "spread-job", "test-only", "use-min-nodes", "verbose", "wait",
 ))  # fmt: skip
 """Options that need no value."""
+OF_SEVERAL = ("hetjob", "packjob")
+"""Words between the parts of a heterogeneous job."""
 _DIRECTIVE = re.compile(r"#SBATCH\s+(.*?)\s*(?:\s#.*)?$")
-_ASSIGNMENT = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)$", re.DOTALL)
-_HEREDOC = re.compile(r"<<-?\s*(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1")
+_ASSIGNMENT = re.compile(
+    r"(?:(?:export|declare|local|readonly|typeset)\s+(?:-\w+\s+)*)?([A-Za-z_][A-Za-z0-9_]*)=(.*)$",
+    re.DOTALL,
+)
+_DEFAULT = re.compile(r':\s+"?\$\{([A-Za-z_][A-Za-z0-9_]*):=(.*)\}"?$', re.DOTALL)
+_HEREDOC = re.compile(r"(?<!<)<<(?!<)-?\s*(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +73,13 @@ class Directive:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A command of the script on one line, as bash joins its lines; ``lines`` are the line of each of its words."""
+    """A command of the script, as bash joins its ``lines``. ``inner``: it stands in a block or in a function, and may
+    not run."""
 
     line: int
     text: str
     lines: tuple[int, ...] = ()
+    inner: bool = False
 
 
 def directives(text: str) -> Iterator[Directive]:
@@ -94,6 +103,9 @@ def _options(line: int, text: str) -> Iterator[Directive]:
         word = words[position]
         position += 1
         following = words[position] if position < len(words) else ""
+        if word in OF_SEVERAL:
+            yield Directive(line, word, "")
+            continue
         name, value, takes_next = _option(word)
         if not name:
             continue
@@ -106,7 +118,8 @@ def _options(line: int, text: str) -> Iterator[Directive]:
 def _option(word: str) -> tuple[str, str, bool]:
     """The long name of an option, its value, and whether that is the next word."""
     if word.startswith("--"):
-        name, has_value, value = word[2:].partition("=")
+        written, has_value, value = word[2:].partition("=")
+        name = whole_name(written)
         return name, value, not has_value and name not in FLAGS
     if word.startswith("-") and len(word) > 1:
         name = SHORT.get(word[1], word[1])
@@ -116,30 +129,122 @@ def _option(word: str) -> tuple[str, str, bool]:
 
 
 def statements(text: str) -> Iterator[Statement]:
-    """The commands, each with its lines joined; comments and here-documents are left out."""
+    """The commands, each as bash joins its lines; comments and here-documents are left out."""
     lines = text.split("\n")
     number = 0
+    blocks = 0
     while number < len(lines):
-        start = number
-        parts: list[str] = []
-        places: list[int] = []
+        joined = _Joined(number)
         while number < len(lines):
-            line = lines[number].strip()
+            joined.add(lines[number], number)
             number += 1
-            if line.startswith("#") and not parts:
+            if not joined.is_open:
                 break
-            part = line.removesuffix("\\")
-            parts.append(part.strip())
-            places.append(number - 1)
-            if not line.endswith("\\"):
-                break
-        whole = " ".join(part for part in parts if part)
+        whole = joined.text
         for _, end in _HEREDOC.findall(whole):
-            while number < len(lines) and lines[number].strip() != end:
-                number += 1
-            number += 1
+            number = _after(end, lines, number)
         if whole:
-            yield Statement(start, whole, tuple(places))
+            blocks = max(blocks - _closed(whole), 0)
+            yield Statement(joined.line, whole, tuple(joined.places), blocks > 0)
+            blocks += _opened(whole)
+
+
+class _Joined:
+    """Lines that bash reads as one: to the end of their quotes, of an array, of lines that end in a backslash."""
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        self.places: list[int] = []
+        self._parts: list[str] = []
+        self._quote = ""
+        self._in_array = False
+        self._goes_on = False
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self._quote) or self._in_array or self._goes_on
+
+    @property
+    def text(self) -> str:
+        return "".join(self._parts).strip()
+
+    def add(self, line: str, number: int) -> None:
+        self.places.append(number)
+        if self._quote:
+            self._parts.append("\n")
+        elif self._parts:
+            self._parts.append(" ")
+        kept = line if self._quote else line.strip()
+        part = self._read(kept)
+        self._goes_on = not self._quote and part.endswith("\\")
+        self._parts.append(part.removesuffix("\\").rstrip() if self._goes_on else part)
+
+    def _read(self, line: str) -> str:
+        """A line without its comment; the quote and the array that it leaves open are noted."""
+        position = 0
+        while position < len(line):
+            char = line[position]
+            if char == "\\" and self._quote != "'":
+                position += 2
+                continue
+            if self._quote:
+                if char == self._quote:
+                    self._quote = ""
+            elif char in "\"'":
+                self._quote = char
+            elif char == "#" and (position == 0 or line[position - 1].isspace()):
+                return line[:position].rstrip()
+            elif char == "(" and line[position - 1 : position] == "=":
+                self._in_array = True
+            elif char == ")" and self._in_array and not _is_substituted(line[:position]):
+                self._in_array = False
+            position += 1
+        return line
+
+
+def _is_substituted(before: str) -> bool:
+    """Whether a parenthesis closes one of ``$(…)`` on its line."""
+    return before.count("$(") > before.count(")")
+
+
+_OPENS = re.compile(
+    r"(?:if|for|while|until|case|select)\b|(?:function\s+)?[\w-]+\s*(?:\(\))?\s*\{\s*$"
+)
+_CLOSES = re.compile(r"(?:fi|done|esac|\})(?=$|[\s;&|<>)])")
+_INNER_END = re.compile(r"(?:^|[;\s])(?:fi|done|esac|\})\s*(?:$|[;&|<>)])")
+
+
+def _opened(text: str) -> int:
+    """Whether a statement begins a block, or a function, that does not end in it."""
+    return int(bool(_OPENS.match(text)) and not _INNER_END.search(text))
+
+
+def _closed(text: str) -> int:
+    return int(bool(_CLOSES.match(text)))
+
+
+def in_documents(text: str) -> set[int]:
+    """The lines of here-documents: they are of other files."""
+    lines = text.split("\n")
+    found: set[int] = set()
+    number = 0
+    while number < len(lines):
+        line = lines[number]
+        number += 1
+        if line.lstrip().startswith("#"):
+            continue
+        for _, end in _HEREDOC.findall(line):
+            start, number = number, _after(end, lines, number)
+            found.update(range(start, number))
+    return found
+
+
+def _after(end: str, lines: Sequence[str], start: int) -> int:
+    """The line after a here-document; its first where nothing ends it, since then it was none."""
+    for number in range(start, len(lines)):
+        if lines[number].strip() == end:
+            return number + 1
+    return start
 
 
 def documents(text: str) -> Iterator[tuple[str, str]]:
@@ -160,7 +265,7 @@ def documents(text: str) -> Iterator[tuple[str, str]]:
 
 def assignment(statement: Statement) -> tuple[str, str] | None:
     """The name and the value of a variable that a statement sets, as it is written."""
-    found = _ASSIGNMENT.match(statement.text)
+    found = _ASSIGNMENT.match(statement.text) or _DEFAULT.match(statement.text)
     if found is None:
         return None
     return found[1], found[2]

@@ -30,6 +30,14 @@ OPTIONS = _PYXIS | frozenset((
 ))  # fmt: skip
 
 
+def whole_name(written: str) -> str:
+    """The option that a name stands for: ``getopt_long`` takes any beginning that only one option has."""
+    if written in OPTIONS:
+        return written
+    begun = [name for name in OPTIONS if name.startswith(written)]
+    return begun[0] if len(begun) == 1 else written
+
+
 class Form(NamedTuple):
     """What a value looks like: its pattern, in words, and an example."""
 

@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 
-from compiler.core.jobs.plan import SPEC_NAME
+from compiler.core.jobs.plan import SPEC_NAME, EarlierCommand
 from compiler.core.pods.plan import GPU, EnvVar
 from compiler.output.artifact import Artifact
 from compiler.places import Route
@@ -15,6 +15,7 @@ from compiler.plan import PlanNode
 from compiler.plan.units import Quantity
 from compiler.platforms.parallelcluster.batch.plan import BatchJob, BindMount, StoredValue
 from compiler.platforms.parallelcluster.formats.sbatch.grammar import (
+    OF_SEVERAL,
     Directive,
     Statement,
     assignment,
@@ -23,39 +24,48 @@ from compiler.platforms.parallelcluster.formats.sbatch.grammar import (
     statements,
     unquoted,
 )
+from compiler.platforms.parallelcluster.formats.sbatch.steps import NO_VALUES, Step, Values, started
 from compiler.platforms.parallelcluster.partitions.plan import PARTITION
 
-_STARTERS = ("srun",)
 _OPTIONS_OF_SRUN = {
     "--container-image": "image",
     "--container-mounts": "mounts",
     "--container-workdir": "working_dir",
 }
 _UNITS = {"k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
-# Options of srun that have their value as the next word.
-_WITH_VALUE = re.compile(r"-[ACDGJKLMNSTWcdeghijmnopqrtwx]\Z")
+_OF_GPUS = f"limits.{GPU}"
+_AMOUNTS = ("gres", "gpus", "gpus-per-node", "gpus-per-task", "mem", "cpus-per-task")
+_OTHER_AMOUNTS = ("gpus", "gpus-per-task", "gpus-per-socket", "tres-per-task")
+_KEEPING = frozenset(("container-name", "container-save", "container-mount-home"))
+"""Options of pyxis by which a container outlives its task, or sees more than is mounted (NVIDIA/pyxis, usage)."""
 _SECRET = re.compile(r"get-secret-value --secret-id (\S+)")
 _KEY = re.compile(r"sys\.argv\[1\]\]\)'\s+(\S+?)\)?$")
 _COMMENT = re.compile(r"trainyard ([^/\s]+)/([^/\s]+)/(\S+) in ([^\s,]+)(?:, run ([0-9]+))?")
 _RENDEZVOUS = ("MASTER_ADDR", "MASTER_PORT", "PET_")
-_END = ("||", "&&", ";", "&", "|")
 
 
 def nodes(artifact: Artifact, *, closed: bool) -> Iterator[PlanNode]:
     """The job of a script."""
     text = artifact.content
     options: dict[str, Directive] = {}
+    several = False
     for directive in directives(text):
-        options[directive.name] = directive  # the last one counts
+        if directive.name in OF_SEVERAL:
+            several = True  # the first part runs the script
+        elif not several:
+            options[directive.name] = directive  # the last one counts
     if not options and not closed:
         return
-    yield _Script(artifact, text, options).job()
+    yield _Script(artifact, text, options, several=several).job()
 
 
 class _Script:
     """A script, on its way to the job that it is."""
 
-    def __init__(self, artifact: Artifact, text: str, options: Mapping[str, Directive]) -> None:
+    def __init__(
+        self, artifact: Artifact, text: str, options: Mapping[str, Directive], *, several: bool
+    ) -> None:
+        self._several = several
         self._at = Route((artifact.id,))
         self._options = options
         self._lines = text.split("\n")
@@ -65,17 +75,23 @@ class _Script:
 
     def job(self) -> BatchJob:
         env, rendezvous, stored = self._variables()
-        srun = self._srun()
-        options, words = _split(srun.text) if srun else ({}, [])
-        if srun is not None:
-            self._place_words(srun)
-        mounts, files = self._mounts(options.get("container-mounts", ""))
         comment = self._value("comment", "name") or ""
         ours = _COMMENT.search(comment)
+        step = started(self._statements, NO_VALUES if ours else Values(self._statements))
+        options: Mapping[str, str] = step.options if step else {}
+        if step is not None:
+            self._place_words(step.statement)
+            env += self._given("export", options, step.statement.line)
+        mounted = options.get("container-mounts") or self._value("container-mounts", "mounts") or ""
+        mounts, files = self._mounts(mounted)
         partitions = tuple(filter(None, (self._value("partition", "partitions") or "").split(",")))
         requests = self._requests()
         nodes = self._count("nodes", "nodes")
         image = options.get("container-image") or self._value("container-image", "image")
+        unread = self._unread(step, nodes, requests)
+        if image and "$(" in image:
+            image = None
+            unread.add("image")
         name = self._value("job-name", "name") or ""
         self._place("requeue", "retries")
         return BatchJob(
@@ -90,9 +106,9 @@ class _Script:
             qos=self._value("qos", "priority"),
             priority=self._value("qos", "priority"),
             processes=_processes(rendezvous),
-            nodes=1 if nodes is None and "nodes" not in self._options else nodes,
+            nodes=1 if nodes is None and "nodes" not in unread else nodes,
             image=_registry(image) if image else None,
-            command=tuple(words),
+            command=step.words if step else (),
             labels={SPEC_NAME: ours[3]} if ours else {},
             env=tuple(env),
             requests=requests,
@@ -111,17 +127,57 @@ class _Script:
             working_dir=options.get("container-workdir") or options.get("chdir") or "",
             output=(self._value("output", "name") or "").removesuffix("/%x-%j.out"),
             comment=comment,
-            unread=frozenset({"nodes"} if nodes is None and "nodes" in self._options else ()),
+            before=tuple(self._before(step)),
+            unread=frozenset(unread),
             origins=self._origins,
         )
+
+    def _unread(
+        self, step: Step | None, nodes: int | None, asked: Mapping[str, Quantity]
+    ) -> set[str]:
+        """The fields that are said, and cannot be read."""
+        unread: set[str] = set()
+        said = {"nodes", "ntasks"} & self._options.keys()
+        if self._several or (nodes is None and said):
+            unread.add("nodes")
+        amounts = [each for each in _AMOUNTS if each in self._options]
+        if self._several or any("$" in self._options[each].value for each in amounts):
+            unread.add("requests")
+        if GPU not in asked and any(each in self._options for each in _OTHER_AMOUNTS):
+            unread.add("requests")
+        if step is not None and (not step.known or not _KEEPING.isdisjoint(step.options)):
+            unread |= {"image", "mounts"}
+        if step is not None and "$(" in step.options.get("container-mounts", ""):
+            unread.add("mounts")
+        return unread
+
+    def _before(self, step: Step | None) -> Iterator[EarlierCommand]:
+        """What the script does before it starts the program."""
+        last = step.statement.line if step else len(self._lines)
+        for statement in self._statements:
+            if statement.line >= last:
+                return
+            if assignment(statement) is None or statement.inner:
+                yield EarlierCommand(("bash", "-c", statement.text), self._at / statement.line)
+
+    def _given(self, option: str, options: Mapping[str, str], line: int) -> list[EnvVar]:
+        """The variables of ``--export=ALL,NAME=value`` (Slurm documentation, sbatch)."""
+        found = []
+        for part in options.get(option, "").split(","):
+            name, equals, value = part.partition("=")
+            if equals and name.isidentifier():
+                self._origins.setdefault(f"env.{name}", self._at / line)
+                found.append(EnvVar(name, None if "$" in value else value))
+        return found
 
     def _place(self, option: str, field: str) -> None:
         directive = self._options.get(option)
         if directive is None:
             return
         self._origins.setdefault(field, self._at / directive.line)
-        if field == "requests":
+        if field.startswith("limits."):
             self._origins.setdefault("limits", self._at / directive.line)
+            self._origins.setdefault("requests", self._at / directive.line)
 
     def _place_words(self, srun: Statement) -> None:
         """The lines of what ``srun`` says: each option may stand on its own."""
@@ -157,23 +213,38 @@ class _Script:
     def _requests(self) -> dict[str, Quantity]:
         """What one node of the job asks for, as far as it is said."""
         found: dict[str, Quantity] = {}
-        tasks = self._count("ntasks-per-node", "requests") or 1
-        cpus = self._count("cpus-per-task", "requests")
+        tasks = self._count("ntasks-per-node", "processes") or 1
+        cpus = self._count("cpus-per-task", "limits.cpu")
         if cpus is not None:
             found["cpu"] = Quantity.of(cpus * tasks)
-        memory = _bytes(self._value("mem", "requests"))
+        memory = _bytes(self._value("mem", "limits.memory"))
         if memory:
             found["memory"] = Quantity.of(memory)
-        gpus = _gpus(self._value("gres", "requests")) or _gpus(
-            self._value("gpus-per-node", "requests"), named=False
-        )
+        gpus = self._gpus(tasks)
         if gpus:
             found[GPU] = Quantity.of(gpus)
         return found
 
+    def _gpus(self, tasks: int) -> int:
+        """The GPUs of each node."""
+        of_node = _gpus(self._value("gres", _OF_GPUS)) or _gpus(
+            self._value("gpus-per-node", _OF_GPUS), named=False
+        )
+        if of_node:
+            return of_node
+        total = _gpus(self._value("gpus", _OF_GPUS), named=False)
+        nodes = self._count("nodes", "nodes") or 0
+        if total and nodes and total % nodes == 0:
+            return total // nodes
+        of_task = _gpus(self._value("gpus-per-task", _OF_GPUS), named=False)
+        return of_task * tasks if "ntasks-per-node" in self._options else 0
+
     def _variables(self) -> tuple[list[EnvVar], list[tuple[str, str]], list[StoredValue]]:
         env, rendezvous, stored = [], [], []
         exported = self._exported()
+        directive = self._options.get("export")
+        if directive is not None:
+            env += self._given("export", {"export": directive.value}, directive.line)
         for statement in self._statements:
             found = assignment(statement)
             if found is None:
@@ -192,11 +263,11 @@ class _Script:
                 self._origins[f"env.{name}"] = self._at / statement.line
                 continue
             is_exported = statement.text.startswith("export ") or name in exported
-            if not is_exported:
+            if not is_exported or statement.inner:
                 continue
             self._origins[f"env.{name}"] = self._at / statement.line
-            if name in exported and name.startswith(_RENDEZVOUS):
-                rendezvous.append((name, written[1:-1]))
+            if name.startswith(_RENDEZVOUS) and (name in exported or "$" in written):
+                rendezvous.append((name, written.strip('"')))
             else:
                 env.append(EnvVar(name, unquoted(written)))
         return env, rendezvous, stored
@@ -209,15 +280,6 @@ class _Script:
             if words[0] == "export":
                 names.update(word for word in words[1:] if "=" not in word)
         return names
-
-    def _srun(self) -> Statement | None:
-        """The last command that starts the program on all nodes."""
-        found = None
-        for statement in self._statements:
-            first = statement.text.split(" ", 1)[0]
-            if first in _STARTERS:
-                found = statement
-        return found
 
     def _retries(self) -> int | None:
         for statement in self._statements:
@@ -246,41 +308,6 @@ def _processes(rendezvous: Iterable[tuple[str, str]]) -> int | None:
         if name == "PET_NPROC_PER_NODE" and value.isdigit():
             return int(value)
     return None
-
-
-def _split(text: str) -> tuple[dict[str, str], list[str]]:
-    """The options of ``srun`` by name, and the words of the program. A variable stays as Kubernetes writes it."""
-    try:
-        words = shlex.split(_as_kubernetes(text))[1:]
-    except ValueError:
-        return {}, []
-    options: dict[str, str] = {}
-    position = 0
-    while position < len(words) and words[position].startswith("-"):
-        word = words[position]
-        position += 1
-        if word.startswith("--"):
-            name, _, value = word[2:].partition("=")
-            options[name] = value
-        elif _WITH_VALUE.match(word):
-            position += 1
-    program: list[str] = []
-    for word in words[position:]:
-        if word in _END:
-            break
-        program.append(word)
-    return options, program
-
-
-_SINGLE_QUOTED = re.compile(r"('[^']*')")
-_VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
-
-
-def _as_kubernetes(text: str) -> str:
-    """``$NAME``, which bash replaces, as ``$(NAME)``: so commands of all platforms are read alike."""
-    parts = _SINGLE_QUOTED.split(text)
-    parts[::2] = [_VARIABLE.sub(r"$(\1)", part) for part in parts[::2]]
-    return "".join(parts)
 
 
 def _registry(image: str) -> str:

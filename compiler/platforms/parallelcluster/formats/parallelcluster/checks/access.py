@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from compiler.platforms.parallelcluster.formats.parallelcluster.checks.parts import Part, queues_of
-from compiler.verify.fault import Fault, never_works, refused
+from compiler.verify.fault import SCHEMA, Fault, never_works, refused
 
 _NO_S3 = (
     "CloudWatchAgentServerPolicy",
@@ -22,12 +22,15 @@ def faults(body: dict[str, Any]) -> Iterator[Fault]:
     whole = Part(body)
     head = whole.below("HeadNode")
     yield from _groups(head)
+    yield from _wrong_actions(head)
     yield from _scripts(head)
     for queue in queues_of(body):
         yield from _groups(queue)
+        yield from _wrong_actions(queue)
         yield from _scripts(queue)
     for pool in whole.items("LoginNodes", "Pools"):
         yield from _groups(pool)
+        yield from _wrong_actions(pool)
     yield from _open(head)
 
 
@@ -55,8 +58,7 @@ def _scripts(part: Part) -> Iterator[Fault]:
         or part.has("Iam", "InstanceProfile")
     ):
         return
-    for event in _EVENTS:
-        action = part.below("CustomActions", event)
+    for action in _actions(part):
         several = [*action.items("Sequence")] or [action]
         for script in several:
             place = script.text("Script")
@@ -67,6 +69,36 @@ def _scripts(part: Part) -> Iterator[Fault]:
                     f"nodes may not read `{place}`: `Iam.S3Access` does not name bucket `{bucket}`",
                     f"add `- BucketName: {bucket}` to `S3Access`",
                 )
+
+
+def _actions(part: Part) -> Iterator[Part]:
+    """What nodes do at each event."""
+    for event in _EVENTS:
+        if part.has("CustomActions", event):
+            yield part.below("CustomActions", event)
+
+
+def _wrong_actions(part: Part) -> Iterator[Fault]:
+    """Actions without a script, or with one and several (OneOrManyCustomActionField)."""
+    for action in _actions(part):
+        if not isinstance(action.body, dict):
+            continue
+        if action.has("Script") and action.has("Sequence"):
+            yield refused(
+                action.at("Sequence"),
+                "`Script` and `Sequence` cannot be given together",
+                "move `Script` to the top of `Sequence`",
+                key=True,
+            )
+        elif not action.has("Script") and not action.has("Sequence"):
+            yield Fault(
+                SCHEMA,
+                "SCH003",
+                action.path,
+                "`Script` is missing",
+                "add `Script`, or several of them below `Sequence`",
+                key=True,
+            )
 
 
 def _bucket(place: str | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from compiler.diagnostics.near import meant
 from compiler.platforms.parallelcluster.formats.parallelcluster.checks.parts import (
     Part,
     queues_of,
@@ -42,7 +43,9 @@ def faults(body: dict[str, Any]) -> Iterator[Fault]:
     for queue in queues_of(body):
         yield from _denied(queue.below("CustomSlurmSettings"), _QUEUE)
         for resource in resources_of(queue):
-            yield from _denied(resource.below("CustomSlurmSettings"), _RESOURCE)
+            own = resource.below("CustomSlurmSettings")
+            yield from _denied(own, _RESOURCE)
+            yield from _unknown(own)
     yield from _memory(settings)
     if settings.has("Database") and settings.has("ExternalSlurmdbd"):
         yield refused(
@@ -64,6 +67,33 @@ def _denied(part: Part, names: frozenset[str]) -> Iterator[Fault]:
                 _INSTEAD.get(str(name).lower(), "remove it"),
                 key=True,
             )
+
+
+# Slurm documentation, slurm.conf, node configuration (25.05), and what ParallelCluster itself refuses.
+_OF_NODES = _RESOURCE | frozenset((
+    "bcastaddr", "boards", "corespeccount", "corespersocket", "cpubind", "cpuspeclist", "feature",
+    "features", "memspeclimit", "parameters", "port", "procs", "realmemory", "reason",
+    "restrictedcorespergpu", "sockets", "socketsperboard", "threadspercore", "tmpdisk", "topology",
+    "tresweights",
+))  # fmt: skip
+
+
+def _unknown(part: Part) -> Iterator[Fault]:
+    """Parameters that nodes do not have: ``slurmctld`` ends with "Parsing error at unrecognized key" (22.05.8)."""
+    if not isinstance(part.body, dict):
+        return
+    for name in part.body:
+        if str(name).lower() not in _OF_NODES:
+            gpus = str(name).lower() in ("gpu", "gpus")
+            yield never_works(
+                part.at(name),
+                f"nodes of Slurm have no parameter `{name}`, and `slurmctld` does not start with it",
+                _GPUS if gpus else meant(str(name), _OF_NODES) or "remove it",
+                key=True,
+            )
+
+
+_GPUS = "remove it: ParallelCluster writes `Gres=gpu:…` by the instance type; jobs ask by `--gres=gpu:8`"
 
 
 def _memory(settings: Part) -> Iterator[Fault]:

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from compiler.platforms.parallelcluster.batch.plan import BatchJob
+from compiler.policy.rule import Finding, rule
+
+_STARTS = re.compile(r"(?:^|[;&|(\n]\s*|\b(?:then|do|else|time|exec)\s+)(?:\w+=\S*\s+)*torchrun\s")
+_ELSEWHERE = re.compile(r"\b(?:srun|mpirun|mpiexec|prun|pdsh|clush|ssh|ray|parallel)\b")
+
+
+@rule("SLM005")
+def program_on_first_node_only(job: BatchJob) -> Iterator[Finding]:
+    """A batch script of several nodes starts torchrun without `srun`.
+
+    The script itself runs on the first node of its allocation (Slurm documentation, sbatch): without `srun` the
+    program runs there alone. It waits for the others until its rendezvous times out, or trains by itself while all
+    nodes are paid for.
+
+    ## Fails
+
+        #!/bin/bash
+        #SBATCH --nodes=4
+        torchrun --nnodes=4 --rdzv_backend=c10d --rdzv_endpoint=$(hostname):29500 train.py
+
+    ## Passes
+
+        #!/bin/bash
+        #SBATCH --nodes=4
+        srun torchrun --nnodes=4 --rdzv_backend=c10d --rdzv_endpoint=$(hostname):29500 train.py
+
+        #!/bin/bash
+        #SBATCH --nodes=1
+        torchrun --standalone train.py
+
+        #!/bin/bash
+        #SBATCH --nodes=4
+        pdsh -w "$SLURM_JOB_NODELIST" torchrun --nnodes=4 train.py
+    """
+    if job.command or (job.nodes or 1) < 2:
+        return
+    texts = [(words[-1], at) for words, at in job.before]
+    if any(_ELSEWHERE.search(text) for text, _ in texts):
+        return
+    for text, at in texts:
+        if _STARTS.search(text):
+            yield Finding(
+                f"job `{job.name}` has {job.nodes} nodes, and its script starts torchrun on the first of them",
+                at,
+                label="the others do nothing",
+                help="write `srun torchrun …`, which starts it on every node",
+            )
