@@ -24,7 +24,10 @@ from compiler.emit.marker import is_marked
 from compiler.outcome import Compilation, Options
 from compiler.places import Route
 
-CLUSTERS = ("jakarta", "seoul-llm", "starter", "t5-large", "two-teams", "workshop", "workshop-h100")
+CLUSTERS = (
+    *("hyperpod-lora", "jakarta", "jakarta-slurm", "seoul-llm", "starter", "t5-large"),
+    *("two-teams", "workshop", "workshop-h100"),
+)
 DATE = date(2026, 11, 21)
 
 

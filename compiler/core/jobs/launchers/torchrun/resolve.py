@@ -107,7 +107,7 @@ class Torchrun(Launcher):
         why = "torchrun restarts lost processes in place, before the whole gang is restarted"
         source = ""
         if not _derived_retries(job):
-            why = "a start on the same device is lost: JobSet starts the gang again, on nodes that are not tainted"
+            why = "a start on the same device is lost: the gang is started again, on nodes that are not tainted"
             source = _HARDWARE
         context.settle(
             job.target,
@@ -135,7 +135,8 @@ def process_retries(job: Job) -> int:
 def _derived_retries(job: Job) -> int:
     """None on accelerators, where a try in place is one more start on a device that is most likely broken, as long as
     JobSet starts the whole gang again."""
-    starts_again = job_retries(job) and job.kind.restarts_gang
+    kind = job.kind
+    starts_again = job_retries(job) and (kind.restarts_gang or kind.leaves_broken_nodes)
     if job.pool.instance.accelerators and starts_again:
         return 0
     return _IN_PLACE
