@@ -14,7 +14,7 @@ from compiler.core.cloud.plan import RESOURCES
 from compiler.core.images.plan import Recipe, Step
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
-from compiler.formats import Setting
+from compiler.formats import Setting, machines
 from compiler.inputs import is_folder
 from compiler.judge import judge
 from compiler.lift import kinds
@@ -28,6 +28,7 @@ from compiler.lint.reading import read_all
 from compiler.lint.scenes import Scene, applied_together, scenes
 from compiler.model.work import Work
 from compiler.outcome import Options, Outcome
+from compiler.output import Artifact
 from compiler.places import Document, Route
 from compiler.policy import Policies, load_policies
 from compiler.policy.load import FIXED_AREAS
@@ -69,7 +70,11 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
     run.diagnostics += catalog.faults
     clusters, near = _clusters(objects, kustomizations)
     setting = Setting(
-        closed=False, near=near, collide=kustomizations.collide, external=built.renamed
+        closed=False,
+        near=near,
+        collide=kustomizations.collide,
+        external=built.renamed,
+        others=[item.artifact for item in reading.alone],
     )
     findings: list[Diagnostic] = []
     reach = Reach()
@@ -275,14 +280,20 @@ def _judged(
     objects: list[LintObject], catalog: Catalog, policies: Policies, setting: Setting, reach: Reach
 ) -> Iterator[tuple[str, Diagnostic]]:
     """What is found, each with the file of the object that it is about, which a patch in another may have changed."""
-    manifests = [item.manifest for item in objects]
-    verdict = judge(manifests, setting, catalog, policies, reach=reach)
+    files = {item.path for item in objects}
+    nodes = machines(setting.others, lambda path: any(setting.near(file, path) for file in files))
+    manifests: list[Artifact] = [item.manifest for item in objects]
+    verdict = judge([*manifests, *nodes], setting, catalog, policies, reach=reach)
     by_id: dict[str, LintObject] = {}
-    for item, corrected in zip(objects, verdict.artifacts, strict=True):
+    corrected = verdict.artifacts[: len(objects)]
+    for item, meant in zip(objects, corrected, strict=True):
         by_id[item.manifest.id] = item
-        by_id[corrected.id] = item
+        by_id[meant.id] = item
+    apart = {artifact.id for artifact in nodes}
     for finding in verdict.diagnostics:
         at = finding.at or Route()
+        if at and at[0] in apart:
+            continue  # it is judged by itself as well
         about = by_id.get(str(at[0])) if at else None
         placed = _placed(finding, by_id)
         yield (about.path if about else _place_of(placed)), placed

@@ -98,7 +98,7 @@ def instance_group(context: Context, pool: Pool) -> InstanceGroup:
         limits={"nodes": Quantity.of(pool.nodes)},
         replicas=pool.nodes,
         least=pool.nodes,
-        efa=pool.efa,
+        efa=True,  # HyperPod attaches what the type has, whether jobs ask for it or not
         role=execution_role_arn(context),
         scripts=lifecycle_prefix(context),
         on_create=ON_CREATE,

@@ -27,11 +27,12 @@ def own_labels(group: str) -> Mapping[str, str]:
 class InstanceGroup(FixedPool):
     """An item of ``InstanceGroups`` of CreateCluster (SageMaker API, botocore 1.44.5).
 
-    Its types are EC2's names: what HyperPod calls them is written with ``ml.``. ``role``: the ARN of its execution
-    role; ``scripts`` and ``on_create``: the prefix of S3 with its lifecycle scripts, and the first of them;
-    ``checks``: deep health checks of new nodes; ``plan``: the ARN of the training plan that its nodes come from;
-    ``threads``: those of each core; ``volume``: the size of its second volume in GiB; ``subnets`` and
-    ``security_groups``: those of its nodes, where they are not all of the cluster's.
+    Its nodes have the EFA devices of their type, whether a request says so or not. Its types are EC2's names: what
+    HyperPod calls them is written with ``ml.``. ``role``: the ARN of its execution role; ``scripts`` and
+    ``on_create``: the prefix of S3 with its lifecycle scripts, and the first of them; ``checks``: deep health checks
+    of new nodes; ``plan``: the ARN of the training plan that its nodes come from; ``threads``: those of each core;
+    ``volume``: the size of its second volume in GiB; ``subnets`` and ``security_groups``: those of its nodes, where
+    they are not all of the cluster's.
     """
 
     single: ClassVar[bool] = False

@@ -28,6 +28,7 @@ from compiler.verify.walk import walk
 __all__ = ["LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified", "written"]
 
 LATE = False
+MACHINES = True
 TAGS: Mapping[str, str] = {}
 _KEY = re.compile(
     r"""^\s*["']?(?:InstanceGroups|InstanceGroupName|SchedulerConfig|ComputeQuotaConfig)["']?\s*:""",

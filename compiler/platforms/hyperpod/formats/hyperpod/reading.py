@@ -127,6 +127,7 @@ def _group(group: Part, name: str) -> InstanceGroup:
         limits=limits,
         replicas=count,
         least=count,
+        efa=True,
         role=group.text("ExecutionRole") or "",
         scripts=group.text("LifeCycleConfig", "SourceS3Uri") or "",
         on_create=group.text("LifeCycleConfig", "OnCreate") or "",
