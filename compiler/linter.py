@@ -305,11 +305,18 @@ def _findings_alone(reading: Reading, catalog: Catalog, policies: Policies) -> l
         return []
     by_id = {item.artifact.id: item for item in reading.alone}
     artifacts = [item.artifact for item in reading.alone]
+    # Nodes of Kubernetes are for its objects, and for no job that stands alone.
+    nodes = machines(artifacts, lambda path: True)
+    ids = {artifact.id for artifact in nodes}
+    rest = [artifact for artifact in artifacts if artifact.id not in ids]
     rules = _on_what_is_alone(policies.rules)
-    verdict = judge(artifacts, Setting(closed=False), catalog, policies, rules=rules)
+    found: list[Diagnostic] = []
+    for together in (rest, nodes):
+        verdict = judge(together, Setting(closed=False), catalog, policies, rules=rules)
+        found += verdict.diagnostics
     faults = {fault.span for fault in reading.diagnostics}
     faults.discard(None)
-    placed = [_placed(finding, by_id) for finding in verdict.diagnostics]
+    placed = [_placed(finding, by_id) for finding in found]
     return [finding for finding in placed if finding.span not in faults]
 
 

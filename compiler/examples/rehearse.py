@@ -29,7 +29,7 @@ from compiler.formats import lifted as lifted_plan
 from compiler.formats import objects, reread
 from compiler.formats.cloudformation.functions import TAGS
 from compiler.formats.cloudformation.template import is_template
-from compiler.language.load import load
+from compiler.language.load import load, platform_of
 from compiler.lift import lift
 from compiler.lower import lower
 from compiler.manifest import Body, Manifest
@@ -172,11 +172,12 @@ def from_spec(text: str) -> tuple[Plan, list[Manifest]]:
 
 def from_document(document: Document) -> tuple[Plan, list[Manifest]]:
     """A parsed spec through ``resolve``, ``lower`` and ``lift``. Raises ``UnusableExampleError``."""
-    spec, faults = load(document)
+    platform = platform_of(document)
+    spec, faults = load(document, platform)
     if spec is None:
         _refuse(faults)
     assert spec is not None
-    plan, faults = resolve(spec, load_catalog())
+    plan, faults = resolve(spec, load_catalog(), platform=platform)
     if plan is None:
         _refuse(faults)
     assert plan is not None
