@@ -73,6 +73,7 @@ catalog: $(DEV) ## Rebuild the catalog from the data of the locked packages
 
 schemas: $(DEV) ## Derive the schemas from released CRDs and cfn-lint (SHARED=…, TRAINER_21=…)
 	$(BIN)/python -m compiler.formats.cloudformation.derive
+	$(BIN)/python -m compiler.platforms.hyperpod.formats.hyperpod.derive $(SHARED)
 	$(BIN)/python -m compiler.platforms.parallelcluster.formats.parallelcluster.derive $(SHARED)
 	$(BIN)/python -m compiler.verify.derive $(SHARED) $(if $(TRAINER_21),--trainer-2.1 $(TRAINER_21))
 

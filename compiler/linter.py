@@ -15,7 +15,7 @@ from compiler.core.images.plan import Recipe, Step
 from compiler.core.pools.plan import FixedPool, Pool
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.diagnostics.diagnostic import error
-from compiler.formats import Setting
+from compiler.formats import Setting, machines
 from compiler.inputs import is_folder
 from compiler.judge import judge
 from compiler.lift import kinds
@@ -30,6 +30,7 @@ from compiler.lint.reading import read_all
 from compiler.lint.scenes import Scene, applied_together, scenes
 from compiler.model.work import Work
 from compiler.outcome import Options, Outcome
+from compiler.output import Artifact
 from compiler.places import Document, Route
 from compiler.platforms.parallelcluster.batch.plan import BatchJob
 from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
@@ -74,7 +75,11 @@ def lint(paths: Iterable[str | os.PathLike[str]], options: Options) -> Linted:
     run.diagnostics += catalog.faults
     clusters, near = _clusters(objects, kustomizations)
     setting = Setting(
-        closed=False, near=near, collide=kustomizations.collide, external=built.renamed
+        closed=False,
+        near=near,
+        collide=kustomizations.collide,
+        external=built.renamed,
+        others=[item.artifact for item in reading.alone],
     )
     findings: list[Diagnostic] = []
     reach = Reach()
@@ -280,14 +285,20 @@ def _judged(
     objects: list[LintObject], catalog: Catalog, policies: Policies, setting: Setting, reach: Reach
 ) -> Iterator[tuple[str, Diagnostic]]:
     """What is found, each with the file of the object that it is about, which a patch in another may have changed."""
-    manifests = [item.manifest for item in objects]
-    verdict = judge(manifests, setting, catalog, policies, reach=reach)
+    files = {item.path for item in objects}
+    nodes = machines(setting.others, lambda path: any(setting.near(file, path) for file in files))
+    manifests: list[Artifact] = [item.manifest for item in objects]
+    verdict = judge([*manifests, *nodes], setting, catalog, policies, reach=reach)
     by_id: dict[str, LintObject] = {}
-    for item, corrected in zip(objects, verdict.artifacts, strict=True):
+    corrected = verdict.artifacts[: len(objects)]
+    for item, meant in zip(objects, corrected, strict=True):
         by_id[item.manifest.id] = item
-        by_id[corrected.id] = item
+        by_id[meant.id] = item
+    apart = {artifact.id for artifact in nodes}
     for finding in verdict.diagnostics:
         at = finding.at or Route()
+        if at and at[0] in apart:
+            continue  # it is judged by itself as well
         about = by_id.get(str(at[0])) if at else None
         placed = _placed(finding, by_id)
         yield (about.path if about else _place_of(placed)), placed
@@ -298,9 +309,15 @@ def _findings_alone(reading: Reading, catalog: Catalog, policies: Policies) -> l
     if not reading.alone:
         return []
     by_id = {item.artifact.id: item for item in reading.alone}
+    # Nodes of Kubernetes are for its objects, and for no job that stands alone.
+    nodes = {
+        each.id for each in machines([item.artifact for item in reading.alone], lambda path: True)
+    }
+    of_nodes = [item for item in reading.alone if item.artifact.id in nodes]
+    others = [item for item in reading.alone if item.artifact.id not in nodes]
     rules = _on_what_is_alone(policies.rules)
     placed: list[Diagnostic] = []
-    for group in groups(reading.alone):
+    for group in (*groups(others), of_nodes):
         artifacts = [item.artifact for item in group]
         verdict = judge(artifacts, Setting(closed=False), catalog, policies, rules=rules)
         placed += [_placed(finding, by_id) for finding in verdict.diagnostics]

@@ -32,12 +32,14 @@ class Platform:
     these rooms, and the plan what they resolve. ``instead``: what to write for a key of another platform, by key of
     ``spec``, and for one below it that the platform has no use for, by its path: ``jobs.topology``. ``formats``: those
     of files that it alone writes, each a module of its folder ``formats``, with the kind that ``explain`` calls them
-    by. ``answers``: the module with what the core asks of a platform, ``answers`` in its folder unless it is said,
-    imported when the core first asks:
+    by. ``stands_on``: the platform that it extends, of whose rooms it keeps some; a spec may have the key of both.
+    ``without``: components that the lower one installs, and this one does not. ``answers``: the module with what the
+    core asks of a platform, ``answers`` in its folder unless it is said, imported when the core first asks:
 
     - ``node_share``: what jobs can get of a node
     - ``launcher``: what launches the nodes of a pool of the spec
     - ``kinds``: what runs a job, by name, and what that decides of it; the first runs jobs that name none
+    - ``addon_values``: what its nodes need of an add-on of EKS; only those of platforms on EKS
     - ``own_versions`` and ``check_release``: versions that a spec gives, and what is wrong with them
     - ``nodes_export``: the export of CloudFormation that has the security group of all nodes
     - ``settle``: what is recorded once all rooms have resolved
@@ -48,6 +50,8 @@ class Platform:
     instead: Mapping[str, str] = field(default_factory=dict, compare=False)
     formats: Mapping[str, str] = field(default_factory=dict, compare=False)
     answers: str = ""
+    stands_on: str = ""
+    without: frozenset[str] = frozenset()
 
     def asked(self) -> ModuleType:
         """The module that answers the core."""

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from builders import ROOT
 
+from compiler.platforms import PLATFORMS
+
 # A room imports only what stands before it: a top-level package or module, or a folder of `core` or of a platform.
 # Imports in functions, for types alone, and modules that a text names count like any other.
 ORDER = (
@@ -19,6 +21,7 @@ ORDER = (
     *("inputs", "cache"),
     # which rooms a platform has: names, and no import of them
     *("rooms", "platforms.eks"),
+    *("platforms.hyperpod.differences", "platforms.hyperpod"),
     *("platforms.parallelcluster.differences", "platforms.parallelcluster", "platforms"),
     *("places", "diagnostics", "source", "emit", "fleet", "catalog", "plan", "output", "manifest"),
     *("synthesis", "spec", "context"),
@@ -40,6 +43,9 @@ ORDER = (
     *("platforms.eks.delivery", "platforms.eks.cluster", "platforms.eks.secrets"),
     *("platforms.eks.teams", "platforms.eks.health", "platforms.eks.system"),
     *("platforms.eks.bootstrap", "platforms.eks.answers"),
+    # what HyperPod makes of it, on EKS
+    *("platforms.hyperpod.settings", "platforms.hyperpod.groups", "platforms.hyperpod.jobs"),
+    *("platforms.hyperpod.cluster", "platforms.hyperpod.bootstrap", "platforms.hyperpod.answers"),
     # what ParallelCluster makes of it
     *("platforms.parallelcluster.settings", "platforms.parallelcluster.share"),
     *("platforms.parallelcluster.shared_storage", "platforms.parallelcluster.partitions"),
@@ -47,13 +53,16 @@ ORDER = (
     *("platforms.parallelcluster.cluster", "platforms.parallelcluster.bootstrap"),
     "platforms.parallelcluster.answers",
     # the passes
-    *("language", "resolve", "lower", "verify", "formats", "platforms.parallelcluster.formats"),
-    *("patching", "model", "policy", "history"),
+    *("language", "resolve", "lower", "verify", "formats"),
+    *("platforms.hyperpod.formats", "platforms.parallelcluster.formats"),
+    *("patching", "model", "policy", "history", "platforms.parallelcluster.history"),
     *("outcome", "repeat", "report"),
-    *("platforms.eks.report", "platforms.parallelcluster.report"),
+    *("platforms.eks.report", "platforms.hyperpod.report", "platforms.parallelcluster.report"),
     *("examples", "judge", "unread", "driver", "clusters", "writer"),
     *("lint", "linter", "cli", "__main__"),
 )
+# A platform that extends another one, which never imports it (docs/adr/0026): (upper, lower).
+STANDS_ON = {"platforms.hyperpod": "platforms.eks"}
 # What is judged shares no code with what was written: (importing, imported), by room or by module of a room.
 APART = {
     ("formats", "lowering"),
@@ -129,6 +138,8 @@ MAY_TOUCH_FILES = {
     "history.committed": "reads what the last run wrote",
     "history.runs": "reads the runs that the last run noted",
     "formats": "finds its own modules",
+    "platforms.hyperpod.formats.hyperpod.structure": "reads the package's structure",
+    "platforms.hyperpod.formats.hyperpod.derive": "makes the package's structure",
     "platforms.parallelcluster.formats.parallelcluster.structure": "reads the package's structure",
     "platforms.parallelcluster.formats.parallelcluster.derive": "makes the package's structure",
     "formats.cloudformation.structure": "reads the package's structures",
@@ -254,18 +265,27 @@ def test_imports_go_down() -> None:
     assert wrong == []
 
 
-def test_no_platform_imports_another() -> None:
+def test_no_platform_imports_another_but_what_it_stands_on() -> None:
     wrong = []
     for name, path in modules():
         if not name.startswith("platforms."):
             continue
         own_folder = ".".join(name.split(".")[:2])
+        allowed = (own_folder, STANDS_ON.get(own_folder, own_folder))
         wrong += [
             f"{name} imports {target}"
             for target in own(path, name)
-            if target.startswith("platforms.") and not target.startswith(own_folder)
+            if target.startswith("platforms.") and not target.startswith(allowed)
         ]
     assert wrong == []
+
+
+def test_a_platform_says_what_it_stands_on() -> None:
+    said = {f"platforms.{one.folder}": one.stands_on for one in PLATFORMS.values() if one.stands_on}
+    assert said == {
+        upper: PLATFORMS[lower.removeprefix("platforms.")].name
+        for upper, lower in STANDS_ON.items()
+    }
 
 
 def test_what_judges_shares_nothing_with_what_writes() -> None:

@@ -26,7 +26,10 @@ from compiler.places import Route
 
 pytestmark = pytest.mark.slow
 
-CLUSTERS = ("jakarta", "seoul-llm", "starter", "t5-large", "two-teams", "workshop", "workshop-h100")
+CLUSTERS = (
+    *("hyperpod-lora", "jakarta", "jakarta-slurm", "seoul-llm", "starter", "t5-large"),
+    *("two-teams", "workshop", "workshop-h100"),
+)
 DATE = date(2026, 11, 21)
 
 

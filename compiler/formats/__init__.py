@@ -10,6 +10,7 @@ artifacts are called says ``compiler.output.artifact``, or the platform. It has:
 - ``TAGS``: the short forms that it has in YAML (``compiler.source.compose.Composer``)
 - ``recognised(body)``: whether a document of a third party is of this format; of a text that is no YAML the text
 - ``named(name)``: whether the name of a file says that it is a text of this format, which is no YAML; few have it
+- ``MACHINES``: of a format without objects whose artifacts say which nodes a cluster of Kubernetes has: ``True``
 - ``parts(artifact)``: what it is made of, by type, and whether the type is known here; ``lint`` counts them
 - ``written(artifact)``: the bytes of its file
 """
@@ -39,6 +40,7 @@ __all__ = [
     "formats",
     "hinted",
     "lifted",
+    "machines",
     "named",
     "objects",
     "recognised",
@@ -198,6 +200,15 @@ def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Plan:
     for name, of_format in _by_format(artifacts).items():
         nodes += format_of(name).lifted(of_format, closed=closed)
     return assembled(nodes, closed=closed)
+
+
+def machines(artifacts: Iterable[Artifact], near: Callable[[str], bool]) -> list[Artifact]:
+    """The artifacts without objects that say which nodes there are for the objects of files near by."""
+    return [
+        artifact
+        for artifact in artifacts
+        if getattr(format_of(artifact.format), "MACHINES", False) and near(artifact.path)
+    ]
 
 
 def reread(artifacts: Sequence[Artifact], plan: Plan) -> Plan:

@@ -28,13 +28,17 @@ _SPEC = Route(("spec",))
 
 
 def platform_of(document: Document) -> Platform:
-    """The platform that a spec names by its key in ``spec.platform``; EKS where it names none that is known."""
+    """The platform that a spec names by its key in ``spec.platform``; EKS where it names none that is known. Of two of
+    which one stands on the other it is the upper one."""
     node, depth = document.node(_SPEC / "platform")
     exists = depth == len(_SPEC) + 1
-    if exists and isinstance(node, MappingNode):
-        for name in node.items:
-            if name in PLATFORMS:
-                return PLATFORMS[name]
+    if not exists or not isinstance(node, MappingNode):
+        return EKS
+    named = [PLATFORMS[name] for name in node.items if name in PLATFORMS]
+    below = {platform.stands_on for platform in named}
+    for platform in named:
+        if platform.name not in below:
+            return platform
     return EKS
 
 

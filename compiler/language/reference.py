@@ -136,6 +136,9 @@ def _together(model: type[BaseModel]) -> str:
         return f"exactly one of {listed(required, ' and ')}"
     if "not" in schema:
         excluded: Any = schema["not"]
+        if "anyOf" in excluded:
+            pairs = [listed(pair["required"], " and ") for pair in excluded["anyOf"]]
+            return f"not together: {'; '.join(pairs)}"
         return f"at most one of {listed(excluded['required'], ' and ')}"
     return ""
 

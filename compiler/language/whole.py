@@ -1,9 +1,10 @@
 """The model of a whole spec: of one platform, and of all of them together."""
 
 from functools import cache
+from itertools import combinations
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
 
 from compiler.platforms import EKS, PLATFORMS
 from compiler.rooms import Platform, parts
@@ -60,7 +61,7 @@ def _any_platform() -> tuple[Any, Any]:
             known[name] = (field.rebuild_annotation() | None, optional)
     combined = create_model(
         "Platform",
-        __base__=_OnePlatform,
+        __base__=_one_platform(),
         __doc__="What the cluster runs on: the key says it, and holds what only it has.",
         __module__=__name__,
         **known,
@@ -75,8 +76,19 @@ def _any_platform() -> tuple[Any, Any]:
     )
 
 
-class _OnePlatform(SpecModel):
-    model_config = ConfigDict(json_schema_extra={"maxProperties": 1})
+def _one_platform() -> type[SpecModel]:
+    """A mapping with the key of one platform, and of that which it stands on."""
+    pairs = [
+        [one.name, other.name]
+        for one, other in combinations(PLATFORMS.values(), 2)
+        if one.stands_on != other.name and other.stands_on != one.name
+    ]
+    apart: list[JsonValue] = [{"required": [*pair]} for pair in pairs]
+
+    class OnePlatform(SpecModel):
+        model_config = ConfigDict(json_schema_extra={"not": {"anyOf": apart}})
+
+    return OnePlatform
 
 
 def _model_of_platform(platform: Platform) -> type[BaseModel]:

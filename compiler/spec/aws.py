@@ -191,6 +191,18 @@ PolicyArn = Annotated[
         )
     ),
 ]
+TrainingPlanArn = Annotated[
+    str,
+    BeforeValidator(
+        matched(
+            r"arn:aws[a-z-]*:sagemaker:[a-z0-9-]+:\d{12}:training-plan/[a-zA-Z0-9](-*[a-zA-Z0-9]){0,63}",
+            "the ARN of a SageMaker training plan",
+            "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5-december",
+            longest=2048,
+            source="SageMaker API, TrainingPlanArn and TrainingPlanName (botocore 1.44.5)",
+        )
+    ),
+]
 VpcId = Annotated[
     str,
     BeforeValidator(

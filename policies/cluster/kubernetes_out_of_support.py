@@ -3,8 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 
+from compiler.catalog import hyperpod
 from compiler.diagnostics import Severity
 from compiler.platforms.eks.cluster.plan import Cluster
+from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
 from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
@@ -17,7 +19,8 @@ def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Findin
 
     EKS then charges $0.60 instead of $0.10 an hour for the control plane (AWS containers blog, extended support
     pricing, 2024), and upgrades it by itself at the end of extended support (EKS user guide, Kubernetes versions).
-    Versions whose dates are not known are not judged.
+    Versions whose dates are not known are not judged, nor is the newest that HyperPod takes in a cluster of its nodes:
+    there is no other yet.
 
     ## Fails
 
@@ -43,6 +46,9 @@ def kubernetes_out_of_support(cluster: Cluster, world: World) -> Iterator[Findin
     """
     minor = world.catalog.newest_release.minors.get(cluster.kubernetes)
     if minor is None or not minor.support_ends:
+        return
+    newest_of_hyperpod = hyperpod.kubernetes()[-1]
+    if cluster.kubernetes == newest_of_hyperpod and world.plan.of(HyperPodCluster):
         return
     standard, extended = (
         date.fromisoformat(minor.support_ends[support]) for support in ("standard", "extended")

@@ -58,6 +58,8 @@ class Kind:
     """What a spec calls it: ``kind`` of a job."""
     restarts_gang: ClassVar[bool] = False
     """Whether a failure of one node starts all of them again."""
+    leaves_broken_nodes: ClassVar[bool] = False
+    """Whether a job is started again without the node whose hardware failed."""
     has_peers: ClassVar[bool] = True
     """Whether the nodes of a job talk to each other."""
     launcher: ClassVar[str] = "torchrun"

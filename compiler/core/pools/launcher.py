@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 
@@ -12,5 +13,7 @@ class Launcher:
     """What pages and reasons call it."""
     own_label: ClassVar[bool] = False
     """Whether its nodes have the name of their pool as a label of ours, since nothing else names it on them."""
+    ready_labels: ClassVar[Mapping[str, str]] = {}
+    """Labels by which it says that a node of its own may run jobs."""
     untested: ClassVar[str] = ""
     """Why no test can hold new nodes back, where that is so."""

@@ -129,8 +129,9 @@ class Pool:
 
     @property
     def selector(self) -> dict[str, str]:
-        """The label that all of its nodes have, and no others."""
-        return {POOL_LABEL if self.labelled else NODEPOOL_LABEL: self.name}
+        """The labels that all of its nodes have which may run jobs, and no others."""
+        label = POOL_LABEL if self.labelled else NODEPOOL_LABEL
+        return {label: self.name, **self.launcher.ready_labels}
 
     @property
     def block(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from compiler.context import Context
 from compiler.core.jobs.job import Kind
@@ -14,6 +15,7 @@ from compiler.platforms.eks.release.release import check_release, settle_version
 from compiler.platforms.eks.release.versions import own_versions
 
 __all__ = [
+    "addon_values",
     "check_release",
     "kinds",
     "launcher",
@@ -32,6 +34,11 @@ def kinds() -> Mapping[str, Kind]:
 def nodes_export(context: Context) -> str:
     """The export of the security group of all nodes (eksctl v0.230.0, pkg/cfn/builder/cluster.go)."""
     return f"eksctl-{context.name}-cluster::ClusterSecurityGroupId"
+
+
+def addon_values(context: Context, component: str) -> Mapping[str, Any]:
+    """What its nodes need of an add-on beside what that says itself: nothing."""
+    return {}
 
 
 def settle(context: Context) -> None:

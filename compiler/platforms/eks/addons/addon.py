@@ -177,5 +177,7 @@ class AddOn:
         return self.is_ours(context) and self.wanted(context)
 
     def is_ours(self, context: Context) -> bool:
-        """Whether EKS Auto Mode does not bring it by itself."""
+        """Whether neither EKS Auto Mode nor a platform that stands on EKS has it, or something else, by itself."""
+        if self.component in context.platform.without:
+            return False
         return not (self.in_auto_mode and ClusterSection.of(context.spec).auto_mode)

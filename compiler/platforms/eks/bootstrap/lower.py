@@ -146,11 +146,13 @@ def _rendered(name: str, **values: Any) -> str:
 
 def stack(boot: Bootstrap) -> dict[str, Any]:
     """CloudFormation: Karpenter's roles, its interruption queue with its rules, the role of buckets. With EKS Auto Mode
-    there is no controller of Karpenter, and no queue."""
+    there is no controller of Karpenter, and no queue; a platform that has nodes of its own has their role too."""
     description = f"What cluster {boot.cluster} needs before it exists"
     node_trust = _trust("ec2.amazonaws.com")
     # What the policy of buckets is follows with each bucket, see ``_bucket``.
     bucket_role = _role(boot.bucket_role, boot.bucket_trust, [])
+    if not boot.karpenter and not boot.auto_mode:
+        return template(description, {"BucketRole": bucket_role})
     if boot.auto_mode:
         nodes = _role(boot.node_role, node_trust, list(boot.node_policies))
         return template(description, {"NodeRole": nodes, "BucketRole": bucket_role})

@@ -103,6 +103,9 @@ def _of_pool(context: Context, pool: Pool) -> PoolNeeds:
     if pool.efa:
         cards = launcher_of(pool).interfaces(instance)
         interfaces = _interfaces(cards, "one a network card with EFA")
+    quotas: tuple[ServiceQuota, ...] = ()
+    if launcher_of(pool).of_ec2:
+        quotas = (*_vcpus(context, pool), _disks(_root_gib(pool)), interfaces)
     return PoolNeeds(
         pool=pool.name,
         instance_type=instance.name,
@@ -110,7 +113,7 @@ def _of_pool(context: Context, pool: Pool) -> PoolNeeds:
         nodes=pool.nodes,
         static=pool.static,
         block=pool.block,
-        quotas=(*_vcpus(context, pool), _disks(_root_gib(pool)), interfaces),
+        quotas=quotas,
         devices=_devices(pool),
         purchase=_purchase(pool) if spec.reservations else None,
         managed=launcher_of(pool).bootstrapped,

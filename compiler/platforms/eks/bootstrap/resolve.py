@@ -23,6 +23,7 @@ from compiler.platforms.eks.cluster.plan import Bootstrap, PlacementGroup
 from compiler.platforms.eks.cluster.resolve import cluster, drivers, role_name
 from compiler.platforms.eks.delivery.resolve import flux_folder, git_secret
 from compiler.platforms.eks.nodes.karpenter import instance_profile, node_role
+from compiler.platforms.eks.settings.launcher import launcher_of
 from compiler.platforms.eks.settings.spec import ClusterSection
 from compiler.platforms.eks.teams.people import access_entries
 
@@ -72,6 +73,8 @@ def bootstrap(context: Context, pools: dict[str, Pool], needs: Account) -> Boots
         drivers=drivers(context),
         zones=tuple(sorted(region_zones)),
         auto_mode=auto_mode,
+        karpenter=addons.addons()["karpenter"].is_ours(context),
+        own_nodes=next((launcher_of(pool).scripts for pool in pools.values()), ""),
         placement_groups=_placement_groups(context, pools),
         eksctl_version=context.release.version("eksctl"),
         flux_version=context.release.version("flux"),

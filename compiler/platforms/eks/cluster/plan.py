@@ -90,7 +90,8 @@ class Bootstrap(PlanNode):
     makes none.
     ``drivers``: pod identities of add-ons that only some clusters have. ``zones``: all that the Region has.
     ``terraform``: the state of its modules, where Terraform makes what CloudFormation does else. ``auto_mode``: EKS
-    Auto Mode runs the nodes, so that there is no controller of Karpenter and no queue.
+    Auto Mode runs the nodes. ``karpenter``: its controller does, so that it has a role and a queue.
+    ``own_nodes``: the folder with the scripts of a service that makes the nodes of pools.
     """
 
     carried: ClassVar[bool] = False
@@ -115,6 +116,8 @@ class Bootstrap(PlanNode):
     drivers: tuple[PodIdentity, ...] = ()
     zones: tuple[str, ...] = ()
     auto_mode: bool = False
+    karpenter: bool = True
+    own_nodes: str = ""
     placement_groups: tuple[PlacementGroup, ...] = ()
     eksctl_version: str = ""
     flux_version: str = ""

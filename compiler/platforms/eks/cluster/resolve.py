@@ -66,9 +66,16 @@ def cluster(context: Context) -> Cluster:
     return replace(
         whole,
         pod_identities=_identities(context),
-        access=(AccessEntry(node_role_arn(context), "EC2_LINUX"),),
+        access=_node_access(context),
         node_groups=(_system(context),),
     )
+
+
+def _node_access(context: Context) -> tuple[AccessEntry, ...]:
+    """The entry of the nodes that Karpenter launches; those of a platform that stands on EKS get theirs by it."""
+    if not addons.addons()["karpenter"].is_ours(context):
+        return ()
+    return (AccessEntry(node_role_arn(context), "EC2_LINUX"),)
 
 
 def _with_auto_mode(context: Context, whole: Cluster) -> Cluster:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
+from typing import Any
 
 from compiler.catalog import Chart
 from compiler.context import SPEC, Context
@@ -75,7 +76,9 @@ def setting(context: Context) -> Setting:
 def _release(setting: Setting, addon: AddOn) -> HelmRelease:
     context = setting.context
     chart = context.release.chart(addon.component)
-    values, places = chart_values(context, addon.component, addon.values(setting))
+    own: Mapping[str, Any] = context.answers.addon_values(context, addon.component)
+    derived = {**addon.values(setting), **own}
+    values, places = chart_values(context, addon.component, derived)
     return HelmRelease(
         at=addon.at,
         name=addon.component,

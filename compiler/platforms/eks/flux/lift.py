@@ -87,6 +87,7 @@ def helm_release(body: Reader) -> Iterator[PlanNode]:
         version=(chart / "version").word(),
         source=(source / "name").word(),
         oci=bool(ref),
+        git=(source / "kind").value == "GitRepository",
         values=(spec / "values").mapping(),
         depends_on=_names(spec / "dependsOn"),
         crds=spec.follow("install", "crds").value != "Skip",

@@ -114,6 +114,10 @@ def _chart(release: HelmRelease) -> Body:
     """The chart of a release: the OCIRepository that holds it, or its name and version in a HelmRepository."""
     if release.oci:
         return {"chartRef": {"kind": "OCIRepository", "name": release.source}}
+    if release.git:
+        # Of a folder Flux reads the version in its Chart.yaml (source-controller v1.10.1, HelmChart spec.version).
+        source = {"kind": "GitRepository", "name": release.source}
+        return {"chart": {"spec": {"chart": release.chart, "sourceRef": source}}}
     source = {"kind": "HelmRepository", "name": release.source}
     spec = {"chart": release.chart, "version": release.version, "sourceRef": source}
     return {"chart": {"spec": spec}}

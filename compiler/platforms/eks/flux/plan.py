@@ -44,7 +44,7 @@ class HelmRelease(PlanNode):
 
     ``stage`` is the Kustomization that carries it; ``stays``: Flux never deletes it. A manifest says the one by its
     folder and the other by an annotation, so neither takes part in equality. ``places``: where the spec says those
-    values that it sets itself.
+    values that it sets itself. ``git``: the chart is a folder of a GitRepository, at its commit.
     """
 
     name: str
@@ -54,6 +54,7 @@ class HelmRelease(PlanNode):
     version: str
     source: str
     oci: bool
+    git: bool = False
     values: Mapping[str, Any] = field(default_factory=dict)
     depends_on: tuple[str, ...] = ()
     crds: bool = True

@@ -189,6 +189,10 @@ class JobKind(Kind):
         """The runtime once its job is known."""
         return runtime
 
+    def annotations(self, job: Job) -> Mapping[str, str]:
+        """Those of its object, beside the spec's own."""
+        return {}
+
     def explain(self, context: Context, job: Job) -> None:
         """Derive what only ``explain`` shows."""
 

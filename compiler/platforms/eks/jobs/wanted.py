@@ -11,7 +11,8 @@ from compiler.platforms.eks.jobs.kinds import kinds
 def used(context: Context) -> list[JobKind]:
     """The kinds that the spec has jobs of. Jobs that are done count: what is left of their runs has the operator's
     finalizers and pods."""
-    named = {job.kind for job in JobsSection.of(context.spec).jobs}
+    unnamed = next(iter(context.answers.kinds()))
+    named = {job.kind or unnamed for job in JobsSection.of(context.spec).jobs}
     return [kind for kind in kinds().values() if kind.name in named]
 
 

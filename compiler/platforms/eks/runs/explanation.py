@@ -10,6 +10,7 @@ from compiler.plan.scheduling import RESERVATION_LABEL
 from compiler.platforms.eks.jobs.kind import kind_of
 from compiler.platforms.eks.runs.pod import POD_PRIORITY
 from compiler.platforms.eks.runs.topology import UNCONSTRAINED_TOPOLOGY, asks_for_any_host, level_of
+from compiler.platforms.eks.settings.launcher import launcher_of as pool_launcher
 
 
 def explain(context: Context, job: Job) -> None:
@@ -30,13 +31,14 @@ def explain(context: Context, job: Job) -> None:
         follows=pool.at,
     )
     _explain_restarts(context, job)
-    context.derive(
-        target,
-        "disruption",
-        "karpenter.sh/do-not-disrupt",
-        "a node that is emptied to save money would end the whole gang",
-        "karpenter.sh/v1, v1.14.1",
-    )
+    for annotation in pool_launcher(pool).protection:
+        context.derive(
+            target,
+            "disruption",
+            annotation,
+            "a node that is emptied to save money would end the whole gang",
+            "karpenter.sh/v1, v1.14.1",
+        )
     if job.spec.runtime is None:
         context.derive(
             target,

@@ -17,6 +17,7 @@ from compiler.core.storage.storages import resolve_storage
 from compiler.diagnostics.diagnostic import listed
 from compiler.platforms.eks.jobs.kinds.train_job import INITIALIZER_CPU, INITIALIZER_MEMORY
 from compiler.platforms.eks.jobs.plan import TRAIN_JOB, InitializerSource
+from compiler.platforms.eks.settings.launcher import launcher_of as pool_launcher
 
 VOLUME, WORKSPACE = "initializer", "/workspace"
 _IMAGE = "ghcr.io/kubeflow/trainer/{}-initializer:v{}"
@@ -196,7 +197,7 @@ def _initializer(
     )
     # Kueue chooses a flavor for them by themselves: what keeps nodes on the job's pools must keep them there too, or a
     # node of another pool starts for a download.
-    annotations = {"karpenter.sh/do-not-disrupt": "true"}
+    annotations = dict(pool_launcher(job.pool).protection)
     if any(key.endswith(_TOPOLOGY) for key in pod.annotations):
         annotations[_ANYWHERE] = "true"
     own = Pod(

@@ -15,6 +15,7 @@ from compiler.platforms.eks.runs.mounting import SHARED_MEMORY
 from compiler.platforms.eks.runs.owning import group_of_volumes, owners
 from compiler.platforms.eks.runs.topology import placement_of
 from compiler.platforms.eks.runs.volumes import files_volume, mounts_of, volumes_of
+from compiler.platforms.eks.settings.launcher import launcher_of
 
 SERVICE_ACCOUNT = "training"
 
@@ -31,7 +32,8 @@ def pod_of(
     if job.others or is_mixed(job.queue):
         terms = pool_terms(job.pools)
     placement = placement_of(job)
-    annotations = {"karpenter.sh/do-not-disrupt": "true", **placement, **spec.annotations}
+    protection = launcher_of(pool).protection
+    annotations = {**protection, **placement, **spec.annotations}
     shared_memory_volume = Volume(SHARED_MEMORY, "emptyDir", medium="Memory", size=shared)
     return Pod(
         at=job.at,

@@ -288,7 +288,7 @@ def train_job(context: Context, job: Job) -> JobOutput:
         fallbacks=tuple(other.name for other in job.others),
         rerun=spec.rerun,
         pods_a_node=pods_a_node(job, asked),
-        annotations=dict(spec.annotations),
+        annotations={**kind.annotations(job), **spec.annotations},
         origins=_places(job),
     )
     of_job = kind.runtime_of(job_runtime, node)

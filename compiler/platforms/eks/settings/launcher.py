@@ -6,7 +6,7 @@ launches something, it imports in its methods: few clusters have more than one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from compiler.core.pools.launcher import Launcher
@@ -64,8 +64,14 @@ class PoolLauncher(Launcher):
     """Who says what becomes of the NVMe disks of its nodes."""
     efa_only: ClassVar[bool] = True
     """Whether interfaces with EFA on other cards than the first are `efa-only`, without addresses."""
+    of_ec2: ClassVar[bool] = True
+    """Whether its nodes are taken of the account's quotas of EC2."""
+    scripts: ClassVar[str] = ""
+    """The folder in that of the bootstrap with the scripts that make and remove its nodes, if it has any."""
     bootstrapped: ClassVar[bool] = False
     """Whether the bootstrap makes its nodes, before there is anything in the cluster."""
+    protection: ClassVar[Mapping[str, str]] = {"karpenter.sh/do-not-disrupt": "true"}
+    """Annotations of pods by which it empties no node under them."""
     instance_labels: ClassVar[bool] = True
     """Whether its nodes have Karpenter's labels of what their instance has."""
 

@@ -16,7 +16,8 @@ is_known() { squeue --noheader --jobs "$1" 2>/dev/null | grep -q .; }
 wanted=$(find "$folder/scripts" -name '*.sbatch' -exec sed -n 's/^#SBATCH --job-name=//p' {} +)
 for known in "$folder/submitted"/*/; do
   name=$(basename "$known")
-  [ -s "$known/id" ] && ! grep -qxF "$name" <<< "$wanted" || continue
+  [ -s "$known/id" ] || continue
+  ! grep -qxF "$name" <<< "$wanted" || continue
   id=$(cat "$known/id")
   if is_known "$id"; then
     scancel "$id"

@@ -134,7 +134,8 @@ def process_retries(job: Job) -> int:
 def _derived_retries(job: Job) -> int:
     """None on accelerators, where a try in place is one more start on a device that is most likely broken, as long as
     the whole gang starts again."""
-    starts_again = job_retries(job) and job.kind.restarts_gang
+    kind = job.kind
+    starts_again = job_retries(job) and (kind.restarts_gang or kind.leaves_broken_nodes)
     if job.pool.instance.accelerators and starts_again:
         return 0
     return _IN_PLACE

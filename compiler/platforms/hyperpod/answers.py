@@ -1,0 +1,82 @@
+"""What the core asks of HyperPod (``compiler/rooms.py``, ``Platform.answers``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from compiler.catalog import Release, hyperpod
+from compiler.catalog.hyperpod import ml_name
+from compiler.context import Context
+from compiler.core.pools.launcher import Launcher
+from compiler.core.pools.spec import NodePool
+from compiler.diagnostics import Diagnostic
+from compiler.diagnostics.diagnostic import error, listed
+from compiler.platforms.eks import addons
+from compiler.platforms.eks.answers import check_release as check_release_of_eks
+from compiler.platforms.eks.answers import nodes_export
+from compiler.platforms.eks.release.release import settle_versions
+from compiler.platforms.eks.release.versions import own_versions as own_versions_of_eks
+from compiler.platforms.eks.settings.spec import AT_EKS
+from compiler.platforms.hyperpod.cluster.resolve import CHART
+from compiler.platforms.hyperpod.groups.launcher import LAUNCHER
+from compiler.platforms.hyperpod.groups.share import node_share
+from compiler.platforms.hyperpod.jobs.kind import kinds
+from compiler.spec.cluster import ClusterSpec
+
+__all__ = [
+    "addon_values",
+    "check_release",
+    "kinds",
+    "launcher",
+    "node_share",
+    "nodes_export",
+    "own_versions",
+    "settle",
+]
+
+
+def launcher(context: Context, pool: NodePool) -> Launcher:
+    """What launches the nodes of a pool."""
+    return LAUNCHER
+
+
+def own_versions(spec: ClusterSpec) -> dict[str, str]:
+    """The versions that a spec gives, and the newest Kubernetes that HyperPod supports."""
+    return {"kubernetes": hyperpod.kubernetes()[-1], **own_versions_of_eks(spec)}
+
+
+def check_release(spec: ClusterSpec, release: Release) -> list[Diagnostic]:
+    """What is wrong with the versions that a spec gives: for EKS, and for HyperPod."""
+    return [*check_release_of_eks(spec, release), *_kubernetes(spec)]
+
+
+def _kubernetes(spec: ClusterSpec) -> Iterator[Diagnostic]:
+    given = own_versions_of_eks(spec).get("kubernetes")
+    known = hyperpod.kubernetes()
+    if given is None or given in known:
+        return
+    yield error(
+        "RES322",
+        f"HyperPod supports no Kubernetes `{given}`",
+        AT_EKS / "version",
+        help=f"write one of {listed(known)}, or remove it: `{known[-1]}` is derived",
+        notes=(f"source: {hyperpod.kubernetes_source()}",),
+    )
+
+
+def addon_values(context: Context, component: str) -> Mapping[str, Any]:
+    """What nodes of HyperPod need of an add-on: the plugin of EFA comes to the types that it lists alone, and their
+    label has HyperPod's name of the type (aws-efa-k8s-device-plugin v0.5.30, supportedInstanceLabels)."""
+    if component != "aws-efa-k8s-device-plugin":
+        return {}
+    types = context.catalog.instance_types
+    names = [name for name in sorted(hyperpod.types()) if name in types]
+    having = [ml_name(name) for name in names if types[name].efa_interfaces]
+    return {"supportedInstanceLabels": {"values": having}}
+
+
+def settle(context: Context) -> None:
+    """What is recorded once every room has resolved: the versions of what the cluster uses."""
+    addons.check_release(context)
+    settle_versions(context, addons.used(context) | {CHART})

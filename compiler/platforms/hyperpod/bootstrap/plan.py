@@ -1,0 +1,23 @@
+"""What people or CI run to make and to take down the nodes of HyperPod."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from compiler.dataclass import dataclass
+from compiler.plan.base import PlanNode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HyperPodBootstrap(PlanNode):
+    """What its script and its page say."""
+
+    carried: ClassVar[bool] = False
+    single: ClassVar[bool] = True
+
+    cluster: str
+    region: str
+    account: str
+    path: str
+    scripts: str
+    bucket: str

@@ -1,0 +1,115 @@
+"""Lower: the request that makes the cluster, the stack of what its nodes need, and what they run when they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from compiler.catalog.managed_policies import arn_of
+from compiler.lowering.body import given
+from compiler.lowering.stack import STACKS, tag_list, template
+from compiler.output import Artifact
+from compiler.output.artifact import Places
+from compiler.plan import Plan
+from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster, HyperPodStack
+from compiler.platforms.hyperpod.groups.lifecycle import LIFECYCLE_SCRIPT, ON_CREATE
+from compiler.platforms.hyperpod.groups.lower import FOLDER
+
+GROUPS = "${INSTANCE_GROUPS}"
+"""The list whose items are files of their own; ``hyperpod.sh`` puts them in its place."""
+
+
+def lower(plan: Plan) -> Iterator[Artifact]:
+    """The cluster, its stack and its lifecycle script."""
+    cluster, stack = plan.one(HyperPodCluster), plan.one(HyperPodStack)
+    if cluster is not None:
+        yield _request(cluster)
+    if stack is not None:
+        yield _stack(stack)
+        path = f"{FOLDER}/lifecycle/{ON_CREATE}"
+        yield Artifact(path=path, at=stack.at, text=LIFECYCLE_SCRIPT, format="shell")
+
+
+def _request(cluster: HyperPodCluster) -> Artifact:
+    body = given(
+        ClusterName=cluster.name,
+        Orchestrator={"Eks": {"ClusterArn": cluster.eks}},
+        NodeRecovery=cluster.recovery,
+        VpcConfig={
+            "SecurityGroupIds": list(cluster.security_groups),
+            "Subnets": list(cluster.subnets),
+        },
+        InstanceGroups=GROUPS,
+        Tags=tag_list(cluster.tags) or None,
+    )
+    places: Places = {
+        ("NodeRecovery",): cluster.where("recovery"),
+        ("VpcConfig",): cluster.where("subnets"),
+        ("Tags",): cluster.where("tags"),
+    }
+    return Artifact(body, f"{FOLDER}/create-cluster.json", cluster.at, places, format="hyperpod")
+
+
+# SageMaker developer guide, sagemaker-hyperpod-prerequisites-iam: what the role needs where its nodes are in a VPC of
+# the account and in a cluster of EKS. Three policies of AWS have the rights of the CNI plugin, of the kubelet (that of
+# Pod Identity too) and of images; the rest is allowed here.
+_POLICIES = (
+    "AmazonSageMakerClusterInstanceRolePolicy",
+    "AmazonEKSWorkerNodePolicy",
+    "AmazonEKS_CNI_Policy",
+    "AmazonEC2ContainerRegistryPullOnly",
+)
+_SHARE = ("ec2:CreateNetworkInterfacePermission", "ec2:DeleteNetworkInterfacePermission")
+_SEE = (
+    *("ec2:DescribeDhcpOptions", "ec2:DescribeSecurityGroups", "ec2:DescribeSubnets"),
+    "ec2:DescribeVpcs",
+)
+
+
+def _stack(stack: HyperPodStack) -> Artifact:
+    """The role of all nodes, and the bucket of what they run when they are made."""
+    owner = f"arn:{stack.partition}:ec2:{stack.region}:{stack.account}"
+    statements = [_allowed(_SHARE, f"{owner}:network-interface/*"), _allowed(_SEE, "*")]
+    trust = {
+        "Version": "2012-10-17",
+        "Statement": [
+            {
+                "Effect": "Allow",
+                "Principal": {"Service": "sagemaker.amazonaws.com"},
+                "Action": "sts:AssumeRole",
+            }
+        ],
+    }
+    policy = {"Version": "2012-10-17", "Statement": statements}
+    resources: dict[str, Any] = {
+        "Role": {
+            "Type": "AWS::IAM::Role",
+            "Properties": given(
+                RoleName=stack.role,
+                AssumeRolePolicyDocument=trust,
+                ManagedPolicyArns=[arn_of(name, stack.partition) for name in _POLICIES],
+                Policies=[{"PolicyName": "nodes", "PolicyDocument": policy}],
+                Tags=tag_list(stack.tags) or None,
+            ),
+        },
+        "Scripts": {"Type": "AWS::S3::Bucket", "Properties": _bucket(stack)},
+    }
+    body = template(f"What the nodes of HyperPod cluster {stack.cluster} need", resources)
+    return Artifact(body, f"{STACKS}/hyperpod.yaml", stack.at, format="cloudformation")
+
+
+def _allowed(actions: Iterable[str], resource: str) -> dict[str, Any]:
+    return {"Effect": "Allow", "Action": list(actions), "Resource": resource}
+
+
+def _bucket(stack: HyperPodStack) -> dict[str, Any]:
+    public = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets")
+    encryption = {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}
+    return given(
+        BucketName=stack.bucket,
+        BucketEncryption={"ServerSideEncryptionConfiguration": [encryption]},
+        OwnershipControls={"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]},
+        PublicAccessBlockConfiguration=dict.fromkeys(public, True),
+        VersioningConfiguration={"Status": "Enabled"},
+        Tags=tag_list(stack.tags) or None,
+    )

@@ -1,0 +1,1 @@
+"""Files that only HyperPod has."""

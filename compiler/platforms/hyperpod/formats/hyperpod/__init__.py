@@ -1,0 +1,85 @@
+"""Requests of SageMaker HyperPod: CreateCluster, or the parts of which ours is made, and those of task governance.
+
+``structure`` has their keys, ``whole`` puts the parts together, ``checks`` holds what SageMaker says of several keys,
+and ``reading`` reads it back. Source: botocore 1.44.5, sagemaker/2017-07-24.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from compiler.diagnostics import Diagnostic
+from compiler.formats import Setting
+from compiler.manifest import placeholder
+from compiler.output.artifact import Artifact
+from compiler.output.body import at
+from compiler.plan import PlanNode
+from compiler.platforms.hyperpod.formats.hyperpod.checks import checked
+from compiler.platforms.hyperpod.formats.hyperpod.reading import nodes
+from compiler.platforms.hyperpod.formats.hyperpod.structure import kind_of, structure
+from compiler.platforms.hyperpod.formats.hyperpod.whole import Whole, wholes
+from compiler.verify.fault import Fault
+from compiler.verify.verifier import diagnostic
+from compiler.verify.walk import walk
+
+__all__ = ["LATE", "TAGS", "hinted", "lifted", "parts", "recognised", "verified", "written"]
+
+LATE = False
+MACHINES = True
+TAGS: Mapping[str, str] = {}
+_KEY = re.compile(
+    r"""^\s*["']?(?:InstanceGroups|InstanceGroupName|SchedulerConfig|ComputeQuotaConfig)["']?\s*:""",
+    re.MULTILINE,
+)
+
+
+def verified(artifacts: Sequence[Artifact], setting: Setting) -> list[Diagnostic]:
+    """Everything that SageMaker would refuse, as far as the request itself shows it."""
+    return [
+        diagnostic(*whole.place(fault)) for whole in wholes(artifacts) for fault in _faults(whole)
+    ]
+
+
+def _faults(whole: Whole) -> list[Fault]:
+    shape = [
+        fault for fault in walk(structure(whole.kind), whole.body) if not _is_open(whole, fault)
+    ]
+    return [*shape, *checked(whole.kind, whole.body)]
+
+
+def _is_open(whole: Whole, fault: Fault) -> bool:
+    """Whether a fault is about a value that is filled in later."""
+    if fault.key:
+        return False
+    value = at(whole.body, *fault.path)
+    return isinstance(value, str) and placeholder(value)
+
+
+def lifted(artifacts: Sequence[Artifact], *, closed: bool) -> Iterable[PlanNode]:
+    """The cluster, and its instance groups."""
+    for whole in wholes(artifacts):
+        yield from nodes(whole)
+
+
+def hinted(text: str) -> bool:
+    """Whether a text has the keys of a request."""
+    return _KEY.search(text) is not None
+
+
+def recognised(body: Any) -> bool:
+    """Whether a document is a request of HyperPod."""
+    return bool(kind_of(body))
+
+
+def parts(artifact: Artifact) -> Iterable[tuple[str, bool]]:
+    """A request is judged as a whole."""
+    yield kind_of(artifact.body) or "ClusterRequest", True
+
+
+def written(artifact: Artifact) -> bytes:
+    """One JSON object over several lines."""
+    text = json.dumps(artifact.body, indent=1, ensure_ascii=False)
+    return f"{text}\n".encode()

@@ -1,0 +1,50 @@
+"""HyperPod as a launcher of the nodes of a pool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.context import Context
+from compiler.core.pools.pools import Pool
+from compiler.core.pools.spec import NodePool
+from compiler.plan.base import PlanNode
+from compiler.platforms.eks.settings.launcher import NoCommands, PoolLauncher, Refused
+from compiler.platforms.hyperpod.groups.plan import HEALTH, SCHEDULABLE
+
+
+class HyperPod(PoolLauncher):
+    """The launcher of every pool of a cluster of HyperPod. Its nodes have no labels of Karpenter."""
+
+    name = "HyperPod"
+    place = 0
+    code = "RES320"
+    no_commands = NoCommands(
+        "nodes of HyperPod run no commands of ours when they boot",
+        "remove it: over TCP every node mounts it",
+    )
+    huge_pages = False
+    ages = False
+    disks = "SageMaker developer guide, sagemaker-hyperpod-eks"
+    of_ec2 = False
+    scripts = "hyperpod"
+    own_label = True
+    protection = {}
+    instance_labels = False
+    ready_labels = {HEALTH: SCHEDULABLE}
+    untested = "it is an instance group of HyperPod, which tests its nodes by `deepHealthChecks`"
+
+    def launches(self, context: Context, pool: NodePool) -> bool:
+        return True
+
+    def refused(self, context: Context, pool: Pool) -> Iterator[Refused]:
+        from compiler.platforms.hyperpod.groups.groups import refused
+
+        yield from refused(context, pool)
+
+    def nodes(self, context: Context, pool: Pool) -> Iterator[PlanNode]:
+        from compiler.platforms.hyperpod.groups.groups import instance_group
+
+        yield instance_group(context, pool)
+
+
+LAUNCHER = HyperPod()

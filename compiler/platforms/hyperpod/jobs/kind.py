@@ -1,0 +1,81 @@
+"""PyTorchJob on HyperPod: the kind whose jobs HyperPod resumes when it has replaced a node.
+
+A failure has one owner. The training operator restarts a pod whose program failed, so often as ``backoffLimit`` says;
+HyperPod restarts the job when it takes a node away, so often as ``job-max-retry-count`` says. torchrun itself restarts
+nothing on accelerators. Source: SageMaker developer guide, sagemaker-hyperpod-eks-resiliency-auto-resume;
+aws/sagemaker-hyperpod-cli 011ca92, helm_chart/readme.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from compiler.core.jobs.retrying import job_retries
+from compiler.platforms.eks.jobs.kinds import kinds as kinds_of_eks
+from compiler.platforms.eks.jobs.kinds.pytorch_job import PyTorchJob
+
+if TYPE_CHECKING:
+    from compiler.context import Context
+    from compiler.core.jobs.job import Job, Kind
+
+AUTO_RESUME = "sagemaker.amazonaws.com/enable-job-auto-resume"
+MOST_RETRIES = "sagemaker.amazonaws.com/job-max-retry-count"
+RESUMED_IN = "kubeflow"
+RESUMED_PREFIX = "hyperpod"
+_SOURCE = "SageMaker developer guide, sagemaker-hyperpod-eks-resiliency-auto-resume"
+
+
+def resumes_in(namespace: str) -> bool:
+    """Whether HyperPod resumes jobs of a namespace."""
+    return namespace == RESUMED_IN or namespace.startswith(RESUMED_PREFIX)
+
+
+class ResumedPyTorchJob(PyTorchJob):
+    """A PyTorchJob that HyperPod starts again when it has replaced a node of it."""
+
+    leaves_broken_nodes = True
+
+    def annotations(self, job: Job) -> Mapping[str, str]:
+        retries = job_retries(job)
+        if not retries:
+            return {}
+        return {AUTO_RESUME: "true", MOST_RETRIES: str(retries)}
+
+    def check(self, context: Context, job: Job) -> None:
+        super().check(context, job)
+        retries = job_retries(job)
+        if not retries or resumes_in(job.namespace):
+            return
+        at = job.at
+        if job.spec.namespace is not None:
+            at = job.at / "namespace"
+        context.fault(
+            "RES321",
+            f"job `{job.spec.name}` is in namespace `{job.namespace}`, in which HyperPod resumes no job",
+            at,
+            f"write a namespace whose name begins with `{RESUMED_PREFIX}`, like `hyperpod-ns-research`, or "
+            "`retries: 0`",
+            source=_SOURCE,
+        )
+
+    def explain(self, context: Context, job: Job) -> None:
+        super().explain(context, job)
+        retries = job_retries(job)
+        if retries:
+            context.derive(
+                job.target,
+                "autoResume",
+                f"on, {retries} times",
+                "HyperPod starts the job again when it has replaced a node; the job resumes from its checkpoint",
+                _SOURCE,
+            )
+
+
+RESUMED = ResumedPyTorchJob()
+
+
+def kinds() -> Mapping[str, Kind]:
+    """What runs a job: first the kind that HyperPod resumes, then the others of EKS."""
+    others = {name: kind for name, kind in kinds_of_eks().items() if name != RESUMED.name}
+    return {RESUMED.name: RESUMED, **others}

@@ -1,0 +1,52 @@
+"""What the report says of HyperPod on EKS: what its instance groups cost, and how sick nodes are replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from compiler.core.pools.spec import PoolsSection
+from compiler.plan.units import Duration
+from compiler.platforms.eks import report as of_eks
+from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
+from compiler.report.bill import Item
+from compiler.report.markdown import table
+from compiler.report.subject import Subject
+
+__all__ = ["REPAIR", "costs", "repair"]
+
+# AWS documents no time until a sick node is replaced: as long as EKS takes.
+REPAIR: Duration = of_eks.REPAIR
+
+
+def costs(subject: Subject) -> Iterator[Item]:
+    """What is paid beside storage. Instances of HyperPod have prices of their own (``ml.`` types), which are not
+    known here."""
+    groups = {pool.name for pool in PoolsSection.of(subject.spec).node_pools}
+    for item in of_eks.costs(subject):
+        if item.node and item.name in groups:
+            named = ", ".join(f"ml.{name}" for name in item.what.split(", "))
+            yield replace(item, what=named, usd=None, prices=(), block=None)
+        else:
+            yield item
+
+
+def repair(subject: Subject) -> Iterator[str]:
+    """Whether sick nodes are replaced by themselves."""
+    cluster = subject.plan.one(HyperPodCluster)
+    rows = [(pool.name, str(pool.nodes.max)) for pool in PoolsSection.of(subject.spec).node_pools]
+    if cluster is None or not rows:
+        return
+    yield from ("## Repair of nodes", "")
+    if cluster.recovery == "Automatic":
+        yield (
+            "HyperPod's agent watches nodes and reboots or replaces sick ones (`NodeRecovery: Automatic`); "
+            "a job with retries starts again on others."
+        )
+    else:
+        yield (
+            "HyperPod's agent marks nodes that are sick and leaves them (`NodeRecovery: None`): replace them by "
+            "`aws sagemaker batch-replace-cluster-nodes`."
+        )
+    yield ""
+    yield from table(("instance group", "nodes:"), rows)

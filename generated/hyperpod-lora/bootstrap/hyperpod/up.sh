@@ -1,0 +1,159 @@
+# Written by trainyard as bootstrap/hyperpod/up.sh. Do not edit: edit the spec, then run `trainyard compile`.
+# Makes the nodes of cluster hyperpod-lora, or changes them to what this folder says. Every step may be run again: what is there stays.
+# The cluster of EKS comes first: bash ../up.sh runs this script as its step `nodes`. With credentials for account 111122223333:
+#   bash up.sh               every step, in order
+#   bash up.sh --from STEP   the steps from one on
+#   bash up.sh --dry-run     asks AWS and the cluster, changes nothing, and prints what it would run
+#   bash up.sh --list        the steps
+#   bash up.sh --config      the request as SageMaker gets it
+set -euo pipefail
+cluster=hyperpod-lora region=us-west-2 account=111122223333
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+export AWS_PAGER='' AWS_REGION=$region AWS_DEFAULT_REGION=$region
+dry='' from='' reached=''
+
+fail() { printf '%s\n' "$@" >&2; exit 1; }
+run() {
+  echo "  + $*"
+  [ -n "$dry" ] || "$@"
+}
+# A question, whose failure ends the script; a dry run goes on, as what it asks for may not be there yet.
+ask() { if [ -n "$dry" ]; then "$@" 2>/dev/null || true; else "$@"; fi; }
+there() { "$@" >/dev/null 2>&1; }
+# Waits until a command succeeds: wait_for WHAT MINUTES WHAT_TO_DO_THEN COMMAND...
+wait_for() {
+  local what=$1 minutes=$2 help=$3 tries said=''
+  shift 3
+  [ -z "$dry" ] || { echo "  would wait for $what, $minutes minutes at most"; return 0; }
+  tries=$((minutes * 3))
+  until "$@"; do
+    [ -n "$said" ] || { echo "  waiting for $what, $minutes minutes at most"; said=1; }
+    tries=$((tries - 1))
+    [ "$tries" -gt 0 ] || fail "$what: not within $minutes minutes" "$help" "then: bash $0 $again --from $step"
+    sleep "${POLL_SECONDS:-20}"
+  done
+}
+stack_status() { aws cloudformation describe-stacks --stack-name "$1" --query 'Stacks[0].StackStatus' --output text 2>/dev/null; }
+stack_rests() {
+  case $(stack_status "$1") in REVIEW_IN_PROGRESS) return 0 ;; *_IN_PROGRESS) return 1 ;; *) return 0 ;; esac
+}
+# A stack may be half made, by a run that was stopped: what is under way ends first.
+settle() { wait_for "the end of what stack $1 is doing" 60 "look at its events in CloudFormation" stack_rests "$1"; }
+delete_stack() {
+  settle "$1"
+  there aws cloudformation describe-stacks --stack-name "$1" || return 0
+  run aws cloudformation delete-stack --stack-name "$1"
+  run aws cloudformation wait stack-delete-complete --stack-name "$1" ||
+    fail "stack $1 was not deleted" "its events say what holds it: aws cloudformation describe-stack-events --stack-name $1" \
+      "then: bash $0 $again --from $step"
+}
+again=''
+programs=(aws jq kubectl)
+steps=(
+  "stack|the role of the nodes, and the bucket of what they run when they are made"
+  "scripts|lifecycle scripts, in the bucket"
+  "chart|HyperPod's agents and operators, which Flux brings"
+  "cluster|the instance groups (20 minutes or more): from here on their nodes are paid"
+  "accept|every node is in the cluster, and HyperPod lets jobs run on it"
+)
+
+# The request: the parts of groups in the place of their variable, with the security group that eksctl has made.
+config() {
+  local group
+  group=$(aws eks describe-cluster --name "$cluster" --query cluster.resourcesVpcConfig.clusterSecurityGroupId --output text) ||
+    fail "there is no cluster of EKS called $cluster" "make it first: bash ../up.sh"
+  jq --slurp '.' "$here"/groups/*.json | jq --arg group "$group" --slurpfile request "$here/create-cluster.json" \
+    '. as $groups | $request[0] | .InstanceGroups = $groups | walk(
+      if type == "object" then del(.["trainyard.dev/file"]) elif . == "${CLUSTER_SECURITY_GROUP}" then $group else . end)'
+}
+reach() { there kubectl get namespace kube-system || run aws eks update-kubeconfig --name "$cluster"; }
+status() { aws sagemaker describe-cluster --cluster-name "$cluster" --query ClusterStatus --output text 2>/dev/null || true; }
+
+step_stack() {
+  settle "trainyard-$cluster-hyperpod"
+  run aws cloudformation deploy --stack-name "trainyard-$cluster-hyperpod" --template-file "$here/../stacks/hyperpod.yaml" \
+    --capabilities CAPABILITY_NAMED_IAM --no-fail-on-empty-changeset --tags "trainyard-part-of=$cluster"
+}
+
+# Each version of the scripts has a place of its own: nodes that run are as they were made.
+step_scripts() { run aws s3 sync "$here/lifecycle" s3://sagemaker-hyperpod-lora-111122223333-us-west-2/lifecycle/15130aaa4c33/ --only-show-errors; }
+
+# HyperPod finds its agents in the cluster when it makes the first node.
+step_chart() {
+  reach
+  run kubectl wait --namespace=flux-system --for=condition=Ready --timeout=15m helmrelease/dependencies ||
+    fail "HyperPod's chart is not installed" "why: kubectl describe --namespace=flux-system helmrelease/dependencies" "then: bash $0 --from chart"
+}
+
+rests() { case $(status) in Creating | Updating | SystemUpdating | RollingBack | Deleting) return 1 ;; *) return 0 ;; esac; }
+is_in_service() {
+  case $(status) in
+    InService) return 0 ;;
+    Failed) fail "the cluster is Failed" "why: aws sagemaker describe-cluster --cluster-name $cluster --query FailureMessage" ;;
+    *) return 1 ;;
+  esac
+}
+step_cluster() {
+  local request
+  wait_for "the end of what the cluster is doing" 60 "aws sagemaker describe-cluster --cluster-name $cluster says how far it is" rests
+  [ -z "$dry" ] || { echo "  would make or change the cluster"; return 0; }
+  request=$(config)
+  if [ -z "$(status)" ]; then
+    aws sagemaker create-cluster --cli-input-json "$request"
+  else
+    aws sagemaker update-cluster --cli-input-json "$(jq 'del(.VpcConfig, .Tags)' <<< "$request")"
+  fi
+  wait_for "cluster $cluster to be in service" 180 "aws sagemaker list-cluster-nodes --cluster-name $cluster says what each node does" is_in_service
+}
+
+wanted() { jq --slurp 'map(.InstanceCount) | add' "$here"/groups/*.json; }
+ready() {
+  local has
+  has=$(kubectl get nodes --selector=sagemaker.amazonaws.com/node-health-status=Schedulable --no-headers 2>/dev/null |
+    awk '$2 == "Ready"' | wc -l)
+  [ "$has" -ge "$(wanted)" ]
+}
+step_accept() {
+  reach
+  wait_for "$(wanted) nodes on which jobs may run" 180 "kubectl get nodes --label-columns=sagemaker.amazonaws.com/node-health-status shows them" ready
+}
+
+list() { local each; for each in "${steps[@]}"; do printf '%-10s %s\n' "${each%%|*}" "${each#*|}"; done; }
+# Reads the whole list: with `-q` grep may close the pipe before all of it is written, which ends the script.
+known() { list | grep "^$1 " >/dev/null; }
+checked() {
+  local program id
+  for program in "${programs[@]}"; do
+    command -v "$program" >/dev/null || fail "this needs $program, which is not on the PATH"
+  done
+  id=$(aws sts get-caller-identity --query Account --output text) || fail "AWS does not know who calls: set credentials for account $account"
+  [ "$id" = "$account" ] || fail "the credentials are those of account $id, and the cluster is one of account $account"
+}
+main() {
+  local each
+  checked
+  for each in "${steps[@]}"; do
+    step=${each%%|*}
+    [ -z "$from" ] || [ "$step" = "$from" ] || [ -n "$reached" ] || continue
+    reached=1
+    echo "== $step: ${each#*|}"
+    "step_$step"
+  done
+}
+
+while [ $# -gt 0 ]; do
+  case $1 in
+    --list) list; exit 0 ;;
+    --config) config; exit 0 ;;
+    --help) sed -n '/^# Makes/,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; echo; list; exit 0 ;;
+    --dry-run) dry=1 ;;
+    --from)
+      from=${2:-}
+      known "$from" || { echo "there is no step $from; the steps:" >&2; list >&2; exit 2; }
+      shift
+      ;;
+    *) echo "there is no option $1: --from STEP, --dry-run, --list, --config, --help; the steps:" >&2; list >&2; exit 2 ;;
+  esac
+  shift
+done
+main

@@ -1,0 +1,112 @@
+"""A small cluster of HyperPod, and what the compiler makes of it."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from compiler.driver import check
+from compiler.formats import written
+from compiler.outcome import Compilation, Options
+
+SUBNETS = [
+    {"id": "subnet-0a1b2c3d4e5f60718", "zone": "us-west-2a", "cidr": "10.0.0.0/18"},
+    {"id": "subnet-0a1b2c3d4e5f60719", "zone": "us-west-2b", "cidr": "10.0.64.0/18"},
+]
+NETWORK = {"existing": {"vpc": "vpc-0a1b2c3d4e5f60718", "subnets": SUBNETS}}
+FSX = {"id": "fs-0a1b2c3d4e5f60718", "mountName": "abcdefgh", "size": "4800Gi", "version": "2.15"}
+PLAN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p4-december"
+BASE: dict[str, Any] = {
+    "account": "111122223333",
+    "region": "us-west-2",
+    "network": NETWORK,
+    "platform": {"hyperPod": {}},
+    "nodePools": [
+        {"name": "a100", "instanceTypes": ["p4d.24xlarge"], "zones": ["us-west-2b"], "nodes": 4}
+    ],
+    "storage": [{"name": "work", "fsxLustre": {"existing": FSX}}],
+    "queues": [
+        {
+            "name": "research",
+            "namespaces": ["hyperpod-ns-research"],
+            "quota": [{"pool": "a100", "nodes": 4}],
+        }
+    ],
+    "jobs": [
+        {
+            "name": "train",
+            "nodes": 4,
+            "image": "registry.test/train:1.0",
+            "torchVersion": "2.12",
+            "command": ["torchrun", "t.py"],
+            "mounts": [{"storage": "work", "path": "/work"}],
+            "checkpoint": {"path": "/work/train", "every": "30m"},
+            "timeout": "72h",
+            "retries": 2,
+        }
+    ],
+}
+
+
+def spec(**parts: Any) -> dict[str, Any]:
+    """The small cluster with other parts; ``None`` leaves one out. ``job``, ``pool``, ``own`` and ``eks`` change its
+    one of each."""
+    body = copy.deepcopy(BASE)
+    body["jobs"][0] |= parts.pop("job", {})
+    body["nodePools"][0] |= parts.pop("pool", {})
+    body["platform"]["hyperPod"] |= parts.pop("own", {})
+    if "eks" in parts:
+        body["platform"]["eks"] = parts.pop("eks")
+    body |= parts
+    return {
+        "apiVersion": "trainyard.dev/v1alpha1",
+        "kind": "TrainingCluster",
+        "metadata": {"name": "lab"},
+        "spec": {key: value for key, value in body.items() if value is not None},
+    }
+
+
+def compiled(data: dict[str, Any], folder: Path) -> Compilation:
+    """What the passes make of a spec."""
+    file = folder / "spec.yaml"
+    file.write_text(yaml.safe_dump(data, sort_keys=False))
+    outcome = check([file], Options(hold=False))
+    assert outcome.compilations, outcome.diagnostics
+    return outcome.compilations[0]
+
+
+def codes(data: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
+    """The code and the place of each finding."""
+    return [(fact.code, str(fact.at)) for fact in compiled(data, folder).diagnostics]
+
+
+def errors(done: Compilation) -> list[str]:
+    """The errors among what was found."""
+    return [fact.code for fact in done.diagnostics if fact.severity.name == "ERROR"]
+
+
+def files(done: Compilation) -> dict[str, str]:
+    """The text of each file, by its path in the cluster's folder, but of pages and scripts."""
+    late = ("markdown", "shell")
+    return {
+        artifact.path: written(artifact).decode()
+        for artifact in done.artifacts
+        if artifact.format not in late
+    }
+
+
+def request_of(done: Compilation) -> dict[str, Any]:
+    """The whole request, as the bootstrap puts it together."""
+    texts = files(done)
+    folder = "bootstrap/hyperpod"
+    whole: dict[str, Any] = json.loads(texts[f"{folder}/create-cluster.json"])
+    whole["InstanceGroups"] = [
+        json.loads(text) for path, text in texts.items() if path.startswith(f"{folder}/groups/")
+    ]
+    filled = json.dumps(whole).replace("${CLUSTER_SECURITY_GROUP}", "sg-0a1b2c3d4e5f60718")
+    request: dict[str, Any] = json.loads(filled)
+    return request

@@ -1,0 +1,219 @@
+"""The request, the chart and the jobs: what is written, and that it says what the spec said."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import botocore.session
+import pytest
+import yaml
+from botocore.validate import ParamValidator
+from builders import ROOT
+from jsonschema import Draft7Validator
+
+from compiler.catalog import hyperpod, load_catalog
+from compiler.driver import check
+from compiler.formats import lifted
+from compiler.outcome import Compilation, Options
+from compiler.platforms.eks.flux.plan import GitSource, HelmRelease
+from compiler.platforms.eks.nodes.plan import NodePool
+from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
+from compiler.platforms.hyperpod.groups.plan import InstanceGroup
+from compiler.platforms.hyperpod.groups.share import reserved_cpu, reserved_memory_mib
+from tests.platforms.hyperpod.clusters import PLAN, compiled, errors, files, request_of, spec
+
+SPEC = ROOT / "specs" / "hyperpod-lora.yaml"
+SHARED = ROOT.parent / "shared" / "aws" / "hyperpod"
+FORMS: list[dict[str, Any]] = [
+    {},
+    {"own": {"deepHealthChecks": ["InstanceStress", "InstanceConnectivity"], "threadsPerCore": 1}},
+    {"own": {"trainingPlans": {"a100": PLAN}, "nodeRecovery": "None"}},
+    {"pool": {"capacity": {"spot": {}}, "rootVolume": {"size": "500Gi"}}, "tags": {"team": "a"}},
+    {
+        "pool": {
+            "labels": {"example.com/team": "research"},
+            "taints": [{"key": "example.com/team", "value": "research", "effect": "NoSchedule"}],
+        }
+    },
+    {"eks": {"version": "1.33", "admins": ["arn:aws:iam::111122223333:role/platform"]}},
+]
+
+
+def example() -> Compilation:
+    return check([SPEC], Options(hold=False)).compilations[0]
+
+
+def model(name: str) -> Any:
+    return botocore.session.get_session().get_service_model("sagemaker").shape_for(name)
+
+
+@pytest.mark.parametrize("parts", FORMS)
+def test_what_is_written_says_what_was_resolved(parts: dict[str, Any], tmp_path: Path) -> None:
+    done = compiled(spec(**parts), tmp_path)
+    assert errors(done) == []
+    assert done.plan is not None
+    read = lifted(done.artifacts, closed=True)
+    for kind in (HyperPodCluster, InstanceGroup):
+        ours = {node.name: node for node in done.plan.of(kind)}
+        theirs = {node.name: node for node in read.of(kind)}
+        assert ours
+        assert {name: _as_carried(node) for name, node in ours.items()} == theirs
+
+
+def _as_carried(node: Any) -> Any:
+    """No request says the zone of a subnet."""
+    if not isinstance(node, InstanceGroup):
+        return node
+    known = tuple(each for each in node.requirements if not each.key.endswith("/zone"))
+    return replace(node, requirements=known)
+
+
+@pytest.mark.parametrize("parts", FORMS)
+def test_botocore_and_the_model_of_the_api_take_the_request(
+    parts: dict[str, Any], tmp_path: Path
+) -> None:
+    request = request_of(compiled(spec(**parts), tmp_path))
+    report = ParamValidator().validate(request, model("CreateClusterRequest"))
+    assert not report.has_errors(), report.generate_report()
+    changed = {key: request[key] for key in request.keys() - {"VpcConfig", "Tags"}}
+    report = ParamValidator().validate(changed, model("UpdateClusterRequest"))
+    assert not report.has_errors(), report.generate_report()
+    file = SHARED / "CreateCluster.schema.json"
+    if not file.exists():
+        pytest.skip("the schema is not there")
+    schema = json.loads(re.sub(r"\\\\p\{[LNZ]\}", r"\\\\w", file.read_text()))
+    assert [fault.message for fault in Draft7Validator(schema).iter_errors(request)] == []
+
+
+def test_the_types_are_those_of_the_api() -> None:
+    assert {hyperpod.ml_name(name) for name in hyperpod.types()} == set(
+        model("ClusterInstanceType").enum
+    )
+    assert set(map(hyperpod.ec2_name, model("ClusterInstanceType").enum)) == hyperpod.types()
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
+def test_the_bootstrap_puts_the_request_together(tmp_path: Path) -> None:
+    """As the test does, with the security group that AWS answers with."""
+    done = check([SPEC], Options(hold=False)).compilations[0]
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "aws").write_text("#!/bin/sh\necho sg-0a1b2c3d4e5f60718\n")
+    (programs / "aws").chmod(0o755)
+    script = ROOT / "generated" / "hyperpod-lora" / "bootstrap" / "hyperpod" / "up.sh"
+    path = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    ran = subprocess.run(
+        ["bash", str(script), "--config"], env=path, capture_output=True, text=True, check=True
+    )
+    assert json.loads(ran.stdout) == request_of(done)
+
+
+@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="shellcheck is not installed")
+def test_shellcheck_finds_nothing(tmp_path: Path) -> None:
+    done = example()
+    paths = []
+    for artifact in done.artifacts:
+        if artifact.format == "shell" and "/hyperpod/" in artifact.path:
+            file = tmp_path / Path(artifact.path).name
+            file.write_text(artifact.content)
+            paths.append(str(file))
+    assert len(paths) == 3
+    # As in the scripts of EKS: what the shared steps set, and not all scripts use.
+    ran = subprocess.run(
+        ["shellcheck", "-s", "bash", "--exclude=SC2034", *paths], capture_output=True, text=True
+    )
+    assert ran.stdout == ""
+
+
+def test_a_job_is_resumed_on_healthy_nodes(tmp_path: Path) -> None:
+    texts = files(compiled(spec(), tmp_path))
+    (text,) = [text for path, text in texts.items() if path.startswith("jobs/")]
+    job = yaml.safe_load(text)
+    assert job["kind"] == "PyTorchJob"
+    assert job["metadata"]["namespace"] == "hyperpod-ns-research"
+    annotations = job["metadata"]["annotations"]
+    assert annotations["sagemaker.amazonaws.com/enable-job-auto-resume"] == "true"
+    assert annotations["sagemaker.amazonaws.com/job-max-retry-count"] == "2"
+    assert job["spec"]["runPolicy"]["backoffLimit"] == 8
+    for role in job["spec"]["pytorchReplicaSpecs"].values():
+        assert role["restartPolicy"] == "OnFailure"
+        pod = role["template"]["spec"]
+        assert pod["nodeSelector"] == {
+            "trainyard.dev/pool": "a100",
+            "sagemaker.amazonaws.com/node-health-status": "Schedulable",
+        }
+        env = {each["name"]: each.get("value") for each in pod["containers"][0]["env"]}
+        assert env["PET_MAX_RESTARTS"] == "0"
+
+
+def test_without_retries_nothing_is_resumed(tmp_path: Path) -> None:
+    queues = [{"name": "q", "namespaces": ["team-a"], "quota": [{"pool": "a100", "nodes": 4}]}]
+    done = compiled(spec(job={"retries": 0}, queues=queues), tmp_path)
+    assert errors(done) == []
+    (text,) = [text for path, text in files(done).items() if path.startswith("jobs/")]
+    assert "auto-resume" not in text
+
+
+def test_hyperpod_s_chart_comes_at_a_commit_with_what_eks_lacks(tmp_path: Path) -> None:
+    done = compiled(spec(), tmp_path)
+    assert done.plan is not None
+    releases = {node.name: node for node in done.plan.of(HelmRelease)}
+    chart = releases["dependencies"]
+    assert chart.git
+    assert chart.target == "kube-system"
+    assert chart.values["nvidia-device-plugin"] == {"devicePlugin": {"enabled": False}}
+    assert {"nvidia-device-plugin", "aws-efa-k8s-device-plugin", "kueue"} <= releases.keys()
+    assert releases.keys().isdisjoint({"karpenter", "karpenter-crd", "eks-node-monitoring-agent"})
+    assert not done.plan.of(NodePool)
+    (source,) = [node for node in done.plan.of(GitSource) if node.name == chart.source]
+    assert re.fullmatch(r"[0-9a-f]{40}", source.commit)
+
+
+def test_the_plugin_of_efa_comes_to_nodes_by_hyperpod_s_names(tmp_path: Path) -> None:
+    done = compiled(spec(), tmp_path)
+    assert done.plan is not None
+    (plugin,) = [
+        node for node in done.plan.of(HelmRelease) if node.name == "aws-efa-k8s-device-plugin"
+    ]
+    named = plugin.values["supportedInstanceLabels"]["values"]
+    assert "ml.p4d.24xlarge" in named
+    assert "ml.g5.xlarge" not in named
+    assert all(name.startswith("ml.") for name in named)
+
+
+def test_kubernetes_is_the_newest_that_hyperpod_takes(tmp_path: Path) -> None:
+    texts = files(compiled(spec(), tmp_path))
+    assert 'version: "1.34"' in texts["bootstrap/eksctl.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("name", "cpu", "memory"),
+    [("g5.2xlarge", 7.01, 24.98), ("g5.8xlarge", 29.57, 104.66), ("p4d.24xlarge", 89.73, 1056.98)],
+)
+def test_what_is_left_of_a_node_is_what_hyperpod_s_command_line_counts_with(
+    name: str, cpu: float, memory: float
+) -> None:
+    instance = load_catalog().instance_types[name]
+    assert (instance.vcpus * 1000 - reserved_cpu(instance.vcpus)) / 1000 == pytest.approx(cpu)
+    left = instance.memory_mib - reserved_memory_mib(instance.memory_mib)
+    assert left / 1024 == pytest.approx(memory, abs=0.01)
+
+
+def test_two_pools_are_two_files(tmp_path: Path) -> None:
+    """So that two branches that add one never meet, and the request names neither."""
+    more = {"name": "l40s", "instanceTypes": ["g6e.48xlarge"], "zones": ["us-west-2a"], "nodes": 2}
+    one = files(compiled(spec(), tmp_path))
+    data = spec()
+    data["spec"]["nodePools"].append(more)
+    two = files(compiled(data, tmp_path))
+    folder = "bootstrap/hyperpod"
+    assert two.keys() - one.keys() >= {f"{folder}/groups/l40s.json"}
+    for path in (f"{folder}/create-cluster.json", f"{folder}/groups/a100.json"):
+        assert one[path] == two[path]

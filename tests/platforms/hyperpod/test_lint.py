@@ -1,0 +1,218 @@
+"""Requests of others: what SageMaker refuses, each at its line; and jobs that are judged against their groups."""
+
+from __future__ import annotations
+
+import copy
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import ROOT
+
+from compiler.linter import Linted, lint
+from compiler.outcome import Options
+
+CASES = ROOT.parent / "shared" / "cases"
+GROUP: dict[str, Any] = {
+    "InstanceGroupName": "gpu",
+    "InstanceType": "ml.g5.8xlarge",
+    "InstanceCount": 2,
+    "ExecutionRole": "arn:aws:iam::111122223333:role/hyperpod",
+    "LifeCycleConfig": {"SourceS3Uri": "s3://sagemaker-lifecycle/base", "OnCreate": "on_create.sh"},
+}
+REQUEST: dict[str, Any] = {
+    "ClusterName": "research",
+    "Orchestrator": {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/research"}},
+    "NodeRecovery": "Automatic",
+    "VpcConfig": {
+        "SecurityGroupIds": ["sg-0a1b2c3d4e5f60718"],
+        "Subnets": ["subnet-0a1b2c3d4e5f60718"],
+    },
+    "InstanceGroups": [GROUP],
+}
+ELASTIC = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: elastic, namespace: kubeflow, labels: {kueue.x-k8s.io/queue-name: research}}
+spec:
+  elasticPolicy:
+    minReplicas: 1
+    maxReplicas: 4
+    rdzvBackend: c10d
+    maxRestarts: 3
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 2
+      restartPolicy: OnFailure
+      template:
+        spec:
+          nodeSelector: {sagemaker.amazonaws.com/node-health-status: Schedulable}
+          containers:
+            - name: pytorch
+              image: 111122223333.dkr.ecr.us-west-2.amazonaws.com/lora:1.0
+              command: [torchrun, train.py]
+              resources:
+                requests: {cpu: 6, memory: 24Gi, nvidia.com/gpu: 1}
+                limits: {cpu: 6, memory: 24Gi, nvidia.com/gpu: 1}
+"""
+
+
+def linted(folder: Path) -> Linted:
+    return lint([folder], Options(today=date(2026, 11, 24)))
+
+
+def found(folder: Path) -> list[tuple[str, int, str]]:
+    """The code, the line and the message of each finding."""
+    return [
+        (fact.code, fact.span.line if fact.span else 0, fact.message)
+        for fact in linted(folder).diagnostics
+    ]
+
+
+def line_of(text: str, part: str) -> int:
+    return text[: text.index(part)].count("\n") + 1
+
+
+def write(folder: Path, *changes: tuple[tuple[Any, ...], Any]) -> str:
+    """The request with other values, by their paths; returns its text."""
+    body = copy.deepcopy(REQUEST)
+    for path, value in changes:
+        node: Any = body
+        for key in path[:-1]:
+            node = node[key]
+        node[path[-1]] = value
+    text = json.dumps(body, indent=1)
+    (folder / "create-cluster.json").write_text(text)
+    return text
+
+
+def test_a_request_without_fault_is_judged(tmp_path: Path) -> None:
+    write(tmp_path)
+    done = linted(tmp_path)
+    assert done.diagnostics == []
+    assert "create-cluster.json" in str(list(tmp_path.iterdir()))
+
+
+_FIRST = ("InstanceGroups", 0)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "part", "message"),
+    [
+        (
+            (*_FIRST, "InstanceType"),
+            "g5.8xlarge",
+            '"InstanceType"',
+            "HyperPod has no instance type `g5.8xlarge`",
+        ),
+        (
+            (*_FIRST, "InstanceCount"),
+            "2",
+            '"InstanceCount"',
+            "a string where an integer is expected",
+        ),
+        ((*_FIRST, "InstanceCounts"), 2, '"InstanceCounts"', "unknown field `InstanceCounts`"),
+        (
+            (*_FIRST, "InstanceRequirements"),
+            {"InstanceTypes": ["ml.g5.8xlarge"]},
+            '"InstanceRequirements"',
+            "the group has both `InstanceType` and `InstanceRequirements`",
+        ),
+        (
+            (*_FIRST, "InstanceStorageConfigs"),
+            [{"EbsVolumeConfig": {"VolumeKmsKeyId": "k", "RootVolume": True, "VolumeSizeInGB": 9}}],
+            '"VolumeSizeInGB"',
+            "HyperPod says the size of a root volume itself",
+        ),
+        (
+            (*_FIRST, "LifeCycleConfig", "SourceS3Uri"),
+            "s3://team-lifecycle/base",
+            '"SourceS3Uri"',
+            "nodes may not read `s3://team-lifecycle/base`: AmazonSageMakerClusterInstanceRolePolicy "
+            "lets them read buckets whose names begin with `sagemaker-`",
+        ),
+        (
+            ("InstanceGroups",),
+            [GROUP, GROUP],
+            '"InstanceGroupName"',
+            "two instance groups are called `gpu`",
+        ),
+        (("Orchestrator", "Slurm"), {}, '"Orchestrator"', "the cluster has 2 orchestrators"),
+        (
+            ("AutoScaling",),
+            {"Mode": "Enable", "AutoScalerType": "Karpenter"},
+            '"AutoScaling"',
+            "nodes are scaled, and no `ClusterRole` adds and removes them",
+        ),
+        (("NodeRecovery",), "Auto", '"NodeRecovery"', "`Auto` is not one of `Automatic`, `None`"),
+    ],
+)
+def test_what_sagemaker_refuses_is_found_at_its_line(
+    path: tuple[Any, ...], value: Any, part: str, message: str, tmp_path: Path
+) -> None:
+    text = write(tmp_path, (path, value))
+    last = text.rindex(part)
+    line = text[:last].count("\n") + 1
+    lines = {at for _, at, said in found(tmp_path) if message in said}
+    assert line in lines, found(tmp_path)
+
+
+def test_requests_of_task_governance_are_judged(tmp_path: Path) -> None:
+    quota = {
+        "Name": "research",
+        "ClusterArn": "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghijkl",
+        "ComputeQuotaConfig": {
+            "ComputeQuotaResources": [{"InstanceType": "ml.g5.8xlarge", "Count": 2}],
+            "ResourceSharingConfig": {"Strategy": "Borrow"},
+        },
+        "ComputeQuotaTarget": {"TeamName": "research"},
+    }
+    (tmp_path / "quota.json").write_text(json.dumps(quota, indent=1))
+    ((code, line, message),) = found(tmp_path)
+    assert code.startswith("SCH")
+    assert line == line_of((tmp_path / "quota.json").read_text(), '"Strategy"')
+    assert "Borrow" in message
+
+
+def test_an_elastic_job_that_exceeds_its_groups_is_found_at_its_line(tmp_path: Path) -> None:
+    """Seed 004: up to four workers on two nodes of one GPU, admitted all or nothing."""
+    write(tmp_path)
+    (tmp_path / "job.yaml").write_text(ELASTIC)
+    codes = {(code, line) for code, line, _ in found(tmp_path)}
+    expected = {
+        ("LIM031", line_of(ELASTIC, "maxReplicas")),
+        ("LIM032", line_of(ELASTIC, "minReplicas")),
+    }
+    assert expected <= codes, codes
+
+
+@pytest.mark.skipif(not CASES.exists(), reason="the cases are not there")
+def test_the_faults_of_a_job_of_others_are_found_at_their_lines(tmp_path: Path) -> None:
+    """Seed 004, next to a cluster of ml.g5.2xlarge: more than a node has, `latest`, packages at start, no volume."""
+    write(tmp_path, ((*_FIRST, "InstanceType"), "ml.g5.2xlarge"))
+    text = (CASES / "seed004-pytorchjob-finetuning.yaml").read_text()
+    (tmp_path / "job.yaml").write_text(text)
+    codes = {(code, line) for code, line, _ in found(tmp_path)}
+    command = line_of(text, "- |")
+    expected = {
+        ("LIM002", line_of(text, 'cpu: "8"\n                  memory')),
+        (
+            "RUN013",
+            line_of(
+                text, "image: huggingface/transformers-pytorch-gpu:latest\n              image"
+            ),
+        ),
+        ("RUN020", command),
+        ("RUN039", command),
+    }
+    assert expected <= codes, codes
+
+
+def test_a_job_elsewhere_is_not_judged_against_a_request(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    write(tmp_path / "one")
+    (tmp_path / "two" / "job.yaml").write_text(ELASTIC)
+    assert "LIM031" not in {code for code, _, _ in found(tmp_path)}

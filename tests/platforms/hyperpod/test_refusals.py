@@ -1,0 +1,220 @@
+"""What HyperPod cannot do is an error at the line of the spec, and nothing is dropped in silence."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import document
+from pydantic import BaseModel
+
+from compiler.language.load import platform_of
+from compiler.language.schema import schema
+from compiler.language.whole import language
+from compiler.places import Document
+from compiler.platforms import EKS, HYPER_POD
+from compiler.platforms.hyperpod.differences import INSTEAD
+from compiler.spec.errors import inner_model, keys_of
+from tests.platforms.hyperpod.clusters import NETWORK, PLAN, codes, compiled, files, spec
+
+
+def _leads(model: type[BaseModel], keys: list[str]) -> bool:
+    first, *rest = keys
+    if first not in keys_of(model):
+        return False
+    if not rest:
+        return True
+    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    inner = inner_model(fields[first].annotation)
+    return inner is not None and _leads(inner, rest)
+
+
+@pytest.mark.parametrize("path", INSTEAD)
+def test_every_key_that_is_refused_is_one_of_the_language(path: str) -> None:
+    root = language(EKS).model_fields["spec"].annotation
+    assert root is not None
+    assert _leads(root, path.split("."))
+
+
+def test_every_key_of_eks_that_it_lacks_says_what_to_write_instead() -> None:
+    ours = set(keys_of(language(HYPER_POD).model_fields["spec"].annotation))
+    others = set(keys_of(language(EKS).model_fields["spec"].annotation))
+    assert others - ours <= INSTEAD.keys()
+
+
+def test_a_spec_may_say_what_its_cluster_of_eks_is() -> None:
+    assert platform_of(_document({"hyperPod": {}, "eks": {}})) is HYPER_POD
+    assert platform_of(_document({"eks": {}, "hyperPod": {}})) is HYPER_POD
+    assert platform_of(_document({"eks": {}})) is EKS
+
+
+def _document(platform: dict[str, Any]) -> Document:
+    return document(spec(platform=platform))
+
+
+def test_editors_take_no_two_platforms_that_stand_apart() -> None:
+    """`hyperPod` with `eks` is one, `parallelCluster` with any other is none."""
+    from jsonschema import Draft202012Validator
+
+    whole = schema("TrainingCluster")
+    reader = Draft202012Validator(whole)
+    for platform, is_one in (
+        ({"hyperPod": {}}, True),
+        ({"hyperPod": {}, "eks": {}}, True),
+        ({"parallelCluster": {}, "eks": {}}, False),
+        ({"parallelCluster": {}, "hyperPod": {}}, False),
+    ):
+        faults = [
+            fault
+            for fault in reader.iter_errors(spec(platform=platform))
+            if list(fault.absolute_path) == ["spec", "platform"]
+        ]
+        assert (not faults) is is_one, platform
+
+
+# A value of each key that HyperPod takes, where the key's own example does not fit the small cluster.
+_EXAMPLES: dict[str, Any] = {
+    "nodePools.instanceTypes": ["p4de.24xlarge"],
+    "nodePools.zones": ["us-west-2a"],
+    "nodePools.nodes": 8,
+    "nodePools.capacity": {"spot": {}},
+    "nodePools.rootVolume": {"size": "500Gi"},
+    "nodePools.spareNodes": 1,
+}
+_ELSEWHERE = {
+    *("nodePools.name", "nodePools.extends"),
+    "nodePools.meanTimeBetweenFailures",  # by it the report says how often to save
+}
+
+
+def _taken() -> list[str]:
+    root = language(HYPER_POD).model_fields["spec"].annotation
+    fields = {field.alias or name: field for name, field in root.model_fields.items()}
+    model = inner_model(fields["nodePools"].annotation)
+    assert model is not None
+    keys = [f"nodePools.{key}" for key in keys_of(model)]
+    return [key for key in keys if key not in INSTEAD and key not in _ELSEWHERE]
+
+
+@pytest.mark.parametrize("path", _taken())
+def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
+    """With the key another file is written, or something is found: a value that changes nothing was dropped."""
+    section, key = path.split(".")
+    root = language(HYPER_POD).model_fields["spec"].annotation
+    fields = {field.alias or name: field for name, field in root.model_fields.items()}
+    model = inner_model(fields[section].annotation)
+    assert model is not None
+    field = {each.alias or name: each for name, each in model.model_fields.items()}[key]
+    value = _EXAMPLES.get(path, field.examples[0] if field.examples else None)
+    base = spec()
+    changed = copy.deepcopy(base)
+    changed["spec"][section][0][key] = value
+    before, after = compiled(base, tmp_path), compiled(changed, tmp_path)
+    known = {(fact.code, str(fact.at)) for fact in before.diagnostics}
+    found = {(fact.code, str(fact.at)) for fact in after.diagnostics}
+    assert found - known or files(before) != files(after)
+
+
+_CAPACITY = {"reservations": [{"id": "cr-0a1b2c3d4e5f60718"}]}
+_OTHER = PLAN.replace("us-west-2", "us-east-1")
+_QUEUES = [{"name": "q", "namespaces": ["team-a"], "quota": [{"pool": "a100", "nodes": 4}]}]
+
+
+@pytest.mark.parametrize(
+    ("code", "at", "parts"),
+    [
+        (
+            "RES320",
+            "spec.nodePools[0].instanceTypes[0]",
+            {"pool": {"instanceTypes": ["p3dn.24xlarge"]}},
+        ),
+        ("RES320", "spec.nodePools[0].nodes", {"pool": {"nodes": {"max": 4}}}),
+        (
+            "RES320",
+            "spec.nodePools[0].instanceTypes[1]",
+            {"pool": {"instanceTypes": ["p4d.24xlarge", "p4de.24xlarge"]}, "job": {"nodes": 1}},
+        ),
+        (
+            "RES320",
+            "spec.nodePools[0].capacity[1]",
+            {"pool": {"capacity": [{"spot": {}}, {"onDemand": {}}]}, "job": {"nodes": 1}},
+        ),
+        ("RES321", "spec.jobs[0]", {"queues": _QUEUES}),
+        ("RES321", "spec.jobs[0].namespace", {"queues": _QUEUES, "job": {"namespace": "team-a"}}),
+        ("RES322", "spec.platform.eks.version", {"eks": {"version": "1.35"}}),
+        ("RES323", "spec.platform.hyperPod", {"network": None}),
+        (
+            "RES323",
+            "spec.network.existing.securityGroups",
+            {
+                "network": {
+                    "existing": {
+                        **NETWORK["existing"],
+                        "securityGroups": [f"sg-0a1b2c3d4e5f6071{digit}" for digit in range(5)],
+                    }
+                }
+            },
+        ),
+        (
+            "RES325",
+            "spec.platform.hyperPod.trainingPlans.a100",
+            {"own": {"trainingPlans": {"a100": _OTHER}}},
+        ),
+        (
+            "RES325",
+            "spec.platform.hyperPod.trainingPlans.h100",
+            {"own": {"trainingPlans": {"h100": PLAN}}},
+        ),
+        (
+            "RES325",
+            "spec.platform.hyperPod.trainingPlans.a100",
+            {"own": {"trainingPlans": {"a100": PLAN}}, "pool": {"capacity": {"spot": {}}}},
+        ),
+        (
+            "SPC005",
+            "spec.platform.hyperPod.trainingPlans.a100",
+            {"own": {"trainingPlans": {"a100": "p4-december"}}},
+        ),
+        ("SPC006", "spec.health", {"health": {"nodeRepair": False}}),
+        ("SPC006", "spec.network.create", {"network": {"create": {"cidr": "10.0.0.0/16"}}}),
+        ("SPC006", "spec.platform.eks.autoMode", {"eks": {"autoMode": {}}}),
+        ("SPC006", "spec.nodePools[0].burnIn", {"pool": {"burnIn": {}}}),
+        (
+            "SPC006",
+            "spec.nodePools[0].capacity.reserved",
+            {"pool": {"capacity": {"reserved": _CAPACITY}}},
+        ),
+        ("SPC006", "spec.nodePools[0].consolidateAfter", {"pool": {"consolidateAfter": "1h"}}),
+        ("SPC006", "spec.nodePools[0].placement", {"pool": {"placement": "cluster"}}),
+        (
+            "SPC006",
+            "spec.nodePools[0].rootVolume.iops",
+            {"pool": {"rootVolume": {"size": "500Gi", "iops": 6000}}},
+        ),
+    ],
+)
+def test_what_it_cannot_do_is_an_error_at_its_place(
+    code: str, at: str, parts: dict[str, Any], tmp_path: Path
+) -> None:
+    assert (code, at) in codes(spec(**parts), tmp_path)
+
+
+def test_more_pools_than_instance_groups(tmp_path: Path) -> None:
+    data = spec()
+    (pool,) = data["spec"]["nodePools"]
+    data["spec"]["nodePools"] += [{**pool, "name": f"a100-{number}"} for number in range(100)]
+    assert ("RES324", "spec.nodePools[100]") in codes(data, tmp_path)
+
+
+def test_a_gang_that_is_larger_than_its_group_is_found_at_its_line(tmp_path: Path) -> None:
+    assert ("LIM003", "spec.jobs[0]") in codes(spec(job={"nodes": 5}), tmp_path)
+
+
+def test_a_job_that_asks_for_more_than_a_node_has(tmp_path: Path) -> None:
+    """8 CPUs and 32Gi of a g5.2xlarge, as a manifest that is copied a lot has it."""
+    pool = {"instanceTypes": ["g5.2xlarge"], "zones": ["us-west-2a"]}
+    job = {"resources": {"cpu": 8, "memory": "32Gi"}}
+    found = codes(spec(pool=pool, job=job), tmp_path)
+    assert any(at.startswith("spec.jobs[0].resources") for _, at in found), found
