@@ -40,7 +40,8 @@ def _onto(root: Node, platform: Platform) -> Node:
 
 
 def _without(node: Node, route: Route) -> Node:
-    """The tree without the key at a route. The first item of a mapping is the mapping, as in ``Document.node``."""
+    """The tree without the key at a route, and without the mapping that has nothing else. The first item of a mapping
+    is the mapping, as in ``Document.node``."""
     key, rest = route[0], Route(route[1:])
     if isinstance(node, SequenceNode):
         listed = list(node.items)
@@ -51,8 +52,9 @@ def _without(node: Node, route: Route) -> Node:
     if not isinstance(key, str):
         return _without(node, rest)
     items = dict(node.items)
-    if rest:
-        items[key] = _without(items[key], rest)
-    else:
+    left = _without(items[key], rest) if rest else None
+    if left is None or (isinstance(left, MappingNode) and not left.items):
         del items[key]
+    else:
+        items[key] = left
     return replace(node, items=items)

@@ -50,16 +50,17 @@ def _headline(sums: Total, items: Iterable[Item]) -> str:
 
 def before_and_after(before: Subject, after: Subject) -> str:
     """What a change does to the sums, of what both sides have a price for."""
-    earlier = bill(before)
+    earlier, later = bill(before), bill(after)
     old = total(earlier, before.spec.region)
-    new = total(bill(after), after.spec.region)
+    new = total(later, after.spec.region)
     exact = old.exact and new.exact
     always = _change(old.always, new.always, exact=exact)
     at_most = _change(old.at_most, new.at_most, exact=exact)
     text = f"Before and after, an hour: {always} always; {at_most} at most."
-    lacking = [f"`{item.name}`" for item in earlier if item.usd is None]
-    if lacking:
-        text += f" Before, without {', '.join(lacking)}: no price known."
+    for when, items in (("Before", earlier), ("After", later)):
+        lacking = [f"`{item.name}`" for item in items if item.usd is None]
+        if lacking:
+            text += f" {when}, without {', '.join(lacking)}: no price known."
     return text
 
 

@@ -199,6 +199,11 @@ def test_every_platform_answers_the_core() -> None:
         assert asked <= vars(platform.asked()).keys(), platform.name
 
 
+def test_every_platform_says_what_the_report_asks_it() -> None:
+    for platform in PLATFORMS.values():
+        assert {"REPAIR", "costs", "repair"} <= vars(platform.reported()).keys(), platform.name
+
+
 def test_a_platform_says_what_jobs_get_of_a_node() -> None:
     model, faults = load(document(spec()))
     assert model is not None, faults

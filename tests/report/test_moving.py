@@ -79,5 +79,5 @@ def test_an_unknown_platform_is_wrong_usage(trainyard: Command, tmp_path: Path) 
     (tmp_path / "lab.yaml").write_text(yaml.safe_dump(spec()))
     done = trainyard("report", "lab.yaml", "--against", "slurm", cwd=tmp_path)
     assert done.code == 2
-    assert "or a platform: eks, parallelCluster" in done.err
+    assert "or a platform: eks, hyperPod, parallelCluster" in done.err
     assert "platform" not in trainyard("check", "lab.yaml", "--against", "slurm", cwd=tmp_path).err

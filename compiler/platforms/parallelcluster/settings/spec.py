@@ -116,7 +116,7 @@ class ParallelCluster(SpecModel):
     )
     ssh: Ssh = Field(
         Ssh.model_construct(),
-        description="How people log in to the head node by SSH.",
+        description="The key and the addresses by which people log in to the head node by SSH.",
         examples=[{"keyName": "research", "allowedCidr": "203.0.113.0/24"}],
     )
     scaledown_idletime: IdleTime | None = Field(
@@ -156,7 +156,7 @@ class ParallelCluster(SpecModel):
     )
     budget: Budget | None = Field(
         None,
-        description="The budget of the cluster, by its tag; unset: nobody is told what it costs.",
+        description="The budget of the cluster, by its tag; unset: nobody hears what it costs.",
         examples=[{"monthly": 500000, "emails": ["platform@example.com"]}],
     )
 

@@ -25,6 +25,6 @@ class Budget(SpecModel):
     emails: Annotated[list[_Email], Distinct] = Field(
         min_length=1,
         max_length=10,
-        description="Who is told when 50, 80 and 100 percent are spent, and when a forecast says so.",
+        description="Who gets mail when 50, 80 and 100 percent are spent, and when a forecast says so.",
         examples=[["platform@example.com"]],
     )
