@@ -311,7 +311,7 @@ def hold_runs(run: Run) -> list[Diagnostic]:
         return []
     own = platform_of(done.document).held()
     if own is not None:
-        return list(own.held(run.spec.spec, run.artifacts, committed, options.replace))
+        return list(own.held(run.spec.spec, run.plan, run.artifacts, committed, options.replace))
     if not run.manifests:
         return []
     from compiler.history import hold  # a first compilation starts sooner without it

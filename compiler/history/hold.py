@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from compiler.catalog import Catalog, VersionStep
+from compiler.core.jobs.plan import Gang
 from compiler.core.jobs.spec import JobsSection
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
@@ -38,7 +39,7 @@ from compiler.history.stays import pools_that_stay
 from compiler.history.upgrades import reported, steps
 from compiler.history.words import Words
 from compiler.manifest import Manifest
-from compiler.places import Document
+from compiler.places import Document, Route
 from compiler.plan import Plan
 from compiler.platforms.eks.jobs.kinds import called
 from compiler.platforms.eks.jobs.plan import TrainJob
@@ -75,7 +76,7 @@ def hold(
     """
     words = Words(document)
     section = JobsSection.of(spec.spec)
-    committed = Committed(folder, _replaced_jobs(replace, section))
+    committed = Committed(folder, replaced_jobs(replace, section))
     held = Held(plan, keep_claim_sizes(manifests, committed))
     held.diagnostics += unreadable_run_errors(committed.broken_runs)
     held.diagnostics += forgotten_run_errors(committed.forgotten())
@@ -121,7 +122,7 @@ def _asked_for(runs: Sequence[Run], section: JobsSection) -> set[str]:
     return {run.object for run in runs if run.state == SUBMITTED and run.job not in done}
 
 
-def _replaced_jobs(replace: Sequence[str], section: JobsSection) -> set[str]:
+def replaced_jobs(replace: Sequence[str], section: JobsSection) -> set[str]:
     """The names that are meant. A pattern is about jobs of the spec: what a job that left has running is not meant."""
     jobs = [job.name for job in section.jobs]
     names = set(replace)
@@ -203,14 +204,21 @@ def _second_run_error(job: TrainJob, run: Run, changes: Sequence[Change]) -> Dia
     more = len(changes) - len(shown)
     if more:
         notes.append(f"and {more} more fields")
+    return second_run(job, run.object, run.rerun, at, label=label, notes=notes)
+
+
+def second_run(
+    job: Gang, run: str, rerun: int, at: Route, *, label: str, notes: Sequence[str] = ()
+) -> Diagnostic:
+    """The error on a job that is submitted as a ``run``, the one of number ``rerun``, and would be submitted again."""
     return error(
         "RES030",
-        f"job `{job.source_name}` was submitted as `{run.object}` and would run a second time",
+        f"job `{job.source_name}` was submitted as `{run}` and would run a second time",
         at,
         label=label,
         key=at == job.at,
         notes=tuple(notes),
-        help=f"add `rerun: {run.rerun + 1}` to run it again, or undo the change; "
+        help=f"add `rerun: {rerun + 1}` to run it again, or undo the change; "
         f"`--replace {job.source_name}` if it was never pushed",
     )
 

@@ -8,21 +8,23 @@ The committed files are the record: ``jobs.sh`` submits what is committed, and `
 
 from __future__ import annotations
 
-import fnmatch
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from compiler.core.jobs.spec import JobsSection
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic, Severity
-from compiler.diagnostics.diagnostic import error, listed
+from compiler.diagnostics.diagnostic import listed
 from compiler.history.committed import Committed
+from compiler.history.hold import replaced_jobs, second_run
 from compiler.output import Artifact
 from compiler.places import Key, Route
+from compiler.plan import Plan
+from compiler.platforms.parallelcluster.batch.plan import BatchJob
 from compiler.platforms.parallelcluster.cluster.lower import FOLDER, QUEUES
 from compiler.platforms.parallelcluster.formats.parallelcluster.structure import updates
+from compiler.platforms.parallelcluster.formats.sbatch import lifted
 from compiler.spec.cluster import ClusterSpec
 
 __all__ = ["held", "submitted"]
@@ -30,9 +32,6 @@ __all__ = ["held", "submitted"]
 _STOPS = frozenset({"COMPUTE_FLEET_STOP", "COMPUTE_AND_LOGIN_NODES_STOP"})
 _STOPS_ON_REMOVE = frozenset({"COMPUTE_FLEET_STOP_ON_REMOVE", "RESIZE_UPDATE_STRATEGY_ON_REMOVE"})
 _DRAINS = frozenset({"QUEUE_UPDATE_STRATEGY", "MANAGED_PLACEMENT_GROUP", "MANAGED_FSX"})
-_JOBS, _SCRIPT = "jobs", ".sbatch"
-_NAME = re.compile(r"^#SBATCH --job-name=(\S+)", re.MULTILINE)
-_COMMENT = re.compile(r"^#SBATCH --comment=.*?/(\S+) in [^\s,']+(?:, run (\d+))?", re.MULTILINE)
 _SPEC = Route(("spec",))
 _SHOWN = 3  # keys that a message names
 
@@ -48,23 +47,18 @@ class Edit:
     adds: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Submitted:
-    """A job as a batch script has it: its name in the spec, that of its run, and the number of that run."""
-
-    job: str
-    run: str
-    rerun: int
-
-
 def held(
-    spec: ClusterSpec, artifacts: Sequence[Artifact], folder: Path, replaced: Sequence[str] = ()
+    spec: ClusterSpec,
+    plan: Plan,
+    artifacts: Sequence[Artifact],
+    folder: Path,
+    replaced: Sequence[str] = (),
 ) -> list[Diagnostic]:
     """What is to be said of an edit of what is committed in a cluster's folder. ``replaced``: jobs whose last run was
     never pushed, by name or pattern."""
     committed = Committed(folder)
     found = list(_of_cluster(artifacts, committed))
-    found += _of_jobs(spec, artifacts, committed, replaced)
+    found += _of_jobs(spec, plan, committed, replaced)
     found += committed.faults(artifact.path for artifact in artifacts)
     return found
 
@@ -72,8 +66,8 @@ def held(
 def submitted(folder: Path) -> set[str]:
     """The names of jobs that are committed in a cluster's folder, and of their runs."""
     names: set[str] = set()
-    for job in _committed_jobs(Committed(folder)).values():
-        names |= {job.job.rpartition("/")[2], job.run}
+    for job in _committed_jobs(Committed(folder)):
+        names |= {job.source_name, job.name}
     return names
 
 
@@ -213,64 +207,43 @@ def _grows(before: Any, after: Any) -> bool:
 
 
 def _of_jobs(
-    spec: ClusterSpec, artifacts: Sequence[Artifact], committed: Committed, replaced: Sequence[str]
+    spec: ClusterSpec, plan: Plan, committed: Committed, replaced: Sequence[str]
 ) -> Iterator[Diagnostic]:
-    before = _committed_jobs(committed)
-    scripts = [artifact for artifact in artifacts if artifact.path.endswith(_SCRIPT)]
-    completed = {job.name for job in JobsSection.of(spec).jobs if job.completed}
-    wanted: set[str] = set()
-    for script in scripts:
-        for job in _submitted([str(script.content)]).values():
-            wanted.add(job.job)
-            earlier = before.get(job.job)
-            if earlier is None or earlier.run == job.run or _is_replaced(job.job, replaced):
-                continue
-            if job.rerun <= earlier.rerun:
-                yield _second_run(job, earlier, script.at)
-            else:
-                yield _cancelled(earlier, script.at, f"and `{job.run}` starts after its end")
-    for name, job in before.items():
-        if name not in wanted and name.rpartition("/")[2] not in completed:
+    section = JobsSection.of(spec)
+    names = replaced_jobs(replaced, section)
+    before = {_identity(job): job for job in _committed_jobs(committed)}
+    wanted = {_identity(job): job for job in plan.of(BatchJob)}
+    for identity, job in wanted.items():
+        earlier = before.get(identity)
+        if earlier is None or earlier.name == job.name or job.source_name in names:
+            continue
+        if job.rerun <= earlier.rerun:
+            label = "what the spec says of it has changed"
+            yield second_run(job, earlier.name, earlier.rerun, job.at, label=label)
+        else:
+            yield _cancelled(earlier, job.at, f"and `{job.name}` starts after its end")
+    completed = {job.name for job in section.jobs if job.completed}
+    for identity, job in before.items():
+        if identity not in wanted and job.source_name not in completed:
             yield _cancelled(job, _SPEC / "jobs", "since the spec has it no longer")
 
 
-def _committed_jobs(committed: Committed) -> dict[str, Submitted]:
-    paths = committed.files_below(_JOBS)
-    return _submitted(committed.text(path) for path in paths if path.endswith(_SCRIPT))
+def _identity(job: BatchJob) -> tuple[str, str]:
+    return job.namespace, job.source_name
 
 
-def _submitted(texts: Iterable[str]) -> dict[str, Submitted]:
-    """The jobs of batch scripts, by namespace and name in the spec."""
-    found = {}
-    for text in texts:
-        name, comment = _NAME.search(text), _COMMENT.search(text)
-        if name is not None and comment is not None:
-            found[comment[1]] = Submitted(comment[1], name[1], int(comment[2] or 0))
-    return found
+def _committed_jobs(committed: Committed) -> list[BatchJob]:
+    """The jobs of the batch scripts that are committed, as their format reads them."""
+    paths = [path for path in committed.files_below("jobs") if path.endswith(".sbatch")]
+    scripts = [Artifact(path=path, text=committed.text(path), format="sbatch") for path in paths]
+    return [node for node in lifted(scripts, closed=False) if isinstance(node, BatchJob)]
 
 
-def _is_replaced(job: str, replaced: Sequence[str]) -> bool:
-    return any(fnmatch.fnmatchcase(job.rpartition("/")[2], pattern) for pattern in replaced)
-
-
-def _second_run(job: Submitted, earlier: Submitted, at: Route) -> Diagnostic:
-    name = job.job.rpartition("/")[2]
-    return error(
-        "RES030",
-        f"job `{name}` was submitted as `{earlier.run}` and would run a second time",
-        at,
-        label="what the spec says of it has changed",
-        key=True,
-        help=f"add `rerun: {earlier.rerun + 1}` to run it again, or undo the change; "
-        f"`--replace {name}` if it was never pushed",
-    )
-
-
-def _cancelled(job: Submitted, at: Route, why: str) -> Diagnostic:
+def _cancelled(job: BatchJob, at: Route, why: str) -> Diagnostic:
     return Diagnostic(
         "CHG035",
         Severity.NOTE,
-        f"`jobs.sh` cancels `{job.run}` if it waits or runs, {why}",
+        f"`jobs.sh` cancels `{job.name}` if it waits or runs, {why}",
         at,
         key=True,
         label="it gets SIGTERM, and has the time of KillWait to save",
