@@ -82,9 +82,10 @@ def check(
     return outcome
 
 
-def check_document(name: str, document: Document, options: Options) -> Compilation:
+def check_document(
+    name: str, document: Document, policies: Policies, options: Options
+) -> Compilation:
     """One spec that is in memory through every pass but writing."""
-    policies, _ = load_policies(options.policies, today=options.today)
     return _compile(name, document, policies, options, _ignore)
 
 

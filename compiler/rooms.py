@@ -55,7 +55,7 @@ class Platform:
 
     def asked(self) -> ModuleType:
         """The module that answers the core."""
-        return import_module(self.answers or f"{__package__}.platforms.{self.folder}.answers")
+        return import_module(self.answers) if self.answers else self._module("answers")
 
     def reported(self) -> ModuleType:
         """The module ``report`` in its folder, with what the report of a cluster says of it:
@@ -64,14 +64,17 @@ class Platform:
         - ``repair``: how sick nodes are replaced
         - ``REPAIR``: how long a sick node stays until then
         """
-        return import_module(f"{__package__}.platforms.{self.folder}.report")
+        return self._module("report")
 
     def held(self) -> ModuleType | None:
         """The module ``history`` in its folder, if it has one, with ``held``: what an edit means for what is committed
         of it, beside objects of Kubernetes."""
         if not (_HERE / "platforms" / self.folder / "history.py").is_file():
             return None
-        return import_module(f"{__package__}.platforms.{self.folder}.history")
+        return self._module("history")
+
+    def _module(self, name: str) -> ModuleType:
+        return import_module(f"{__package__}.platforms.{self.folder}.{name}")
 
     @property
     def folder(self) -> str:

@@ -14,6 +14,7 @@ from compiler.inputs import is_file, read_bytes, real_path
 from compiler.language.load import platform_of
 from compiler.language.moving import moved
 from compiler.outcome import Compilation, Options, Outcome
+from compiler.policy import Policies, load_policies
 from compiler.report import Subject, report, unfinished
 from compiler.report.moving import moving
 from compiler.report.shortened import Report, joined, shortened
@@ -38,18 +39,19 @@ def moved_text(done: Outcome, options: Options, platform: Platform) -> str:
     reports = []
     if done.diagnostics:
         reports.append(unfinished("Specs", done.diagnostics))
-    reports += [_moved(compilation, options, platform) for compilation in done.compilations]
+    policies, _ = load_policies(options.policies, today=options.today)
+    reports += [_moved(each, options, platform, policies) for each in done.compilations]
     return "\n".join(reports)
 
 
-def _moved(done: Compilation, options: Options, platform: Platform) -> str:
-    if done.plan is None and done.failed:
+def _moved(done: Compilation, options: Options, platform: Platform, policies: Policies) -> str:
+    if done.plan is None or done.spec is None:
         return unfinished(done.name, done.diagnostics)
     here = _subject(done, options)
     document, refused = moved(done.document, platform)
-    other = check_document(done.name, document, replace(options, hold=False))
+    other = check_document(done.name, document, policies, replace(options, hold=False))
     there = _subject(other, options) if other.plan is not None else None
-    return moving(done.name, here, platform, refused, other.diagnostics, there)
+    return moving(here, platform, refused, other.diagnostics, there)
 
 
 def _cluster_report(done: Compilation, options: Options) -> Report:

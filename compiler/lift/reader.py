@@ -154,12 +154,7 @@ def _is_amount(value: Any) -> bool:
 
 
 def _quantity(value: Any) -> Quantity | None:
-    if not _is_amount(value):
-        return None
-    try:
-        return Quantity.parse(value)
-    except ValueError:
-        return None
+    return Quantity.read(value) if _is_amount(value) else None
 
 
 @lru_cache(64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Any
 
 from compiler.dataclass import dataclass
 
@@ -32,6 +33,16 @@ class Quantity:
     def parse(cls, text: str | int) -> Quantity:
         """Read ``90``, ``"500m"``, ``"1000Gi"``, ``"1e3"``; ``ValueError`` if it is none."""
         return _parse(str(text))
+
+    @classmethod
+    def read(cls, value: Any) -> Quantity | None:
+        """An amount as a file has it, a text or a number; ``None`` where it is none."""
+        if value is None or isinstance(value, bool):
+            return None
+        try:
+            return _parse(str(value))
+        except ValueError:
+            return None
 
     @classmethod
     def of(cls, value: int) -> Quantity:

@@ -35,8 +35,6 @@ def section(subject: Subject) -> Iterator[str]:
 def _row(subject: Subject, job: Gang, landings: dict[str, str]) -> tuple[str, ...]:
     pools = (job.pool, *job.fallbacks)
     landing = ", else ".join(landings[pool] for pool in pools)
-    requests = job.requests.items()
-    asked = ", ".join(f"{amount} {resource}" for resource, amount in requests)
     return (
         job.source_name,
         f"{job.namespace}/{job.name}",
@@ -44,8 +42,13 @@ def _row(subject: Subject, job: Gang, landings: dict[str, str]) -> tuple[str, ..
         job.queue or "",
         str(job.whole_nodes),
         landing,
-        asked,
+        asked_for(job),
     )
+
+
+def asked_for(job: Gang) -> str:
+    """What a node of a job asks for, in words."""
+    return ", ".join(f"{amount} {resource}" for resource, amount in job.requests.items())
 
 
 def _runs_as(subject: Subject, job: Gang) -> str:

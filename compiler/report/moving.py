@@ -10,23 +10,23 @@ from compiler.diagnostics.words import numbered
 from compiler.report import findings
 from compiler.report.cost import before_and_after
 from compiler.report.findings import place
+from compiler.report.jobs import asked_for
 from compiler.report.markdown import code, table
 from compiler.report.subject import Subject
 from compiler.rooms import Platform
 
 
 def moving(
-    name: str,
-    here: Subject | None,
+    here: Subject,
     platform: Platform,
     refused: Sequence[Diagnostic],
     found: Sequence[Diagnostic],
     there: Subject | None,
 ) -> str:
     """The report. ``refused``: keys that the platform does not take; ``found``: what is found without them;
-    ``here`` and ``there``: the cluster on its own platform and on the other one, where it has a plan."""
+    ``here`` and ``there``: the cluster on its own platform, and on the other one, if it has a plan there."""
     lines = [
-        f"# {name} on {platform.name}",
+        f"# {here.name} on {platform.name}",
         "",
         f"{_counted(refused, found)} `platform: {{{platform.name}: {{}}}}` is assumed.",
         "",
@@ -35,7 +35,7 @@ def moving(
         lines += ["## Keys that it does not take", ""]
         lines += table(("place", "key", "instead"), map(_key, refused))
     lines += findings.of(found)
-    if here is not None and there is not None:
+    if there is not None:
         lines += _jobs(here, there)
         lines += ["## Cost", "", before_and_after(here, there), ""]
     return "\n".join(lines)
@@ -74,6 +74,5 @@ def _identity(job: Gang) -> tuple[str, str]:
 
 
 def _job(job: Gang) -> str:
-    asked = ", ".join(f"{amount} {resource}" for resource, amount in job.requests.items())
     nodes = numbered(job.whole_nodes, "node")
-    return f"{job.kind}, {nodes} of {job.pool}; a node asks for {asked}"
+    return f"{job.kind}, {nodes} of {job.pool}; a node asks for {asked_for(job)}"

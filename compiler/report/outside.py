@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from compiler.core.jobs.plan import Gang
 from compiler.core.network.spec import NetworkSection
-from compiler.core.pools.spec import PoolsSection
 from compiler.core.secrets.spec import SecretsSection
 from compiler.core.storage.spec import StorageSection
 from compiler.platforms.eks.jobs.plan import Runtime
@@ -34,7 +33,7 @@ def _objects(subject: Subject) -> Iterator[str]:
 def _account(subject: Subject) -> Iterator[str]:
     for image in sorted(_images(subject)):
         yield f"image {code(image)}"
-    for pool in PoolsSection.of(subject.spec).node_pools:
+    for pool in subject.pools():
         for reservation in pool.reservations:
             yield f"reservation {code(reservation.id)}"
     for storage in StorageSection.of(subject.spec).storage:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.core.jobs.plan import Gang
-from compiler.core.pools.spec import PoolsSection
 from compiler.core.queues.spec import PoolQuota, Queue, QueuesSection
 from compiler.report.markdown import table
 from compiler.report.subject import Subject
@@ -39,7 +38,7 @@ def _rows(subject: Subject) -> Iterator[tuple[str, ...]]:
             yield queue.name, quota.pool, nodes, str(borrows), *asked
     if queues:
         return
-    for pool in PoolsSection.of(subject.spec).node_pools:
+    for pool in subject.pools():
         waiting = jobs.get((pool.name, pool.name), [])
         most = pool.nodes.max
         asked = _demand(waiting, most)

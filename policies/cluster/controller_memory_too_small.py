@@ -89,7 +89,7 @@ def _judged(name: str, values: Mapping[str, Any], at: Route, world: World) -> It
         requests = {**_released(name, "cpu", "memory"), **mapping(resources, "requests")}
         place = Route((*at, *path, "resources"))
         for what, floor in least.items():
-            limit, request = _amount(limits, what), _amount(requests, what)
+            limit, request = Quantity.read(limits.get(what)), Quantity.read(requests.get(what))
             if limit is None:
                 continue
             if limit < floor:
@@ -123,13 +123,3 @@ def _source(name: str, own: Mapping[str, Any], what: str) -> tuple[str, ...]:
     if what in own or name not in _RELEASED:
         return ()
     return (f"source: {_RELEASED[name][2]}",)
-
-
-def _amount(amounts: Mapping[str, Any], what: str) -> Quantity | None:
-    said = amounts.get(what)
-    if said is None or isinstance(said, bool):
-        return None
-    try:
-        return Quantity.parse(said)
-    except ValueError:
-        return None

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from compiler.catalog.prices import auto_mode_fee
 from compiler.core.pools import spec as spec_pools
-from compiler.core.pools.spec import PoolsSection
 from compiler.core.pools.waits import REPAIR
 from compiler.plan.units import Quantity
 from compiler.platforms.eks.cluster.plan import Cluster
@@ -71,7 +70,7 @@ def _nodes(subject: Subject) -> Iterator[Item]:
             prices=known(price),
             node=True,
         )
-    for pool in PoolsSection.of(subject.spec).node_pools:
+    for pool in subject.pools():
         yield pool_item(subject, pool)
         if auto:
             yield _fee(subject, pool)
@@ -155,7 +154,7 @@ def _root_volumes(subject: Subject) -> Iterator[Item]:
                 system.nodes + 1,
                 ALWAYS,
             )
-    for pool in PoolsSection.of(subject.spec).node_pools:
+    for pool in subject.pools():
         root = _root(subject, pool)
         if root is not None:
             yield root

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from compiler.core.pools.spec import PoolsSection
 from compiler.plan.units import Duration
 from compiler.platforms.eks import report as of_eks
 from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
@@ -22,7 +21,7 @@ REPAIR: Duration = of_eks.REPAIR
 def costs(subject: Subject) -> Iterator[Item]:
     """What is paid beside storage. Instances of HyperPod have prices of their own (``ml.`` types), which are not
     known here."""
-    groups = {pool.name for pool in PoolsSection.of(subject.spec).node_pools}
+    groups = {pool.name for pool in subject.pools()}
     for item in of_eks.costs(subject):
         if item.node and item.name in groups:
             named = ", ".join(f"ml.{name}" for name in item.what.split(", "))
@@ -34,7 +33,7 @@ def costs(subject: Subject) -> Iterator[Item]:
 def repair(subject: Subject) -> Iterator[str]:
     """Whether sick nodes are replaced by themselves."""
     cluster = subject.plan.one(HyperPodCluster)
-    rows = [(pool.name, str(pool.nodes.max)) for pool in PoolsSection.of(subject.spec).node_pools]
+    rows = [(pool.name, str(pool.nodes.max)) for pool in subject.pools()]
     if cluster is None or not rows:
         return
     yield from ("## Repair of nodes", "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.core.pools.spec import PoolsSection
 from compiler.plan.units import Duration, Quantity
 from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
 from compiler.platforms.parallelcluster.partitions.plan import Partition
@@ -47,13 +46,12 @@ def costs(subject: Subject) -> Iterator[Item]:
         prices=known(price),
         node=True,
     )
-    pools = PoolsSection.of(subject.spec).node_pools
-    for pool in pools:
+    for pool in subject.pools():
         yield pool_item(subject, pool)
     if cluster.head_gib is not None:
         size = Quantity.gib(cluster.head_gib)
         yield disks(subject, "root volume of the head node", size, 1, 1, ALWAYS)
-    for pool in pools:
+    for pool in subject.pools():
         for partition in subject.plan.of(Partition):
             if partition.title == pool.name and partition.root_size is not None:
                 yield disks(

@@ -119,12 +119,7 @@ def _requested(resources: Any, what: str, default: int) -> Quantity | None:
     said = value(resources, "requests", what)
     if said is None and not default:
         said = value(resources, "limits", what)
-    if said is None or isinstance(said, bool):
-        return None
-    try:
-        return Quantity.parse(said)
-    except ValueError:
-        return None
+    return Quantity.read(said)
 
 
 def _agents(context: Context, instance: InstanceType) -> Agents:
