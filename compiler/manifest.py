@@ -8,20 +8,36 @@ from dataclasses import field
 from compiler.dataclass import dataclass
 from compiler.output.artifact import Artifact, Body, ObjectRef, ref_of
 
-__all__ = ["Body", "Manifest", "ObjectRef", "placeholder", "placeholders", "ref_of"]
+__all__ = [
+    "Body",
+    "Manifest",
+    "ObjectRef",
+    "may_have_placeholders",
+    "placeholder",
+    "placeholders",
+    "ref_of",
+]
 
 # A variable of a shell is one wherever a name of Kubernetes has no `$`; `<` and `>` compare numbers in expressions.
 _PLACEHOLDER = re.compile(
     r"\$\{|\$\(|\{\{|(?:\A|[/:@.-])\$[A-Za-z_]\w*(?=\Z|[/:@.-])|<[A-Za-z][\w.-]*(?: [\w.-]+)*>"
+    r"|(?<![A-Za-z0-9])PLACEHOLDER(?![a-z0-9])"
 )
 
-_WRITTEN = re.compile(r"\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|\$\w+|<[A-Za-z][^<>]*>")
+_WRITTEN = re.compile(
+    r"\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|\$\w+|<[A-Za-z][^<>]*>|PLACEHOLDER\w*"
+)
+
+
+def may_have_placeholders(text: str) -> bool:
+    """Whether it pays to look for placeholders in a text, which may be a whole file."""
+    return "$" in text or "{{" in text or "<" in text or "PLACEHOLDER" in text
 
 
 def placeholder(text: str) -> bool:
     """Whether a value is filled in later, by Flux or a shell (``${NAME}``, ``$NAME``, ``$(command)``), a template
-    (``{{ … }}``) or a person (``<name>``): what it will be is unknown."""
-    if "$" not in text and "{{" not in text and "<" not in text:
+    (``{{ … }}``), ``sed`` (``PLACEHOLDER_NAME``) or a person (``<name>``): what it will be is unknown."""
+    if not may_have_placeholders(text):
         return False
     return _PLACEHOLDER.search(text) is not None
 

@@ -11,13 +11,14 @@ from compiler.diagnostics.words import numbered
 from compiler.formats import format_of
 from compiler.lint.elsewhere import Made, elsewhere, said
 from compiler.lint.inputs import LintObject, Reading
-from compiler.manifest import placeholders
+from compiler.manifest import may_have_placeholders, placeholders
 from compiler.output.artifact import kind_of_format
 from compiler.policy.reach import Reach
 from compiler.verify import BUILTIN
 from compiler.verify.objects import Identity
 
 _SHOWN = 8  # kinds that are named, the most frequent first
+_SHOWN_OF_VERSION = 60  # characters
 _PATHS = 3  # of broken files that are named
 
 
@@ -25,10 +26,11 @@ _PATHS = 3  # of broken files that are named
 class Coverage:
     """Objects by how they were judged, each by kind; and what was passed over.
 
-    ``ruled``: objects judged by schema and rules; ``pods``: by schema, and by rules on their pods. ``alone``: what is
-    judged by itself, as templates are, by what it is called. ``resources`` of these were judged, by type; of
-    ``strange`` ones nothing is known here. ``placeholders`` stand for values that somebody fills in, as they are
-    written; ``elsewhere`` is what objects refer to and none of them is; ``reach`` is what rules had to look at.
+    ``ruled``: objects judged by schema and rules; ``pods``: by schema, and by rules on their pods; ``rules_only``: of
+    versions without a schema here, which may be newer ones. ``alone``: what is judged by itself, as templates are, by
+    what it is called. ``resources`` of these were judged, by type; of ``strange`` ones nothing is known here.
+    ``placeholders`` stand for values that somebody fills in, as they are written; ``elsewhere`` is what objects refer
+    to and none of them is; ``reach`` is what rules had to look at.
     """
 
     files: int = 0
@@ -37,6 +39,7 @@ class Coverage:
     ruled: int = 0
     pods: Counter[str] = field(default_factory=Counter)
     schema_only: Counter[str] = field(default_factory=Counter)
+    rules_only: Counter[str] = field(default_factory=Counter)
     unknown: Counter[str] = field(default_factory=Counter)
     kustomizations: int = 0
     passed_over: tuple[str, ...] = ()
@@ -53,12 +56,13 @@ class Coverage:
     @property
     def objects(self) -> int:
         """All objects that were read."""
-        return self.ruled + self.pods.total() + self.schema_only.total() + self.unknown.total()
+        by_kind = (self.pods, self.schema_only, self.rules_only, self.unknown)
+        return self.ruled + sum(kinds.total() for kinds in by_kind)
 
     @property
     def whole(self) -> bool:
         """Whether all objects were judged."""
-        return not (self.unknown or self.strange or self.passed_over)
+        return not (self.rules_only or self.unknown or self.strange or self.passed_over)
 
     def lines(self, *, findings: bool) -> list[str]:
         """The summary: ``findings`` says whether there are any."""
@@ -66,6 +70,8 @@ class Coverage:
         left_out = []
         if self.unknown:
             left_out.append(f"{_counted(self.unknown)} (no schema, no rule)")
+        if self.rules_only:
+            left_out.append(f"the fields of {_counted(self.rules_only)} (no schema of it)")
         if self.strange:
             left_out.append(f"{_counted(self.strange)} (no structure, no rule)")
         left_out += self.passed_over
@@ -137,6 +143,8 @@ class Coverage:
             kinds = _counted(self.schema_only)
             count = self.schema_only.total()
             parts.append(f"{count} by schema only ({kinds})")
+        if self.rules_only:
+            parts.append(f"{self.rules_only.total()} by rules alone")
         if self.resources:
             resources = numbered(self.resources.total(), "resource")
             rules = numbered(self.resource_rules, "rule")
@@ -165,17 +173,21 @@ def covered(
     coverage.placeholders.update(reading.left_out)
     # Of a file with thousands of objects the text is searched once.
     texts = {item.text.file.name: item.text.file.text for item in objects}
-    marked = {name for name, text in texts.items() if _may_have_placeholders(text)}
+    marked = {name for name, text in texts.items() if may_have_placeholders(text)}
     for item in objects:
         if item.text.file.name in marked:
             coverage.placeholders.update(_placeholders(item.manifest.body))
         ref = item.manifest.ref
         kind = f"{ref.group}/{ref.kind}"
-        if kind in ruled:
-            coverage.ruled += 1
-        elif kind in pods:
-            coverage.pods[ref.kind] += 1
-        elif BUILTIN.find(ref.api_version, ref.kind):
+        has_schema = bool(BUILTIN.find(ref.api_version, ref.kind))
+        if kind in ruled or kind in pods:
+            if not has_schema:
+                coverage.rules_only[f"{ref.kind} in {ref.api_version[:_SHOWN_OF_VERSION]}"] += 1
+            elif kind in ruled:
+                coverage.ruled += 1
+            else:
+                coverage.pods[ref.kind] += 1
+        elif has_schema:
             coverage.schema_only[ref.kind] += 1
         else:
             coverage.unknown[ref.kind] += 1
@@ -189,10 +201,6 @@ def covered(
                 counts = coverage.strange
             counts[resource] += 1
     return coverage
-
-
-def _may_have_placeholders(text: str) -> bool:
-    return "$" in text or "{{" in text or "<" in text
 
 
 # What a shell or a program reads, where `$HOME` is no placeholder.

@@ -45,6 +45,8 @@ CRDS: dict[str, frozenset[str]] = {
     "flux-helm-controller/v1.6.3": frozenset({"HelmRelease"}),
     "external-secrets/v2.9.0": frozenset({"ExternalSecret", "SecretStore"}),
     "training-operator/v1.9.4": frozenset({"MPIJob"}),
+    "kuberay/v1.6.2": frozenset({"RayCluster", "RayService"}),
+    "lws/v0.10.0": frozenset({"LeaderWorkerSet"}),
 }
 TRAINER_21 = (
     "github.com/kubeflow/trainer tag v2.1.0 "
@@ -78,7 +80,7 @@ CORE: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "networking.v1": ("networking.k8s.io", ("NetworkPolicy",)),
     "scheduling.v1": ("scheduling.k8s.io", ("PriorityClass",)),
-    "apps.v1": ("apps", ("DaemonSet", "Deployment")),
+    "apps.v1": ("apps", ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")),
     "batch.v1": ("batch", ("Job", "CronJob")),
     "storage.v1": ("storage.k8s.io", ("StorageClass",)),
     "policy.v1": ("policy", ("PodDisruptionBudget",)),

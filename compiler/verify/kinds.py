@@ -129,13 +129,16 @@ def unknown_kind(api_version: str, kind: str, right: Meant) -> Fault:
 
 
 def _is_newer(version: str, known: list[str]) -> bool:
-    """Whether a version may be one that came after the known ones."""
+    """Whether a version may be one that came after the known ones: v2 after v1, never v9."""
     rank = _rank(version)
     if rank is None:
         return False
     versions = [api_version.rpartition("/")[2] for api_version in known]
-    ranks = map(_rank, versions)
-    return all(rank > (other or rank) for other in ranks)
+    ranks = [other for other in map(_rank, versions) if other]
+    if not ranks:
+        return False
+    newest = max(ranks)
+    return rank > newest and rank[1] <= newest[1] + 1
 
 
 def _rank(version: str) -> tuple[int, int, int] | None:

@@ -16,7 +16,7 @@ _OPTIONS = {
 }
 
 
-@rule("RUN142", severity=Severity.WARNING)
+@rule("RUN142", severity=Severity.WARNING, pods=True)
 def accelerators_unused(work: Work) -> Iterator[Finding]:
     """A job with accelerators tells its program not to use them.
 

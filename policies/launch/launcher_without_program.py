@@ -27,7 +27,7 @@ _ENDS = {"-h", "--help", "--version", "-V", "-c"}
 _PYTHON = re.compile(r"python[0-9.]*\Z")
 
 
-@rule("RUN128", roles=True)
+@rule("RUN128", pods=True, roles=True)
 def launcher_without_program(work: Work) -> Iterator[Finding]:
     """torchrun or Python is started without a program to run.
 

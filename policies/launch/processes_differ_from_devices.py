@@ -11,7 +11,7 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("RUN011", severity=Severity.WARNING)
+@rule("RUN011", severity=Severity.WARNING, pods=True)
 def processes_differ_from_devices(work: Work, world: World) -> Iterator[Finding]:
     """The number of processes a node differs from the number of GPUs.
 

@@ -19,7 +19,7 @@ _KINDS = {
 }
 
 
-@rule("RUN141")
+@rule("RUN141", pods=True)
 def program_of_another_kind(work: Work) -> Iterator[Finding]:
     """torchrun or Python is given a file that is no program of Python, or one below `~`.
 

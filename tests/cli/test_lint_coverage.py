@@ -21,6 +21,7 @@ spec: {clusterQueue: research}
 """
 CHECK = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: a}\nspec: {controllerName: a}\n"
 SEALED = "apiVersion: bitnami.com/v1alpha1\nkind: SealedSecret\nmetadata: {name: a, namespace: b}\n"
+LATER = "apiVersion: apps/v2\nkind: Deployment\nmetadata: {name: a, namespace: b}\n"
 TEMPLATE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, {{ if .Name }}}\n"
 BROKEN = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: [}}\n---\n{QUEUE}"
 SPEC = "apiVersion: trainyard.dev/v1\nkind: Cluster\nmetadata: {name: a}\n"
@@ -46,6 +47,11 @@ def said(trainyard: Command, folder: Path, files: dict[str, str]) -> list[str]:
             {"a.yaml": QUEUE, "b.yaml": SEALED},
             "nothing found in what was judged: 2 objects in 2 files",
             ["not judged: 1 SealedSecret (no schema, no rule)"],
+        ),
+        (
+            {"a.yaml": LATER},
+            "nothing found in what was judged: 1 object in 1 file: 1 by rules alone",
+            ["not judged: the fields of 1 Deployment in apps/v2 (no schema of it)"],
         ),
         (
             {"a.yaml": SEALED},

@@ -193,7 +193,8 @@ spec: {nodeLabels: {karpenter.sh/nodepool: p5}}
     [
         "karpenter.sh/v2\nkind: NodePool",
         "kueue.x-k8s.io/v1\nkind: ClusterQueue",
-        "apps/v1\nkind: StatefulSet",
+        "apps/v2\nkind: StatefulSet",
+        "apps/v1\nkind: ControllerRevision",
         "kueue.x-k8s.io/v1beta2\nkind: Workload",
         "batch.volcano.example/v1\nkind: Job",
         "eks.amazonaws.com/v1alpha1\nkind: NodeDiagnostic",
@@ -204,6 +205,32 @@ spec: {nodeLabels: {karpenter.sh/nodepool: p5}}
 def test_a_kind_that_may_exist_is_unknown(kind: str, tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(f"apiVersion: {kind}\nmetadata: {{name: a, namespace: b}}\n")
     assert reported(tmp_path) == []
+
+
+@pytest.mark.parametrize("version", ["v9", "v1beta1", "v" + "9" * 5000], ids=lambda name: name[:9])
+def test_a_version_that_cannot_come_next_does_not_exist(version: str, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(
+        f"apiVersion: apps/{version}\nkind: Deployment\nmetadata: {{name: a, namespace: b}}\n"
+    )
+    assert reported(tmp_path) == [("ERROR", "SCH010", 1, 13)]
+
+
+def test_a_value_that_sed_puts_in_is_judged_by_nobody(tmp_path: Path) -> None:
+    resources = "resources: {limits: {cpu: PLACEHOLDER_CORES}}"
+    pods = f"rayStartParams: {{}}, template: {{spec: {{containers: [{{name: a, image: a, {resources}}}]}}}}"
+    head = pods.replace("PLACEHOLDER_CORES", "two")
+    group = f"groupName: a, replicas: PLACEHOLDER_NODES, {pods}"
+    (tmp_path / "a.yaml").write_text(f"""\
+apiVersion: ray.io/v1
+kind: RayCluster
+metadata: {{name: a, namespace: b}}
+spec:
+  headGroupSpec: {{{head}}}
+  workerGroupSpecs: [{{{group}}}]
+""")
+    assert [each[:3] for each in reported(tmp_path) if each[0] == "ERROR"] == [
+        ("ERROR", "SCH006", 5)
+    ]
 
 
 def test_training_jobs_of_other_operators_are_said_to_be_unread(tmp_path: Path) -> None:
