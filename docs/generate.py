@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 from pydantic import BaseModel
 
-from compiler.cli.arguments import EXIT_CODES, parser
+from compiler.cli.arguments import EXIT_CODES, RULES_ARE_CODE, parser
 from compiler.diagnostics.pages import Page, load_pages
 from compiler.language.reference import keys, models
 from compiler.language.schema import ALL, KINDS, schema_text
@@ -177,6 +177,7 @@ def _cli() -> Iterator[str]:
     yield "# Command line\n"
     yield f"{top.description}\n"
     yield "```\n" + EXIT_CODES + "\n```\n"
+    yield f"{RULES_ARE_CODE}\n"
     for name, command in _commands(top).items():
         yield f"## trainyard {name}\n"
         yield f"{command.description}\n"

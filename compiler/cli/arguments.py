@@ -23,6 +23,10 @@ EXIT_CODES = """exit codes:
   2  wrong usage, or input or output that cannot be read or written
   3  the committed output is not what the spec compiles to (compile --check)
   4  a fault of Trainyard itself"""
+RULES_ARE_CODE = """\
+Rules in Python are code, as tests are, and run with your rights. They come from `policies/` of the working directory
+or from --policies, never from what is read. CI runs those of a pull request, a fork's too, without secrets and with a
+token that only reads. Rules in YAML (JSON Schema or CEL) need no trust."""
 
 
 class _Formatter(argparse.HelpFormatter):
@@ -62,7 +66,7 @@ def parser() -> argparse.ArgumentParser:
         prog="trainyard",
         description="Compile training cluster specs into what Flux, eksctl and EKS need.",
         formatter_class=_Verbatim,
-        epilog=EXIT_CODES,
+        epilog=f"{EXIT_CODES}\n\n{RULES_ARE_CODE}",
     )
     top.add_argument("--version", action="version", version=f"trainyard {__version__}")
     _common(top, default=False)
@@ -139,7 +143,7 @@ def _rules_and_facts(command: argparse.ArgumentParser) -> None:
         "--policies",
         type=Path,
         metavar="DIR",
-        help="the adopter's policies (default: `policies/` of the working directory)",
+        help="the adopter's policies, which are code (default: `policies/` of the working directory)",
     )
     command.add_argument(
         "--catalog", type=Path, metavar="FILE", help="facts from `trainyard catalog refresh`"
