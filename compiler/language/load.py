@@ -84,11 +84,14 @@ def _left_out(document: Document, platform: Platform) -> list[Diagnostic]:
     faults: list[Diagnostic] = []
     for keys, help in platform.instead.items():
         *above, key = keys.split(".")
-        if not above:
-            continue  # a key of `spec`, which the platform's model does not have
-        owner = above[-1]
         for at in _places(document.root.child("spec"), _SPEC, keys.split(".")):
-            fact = f"`{key}` of `{owner}` is no part of platform `{platform.name}`"
+            if above:
+                what = f"`{key}` of `{above[-1]}`"
+            elif key in _keys(platform.rooms):
+                what = f"`{key}`"
+            else:
+                continue  # the platform's model does not have it
+            fact = f"{what} is no part of platform `{platform.name}`"
             faults.append(error("SPC006", fact, at, help=help, key=True))
     return faults
 

@@ -7,6 +7,7 @@ from compiler.core.pods.plan import GPU
 from compiler.diagnostics import Severity
 from compiler.model.work import Work
 from compiler.policy.rule import Finding, rule
+from compiler.policy.world import World
 
 _PYTHON = re.compile(
     r"(?:^|[;&|(\n]|\bexec\s)\s*(?:\S*/)?python[0-9.]*\s+(?:-u\s+)?"
@@ -19,18 +20,15 @@ _OTHERS = re.compile(
 _RANKS = ("RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "WORLD_SIZE", "MASTER_ADDR")
 
 
-@rule(
-    "RUN122",
-    kubernetes="`srun` starts as many tasks as it is told, and programs read `SLURM_PROCID`",
-    severity=Severity.WARNING,
-)
-def program_without_launcher(work: Work) -> Iterator[Finding]:
+@rule("RUN122", severity=Severity.WARNING)
+def program_without_launcher(work: Work, world: World) -> Iterator[Finding]:
     """A training script is started by Python alone on several nodes with GPUs.
 
-    Trainer starts one container a node and sets `PET_*`, which torchrun reads; PyTorch's `RANK`, `WORLD_SIZE` and
-    `MASTER_ADDR` are set by torchrun for each process (trainer v2.3.0, torch plugin; PyTorch, torchrun). Without it
-    each node trains by itself, on one of its GPUs. Silent where anything in the command or the variables may say the
-    ranks or start processes.
+    Trainer starts one container a node, the batch script of a spec one task a node (`--ntasks-per-node=1`), and both
+    set `PET_*`, which torchrun reads; PyTorch's `RANK`, `WORLD_SIZE` and `MASTER_ADDR` are set by torchrun for each
+    process (trainer v2.3.0, torch plugin; PyTorch, torchrun). Without it each node trains by itself, on one of its
+    GPUs. Silent where anything in the command or the variables may say the ranks or start processes, and in scripts
+    of others, whose `srun` starts as many tasks as it is told.
 
     ## Fails
 
@@ -52,8 +50,7 @@ def program_without_launcher(work: Work) -> Iterator[Finding]:
 
         jobs: [{name: llama, launcher: {jax: {}}, command: [python, train.py]}]
     """
-    torch = work.runtime is not None and work.framework == "torch"
-    if not torch or not work.trainer or not work.gang:
+    if not work.gang or not _one_process_a_node(work, world):
         return
     if work.accelerator is None or work.accelerator[0] != GPU:
         return
@@ -69,5 +66,12 @@ def program_without_launcher(work: Work) -> Iterator[Finding]:
         f"job `{work.name}` starts `{script}` by Python alone on {work.nodes} nodes of {work.accelerator[1]} GPUs",
         work.where_said(script.split()[-1]),
         label="each node trains by itself",
-        help=f"start it by torchrun: `[{instead}]`; it takes nodes and processes from what Trainer sets",
+        help=f"start it by torchrun: `[{instead}]`; it takes nodes and processes from `PET_*`",
     )
+
+
+def _one_process_a_node(work: Work, world: World) -> bool:
+    """Whether the program of a job is started once on each node."""
+    if not work.has_pods:
+        return world.plan.closed  # a batch script that is written here
+    return work.framework == "torch" and work.trainer

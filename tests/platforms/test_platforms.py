@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from builders import ROOT, document, spec, summaries
@@ -70,6 +71,23 @@ def test_a_key_of_another_platform_is_one_error_with_what_to_write() -> None:
     assert load(document(spec(health={"nodeRepair": False})), EKS)[1] == []
     (unknown,) = load(document(spec(helth={})), WITHOUT_HEALTH)[1]
     assert unknown.code == "SPC002"
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [(name, key) for name, platform in PLATFORMS.items() for key in platform.instead],
+)
+def test_a_key_that_a_platform_does_not_take_is_an_error_wherever_it_stands(
+    name: str, key: str
+) -> None:
+    value: Any = {}
+    for part in reversed(key.split(".")):
+        value = {part: value}
+    data = spec()
+    data["spec"] = {**value, "platform": {name: {}} | value.get("platform", {})}
+    _, faults = load(document(data), PLATFORMS[name])
+    said = {str(fault.at): fault.help for fault in faults if fault.code == "SPC006"}
+    assert said[f"spec.{key}"] == PLATFORMS[name].instead[key]
 
 
 @pytest.mark.parametrize("missing", ["core.teams", "core.delivery"])

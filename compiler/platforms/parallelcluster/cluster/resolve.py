@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from compiler.context import SPEC, Context
 from compiler.core.network.spec import NetworkSection
@@ -26,6 +27,9 @@ from compiler.platforms.parallelcluster.settings.names import (
     security_groups,
 )
 from compiler.platforms.parallelcluster.settings.spec import AT, ClusterSection, ParallelCluster
+
+if TYPE_CHECKING:
+    from compiler.core.network.forms.existing import ExistingNetwork, Subnet
 
 _GIB = 1024**3
 _HEAD_GIB = 200
@@ -140,17 +144,22 @@ def _head_subnet(context: Context, own: ParallelCluster) -> str:
     subnets = {subnet.id: subnet for subnet in existing.subnets}
     if given is not None:
         context.find("RES316", "subnet", given, subnets, AT / "headNode" / "subnet")
-    zone = next(iter(context.once(resolve_pools).values())).zones[0]
-    private = existing.private
-    first = private.get(zone) or next(iter(private.values()))
     return context.settle(
         "cluster",
         "headNode.subnet",
         given,
-        first[0].id,
+        _nearest_subnet(context, existing).id,
         "the private subnet of the first pool's zone: people log in by Session Manager, and nothing leaves the zone",
         at=AT / "headNode" / "subnet",
     )
+
+
+def _nearest_subnet(context: Context, existing: ExistingNetwork) -> Subnet:
+    """A private subnet in the zone of the first pool, or else any other; pools with a fault are not among them."""
+    zones = [zone for pool in context.once(resolve_pools).values() for zone in pool.zones]
+    private = [subnet for zone in zones for subnet in existing.private.get(zone, ())]
+    elsewhere = [subnet for subnets in existing.private.values() for subnet in subnets]
+    return (*private, *elsewhere, *existing.subnets)[0]
 
 
 def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluster:
