@@ -195,6 +195,15 @@ def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
             {"own": {"headNode": {"subnet": "subnet-0a1b2c3d4e5f60799"}}},
         ),
         (
+            "RES319",
+            "spec.storage[0].fsxLustre.existing.zone",
+            {
+                "storage": [
+                    {"name": "work", "fsxLustre": {"existing": {**FSX, "zone": "us-west-2c"}}}
+                ]
+            },
+        ),
+        (
             "SPC005",
             "spec.platform.parallelCluster.customSlurmSettings.SuspendTime",
             {"own": {"customSlurmSettings": {"SuspendTime": 300}}},

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.context import Context
+from compiler.core.pools.pools import resolve_pools
 from compiler.core.storage.bounds import check_file_systems
 from compiler.core.storage.storages import Storage, resolve_storage
+from compiler.diagnostics.diagnostic import listed
 from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.platforms.parallelcluster.shared_storage.plan import (
@@ -35,6 +37,7 @@ def resolve(context: Context) -> Iterator[PlanNode]:
             yield BucketAccess(at=storage.at, name=storage.bucket, storage=storage.spec.name)
         else:
             _check_name(context, storage)
+            _check_zone(context, storage)
             yield _file_system(context, storage)
 
 
@@ -59,6 +62,21 @@ def _check_name(context: Context, storage: Storage) -> None:
             "shorten it",
             source=f"{_LIMITS}, SharedStorageNameValidator",
         )
+
+
+def _check_zone(context: Context, storage: Storage) -> None:
+    """A warning about a storage that is in the zone of no pool."""
+    pools = context.once(resolve_pools).values()
+    zones = {zone for pool in pools for zone in pool.zones}
+    if storage.zone is None or not zones or storage.zone in zones:
+        return
+    context.doubt(
+        "RES319",
+        f"storage `{storage.spec.name}` is in `{storage.zone}`, and the nodes are in {listed(sorted(zones))}",
+        storage.place / "zone",
+        "put it and a pool into one zone",
+        source="FSx for Lustre user guide, performance; EC2 on-demand pricing, data transfer",
+    )
 
 
 def _file_system(context: Context, storage: Storage) -> SharedFileSystem:
