@@ -260,3 +260,68 @@ def test_a_job_elsewhere_is_not_judged_against_a_request(tmp_path: Path) -> None
     write(tmp_path / "one")
     (tmp_path / "two" / "job.yaml").write_text(ELASTIC)
     assert "LIM031" not in {code for code, _, _ in found(tmp_path)}
+
+
+HYPERPOD_JOB = """\
+apiVersion: sagemaker.amazonaws.com/v1
+kind: HyperPodPyTorchJob
+metadata: {name: lora, namespace: hyperpod-ns-research}
+spec:
+  nprocPerNode: "1"
+  runPolicy:
+    cleanPodPolicy: All
+    jobMaxRetryCount: 3
+    restartPolicy: {evalPeriodSeconds: 21600, maxFullJobRestarts: 1}
+    logMonitoringConfiguration: [{name: start, logPattern: "Loss:", expectedStartCutOffInSeconds: 240}]
+  elasticPolicy:
+    minReplicas: 1
+    maxReplicas: 2
+  replicaSpecs:
+    - name: workers
+      replicas: 2
+      spares: 0
+      template:
+        spec:
+          nodeSelector: {sagemaker.amazonaws.com/node-health-status: Schedulable}
+          containers:
+            - name: pytorch
+              image: 111122223333.dkr.ecr.us-west-2.amazonaws.com/lora:1.0
+              command: [hyperpodrun, train.py]
+              volumeMounts: [{name: shm, mountPath: /dev/shm}]
+              resources:
+                requests: {cpu: 6, memory: 24Gi, nvidia.com/gpu: 1, vpc.amazonaws.com/efa: 1}
+                limits: {cpu: 6, memory: 24Gi, nvidia.com/gpu: 1, vpc.amazonaws.com/efa: 1}
+          volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 8Gi}}]
+"""
+
+
+def test_a_job_of_the_training_operator_without_fault(tmp_path: Path) -> None:
+    write(tmp_path)
+    (tmp_path / "job.yaml").write_text(HYPERPOD_JOB)
+    assert found(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "part"),
+    [
+        ('nprocPerNode: "1"', "nprocPerNode: 1", "SCH002", "nprocPerNode"),
+        ("jobMaxRetryCount", "backoffLimit", "SCH001", "backoffLimit"),
+        ("evalPeriodSeconds: 21600, ", "", "SCH003", "restartPolicy"),
+        ("    minReplicas: 1\n", "    rdzvBackend: c10d\n", "SCH001", "rdzvBackend"),
+        ("replicas: 2\n", "replicas: two\n", "SCH002", "replicas: two"),
+        ("    - name: workers\n      replicas", "    - replicas", "SCH003", "- replicas"),
+        ("mountPath: /dev/shm", "path: /dev/shm", "SCH001", "path: /dev/shm"),
+        ("maxReplicas: 2", "maxReplicas: 4", "LIM031", "maxReplicas"),
+        ("{cpu: 6, memory", "{cpu: 32, memory", "LIM002", "limits"),
+        ("lora:1.0", "lora:latest", "RUN013", "image"),
+    ],
+)
+def test_the_faults_of_a_job_of_the_training_operator(
+    old: str, new: str, code: str, part: str, tmp_path: Path
+) -> None:
+    write(tmp_path)
+    text = HYPERPOD_JOB.replace(old, new)
+    assert text != HYPERPOD_JOB
+    (tmp_path / "job.yaml").write_text(text)
+    codes = {(code, line) for code, line, _ in found(tmp_path)}
+    assert (code, line_of(text, part)) in codes, codes
