@@ -1,9 +1,10 @@
 """Derive the committed schemas: ``python -m compiler.verify.derive FOLDER [--trainer-2.1 FOLDER]``.
 
 Reads released CRDs (``crds/PROJECT/VERSION/*.yaml``), Kubernetes' core definitions, eksctl's schema and what only a
-documentation states (``documented``) or the models of a client (``modelled``), and writes one JSON file a kind and version into ``compiler/verify/data``. Each
-file names project, release and source. Upstream prose is left out. Trainer 2.1's CRDs are not among
-them: ``git show v2.1.0:manifests/base/crds/…`` of github.com/kubeflow/trainer writes them into a folder.
+documentation (``documented``) or the models of a client state (``modelled``), and writes one JSON file a kind and
+version into ``compiler/verify/data``. Each file names project, release and source. Upstream prose is left out. Trainer
+2.1's CRDs are not among them: ``git show v2.1.0:manifests/base/crds/…`` of github.com/kubeflow/trainer writes them into
+a folder.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ def elastic_maximum_exceeds_pool(manifest: Manifest, world: World) -> Iterator[F
     """An elastic job may grow to more workers than its pool or its queue has accelerators for.
 
     The operator makes as many pods as its autoscaler asks for, up to `maxReplicas` (training-operator v1.9,
-    ElasticPolicy; that of HyperPod, sagemaker-hyperpod 3.12.0, has the same two bounds). Those that no node has room for stay Pending; those that the quota does not cover are never
-    admitted.
+    ElasticPolicy; HyperPod's own operator has the same two bounds, sagemaker-hyperpod 3.12.0). Those that no node has
+    room for stay Pending; those that the quota does not cover are never admitted.
 
     ## Fails
 

@@ -289,8 +289,8 @@ spec:
               command: [hyperpodrun, train.py]
               volumeMounts: [{name: shm, mountPath: /dev/shm}]
               resources:
-                requests: {cpu: 6, memory: 24Gi, nvidia.com/gpu: 1, vpc.amazonaws.com/efa: 1}
-                limits: {cpu: 6, memory: 24Gi, nvidia.com/gpu: 1, vpc.amazonaws.com/efa: 1}
+                requests: {cpu: 6, memory: 24Gi, nvidia.com/gpu: 1, vpc.amazonaws.com/efa: 1, hugepages-2Mi: 5128Mi}
+                limits: {cpu: 6, memory: 24Gi, nvidia.com/gpu: 1, vpc.amazonaws.com/efa: 1, hugepages-2Mi: 5128Mi}
           volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 8Gi}}]
 """
 
