@@ -204,6 +204,21 @@ def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
             },
         ),
         (
+            "RES315",
+            "spec.platform.parallelCluster.loginNodes.instanceType",
+            {"own": {"loginNodes": {"count": 1, "instanceType": "m7g.xlarge"}}},
+        ),
+        (
+            "RES316",
+            "spec.platform.parallelCluster.loginNodes.subnet",
+            {"own": {"loginNodes": {"count": 1, "subnet": "subnet-0a1b2c3d4e5f60799"}}},
+        ),
+        (
+            "SPC005",
+            "spec.platform.parallelCluster.loginNodes.gracetimePeriod",
+            {"own": {"loginNodes": {"count": 1, "gracetimePeriod": "90s"}}},
+        ),
+        (
             "SPC005",
             "spec.platform.parallelCluster.customSlurmSettings.SuspendTime",
             {"own": {"customSlurmSettings": {"SuspendTime": 300}}},

@@ -15,6 +15,7 @@ from compiler.plan.units import Quantity
 from compiler.platforms.parallelcluster.cluster.plan import (
     CLUSTER_TAG,
     AccountingDatabase,
+    LoginPool,
     SlurmCluster,
 )
 from compiler.platforms.parallelcluster.formats.parallelcluster.whole import Whole
@@ -133,6 +134,7 @@ def _cluster(root: Part) -> SlurmCluster:
         idle_minutes=root.number(*slurm, "ScaledownIdletime"),
         settings=tuple(sorted(settings.items())),
         database=_database(Part(root.whole, (*slurm, "Database"))),
+        login=next(map(_login, root.items("LoginNodes", "Pools")), None),
         policies=_policies(Part(root.whole, head)),
         log_days=root.number("Monitoring", "Logs", "CloudWatch", "RetentionInDays"),
         detailed_monitoring=root.flag("Monitoring", "DetailedMonitoring"),
@@ -159,6 +161,26 @@ def _scripts(root: Part) -> Iterator[str]:
         one = root.text(*action, "Script")
         several = (item.text("Script") for item in root.items(*action, "Sequence"))
         yield from filter(None, (one, *several))
+
+
+def _login(pool: Part) -> LoginPool:
+    """A pool of login nodes (aws-parallelcluster 3.16.1, LoginNodesPool: one by default)."""
+    count = pool.number("Count")
+    return LoginPool(
+        at=pool.at(),
+        count=1 if count is None else count,
+        instance_type=pool.text("InstanceType") or "",
+        subnet=next(iter(pool.ids("Networking", "SubnetIds")), ""),
+        allowed_cidr=pool.text("Ssh", "AllowedIps"),
+        grace_minutes=pool.number("GracetimePeriod"),
+        origins={
+            "count": pool.at("Count"),
+            "instance_type": pool.at("InstanceType"),
+            "subnet": pool.at("Networking", "SubnetIds"),
+            "allowed_cidr": pool.at("Ssh", "AllowedIps"),
+            "grace_minutes": pool.at("GracetimePeriod"),
+        },
+    )
 
 
 def _database(part: Part) -> AccountingDatabase | None:
