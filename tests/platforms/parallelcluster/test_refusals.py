@@ -23,6 +23,12 @@ from tests.platforms.parallelcluster.clusters import (
     spec,
 )
 
+BLOCK = {
+    "reservations": [{"id": "cr-0a1b2c3d4e5f60718"}],
+    "starts": "2026-12-01T11:30:00Z",
+    "ends": "2026-12-03T11:30:00Z",
+}
+
 
 def _field_at(path: str) -> bool:
     """Whether a path of keys leads to a field of any platform's language."""
@@ -182,6 +188,12 @@ def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
             "RES311",
             "spec.priorities[0].value",
             {"priorities": [{"name": "later", "value": -1}], "own": {"accounting": ACCOUNTING}},
+        ),
+        ("RES010", "spec.nodePools[0].zones[0]", {"pool": {"zones": ["us-west-2a"]}}),
+        (
+            "RES045",
+            "spec.jobs[0].timeout",
+            {"pool": {"capacity": {"block": BLOCK}}, "job": {"timeout": "48h"}},
         ),
         ("RES312", "spec.platform.parallelCluster", {"network": None}),
         (
