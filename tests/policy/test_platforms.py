@@ -15,7 +15,8 @@ from compiler.linter import lint
 from compiler.model.work import Work
 from compiler.outcome import Options
 from compiler.policy.rule import Rule
-from tests.platforms.parallelcluster.clusters import compiled, spec
+from tests.platforms.parallelcluster.clusters import spec
+from tests.platforms.passes import compiled
 from tests.policy.harness import builtin_rules
 
 CLUSTER = """\

@@ -15,7 +15,8 @@ from compiler.platforms.parallelcluster.batch.plan import BatchJob
 from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
 from compiler.platforms.parallelcluster.partitions.plan import Partition
 from compiler.platforms.parallelcluster.shared_storage.plan import BucketAccess, SharedFileSystem
-from tests.platforms.parallelcluster.clusters import ACCOUNTING, SUBNETS, compiled, files, spec
+from tests.platforms.parallelcluster.clusters import ACCOUNTING, SUBNETS, files, spec
+from tests.platforms.passes import compiled
 
 KINDS = (SlurmCluster, Partition, SharedFileSystem, BucketAccess, BatchJob)
 SPEC = ROOT / "specs" / "jakarta-slurm.yaml"

@@ -14,9 +14,10 @@ import yaml
 from builders import ROOT
 from running import stand_ins
 
-from tests.platforms.parallelcluster.clusters import SUBNETS, compiled, files, spec
+from tests.platforms.parallelcluster.clusters import SUBNETS, files, spec
 from tests.platforms.parallelcluster.test_configuration import example
 from tests.platforms.parallelcluster.test_lint import F, Q, R, S, changed, found
+from tests.platforms.passes import compiled
 
 PYTHON = ROOT / ".venv-pcluster" / "bin" / "python"
 ORACLE = Path(__file__).with_name("oracle.py")

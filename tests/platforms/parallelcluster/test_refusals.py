@@ -13,15 +13,8 @@ from compiler.language.whole import language
 from compiler.platforms import EKS, PARALLEL_CLUSTER
 from compiler.platforms.parallelcluster.differences import INSTEAD
 from compiler.spec.errors import inner_model, keys_of
-from tests.platforms.parallelcluster.clusters import (
-    ACCOUNTING,
-    FSX,
-    SUBNETS,
-    codes,
-    compiled,
-    files,
-    spec,
-)
+from tests.platforms.parallelcluster.clusters import ACCOUNTING, FSX, SUBNETS, files, spec
+from tests.platforms.passes import codes, compiled, leads
 
 BLOCK = {
     "reservations": [{"id": "cr-0a1b2c3d4e5f60718"}],
@@ -34,18 +27,7 @@ def _field_at(path: str) -> bool:
     """Whether a path of keys leads to a field of any platform's language."""
     model: type[BaseModel] | None = language(EKS).model_fields["spec"].annotation
     other: type[BaseModel] | None = language(PARALLEL_CLUSTER).model_fields["spec"].annotation
-    return any(_leads(start, path.split(".")) for start in (model, other) if start is not None)
-
-
-def _leads(model: type[BaseModel], keys: list[str]) -> bool:
-    first, *rest = keys
-    if first not in keys_of(model):
-        return False
-    if not rest:
-        return True
-    fields = {field.alias or name: field for name, field in model.model_fields.items()}
-    inner = inner_model(fields[first].annotation)
-    return inner is not None and _leads(inner, rest)
+    return any(leads(start, path.split(".")) for start in (model, other) if start is not None)
 
 
 @pytest.mark.parametrize("path", INSTEAD)

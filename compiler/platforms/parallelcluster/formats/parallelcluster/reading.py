@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-from compiler.dataclass import dataclass
-from compiler.manifest import placeholder
-from compiler.output.body import at as value_at
-from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, POOL_LABEL, Requirement
 from compiler.plan.units import Quantity
@@ -26,7 +21,7 @@ from compiler.platforms.parallelcluster.partitions.plan import (
     Partition,
 )
 from compiler.platforms.parallelcluster.shared_storage.plan import BucketAccess, SharedFileSystem
-from compiler.verify.fault import Path
+from compiler.verify.whole import Part
 
 _LABELS = {"ONDEMAND": "on-demand", "SPOT": "spot", "CAPACITY_BLOCK": "reserved"}
 _IDS = {
@@ -34,61 +29,6 @@ _IDS = {
     "Ebs": ("EbsSettings", "VolumeId"),
     "Efs": ("EfsSettings", "FileSystemId"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A mapping of a whole configuration, and its path."""
-
-    whole: Whole
-    path: Path
-
-    def get(self, *keys: str | int) -> Any:
-        """The value at some keys below; ``None`` where there is none, or it is filled in later."""
-        value = value_at(self.whole.body, *self.path, *keys)
-        if isinstance(value, str) and placeholder(value):
-            return None
-        return value
-
-    def text(self, *keys: str | int) -> str | None:
-        value = self.get(*keys)
-        return value if isinstance(value, str) else None
-
-    def id(self, *keys: str | int) -> str:
-        """An id, or the variable that stands for it."""
-        value = value_at(self.whole.body, *self.path, *keys)
-        return value if isinstance(value, str) else ""
-
-    def ids(self, *keys: str | int) -> tuple[str, ...]:
-        """Ids, and variables that stand for some."""
-        values = value_at(self.whole.body, *self.path, *keys)
-        found = values if isinstance(values, list) else ()
-        return tuple(value for value in found if isinstance(value, str))
-
-    def flag(self, *keys: str | int) -> bool:
-        return self.get(*keys) is True
-
-    def number(self, *keys: str | int) -> int | None:
-        value = self.get(*keys)
-        if isinstance(value, bool) or not isinstance(value, int):
-            return None
-        return value
-
-    def items(self, *keys: str | int) -> Iterator[Part]:
-        """The mappings of a list."""
-        values = self.get(*keys)
-        for index, value in enumerate(values if isinstance(values, list) else ()):
-            if isinstance(value, dict):
-                yield Part(self.whole, (*self.path, *keys, index))
-
-    def texts(self, *keys: str | int) -> tuple[str, ...]:
-        values = self.get(*keys)
-        found = values if isinstance(values, list) else ()
-        return tuple(value for value in found if isinstance(value, str) and not placeholder(value))
-
-    def at(self, *keys: str | int) -> Route:
-        artifact, path = self.whole.route((*self.path, *keys))
-        return Route((artifact.id, *path))
 
 
 def nodes(whole: Whole) -> Iterator[PlanNode]:
