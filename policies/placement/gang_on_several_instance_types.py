@@ -28,10 +28,13 @@ def gang_on_several_instance_types(work: Work) -> Iterator[Finding]:
 
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
-        metadata: {name: research, region: us-west-2}
+        metadata: {name: a, region: us-west-2}
+        autoModeConfig: {enabled: false}
         managedNodeGroups:
-          - {name: large, instanceType: g5.12xlarge, desiredCapacity: 2, labels: {team: ml}}
-          - {name: small, instanceType: g4dn.12xlarge, desiredCapacity: 2, labels: {team: ml}}
+          - {name: large, instanceType: g5.12xlarge, desiredCapacity: 2, labels: {team: ml},
+            nodeRepairConfig: {enabled: true}}
+          - {name: small, instanceType: g4dn.12xlarge, desiredCapacity: 2, labels: {team: ml},
+            nodeRepairConfig: {enabled: true}}
         ---
         apiVersion: kubeflow.org/v1
         kind: PyTorchJob
@@ -40,17 +43,26 @@ def gang_on_several_instance_types(work: Work) -> Iterator[Finding]:
           pytorchReplicaSpecs:
             Worker:
               replicas: 2
-              template: {spec: {nodeSelector: {team: ml}, containers: [{name: pytorch,
-                resources: {limits: {nvidia.com/gpu: 4}}}]}}
+              template:
+                spec:
+                  nodeSelector: {team: ml}
+                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
+                    volumeMounts: [{name: shm, mountPath: /dev/shm}],
+                    resources: {requests: {cpu: 40, memory: 128Gi, nvidia.com/gpu: 4},
+                      limits: {cpu: 40, memory: 128Gi, nvidia.com/gpu: 4}}}]
+                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
 
     ## Passes
 
         apiVersion: eksctl.io/v1alpha5
         kind: ClusterConfig
-        metadata: {name: research, region: us-west-2}
+        metadata: {name: a, region: us-west-2}
+        autoModeConfig: {enabled: false}
         managedNodeGroups:
-          - {name: large, instanceType: g5.12xlarge, desiredCapacity: 2, labels: {team: ml}}
-          - {name: small, instanceType: g4dn.12xlarge, desiredCapacity: 2, labels: {team: ml}}
+          - {name: large, instanceType: g5.12xlarge, desiredCapacity: 2, labels: {team: ml},
+            nodeRepairConfig: {enabled: true}}
+          - {name: small, instanceType: g4dn.12xlarge, desiredCapacity: 2, labels: {team: ml},
+            nodeRepairConfig: {enabled: true}}
         ---
         apiVersion: kubeflow.org/v1
         kind: PyTorchJob
@@ -59,8 +71,14 @@ def gang_on_several_instance_types(work: Work) -> Iterator[Finding]:
           pytorchReplicaSpecs:
             Worker:
               replicas: 2
-              template: {spec: {nodeSelector: {node.kubernetes.io/instance-type: g5.12xlarge},
-                containers: [{name: pytorch, resources: {limits: {nvidia.com/gpu: 4}}}]}}
+              template:
+                spec:
+                  nodeSelector: {node.kubernetes.io/instance-type: g5.12xlarge}
+                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
+                    volumeMounts: [{name: shm, mountPath: /dev/shm}],
+                    resources: {requests: {cpu: 40, memory: 128Gi, nvidia.com/gpu: 4},
+                      limits: {cpu: 40, memory: 128Gi, nvidia.com/gpu: 4}}}]
+                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
     """
     if work.pod is None or not work.gang or work.accelerator is None:
         return

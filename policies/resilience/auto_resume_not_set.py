@@ -33,10 +33,17 @@ def auto_resume_not_set(manifest: Manifest, world: World) -> Iterator[Finding]:
         spec:
           pytorchReplicaSpecs:
             Worker:
-              replicas: 2
+              replicas: 1
               restartPolicy: OnFailure
-              template: {spec: {nodeSelector: {sagemaker.amazonaws.com/node-health-status: Schedulable},
-                containers: [{name: pytorch, resources: {limits: {nvidia.com/gpu: 1}}}]}}
+              template:
+                spec:
+                  nodeSelector: {sagemaker.amazonaws.com/node-health-status: Schedulable}
+                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
+                    volumeMounts: [{name: shm, mountPath: /dev/shm}],
+                    resources: {requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8},
+                      limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8}}}]
+                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
 
         apiVersion: kubeflow.org/v1
         kind: PyTorchJob
@@ -45,10 +52,17 @@ def auto_resume_not_set(manifest: Manifest, world: World) -> Iterator[Finding]:
         spec:
           pytorchReplicaSpecs:
             Worker:
-              replicas: 2
+              replicas: 1
               restartPolicy: OnFailure
-              template: {spec: {nodeSelector: {node.kubernetes.io/instance-type: ml.g5.8xlarge},
-                containers: [{name: pytorch, resources: {limits: {nvidia.com/gpu: 1}}}]}}
+              template:
+                spec:
+                  nodeSelector: {sagemaker.amazonaws.com/node-health-status: Schedulable}
+                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
+                    volumeMounts: [{name: shm, mountPath: /dev/shm}],
+                    resources: {requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8},
+                      limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8}}}]
+                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
 
     ## Passes
 
@@ -59,10 +73,17 @@ def auto_resume_not_set(manifest: Manifest, world: World) -> Iterator[Finding]:
         spec:
           pytorchReplicaSpecs:
             Worker:
-              replicas: 2
+              replicas: 1
               restartPolicy: OnFailure
-              template: {spec: {nodeSelector: {sagemaker.amazonaws.com/node-health-status: Schedulable},
-                containers: [{name: pytorch, resources: {limits: {nvidia.com/gpu: 1}}}]}}
+              template:
+                spec:
+                  nodeSelector: {sagemaker.amazonaws.com/node-health-status: Schedulable}
+                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
+                    volumeMounts: [{name: shm, mountPath: /dev/shm}],
+                    resources: {requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8},
+                      limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8}}}]
+                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
 
         apiVersion: kubeflow.org/v1
         kind: PyTorchJob
@@ -70,10 +91,17 @@ def auto_resume_not_set(manifest: Manifest, world: World) -> Iterator[Finding]:
         spec:
           pytorchReplicaSpecs:
             Worker:
-              replicas: 2
+              replicas: 1
               restartPolicy: Never
-              template: {spec: {nodeSelector: {sagemaker.amazonaws.com/node-health-status: Schedulable},
-                containers: [{name: pytorch, resources: {limits: {nvidia.com/gpu: 1}}}]}}
+              template:
+                spec:
+                  nodeSelector: {sagemaker.amazonaws.com/node-health-status: Schedulable}
+                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
+                    volumeMounts: [{name: shm, mountPath: /dev/shm}],
+                    resources: {requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8},
+                      limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8}}}]
+                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
     """
     if not _may_resume(manifest, world):
         return

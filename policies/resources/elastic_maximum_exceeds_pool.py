@@ -52,8 +52,10 @@ def elastic_maximum_exceeds_pool(manifest: Manifest, world: World) -> Iterator[F
                 spec:
                   tolerations: [{key: nvidia.com/gpu, operator: Exists}]
                   containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [hyperpodrun, train.py],
+                    volumeMounts: [{name: shm, mountPath: /dev/shm}],
                     resources: {requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8},
                       limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8}}}]
+                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
 
     ## Passes
 
