@@ -291,6 +291,25 @@ class Merge:
     findings: list[str]
 
 
+def git(folder: Path, *words: str, check: bool = True) -> str:
+    """What a git command says in a folder, without anybody's configuration."""
+    person = {
+        f"GIT_{who}_{what}": "a@b.test"
+        for who in ("AUTHOR", "COMMITTER")
+        for what in ("NAME", "EMAIL")
+    }
+    alone = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, **person}
+    done = subprocess.run(
+        ["git", *words],
+        cwd=folder,
+        check=check,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **alone},
+    )
+    return done.stdout
+
+
 class Repository:
     """A git repository with a spec and what it compiles to."""
 
@@ -309,21 +328,7 @@ class Repository:
 
     def git(self, *words: str, check: bool = True) -> str:
         """What a git command says."""
-        person = {
-            f"GIT_{who}_{what}": "a@b.test"
-            for who in ("AUTHOR", "COMMITTER")
-            for what in ("NAME", "EMAIL")
-        }
-        alone = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, **person}
-        done = subprocess.run(
-            ["git", *words],
-            cwd=self.folder,
-            check=check,
-            capture_output=True,
-            text=True,
-            env={**os.environ, **alone},
-        )
-        return done.stdout
+        return git(self.folder, *words, check=check)
 
     def commit(self, message: str) -> str:
         self.git("add", "--all")

@@ -1,4 +1,5 @@
-"""The bounds of elastic jobs: ``elasticPolicy`` of the training operator (kubeflow.org/v1, training-operator v1.9)."""
+"""The bounds of elastic jobs: ``elasticPolicy`` of the training operator (kubeflow.org/v1, training-operator v1.9), and
+of that of HyperPod (sagemaker.amazonaws.com/v1, sagemaker-hyperpod 3.12.0)."""
 
 from __future__ import annotations
 

@@ -104,6 +104,22 @@ grace = at_most(
     "until it is over nodes do not drain, and jobs that wait for theirs do not start",
     "write as long as a checkpoint takes, like `20m`, or remove it: it is derived",
 )
+
+
+def whole_minutes(least: int, most: int) -> Check:
+    """A check of a duration that is a number of minutes within bounds."""
+
+    @shaped_like(period)
+    def check(value: Any) -> DurationValue:
+        parsed = period(value)
+        if least * 60 <= parsed.seconds <= most * 60 and parsed.seconds % 60 == 0:
+            return parsed
+        raise fault(f"`{value}` is not a number of minutes from {least} to {most}", _LIKE)
+
+    return check
+
+
+gracetime = whole_minutes(3, 120)
 between_failures = at_least(
     "1h",
     "no job of several nodes ends between two failures",

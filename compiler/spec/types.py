@@ -78,6 +78,7 @@ Duration = Annotated[DurationValue, BeforeValidator(times.duration), _like(times
 Period = Annotated[DurationValue, BeforeValidator(times.period), _like(times.period)]
 IdleTime = Annotated[DurationValue, BeforeValidator(times.idle_time), _like(times.idle_time)]
 GracePeriod = Annotated[DurationValue, BeforeValidator(times.grace), _like(times.grace)]
+GracetimePeriod = Annotated[DurationValue, BeforeValidator(times.gracetime), _like(times.gracetime)]
 FailureInterval = Annotated[
     DurationValue, BeforeValidator(times.between_failures), _like(times.between_failures)
 ]

@@ -29,6 +29,10 @@ class CoreDefinitions:
         self._definitions = definitions
         self._open: list[str] = []
 
+    def definition(self, name: str) -> Raw:
+        """A definition such as ``io.k8s.api.core.v1.PodTemplateSpec``, as a part of another one."""
+        return self._resolve(name)
+
     def kind(self, name: str) -> Raw:
         """The derived schema of a top-level kind such as ``io.k8s.api.core.v1.Pod``."""
         root = self._resolve(name)

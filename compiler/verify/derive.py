@@ -1,9 +1,10 @@
 """Derive the committed schemas: ``python -m compiler.verify.derive FOLDER [--trainer-2.1 FOLDER]``.
 
 Reads released CRDs (``crds/PROJECT/VERSION/*.yaml``), Kubernetes' core definitions, eksctl's schema and what only a
-documentation states (``documented``), and writes one JSON file a kind and version into ``compiler/verify/data``. Each
-file names project, release and source. Upstream prose is left out. Trainer 2.1's CRDs are not among
-them: ``git show v2.1.0:manifests/base/crds/…`` of github.com/kubeflow/trainer writes them into a folder.
+documentation (``documented``) or the models of a client state (``modelled``), and writes one JSON file a kind and
+version into ``compiler/verify/data``. Each file names project, release and source. Upstream prose is left out. Trainer
+2.1's CRDs are not among them: ``git show v2.1.0:manifests/base/crds/…`` of github.com/kubeflow/trainer writes them into
+a folder.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.platforms.eks.jobs.kinds import kinds as job_kinds
-from compiler.verify import documented
+from compiler.verify import documented, modelled
 from compiler.verify.core import CoreDefinitions, from_eksctl
 from compiler.verify.schemas import DATA, file_name
 from compiler.verify.structure import Raw, from_crd, shared
@@ -133,7 +134,12 @@ def derive(shared_folder: Path, trainer_21: Path | None = None) -> Iterator[tupl
         )
     for derived in from_crd(documented.NODE_CLASS):
         yield _file(derived, documented.PROJECT, documented.RELEASE, documented.SOURCE)
-    yield from _core_files(shared_folder / "crds" / CORE_SOURCE)
+    core_folder = shared_folder / "crds" / CORE_SOURCE
+    core = CoreDefinitions(json.loads((core_folder / "_definitions.json").read_text())["$defs"])
+    template = core.definition("io.k8s.api.core.v1.PodTemplateSpec")
+    for derived in from_crd(modelled.hyperpod_job(template)):
+        yield _file(derived, modelled.PROJECT, modelled.RELEASE, modelled.SOURCE)
+    yield from _core_files(core, _source(core_folder))
     folder = shared_folder / "aws" / EKSCTL_SOURCE
     later = json.loads((shared_folder / "aws" / EKSCTL_LATER / "schema.json").read_text())
     schema = from_eksctl(json.loads((folder / "schema.json").read_text()), "ClusterConfig", later)
@@ -160,8 +166,7 @@ def _crd_files(
                 yield _file(derived, project, release, source, variant)
 
 
-def _core_files(folder: Path) -> Iterator[tuple[str, Raw]]:
-    core = CoreDefinitions(json.loads((folder / "_definitions.json").read_text())["$defs"])
+def _core_files(core: CoreDefinitions, source: str) -> Iterator[tuple[str, Raw]]:
     for package, (group, kinds) in CORE.items():
         for kind in kinds:
             scope = "Cluster" if kind in CLUSTER_SCOPED else "Namespaced"
@@ -173,7 +178,7 @@ def _core_files(folder: Path) -> Iterator[tuple[str, Raw]]:
                 "scope": scope,
                 "schema": schema,
             }
-            yield _file(derived, "kubernetes-core", "v1.36.0", _source(folder))
+            yield _file(derived, "kubernetes-core", "v1.36.0", source)
 
 
 def _file(

@@ -52,14 +52,14 @@ def launcher_without_hosts(work: Work) -> Iterator[Finding]:
                 f"job `{work.name}` runs `deepspeed` on {work.nodes} nodes without a host file",
                 work.where_said("deepspeed"),
                 label="each node trains alone",
-                help="start it by `torchrun`, which gets all nodes from Trainer, or write `--hostfile`",
+                help=f"start it by `torchrun`{_given(work)}, or write `--hostfile`",
             )
     elif launcher and not _has_hosts(work):
         yield Finding(
             f"job `{work.name}` runs `{launcher}` on {work.nodes} nodes and does not say on which hosts",
             work.where_said(launcher),
             label="each node runs all processes by itself",
-            help="choose a runtime with an `mpi` policy, which has the hosts, or write `--hostfile`",
+            help=_mpi_help(work),
             spec_help="write `launcher: {mpi: {}}`, which gives it the hosts, or write `--hostfile`",
         )
     elif starts(work.words, "accelerate"):
@@ -76,9 +76,31 @@ def _accelerate(work: Work) -> Iterator[Finding]:
             f"job `{work.name}` runs `accelerate` on {machines} machines and does not say where they meet",
             work.where_said("num-machines"),
             label="no node finds another",
-            help="remove `--num_machines`: Trainer's variables say it, or add `--main_process_ip=$(PET_MASTER_ADDR)` "
-            "and `--machine_rank=$(PET_NODE_RANK)`",
+            help=_accelerate_help(work),
         )
+
+
+def _given(work: Work) -> str:
+    """Where torchrun gets the nodes from, in a sentence; empty where the command says it."""
+    return ", which gets all nodes from Trainer" if work.trainer and work.has_pods else ""
+
+
+def _mpi_help(work: Work) -> str:
+    if work.has_pods:
+        return "choose a runtime with an `mpi` policy, which has the hosts, or write `--hostfile`"
+    return "start it by `srun --mpi=pmix`, which has the nodes, or write `--hostfile`"
+
+
+def _accelerate_help(work: Work) -> str:
+    if work.has_pods:
+        return (
+            "remove `--num_machines`: Trainer's variables say it, or add "
+            "`--main_process_ip=$(PET_MASTER_ADDR)` and `--machine_rank=$(PET_NODE_RANK)`"
+        )
+    return (
+        "add `--main_process_ip` with the first node of `scontrol show hostnames` and "
+        "`--machine_rank=$SLURM_NODEID`, in a shell that srun starts on each node"
+    )
 
 
 _MPI = ("mpirun", "mpiexec", "horovodrun")

@@ -141,8 +141,7 @@ def _accelerate(work: Work) -> Iterator[Finding]:
             f"job `{work.name}` runs `accelerate` on {work.nodes} nodes with {what}",
             work.where_said("machine-rank" if rank else "num-machines"),
             label="every node is the same one",
-            help="add `--machine_rank=$PET_NODE_RANK`; or remove `--num_machines`, "
-            "`--num_processes` and `--main_process_ip`: torchrun inside takes what Trainer sets",
+            help=_rank_help(work),
         )
     elif processes is not None and processes // machines != gpus:
         of = f"{machines} machines" if machines > 1 else "one machine"
@@ -154,6 +153,15 @@ def _accelerate(work: Work) -> Iterator[Finding]:
             label="not one for each accelerator",
             help=f"write `--num_processes={right}`, or remove it",
         )
+
+
+def _rank_help(work: Work) -> str:
+    if work.has_pods:
+        return (
+            "add `--machine_rank=$PET_NODE_RANK`; or remove `--num_machines`, "
+            "`--num_processes` and `--main_process_ip`: torchrun inside takes what Trainer sets"
+        )
+    return "add `--machine_rank=$SLURM_NODEID`, in a shell that srun starts on each node"
 
 
 def _fabric(work: Work) -> Iterator[Finding]:

@@ -39,8 +39,19 @@ def rendezvous_without_endpoint(work: Work) -> Iterator[Finding]:
             f"job `{work.name}` runs torchrun on {work.nodes} nodes with c10d and {what}",
             work.where_said(option),
             label="each node waits for itself",
-            help="add `--rdzv-endpoint=$(PET_MASTER_ADDR):$(PET_MASTER_PORT)`",
+            help=_help(work),
+            spec_help="remove `--rdzv-backend` and `--rdzv-endpoint`, and what overwrites `PET_RDZV_ENDPOINT`: "
+            "it is set for the job",
         )
+
+
+def _help(work: Work) -> str:
+    if work.has_pods:
+        return "add `--rdzv-endpoint=$(PET_MASTER_ADDR):$(PET_MASTER_PORT)`"
+    return (
+        "add `--rdzv-endpoint=$head:29500` with the first node: "
+        '`head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)`'
+    )
 
 
 _ITSELF = ("localhost", "127.0.0.1", "0.0.0.0")  # noqa: S104  # what is read, not bound

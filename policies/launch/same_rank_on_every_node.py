@@ -53,7 +53,7 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
             "`--standalone` in its command",
             work.where_said("--standalone"),
             "each node trains alone",
-            "remove it: the nodes find each other by the variables that Trainer sets",
+            _without_standalone(work),
         )
     rank = given.get("node-rank") or ""
     master = given.get("master-addr") or ""
@@ -63,7 +63,7 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
             f"`--node_rank` {rank} for all of them",
             work.where_said("node-rank"),
             "they wait",
-            "remove it: `PET_NODE_RANK` is set in each pod",
+            _own_rank(work),
         )
     if torchrun and master in _ITSELF and not given.get("rdzv-endpoint"):
         yield _finding(
@@ -71,7 +71,7 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
             f"`--master_addr` `{master}`",
             work.where_said("master-addr"),
             "each waits for itself",
-            "remove it: `PET_MASTER_ADDR` is set",
+            _own_master(work),
         )
     for name in () if torchrun else ("RANK", "NODE_RANK", "GROUP_RANK", "MASTER_ADDR"):
         value = work.env.get(name) or ""
@@ -83,6 +83,33 @@ def same_rank_on_every_node(work: Work) -> Iterator[Finding]:
                 "each is the first",
                 "remove it, and start the program by `torchrun`, which sets it for each process",
             )
+
+
+_FIRST_NODE = "the first node of `scontrol show hostnames`"
+
+
+def _without_standalone(work: Work) -> str:
+    if work.has_pods:
+        return "remove it: the nodes find each other by the variables that Trainer sets"
+    return (
+        "write `--nnodes=$SLURM_JOB_NUM_NODES --rdzv_backend=c10d --rdzv_endpoint=HOST:29500` instead; "
+        f"HOST is {_FIRST_NODE}"
+    )
+
+
+def _own_rank(work: Work) -> str:
+    if work.has_pods:
+        return "remove it: `PET_NODE_RANK` is set in each pod"
+    return (
+        "write `--node_rank=$SLURM_NODEID` in a shell that srun starts on each node, "
+        "or `--rdzv_backend=c10d`, which ranks the nodes itself"
+    )
+
+
+def _own_master(work: Work) -> str:
+    if work.has_pods:
+        return "remove it: `PET_MASTER_ADDR` is set"
+    return f"name {_FIRST_NODE}"
 
 
 def _jax(work: Work) -> Iterator[Finding]:
@@ -101,6 +128,13 @@ def _jax(work: Work) -> Iterator[Finding]:
 
 
 def _finding(work: Work, what: str, at: Route, label: str, help: str) -> Finding:
+    spec_help = help
+    if not work.has_pods:
+        spec_help = "remove it: the script of the job exports what torchrun reads on each node"
     return Finding(
-        f"job `{work.name}` has {work.nodes} nodes, and {what}", at, label=label, help=help
+        f"job `{work.name}` has {work.nodes} nodes, and {what}",
+        at,
+        label=label,
+        help=help,
+        spec_help=spec_help,
     )

@@ -33,8 +33,8 @@ def device_resource_misspelled(plan: Plan) -> Iterator[Finding]:
         kind: PyTorchJob
         metadata: {name: evaluate, namespace: team-a}
         spec: {pytorchReplicaSpecs: {Worker: {template: {spec: {containers: [{name: pytorch,
-          image: "public.ecr.aws/team/train:1.0", resources: {limits: {nvidia.com/gpus: 1},
-          requests: {cpu: 4, memory: 16Gi}}}]}}}}}
+          image: "public.ecr.aws/team/train:1.0", resources: {requests: {cpu: 4, memory: 16Gi},
+          limits: {nvidia.com/gpus: 1, cpu: 4, memory: 16Gi}}}]}}}}}
 
     ## Passes
 

@@ -9,13 +9,17 @@ from compiler.policy.rule import Finding, rule
 from compiler.policy.world import World
 
 
-@rule("LIM031", severity=Severity.WARNING, kinds=("kubeflow.org/PyTorchJob",))
+@rule(
+    "LIM031",
+    severity=Severity.WARNING,
+    kinds=("kubeflow.org/PyTorchJob", "sagemaker.amazonaws.com/HyperPodPyTorchJob"),
+)
 def elastic_maximum_exceeds_pool(manifest: Manifest, world: World) -> Iterator[Finding]:
     """An elastic job may grow to more workers than its pool or its queue has accelerators for.
 
     The operator makes as many pods as its autoscaler asks for, up to `maxReplicas` (training-operator v1.9,
-    ElasticPolicy). Those that no node has room for stay Pending; those that the quota does not cover are never
-    admitted.
+    ElasticPolicy; HyperPod's own operator has the same two bounds, sagemaker-hyperpod 3.12.0). Those that no node has
+    room for stay Pending; those that the quota does not cover are never admitted.
 
     ## Fails
 
@@ -31,6 +35,23 @@ def elastic_maximum_exceeds_pool(manifest: Manifest, world: World) -> Iterator[F
                 spec:
                   tolerations: [{key: nvidia.com/gpu, operator: Exists}]
                   containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [torchrun, train.py],
+                    volumeMounts: [{name: shm, mountPath: /dev/shm}],
+                    resources: {requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8},
+                      limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8}}}]
+                  volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 64Gi}}]
+
+        apiVersion: sagemaker.amazonaws.com/v1
+        kind: HyperPodPyTorchJob
+        metadata: {name: bert, namespace: team-b}
+        spec:
+          elasticPolicy: {minReplicas: 1, maxReplicas: 8, replicaIncrementStep: 1}
+          replicaSpecs:
+            - name: workers
+              replicas: 1
+              template:
+                spec:
+                  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+                  containers: [{name: pytorch, image: "public.ecr.aws/team/train:1.0", command: [hyperpodrun, train.py],
                     volumeMounts: [{name: shm, mountPath: /dev/shm}],
                     resources: {requests: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8},
                       limits: {cpu: 90, memory: 1000Gi, nvidia.com/gpu: 8}}}]

@@ -5,10 +5,16 @@ from collections.abc import Iterator
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.work import Work
+from compiler.platforms.eks.third_party_workloads.plan import is_job
 from compiler.policy.rule import Finding, rule
 
 
-@rule("LIM004", kubernetes="Slurm has one amount of each resource", severity=Severity.WARNING)
+@rule(
+    "LIM004",
+    kubernetes="Slurm has one amount of each resource",
+    severity=Severity.WARNING,
+    pods=True,
+)
 def limits_differ_from_requests(work: Work) -> Iterator[Finding]:
     """Requests and limits of a job differ.
 
@@ -36,8 +42,10 @@ def limits_differ_from_requests(work: Work) -> Iterator[Finding]:
         for name, limit in source.limits.items()
         if source.requests.get(name, limit) != limit
     }
+    if not _is_of_training(work):
+        unlike = {name: both for name, both in unlike.items() if name not in _PLAIN}
     # LIM013 reports a /dev/shm without a bound.
-    if work.complete and work.accelerator and not work.boundless_memory:
+    if work.complete and _is_of_accelerators(work) and not work.boundless_memory:
         unlike |= {
             name: (source.requests[name], "has no limit of it")
             for name in ("cpu", "memory")
@@ -52,7 +60,7 @@ def limits_differ_from_requests(work: Work) -> Iterator[Finding]:
             place /= next(iter(unlike))
         refused = not set(unlike) <= set(_PLAIN)
         yield Finding(
-            f"job `{work.name}` requests {differences}",
+            f"{work.title} requests {differences}",
             place,
             help=f"make requests and limits of {listed(unlike, ' and ')} the same",
             severity=Severity.ERROR if refused else None,
@@ -60,3 +68,12 @@ def limits_differ_from_requests(work: Work) -> Iterator[Finding]:
 
 
 _PLAIN = ("cpu", "memory", "ephemeral-storage")
+
+
+def _is_of_accelerators(work: Work) -> bool:
+    return work.accelerator is not None and (work.runtime is not None or is_job(work.kind))
+
+
+def _is_of_training(work: Work) -> bool:
+    """Whether one pod that is evicted stops others: of third-party kinds these are jobs that ask for devices."""
+    return work.runtime is not None or _is_of_accelerators(work)

@@ -66,7 +66,7 @@ def _over(work: Work, limits: Manifest) -> Iterator[Finding]:
         if not isinstance(most, dict):
             continue
         for resource, text in most.items():
-            bound = _quantity(text)
+            bound = Quantity.read(text)
             if bound is None or resource not in asked:
                 continue
             amount = asked[resource]
@@ -101,14 +101,3 @@ def _asked(work: Work, kind: object) -> tuple[Resources, str]:
             before = total.get(name, Quantity(0))
             total[name] = before + amount
     return total, "a pod"
-
-
-def _quantity(text: object) -> Quantity | None:
-    if isinstance(text, bool):
-        return None
-    if not isinstance(text, str | int):
-        return None
-    try:
-        return Quantity.parse(text)
-    except ValueError:
-        return None

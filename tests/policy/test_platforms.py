@@ -15,7 +15,8 @@ from compiler.linter import lint
 from compiler.model.work import Work
 from compiler.outcome import Options
 from compiler.policy.rule import Rule
-from tests.platforms.parallelcluster.clusters import compiled, spec
+from tests.platforms.parallelcluster.clusters import spec
+from tests.platforms.passes import compiled
 from tests.policy.harness import builtin_rules
 
 CLUSTER = """\
@@ -198,3 +199,22 @@ def test_a_mount_of_disks_of_a_node(tmp_path: Path) -> None:
 
 def test_the_page_of_a_rule_says_it() -> None:
     assert "kubernetes" in inspect.signature(Rule).parameters
+
+
+@pytest.mark.parametrize("code", ["RUN009", "RUN026", "RUN036", "RUN121"])
+def test_what_a_script_is_to_write_is_of_slurm(code: str, tmp_path: Path) -> None:
+    """No script of Slurm gets variables of Trainer, and none has pods."""
+    scripts = {**SCRIPTS, "RUN121": (_ACCELERATE, 6)}
+    (tmp_path / "cluster.yaml").write_text(CLUSTER)
+    (tmp_path / "job.sbatch").write_text(scripts[code][0])
+    found = lint([tmp_path], Options(today=date(2026, 11, 25))).all()
+    helps = [fact.help for fact in found if fact.code == code]
+    assert helps
+    for text in helps:
+        assert not re.search(r"Trainer|PET_|\bpods?\b|runtime", text), text
+
+
+_ACCELERATE = (
+    f"{TWO}srun accelerate launch --num_machines=2 --num_processes=16 --main_process_ip=$HEAD "
+    "--machine_rank=0 train.py\n"
+)

@@ -59,26 +59,23 @@ def _one_share(context: Context, job: Job) -> None:
 _MIG = "NVIDIA MIG user guide, deployment considerations; NVIDIA/k8s-device-plugin v0.20.0, README"
 
 
-# So long before the end of a block Karpenter drains its nodes (karpenter v1.14.1, capacityreservation/expiration).
-_DRAIN = Duration.minutes(40)
-
-
 def _block(context: Context, job: Job) -> None:
     length = _seconds(job.pool.spec.block)
     timeout = job.spec.timeout
     if timeout is None or length is None:
         return
-    seconds = length - _DRAIN.seconds
+    launcher = job.pool.launcher
+    seconds = length - launcher.block_notice.seconds
     left = Duration(max(seconds, 0))
     if timeout > left:
         context.fault(
             "RES045",
             f"job `{job.spec.name}` may take {timeout}, "
             f"and its nodes go after {left}, "
-            f"{_DRAIN} before the end of the Capacity Block of pool `{job.pool.name}`",
+            f"{launcher.block_notice} before the end of the Capacity Block of pool `{job.pool.name}`",
             job.at / "timeout",
             f"write at most `{left}`, or remove it: the end of the block is the limit",
-            source="EC2 user guide, Capacity Blocks; karpenter v1.14.1, capacityreservation/expiration",
+            source=launcher.block_source,
         )
 
 

@@ -28,7 +28,8 @@ INSTEAD: Mapping[str, str] = {
     "bootstrap": "remove it: ParallelCluster makes its cluster by CloudFormation",
     # the network
     "network.create": (
-        "write `existing:` with the subnets of a VPC, as `pcluster configure` makes one"
+        "write `existing:` with the subnets of a VPC: `pcluster configure` makes one with a public subnet, a private "
+        "one and a NAT gateway"
     ),
     "network.cilium": (
         f"remove it: {_KUBERNETES}, and the traffic of nodes is what their security groups allow"

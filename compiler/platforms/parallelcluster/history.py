@@ -19,6 +19,7 @@ from compiler.diagnostics.diagnostic import listed
 from compiler.history.committed import Committed
 from compiler.history.hold import replaced_jobs, second_run
 from compiler.output import Artifact
+from compiler.output.body import at as value_at
 from compiler.places import Key, Route
 from compiler.plan import Plan
 from compiler.platforms.parallelcluster.batch.plan import BatchJob
@@ -30,6 +31,9 @@ from compiler.spec.cluster import ClusterSpec
 __all__ = ["held", "submitted"]
 
 _STOPS = frozenset({"COMPUTE_FLEET_STOP", "COMPUTE_AND_LOGIN_NODES_STOP"})
+_LOGIN_STOPS = frozenset(
+    {"LOGIN_NODES_POOL_STOP", "LOGIN_NODES_STOP", "LOGIN_NODES_POOLS_UPDATE_POLICY"}
+)
 _STOPS_ON_REMOVE = frozenset({"COMPUTE_FLEET_STOP_ON_REMOVE", "RESIZE_UPDATE_STRATEGY_ON_REMOVE"})
 _DRAINS = frozenset({"QUEUE_UPDATE_STRATEGY", "MANAGED_PLACEMENT_GROUP", "MANAGED_FSX"})
 _SPEC = Route(("spec",))
@@ -98,6 +102,16 @@ def _of_cluster(artifacts: Sequence[Artifact], committed: Committed) -> Iterator
             help="when no job runs, `pcluster update-compute-fleet --status STOP_REQUESTED`, then `up.sh`, then the "
             "same with `START_REQUESTED`; a new queue of another name needs no stop",
         )
+    logged_in = [edit for edit in edits if edit.policy in _LOGIN_STOPS and not edit.adds]
+    if logged_in and _has_login_nodes(committed):
+        yield _finding(
+            logged_in,
+            "CHG036",
+            Severity.WARNING,
+            "ParallelCluster changes {keys} only while no login node runs",
+            label="`up.sh` fails at `check` as long as there are login nodes",
+            help="write `count: 0`, compile, run `up.sh`, and make the change after that",
+        )
     draining = [edit for edit in edits if edit.policy in _DRAINS]
     if draining:
         yield _finding(
@@ -108,6 +122,12 @@ def _of_cluster(artifacts: Sequence[Artifact], committed: Committed) -> Iterator
             label="each node when its job is over: QueueUpdateStrategy is DRAIN",
             help="nothing, unless a job that runs must restart on the same nodes",
         )
+
+
+def _has_login_nodes(committed: Committed) -> bool:
+    """Whether what is committed has login nodes that run."""
+    pools = value_at(committed.template(f"{FOLDER}/cluster.yaml"), "LoginNodes", "Pools")
+    return any(pool.get("Count") != 0 for pool in pools or ())
 
 
 def _finding(

@@ -46,6 +46,19 @@ def costs(subject: Subject) -> Iterator[Item]:
         prices=known(price),
         node=True,
     )
+    if cluster.login is not None and cluster.login.count:
+        login = cluster.login
+        price = node_price(subject, [login.instance_type])
+        yield Item(
+            name="login nodes",
+            what=login.instance_type,
+            least=login.count,
+            most=login.count,
+            usd=usd_of(price),
+            how=ON_DEMAND,
+            prices=known(price),
+            node=True,
+        )
     for pool in subject.pools():
         yield pool_item(subject, pool)
     if cluster.head_gib is not None:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import copy
 import json
-from pathlib import Path
 from typing import Any
 
-import yaml
-
-from compiler.driver import check
 from compiler.formats import written
-from compiler.outcome import Compilation, Options
+from compiler.outcome import Compilation
 
 SUBNETS = [
     {"id": "subnet-0a1b2c3d4e5f60718", "zone": "us-west-2a", "cidr": "10.0.0.0/18"},
@@ -68,20 +64,6 @@ def spec(**parts: Any) -> dict[str, Any]:
         "metadata": {"name": "lab"},
         "spec": {key: value for key, value in body.items() if value is not None},
     }
-
-
-def compiled(data: dict[str, Any], folder: Path) -> Compilation:
-    """What the passes make of a spec."""
-    file = folder / "spec.yaml"
-    file.write_text(yaml.safe_dump(data, sort_keys=False))
-    outcome = check([file], Options(hold=False))
-    assert outcome.compilations, outcome.diagnostics
-    return outcome.compilations[0]
-
-
-def codes(data: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
-    """The code and the place of each finding."""
-    return [(fact.code, str(fact.at)) for fact in compiled(data, folder).diagnostics]
 
 
 def errors(done: Compilation) -> list[str]:

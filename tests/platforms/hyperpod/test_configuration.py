@@ -27,7 +27,8 @@ from compiler.platforms.eks.nodes.plan import NodePool
 from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
 from compiler.platforms.hyperpod.groups.plan import InstanceGroup
 from compiler.platforms.hyperpod.groups.share import reserved_cpu, reserved_memory_mib
-from tests.platforms.hyperpod.clusters import PLAN, compiled, errors, files, request_of, spec
+from tests.platforms.hyperpod.clusters import PLAN, errors, files, request_of, spec
+from tests.platforms.passes import compiled
 
 SPEC = ROOT / "specs" / "hyperpod-lora.yaml"
 SHARED = ROOT.parent / "shared" / "aws" / "hyperpod"
@@ -217,3 +218,35 @@ def test_two_pools_are_two_files(tmp_path: Path) -> None:
     assert two.keys() - one.keys() >= {f"{folder}/groups/l40s.json"}
     for path in (f"{folder}/create-cluster.json", f"{folder}/groups/a100.json"):
         assert one[path] == two[path]
+
+
+# SageMaker developer guide, sagemaker-hyperpod-prerequisites-iam, and AWS' own template of the role
+# (aws-samples/awsome-distributed-training 7217859, sagemaker-iam-role-stack.yaml).
+_RIGHTS = (
+    *("ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:CreateTags"),
+    *("ec2:CreateNetworkInterfacePermission", "ec2:DeleteNetworkInterface"),
+    *("ec2:DeleteNetworkInterfacePermission", "ec2:DescribeNetworkInterfaces", "ec2:DescribeVpcs"),
+    *("ec2:DescribeDhcpOptions", "ec2:DescribeSubnets", "ec2:DescribeSecurityGroups"),
+    *("ec2:DetachNetworkInterface", "ec2:ModifyNetworkInterfaceAttribute"),
+    *("ec2:UnassignPrivateIpAddresses", "ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage"),
+    *("ecr:GetAuthorizationToken", "ecr:GetDownloadUrlForLayer"),
+    "eks-auth:AssumeRoleForPodIdentity",
+)
+
+
+@pytest.mark.slow
+def test_the_role_of_nodes_has_the_rights_that_the_guide_lists(tmp_path: Path) -> None:
+    """Its managed policies are those of AWS, as moto has them."""
+    from moto.iam.aws_managed_policies import aws_managed_policies_data
+
+    known = json.loads(aws_managed_policies_data)
+    stack = yaml.safe_load(files(compiled(spec(), tmp_path))["bootstrap/stacks/hyperpod.yaml"])
+    role = stack["Resources"]["Role"]["Properties"]
+    names = [arn.rpartition("/")[2] for arn in role["ManagedPolicyArns"]]
+    documents = [known[name]["Document"] for name in names]
+    documents += [policy["PolicyDocument"] for policy in role["Policies"]]
+    allowed: set[str] = set()
+    for statement in (each for document in documents for each in document["Statement"]):
+        actions = statement["Action"]
+        allowed |= {actions} if isinstance(actions, str) else set(actions)
+    assert [right for right in _RIGHTS if right not in allowed] == []

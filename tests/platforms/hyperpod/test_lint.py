@@ -22,6 +22,10 @@ GROUP: dict[str, Any] = {
     "ExecutionRole": "arn:aws:iam::111122223333:role/hyperpod",
     "LifeCycleConfig": {"SourceS3Uri": "s3://sagemaker-lifecycle/base", "OnCreate": "on_create.sh"},
 }
+LARGER = {**GROUP, "InstanceGroupName": "large", "InstanceType": "ml.g5.12xlarge"}
+GROUP_LABEL = "sagemaker.amazonaws.com/instance-group-name"
+AUTO_RESUME = "sagemaker.amazonaws.com/enable-job-auto-resume"
+RESUMED = f'{AUTO_RESUME}: "true", sagemaker.amazonaws.com/job-max-retry-count: "2"'
 REQUEST: dict[str, Any] = {
     "ClusterName": "research",
     "Orchestrator": {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/research"}},
@@ -184,20 +188,26 @@ def test_an_elastic_job_that_exceeds_its_groups_is_found_at_its_line(tmp_path: P
     expected = {
         ("LIM031", line_of(ELASTIC, "maxReplicas")),
         ("LIM032", line_of(ELASTIC, "minReplicas")),
+        ("RUN154", line_of(ELASTIC, "metadata")),
+        ("RUN155", line_of(ELASTIC, "restartPolicy")),
     }
     assert expected <= codes, codes
 
 
 @pytest.mark.skipif(not CASES.exists(), reason="the cases are not there")
 def test_the_faults_of_a_job_of_others_are_found_at_their_lines(tmp_path: Path) -> None:
-    """Seed 004, next to a cluster of ml.g5.2xlarge: more than a node has, `latest`, packages at start, no volume."""
+    """Seed 004, next to a cluster of ml.g5.2xlarge: all that its header lists but the choice of a group."""
     write(tmp_path, ((*_FIRST, "InstanceType"), "ml.g5.2xlarge"))
     text = (CASES / "seed004-pytorchjob-finetuning.yaml").read_text()
     (tmp_path / "job.yaml").write_text(text)
     codes = {(code, line) for code, line, _ in found(tmp_path)}
     command = line_of(text, "- |")
+    requests = line_of(text, 'cpu: "8"\n                  memory')
     expected = {
-        ("LIM002", line_of(text, 'cpu: "8"\n                  memory')),
+        ("LIM002", requests),
+        ("LIM004", requests - 1),
+        ("RUN154", line_of(text, "name: deepseek-finetuning")),
+        ("RUN156", command),
         (
             "RUN013",
             line_of(
@@ -210,9 +220,108 @@ def test_the_faults_of_a_job_of_others_are_found_at_their_lines(tmp_path: Path) 
     assert expected <= codes, codes
 
 
+def test_a_job_that_selects_no_group_is_found_where_there_are_several(tmp_path: Path) -> None:
+    write(tmp_path, (("InstanceGroups",), [GROUP, LARGER]))
+    pods = "        spec:\n"
+    text = ELASTIC.replace("sagemaker.amazonaws.com/node-health-status: Schedulable", "")
+    (tmp_path / "job.yaml").write_text(text)
+    assert ("PLC081", line_of(text, pods) + 1) in {
+        (code, line) for code, line, _ in found(tmp_path)
+    }
+
+    selected = text.replace("nodeSelector: {", f"nodeSelector: {{{GROUP_LABEL}: gpu")
+    (tmp_path / "job.yaml").write_text(selected)
+    assert "PLC081" not in {code for code, _, _ in found(tmp_path)}
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        ("restartPolicy: OnFailure", "restartPolicy: Never"),
+        ("namespace: kubeflow", f'namespace: kubeflow, annotations: {{{AUTO_RESUME}: "false"}}'),
+        ("namespace: kubeflow", f"namespace: kubeflow, annotations: {{{RESUMED}}}"),
+    ],
+)
+def test_a_job_that_chooses_is_let_be(choice: tuple[str, str], tmp_path: Path) -> None:
+    write(tmp_path)
+    (tmp_path / "job.yaml").write_text(ELASTIC.replace(*choice))
+    assert "RUN154" not in {code for code, _, _ in found(tmp_path)}
+
+
+def test_nothing_resumes_where_no_node_is_replaced(tmp_path: Path) -> None:
+    write(tmp_path, (("NodeRecovery",), "None"))
+    (tmp_path / "job.yaml").write_text(ELASTIC)
+    assert "RUN154" not in {code for code, _, _ in found(tmp_path)}
+
+
 def test_a_job_elsewhere_is_not_judged_against_a_request(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
     write(tmp_path / "one")
     (tmp_path / "two" / "job.yaml").write_text(ELASTIC)
     assert "LIM031" not in {code for code, _, _ in found(tmp_path)}
+
+
+HYPERPOD_JOB = """\
+apiVersion: sagemaker.amazonaws.com/v1
+kind: HyperPodPyTorchJob
+metadata: {name: lora, namespace: hyperpod-ns-research}
+spec:
+  nprocPerNode: "1"
+  runPolicy:
+    cleanPodPolicy: All
+    jobMaxRetryCount: 3
+    restartPolicy: {evalPeriodSeconds: 21600, maxFullJobRestarts: 1}
+    logMonitoringConfiguration: [{name: start, logPattern: "Loss:", expectedStartCutOffInSeconds: 240}]
+  elasticPolicy:
+    minReplicas: 1
+    maxReplicas: 2
+  replicaSpecs:
+    - name: workers
+      replicas: 2
+      spares: 0
+      template:
+        spec:
+          nodeSelector: {sagemaker.amazonaws.com/node-health-status: Schedulable}
+          containers:
+            - name: pytorch
+              image: 111122223333.dkr.ecr.us-west-2.amazonaws.com/lora:1.0
+              command: [hyperpodrun, train.py]
+              volumeMounts: [{name: shm, mountPath: /dev/shm}]
+              resources:
+                requests: {cpu: 6, memory: 24Gi, nvidia.com/gpu: 1, vpc.amazonaws.com/efa: 1, hugepages-2Mi: 5128Mi}
+                limits: {cpu: 6, memory: 24Gi, nvidia.com/gpu: 1, vpc.amazonaws.com/efa: 1, hugepages-2Mi: 5128Mi}
+          volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 8Gi}}]
+"""
+
+
+def test_a_job_of_the_training_operator_without_fault(tmp_path: Path) -> None:
+    write(tmp_path)
+    (tmp_path / "job.yaml").write_text(HYPERPOD_JOB)
+    assert found(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "part"),
+    [
+        ('nprocPerNode: "1"', "nprocPerNode: 1", "SCH002", "nprocPerNode"),
+        ("jobMaxRetryCount", "backoffLimit", "SCH001", "backoffLimit"),
+        ("evalPeriodSeconds: 21600, ", "", "SCH003", "restartPolicy"),
+        ("    minReplicas: 1\n", "    rdzvBackend: c10d\n", "SCH001", "rdzvBackend"),
+        ("replicas: 2\n", "replicas: two\n", "SCH002", "replicas: two"),
+        ("    - name: workers\n      replicas", "    - replicas", "SCH003", "- replicas"),
+        ("mountPath: /dev/shm", "path: /dev/shm", "SCH001", "path: /dev/shm"),
+        ("maxReplicas: 2", "maxReplicas: 4", "LIM031", "maxReplicas"),
+        ("{cpu: 6, memory", "{cpu: 32, memory", "LIM002", "limits"),
+        ("lora:1.0", "lora:latest", "RUN013", "image"),
+    ],
+)
+def test_the_faults_of_a_job_of_the_training_operator(
+    old: str, new: str, code: str, part: str, tmp_path: Path
+) -> None:
+    write(tmp_path)
+    text = HYPERPOD_JOB.replace(old, new)
+    assert text != HYPERPOD_JOB
+    (tmp_path / "job.yaml").write_text(text)
+    codes = {(code, line) for code, line, _ in found(tmp_path)}
+    assert (code, line_of(text, part)) in codes, codes

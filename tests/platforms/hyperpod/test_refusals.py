@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from builders import document
-from pydantic import BaseModel
 
 from compiler.language.load import platform_of
 from compiler.language.schema import schema
@@ -17,25 +16,15 @@ from compiler.places import Document
 from compiler.platforms import EKS, HYPER_POD
 from compiler.platforms.hyperpod.differences import INSTEAD
 from compiler.spec.errors import inner_model, keys_of
-from tests.platforms.hyperpod.clusters import NETWORK, PLAN, codes, compiled, files, spec
-
-
-def _leads(model: type[BaseModel], keys: list[str]) -> bool:
-    first, *rest = keys
-    if first not in keys_of(model):
-        return False
-    if not rest:
-        return True
-    fields = {field.alias or name: field for name, field in model.model_fields.items()}
-    inner = inner_model(fields[first].annotation)
-    return inner is not None and _leads(inner, rest)
+from tests.platforms.hyperpod.clusters import NETWORK, PLAN, files, spec
+from tests.platforms.passes import codes, compiled, leads
 
 
 @pytest.mark.parametrize("path", INSTEAD)
 def test_every_key_that_is_refused_is_one_of_the_language(path: str) -> None:
     root = language(EKS).model_fields["spec"].annotation
     assert root is not None
-    assert _leads(root, path.split("."))
+    assert leads(root, path.split("."))
 
 
 def test_every_key_of_eks_that_it_lacks_says_what_to_write_instead() -> None:

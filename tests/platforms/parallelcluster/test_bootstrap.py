@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.platforms.parallelcluster.clusters import ACCOUNTING, compiled, files, spec
+from tests.platforms.parallelcluster.clusters import ACCOUNTING, files, spec
 from tests.platforms.parallelcluster.test_configuration import example
+from tests.platforms.passes import compiled
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,8 @@ from compiler.platforms.parallelcluster.batch.plan import BatchJob
 from compiler.platforms.parallelcluster.cluster.plan import SlurmCluster
 from compiler.platforms.parallelcluster.partitions.plan import Partition
 from compiler.platforms.parallelcluster.shared_storage.plan import BucketAccess, SharedFileSystem
-from tests.platforms.parallelcluster.clusters import ACCOUNTING, compiled, files, spec
+from tests.platforms.parallelcluster.clusters import ACCOUNTING, SUBNETS, files, spec
+from tests.platforms.passes import compiled
 
 KINDS = (SlurmCluster, Partition, SharedFileSystem, BucketAccess, BatchJob)
 SPEC = ROOT / "specs" / "jakarta-slurm.yaml"
@@ -45,6 +46,7 @@ def test_what_is_written_says_what_was_resolved() -> None:
     "parts",
     [
         {"own": {"accounting": ACCOUNTING, "customSlurmSettings": {"MaxArraySize": 10001}}},
+        {"own": {"loginNodes": {"count": 2, "gracetimePeriod": "30m", "subnet": SUBNETS[1]["id"]}}},
         {"pool": {"capacity": {"spot": {}}, "nodes": {"max": 4}}},
         {"pool": {"instanceTypes": ["m7i.4xlarge", "m6i.4xlarge"]}, "job": {"nodes": 2}},
         {"pool": {"placement": {"group": "research"}}, "job": {"resources": {"accelerators": 2}}},

@@ -10,7 +10,12 @@ import yaml
 from running import Command
 
 from compiler.platforms.parallelcluster.formats.parallelcluster.structure import updates
-from compiler.platforms.parallelcluster.history import _DRAINS, _STOPS, _STOPS_ON_REMOVE
+from compiler.platforms.parallelcluster.history import (
+    _DRAINS,
+    _LOGIN_STOPS,
+    _STOPS,
+    _STOPS_ON_REMOVE,
+)
 from tests.platforms.parallelcluster.clusters import ACCOUNTING, FSX, spec
 
 pytestmark = pytest.mark.slow
@@ -54,6 +59,26 @@ def test_keys_of_the_cluster(edited: Edited, own: dict[str, Any], code: str, key
     codes, text = edited(spec(), spec(own=own))
     assert codes == ([code] if code else [])
     assert key in text
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (None, {"count": 2}, []),
+        ({"count": 2}, {"count": 0}, []),
+        ({"count": 2}, {"count": 2, "gracetimePeriod": "30m"}, []),
+        ({"count": 2}, {"count": 2, "instanceType": "m7i.2xlarge"}, ["CHG036"]),
+        ({"count": 2}, None, ["CHG036"]),
+        ({"count": 0}, {"count": 2, "instanceType": "m7i.2xlarge"}, []),
+        ({"count": 0}, None, []),
+    ],
+)
+def test_keys_of_login_nodes(
+    edited: Edited, before: dict[str, Any] | None, after: dict[str, Any] | None, expected: list[str]
+) -> None:
+    codes, text = edited(spec(own={"loginNodes": before}), spec(own={"loginNodes": after}))
+    assert codes == expected
+    assert not expected or "LoginNodes" in text
 
 
 @pytest.mark.parametrize(
@@ -148,10 +173,9 @@ def test_every_policy_of_update_is_judged() -> None:
         *("SUPPORTED", "IGNORED", "SUPPORTED_UNLESS_ADC"),
         # mounts of file systems that exist need no stop where a QueueUpdateStrategy is set
         "SHARED_STORAGE_UPDATE_POLICY",
-        # login nodes, buckets of one's own and attributes of Chef: Trainyard writes none
-        *("LOGIN_NODES_POOL_STOP", "LOGIN_NODES_STOP", "LOGIN_NODES_POOLS_UPDATE_POLICY"),
+        # buckets of one's own and attributes of Chef: Trainyard writes none
         *("READ_ONLY_RESOURCE_BUCKET", "EXTRA_CHEF_ATTRIBUTES"),
         "RESIZE_UPDATE_STRATEGY_ON_REMOVE",
     }
-    judged = {"UNSUPPORTED", *_STOPS, *_STOPS_ON_REMOVE, *_DRAINS, *harmless}
+    judged = {"UNSUPPORTED", *_STOPS, *_STOPS_ON_REMOVE, *_LOGIN_STOPS, *_DRAINS, *harmless}
     assert set(updates().values()) == judged

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from merging import git
 from running import Command
 
 from tests.platforms.parallelcluster.clusters import FSX, spec
@@ -77,37 +76,20 @@ def test_what_two_branches_wrote_is_what_the_merged_spec_compiles_to(
     trainyard: Command,
     tmp_path: Path,
 ) -> None:
-    def git(*words: str) -> None:
-        who = {
-            f"GIT_{one}_{two}": "a@b.test"
-            for one in ("AUTHOR", "COMMITTER")
-            for two in ("NAME", "EMAIL")
-        }
-        alone = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, **who}
-        done = subprocess.run(
-            ["git", *words],
-            cwd=tmp_path,
-            env={**os.environ, **alone},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-
     def commit(parts: Parts) -> None:
         (tmp_path / "lab.yaml").write_text(_text(parts))
         done = trainyard("compile", "lab.yaml", cwd=tmp_path)
         assert done.code == 0, done.err
-        git("add", "lab.yaml", "generated")
-        git("commit", "--quiet", "--message", "edit")
+        git(tmp_path, "add", "lab.yaml", "generated")
+        git(tmp_path, "commit", "--quiet", "--message", "edit")
 
-    git("init", "--quiet", "--initial-branch=main")
+    git(tmp_path, "init", "--quiet", "--initial-branch=main")
     commit(_base())
     for name, edit in (("one", first), ("two", second)):
-        git("checkout", "--quiet", "-b", name, "main")
+        git(tmp_path, "checkout", "--quiet", "-b", name, "main")
         parts = _base()
         edit(parts)
         commit(parts)
-    git("merge", "--quiet", "one")
+    git(tmp_path, "merge", "--quiet", "one")
     done = trainyard("compile", "--check", "lab.yaml", cwd=tmp_path)
     assert done.code == 0, done.out

@@ -14,9 +14,10 @@ import yaml
 from builders import ROOT
 from running import stand_ins
 
-from tests.platforms.parallelcluster.clusters import compiled, files, spec
+from tests.platforms.parallelcluster.clusters import SUBNETS, files, spec
 from tests.platforms.parallelcluster.test_configuration import example
 from tests.platforms.parallelcluster.test_lint import F, Q, R, S, changed, found
+from tests.platforms.passes import compiled
 
 PYTHON = ROOT / ".venv-pcluster" / "bin" / "python"
 ORACLE = Path(__file__).with_name("oracle.py")
@@ -93,6 +94,16 @@ def test_it_takes_the_example(types: Path, tmp_path: Path) -> None:
         {"pool": {"capacity": {"spot": {}}, "nodes": {"max": 4}}},
         {"pool": {"instanceTypes": ["m7i.4xlarge", "m6i.4xlarge"]}, "job": {"nodes": 2}},
         {"storage": [], "job": {"mounts": [], "checkpoint": None, "retries": 1}},
+        {"own": {"loginNodes": {"count": 2, "gracetimePeriod": "30m"}}},
+        {
+            "own": {
+                "loginNodes": {
+                    "count": 0,
+                    "subnet": SUBNETS[1]["id"],
+                    "allowedCidr": "203.0.113.0/24",
+                }
+            }
+        },
         {"own": {"customSlurmSettings": {"MaxArraySize": 10001}, "os": "alinux2023"}},
     ],
 )

@@ -13,33 +13,21 @@ from compiler.language.whole import language
 from compiler.platforms import EKS, PARALLEL_CLUSTER
 from compiler.platforms.parallelcluster.differences import INSTEAD
 from compiler.spec.errors import inner_model, keys_of
-from tests.platforms.parallelcluster.clusters import (
-    ACCOUNTING,
-    FSX,
-    SUBNETS,
-    codes,
-    compiled,
-    files,
-    spec,
-)
+from tests.platforms.parallelcluster.clusters import ACCOUNTING, FSX, SUBNETS, files, spec
+from tests.platforms.passes import codes, compiled, leads
+
+BLOCK = {
+    "reservations": [{"id": "cr-0a1b2c3d4e5f60718"}],
+    "starts": "2026-12-01T11:30:00Z",
+    "ends": "2026-12-03T11:30:00Z",
+}
 
 
 def _field_at(path: str) -> bool:
     """Whether a path of keys leads to a field of any platform's language."""
     model: type[BaseModel] | None = language(EKS).model_fields["spec"].annotation
     other: type[BaseModel] | None = language(PARALLEL_CLUSTER).model_fields["spec"].annotation
-    return any(_leads(start, path.split(".")) for start in (model, other) if start is not None)
-
-
-def _leads(model: type[BaseModel], keys: list[str]) -> bool:
-    first, *rest = keys
-    if first not in keys_of(model):
-        return False
-    if not rest:
-        return True
-    fields = {field.alias or name: field for name, field in model.model_fields.items()}
-    inner = inner_model(fields[first].annotation)
-    return inner is not None and _leads(inner, rest)
+    return any(leads(start, path.split(".")) for start in (model, other) if start is not None)
 
 
 @pytest.mark.parametrize("path", INSTEAD)
@@ -183,6 +171,12 @@ def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
             "spec.priorities[0].value",
             {"priorities": [{"name": "later", "value": -1}], "own": {"accounting": ACCOUNTING}},
         ),
+        ("RES010", "spec.nodePools[0].zones[0]", {"pool": {"zones": ["us-west-2a"]}}),
+        (
+            "RES045",
+            "spec.jobs[0].timeout",
+            {"pool": {"capacity": {"block": BLOCK}}, "job": {"timeout": "48h"}},
+        ),
         ("RES312", "spec.platform.parallelCluster", {"network": None}),
         (
             "RES315",
@@ -202,6 +196,21 @@ def test_no_key_that_is_taken_is_dropped(path: str, tmp_path: Path) -> None:
                     {"name": "work", "fsxLustre": {"existing": {**FSX, "zone": "us-west-2c"}}}
                 ]
             },
+        ),
+        (
+            "RES315",
+            "spec.platform.parallelCluster.loginNodes.instanceType",
+            {"own": {"loginNodes": {"count": 1, "instanceType": "m7g.xlarge"}}},
+        ),
+        (
+            "RES316",
+            "spec.platform.parallelCluster.loginNodes.subnet",
+            {"own": {"loginNodes": {"count": 1, "subnet": "subnet-0a1b2c3d4e5f60799"}}},
+        ),
+        (
+            "SPC005",
+            "spec.platform.parallelCluster.loginNodes.gracetimePeriod",
+            {"own": {"loginNodes": {"count": 1, "gracetimePeriod": "90s"}}},
         ),
         (
             "SPC005",

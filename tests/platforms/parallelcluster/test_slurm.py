@@ -9,8 +9,9 @@ import pytest
 import yaml
 
 from tests.platforms.parallelcluster import slurm as real
-from tests.platforms.parallelcluster.clusters import compiled, files, spec
+from tests.platforms.parallelcluster.clusters import files, spec
 from tests.platforms.parallelcluster.test_configuration import example
+from tests.platforms.passes import compiled
 
 pytestmark = [
     pytest.mark.slow,

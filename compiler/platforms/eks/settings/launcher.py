@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from compiler.core.pools.launcher import Launcher
 from compiler.places import Route
+from compiler.plan.units import Duration
 
 if TYPE_CHECKING:
     from compiler.catalog import InstanceType
@@ -50,6 +51,10 @@ class NoCommands(NamedTuple):
 class PoolLauncher(Launcher):
     """What launches the nodes of a pool."""
 
+    block_notice = Duration.minutes(40)
+    block_source = (
+        "EC2 user guide, Capacity Blocks; karpenter v1.14.1, capacityreservation/expiration"
+    )
     place: ClassVar[int] = 0
     """When it is asked whether a pool is its own: the first that says so has it."""
     code: ClassVar[str] = ""

@@ -25,7 +25,7 @@ Parts = Callable[[Reader], Iterator[Part]]
 Made = Callable[[Reader, str, Pod], Pod]  # of an object, the name of a part, its pod
 
 
-def _reads(
+def reads(
     parts: Parts, *, together: bool = True, everywhere: bool = False, as_made: Made | None = None
 ) -> Callable[[Reader], Iterator[PlanNode]]:
     """The reader of a kind by its parts. ``together``: its pods are one job, and start and fail as one. ``as_made``:
@@ -99,27 +99,27 @@ def _leader_worker(body: Reader) -> Iterator[Part]:
     yield "worker", inner / "workerTemplate", None
 
 
-_SERVING = _reads(_template, together=False)
-_OPERATOR = _reads(replica_parts)
-_RAY = _reads(_ray, together=False, as_made=as_made_by_kuberay)
+_SERVING = reads(_template, together=False)
+_OPERATOR = reads(replica_parts)
+_RAY = reads(_ray, together=False, as_made=as_made_by_kuberay)
 _JOBS = {
-    f"{kind.group}/{kind.kind}": _reads(kind.parts, as_made=kind.as_made)
+    f"{kind.group}/{kind.kind}": reads(kind.parts, as_made=kind.as_made)
     for kind in kinds().values()
     if kind.name != TRAIN_JOB
 }
 KINDS = {
     **_JOBS,
-    "/Pod": _reads(_itself),
-    "apps/DaemonSet": _reads(_template, together=False, everywhere=True),
+    "/Pod": reads(_itself),
+    "apps/DaemonSet": reads(_template, together=False, everywhere=True),
     "apps/Deployment": _SERVING,
     "apps/StatefulSet": _SERVING,
     "apps/ReplicaSet": _SERVING,
-    "batch/CronJob": _reads(_cron_job),
+    "batch/CronJob": reads(_cron_job),
     "kubeflow.org/TFJob": _OPERATOR,
     "kubeflow.org/XGBoostJob": _OPERATOR,
     "kubeflow.org/PaddleJob": _OPERATOR,
     "kubeflow.org/JAXJob": _OPERATOR,
     "ray.io/RayCluster": _RAY,
     "ray.io/RayService": _RAY,
-    "leaderworkerset.x-k8s.io/LeaderWorkerSet": _reads(_leader_worker, together=False),
+    "leaderworkerset.x-k8s.io/LeaderWorkerSet": reads(_leader_worker, together=False),
 }

@@ -51,8 +51,10 @@ def _request(cluster: HyperPodCluster) -> Artifact:
 
 
 # SageMaker developer guide, sagemaker-hyperpod-prerequisites-iam: what the role needs where its nodes are in a VPC of
-# the account and in a cluster of EKS. Three policies of AWS have the rights of the CNI plugin, of the kubelet (that of
-# Pod Identity too) and of images; the rest is allowed here.
+# the account and in a cluster of EKS; AWS' own template has the same (aws-samples/awsome-distributed-training 7217859,
+# 7.sagemaker-hyperpod-eks/cfn-templates/nested-stacks/sagemaker-iam-role-stack.yaml). Three policies of AWS have the
+# rights of the CNI plugin, of the kubelet (that of Pod Identity too) and of images; the rest is allowed here. The
+# template's `cloudwatch:DescribeAlarms` is for updates that alarms roll back, which the request asks for nowhere.
 _POLICIES = (
     "AmazonSageMakerClusterInstanceRolePolicy",
     "AmazonEKSWorkerNodePolicy",
@@ -60,6 +62,7 @@ _POLICIES = (
     "AmazonEC2ContainerRegistryPullOnly",
 )
 _SHARE = ("ec2:CreateNetworkInterfacePermission", "ec2:DeleteNetworkInterfacePermission")
+_IMAGES = ("ecr:BatchCheckLayerAvailability",)
 _SEE = (
     *("ec2:DescribeDhcpOptions", "ec2:DescribeSecurityGroups", "ec2:DescribeSubnets"),
     "ec2:DescribeVpcs",
@@ -69,7 +72,12 @@ _SEE = (
 def _stack(stack: HyperPodStack) -> Artifact:
     """The role of all nodes, and the bucket of what they run when they are made."""
     owner = f"arn:{stack.partition}:ec2:{stack.region}:{stack.account}"
-    statements = [_allowed(_SHARE, f"{owner}:network-interface/*"), _allowed(_SEE, "*")]
+    repositories = f"arn:{stack.partition}:ecr:*:*:repository/*"
+    statements = [
+        _allowed(_SHARE, f"{owner}:network-interface/*"),
+        _allowed(_SEE, "*"),
+        _allowed(_IMAGES, repositories),
+    ]
     trust = {
         "Version": "2012-10-17",
         "Statement": [

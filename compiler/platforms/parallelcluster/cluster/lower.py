@@ -14,7 +14,13 @@ from compiler.lowering.stack import STACKS, tag_list, template
 from compiler.output import Artifact
 from compiler.output.artifact import Places
 from compiler.plan import Plan
-from compiler.platforms.parallelcluster.cluster.plan import CLUSTER_TAG, NodeStack, SlurmCluster
+from compiler.platforms.parallelcluster.cluster.plan import (
+    CLUSTER_TAG,
+    LOGIN_POOL,
+    LoginPool,
+    NodeStack,
+    SlurmCluster,
+)
 from compiler.platforms.parallelcluster.partitions.plan import POOL_TAG, ComputeResource, Partition
 
 FOLDER = "bootstrap/cluster"
@@ -70,6 +76,7 @@ def _cluster(cluster: SlurmCluster) -> Artifact:
         "Region": cluster.region,
         "Image": {"Os": cluster.os},
         "HeadNode": head,
+        **_login_nodes(cluster),
         "Scheduling": {
             "Scheduler": "slurm",
             "ScalingStrategy": "all-or-nothing",
@@ -107,7 +114,41 @@ def _cluster(cluster: SlurmCluster) -> Artifact:
         ("Monitoring", "Logs"): cluster.where("log_days"),
         ("Tags",): cluster.where("tags"),
     }
+    if cluster.login is not None:
+        places |= _login_places(cluster.login)
     return Artifact(body, f"{FOLDER}/cluster.yaml", cluster.at, places, format="parallelcluster")
+
+
+def _login_nodes(cluster: SlurmCluster) -> dict[str, Any]:
+    """They mount what compute nodes mount, and are reached by Session Manager too."""
+    login = cluster.login
+    if login is None:
+        return {}
+    pool = given(
+        Name=LOGIN_POOL,
+        InstanceType=login.instance_type,
+        Count=login.count,
+        Networking={
+            "SubnetIds": [login.subnet],
+            "AdditionalSecurityGroups": list(cluster.security_groups),
+        },
+        Ssh={"AllowedIps": login.allowed_cidr},
+        GracetimePeriod=login.grace_minutes,
+        Iam={"AdditionalIamPolicies": [{"Policy": arn} for arn in cluster.policies]},
+    )
+    return {"LoginNodes": {"Pools": [pool]}}
+
+
+def _login_places(login: LoginPool) -> Places:
+    pool = ("LoginNodes", "Pools", 0)
+    return {
+        ("LoginNodes",): login.at,
+        (*pool, "Count"): login.where("count"),
+        (*pool, "InstanceType"): login.where("instance_type"),
+        (*pool, "Networking", "SubnetIds"): login.where("subnet"),
+        (*pool, "Ssh"): login.where("allowed_cidr"),
+        (*pool, "GracetimePeriod"): login.where("grace_minutes"),
+    }
 
 
 def _actions(event: str, scripts: tuple[str, ...]) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from compiler.plan.base import PlanNode
 
 CLUSTER_TAG = "trainyard-cluster"
 """The tag of AWS that everything of a cluster has."""
+LOGIN_POOL = "login"
+"""The name of the pool of login nodes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +23,17 @@ class AccountingDatabase(PlanNode):
     user: str
     password: str
     name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoginPool(PlanNode):
+    """The nodes that people log in to. ``grace_minutes``: how long they have when a node goes."""
+
+    count: int
+    instance_type: str
+    subnet: str
+    allowed_cidr: str | None = None
+    grace_minutes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +58,7 @@ class SlurmCluster(PlanNode):
     idle_minutes: int | None = None
     settings: tuple[tuple[str, str | int], ...] = ()
     database: AccountingDatabase | None = None
+    login: LoginPool | None = None
     policies: tuple[str, ...] = ()
     log_days: int | None = None
     detailed_monitoring: bool = False

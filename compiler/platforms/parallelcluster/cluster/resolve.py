@@ -11,10 +11,12 @@ from compiler.core.network.spec import NetworkSection
 from compiler.core.pools.pools import resolve_pools
 from compiler.core.secrets.spec import SecretsSection
 from compiler.diagnostics.diagnostic import listed
+from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.platforms.parallelcluster.batch.resolve import KILL_WAIT
 from compiler.platforms.parallelcluster.cluster.plan import (
     AccountingDatabase,
+    LoginPool,
     NodeStack,
     SlurmCluster,
 )
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 _GIB = 1024**3
 _HEAD_GIB = 200
 _IDLE_MINUTES = 15
+_GRACE_MINUTES = 10
 _NOBODY = "127.0.0.1/32"
 _LONGEST_NAME, _LONGEST_WITH_ACCOUNTING = 60, 40
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9-]*\Z")
@@ -112,6 +115,7 @@ def _check_head_type(context: Context, own: ParallelCluster) -> None:
     if head is None:
         return
     pools = context.once(resolve_pools)
+    _check_login_type(context, own, head.arch)
     for pool in pools.values():
         if pool.instance.arch != head.arch:
             context.fault(
@@ -136,14 +140,30 @@ def _check_head_type(context: Context, own: ParallelCluster) -> None:
         )
 
 
+def _check_login_type(context: Context, own: ParallelCluster, arch: str) -> None:
+    """The login nodes boot the image of the head node."""
+    if own.login_nodes is None:
+        return
+    at = AT / "loginNodes" / "instanceType"
+    login = context.instance(own.login_nodes.instance_type, at)
+    if login is not None and login.arch != arch:
+        context.fault(
+            "RES315",
+            f"the login nodes `{login.name}` are `{login.arch}`, and the head node is `{arch}`: they boot one "
+            "operating system from an image of one architecture",
+            at,
+            f"take a type of `{arch}`",
+            source="aws-parallelcluster 3.16.1, BaseClusterConfig.login_nodes_ami: the image of the head node",
+        )
+
+
 def _head_subnet(context: Context, own: ParallelCluster) -> str:
     """The subnet of the head node: one that the spec lists."""
     existing = NetworkSection.of(context.spec).network.existing
     assert existing is not None
     given = own.head_node.subnet
-    subnets = {subnet.id: subnet for subnet in existing.subnets}
     if given is not None:
-        context.find("RES316", "subnet", given, subnets, AT / "headNode" / "subnet")
+        _find_subnet(context, given, AT / "headNode" / "subnet")
     return context.settle(
         "cluster",
         "headNode.subnet",
@@ -160,6 +180,14 @@ def _nearest_subnet(context: Context, existing: ExistingNetwork) -> Subnet:
     private = [subnet for zone in zones for subnet in existing.private.get(zone, ())]
     elsewhere = [subnet for subnets in existing.private.values() for subnet in subnets]
     return (*private, *elsewhere, *existing.subnets)[0]
+
+
+def _find_subnet(context: Context, id: str, at: Route) -> None:
+    """Report a subnet that the spec does not list."""
+    existing = NetworkSection.of(context.spec).network.existing
+    assert existing is not None
+    subnets = {subnet.id: subnet for subnet in existing.subnets}
+    context.find("RES316", "subnet", id, subnets, at)
 
 
 def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluster:
@@ -223,6 +251,7 @@ def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluste
         idle_minutes=minutes,
         settings=tuple(sorted(settings.items())),
         database=_database(own),
+        login=_login(context, own, subnet, cidr),
         policies=policies(context, own.policies),
         log_days=own.log_retention_days,
         detailed_monitoring=own.detailed_monitoring,
@@ -243,6 +272,55 @@ def _cluster(context: Context, own: ParallelCluster, subnet: str) -> SlurmCluste
             "detailed_monitoring": AT / "detailedMonitoring",
             "region": SPEC / "region",
             "tags": SPEC / "tags",
+        },
+    )
+
+
+def _login(context: Context, own: ParallelCluster, subnet: str, cidr: str) -> LoginPool | None:
+    given = own.login_nodes
+    if given is None:
+        return None
+    at = AT / "loginNodes"
+    if given.subnet is not None:
+        _find_subnet(context, given.subnet, at / "subnet")
+    own_subnet = context.settle(
+        "cluster",
+        "loginNodes.subnet",
+        given.subnet,
+        subnet,
+        "that of the head node, which has what the nodes mount",
+        at=at / "subnet",
+    )
+    own_cidr = context.settle(
+        "cluster",
+        "loginNodes.allowedCidr",
+        given.allowed_cidr,
+        cidr,
+        "`ssh.allowedCidr`: who reaches the head node",
+        at=at / "allowedCidr",
+    )
+    minutes = context.settle(
+        "cluster",
+        "loginNodes.gracetimePeriod",
+        given.gracetime_period.seconds // 60 if given.gracetime_period else None,
+        _GRACE_MINUTES,
+        "minutes, as long as ParallelCluster gives by itself",
+        "aws-parallelcluster 3.16.1, LoginNodesPool.gracetime_period",
+        at=at / "gracetimePeriod",
+    )
+    return LoginPool(
+        at=at,
+        count=given.count,
+        instance_type=given.instance_type,
+        subnet=own_subnet,
+        allowed_cidr=own_cidr,
+        grace_minutes=minutes,
+        origins={
+            "count": at / "count",
+            "instance_type": at / "instanceType",
+            "subnet": at / "subnet",
+            "allowed_cidr": at / "allowedCidr",
+            "grace_minutes": at / "gracetimePeriod",
         },
     )
 

@@ -15,9 +15,13 @@ from compiler.spec.types import Distinct, IdleTime, Line, RootSize
 if TYPE_CHECKING:
     from compiler.platforms.parallelcluster.settings.forms.accounting import Accounting
     from compiler.platforms.parallelcluster.settings.forms.budget import Budget
+    from compiler.platforms.parallelcluster.settings.forms.login_nodes import LoginNodes
 else:
     (Accounting,) = lazy_models("platforms.parallelcluster.settings.forms.accounting", "Accounting")
     (Budget,) = lazy_models("platforms.parallelcluster.settings.forms.budget", "Budget")
+    (LoginNodes,) = lazy_models(
+        "platforms.parallelcluster.settings.forms.login_nodes", "LoginNodes"
+    )
 
 # aws-parallelcluster 3.16.1, ImageSchema.Os; Rocky Linux has no image of AWS (OsCustomAmiValidator).
 Os = Literal["alinux2023", "ubuntu2204", "ubuntu2404", "rhel8", "rhel9"]
@@ -113,6 +117,11 @@ class ParallelCluster(SpecModel):
         HeadNode.model_construct(),
         description="The node that runs Slurm's controller; it is always on.",
         examples=[{"instanceType": "m7i.4xlarge"}],
+    )
+    login_nodes: LoginNodes | None = Field(
+        None,
+        description="Nodes that people log in to, beside the head node; unset: they log in to the head node.",
+        examples=[{"count": 2, "allowedCidr": "203.0.113.0/24"}],
     )
     ssh: Ssh = Field(
         Ssh.model_construct(),

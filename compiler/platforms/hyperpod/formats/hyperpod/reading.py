@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from compiler.catalog.hyperpod import ec2_name
-from compiler.dataclass import dataclass
-from compiler.manifest import placeholder
-from compiler.output.body import at as value_at
-from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, Requirement, Taint
 from compiler.plan.units import Quantity
@@ -17,49 +12,7 @@ from compiler.platforms.hyperpod.cluster.plan import HyperPodCluster
 from compiler.platforms.hyperpod.formats.hyperpod.structure import CLUSTER, GROUP
 from compiler.platforms.hyperpod.formats.hyperpod.whole import Whole
 from compiler.platforms.hyperpod.groups.plan import InstanceGroup, own_labels
-from compiler.verify.fault import Path
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A mapping of a whole request, and its path."""
-
-    whole: Whole
-    path: Path
-
-    def get(self, *keys: str | int) -> Any:
-        """The value at some keys below; ``None`` where there is none, or it is filled in later."""
-        value = value_at(self.whole.body, *self.path, *keys)
-        if isinstance(value, str) and placeholder(value):
-            return None
-        return value
-
-    def text(self, *keys: str | int) -> str | None:
-        value = self.get(*keys)
-        return value if isinstance(value, str) else None
-
-    def number(self, *keys: str | int) -> int | None:
-        value = self.get(*keys)
-        if isinstance(value, bool) or not isinstance(value, int):
-            return None
-        return value
-
-    def texts(self, *keys: str | int) -> tuple[str, ...]:
-        """The texts of a list, with the variables among them."""
-        values = value_at(self.whole.body, *self.path, *keys)
-        found = values if isinstance(values, list) else ()
-        return tuple(value for value in found if isinstance(value, str))
-
-    def items(self, *keys: str | int) -> Iterator[Part]:
-        """The mappings of a list."""
-        values = self.get(*keys)
-        for index, value in enumerate(values if isinstance(values, list) else ()):
-            if isinstance(value, dict):
-                yield Part(self.whole, (*self.path, *keys, index))
-
-    def at(self, *keys: str | int) -> Route:
-        artifact, path = self.whole.route((*self.path, *keys))
-        return Route((artifact.id, *path))
+from compiler.verify.whole import Part
 
 
 def nodes(whole: Whole) -> Iterator[PlanNode]:
@@ -86,8 +39,8 @@ def _cluster(root: Part) -> HyperPodCluster:
         eks=root.text("Orchestrator", "Eks", "ClusterArn"),
         slurm=root.get("Orchestrator", "Slurm") is not None,
         recovery=root.text("NodeRecovery"),
-        subnets=root.texts("VpcConfig", "Subnets"),
-        security_groups=root.texts("VpcConfig", "SecurityGroupIds"),
+        subnets=root.ids("VpcConfig", "Subnets"),
+        security_groups=root.ids("VpcConfig", "SecurityGroupIds"),
         tags=tags,
         origins={
             "recovery": root.at("NodeRecovery"),
@@ -131,12 +84,12 @@ def _group(group: Part, name: str) -> InstanceGroup:
         role=group.text("ExecutionRole") or "",
         scripts=group.text("LifeCycleConfig", "SourceS3Uri") or "",
         on_create=group.text("LifeCycleConfig", "OnCreate") or "",
-        checks=group.texts("OnStartDeepHealthChecks"),
+        checks=group.ids("OnStartDeepHealthChecks"),
         plan=plan,
         threads=group.number("ThreadsPerCore"),
         volume=next((size for size in volumes if size is not None), None),
-        subnets=group.texts("OverrideVpcConfig", "Subnets"),
-        security_groups=group.texts("OverrideVpcConfig", "SecurityGroupIds"),
+        subnets=group.ids("OverrideVpcConfig", "Subnets"),
+        security_groups=group.ids("OverrideVpcConfig", "SecurityGroupIds"),
         origins={
             "limits": group.at("InstanceCount"),
             "replicas": group.at("InstanceCount"),
@@ -157,7 +110,7 @@ def _group(group: Part, name: str) -> InstanceGroup:
 def _types(group: Part) -> tuple[str, ...]:
     """The types of a group, by EC2's names."""
     one = group.text("InstanceType")
-    several = group.texts("InstanceRequirements", "InstanceTypes")
+    several = group.ids("InstanceRequirements", "InstanceTypes")
     return tuple(ec2_name(name) for name in ((one,) if one else several))
 
 

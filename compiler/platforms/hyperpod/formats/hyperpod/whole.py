@@ -3,41 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
-from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.emit.marker import KEY
 from compiler.output.artifact import Artifact
 from compiler.platforms.hyperpod.formats.hyperpod.structure import CLUSTER, GROUP, kind_of
-from compiler.verify.fault import UNKNOWN, Fault, Path
+from compiler.verify.whole import Whole as AnyWhole
 
 GROUPS = "${INSTANCE_GROUPS}"
 _AT_GROUPS = "InstanceGroups"
 
 
 @dataclass(slots=True)
-class Whole:
-    """A request of a kind, and the artifact that each part of it is in, by its path."""
+class Whole(AnyWhole):
+    """A request of a kind."""
 
-    kind: str
-    body: dict[str, Any]
-    artifact: Artifact
-    sources: dict[Path, Artifact] = field(default_factory=dict)
-
-    def place(self, fault: Fault) -> tuple[Artifact, Fault]:
-        """The artifact that a fault is in, and the fault by its path there."""
-        path = fault.path
-        for depth in range(len(path), 0, -1):
-            artifact = self.sources.get(path[:depth])
-            if artifact is not None:
-                return artifact, replace(fault, path=path[depth:])
-        return self.artifact, fault
-
-    def route(self, path: Path) -> tuple[Artifact, Path]:
-        """The artifact and the path in it of a path of the whole."""
-        artifact, fault = self.place(Fault(UNKNOWN, "", path, ""))
-        return artifact, fault.path
+    kind: str = ""
 
 
 def wholes(artifacts: Sequence[Artifact]) -> list[Whole]:
@@ -51,7 +32,7 @@ def wholes(artifacts: Sequence[Artifact]) -> list[Whole]:
         if kind == GROUP and open_heads:
             continue
         body = {key: value for key, value in artifact.body.items() if key != KEY}
-        whole = Whole(kind, body, artifact)
+        whole = Whole(body, artifact, kind=kind)
         if artifact in open_heads:
             _fill(whole, groups)
         found.append(whole)
@@ -64,4 +45,4 @@ def _fill(whole: Whole, groups: Sequence[Artifact]) -> None:
         {key: value for key, value in group.body.items() if key != KEY} for group in groups
     ]
     for index, group in enumerate(groups):
-        whole.sources[_AT_GROUPS, index] = group
+        whole.sources[_AT_GROUPS, index] = group, ()

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-from compiler.dataclass import dataclass
-from compiler.manifest import placeholder
-from compiler.output.body import at as value_at
-from compiler.places import Route
 from compiler.plan import PlanNode
 from compiler.plan.scheduling import CAPACITY_TYPE, INSTANCE_TYPE, POOL_LABEL, Requirement
 from compiler.plan.units import Quantity
 from compiler.platforms.parallelcluster.cluster.plan import (
     CLUSTER_TAG,
     AccountingDatabase,
+    LoginPool,
     SlurmCluster,
 )
 from compiler.platforms.parallelcluster.formats.parallelcluster.whole import Whole
@@ -25,7 +21,7 @@ from compiler.platforms.parallelcluster.partitions.plan import (
     Partition,
 )
 from compiler.platforms.parallelcluster.shared_storage.plan import BucketAccess, SharedFileSystem
-from compiler.verify.fault import Path
+from compiler.verify.whole import Part
 
 _LABELS = {"ONDEMAND": "on-demand", "SPOT": "spot", "CAPACITY_BLOCK": "reserved"}
 _IDS = {
@@ -33,61 +29,6 @@ _IDS = {
     "Ebs": ("EbsSettings", "VolumeId"),
     "Efs": ("EfsSettings", "FileSystemId"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A mapping of a whole configuration, and its path."""
-
-    whole: Whole
-    path: Path
-
-    def get(self, *keys: str | int) -> Any:
-        """The value at some keys below; ``None`` where there is none, or it is filled in later."""
-        value = value_at(self.whole.body, *self.path, *keys)
-        if isinstance(value, str) and placeholder(value):
-            return None
-        return value
-
-    def text(self, *keys: str | int) -> str | None:
-        value = self.get(*keys)
-        return value if isinstance(value, str) else None
-
-    def id(self, *keys: str | int) -> str:
-        """An id, or the variable that stands for it."""
-        value = value_at(self.whole.body, *self.path, *keys)
-        return value if isinstance(value, str) else ""
-
-    def ids(self, *keys: str | int) -> tuple[str, ...]:
-        """Ids, and variables that stand for some."""
-        values = value_at(self.whole.body, *self.path, *keys)
-        found = values if isinstance(values, list) else ()
-        return tuple(value for value in found if isinstance(value, str))
-
-    def flag(self, *keys: str | int) -> bool:
-        return self.get(*keys) is True
-
-    def number(self, *keys: str | int) -> int | None:
-        value = self.get(*keys)
-        if isinstance(value, bool) or not isinstance(value, int):
-            return None
-        return value
-
-    def items(self, *keys: str | int) -> Iterator[Part]:
-        """The mappings of a list."""
-        values = self.get(*keys)
-        for index, value in enumerate(values if isinstance(values, list) else ()):
-            if isinstance(value, dict):
-                yield Part(self.whole, (*self.path, *keys, index))
-
-    def texts(self, *keys: str | int) -> tuple[str, ...]:
-        values = self.get(*keys)
-        found = values if isinstance(values, list) else ()
-        return tuple(value for value in found if isinstance(value, str) and not placeholder(value))
-
-    def at(self, *keys: str | int) -> Route:
-        artifact, path = self.whole.route((*self.path, *keys))
-        return Route((artifact.id, *path))
 
 
 def nodes(whole: Whole) -> Iterator[PlanNode]:
@@ -133,6 +74,7 @@ def _cluster(root: Part) -> SlurmCluster:
         idle_minutes=root.number(*slurm, "ScaledownIdletime"),
         settings=tuple(sorted(settings.items())),
         database=_database(Part(root.whole, (*slurm, "Database"))),
+        login=next(map(_login, root.items("LoginNodes", "Pools")), None),
         policies=_policies(Part(root.whole, head)),
         log_days=root.number("Monitoring", "Logs", "CloudWatch", "RetentionInDays"),
         detailed_monitoring=root.flag("Monitoring", "DetailedMonitoring"),
@@ -159,6 +101,26 @@ def _scripts(root: Part) -> Iterator[str]:
         one = root.text(*action, "Script")
         several = (item.text("Script") for item in root.items(*action, "Sequence"))
         yield from filter(None, (one, *several))
+
+
+def _login(pool: Part) -> LoginPool:
+    """A pool of login nodes (aws-parallelcluster 3.16.1, LoginNodesPool: one by default)."""
+    count = pool.number("Count")
+    return LoginPool(
+        at=pool.at(),
+        count=1 if count is None else count,
+        instance_type=pool.text("InstanceType") or "",
+        subnet=next(iter(pool.ids("Networking", "SubnetIds")), ""),
+        allowed_cidr=pool.text("Ssh", "AllowedIps"),
+        grace_minutes=pool.number("GracetimePeriod"),
+        origins={
+            "count": pool.at("Count"),
+            "instance_type": pool.at("InstanceType"),
+            "subnet": pool.at("Networking", "SubnetIds"),
+            "allowed_cidr": pool.at("Ssh", "AllowedIps"),
+            "grace_minutes": pool.at("GracetimePeriod"),
+        },
+    )
 
 
 def _database(part: Part) -> AccountingDatabase | None:

@@ -3,40 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any
 
 from compiler.dataclass import dataclass
 from compiler.output.artifact import Artifact
 from compiler.places import Key
 from compiler.verify.fault import UNKNOWN, Fault, Path
+from compiler.verify.whole import Whole as AnyWhole
 
 _QUEUES, _STORAGE, _ACCESS = "${QUEUES}", "${STORAGE}", "${ACCESS}"
 
 
 @dataclass(slots=True)
-class Whole:
-    """A configuration, and the artifact and path in it of each part. ``mended``: faults of places that are plain."""
+class Whole(AnyWhole):
+    """A configuration. ``mended``: faults of places that are plain."""
 
-    body: dict[str, Any]
-    artifact: Artifact
-    sources: dict[Path, tuple[Artifact, Path]] = field(default_factory=dict)
     mended: list[Fault] = field(default_factory=list)
-
-    def place(self, fault: Fault) -> tuple[Artifact, Fault]:
-        """The artifact that a fault is in, and the fault by its path there."""
-        path = fault.path
-        for depth in range(len(path), -1, -1):
-            found = self.sources.get(path[:depth])
-            if found is not None:
-                artifact, start = found
-                return artifact, replace(fault, path=(*start, *path[depth:]))
-        return self.artifact, fault
-
-    def route(self, path: Path) -> tuple[Artifact, Path]:
-        """The artifact and the path in it of a path of the whole."""
-        artifact, fault = self.place(Fault(UNKNOWN, "", path, ""))
-        return artifact, fault.path
 
 
 def wholes(artifacts: Sequence[Artifact]) -> list[Whole]:

@@ -1,0 +1,23 @@
+"""Jobs on SageMaker HyperPod: which run there, and what HyperPod reads of them."""
+
+from __future__ import annotations
+
+from compiler.model.work import Work
+from compiler.plan.scheduling import INSTANCE_TYPE
+from compiler.platforms.hyperpod.groups.plan import InstanceGroup
+from compiler.platforms.hyperpod.jobs.kind import AUTO_RESUME, MOST_RETRIES, resumes_in
+
+__all__ = ["AUTO_RESUME", "MOST_RETRIES", "is_on_hyperpod", "resumes_in"]
+
+_LABELS = "sagemaker.amazonaws.com/"
+_TYPES = "ml."
+
+
+def is_on_hyperpod(work: Work) -> bool:
+    """Whether its pods are known to land on instance groups: by labels that only these have, or by its pools."""
+    selector = work.selector
+    if any(key.startswith(_LABELS) for key in selector):
+        return True
+    if selector.get(INSTANCE_TYPE, "").startswith(_TYPES):
+        return True
+    return bool(work.pools) and all(isinstance(pool, InstanceGroup) for pool in work.pools)

@@ -1,0 +1,39 @@
+"""What the compiler makes of the small cluster of a platform, and whether keys are of a language."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel
+
+from compiler.driver import check
+from compiler.outcome import Compilation, Options
+from compiler.spec.errors import inner_model, keys_of
+
+
+def compiled(data: dict[str, Any], folder: Path) -> Compilation:
+    """What the passes make of a spec."""
+    file = folder / "spec.yaml"
+    file.write_text(yaml.safe_dump(data, sort_keys=False))
+    outcome = check([file], Options(hold=False))
+    assert outcome.compilations, outcome.diagnostics
+    return outcome.compilations[0]
+
+
+def codes(data: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
+    """The code and the place of each finding."""
+    return [(fact.code, str(fact.at)) for fact in compiled(data, folder).diagnostics]
+
+
+def leads(model: type[BaseModel], keys: list[str]) -> bool:
+    """Whether a path of keys leads to a field."""
+    first, *rest = keys
+    if first not in keys_of(model):
+        return False
+    if not rest:
+        return True
+    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    inner = inner_model(fields[first].annotation)
+    return inner is not None and leads(inner, rest)
