@@ -6,7 +6,7 @@ Source: Kueue 0.19.2, pkg/scheduler/flavorassigner/flavorassigner.go and tas_fla
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from compiler.simulate.assignment import Assignment, Choice, Mode, Obstacle, SetAssignment
 from compiler.simulate.domains import PODS
@@ -62,7 +62,9 @@ class Assigner:
     ) -> None:
         for resource in in_order(requests):
             group = self._queue.group_of(resource)
-            if resource in each.choices or (group is None and requests[resource] == 0):
+            if resource in each.choices:
+                continue
+            if group is None and (requests[resource] == 0 or self._state.world.only_covered):
                 continue
             if group is None:
                 each.choices.clear()
@@ -177,12 +179,12 @@ class Assigner:
         selector = {
             key: value for key, value in (pods.selector or {}).items() if key in flavor.labels
         }
-        terms = []
+        terms: list[tuple[Mapping[str, Any], ...]] = []
         for term in pods.terms:
             known = tuple(each for each in term if each.get("key") in flavor.labels)
             if not known:
                 # Terms are alternatives, so one that says nothing of this flavor is fulfilled.
-                terms = []
+                terms.clear()
                 break
             terms.append(known)
         if not matches(flavor.labels, selector, tuple(terms)):
@@ -253,5 +255,5 @@ def _mode(way: Way) -> Mode:
 
 def _no_place(unplaced: Unplaced, *, empty: bool = False) -> Obstacle:
     kind = "no-place-ever" if empty else "place"
-    short = unplaced.count - unplaced.fit
+    short = unplaced.asked - unplaced.fit
     return Obstacle(kind, short=short, detail=unplaced.level)

@@ -24,10 +24,12 @@ class Mode(IntEnum):
 class Obstacle(NamedTuple):
     """One thing in a job's way.
 
-    ``kind``: ``unused`` (the quota is in use, ``short`` is missing), ``most`` (beyond the most that the queue can get,
-    ``short`` too much), ``uncovered`` (no group of the queue has the resource), ``taint``, ``affinity``,
-    ``topology-flavor`` (the flavor has no topology, not the level, or only a topology), ``place`` (no domain has room),
-    ``no-place-ever`` (none has, even if no job ran), ``missing`` (there is no such flavor), ``no-topology`` (the queue has no flavor with one), ``taken`` (another job of the same cycle took it).
+    ``kind``: ``unused`` (the quota is in use, ``short`` is missing), ``most`` (beyond the most that the queue can
+    get, ``short`` too much), ``uncovered`` (no group of the queue has the resource), ``taint``, ``affinity``,
+    ``missing`` (there is no such flavor), ``topology-flavor`` (the flavor has no topology, not the level, or only a
+    topology), ``place`` (no domain has room), ``no-place-ever`` (none has, even if no job ran), ``no-topology`` (the
+    queue has no flavor with one), ``taken`` (another job of the same cycle took it), ``preempted``, ``namespace`` (the
+    queue does not take its jobs), ``queue-inactive``, ``no-queue``, ``no-local-queue``, ``local-queue-stopped``.
     """
 
     kind: str

@@ -49,9 +49,7 @@ class Candidates:
         if policy == "Never":
             return []
         works = self._state.works[self._queue.name].values()
-        return [
-            Candidate(work, WITHIN, None, True) for work in works if self._may(work, policy)
-        ]
+        return [Candidate(work, WITHIN, None, True) for work in works if self._may(work, policy)]
 
     def _may(self, work: Work, policy: str) -> bool:
         uses = any(cell in self._cells for cell in work.usage())

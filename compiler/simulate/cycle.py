@@ -69,10 +69,7 @@ class Cycle:
 
     def _still_fits(self, entry: Entry, gone: list[Work]) -> tuple[bool, bool]:
         keys = {work.key for work in gone}
-        leaving = [
-            *gone,
-            *(target.work for target in entry.targets if target.work.key not in keys),
-        ]
+        leaving = [*gone, *(target.work for target in entry.targets if target.work.key not in keys)]
         has_quota = entry.has_quota(leaving)
         return has_quota, has_quota and entry.has_places(leaving)
 

@@ -1,6 +1,7 @@
 """The domains of a topology: which nodes are in which, and how many pods each has room for.
 
-Source: Kueue 0.19.2, pkg/cache/scheduler/tas_flavor_snapshot.go, tas_topology_tree.go and scheduling_simulator_default.go.
+Source: Kueue 0.19.2, pkg/cache/scheduler: tas_flavor_snapshot.go, tas_topology_tree.go,
+scheduling_simulator_default.go.
 """
 
 from __future__ import annotations
@@ -91,7 +92,9 @@ class Forest:
             return self.levels.index(label)
         return None
 
-    def place(self, placed: Mapping[tuple[str, ...], int], requests: Amounts, sign: int = 1) -> None:
+    def place(
+        self, placed: Mapping[tuple[str, ...], int], requests: Amounts, sign: int = 1
+    ) -> None:
         """Count pods as placed, or with ``-1`` as gone."""
         for id, count in placed.items():
             used = self.used.setdefault(id, {})

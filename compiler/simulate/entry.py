@@ -65,8 +65,7 @@ class Entry:
         while low < high:
             middle = (low + high) // 2
             counts = [
-                each.count - part * middle // total
-                for each, part in zip(sets, spare, strict=True)
+                each.count - part * middle // total for each, part in zip(sets, spare, strict=True)
             ]
             found = self._if_possible(assigner.assign(counts), assigner)
             if found is None:

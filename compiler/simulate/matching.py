@@ -39,7 +39,9 @@ def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
     return bool(key) and same_value
 
 
-def matches(labels: Mapping[str, str], selector: Mapping[str, str], terms: tuple[Term, ...]) -> bool:
+def matches(
+    labels: Mapping[str, str], selector: Mapping[str, str], terms: tuple[Term, ...]
+) -> bool:
     """Whether labels have all of a selector, and fulfil one of the terms if there are any."""
     if any(labels.get(key) != value for key, value in selector.items()):
         return False

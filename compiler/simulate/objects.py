@@ -131,7 +131,7 @@ class Node:
 
 
 class Placement(NamedTuple):
-    """Where the pods of a set are wanted: ``required``, ``preferred`` or ``unconstrained``, and the label of a level."""
+    """Where pods are wanted: ``required``, ``preferred`` or ``unconstrained``, and the label of a level."""
 
     mode: str
     level: str | None = None

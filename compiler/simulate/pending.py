@@ -96,5 +96,8 @@ class Pending:
 
     def signature(self) -> tuple[Any, ...]:
         """What a cycle that changes nothing leaves as it is."""
-        waiting = sorted((work.key, work.progress and repr(work.progress.tried)) for work in self.waiting.values())
+        waiting = sorted(
+            (work.key, work.progress and repr(work.progress.tried))
+            for work in self.waiting.values()
+        )
         return repr(waiting), tuple(sorted(self.parked)), self._first

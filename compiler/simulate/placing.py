@@ -1,4 +1,4 @@
-"""Where the pods of a set go: the fewest and fullest domains for what wants to be near, the fullest hosts for what does not.
+"""Where the pods of a set go: few domains for what wants to be near, the fullest hosts for what does not.
 
 Sets with a leader and slices of a set are not modelled. Source: Kueue 0.19.2, pkg/cache/scheduler/
 tas_flavor_snapshot.go (findTopologyAssignment, findLevelWithFitDomains, updateCountsToMinimumGeneric), with the
@@ -24,14 +24,14 @@ class Unplaced(NamedTuple):
     pod_set: str
     level: str
     fit: int
-    count: int
+    asked: int
 
 
 class Wanted(NamedTuple):
     """A set of pods that wants a place in a flavor. ``implied``: its queue has only flavors with a topology."""
 
     pods: PodSet
-    count: int
+    asked: int
     flavor: str
     implied: bool
 
@@ -65,17 +65,17 @@ def _place(
         label = str(placement.level)
     level = forest.level(label)
     if level is None:
-        return Unplaced(want.pods.name, label, 0, want.count)
+        return Unplaced(want.pods.name, label, 0, want.asked)
     forest.count(want.pods, taken, empty=empty)
     required = placement is not None and placement.mode == "required"
-    chosen = _chosen(forest, level, want.count, required=required, anywhere=anywhere)
+    chosen = _chosen(forest, level, want.asked, required=required, anywhere=anywhere)
     if isinstance(chosen, int):
-        return Unplaced(want.pods.name, label, chosen, want.count)
+        return Unplaced(want.pods.name, label, chosen, want.asked)
     level, domains = chosen
-    shares = _shares(domains, want.count, anywhere=anywhere)
+    shares = _shares(domains, want.asked, anywhere=anywhere)
     for _ in range(level, len(forest.levels) - 1):
         lower = [below for domain, _ in shares for below in domain.below]
-        shares = _shares(_sorted(lower, anywhere=anywhere), want.count, anywhere=anywhere)
+        shares = _shares(_sorted(lower, anywhere=anywhere), want.asked, anywhere=anywhere)
     shares.sort(key=lambda share: share[0].order)
     return {domain.id: count for domain, count in shares if count}
 

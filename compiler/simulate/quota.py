@@ -39,10 +39,7 @@ class Account:
 
     def root(self) -> Account:
         """The topmost cohort, or this account where it is in none."""
-        account = self
-        for account in self.path():
-            pass
-        return account
+        return self if self.above is None else self.above.root()
 
     def limits(self, cell: Cell) -> Limits:
         """The quota of a cell; nothing where none is set."""
@@ -144,7 +141,5 @@ def distance(queue: Account, cell: Cell, amount: int) -> tuple[int, bool]:
 def fits_in(account: Account, amounts: Mapping[Cell, int]) -> tuple[bool, dict[Cell, int]]:
     """Whether amounts fit into what a subtree has, and what of them the cohort above would have to give."""
     fits = not any(account.exceeds_own(cell, amount) for cell, amount in amounts.items())
-    beyond = {
-        cell: max(0, amount - account.kept_left(cell)) for cell, amount in amounts.items()
-    }
+    beyond = {cell: max(0, amount - account.kept_left(cell)) for cell, amount in amounts.items()}
     return fits, beyond

@@ -42,8 +42,14 @@ def amounts(values: Any) -> dict[str, int]:
     return {str(name): whole(str(name), value) for name, value in (values or {}).items()}
 
 
-def world(bodies: Iterable[Body], *, fair: bool = False) -> World:
-    """What a simulation starts from. Objects of other kinds are passed over."""
+def world(
+    bodies: Iterable[Body],
+    nodes: Iterable[Node] = (),
+    *,
+    fair: bool = False,
+    only_covered: bool = False,
+) -> World:
+    """What a simulation starts from. Objects of other kinds are passed over; ``nodes`` are further ones."""
     kinds: dict[str, list[Body]] = {}
     for body in bodies:
         kinds.setdefault(str(body.get("kind")), []).append(body)
@@ -53,14 +59,20 @@ def world(bodies: Iterable[Body], *, fair: bool = False) -> World:
         tuple(_cohort(body) for body in kinds.get("Cohort", ())),
         tuple(_queue(body) for body in kinds.get("ClusterQueue", ())),
         tuple(_local_queue(body) for body in kinds.get("LocalQueue", ())),
-        {_name(body): body["metadata"].get("labels") or {} for body in kinds.get("Namespace", ())},
-        tuple(_node(body) for body in kinds.get("Node", ())),
+        {_name(body): _labels(body) for body in kinds.get("Namespace", ())},
+        (*(_node(body) for body in kinds.get("Node", ())), *nodes),
         fair,
+        only_covered,
     )
 
 
 def _name(body: Body) -> str:
     return str(body["metadata"]["name"])
+
+
+def _labels(body: Body) -> Mapping[str, str]:
+    """The labels of a namespace, with its name, which the API server adds."""
+    return {**(body["metadata"].get("labels") or {}), "kubernetes.io/metadata.name": _name(body)}
 
 
 def _spec(body: Body) -> Body:

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 from compiler.simulate.assignment import Obstacle
 from compiler.simulate.cycle import PREEMPTED, Cycle
-from compiler.simulate.objects import Job, LocalQueue
 from compiler.simulate.matching import selects
+from compiler.simulate.objects import Job, LocalQueue
 from compiler.simulate.pending import Outcome, Pending
 from compiler.simulate.state import Progress, State, Work, World
 
@@ -41,7 +41,7 @@ class Simulator:
         self.works[job.key] = Work(job, self._order)
 
     def end(self, keys: Iterable[str]) -> None:
-        """Jobs end, or are deleted, one after the other: those that are looked at all the time may notice in between."""
+        """Jobs end, or are deleted, one after the other: the head of a strict queue may be let in in between."""
         for key in keys:
             work = self.works.pop(key, None)
             if work is None:
@@ -83,7 +83,9 @@ class Simulator:
         for _ in range(most):
             if self._run():
                 continue
-            held = [work for work in self.works.values() if work.held and not self._is_stopped(work)]
+            held = [
+                work for work in self.works.values() if work.held and not self._is_stopped(work)
+            ]
             if not self._given_back and not held:
                 return
             self._second += 1

@@ -11,23 +11,18 @@ from contextlib import contextmanager
 from compiler.dataclass import dataclass
 from compiler.simulate.assignment import Assignment, Obstacle
 from compiler.simulate.domains import Forest, Usage
-from compiler.simulate.objects import (
-    Cell,
-    Cohort,
-    Flavor,
-    Job,
-    LocalQueue,
-    Node,
-    PodSet,
-    Queue,
-)
+from compiler.simulate.objects import Cell, Cohort, Flavor, Job, LocalQueue, Node, PodSet, Queue
 from compiler.simulate.placing import Placed
 from compiler.simulate.quota import Account
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """All that a simulation reads: it never changes while one runs, except by :meth:`Simulator.change`."""
+    """All that a simulation reads: it never changes while one runs, except by :meth:`Simulator.change`.
+
+    ``fair``: fair sharing is on. ``only_covered``: resources that no group of a queue has are passed over, as Kueue's
+    ``quotaCheckStrategy: IgnoreUndeclared`` says.
+    """
 
     flavors: Mapping[str, Flavor]
     topologies: Mapping[str, tuple[str, ...]]
@@ -37,6 +32,7 @@ class World:
     namespaces: Mapping[str, Mapping[str, str]]
     nodes: tuple[Node, ...]
     fair: bool = False
+    only_covered: bool = False
 
 
 class Progress:

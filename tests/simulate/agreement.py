@@ -175,9 +175,7 @@ class _Replay:
         if admission is None and work.obstacles is not None:
             kinds = {obstacle.kind for obstacle in work.obstacles}
             reason = "Inadmissible" if kinds & _INADMISSIBLE else "Pending"
-            named = frozenset(
-                obstacle.resource for obstacle in work.obstacles if obstacle.resource
-            )
+            named = frozenset(obstacle.resource for obstacle in work.obstacles if obstacle.resource)
         return {
             "admitted": admission is not None,
             "flavors": flavors,
@@ -223,13 +221,13 @@ class _Replay:
         (topology,) = self._case["objects"]["topologies"]
         return [each["nodeLabel"] for each in topology["spec"]["levels"]]
 
-    def _compare_usage(self, step: int, queue: str, used: Mapping[str, Any]) -> Iterator[Difference]:
+    def _compare_usage(
+        self, step: int, queue: str, used: Mapping[str, Any]
+    ) -> Iterator[Difference]:
         account = self._simulator.state.accounts[queue]
         for flavor, resources in used.items():
             for resource, (total, borrowed) in resources.items():
-                cell = next(
-                    (each for each in account.quotas if each == (flavor, resource)), None
-                )
+                cell = next((each for each in account.quotas if each == (flavor, resource)), None)
                 ours = account.used.get(cell, 0) if cell else 0
                 beyond = max(0, ours - account.limits(cell).nominal) if cell else 0
                 theirs = whole(resource, total), whole(resource, borrowed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from simulate.agreement import cases, differences
 
 # What Kueue says of a job that waits differs even between its own recordings of these scenarios (`runs.same`), so what
@@ -13,7 +14,6 @@ OTHER_WORDS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case['id']}-{case['dimension']}")
 def test_the_simulation_decides_as_kueue_did(case) -> None:
     found = differences(case)
