@@ -6,7 +6,7 @@ scheduling_simulator_default.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from compiler.simulate.matching import matches, untolerated
 from compiler.simulate.objects import Amounts, Flavor, Node, PodSet
@@ -14,8 +14,22 @@ from compiler.simulate.objects import Amounts, Flavor, Node, PodSet
 HOSTNAME = "kubernetes.io/hostname"
 PODS = "pods"
 
-Usage = dict[tuple[str, ...], dict[str, int]]
-"""What the pods with a place use, by the domain of the lowest level."""
+
+class Usage:
+    """What the pods with a place use, by the domain of the lowest level; ``log`` names each that changed, in order."""
+
+    def __init__(self) -> None:
+        self.of: dict[tuple[str, ...], dict[str, int]] = {}
+        self.log: list[tuple[str, ...]] = []
+
+
+class _Counts:
+    """How many pods of one shape have room in each lowest domain that takes them, as of a place in the log."""
+
+    def __init__(self, leaves: list[Domain]) -> None:
+        self.leaves = leaves
+        self.of: dict[tuple[str, ...], int] = {}
+        self.seen = 0
 
 
 class Domain:
@@ -47,11 +61,11 @@ class Forest:
         self.levels = levels
         self.of_hosts = bool(levels) and levels[-1] == HOSTNAME
         # A node that two flavors select is counted once, so hosts share what is used of them.
-        self.used: Usage = shared if self.of_hosts else {}
+        self.usage = shared if self.of_hosts else Usage()
         self.by_level: list[list[Domain]] = [[] for _ in levels]
         self._index: dict[tuple[str, ...], Domain] = {}
         self.leaves: dict[tuple[str, ...], Domain] = {}
-        self._feasible: dict[str, list[Domain]] = {}
+        self._counts: dict[str, _Counts] = {}
         for node in nodes:
             if self._has(node):
                 self._add(node)
@@ -97,7 +111,8 @@ class Forest:
     ) -> None:
         """Count pods as placed, or with ``-1`` as gone."""
         for id, count in placed.items():
-            used = self.used.setdefault(id, {})
+            used = self.usage.of.setdefault(id, {})
+            self.usage.log.append(id)
             for resource, amount in ((PODS, 1), *requests.items()):
                 used[resource] = used.get(resource, 0) + sign * amount * count
 
@@ -116,35 +131,51 @@ class Forest:
         for level in self.by_level:
             for domain in level:
                 domain.count = 0
-        for leaf in self._matching(pods):
-            leaf.count = self._pods(leaf, pods.requests, taken.get(leaf.id), empty=empty)
+        counts = self._counted(pods, empty=empty)
+        for leaf in counts.leaves:
+            leaf.count = counts.of[leaf.id]
+        for id, used in taken.items():
+            if id in counts.of:
+                leaf = self.leaves[id]
+                leaf.count = self._pods(leaf, pods.requests, used, empty=empty)
         for level in reversed(self.by_level[:-1]):
             for domain in level:
-                domain.count = sum(below.count for below in domain.below)
+                domain.count = sum([below.count for below in domain.below])
 
-    def _matching(self, pods: PodSet) -> list[Domain]:
+    def _counted(self, pods: PodSet, *, empty: bool) -> _Counts:
+        """The counts of a shape. They are kept, and counted again where something changed."""
+        key = repr((pods.requests, pods.selector, pods.terms, pods.tolerations, empty))
+        counts = self._counts.get(key)
+        log = self.usage.log
+        if counts is None:
+            counts = _Counts(list(self._matching(pods)))
+            self._counts[key] = counts
+            changed: Iterable[Domain] = counts.leaves
+        elif empty:
+            return counts
+        else:
+            ids = set(log[counts.seen :]) & counts.of.keys()
+            changed = [self.leaves[id] for id in ids]
+        counts.seen = len(log)
+        for leaf in changed:
+            counts.of[leaf.id] = self._pods(leaf, pods.requests, None, empty=empty)
+        return counts
+
+    def _matching(self, pods: PodSet) -> Iterator[Domain]:
         """The lowest domains whose nodes take the pods. Only hosts are asked: what is above them has no taints."""
-        if not self.of_hosts:
-            return list(self.leaves.values())
-        key = repr((pods.selector, pods.terms, pods.tolerations))
-        found = self._feasible.get(key)
-        if found is None:
-            tolerations = (*pods.tolerations, *self.flavor.tolerations)
-            selector = pods.selector or {}
-            found = []
-            for leaf in self.leaves.values():
-                node = leaf.nodes[0]
-                if untolerated(node.taints, tolerations) is not None:
-                    continue
-                if matches(node.labels, selector, pods.terms):
-                    found.append(leaf)
-            self._feasible[key] = found
-        return found
+        tolerations = (*pods.tolerations, *self.flavor.tolerations)
+        selector = pods.selector or {}
+        for leaf in self.leaves.values():
+            node = leaf.nodes[0]
+            if self.of_hosts and untolerated(node.taints, tolerations) is not None:
+                continue
+            if not self.of_hosts or matches(node.labels, selector, pods.terms):
+                yield leaf
 
     def _pods(
         self, leaf: Domain, requests: Amounts, taken: Mapping[str, int] | None, *, empty: bool
     ) -> int:
-        used = {} if empty else self.used.get(leaf.id, {})
+        used = {} if empty else self.usage.of.get(leaf.id, {})
         most: int | None = None
         for resource, amount in ((PODS, 1), *requests.items()):
             if amount == 0:

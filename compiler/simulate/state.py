@@ -102,7 +102,7 @@ class State:
         }
         self.works: dict[str, dict[str, Work]] = {queue.name: {} for queue in world.queues}
         self._join()
-        shared: Usage = {}
+        shared = Usage()
         self.forests: dict[str, Forest] = {}
         for flavor in world.flavors.values():
             levels = world.topologies.get(flavor.topology or "")

@@ -17,8 +17,8 @@ from compiler.simulate.witness import Witnesses
 
 _EVERY_ORDER = 40
 """Of so many jobs each is simulated as the last one."""
-_EDITED = 20
-"""So many jobs get edits: each is tried out on the whole cluster, many times."""
+_TRIED = 5_000
+"""Changes that help are looked for until so many jobs were simulated: each is tried out on the whole cluster."""
 
 
 def forecast(cluster: Cluster) -> Forecast:
@@ -47,7 +47,8 @@ class _Together:
         self._settled = self._simulator.settled
         self._reverse: Simulator | None = None
         self._witnesses = Witnesses(cluster, self._simulator)
-        self._edited = 0
+        self._alone = Simulator(cluster.world)
+        self._tried = 0
         self._pools = {
             node.name: pool.title for pool in cluster.pools if pool.bounded for node in pool.nodes
         }
@@ -73,8 +74,11 @@ class _Together:
         ]
         verdicts.sort(key=lambda verdict: verdict.job)
         notes = self._cluster.notes
-        if self._edited > _EDITED:
-            notes = (*notes, f"edits were looked for in {_EDITED} jobs only")
+        if self._tried > _TRIED:
+            notes = (
+                *notes,
+                "for the last jobs no changes that help were looked for: there are too many",
+            )
         if len(self._cluster.jobs) > _EVERY_ORDER:
             notes = (*notes, "of the orders of jobs of equal priority two were tried")
         waiting = [
@@ -94,7 +98,7 @@ class _Together:
         last = self._where(job, last=True)
         if work.admission is not None and last.works[job.key].admission is not None:
             return self._admitted(work)
-        if not fits_alone(self._cluster.world, job):
+        if not self._fits_alone(job):
             return self._never(job)
         if work.admission is not None:
             return self._tied(last.works[job.key], last)
@@ -115,6 +119,15 @@ class _Together:
             conditions,
             preempts=self._preempted(work),
         )
+
+    def _fits_alone(self, job: Job) -> bool:
+        """Whether a job fits where no other one is: always the same empty cluster, since making one takes time."""
+        self._alone.submit(job)
+        self._alone.settle()
+        fits = self._alone.works[job.key].admission is not None
+        self._alone.end([job.key])
+        self._alone.settle()
+        return fits
 
     def _preempted(self, work: Work) -> tuple[str, ...]:
         return tuple(
@@ -174,12 +187,12 @@ class _Together:
         )
 
     def _edits(self, job: Job, *, alone: bool = False) -> list[str]:
-        self._edited += 1
-        if self._edited > _EDITED:
+        if self._tried > _TRIED:
             return []
         admitted = _admitted(self._simulator)
 
         def lets_in(world: World, changed: Job) -> bool:
+            self._tried += 1 if alone else len(self._cluster.jobs)
             if alone:
                 return fits_alone(world, changed)
             others = [each for each in self._cluster.jobs if each.key != job.key]

@@ -32,7 +32,7 @@ class Witnesses:
         self._short: dict[str, list[str]] = {}
         self._placed: dict[str, list[tuple[str, Placed]]] = {}
         self._forests: dict[str, Forest] = {}
-        shared: Usage = {}
+        shared = Usage()
         for flavor in self._world.flavors.values():
             self._forests[flavor.name] = Forest(flavor, (HOSTNAME,), self._world.nodes, shared)
         admitted = [work for work in simulator.works.values() if work.admission is not None]
