@@ -121,6 +121,8 @@ def run_simulate(options: argparse.Namespace) -> int:
     from compiler.driver import check
     from compiler.simulate.verdict import Kind
 
+    if options.format not in ("text", "json"):
+        raise UsageError(f"`{options.format}` is no format of `simulate`: write text or json")
     settings = run_options(options)
     done = check(options.paths, settings, current=lambda _: None)
     errors = [each for each in done.all() if each.severity is Severity.ERROR]

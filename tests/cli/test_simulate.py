@@ -60,6 +60,12 @@ def test_a_spec_in_error_is_reported(trainyard: Command, tmp_path: Path) -> None
     assert "Traceback" not in done.err
 
 
+def test_another_format_is_wrong_usage(trainyard: Command, tmp_path: Path) -> None:
+    done = trainyard("simulate", "lab.yaml", "--format", "sarif", cwd=_written(tmp_path))
+    assert (done.code, done.out) == (2, "")
+    assert "write text or json" in done.err
+
+
 @pytest.mark.parametrize(
     ("given", "reported"),
     [
