@@ -55,7 +55,8 @@ ORDER = (
     # the passes
     *("language", "resolve", "lower", "verify", "formats"),
     *("platforms.hyperpod.formats", "platforms.parallelcluster.formats"),
-    *("patching", "model", "policy", "history", "platforms.parallelcluster.history"),
+    *("patching", "model", "simulate", "policy", "history"),
+    "platforms.parallelcluster.history",
     *("outcome", "repeat", "report"),
     *("platforms.eks.report", "platforms.hyperpod.report", "platforms.parallelcluster.report"),
     *("examples", "judge", "unread", "driver", "clusters", "writer"),
@@ -246,6 +247,17 @@ def test_a_check_makes_only_the_models_that_it_uses() -> None:
         "sys.argv = ['trainyard', 'check', 'specs/starter.yaml', '-q']\n"
         "assert main() == 0\n"
         "print(*(name for name in sys.modules if '.forms.' in name))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("\n", "")
+
+
+def test_a_check_does_not_import_the_simulation() -> None:
+    code = (
+        "import sys\nfrom compiler.cli.main import main\n"
+        "sys.argv = ['trainyard', 'check', 'specs/starter.yaml', '-q']\n"
+        "assert main() == 0\n"
+        "print(*(name for name in sys.modules if name.startswith('compiler.simulate')))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("\n", "")

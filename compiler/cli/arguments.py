@@ -78,6 +78,7 @@ def parser() -> argparse.ArgumentParser:
     _compile(commands)
     _check(commands)
     _report(commands)
+    _simulate(commands)
     _lint(commands)
     _test(commands)
     _fmt(commands)
@@ -282,6 +283,26 @@ def _report(commands: Commands) -> None:
     _limited(command)
     _rules_and_facts(command)
     command.set_defaults(fail_on="error")
+
+
+def _simulate(commands: Commands) -> None:
+    command = _command(
+        commands,
+        "simulate",
+        "say what Kueue will do with all jobs at once: which fit and where, which wait and for whom",
+    )
+    _specs(command)
+    command.add_argument(
+        "--nodes",
+        action="append",
+        default=[],
+        metavar="POOL=N",
+        help="as if a pool had N nodes at most; repeatable",
+    )
+    command.add_argument(
+        "--format", default="text", metavar="FORMAT", help="text, json (default: text)"
+    )
+    _rules_and_facts(command)
 
 
 def _lint(commands: Commands) -> None:

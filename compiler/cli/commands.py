@@ -113,6 +113,28 @@ def run_report(options: argparse.Namespace) -> int:
 
 
 @command
+def run_simulate(options: argparse.Namespace) -> int:
+    """``simulate``: what Kueue will do with the jobs of each cluster; exit code 1 if one never fits, or a spec is in
+    error."""
+    from compiler.cli.simulate import forecasts, printed
+    from compiler.diagnostics import Severity
+    from compiler.driver import check
+    from compiler.simulate.verdict import Kind
+
+    if options.format not in ("text", "json"):
+        raise UsageError(f"`{options.format}` is no format of `simulate`: write text or json")
+    settings = run_options(options)
+    done = check(options.paths, settings, current=lambda _: None)
+    errors = [each for each in done.all() if each.severity is Severity.ERROR]
+    complain(errors)
+    found = forecasts(done, settings, options.nodes)
+    if found or not errors:
+        out(printed(found, options.format))
+    never = any(each.of(Kind.NEVER) for each in found)
+    return FINDINGS if never or errors else CLEAN
+
+
+@command
 def run_lint(options: argparse.Namespace) -> int:
     """``lint``: manifests that others wrote."""
     from compiler.linter import lint

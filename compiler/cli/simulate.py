@@ -1,0 +1,55 @@
+"""``simulate``: what Kueue will do with the jobs of each cluster."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from compiler.catalog import load_catalog
+from compiler.cli.streams import UsageError
+from compiler.diagnostics.near import meant
+from compiler.model.reading import Reading
+from compiler.outcome import Options, Outcome
+from compiler.simulate.compiled import Cluster, cluster
+from compiler.simulate.shown import text, values
+from compiler.simulate.together import forecast
+from compiler.simulate.verdict import Forecast
+
+
+def forecasts(done: Outcome, options: Options, nodes: Sequence[str]) -> list[Forecast]:
+    """The verdicts on the jobs of each cluster; ``nodes``: ``POOL=N``, another number of nodes than the spec says."""
+    counts = _counts(nodes)
+    catalog = load_catalog(options.catalog)
+    clusters = []
+    for compilation in done.compilations:
+        if compilation.plan is not None:
+            reading = Reading(compilation.plan, catalog, compilation.manifests)
+            clusters.append(cluster(compilation.name, reading, counts))
+    _require_pools(counts, clusters)
+    return [forecast(each) for each in clusters]
+
+
+def _counts(nodes: Sequence[str]) -> Mapping[str, int]:
+    counts = {}
+    for given in nodes:
+        pool, _, count = given.rpartition("=")
+        if not pool or not count.isascii() or not count.isdigit():
+            raise UsageError(f"`--nodes {given}`: write POOL=N, like `--nodes h100=8`")
+        counts[pool] = int(count)
+    return counts
+
+
+def _require_pools(counts: Mapping[str, int], clusters: Sequence[Cluster]) -> None:
+    known = {pool.title for each in clusters for pool in each.pools}
+    for pool in counts:
+        if pool not in known:
+            hint = meant(pool, known)
+            more = f": {hint}" if hint else ""
+            raise UsageError(f"`--nodes {pool}=…`: no cluster has such a pool of a queue{more}")
+
+
+def printed(found: Sequence[Forecast], format: str) -> str:
+    """The forecasts in a format: ``text`` or ``json``."""
+    if format == "json":
+        return f"{json.dumps(values(found), indent=2, ensure_ascii=False)}\n"
+    return text(found)

@@ -1,0 +1,222 @@
+"""What a spec compiles to, as a simulation reads it: queues from the manifests, nodes from the pools, and the jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import ceil
+
+from compiler.core.pods.plan import BESIDE_NODES, Pod
+from compiler.dataclass import dataclass
+from compiler.model.reading import Reading
+from compiler.model.work import Work as PlannedWork
+from compiler.plan import Quantity
+from compiler.platforms.eks.kueue.plan import QueueManager
+from compiler.simulate.objects import Job, Placement, PodSet
+from compiler.simulate.pools import Assumed, PoolNodes, pool_nodes
+from compiler.simulate.reading import world as read
+from compiler.simulate.state import World
+
+_TOPOLOGY = "kueue.x-k8s.io/podset-"
+_MODES = {"required-topology": "required", "preferred-topology": "preferred"}
+_GROUP = "kueue.x-k8s.io/podset-group-name"
+_SLICES = "kueue.x-k8s.io/podset-slice-"
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A cluster to simulate.
+
+    ``titles``: what people call each job, by its key. ``left_out``: jobs that Kueue does not queue, or that cannot be
+    read, with the reason. ``assumed_levels``: levels of topologies whose domains exist only once the nodes do.
+    """
+
+    name: str
+    world: World
+    jobs: tuple[Job, ...]
+    titles: Mapping[str, str]
+    left_out: tuple[tuple[str, str], ...]
+    pools: tuple[PoolNodes, ...]
+    notes: tuple[str, ...]
+    assumed_levels: frozenset[str]
+
+
+def cluster(name: str, reading: Reading, counts: Mapping[str, int] | None = None) -> Cluster:
+    """A compiled spec as a simulation reads it; ``counts``: pools with another number of nodes than the spec says."""
+    assumed = Assumed()
+    manager = reading.plan.one(QueueManager)
+    prefixes = manager.excluded_prefixes if manager else ()
+    jobs, titles, left_out = [], {}, []
+    priorities = _priorities(reading)
+    for work in reading.works:
+        refused = _refused(work)
+        if refused:
+            left_out.append((_title(work), refused))
+            continue
+        job = _job(work, priorities, prefixes, assumed)
+        jobs.append(job)
+        titles[job.key] = _title(work)
+    left_out += [
+        (work.name, f"pods of a {work.kind} are not simulated")
+        for work in reading.pods
+        if work.queue_name
+    ]
+    asked = sum(each.count for job in jobs for each in job.pod_sets)
+    pools = pool_nodes(reading, counts or {}, asked, assumed)
+    if manager and manager.transformed:
+        assumed.say(
+            "resources that Kueue counts as others (transformations) are counted as themselves"
+        )
+    if assumed.levels:
+        assumed.say(
+            f"which nodes share a {_short(assumed.levels)} is known once they run;"
+            " here all nodes of a pool or reservation do"
+        )
+    nodes = [node for pool in pools for node in pool.nodes]
+    world = read(
+        (manifest.body for manifest in reading.manifests),
+        nodes,
+        fair=manager is not None and manager.fair_sharing,
+        only_covered=manager is not None and manager.ignore_undeclared,
+    )
+    return Cluster(
+        name,
+        world,
+        tuple(jobs),
+        titles,
+        tuple(left_out),
+        tuple(pools),
+        tuple(assumed.notes),
+        frozenset(assumed.levels),
+    )
+
+
+def _short(levels: Iterable[str]) -> str:
+    """Labels without their domains."""
+    names = sorted(level.rpartition("/")[2] for level in levels)
+    return " or ".join(f"`{name}`" for name in names)
+
+
+def _title(work: PlannedWork) -> str:
+    return work.job.source_name or work.name
+
+
+def _refused(work: PlannedWork) -> str:
+    """Why a job cannot be simulated; empty if it can."""
+    if not work.has_pods:
+        return "it does not run in Kubernetes, so Kueue does not admit it"
+    if not work.queued:
+        return "no queue: Kueue does not hold it back"
+    if work.suspend:
+        return "suspended"
+    if work.nodes is None or not work.complete:
+        return "what it asks for is not known here"
+    return ""
+
+
+def _priorities(reading: Reading) -> Mapping[tuple[str, str], int]:
+    """The values of priority classes, by kind and name; the default of pods that name none has the name ""."""
+    found = {}
+    for body in (manifest.body for manifest in reading.manifests):
+        kind = str(body.get("kind"))
+        if kind in ("WorkloadPriorityClass", "PriorityClass"):
+            found[kind, str(body["metadata"]["name"])] = int(body["value"])
+            if body.get("globalDefault"):
+                found[kind, ""] = int(body["value"])
+    return found
+
+
+def _job(
+    work: PlannedWork,
+    priorities: Mapping[tuple[str, str], int],
+    prefixes: Sequence[str],
+    assumed: Assumed,
+) -> Job:
+    """One job. All are created in the same second, as Flux applies them.
+
+    The priority is that of the job's WorkloadPriorityClass, or else of its pods' PriorityClass (Kueue 0.19.2,
+    pkg/util/priority).
+    """
+    of_pods = (work.pod.priority_class if work.pod else None) or ""
+    priority = priorities.get(("PriorityClass", of_pods), 0)
+    if work.job.priority:
+        priority = priorities.get(("WorkloadPriorityClass", work.job.priority), priority)
+    sets = tuple(_pod_sets(work, prefixes, assumed))
+    return Job(work.namespace, work.name, str(work.queue_name), sets, priority)
+
+
+def _pod_sets(work: PlannedWork, prefixes: Sequence[str], assumed: Assumed) -> Iterator[PodSet]:
+    count = work.nodes or 0
+    others = []
+    for part, pod, asks in work.others:
+        pods = part.nodes or part.replicas
+        if part.step not in BESIDE_NODES:
+            count = max(0, count - pods)
+        others.append((part.name, pods, pod, asks))
+    name = "node"
+    if work.runtime is not None:
+        main = work.runtime.trainer()
+        name = main.name if main is not None else name
+    least = work.job.least_nodes
+    yield _pod_set(work, name, count, work.pod, work.asks, prefixes, assumed, least)
+    for name, pods, pod, asks in others:
+        yield _pod_set(work, name, pods, pod, asks, prefixes, assumed, None)
+
+
+def _pod_set(
+    work: PlannedWork,
+    name: str,
+    count: int,
+    pod: Pod | None,
+    asks: Mapping[str, Quantity],
+    prefixes: Sequence[str],
+    assumed: Assumed,
+    least: int | None,
+) -> PodSet:
+    if pod is not None and "node_affinity" in pod.unread:
+        assumed.say(f"the node affinity of `{_title(work)}` is not read")
+    requests = {
+        resource: ceil(quantity.milli if resource == "cpu" else quantity.milli / 1000)
+        for resource, quantity in asks.items()
+        if not resource.startswith(tuple(prefixes))
+    }
+    tolerations = pod.tolerations if pod is not None else work.tolerations or ()
+    return PodSet(
+        name,
+        count,
+        requests,
+        least,
+        dict(pod.node_selector if pod is not None else work.selector),
+        tuple(
+            {"key": each.key, "operator": each.operator, "value": each.value, "effect": each.effect}
+            for each in tolerations
+        ),
+        _terms(pod),
+        _placement(work, pod, assumed),
+    )
+
+
+def _terms(pod: Pod | None) -> tuple[tuple[Mapping[str, object], ...], ...]:
+    if pod is None:
+        return ()
+    return tuple(
+        tuple(
+            {"key": each.key, "operator": each.operator, "values": list(each.values)}
+            for each in term
+        )
+        for term in pod.pools
+    )
+
+
+def _placement(work: PlannedWork, pod: Pod | None, assumed: Assumed) -> Placement | None:
+    annotations = {**work.job.annotations, **(pod.annotations if pod is not None else {})}
+    if _GROUP in annotations:
+        assumed.say("sets of pods that want one domain together are placed one by one")
+    if any(key.startswith(_SLICES) for key in annotations):
+        assumed.say("slices of a set of pods are not placed as slices")
+    for suffix, mode in _MODES.items():
+        level = annotations.get(f"{_TOPOLOGY}{suffix}")
+        if level:
+            return Placement(mode, level)
+    if annotations.get(f"{_TOPOLOGY}unconstrained-topology") == "true":
+        return Placement("unconstrained")
+    return None

@@ -1,0 +1,132 @@
+"""The smallest changes that would let a job in, each tried out before it is named.
+
+More quota for its queue, in nodes of the job's own size; more nodes in a pool; fewer nodes for the job; and a level of
+the topology that it prefers instead of requires.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from compiler.diagnostics.words import numbered
+from compiler.simulate.constraints import anywhere, queue_of
+from compiler.simulate.objects import Cell, Job, Limits, Node
+from compiler.simulate.state import World
+
+Try = Callable[[World, Job], bool]
+"""Whether a changed world or job lets the job in, and harms no other one."""
+
+_MOST = 4096
+
+
+def edits(world: World, job: Job, title: str, pools: Mapping[str, str], lets_in: Try) -> list[str]:
+    """Sentences. ``pools``: what people call the pool of each node, by the node's name."""
+    found = [
+        *_prefer(world, job, title, lets_in),
+        *_more_quota(world, job, lets_in),
+        *_more_nodes(world, job, pools, lets_in),
+    ]
+    return [*found, *_fewer(world, job, title, lets_in)][:3]
+
+
+def _least(most: int, works: Callable[[int], bool]) -> int | None:
+    """The least number from 1 on that works, if more never harms."""
+    high = 1
+    while not works(high):
+        high *= 2
+        if high > most:
+            return None
+    low = high // 2 + 1
+    while low < high:
+        middle = (low + high) // 2
+        if works(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return high
+
+
+def _more_quota(world: World, job: Job, lets_in: Try) -> Iterator[str]:
+    queue = queue_of(world, job)
+    if queue is None or not job.pod_sets:
+        return
+    main = job.pod_sets[0]
+    for group in queue.groups:
+        for flavor in group.flavors:
+
+            def works(nodes: int, flavor: str = flavor) -> bool:
+                return lets_in(_with_quota(world, job, flavor, nodes), job)
+
+            nodes = _least(2 * max(1, main.count), works)
+            if nodes is not None:
+                more = numbered(nodes, "more node")
+                yield f"{more} of quota for queue `{queue.name}` in `{flavor}`"
+                return
+
+
+def _with_quota(world: World, job: Job, flavor: str, nodes: int) -> World:
+    queue = queue_of(world, job)
+    if queue is None:
+        return world
+    quotas = dict(queue.quotas)
+    for resource, amount in job.pod_sets[0].requests.items():
+        limits = quotas.get(Cell(flavor, resource))
+        if limits is not None:
+            nominal = limits.nominal + amount * nodes
+            quotas[Cell(flavor, resource)] = Limits(nominal, limits.borrowing, limits.lending)
+    wider = replace(queue, quotas=quotas)
+    return replace(world, queues=tuple(wider if each is queue else each for each in world.queues))
+
+
+def _more_nodes(world: World, job: Job, pools: Mapping[str, str], lets_in: Try) -> Iterator[str]:
+    last: dict[str, Node] = {}
+    for node in world.nodes:
+        if node.name in pools:
+            last[pools[node.name]] = node
+    for title, node in last.items():
+
+        def works(count: int, node: Node = node) -> bool:
+            return lets_in(replace(world, nodes=(*world.nodes, *_copies(node, count))), job)
+
+        count = _least(sum(each.count for each in job.pod_sets), works)
+        if count is not None:
+            yield f"{numbered(count, 'more node')} in pool `{title}`"
+            return
+
+
+def _copies(node: Node, count: int) -> Iterator[Node]:
+    for index in range(count):
+        name = f"{node.name}-more-{index:04}"
+        yield replace(node, name=name, labels={**node.labels, "kubernetes.io/hostname": name})
+
+
+def _fewer(world: World, job: Job, title: str, lets_in: Try) -> Iterator[str]:
+    main = job.pod_sets[0]
+
+    def works(fewer: int) -> bool:
+        smaller = replace(main, count=main.count - fewer, least=None)
+        return lets_in(world, replace(job, pod_sets=(smaller, *job.pod_sets[1:])))
+
+    if main.count < 2 or main.count > _MOST:
+        return
+    low, high = 1, main.count
+    while low < high:
+        middle = (low + high) // 2
+        if works(middle):
+            high = middle
+        else:
+            low = middle + 1
+    if low < main.count:
+        left = sum(each.count for each in job.pod_sets) - low
+        yield f"`nodes: {left}` for `{title}`"
+
+
+def _prefer(world: World, job: Job, title: str, lets_in: Try) -> Iterator[str]:
+    required = [
+        each.placement.level
+        for each in job.pod_sets
+        if each.placement is not None and each.placement.mode == "required"
+    ]
+    if required and lets_in(world, anywhere(job, "preferred")):
+        yield f"`{required[0]}` preferred instead of required for `{title}`"

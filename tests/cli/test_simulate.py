@@ -1,0 +1,86 @@
+"""``simulate`` prints verdicts as text or JSON, the same in every run, and writes nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from builders import ROOT, spec
+from running import Command
+
+pytestmark = pytest.mark.slow
+
+
+def _written(folder: Path, **parts: object) -> Path:
+    (folder / "lab.yaml").write_text(yaml.safe_dump(spec(**parts)))
+    return folder
+
+
+def test_a_job_that_fits_says_where(trainyard: Command, tmp_path: Path) -> None:
+    done = trainyard("simulate", "lab.yaml", cwd=_written(tmp_path))
+    assert done.code == 0
+    assert done.err == ""
+    assert done.out.splitlines() == [
+        "lab: 1 job at once, all are admitted",
+        "  train  FITS  4 nodes of gpu in us-west-2b",
+    ]
+    assert [each.name for each in tmp_path.iterdir()] == ["lab.yaml"]
+
+
+def test_the_text_is_the_same_in_every_run(trainyard: Command) -> None:
+    first = trainyard("simulate", "specs/jakarta", "--nodes", "h200=73", cwd=ROOT)
+    assert first.code == 0
+    assert "in the order of the spec not: `timor`" in first.out
+    assert trainyard("simulate", "specs/jakarta", "--nodes", "h200=73", cwd=ROOT) == first
+
+
+def test_a_job_that_never_fits_fails_the_run(trainyard: Command) -> None:
+    done = trainyard("simulate", "specs/jakarta", "--nodes", "h200=9", cwd=ROOT)
+    assert done.code == 1
+    assert "timor    NEVER FITS" in done.out
+    assert "helps: 5 more nodes in pool `h200`, or `nodes: 9` for `timor`" in done.out
+
+
+def test_json_says_the_same(trainyard: Command, tmp_path: Path) -> None:
+    done = trainyard("simulate", "lab.yaml", "--format", "json", cwd=_written(tmp_path))
+    (lab,) = json.loads(done.out)["clusters"]
+    (train,) = lab["jobs"]
+    assert train["verdict"] == "FITS"
+    assert train["where"] == [
+        {"pool": "gpu", "zone": "us-west-2b", "domain": "", "pods": 4, "nodes": 4}
+    ]
+
+
+def test_a_spec_in_error_is_reported(trainyard: Command, tmp_path: Path) -> None:
+    done = trainyard("simulate", "lab.yaml", cwd=_written(tmp_path, pool={"zones": ["nowhere"]}))
+    assert done.code == 1
+    assert "error[" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_another_format_is_wrong_usage(trainyard: Command, tmp_path: Path) -> None:
+    done = trainyard("simulate", "lab.yaml", "--format", "sarif", cwd=_written(tmp_path))
+    assert (done.code, done.out) == (2, "")
+    assert "write text or json" in done.err
+
+
+@pytest.mark.parametrize(
+    ("given", "reported"),
+    [
+        ("gpu", "write POOL=N"),
+        ("gpu=many", "write POOL=N"),
+        ("=3", "write POOL=N"),
+        ("gpus=3", "did you mean `gpu`?"),
+        ("system=3", "no cluster has such a pool of a queue"),
+    ],
+)
+def test_wrong_nodes_are_reported_in_one_line(
+    trainyard: Command, tmp_path: Path, given: str, reported: str
+) -> None:
+    done = trainyard("simulate", "lab.yaml", "--nodes", given, cwd=_written(tmp_path))
+    assert done.code == 2
+    assert done.out == ""
+    assert reported in done.err
+    assert done.err.count("\n") == 1

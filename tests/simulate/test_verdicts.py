@@ -1,0 +1,135 @@
+"""What is said of the jobs of a spec: that it is true, and that nothing of it can be left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+import pytest
+from builders import ROOT
+
+from compiler.catalog import load_catalog
+from compiler.driver import check
+from compiler.model.reading import Reading
+from compiler.outcome import Options
+from compiler.simulate.compiled import Cluster, cluster
+from compiler.simulate.objects import Job
+from compiler.simulate.state import World
+from compiler.simulate.together import forecast
+from compiler.simulate.verdict import Forecast, Kind, Verdict
+from simulate.worlds import LEVEL, job, made, queue
+
+
+@cache
+def reading(spec: str) -> Reading:
+    (done,) = check([ROOT / "specs" / spec], Options(), current=lambda _: None).compilations
+    assert done.plan is not None
+    return Reading(done.plan, load_catalog(), done.manifests)
+
+
+def of_spec(spec: str, nodes: Mapping[str, int] | None = None) -> Forecast:
+    return forecast(cluster("lab", reading(spec), nodes))
+
+
+def of(world: World, *jobs: Job) -> dict[str, Verdict]:
+    titles = {each.key: each.name for each in jobs}
+    found = forecast(Cluster("lab", world, jobs, titles, (), (), (), frozenset()))
+    return {each.job: each for each in found.verdicts}
+
+
+@pytest.mark.slow
+def test_the_seven_models_fit_at_once_on_80_nodes() -> None:
+    found = of_spec("jakarta")
+    assert [each.kind for each in found.verdicts] == [Kind.FITS] * 7
+    assert sum(where.nodes for each in found.verdicts for where in each.where) == 74
+    domains = {where.domain for each in found.verdicts for where in each.where}
+    assert domains == {"cr-0a1b2c3d4e5f60713", "cr-0a1b2c3d4e5f60714"}
+
+
+@pytest.mark.slow
+def test_with_a_node_less_than_they_need_it_says_which_waits() -> None:
+    assert of_spec("jakarta", {"h200": 74}).waiting == ()
+    found = of_spec("jakarta", {"h200": 73})
+    assert found.waiting == ("timor",)
+    (timor,) = [each for each in found.verdicts if each.job == "timor"]
+    assert timor.kind is Kind.ONLY_IF
+    assert timor.edits[0] == "1 more node in pool `h200`"
+
+
+@pytest.mark.slow
+def test_two_teams_fit_where_there_are_nodes_for_their_quota() -> None:
+    assert {each.kind for each in of_spec("two-teams.yaml").verdicts} == {Kind.FITS}
+    found = {each.job: each for each in of_spec("two-teams.yaml", {"h100": 9}).verdicts}
+    assert found["finetune"].kind is Kind.ONLY_IF
+    assert "room for 1 more pod" in found["finetune"].conditions[0]
+
+
+@pytest.mark.slow
+def test_jobs_of_slurm_are_not_simulated() -> None:
+    assert {each.kind for each in of_spec("jakarta-slurm.yaml").verdicts} == {Kind.UNKNOWN}
+
+
+def test_a_job_waits_for_those_that_it_would_fit_without() -> None:
+    world = made(queue("q", 8 * 4))
+    jobs = (job("first", "q", 1), job("second", "q", 3, created=1), job("third", "q", 2, created=2))
+    third = of(world, *jobs)["third"]
+    assert third.kind is Kind.WAITS
+    assert third.blockers == ("second",)
+    assert third.edits == ("2 more nodes of quota for queue `q` in `main`",)
+
+
+def test_a_job_of_a_strict_queue_waits_for_the_one_before_it() -> None:
+    world = made(queue("q", 8 * 4, queueingStrategy="StrictFIFO"))
+    jobs = job("runs", "q", 3), job("ahead", "q", 2, created=1), job("behind", "q", 1, created=2)
+    found = of(world, *jobs)
+    assert found["ahead"].blockers == ("runs",)
+    assert found["behind"].kind is Kind.WAITS
+    assert found["behind"].blockers == ("ahead",)
+
+
+def test_two_that_do_not_fit_together_fit_if_they_come_first() -> None:
+    found = of(made(queue("q", 8 * 4)), job("a", "q", 3), job("b", "q", 2))
+    assert {each.kind for each in found.values()} == {Kind.ONLY_IF}
+    assert found["a"].conditions == ("it comes before `b`: same priority, same second",)
+    assert found["b"].conditions == ("it comes before `a`: same priority, same second",)
+
+
+def test_what_excludes_a_job_is_named_without_what_does_not() -> None:
+    (never,) = of(made(queue("q", 8 * 4)), job("large", "q", 5)).values()
+    assert never.kind is Kind.NEVER
+    (quota,) = never.conflict
+    assert "can get 32 nvidia.com/gpu of `main`" in quota
+    assert "asks for 40" in quota
+    assert never.edits == ("1 more node of quota for queue `q` in `main`", "`nodes: 4` for `large`")
+
+
+def test_a_level_that_no_domain_satisfies_is_named_with_the_nodes() -> None:
+    world = made(queue("q", 8 * 9), racks=[2, 2])
+    (never,) = of(world, job("wide", "q", 3, mode="required")).values()
+    assert never.conflict == (
+        f"topology: 3 pods, required `{LEVEL}`",
+        "nodes: 4 of its flavors, for 3 pods",
+    )
+    assert f"`{LEVEL}` preferred instead of required for `wide`" in never.edits
+    assert "`nodes: 2` for `wide`" in never.edits
+
+
+def test_too_few_nodes_are_named_without_the_level() -> None:
+    world = made(queue("q", 8 * 9), racks=[2, 2])
+    (never,) = of(world, job("huge", "q", 5, mode="preferred")).values()
+    assert never.conflict == ("nodes: 4 of its flavors, for 5 pods",)
+
+
+def test_a_job_without_a_queue_says_so() -> None:
+    (never,) = of(made(queue("q", 8)), job("lost", "other", 1)).values()
+    assert never.conflict == ("namespace `team` has no queue `other`",)
+
+
+def test_a_job_that_takes_quota_back_says_whom_it_ends() -> None:
+    reclaim = {"cohortName": "all", "preemption": {"reclaimWithinCohort": "Any"}}
+    world = made(queue("a", 8, **reclaim), queue("b", 8, **reclaim))
+    borrower, owner = job("borrower", "a", 2), job("owner", "b", 1, created=1)
+    found = of(world, borrower, owner)
+    assert found["owner"].kind is Kind.FITS
+    assert found["borrower"].kind is Kind.WAITS
+    assert found["borrower"].blockers == ("owner",)
