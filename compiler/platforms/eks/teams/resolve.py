@@ -47,6 +47,8 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     routes = context.once(namespace_routes)
     _check_system(context, routes)
     yield from namespaces(routes, _levels(context), context.version("kubernetes"))
+    if monitoring.wanted(context):
+        yield _of_monitoring(context)
     yield from resource_quotas(context)
     yield from service_accounts(routes)
     yield from access(context)
@@ -89,6 +91,14 @@ def namespaces(
         level = levels.get(name, "baseline")
         labels = {TRAINING: "true", **_pod_security(level, kubernetes)}
         yield Namespace(at=at, name=name, labels=labels, prune=False)
+
+
+def _of_monitoring(context: Context) -> Namespace:
+    """The namespace of monitoring, which Helm makes too: node-exporter needs the network and the processes of its node,
+    which is the level `privileged` (kube-prometheus-stack 88.5.3, hostNetwork and hostPID)."""
+    labels = _pod_security("privileged", context.version("kubernetes"))
+    name = monitoring.namespace(context)
+    return Namespace(at=monitoring.at(), name=name, labels=labels, prune=False)
 
 
 def _pod_security(level: str, kubernetes: str) -> dict[str, str]:
