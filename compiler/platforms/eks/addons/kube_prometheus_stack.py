@@ -55,8 +55,6 @@ def values(setting: Setting) -> dict[str, Any]:
         "kube-state-metrics": _state_metrics(),
         "prometheus-node-exporter": _node_exporter(),
         "prometheusOperator": {
-            # What the API server asks of its webhook it finds out by itself too; the Jobs that make its certificate
-            # need the API before the release is there.
             "resources": _requests(*_OPERATOR),
             "serviceMonitor": {"selfMonitor": False},
         },

@@ -69,7 +69,8 @@ _SOURCES = (
 _KARPENTER = Source("karpenter", _name("karpenter"), "http-metrics", ("controllers",))
 # kuberay v1.6.2 helm-chart/kuberay-operator/templates/service.yaml
 _KUBERAY = Source(KUBERAY, _name("kuberay-operator"), "http", ("controllers",))
-# fluxcd/flux2-monitoring-example 7ab65dc8 monitoring/configs/podmonitor.yaml: its controllers have no Service for it
+# fluxcd/flux2-monitoring-example 7ab65dc8 monitoring/configs/podmonitor.yaml: its controllers have no Service for
+# metrics. The label is on their pods since flux2 v2.7.0 at the latest.
 _FLUX = Source(
     "flux",
     {"app.kubernetes.io/part-of": "flux"},
