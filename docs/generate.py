@@ -1,8 +1,8 @@
 """Write what is generated in docs/: ``python -m docs.generate`` (``make docs``). tests/test_docs.py compares.
 
 The schemas come from the spec's models, the rule pages from the rules' docstrings, ``cli.md`` from the grammar of the
-command line, and the tables of ``spec.md`` from the models, with their
-descriptions and examples; the rest of ``spec.md`` is written by hand. Console blocks
+command line, ``runbooks.md`` from the alerts of ``monitoring``, and the tables of ``spec.md`` from the models, with
+their descriptions and examples; the rest of ``spec.md`` is written by hand. Console blocks
 of README.md and docs/policies.md are run anew.
 """
 
@@ -18,10 +18,13 @@ from tempfile import TemporaryDirectory
 
 from pydantic import BaseModel
 
+from compiler.catalog import load_catalog
 from compiler.cli.arguments import EXIT_CODES, RULES_ARE_CODE, parser
 from compiler.diagnostics.pages import Page, load_pages
 from compiler.language.reference import keys, models
 from compiler.language.schema import ALL, KINDS, schema_text
+from compiler.platforms.eks.monitoring.alerts import pages as alert_pages
+from compiler.platforms.eks.monitoring.alerts.alert import PLATFORM
 from compiler.policy.interface import describe, names
 from compiler.policy.load import builtin_folder, load_rules
 from compiler.policy.rule import Rule
@@ -61,8 +64,45 @@ def generated() -> dict[str, str]:
     files |= rule_pages()
     files["cli.md"] = cli()
     files["policy-interface.md"] = "\n".join(interface())
+    files["runbooks.md"] = "\n".join(runbooks())
     files["spec.md"] = with_reference((DOCS / "spec.md").read_text(encoding="utf-8"))
     return files
+
+
+# -- runbooks.md
+
+
+SUBJECTS = {
+    "gpus": "GPUs",
+    "efa": "EFA",
+    "jobs": "Jobs",
+    "nodes": "Nodes and volumes",
+    "capacity": "Reserved capacity",
+    "control": "The cluster itself",
+}
+
+
+def runbooks() -> Iterator[str]:
+    """A table of all alerts, then what each means and what to do."""
+    pages = alert_pages(load_catalog().xids)
+    yield "# Runbooks\n"
+    yield "What each alert of `monitoring: {}` means, and what to do. The annotation `runbook` of an alert names"
+    yield "its entry here. [monitoring.md](monitoring.md) says how alerts come about. Queries are for Prometheus:"
+    yield "`kubectl port-forward -n monitoring svc/prometheus-prometheus 9090`.\n"
+    yield "| alert | severity | after | whose |"
+    yield "| --- | --- | --- | --- |"
+    for alerts in pages.values():
+        for alert in alerts:
+            whose = "the platform's" if alert.owner == PLATFORM else "the job's team"
+            wait = alert.wait or "at once"
+            yield f"| [{alert.name}](#{alert.name.lower()}) | {alert.severity} | {wait} | {whose} |"
+    for subject, alerts in pages.items():
+        yield f"\n## {SUBJECTS[subject]}"
+        for alert in alerts:
+            yield f"\n### {alert.name}\n"
+            yield f"{alert.means}\n"
+            yield from (f"- {step}" for step in alert.steps)
+    yield ""
 
 
 # -- rules/

@@ -34,6 +34,7 @@ ORDER = (
     *("platforms.eks.settings", "platforms.eks.rbac", "platforms.eks.flux", "platforms.eks.jobs"),
     *(
         "platforms.eks.kueue",
+        "platforms.eks.monitoring",
         "platforms.eks.addons",
         "platforms.eks.overrides",
         "platforms.eks.release",
@@ -150,6 +151,8 @@ MAY_TOUCH_FILES = {
     "rooms": "finds the rooms modules",
     "platforms.eks.health.lower": "reads the program that it puts into a ConfigMap",
     "platforms.eks.addons": "finds its own modules",
+    "platforms.eks.monitoring.lower": "reads the program that it puts into a ConfigMap",
+    "platforms.eks.monitoring.scripts.efa_exporter": "runs in the cluster",
     "lowering.chart": "reads the objects that cdk8s is to make",
     "synthesis": "hands objects to cdk8s in files",
     "platforms.eks.health.scripts.condition_tainter": "runs in the cluster",

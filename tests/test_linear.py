@@ -40,13 +40,13 @@ def test_the_text_of_a_file_is_searched_once_however_many_objects_it_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     searched: list[int] = []
-    whole = coverage._may_have_placeholders
+    whole = coverage.may_have_placeholders
 
     def counted(text: str) -> bool:
         searched.append(len(text))
         return whole(text)
 
-    monkeypatch.setattr(coverage, "_may_have_placeholders", counted)
+    monkeypatch.setattr(coverage, "may_have_placeholders", counted)
     (tmp_path / "jobs.yaml").write_text(_jobs(50, image="${IMAGE}"))
     done = lint([tmp_path / "jobs.yaml"], OPTIONS)
     assert len(searched) == 1

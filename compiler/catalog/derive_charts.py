@@ -4,7 +4,8 @@ Usage: python -m compiler.catalog.derive_charts CHART VERSION FOLDER SOURCE
 
 FOLDER is the chart's, of its repository at the tag of VERSION. The tree that is written has a mapping where only its
 keys are read, an empty one where any key is, and null for a scalar or list. ``also`` are keys that `values.yaml` shows
-in comments: they may stand anywhere.
+in comments: they may stand anywhere. The values of a chart that this one depends on are known where its folder is
+beside FOLDER; of others any key may be read.
 """
 
 from __future__ import annotations
@@ -43,10 +44,17 @@ def values_of(folder: Path) -> Tree:
             _add(tree, path.rstrip(".").split("."))
         for path in _WHOLE.findall(template):
             _open(tree, path.rstrip(".").split("."))
+    also = set(_COMMENTED.findall(text))
     for dependency in chart.get("dependencies", ()):
-        tree[dependency.get("alias") or dependency["name"]] = {}
+        beside = folder.parent / dependency["name"]
+        inside: Tree = {}
+        if (beside / "values.yaml").exists():
+            known = values_of(beside)
+            inside = known["values"]
+            also |= set(known["also"])
+        tree[dependency.get("alias") or dependency["name"]] = inside
     tree["global"] = {}
-    return {"values": tree, "also": sorted(set(_COMMENTED.findall(text)))}
+    return {"values": tree, "also": sorted(also)}
 
 
 def _templates(folder: Path) -> Iterator[str]:

@@ -14,6 +14,7 @@ from pydantic_core import PydanticUndefined
 from compiler.dataclass import dataclass
 from compiler.diagnostics.diagnostic import listed
 from compiler.language.whole import every_language
+from compiler.plan.units import Duration
 from compiler.spec import aws
 from compiler.spec import types as spec_types
 from compiler.spec.errors import holds, inner_model
@@ -148,6 +149,8 @@ def _default(value: Any) -> str:
         return ""
     if isinstance(value, list):
         value = [_written(item) for item in value]
+    if isinstance(value, Duration):
+        value = _written(value)
     if isinstance(value, BaseModel):
         value = {key: inner for key, inner in _written(value).items() if inner not in ([], {}, "")}
     if value != {}:
@@ -159,6 +162,8 @@ def _written(value: Any) -> Any:
     """A value as a spec has it."""
     if isinstance(value, BaseModel):
         return value.model_dump(by_alias=True, exclude_none=True)
+    if isinstance(value, Duration):
+        return str(value)
     return value
 
 

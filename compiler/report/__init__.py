@@ -14,6 +14,7 @@ from compiler.report import (
     decisions,
     findings,
     jobs,
+    monitoring,
     outside,
     queues,
     recovery,
@@ -38,6 +39,7 @@ SECTIONS = (
     checkpoints,
     recovery,
     timeouts,
+    monitoring,
     outside,
     decisions,
 )

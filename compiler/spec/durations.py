@@ -130,3 +130,18 @@ refresh = at_least(
     "each look at Secrets Manager is paid for, and too many are refused",
     "write `1h`, or remove it",
 )
+retention = at_least(
+    "2h",
+    "Prometheus writes its samples to disk in blocks of two hours",
+    "write `360h` for 15 days, or remove it",
+)
+scrape_interval = at_most(
+    at_least(
+        "5s",
+        "DCGM reads its counters each second, and most exporters say nothing new so often",
+        "write `30s`, or remove it",
+    ),
+    "2m",
+    "alerts look back five minutes, and need two samples in them",
+    "write `30s`, or remove it",
+)

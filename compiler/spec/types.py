@@ -83,6 +83,10 @@ FailureInterval = Annotated[
     DurationValue, BeforeValidator(times.between_failures), _like(times.between_failures)
 ]
 RefreshInterval = Annotated[DurationValue, BeforeValidator(times.refresh), _like(times.refresh)]
+Retention = Annotated[DurationValue, BeforeValidator(times.retention), _like(times.retention)]
+ScrapeInterval = Annotated[
+    DurationValue, BeforeValidator(times.scrape_interval), _like(times.scrape_interval)
+]
 Count = Annotated[float, BeforeValidator(check.count)]
 ModelSize = Annotated[float, BeforeValidator(check.model_size)]
 Timestamp = Annotated[str, BeforeValidator(check.timestamp)]

@@ -48,10 +48,11 @@ from compiler.resolve import resolve
 ADD_ONS = list(addons.addons().values())
 RELEASES = list(load_catalog().releases.values())
 EVERYTHING = spec(
+    monitoring={},
     storage=[
         {"name": "data", "fsxLustre": {"existing": FSX}},
         {"name": "bucket", "s3": {"existing": {"bucket": "example-data"}}},
-    ]
+    ],
 )
 CPU = spec(
     pool={"instanceTypes": ["m7i.8xlarge"], "zones": ["us-west-2a"], "efa": False},

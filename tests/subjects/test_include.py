@@ -43,8 +43,8 @@ spec:
             - configMapRef: {name: dashboards}
 """
 MONITOR = """\
-apiVersion: monitoring.coreos.com/v1
-kind: ServiceMonitor
+apiVersion: grafana.integreatly.org/v1
+kind: GrafanaDashboard
 metadata: {name: grafana, namespace: monitoring}
 spec: {endpoints: []}
 """
@@ -137,26 +137,27 @@ def test_kinds_that_a_chart_brings_come_after_the_chart(tmp_path: Path) -> None:
     custom = found["trainyard-include-custom"]
     assert custom["dependsOn"] == [{"name": "trainyard-include"}]
     assert found["trainyard-include"]["wait"] is True
-    assert "include-custom/monitoring.servicemonitor.monitoring.coreos.com-grafana.yaml" in written(
-        done
+    assert (
+        "include-custom/monitoring.grafanadashboard.grafana.integreatly.org-grafana.yaml"
+        in written(done)
     )
     assert places(done.diagnostics) == [("SCH014", "b.yaml", 2)]
 
 
 def definition(schema: Any) -> str:
-    """A CustomResourceDefinition of ServiceMonitor."""
+    """A CustomResourceDefinition of GrafanaDashboard."""
     names = {
-        "kind": "ServiceMonitor",
-        "plural": "servicemonitors",
-        "singular": "servicemonitor",
-        "listKind": "ServiceMonitorList",
+        "kind": "GrafanaDashboard",
+        "plural": "grafanadashboards",
+        "singular": "grafanadashboard",
+        "listKind": "GrafanaDashboardList",
     }
     body = {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": "servicemonitors.monitoring.coreos.com"},
+        "metadata": {"name": "grafanadashboards.grafana.integreatly.org"},
         "spec": {
-            "group": "monitoring.coreos.com",
+            "group": "grafana.integreatly.org",
             "names": names,
             "scope": "Namespaced",
             "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
@@ -456,5 +457,5 @@ def test_a_secret_in_an_included_object_is_reported_in_its_file(tmp_path: Path) 
     assert places(secrets) == [("ACC014", "a.yaml", 9), ("ACC014", "b.yaml", 4)]
     assert [each.message for each in secrets] == [
         "the value of `key` is in git, in Secret `db`",
-        "the value of `apiKey` is in git, in ServiceMonitor `grafana`",
+        "the value of `apiKey` is in git, in GrafanaDashboard `grafana`",
     ]

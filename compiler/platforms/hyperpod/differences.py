@@ -15,6 +15,10 @@ INSTEAD: Mapping[str, str] = {
         "remove it: HyperPod's agent watches the nodes, and `nodeRecovery` of the platform says "
         "whether they are replaced"
     ),
+    "monitoring": (
+        "remove it: HyperPod has an add-on of EKS for this, "
+        "`amazon-sagemaker-hyperpod-observability`, which writes to Amazon Managed Prometheus"
+    ),
     # the cluster
     "platform.eks.autoMode": "remove it: HyperPod launches the nodes of pools",
     "platform.eks.ami": "remove it: HyperPod has images of its own",

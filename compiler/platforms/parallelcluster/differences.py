@@ -21,6 +21,9 @@ INSTEAD: Mapping[str, str] = {
         "remove it: DCGM tests the GPUs of a node before each job, and Slurm replaces nodes "
         "that fail"
     ),
+    "monitoring": (
+        "remove it: ParallelCluster makes a dashboard of the cluster in CloudWatch by itself"
+    ),
     "flux": "remove it: `bootstrap/up.sh` brings the cluster and its jobs",
     "components": f"remove it: {_KUBERNETES}, so that no chart is installed",
     "patches": "remove it: `customSlurmSettings` of the platform has what no key says",

@@ -127,6 +127,11 @@ def no_values(setting: Setting) -> Mapping[str, Any]:
     return {}
 
 
+def no_controllers(context: Context) -> tuple[Controller, ...]:
+    """No controller whose size follows from the spec."""
+    return ()
+
+
 def no_taints(context: Context) -> tuple[Taint, ...]:
     """Nothing that keeps pods away from a new node."""
     return ()
@@ -141,8 +146,9 @@ class AddOn:
     asks for it. ``values`` are those of its chart, or the configuration of an EKS add-on; ``reach`` is the key of them,
     as a path, that lets its agents come to tainted nodes. ``after`` names components that are installed before it.
     ``stage`` is the Kustomization that carries it. ``crds_of`` names the component whose chart carries its CRDs, where
-    its own does not. ``stays``: Flux never deletes it. ``budget``: labels of the pods of which one always stays, where
-    the chart makes no PodDisruptionBudget. ``patches``: texts of YAML that are merged into upstream's manifests.
+    its own does not. ``sized`` are controllers whose requests follow from the spec. ``stays``: Flux never deletes it.
+    ``budget``: labels of the pods of which one always stays, where the chart makes no PodDisruptionBudget. ``patches``:
+    texts of YAML that are merged into upstream's manifests.
     ``in_auto_mode``: EKS Auto Mode includes it, on the nodes or with the control plane. ``startup_taints``: what
     new nodes of pools have until its agent on them has taken it away.
     """
@@ -159,6 +165,7 @@ class AddOn:
     stays: bool = False
     daemons: tuple[Daemon, ...] = ()
     controllers: tuple[Controller, ...] = ()
+    sized: Callable[[Context], tuple[Controller, ...]] = no_controllers
     role: Role | None = None
     budget: Mapping[str, str] = field(default_factory=dict)
     patches: tuple[str, ...] = ()

@@ -20,6 +20,7 @@ from compiler.platforms.eks.flux.stages import stage
 from compiler.platforms.eks.jobs.kinds import kinds
 from compiler.platforms.eks.jobs.wanted import used
 from compiler.platforms.eks.kueue.resolve import TRAINING
+from compiler.platforms.eks.monitoring import stack as monitoring
 from compiler.platforms.eks.rbac.plan import Access, PolicyRule, ServiceAccount, Subject
 from compiler.platforms.eks.runs.pod import POD_PRIORITY, SERVICE_ACCOUNT
 from compiler.platforms.eks.secrets.plan import API as SECRETS_API
@@ -46,6 +47,8 @@ def resolve(context: Context) -> Iterator[PlanNode]:
     routes = context.once(namespace_routes)
     _check_system(context, routes)
     yield from namespaces(routes, _levels(context), context.version("kubernetes"))
+    if monitoring.wanted(context):
+        yield _of_monitoring(context)
     yield from resource_quotas(context)
     yield from service_accounts(routes)
     yield from access(context)
@@ -88,6 +91,14 @@ def namespaces(
         level = levels.get(name, "baseline")
         labels = {TRAINING: "true", **_pod_security(level, kubernetes)}
         yield Namespace(at=at, name=name, labels=labels, prune=False)
+
+
+def _of_monitoring(context: Context) -> Namespace:
+    """The namespace of monitoring, which Helm makes too: node-exporter needs the network and the processes of its node,
+    which is the level `privileged` (kube-prometheus-stack 88.5.3, hostNetwork and hostPID)."""
+    labels = _pod_security("privileged", context.version("kubernetes"))
+    name = monitoring.namespace(context)
+    return Namespace(at=monitoring.at(), name=name, labels=labels, prune=False)
 
 
 def _pod_security(level: str, kubernetes: str) -> dict[str, str]:
@@ -239,7 +250,7 @@ _PLATFORM_RIGHTS = (
 
 def _asking(context: Context) -> Iterator[NetworkRule]:
     """Who reaches the pods of a job from outside: the operator of Ray starts the command at the head's dashboard, and
-    asks it how far that is (kuberay v1.6.2, rayjob_controller.go, submissionMode HTTPMode)."""
+    asks it how far that is (kuberay v1.6.2, rayjob_controller.go, submissionMode HTTPMode); Prometheus scrapes."""
     for kind in used(context):
         caller = kind.called_by
         if caller is None:
@@ -250,6 +261,13 @@ def _asking(context: Context) -> Iterator[NetworkRule]:
             pods={"app.kubernetes.io/name": caller.component},
         )
         yield NetworkRule(peers=(operator,), ports=(("TCP", caller.port),))
+    if monitoring.wanted(context):
+        # What jobs say of themselves they serve on a port of their choice.
+        namespace = monitoring.namespace(context)
+        prometheus = Peer(
+            namespaces={"kubernetes.io/metadata.name": namespace}, pods=monitoring.PROMETHEUS
+        )
+        yield NetworkRule(peers=(prometheus,))
 
 
 def network_policies(

@@ -1,0 +1,82 @@
+"""What exporters say: their metrics, the labels of each, and how many series one is, by exporter and version.
+
+Listed are the metrics that Prometheus keeps: what alerts ask for, and nothing else. A metric that is
+not listed is dropped when it is scraped, or never made.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from compiler.dataclass import dataclass
+
+DATA = Path(__file__).parent / "data" / "exporters.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric of an exporter: its type, what it says, its labels, and its series: ``times`` for each ``per``."""
+
+    name: str
+    exporter: str
+    type: str
+    help: str
+    labels: frozenset[str]
+    per: str
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exporter:
+    """An exporter in one version. ``prefixes``: what the names of its metrics begin with, and of no other's."""
+
+    name: str
+    version: str
+    source: str
+    prefixes: tuple[str, ...]
+    metrics: Mapping[str, Metric]
+
+
+@cache
+def exporters() -> Mapping[str, Exporter]:
+    """Every exporter by name."""
+    rows: dict[str, Any] = json.loads(DATA.read_bytes())
+    return {name: _exporter(name, row) for name, row in rows.items()}
+
+
+def _exporter(name: str, row: Mapping[str, Any]) -> Exporter:
+    common = row["labels"]
+    metrics = {
+        metric: Metric(
+            metric,
+            name,
+            facts["type"],
+            facts["help"],
+            frozenset((*common, *facts["labels"])),
+            facts["per"],
+            facts["times"],
+        )
+        for metric, facts in row["metrics"].items()
+    }
+    return Exporter(name, row["version"], row["source"], tuple(row["prefixes"]), metrics)
+
+
+@cache
+def metrics() -> Mapping[str, Metric]:
+    """Every metric by name."""
+    return {name: metric for each in exporters().values() for name, metric in each.metrics.items()}
+
+
+def of(*names: str) -> Iterator[Metric]:
+    """The metrics of some exporters, in the order of the data."""
+    for name in names:
+        yield from exporters()[name].metrics.values()
+
+
+def kept(*names: str) -> str:
+    """The regular expression that keeps the metrics of some exporters."""
+    return "|".join(metric.name for metric in of(*names))

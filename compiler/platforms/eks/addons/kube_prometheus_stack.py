@@ -1,0 +1,240 @@
+"""kube-prometheus-stack: Prometheus, its operator, Alertmanager, kube-state-metrics and node-exporter.
+
+Of what they could say, Prometheus keeps what alerts ask for (``catalog/exporters.py``): so its series
+can be counted, and its memory and disk follow. The chart's own rules and dashboards ask for more, and are off.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compiler.catalog.exporters import kept
+from compiler.context import Context
+from compiler.platforms.eks.addons.addon import EVERYWHERE, OURS, AddOn, Controller, Daemon, Setting
+from compiler.platforms.eks.monitoring.sizing import size
+from compiler.platforms.eks.monitoring.stack import CLASS, STACK, at, monitoring_of, wanted
+
+_JOBSET = "jobset.x-k8s.io"
+_FLUX_KINDS = {
+    ("kustomize.toolkit.fluxcd.io", "v1"): {"Kustomization": "kustomizations"},
+    ("helm.toolkit.fluxcd.io", "v2"): {"HelmRelease": "helmreleases"},
+    ("source.toolkit.fluxcd.io", "v1"): {
+        "GitRepository": "gitrepositories",
+        "HelmRepository": "helmrepositories",
+        "OCIRepository": "ocirepositories",
+    },
+}
+_LABELS = {
+    "nodes": (
+        "node.kubernetes.io/instance-type",
+        "karpenter.sh/nodepool",
+        "eks.amazonaws.com/nodegroup",
+    ),
+    "pods": ("jobset.sigs.k8s.io/jobset-name", "training.kubeflow.org/job-name", "ray.io/cluster"),
+}
+"""What kube-state-metrics says of labels: what nodes are, and which job a pod is of."""
+
+
+def values(setting: Setting) -> dict[str, Any]:
+    """kube-prometheus-stack 88.5.3 chart values."""
+    context = setting.context
+    return {
+        "fullnameOverride": "prometheus",
+        # Their metrics are not kept. EKS lets nobody scrape its etcd, scheduler and controller manager.
+        "defaultRules": {"create": False},
+        **{name: {"enabled": False} for name in _OFF},
+        "kubeApiServer": {"serviceMonitor": {"metricRelabelings": _keep("kube-apiserver")}},
+        "kubelet": {
+            "serviceMonitor": {
+                "probes": False,
+                "metricRelabelings": _keep("kubelet"),
+                "cAdvisorInterval": str(monitoring_of(context).interval),
+                "cAdvisorMetricRelabelings": [*_keep("cadvisor"), _OF_PODS],
+            }
+        },
+        "kube-state-metrics": _state_metrics(),
+        "prometheus-node-exporter": _node_exporter(),
+        "prometheusOperator": {
+            "resources": _requests(*_OPERATOR),
+            "serviceMonitor": {"selfMonitor": False},
+        },
+        "prometheus": _prometheus(context),
+        "alertmanager": {
+            "serviceMonitor": {"metricRelabelings": _keep("alertmanager")},
+            "alertmanagerSpec": {"resources": _requests(*_ALERTMANAGER), "storage": _claim("2Gi")},
+        },
+        "grafana": {"enabled": False},
+    }
+
+
+_OFF = ("coreDns", "kubeControllerManager", "kubeEtcd", "kubeProxy", "kubeScheduler")
+# container metrics of the node itself and of a pod's sandbox name no container
+_OF_PODS = {"action": "drop", "sourceLabels": ["container"], "regex": "POD|"}
+
+
+def _keep(*exporters: str) -> list[dict[str, Any]]:
+    """The relabelling that drops all metrics but those that are listed."""
+    return [{"action": "keep", "sourceLabels": ["__name__"], "regex": kept(*exporters)}]
+
+
+def _requests(cpu: int, memory: int) -> dict[str, Any]:
+    return {
+        "requests": {"cpu": f"{cpu}m", "memory": f"{memory}Mi"},
+        "limits": {"memory": f"{2 * memory}Mi"},
+    }
+
+
+def _claim(disk: str) -> dict[str, Any]:
+    """A volume of the StorageClass that monitoring has."""
+    spec = {
+        "storageClassName": CLASS,
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": disk}},
+    }
+    return {"volumeClaimTemplate": {"spec": spec}}
+
+
+def _prometheus(context: Context) -> dict[str, Any]:
+    monitoring = monitoring_of(context)
+    needed = size(context, monitoring)
+    disk = monitoring.disk or needed.disk
+    memory = needed.memory.value // 2**20
+    return {
+        "serviceMonitor": {"metricRelabelings": _keep("prometheus")},
+        "prometheusSpec": {
+            "retention": str(monitoring.retention),
+            # Nine tenths of the disk: what comes first deletes the oldest, and a full disk stops it.
+            "retentionSize": f"{disk.value * 9 // 10 // 2**20}MB",
+            "scrapeInterval": str(monitoring.interval),
+            "evaluationInterval": str(monitoring.interval),
+            "resources": _requests(needed.cpu, memory),
+            "storageSpec": _claim(str(disk)),
+            # Whatever monitors and rules there are: people bring charts whose monitors lack the release's label.
+            **{f"{name}SelectorNilUsesHelmValues": False for name in _SELECTED},
+        },
+    }
+
+
+_SELECTED = ("podMonitor", "probe", "rule", "scrapeConfig", "serviceMonitor")
+
+
+def _state_metrics() -> dict[str, Any]:
+    """kube-state-metrics, with the labels and the objects of others that alerts name."""
+    labels = [f"{kind}=[{','.join(keys)}]" for kind, keys in _LABELS.items()]
+    rules = [
+        {"apiGroups": [group], "resources": list(kinds.values()), "verbs": ["list", "watch"]}
+        for (group, _), kinds in _FLUX_KINDS.items()
+    ]
+    rules.append({"apiGroups": [_JOBSET], "resources": ["jobsets"], "verbs": ["list", "watch"]})
+    monitor = {"http": {"metricRelabelings": _keep("kube-state-metrics", "custom-resources")}}
+    return {
+        "resources": _requests(*_STATE_METRICS),
+        "metricLabelsAllowlist": labels,
+        "prometheus": {"monitor": monitor},
+        "rbac": {"extraRules": rules},
+        "customResourceState": {"enabled": True, "config": _custom_resources()},
+    }
+
+
+def _custom_resources() -> dict[str, Any]:
+    """What kube-state-metrics says of JobSets and of Flux' objects (v2.20.0,
+    docs/metrics/extend/customresourcestate-metrics.md)."""
+    resources = [
+        _flux_resource(group, version, kind)
+        for (group, version), kinds in _FLUX_KINDS.items()
+        for kind in kinds
+    ]
+    return {"kind": "CustomResourceStateMetrics", "spec": {"resources": [_jobset(), *resources]}}
+
+
+def _jobset() -> dict[str, Any]:
+    """Its restarts and how many it may have (jobset.x-k8s.io/v1alpha2, v0.12.0)."""
+    return {
+        "groupVersionKind": {"group": _JOBSET, "version": "v1alpha2", "kind": "JobSet"},
+        "metricNamePrefix": "trainyard_jobset",
+        "labelsFromPath": {"namespace": ["metadata", "namespace"], "jobset": ["metadata", "name"]},
+        "metrics": [
+            _gauge("restarts", "restarts of all its pods", ["status", "restarts"]),
+            _gauge("max_restarts", "how many it may have", _MAX_RESTARTS),
+        ],
+    }
+
+
+_MAX_RESTARTS = ["spec", "failurePolicy", "maxRestarts"]
+
+
+def _gauge(name: str, help: str, path: list[str]) -> dict[str, Any]:
+    each = {"type": "Gauge", "gauge": {"path": path, "nilIsZero": True}}
+    return {"name": name, "help": help, "each": each}
+
+
+def _flux_resource(group: str, version: str, kind: str) -> dict[str, Any]:
+    """Whether an object of Flux is ready, by the name and labels of fluxcd/flux2-monitoring-example 7ab65dc8."""
+    info = {"type": "Info", "info": {"labelsFromPath": {"name": ["metadata", "name"]}}}
+    return {
+        "groupVersionKind": {"group": group, "version": version, "kind": kind},
+        "metricNamePrefix": "gotk",
+        "metrics": [
+            {
+                "name": "resource_info",
+                "help": "state of an object of Flux",
+                "each": info,
+                "commonLabels": {"kind": kind},
+                "labelsFromPath": {
+                    "exported_namespace": ["metadata", "namespace"],
+                    "ready": ["status", "conditions", "[type=Ready]", "status"],
+                    "suspended": ["spec", "suspend"],
+                },
+            }
+        ],
+    }
+
+
+def _node_exporter() -> dict[str, Any]:
+    """One on each node; of a node's CPUs the idle seconds say what is used."""
+    idle = {
+        "action": "drop",
+        "sourceLabels": ["__name__", "mode"],
+        "regex": "node_cpu_seconds_total;(user|nice|system|iowait|irq|softirq|steal)",
+    }
+    node = {"sourceLabels": ["__meta_kubernetes_pod_node_name"], "targetLabel": "node"}
+    return {
+        "tolerations": EVERYWHERE,
+        "resources": {
+            "requests": {"cpu": f"{_NODE_CPU}m", "memory": f"{_NODE_MEMORY}Mi"},
+            "limits": {"memory": f"{2 * _NODE_MEMORY}Mi"},
+        },
+        "prometheus": {
+            "monitor": {"relabelings": [node], "metricRelabelings": [*_keep("node-exporter"), idle]}
+        },
+    }
+
+
+_OPERATOR, _ALERTMANAGER, _STATE_METRICS = (50, 128), (50, 128), (50, 256)
+_NODE_CPU, _NODE_MEMORY = 30, 64
+
+
+def sized(context: Context) -> tuple[Controller, ...]:
+    """Prometheus, by the series of the cluster."""
+    needed = size(context, monitoring_of(context))
+    memory = needed.memory.value // 2**20
+    resources = ("prometheus", "prometheusSpec", "resources")
+    return (Controller("prometheus", 1, needed.cpu, memory, OURS, resources=resources),)
+
+
+ADD_ON = AddOn(
+    component=STACK,
+    wanted=wanted,
+    at=at(),
+    values=values,
+    reach=("prometheus-node-exporter", "tolerations"),
+    # With its CRDs every monitor and rule would go.
+    stays=True,
+    daemons=(Daemon("node-exporter", _NODE_CPU, _NODE_MEMORY, OURS, kept=False),),
+    sized=sized,
+    controllers=(
+        Controller("prometheus-operator", 1, *_OPERATOR, OURS),
+        Controller("alertmanager", 1, *_ALERTMANAGER, OURS),
+        Controller("kube-state-metrics", 1, *_STATE_METRICS, OURS),
+    ),
+)

@@ -1,0 +1,93 @@
+"""Alerts: a module a subject, each alert with its page; and what they are written as."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from compiler.catalog.xid import XidTable
+from compiler.context import Context
+from compiler.core.pools.spec import PoolsSection
+from compiler.platforms.eks.monitoring.alerts import capacity, control, fabric, gpus, jobs, nodes
+from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, Alert
+from compiler.platforms.eks.monitoring.alerts.records import records
+from compiler.platforms.eks.monitoring.plan import Rule, RuleGroups
+from compiler.platforms.eks.monitoring.sizing import series_for, size
+from compiler.platforms.eks.monitoring.sources import sources
+from compiler.platforms.eks.monitoring.stack import (
+    RELEASE,
+    at,
+    has_efa,
+    has_gpus,
+    monitoring_of,
+    namespace,
+)
+from compiler.platforms.eks.settings.spec import ClusterSection
+
+__all__ = ["every", "pages", "rule_groups"]
+
+
+def every(context: Context) -> dict[str, tuple[Alert, ...]]:
+    """The alerts of a cluster by subject, without those of single pools."""
+    monitoring = monitoring_of(context)
+    found: dict[str, tuple[Alert, ...]] = {}
+    if has_gpus(context):
+        found["gpus"] = gpus.alerts(context.catalog.xids)
+    if has_efa(context):
+        found["efa"] = fabric.ALERTS
+    found["jobs"] = jobs.alerts(monitoring.gpu_utilization)
+    found["nodes"] = nodes.ALERTS
+    capacity_of = series_for(size(context, monitoring).memory)
+    found["control"] = control.alerts(capacity_of, _controllers(context))
+    return found
+
+
+def pages(xids: XidTable) -> dict[str, tuple[Alert, ...]]:
+    """Every alert that any cluster has, by subject, for the runbooks: what it means and what to do are the same in all
+    of them."""
+    return {
+        "gpus": gpus.alerts(xids),
+        "efa": fabric.ALERTS,
+        "jobs": jobs.alerts(50),
+        "nodes": nodes.ALERTS,
+        "capacity": (
+            capacity.block_ends("POOL", 0),
+            capacity.reservation_unused("POOL", 1, "", "", CRITICAL),
+        ),
+        "control": control.alerts(0, ()),
+    }
+
+
+def _controllers(context: Context) -> tuple[str, ...]:
+    """The namespaces of the controllers that are scraped, and of monitoring."""
+    names = {
+        source.namespace or context.release.chart(source.component).namespace
+        for source in sources(context)
+    }
+    return tuple(sorted({*names, namespace(context)}))
+
+
+def rule_groups(context: Context) -> Iterator[RuleGroups]:
+    """A PrometheusRule a subject, and one a pool."""
+    base = list(records())
+    if ClusterSection.of(context.spec).auto_mode is None:
+        system = ClusterSection.of(context.spec).eks.system_nodes.instance_type
+        base += capacity.prices(context, [system], "system")
+    yield _groups(context, "records", {"trainyard-records": base})
+    for subject, listed in every(context).items():
+        yield _groups(context, subject, {f"trainyard-{subject}": [a.rule() for a in listed]})
+    for pool in PoolsSection.of(context.spec).node_pools:
+        rules = list(capacity.prices(context, pool.instance_types, pool.name))
+        rules += [alert.rule() for alert in capacity.alerts(context, pool)]
+        if rules:
+            groups = {f"trainyard-pool-{pool.name}": rules}
+            yield _groups(context, f"pool-{pool.name}", groups)
+
+
+def _groups(context: Context, name: str, groups: Mapping[str, Iterable[Rule]]) -> RuleGroups:
+    return RuleGroups(
+        at=at(),
+        name=f"trainyard-{name}",
+        namespace=namespace(context),
+        groups={group: tuple(rules) for group, rules in groups.items()},
+        labels=RELEASE,
+    )

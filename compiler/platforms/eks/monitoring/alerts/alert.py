@@ -1,0 +1,40 @@
+"""An alert: when it fires, who is notified, and what to do."""
+
+from __future__ import annotations
+
+from compiler.dataclass import dataclass
+from compiler.platforms.eks.monitoring.plan import Rule
+
+CRITICAL, WARNING, INFO = "critical", "warning", "info"
+TEAM = "{{ $labels.namespace }}"
+"""The owner of an alert about a job: its namespace is its team's."""
+PLATFORM = "platform"
+RUNBOOKS = "docs/runbooks.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alert:
+    """An alert with its page. ``summary`` is what people are sent; ``means`` and ``steps`` are its entry in
+    the runbooks.
+
+    ``wait``: how long the expression must hold. ``owner``: the label by which notifications are routed.
+    """
+
+    name: str
+    expr: str
+    severity: str
+    summary: str
+    means: str
+    steps: tuple[str, ...]
+    wait: str = ""
+    owner: str = PLATFORM
+
+    def rule(self) -> Rule:
+        """The rule of Prometheus."""
+        return Rule(
+            name=self.name,
+            expr=self.expr,
+            wait=self.wait,
+            labels={"severity": self.severity, "owner": self.owner},
+            annotations={"summary": self.summary, "runbook": f"{RUNBOOKS}#{self.name.lower()}"},
+        )

@@ -1,0 +1,98 @@
+"""What follows from one pool: the price of its nodes, and alerts of its reservations.
+
+A file a pool, so that an edit of one pool changes no other's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from compiler.catalog.prices import on_demand
+from compiler.context import Context
+from compiler.core.pools.spec import Capacity, NodePool
+from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, WARNING, Alert
+from compiler.platforms.eks.monitoring.alerts.records import TYPE_DOLLARS
+from compiler.platforms.eks.monitoring.plan import Rule
+
+
+def prices(context: Context, types: list[str], pool: str) -> Iterator[Rule]:
+    """What an hour of each type costs on demand, where it is known."""
+    for name in types:
+        price = on_demand(context.catalog, name, context.spec.region)
+        if price is not None:
+            labels = {"instance_type": name, "pool": pool}
+            yield Rule(name=TYPE_DOLLARS, expr=f"vector({price.usd:g})", record=True, labels=labels)
+
+
+def alerts(context: Context, pool: NodePool) -> Iterator[Alert]:
+    """Of blocks that end, and of reserved nodes that are not there."""
+    for capacity in pool.capacity:
+        block = capacity.block
+        if block is not None and block.ends:
+            yield block_ends(pool.name, _seconds(block.ends))
+        reserved = sum(each.nodes or 0 for each in capacity.reservations)
+        if capacity.reservations and not reserved:
+            reserved = pool.nodes.max
+        if reserved:
+            price = on_demand(context.catalog, pool.instance_types[0], context.spec.region)
+            cost = f", ${price.usd:g} an hour each" if price is not None else ""
+            severity = CRITICAL if block is not None else WARNING
+            expr = f"({reserved} - {_nodes_of(pool)}) > 0{_while_it_lasts(capacity)}"
+            yield reservation_unused(pool.name, reserved, expr, cost, severity)
+
+
+def _seconds(timestamp: str) -> int:
+    return int(datetime.fromisoformat(timestamp).timestamp())
+
+
+def _nodes_of(pool: NodePool) -> str:
+    """How many nodes a pool has: by Karpenter's label, with one NodePool for each reservation, or by EKS'."""
+    label = f'label_karpenter_sh_nodepool=~"{pool.name}(-cr-.+)?"'
+    if pool.managed_node_group is not None:
+        label = f'label_eks_amazonaws_com_nodegroup="{pool.name}"'
+    return f"(count(kube_node_labels{{{label}}}) or vector(0))"
+
+
+def _while_it_lasts(capacity: Capacity) -> str:
+    """The time of a block: nothing is unused before and after it."""
+    block = capacity.block
+    if block is None:
+        return ""
+    bounds = ""
+    if block.starts:
+        bounds += f" and on () vector(time()) > {_seconds(block.starts)}"
+    if block.ends:
+        bounds += f" and on () vector(time()) < {_seconds(block.ends)}"
+    return bounds
+
+
+def block_ends(pool: str, end: int) -> Alert:
+    """The alert of a block that ends; ``end`` in seconds since 1970."""
+    return Alert(
+        name="BlockEnds",
+        expr=f"(vector({end}) - time()) / 3600 > 0 < 24",
+        severity=WARNING,
+        summary=f"the Capacity Block of pool {pool} ends in {{{{ $value | humanize }}}} hours",
+        means="EC2 takes its nodes 30 minutes before the end, and Trainyard drains them 40 minutes before.",
+        steps=(
+            "See that its jobs have saved, and when they save next.",
+            "Extend the block or buy the next one, and write its `ends` into the spec.",
+        ),
+    )
+
+
+def reservation_unused(pool: str, reserved: int, expr: str, cost: str, severity: str) -> Alert:
+    """The alert of ``reserved`` nodes, some of which are not there; ``cost`` says what that is, if it is known."""
+    return Alert(
+        name="ReservationUnused",
+        expr=expr,
+        wait="30m",
+        severity=severity,
+        summary=f"{{{{ $value }}}} of {reserved} reserved nodes of pool {pool} are not used{cost}",
+        means="A reservation is paid whether its nodes run or not.",
+        steps=(
+            "`kubectl get nodeclaims`: a node that is asked for and does not come has the reason.",
+            "No job in the queue: give the quota to another team, or end the reservation.",
+        ),
+    )

@@ -1,0 +1,115 @@
+"""Alerts of nodes and disks."""
+
+from __future__ import annotations
+
+from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, WARNING, Alert
+
+_AGENT = "AcceleratedHardwareReady|ContainerRuntimeReady|KernelReady|NetworkingReady|StorageReady"
+"""Conditions of the node monitoring agent: False means sick (eks-node-monitoring-agent v1.7.0)."""
+_CLAIM = "by (namespace, persistentvolumeclaim)"
+_VOLUME = "volume {{ $labels.persistentvolumeclaim }} of {{ $labels.namespace }}"
+_GROW = (
+    "Delete old checkpoints, or make the storage larger: `size` of an EBS or FSx storage in the spec.",
+    "A checkpoint that does not fit is a checkpoint that is lost: jobs that save there stop.",
+)
+
+ALERTS = (
+    Alert(
+        name="NodeNotReady",
+        expr='max by (node) (kube_node_status_condition{condition="Ready",status="true"}) == 0',
+        wait="10m",
+        severity=CRITICAL,
+        summary="{{ $labels.node }} is not ready",
+        means="The kubelet does not answer. Karpenter replaces the node after 30 minutes where "
+        "`health.nodeRepair` is on.",
+        steps=(
+            "`kubectl describe node`: its conditions and events.",
+            "Its gang restarts without it where the pool has another node.",
+        ),
+    ),
+    Alert(
+        name="NodeUnhealthy",
+        expr=(
+            f'max by (node, condition) (kube_node_status_condition{{condition=~"{_AGENT}",status="false"}}) > 0'
+        ),
+        wait="5m",
+        severity=CRITICAL,
+        summary="{{ $labels.node }} reports {{ $labels.condition }}=False",
+        means="The node monitoring agent found a fault of hardware, network, kernel or storage. Karpenter "
+        "deletes the node ten minutes later.",
+        steps=("`kubectl describe node`: the condition's message has the fault.",),
+    ),
+    Alert(
+        name="NodeRepairStopped",
+        expr=(
+            "sum by (label_karpenter_sh_nodepool) (max by (node) (kube_node_status_condition"
+            f'{{condition=~"{_AGENT}",status="false"}})'
+            " * on (node) group_left (label_karpenter_sh_nodepool)"
+            ' kube_node_labels{label_karpenter_sh_nodepool!=""})'
+            ' / count by (label_karpenter_sh_nodepool) (kube_node_labels{label_karpenter_sh_nodepool!=""}) > 0.2'
+        ),
+        wait="10m",
+        severity=CRITICAL,
+        summary="more than a fifth of pool {{ $labels.label_karpenter_sh_nodepool }} is sick: nodes are no "
+        "longer replaced",
+        means="Karpenter stops its repair at 20 % (v1.14.1, node/health): a cause that all nodes share would "
+        "replace them for ever.",
+        steps=(
+            "Look for what they share: an image, a driver, a network.",
+            "Delete the NodeClaims of nodes that are broken by hand.",
+        ),
+    ),
+    Alert(
+        name="NodeOutOfMemory",
+        expr="max by (node) (increase(node_vmstat_oom_kill[15m])) > 0",
+        severity=WARNING,
+        summary="the kernel of {{ $labels.node }} killed programs for memory",
+        means="A container went over its limit, or the node ran out of memory. A rank that is killed ends its gang.",
+        steps=(
+            "`kubectl get events -A --field-selector reason=OOMKilling` names the process.",
+            '`sum by (namespace, pod) (container_memory_working_set_bytes{node="NODE"})` in Prometheus says which '
+            "pods had the memory.",
+            "Fewer workers of loaders of data, or more `resources.memory`.",
+        ),
+    ),
+    Alert(
+        name="NodeDiskFilling",
+        expr=(
+            'min by (node, mountpoint) (node_filesystem_avail_bytes{mountpoint!~"/run.*|/var/lib/kubelet.*"}'
+            ' / node_filesystem_size_bytes{mountpoint!~"/run.*|/var/lib/kubelet.*"}) < 0.12'
+        ),
+        wait="10m",
+        severity=WARNING,
+        summary="{{ $labels.mountpoint }} of {{ $labels.node }} is {{ $value | humanizePercentage }} free",
+        means="The kubelet removes images at 15 %, and evicts pods at 10 % (Kubernetes, node-pressure eviction; "
+        "imageGCHighThresholdPercent).",
+        steps=(
+            "See what is written there: `kubectl debug node/NODE`, then `du`.",
+            "A larger `rootVolume` of the pool, or `localStorage` for scratch.",
+        ),
+    ),
+    Alert(
+        name="VolumeFilling",
+        expr=(
+            f"min {_CLAIM} (kubelet_volume_stats_available_bytes / kubelet_volume_stats_capacity_bytes) < 0.1"
+        ),
+        wait="10m",
+        severity=WARNING,
+        summary=f"{_VOLUME} is {{{{ $value | humanizePercentage }}}} free",
+        means="A file system or disk that jobs mount is nearly full.",
+        steps=_GROW,
+    ),
+    Alert(
+        name="VolumeFullSoon",
+        expr=(
+            f"min {_CLAIM} (predict_linear(kubelet_volume_stats_available_bytes[6h], 86400)) < 0"
+            f" and on (namespace, persistentvolumeclaim) min {_CLAIM}"
+            " (kubelet_volume_stats_available_bytes / kubelet_volume_stats_capacity_bytes) < 0.4"
+        ),
+        wait="1h",
+        severity=WARNING,
+        summary=f"{_VOLUME} is full within a day if it goes on like this",
+        means="What was written in the last six hours fills it within a day.",
+        steps=_GROW,
+    ),
+)

@@ -1,0 +1,65 @@
+"""Series that alerts share: which job a pod is of, and what its nodes cost."""
+
+from __future__ import annotations
+
+from compiler.platforms.eks.monitoring.plan import Rule
+
+_RUNS = (
+    "label_jobset_sigs_k8s_io_jobset_name",
+    "label_training_kubeflow_org_job_name",
+    "label_ray_io_cluster",
+)
+"""The label of pods that has the name of their run: of JobSets and TrainJobs, of MPIJobs and PyTorchJobs, and of
+RayJobs."""
+
+
+def _run(label: str) -> str:
+    return f'label_replace(kube_pod_labels{{{label}!=""}}, "run", "$1", "{label}", "(.+)")'
+
+
+def _named(series: str) -> str:
+    """With the job's name in the spec: that of a run without what is its content's (``core/jobs``: five digits, and
+    what an operator adds)."""
+    whole = f'label_replace({series}, "training_job", "$1", "run", "(.+)")'
+    return f'label_replace({whole}, "training_job", "$1", "run", "(.+?)-[0-9a-f]{{5}}(-.+)?")'
+
+
+POD_JOB = "trainyard:pod_job:info"
+GPU_UTIL, GPU_TENSOR = "trainyard:gpu_util:job", "trainyard:gpu_tensor:job"
+TYPE_DOLLARS = "trainyard:instance_type:dollars_per_hour"
+NODE_DOLLARS, GPU_DOLLARS = "trainyard:node:dollars_per_hour", "trainyard:gpu:dollars_per_hour"
+IDLE, IDLE_DOLLARS = "trainyard:gpus_idle:job", "trainyard:gpus_idle:dollars_per_hour"
+
+_RUN = " or ".join(map(_run, _RUNS))
+_JOB = f"* on (namespace, pod) group_left (training_job, run) {POD_JOB}"
+_TYPED = (
+    'label_replace(kube_node_labels, "instance_type", "$1", '
+    '"label_node_kubernetes_io_instance_type", "(.+)")'
+)
+_POOLED = f'label_replace({_TYPED}, "nodepool", "$1", "label_karpenter_sh_nodepool", "(.+)")'
+
+_IDLE = f"(avg_over_time({GPU_UTIL}[30m]) < bool 5)"
+
+RECORDS = {
+    POD_JOB: f"max by (namespace, pod, run, training_job) ({_named(_RUN)})",
+    GPU_UTIL: f'max by (node, gpu, namespace, pod) (DCGM_FI_DEV_GPU_UTIL{{pod!=""}}) {_JOB}',
+    GPU_TENSOR: (
+        f'max by (node, gpu, namespace, pod) (DCGM_FI_PROF_PIPE_TENSOR_ACTIVE{{pod!=""}}) {_JOB}'
+    ),
+    NODE_DOLLARS: (
+        f"max by (node, instance_type, nodepool) ({_POOLED}) * on (instance_type) group_left () max by "
+        f"(instance_type) ({TYPE_DOLLARS})"
+    ),
+    GPU_DOLLARS: (
+        f"max by (node) ({NODE_DOLLARS}) / on (node) count by (node) (DCGM_FI_DEV_GPU_UTIL)"
+    ),
+    IDLE: f"sum by (namespace, training_job) ({_IDLE})",
+    IDLE_DOLLARS: (
+        f"sum by (namespace, training_job) ({_IDLE} * on (node) group_left () max by (node) ({GPU_DOLLARS}))"
+    ),
+}
+
+
+def records() -> tuple[Rule, ...]:
+    """The rules, each after those that it reads."""
+    return tuple(Rule(name=name, expr=expr, record=True) for name, expr in RECORDS.items())

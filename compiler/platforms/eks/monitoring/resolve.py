@@ -1,0 +1,143 @@
+"""Monitoring: what is scraped, the rules over it, and the stage that carries them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from compiler.catalog.ebs import DRIVER, refusals
+from compiler.context import Context
+from compiler.core.storage.plan import VolumeClass
+from compiler.plan import PlanNode
+from compiler.platforms.eks.flux.accounts import deliverer, makes, reads
+from compiler.platforms.eks.flux.stages import stage
+from compiler.platforms.eks.monitoring.alerts import rule_groups
+from compiler.platforms.eks.monitoring.plan import EfaExporter, MonitoringSize
+from compiler.platforms.eks.monitoring.sizing import Size, size
+from compiler.platforms.eks.monitoring.sources import exporter_monitor, monitors
+from compiler.platforms.eks.monitoring.stack import (
+    CLASS,
+    EFA_CPU,
+    EFA_EXPORTER,
+    EFA_MEMORY,
+    at,
+    has_efa,
+    monitoring_of,
+    namespace,
+    wanted,
+)
+from compiler.platforms.eks.settings.spec import ClusterSection
+
+if TYPE_CHECKING:
+    from compiler.platforms.eks.monitoring.forms.monitoring import Monitoring
+
+_STAGE = "monitoring"
+_GIB = 2**30
+_RIGHTS = (
+    makes("", "configmaps"),
+    makes("apps", "daemonsets"),
+    makes("monitoring.coreos.com", "podmonitors", "prometheusrules", "servicemonitors"),
+    reads("", "pods"),
+)
+EFA_PORT = 9810
+"""That of AWS' own exporter."""
+
+
+def resolve(context: Context) -> Iterator[PlanNode]:
+    """Nothing where the spec does not ask for it."""
+    if not wanted(context):
+        return
+    monitoring = monitoring_of(context)
+    needed = size(context, monitoring)
+    _check_disk(context, monitoring, needed)
+    yield _size(context, monitoring, needed)
+    yield _volume_class(context)
+    yield from monitors(context)
+    if has_efa(context):
+        yield from _efa(context)
+    yield from rule_groups(context)
+    yield stage(context, _STAGE, "platform", account=_STAGE)
+    yield from deliverer(_STAGE, *_RIGHTS)
+
+
+def _check_disk(context: Context, monitoring: Monitoring, needed: Size) -> None:
+    """A disk that is full before the retention is over: Prometheus then deletes samples that it was to keep."""
+    disk = monitoring.disk
+    what = f"{monitoring.retention} of {needed.total} series need {needed.disk} of disk"
+    if disk is None:
+        for refusal in refusals(needed.disk.value // _GIB, None, None):
+            context.fault(
+                "RES330",
+                f"{what}, and {refusal.what}",
+                at() / "retention",
+                "write a shorter `retention`, or a longer `interval`",
+                source=refusal.source,
+            )
+        return
+    for refusal in refusals(disk.value // _GIB, None, None):
+        context.fault("RES180", refusal.what, at() / "disk", refusal.help, source=refusal.source)
+    if disk.value < needed.disk.value:
+        context.fault(
+            "RES330",
+            f"{what}, and `disk` is {disk}",
+            at() / "disk",
+            f"write `{needed.disk}`, a shorter `retention`, or remove it: it is derived",
+            source="Prometheus, storage, operational aspects: 1 to 2 bytes a sample",
+        )
+
+
+def _size(context: Context, monitoring: Monitoring, needed: Size) -> MonitoringSize:
+    reason = f"{needed.total} series, each {monitoring.interval}; the report has the sum"
+    source = "Prometheus, storage, operational aspects"
+    disk = context.settle(
+        "monitoring",
+        "disk",
+        monitoring.disk,
+        needed.disk,
+        f"{reason}, kept for {monitoring.retention}",
+        source,
+        at=at() / "disk",
+    )
+    context.derive("monitoring", "memory", needed.memory, reason, "set by Trainyard")
+    return MonitoringSize(
+        at=at(),
+        series=needed.series,
+        memory=needed.memory,
+        cpu=needed.cpu,
+        disk=disk,
+        needed=needed.disk,
+        retention=str(monitoring.retention),
+        interval=str(monitoring.interval),
+    )
+
+
+def _volume_class(context: Context) -> VolumeClass:
+    """gp3, encrypted, in the zone of the pod. EKS Auto Mode has a driver of its own (EKS user guide,
+    create-storage-class)."""
+    auto = ClusterSection.of(context.spec).auto_mode is not None
+    return VolumeClass(
+        at=at(),
+        name=CLASS,
+        driver="ebs.csi.eks.amazonaws.com" if auto else DRIVER,
+        parameters={"type": "gp3", "encrypted": "true"},
+        binding="WaitForFirstConsumer",
+        reclaim="Delete",
+        expansion=True,
+    )
+
+
+def _efa(context: Context) -> Iterator[PlanNode]:
+    """On nodes of any type that has EFA: the list follows from the catalog, so no pool that comes changes it."""
+    known = context.catalog.instance_types.values()
+    names = tuple(sorted(each.name for each in known if each.efa_interfaces))
+    yield EfaExporter(
+        at=at(),
+        name=EFA_EXPORTER,
+        namespace=namespace(context),
+        image=context.release.image(EFA_EXPORTER),
+        port=EFA_PORT,
+        instance_types=names,
+        cpu=EFA_CPU,
+        memory=EFA_MEMORY,
+    )
+    yield exporter_monitor(context, EFA_EXPORTER, EFA_EXPORTER, "metrics")

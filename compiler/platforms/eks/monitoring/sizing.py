@@ -1,0 +1,148 @@
+"""What Prometheus needs: the series of the cluster, and from them memory, CPU and disk.
+
+Each metric of the catalog says of what there is one series; the spec says how many of those there are at most. Nodes
+count at their most: a series that is gone stays in memory for up to three hours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import ceil
+from typing import TYPE_CHECKING
+
+from compiler.catalog import InstanceType
+from compiler.catalog.exporters import exporters
+from compiler.context import Context
+from compiler.core.jobs.spec import JobsSection
+from compiler.core.pools.spec import PoolsSection
+from compiler.core.queues.spec import QueuesSection
+from compiler.core.storage.spec import StorageSection
+from compiler.dataclass import dataclass
+from compiler.plan.units import Quantity
+from compiler.platforms.eks.settings.spec import ClusterSection
+
+if TYPE_CHECKING:
+    from compiler.platforms.eks.monitoring.forms.monitoring import Monitoring
+
+AGENTS = 12
+"""Pods of DaemonSets on a GPU node with all that Trainyard installs."""
+CONTROLLERS = 40
+"""Pods of controllers, of Flux and of monitoring itself."""
+_DEPLOYMENTS, _FLUX, _WEBHOOKS, _TARGETS = 30, 40, 20, 20
+"""At most, of a cluster with all add-ons: Deployments, objects of Flux, webhooks, and targets beside those of nodes."""
+
+CHURN = 1.5
+"""Pods that come and go: their series stay in memory for up to three hours (Prometheus, storage, head block)."""
+BYTES_A_SERIES = 8192
+"""Of memory. Measured 2026-11-25 with Prometheus 2.42.0 (Debian 2.42.0+ds-5): between 20,436 and 100,836 series of
+seven labels, the heap at which Go collects garbage (go_memstats_next_gc_bytes) grew by 5,510 bytes a series, and what
+is resident by 3,257. Half as much again is left for queries, rules and what a restart reads back."""
+BASE_MIB = 400
+"""Of memory, whatever the series are: the same measurement leaves some 40 MiB, the rest is set by Trainyard."""
+BYTES_A_SAMPLE = 2
+"""Of disk: "1-2 bytes per sample" (Prometheus, storage, operational aspects)."""
+SPARE = 1.2
+"""Blocks that straddle the retention, and compaction."""
+_GIB, _MIB = 1024**3, 1024**2
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What Prometheus needs: series by exporter, memory, CPU in milli-cores, and disk."""
+
+    series: Mapping[str, int]
+    memory: Quantity
+    cpu: int
+    disk: Quantity
+
+    @property
+    def total(self) -> int:
+        """All series together."""
+        return sum(self.series.values())
+
+
+def size(context: Context, monitoring: Monitoring) -> Size:
+    """What a spec's Prometheus needs at most, in steps. The disk may be more than a volume of EBS can have."""
+    units = counts(context)
+    series = {name: _series(name, units) for name in exporters()}
+    total = sum(series.values())
+    memory = _step(BASE_MIB + total * CHURN * BYTES_A_SERIES / _MIB, _MEMORY)
+    samples = total / monitoring.interval.seconds * monitoring.retention.seconds
+    return Size(
+        series=series,
+        memory=Quantity.mib(memory),
+        # A core for 8 GiB of memory, and a fifth of one at least: set by Trainyard.
+        cpu=max(200, memory // 8),
+        disk=Quantity.gib(_step(samples * BYTES_A_SAMPLE * SPARE / _GIB, _DISKS)),
+    )
+
+
+# In steps, so that two edits that each add a few nodes leave the same text (ADR 0009).
+_MEMORY = (1024, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152, 65536, 98304)
+_DISKS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 16384)
+
+
+def _step(needed: float, steps: tuple[int, ...]) -> int:
+    return next((step for step in steps if step >= needed), ceil(needed))
+
+
+def series_for(memory: Quantity) -> int:
+    """How many series a memory is enough for, in thousands."""
+    spare = memory.value - BASE_MIB * _MIB
+    return int(spare / BYTES_A_SERIES / 1000) * 1000
+
+
+def _series(exporter: str, units: Mapping[str, int]) -> int:
+    metrics = exporters()[exporter].metrics.values()
+    return sum(metric.times * units[metric.per] for metric in metrics)
+
+
+def counts(context: Context) -> dict[str, int]:
+    """How many there are at most of all that a metric may have a series of."""
+    spec = context.spec
+    nodes = list(_nodes(context))
+    number = sum(count for _, count in nodes)
+    working = sum(pool.nodes.max for pool in PoolsSection.of(spec).node_pools)
+    pods = number * AGENTS + working + CONTROLLERS
+    queues = QueuesSection.of(spec).queues
+    jobs = JobsSection.of(spec).jobs
+    efa = sum(instance.efa_interfaces * count for instance, count in nodes)
+    return {
+        "one": 1,
+        "node": number,
+        "cpu": sum(instance.vcpus * count for instance, count in nodes),
+        "gpu": sum(instance.gpus * count for instance, count in nodes),
+        "efa": efa,
+        # an interface of the host for each pod, as the VPC CNI makes them, and those of EFA
+        "interface": number * (AGENTS + 3) + efa,
+        "pod": pods,
+        "container": ceil(pods * 1.2),
+        "waiting": working,
+        "queue": len(queues),
+        "flavor": sum(len(queue.quota) for queue in queues),
+        "claim": 2 + len(StorageSection.of(spec).storage) * max(1, len(queues)),
+        "job": len(jobs),
+        "pool": len(PoolsSection.of(spec).node_pools),
+        "deployment": _DEPLOYMENTS,
+        "flux": _FLUX,
+        "controller": CONTROLLERS,
+        "webhook": _WEBHOOKS,
+        "target": number * 5 + _TARGETS,
+    }
+
+
+def _nodes(context: Context) -> list[tuple[InstanceType, int]]:
+    """The nodes at most, of each pool by the type with the most CPUs, and the system's."""
+    found: list[tuple[InstanceType, int]] = []
+    for pool in PoolsSection.of(context.spec).node_pools:
+        known = [context.catalog.instance(name) for name in pool.instance_types]
+        types = [instance for instance in known if instance is not None]
+        if types:
+            largest = max(types, key=lambda instance: (instance.gpus, instance.vcpus))
+            found.append((largest, pool.nodes.max))
+    if ClusterSection.of(context.spec).auto_mode is None:
+        system = ClusterSection.of(context.spec).eks.system_nodes
+        instance = context.catalog.instance(system.instance_type)
+        if instance is not None:
+            found.append((instance, system.nodes))
+    return found

@@ -1,0 +1,59 @@
+"""The names that monitoring goes by: its chart, namespace, and the labels that its Prometheus asks for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from compiler.context import SPEC, Context
+from compiler.core.pools.pools import pool_types
+from compiler.places import Route
+from compiler.platforms.eks.monitoring.spec import MonitoringSection
+
+if TYPE_CHECKING:
+    from compiler.platforms.eks.monitoring.forms.monitoring import Monitoring
+
+STACK = "kube-prometheus-stack"
+RELEASE = {"release": STACK}
+"""The label by which Prometheus selects monitors and rules, unless values say that it takes all (kube-prometheus-stack
+88.5.3, templates/prometheus/prometheus.yaml: serviceMonitorSelector)."""
+PROMETHEUS = {"app.kubernetes.io/name": "prometheus"}
+"""A label of Prometheus' pods (prometheus-operator v0.93.0,
+pkg/apis/monitoring/v1/prometheus_types.go, PodMetadata)."""
+CLASS = "monitoring"
+"""The StorageClass of its volumes."""
+EFA_EXPORTER = "efa-exporter"
+EFA_CPU, EFA_MEMORY = 10, 48
+"""What it requests: an interpreter of Python that answers twice a minute."""
+DCGM_EXPORTER = "dcgm-exporter"
+
+
+def at() -> Route:
+    """The place of the key in the spec."""
+    return SPEC / "monitoring"
+
+
+def wanted(context: Context) -> bool:
+    """Where the spec asks for monitoring."""
+    return MonitoringSection.of(context.spec).monitoring is not None
+
+
+def monitoring_of(context: Context) -> Monitoring:
+    """What the spec says of it, where it is wanted."""
+    monitoring = MonitoringSection.of(context.spec).monitoring
+    assert monitoring is not None, "monitoring is off"
+    return monitoring
+
+
+def namespace(context: Context) -> str:
+    """Where all of it is."""
+    return context.release.chart(STACK).namespace
+
+
+def has_gpus(context: Context) -> bool:
+    """Whether a pool has NVIDIA GPUs."""
+    return any(instance.gpus for _, instance in context.once(pool_types))
+
+
+def has_efa(context: Context) -> bool:
+    """Whether a pool has interfaces of EFA."""
+    return any(instance.efa_interfaces for _, instance in context.once(pool_types))

@@ -1,0 +1,42 @@
+"""What Prometheus was sized for: its series by exporter, and the sums that its memory and disk are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.platforms.eks.monitoring import sizing
+from compiler.platforms.eks.monitoring.plan import MonitoringSize
+from compiler.report.markdown import table
+from compiler.report.subject import Subject
+
+
+def section(subject: Subject) -> Iterator[str]:
+    """A line for each exporter, then memory and disk as sums that can be checked by hand."""
+    size = subject.plan.one(MonitoringSize)
+    if size is None:
+        return
+    yield from ("## Monitoring", "")
+    yield from table(("series of", "at most:"), _rows(size))
+    yield from sums(size)
+    yield ""
+
+
+def _rows(size: MonitoringSize) -> Iterator[tuple[str, str]]:
+    for exporter, series in sorted(size.series.items(), key=lambda item: -item[1]):
+        if series:
+            yield exporter, f"{series:,}"
+    yield "**all**", f"**{size.total:,}**"
+
+
+def sums(size: MonitoringSize) -> Iterator[str]:
+    """Memory and disk, each as its sum and what is taken for it."""
+    kib = sizing.BYTES_A_SERIES // 1024
+    yield (
+        f"Memory: {sizing.BASE_MIB} MiB, and {size.total:,} series × {sizing.CHURN} for pods that come and go "
+        f"× {kib} KiB: {size.memory}, and {size.cpu}m CPU."
+    )
+    yield ""
+    yield (
+        f"Disk: {size.total:,} series, a sample each {size.interval} for {size.retention}, "
+        f"× {sizing.BYTES_A_SAMPLE} bytes × {sizing.SPARE} to spare: {size.needed} needed, {size.disk} made."
+    )

@@ -1,0 +1,84 @@
+"""The cluster that these tests are about (S16): resolved once, with its rules as Prometheus reads them."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from builders import ROOT
+
+from compiler.driver import check
+from compiler.outcome import Compilation, Options
+from compiler.plan import Plan
+from compiler.platforms.eks.monitoring.alerts import capacity, pages
+from compiler.platforms.eks.monitoring.alerts.alert import CRITICAL, Alert
+from compiler.platforms.eks.monitoring.lower import rules_body
+from compiler.platforms.eks.monitoring.plan import Rule, RuleGroups
+
+SPEC = ROOT / "tests" / "scenarios" / "observed.yaml"
+BLOCK_ENDS = 30 * 3600
+"""Of a block in tests of time, in seconds since 1970, where the clock of promtool begins."""
+
+
+@cache
+def compilation() -> Compilation:
+    """The spec, compiled."""
+    (done,) = check([SPEC], Options()).compilations
+    return done
+
+
+def plan() -> Plan:
+    """What it resolves to."""
+    found = compilation().plan
+    assert found is not None, compilation().diagnostics
+    return found
+
+
+def rules() -> list[Rule]:
+    """Every rule of the cluster."""
+    return [
+        rule for groups in plan().of(RuleGroups) for each in groups.groups.values() for rule in each
+    ]
+
+
+def alerts() -> dict[str, Alert]:
+    """Every alert with its page, by name."""
+    from compiler.catalog import load_catalog
+
+    return {alert.name: alert for listed in pages(load_catalog().xids).values() for alert in listed}
+
+
+def groups() -> list[dict[str, Any]]:
+    """The groups of all PrometheusRules as they are written, but alerts of a pool with times near 1970."""
+    found: list[dict[str, Any]] = []
+    for each in plan().of(RuleGroups):
+        if not each.name.startswith("trainyard-pool-"):
+            found += rules_body(each)["spec"]["groups"]
+            continue
+        prices = [rule for rule in next(iter(each.groups.values())) if rule.record]
+        (name,) = each.groups
+        found += rules_body(_only(each, name, prices))["spec"]["groups"]
+    unused = capacity.reservation_unused(
+        "block",
+        4,
+        '(4 - (count(kube_node_labels{label_karpenter_sh_nodepool="block"}) or vector(0))) > 0',
+        "",
+        CRITICAL,
+    )
+    timed = [capacity.block_ends("block", BLOCK_ENDS).rule(), unused.rule()]
+    some = plan().of(RuleGroups)[0]
+    return found + rules_body(_only(some, "timed", timed))["spec"]["groups"]
+
+
+def _only(groups: RuleGroups, name: str, rules: list[Rule]) -> RuleGroups:
+    from dataclasses import replace
+
+    return replace(groups, groups={name: tuple(rules)})
+
+
+def write(path: Path) -> Path:
+    """The file of rules for Prometheus."""
+    path.write_text(yaml.safe_dump({"groups": groups()}, width=10_000, sort_keys=False))
+    return path

@@ -1,0 +1,105 @@
+"""Each alert fires at the series that it is for, with its labels and words, and is silent at those that are well."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from builders import ROOT
+
+from compiler.catalog import load_catalog
+from compiler.catalog.prices import on_demand
+from monitoring.cases import ALWAYS, CASES, expected
+from monitoring.observed import BLOCK_ENDS, alerts, rules, write
+
+PROMTOOL = shutil.which("promtool")
+RUNBOOKS = (ROOT / "docs" / "runbooks.md").read_text(encoding="utf-8")
+
+pytestmark = pytest.mark.slow
+needs_promtool = pytest.mark.skipif(
+    PROMTOOL is None, reason="promtool is missing: apt-get install prometheus"
+)
+
+
+def test_every_alert_has_a_case_and_an_entry_in_the_runbooks() -> None:
+    assert set(alerts()) == set(CASES)
+    headings = [
+        line.removeprefix("### ") for line in RUNBOOKS.splitlines() if line.startswith("### ")
+    ]
+    assert headings == list(alerts())
+    for rule in rules():
+        if not rule.record:
+            page, _, anchor = rule.annotations["runbook"].partition("#")
+            assert (ROOT / page).is_file()
+            assert anchor in [heading.lower() for heading in headings]
+
+
+def test_every_alert_says_what_it_means_and_what_to_do() -> None:
+    for alert in alerts().values():
+        assert alert.means.endswith(".")
+        assert alert.steps
+        assert alert.severity in ("critical", "warning", "info")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("rules")
+    write(found / "rules.yaml")
+    return found
+
+
+def promtool(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    assert PROMTOOL is not None
+    return subprocess.run(
+        [PROMTOOL, *arguments], cwd=cwd, text=True, capture_output=True, check=False
+    )
+
+
+@needs_promtool
+def test_promtool_accepts_the_rules(folder: Path) -> None:
+    done = promtool("check", "rules", "--lint=all", "--lint-fatal", "rules.yaml", cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+LONG = 200
+"""Minutes from which on rules are evaluated every ten minutes, since 1500 evaluations of all rules take long."""
+
+
+def units(*, bad: bool, long: bool) -> Iterator[dict[str, Any]]:
+    """A test of promtool for each alert, of those that take long or of the others."""
+    price = on_demand(load_catalog(), "p5.48xlarge", "us-west-2")
+    assert price is not None
+    for name, case in CASES.items():
+        if (case.minutes > LONG) is not long:
+            continue
+        alert = alerts()[name]
+        series = case.bad if bad else case.good
+        fires = expected(case, alert) if bad or name in ALWAYS else []
+        for each in fires:
+            summary = each["exp_annotations"]["summary"]
+            each["exp_annotations"]["summary"] = summary.replace("PRICE", f"{price.usd:.4g}")
+        minutes = case.minutes
+        if name == "BlockEnds" and not bad:
+            minutes = BLOCK_ENDS // 60 + 60
+        asked = {"eval_time": f"{minutes}m", "alertname": name, "exp_alerts": fires}
+        given = [{"series": key, "values": values} for key, values in series.items()]
+        yield {"name": name, "interval": "1m", "input_series": given, "alert_rule_test": [asked]}
+
+
+@needs_promtool
+@pytest.mark.parametrize("long", [False, True], ids=["soon", "late"])
+@pytest.mark.parametrize("bad", [True, False], ids=["fires", "silent"])
+def test_each_alert(folder: Path, bad: bool, long: bool) -> None:
+    tests = {
+        "rule_files": ["rules.yaml"],
+        "evaluation_interval": "10m" if long else "1m",
+        "tests": list(units(bad=bad, long=long)),
+    }
+    (folder / "tests.yaml").write_text(yaml.safe_dump(tests, width=10_000, sort_keys=False))
+    done = promtool("test", "rules", "tests.yaml", cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
