@@ -220,7 +220,7 @@ def test_two_pools_are_two_files(tmp_path: Path) -> None:
         assert one[path] == two[path]
 
 
-# SageMaker developer guide, sagemaker-hyperpod-prerequisites-iam, and AWS' own template of the role
+# AWS' own template of the role
 # (aws-samples/awsome-distributed-training 7217859, sagemaker-iam-role-stack.yaml).
 _RIGHTS = (
     *("ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:CreateTags"),
