@@ -15,6 +15,7 @@ from pydantic import BaseModel, create_model
 from compiler.language.reference import Key, all_keys, models
 from compiler.language.schema import KINDS, schema
 from compiler.places import SourceFile
+from compiler.plan.units import Duration
 from compiler.source.parse import parse
 from compiler.spec.base import SpecModel
 from compiler.spec.flow import flow
@@ -85,6 +86,8 @@ def test_a_default_is_said(key: Key) -> None:
         if isinstance(default, BaseModel):
             values = default.model_dump(by_alias=True, exclude_none=True)
             assert shown.items() <= values.items()
+        elif isinstance(default, Duration):
+            assert shown == str(default)
         else:
             assert shown == default
 
