@@ -2,11 +2,12 @@
 
 ``python tests/simulate/agreement.py`` prints the agreement by dimension. ``kueue-0.19.2.jsonl.gz`` has 118 scenarios,
 recorded from a real Kueue 0.19.2 with its released configuration (API server, scheduler and controllers 1.36.3, JobSet
-0.12.0, Trainer 2.3.0, simulated nodes); its first line says so too. Each has objects, what was submitted step by step,
-and what Kueue had decided after each step. Agreement is the same for every job after every step: admitted, with which
-flavors, ever preempted, evicted; of a job with a topology the same count of pods in each domain of the level that it
-asked for; of a job that waits the condition's reason, and the resources that its message names; and the same usage of
-every queue.
+0.12.0, Trainer 2.3.0, simulated nodes), each two to four times; ``kueue-0.19.2-fair.jsonl.gz`` has 45 with fair
+sharing, each recorded once. The first line of either says so too. Each scenario has objects, what was submitted step by
+step, and what Kueue had decided after each step. Agreement is the same for every job after every step: admitted, with
+which flavors and how many pods, ever preempted, evicted; of a job with a topology the same count of pods in each domain
+of the level that it asked for; of a job that waits the condition's reason, and the resources that its message names;
+and the same usage of every queue.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from typing import Any, NamedTuple
 from compiler.simulate.objects import Job, Placement, PodSet
 from compiler.simulate.reading import amounts, whole, world
 from compiler.simulate.simulator import Simulator
+from compiler.simulate.state import World
 
-RECORDED = Path(__file__).with_name("kueue-0.19.2.jsonl.gz")
+RECORDED = ("kueue-0.19.2.jsonl.gz", "kueue-0.19.2-fair.jsonl.gz")
 Case = Mapping[str, Any]
 _INADMISSIBLE = {"no-local-queue", "local-queue-stopped", "no-queue", "queue-inactive"}
 _SECTIONS = {
@@ -49,9 +51,12 @@ class Difference(NamedTuple):
 @cache
 def cases() -> tuple[Case, ...]:
     """All scenarios."""
-    with gzip.open(RECORDED, "rt", encoding="utf-8") as file:
-        lines = [json.loads(line) for line in file]
-    return tuple(lines[1:])
+    found: list[Case] = []
+    for name in RECORDED:
+        with gzip.open(Path(__file__).with_name(name), "rt", encoding="utf-8") as file:
+            _, *lines = map(json.loads, file)
+        found += lines
+    return tuple(found)
 
 
 def differences(case: Case) -> list[Difference]:
@@ -72,7 +77,7 @@ class _Replay:
                     self._classes[body["metadata"]["name"]] = body["value"]
                 else:
                     self._put(body)
-        self._simulator = Simulator(world(self._bodies.values()))
+        self._simulator = Simulator(self._world())
         self._wanted: dict[str, Mapping[str, Any]] = {}
 
     def _put(self, body: dict[str, Any]) -> None:
@@ -112,7 +117,10 @@ class _Replay:
                 submission["kind"], submission.get("namespace", ""), submission["name"]
             ]
             _merge(body, submission["patch"])
-        self._simulator.change(world(self._bodies.values()))
+        self._simulator.change(self._world())
+
+    def _world(self) -> World:
+        return world(self._bodies.values(), fair=self._case.get("fair", False))
 
     def _job(self, submission: Mapping[str, Any]) -> Job:
         affinity = submission.get("affinity") or {}
@@ -124,6 +132,7 @@ class _Replay:
             "node" if self._case["kind"] == "TrainJob" else "main",
             submission["numNodes"],
             amounts(submission["perPod"]),
+            least=submission.get("least"),
             selector=submission.get("nodeSelector") or {},
             tolerations=tuple(submission.get("tolerations") or ()),
             terms=tuple(
@@ -179,6 +188,7 @@ class _Replay:
         return {
             "admitted": admission is not None,
             "flavors": flavors,
+            "pods": sum(each.count for each in admission.sets) if admission else 0,
             "preempted": "Preempted" in work.evictions,
             "evictions": work.evictions,
             "domains": domains,
@@ -193,6 +203,7 @@ class _Replay:
         return {
             "admitted": job["admitted"],
             "flavors": job.get("flavors") if job["admitted"] else None,
+            "pods": job.get("count", self._wanted[name]["numNodes"]) if job["admitted"] else 0,
             "preempted": job["preempted"],
             "evictions": job.get("evictions") or {},
             "domains": self._domains(name, placed) or None,

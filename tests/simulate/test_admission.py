@@ -1,4 +1,4 @@
-"""Parts of the admission that no recorded scenario has, by hand from Kueue's documentation and source."""
+"""Parts of the admission in the smallest scenarios, by hand from Kueue's documentation and source."""
 
 from __future__ import annotations
 
