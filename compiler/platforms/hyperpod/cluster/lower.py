@@ -53,8 +53,8 @@ def _request(cluster: HyperPodCluster) -> Artifact:
 # AWS' own template of the role (aws-samples/awsome-distributed-training 7217859,
 # 7.sagemaker-hyperpod-eks/cfn-templates/nested-stacks/sagemaker-iam-role-stack.yaml): what it needs where its nodes are
 # in a VPC of the account and in a cluster of EKS. Three policies of AWS have the rights of the CNI plugin, of the
-# kubelet (that of Pod Identity too) and of images; the rest is allowed here. The template's `cloudwatch:DescribeAlarms` is for
-# updates that alarms roll back, which the request asks for nowhere.
+# kubelet (that of Pod Identity too) and of images; the rest is allowed here. The template's
+# `cloudwatch:DescribeAlarms` is for updates that alarms roll back, which the request asks for nowhere.
 _POLICIES = (
     "AmazonSageMakerClusterInstanceRolePolicy",
     "AmazonEKSWorkerNodePolicy",
