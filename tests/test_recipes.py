@@ -40,6 +40,7 @@ NOT_RUN = {
     "A fault in the output": "is a test that fails first",
     "A change of what jobs are rendered to": "is a command",
     "A dependency": "needs a package index",
+    "an alert": "tests/monitoring asks each for its case, its page and metrics that an exporter has",
 }
 """By recipe, why it is not run here."""
 SAME = {

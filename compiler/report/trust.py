@@ -15,7 +15,7 @@ from compiler.report.subject import Subject
 CODES = frozenset(
     {
         *(f"ACC0{number}" for number in range(40, 54)),
-        *("ACC005", "ACC014", "ACC016", "HLT030", "RES236", "RES237", "RUN024", "RUN064"),
+        *("ACC005", "ACC014", "ACC016", "HLT030", "RES236", "RES237", "RUN024", "RUN064", "RUN156"),
     }
 )
 """The findings that are about trust. Other findings are about whether the cluster works."""
