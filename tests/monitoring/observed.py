@@ -78,7 +78,11 @@ def _only(groups: RuleGroups, name: str, rules: list[Rule]) -> RuleGroups:
     return replace(groups, groups={name: tuple(rules)})
 
 
-def write(path: Path) -> Path:
-    """The file of rules for Prometheus."""
-    path.write_text(yaml.safe_dump({"groups": groups()}, width=10_000, sort_keys=False))
+def write(path: Path, *, alert: str = "") -> Path:
+    """The file of rules for Prometheus; with a name, that alert alone and what is recorded for it."""
+    found = groups()
+    if alert:
+        for group in found:
+            group["rules"] = [rule for rule in group["rules"] if rule.get("alert", alert) == alert]
+    path.write_text(yaml.safe_dump({"groups": found}, width=10_000, sort_keys=False))
     return path
