@@ -81,8 +81,9 @@ def _subject(done: Compilation, options: Options) -> Subject:
         done.plan,
         load_catalog(options.catalog),
         platform_of(done.document),
-        done.diagnostics,
-        done.runs or (),
+        findings=done.diagnostics,
+        runs=done.runs or (),
+        manifests=done.manifests,
         steps=done.steps,
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from compiler.diagnostics import Diagnostic
 from compiler.report import (
+    admission,
     changes,
     checkpoints,
     cost,
@@ -34,6 +35,7 @@ SECTIONS = (
     runs,
     cost,
     queues,
+    admission,
     jobs,
     storage,
     checkpoints,

@@ -12,6 +12,7 @@ from compiler.core.pools.spec import PoolsSection
 from compiler.dataclass import dataclass
 from compiler.diagnostics import Diagnostic
 from compiler.history import Run
+from compiler.manifest import Manifest
 from compiler.model.offers import as_pool
 from compiler.model.reading import Reading
 from compiler.plan import Plan
@@ -22,7 +23,8 @@ from compiler.spec.cluster import ClusterSpec
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A cluster: its spec, its plan, what was found, its runs, and how its files differ from the committed ones.
+    """A cluster: its spec, its plan and its objects, what was found, its runs, and how its files differ from the
+    committed ones.
 
     ``added``, ``changed`` and ``removed`` are paths in the cluster's folder; ``steps`` are the versions that differ.
     ``before``: the same cluster as another folder has it committed, where that is asked for; ``without_before``: why
@@ -34,6 +36,7 @@ class Subject:
     plan: Plan
     catalog: Catalog
     platform: Platform
+    manifests: Sequence[Manifest] = ()
     findings: Sequence[Diagnostic] = ()
     runs: Sequence[Run] = ()
     added: Sequence[str] = ()

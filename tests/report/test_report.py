@@ -350,6 +350,24 @@ def test_jobs_that_wait_for_each_other(trainyard: Command, folder: Path) -> None
     assert team_b == ["team-b", "h100", "4", "8", "14", "12", "2 wait"]
 
 
+def test_what_kueue_does_with_jobs_that_do_not_all_fit(trainyard: Command, folder: Path) -> None:
+    path = folder / "specs" / "two-teams.yaml"
+    known = path.read_text()
+    assert "## Admission" not in trainyard("report", "specs/two-teams.yaml", cwd=folder).out
+    job = re.search(r"    - name: finetune\n(?:      .*\n)*", known)
+    assert job is not None
+    path.write_text(
+        known
+        + job[0].replace("finetune", "evaluate").replace("nodes: 2", "nodes: 12")
+        + job[0].replace("finetune", "too-large").replace("nodes: 2", "nodes: 13")
+    )
+    found = rows(trainyard("report", "specs/two-teams.yaml", cwd=folder).out, "Admission")
+    kinds = {row[0]: row[1] for row in found}
+    assert kinds["`too-large`"] == "NEVER FITS"
+    assert kinds["`evaluate`"] in ("WAITS FOR", "FITS ONLY IF")
+    assert all(row[2] for row in found)
+
+
 def test_where_a_gang_lands(trainyard: Command, folder: Path) -> None:
     jobs = rows(trainyard("report", "specs/jakarta", cwd=folder).out, "Jobs")
     (timor,) = [row for row in jobs if row[0] == "timor"]

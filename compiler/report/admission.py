@@ -1,0 +1,51 @@
+"""What Kueue will do with jobs that do not all fit at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics.words import numbered
+from compiler.model.reading import Reading
+from compiler.report.markdown import table
+from compiler.report.subject import Subject
+from compiler.simulate.compiled import cluster
+from compiler.simulate.together import forecast
+from compiler.simulate.verdict import Kind, Verdict
+
+_MOST_JOBS = 200
+"""Of more jobs, of which many wait, a simulation takes longer than the rest of a report (docs/simulate.md)."""
+
+
+def section(subject: Subject) -> Iterator[str]:
+    """A line for each job that is not certainly admitted if all jobs are submitted at once."""
+    reading = Reading(subject.plan, subject.catalog, subject.manifests)
+    if not any(work.queued for work in reading.works):
+        return
+    if len(reading.works) > _MOST_JOBS:
+        jobs = numbered(len(reading.works), "job")
+        yield from ("## Admission", "", f"`trainyard simulate` says which of {jobs} wait.", "")
+        return
+    rows = list(_rows(subject.name, reading))
+    if not rows:
+        return
+    yield from (
+        "## Admission",
+        "",
+        "If all jobs are submitted at once; the others are admitted. `trainyard simulate` says where.",
+        "",
+    )
+    yield from table(("job", "", "", "helps"), rows)
+
+
+def _rows(name: str, reading: Reading) -> Iterator[tuple[str, ...]]:
+    for verdict in forecast(cluster(name, reading)).verdicts:
+        if verdict.kind in (Kind.ONLY_IF, Kind.WAITS, Kind.NEVER):
+            yield f"`{verdict.job}`", str(verdict.kind), _why(verdict), ", or ".join(verdict.edits)
+
+
+def _why(verdict: Verdict) -> str:
+    if verdict.kind is Kind.ONLY_IF:
+        return "; ".join(verdict.conditions)
+    if verdict.kind is Kind.NEVER:
+        return "; ".join(verdict.conflict)
+    return ", ".join(f"`{name}`" for name in verdict.blockers) or "another job of its queue"
