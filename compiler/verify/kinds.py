@@ -60,6 +60,13 @@ _OTHERS = frozenset(
         "RayCluster",
         "RayService",
         "RayCronJob",
+        "Alertmanager",
+        "AlertmanagerConfig",
+        "Probe",
+        "Prometheus",
+        "PrometheusAgent",
+        "ScrapeConfig",
+        "ThanosRuler",
     }
 )
 _VERSION = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?\Z")
