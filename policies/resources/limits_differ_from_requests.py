@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from compiler.core.pods.plan import Container
 from compiler.diagnostics import Severity
 from compiler.diagnostics.diagnostic import listed
 from compiler.model.work import Work
@@ -37,34 +38,44 @@ def limits_differ_from_requests(work: Work) -> Iterator[Finding]:
         jobs: [{name: llama}]
     """
     source = work.main or work
-    unlike = {
-        name: (source.requests[name], f"is limited to {limit}")
+    unlike = [
+        name
         for name, limit in source.limits.items()
         if source.requests.get(name, limit) != limit
-    }
-    if not _is_of_training(work):
-        unlike = {name: both for name, both in unlike.items() if name not in _PLAIN}
+        and (_is_of_training(work) or name not in _PLAIN)
+    ]
     # LIM013 reports a /dev/shm without a bound.
     if work.complete and _is_of_accelerators(work) and not work.boundless_memory:
-        unlike |= {
-            name: (source.requests[name], "has no limit of it")
+        unlike += [
+            name
             for name in ("cpu", "memory")
             if name in source.requests and name not in source.limits
-        }
+        ]
     if unlike:
-        differences = " and ".join(
-            f"{request} of `{name}` and {limit}" for name, (request, limit) in unlike.items()
-        )
         place = (work if work.requests else source).where("requests")
         if len(unlike) == 1:
-            place /= next(iter(unlike))
+            place /= unlike[0]
         refused = not set(unlike) <= set(_PLAIN)
         yield Finding(
-            f"{work.title} requests {differences}",
+            f"{work.title} requests {_differences(source, unlike)}",
             place,
             help=f"make requests and limits of {listed(unlike, ' and ')} the same",
             severity=Severity.ERROR if refused else None,
         )
+
+
+def _differences(source: Container | Work, unlike: Sequence[str]) -> str:
+    limited = [
+        f"{source.requests[name]} of `{name}` and is limited to {source.limits[name]}"
+        for name in unlike
+        if name in source.limits
+    ]
+    boundless = [
+        f"{source.requests[name]} of `{name}`" for name in unlike if name not in source.limits
+    ]
+    if boundless:
+        limited.append(f"{' and '.join(boundless)} without a limit")
+    return " and ".join(limited)
 
 
 _PLAIN = ("cpu", "memory", "ephemeral-storage")
