@@ -88,13 +88,17 @@ class Slurm:
         return state.removeprefix("JobState=")
 
     def put_forward(self, job: str, *, seconds: int = 60) -> None:
-        """Once a job is put back into its queue, let it start at once. It would wait for two minutes."""
+        """Once a job is put back into its queue, let it start soon. It would wait for two minutes.
+
+        Not within the second in which it was put back: slurmd takes no credential that is as old as the one that it
+        revoked (Slurm 22.05, "Job credential revoked").
+        """
         ends = time.monotonic() + seconds
         while "Restarts=0" in self.ask("scontrol", "show", "job", job, "--oneliner").stdout:
             assert time.monotonic() < ends, self._logs()
             time.sleep(0.2)
         self.wait(job, "PENDING")
-        done = self.ask("scontrol", "update", f"JobId={job}", "StartTime=now")
+        done = self.ask("scontrol", "update", f"JobId={job}", "StartTime=now+3")
         assert done.returncode == 0, done.stderr
 
     def wait(self, job: str, *states: str, seconds: int = 60) -> str:
